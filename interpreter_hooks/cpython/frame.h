@@ -1,0 +1,75 @@
+/* A running Python frame, and the hook that sees every frame before it runs (PEP 523).
+ *
+ * CPython's frame layout changes with every minor version. It is known to frame_3xx.c alone; everybody else sees an
+ * opaque Frame and the functions below. All of them need the GIL.
+ */
+#ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_FRAME_H
+#define TERRA_INTERPRETER_HOOKS_CPYTHON_FRAME_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct _PyInterpreterFrame TerraFrame;
+
+/* What the hook calls instead of the evaluator. `throwing` is true when an exception is being thrown into a suspended
+ * generator; such a frame must go straight to terra_frame_run.
+ *
+ * The evaluator may return a value (new reference) or NULL with an exception set without running the frame. On 3.11
+ * its caller clears the frame in either case. */
+typedef PyObject* (*TerraEvaluator)(PyThreadState* thread, TerraFrame* frame, int throwing);
+
+/* ---- the hook: one per process, chained in front of whatever evaluator was there ---- */
+
+/* Every frame of the interpreter that starts from now on goes through `evaluator`; frames that run already do not. */
+void terra_hook_install(TerraEvaluator evaluator);
+
+/* Restores the evaluator found by install and with it CPython's full speed. When somebody has chained in front of us
+ * meanwhile, the hook stays in place and passes every frame through. */
+void terra_hook_uninstall(void);
+
+int terra_hook_is_installed(void);
+
+/* Runs the frame as CPython would have without the hook. Under a hook every Python call uses C stack, whatever the
+ * recursion limit says, so this raises RecursionError when the thread's stack is nearly used up. */
+PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing);
+
+/* ---- what a frame is (borrowed references) ---- */
+
+PyCodeObject* terra_frame_code(const TerraFrame* frame);
+PyFunctionObject* terra_frame_function(const TerraFrame* frame);
+
+/* Locals, then cells, then free variables (co_nlocalsplus slots), then the value stack. Before the first instruction
+ * only the argument slots are filled, and an argument that is also a cell is still the raw argument; free variables
+ * are in the function's closure. */
+PyObject** terra_frame_localsplus(TerraFrame* frame);
+
+/* True for generators, coroutines and frames kept by a frame object: they start more than once, or are not ours. */
+int terra_frame_is_borrowed(const TerraFrame* frame);
+
+/* ---- where a running frame is ---- */
+
+/* The frame that `thread` runs at the moment, and the one that called it; NULL at the end of the chain. */
+TerraFrame* terra_frame_current(PyThreadState* thread);
+TerraFrame* terra_frame_caller(const TerraFrame* frame);
+
+/* Offset, in code units, of the instruction that is running or (at a trace event) about to run; -1 before the first. */
+int terra_frame_instruction(const TerraFrame* frame);
+
+/* Number of items on the value stack. Valid at a trace event and outside the evaluator (3.11). */
+int terra_frame_stack_depth(const TerraFrame* frame);
+
+/* ---- who else is watching ---- */
+
+/* True while a debugger, profiler or coverage tool is attached to the thread, or one of their callbacks runs. Work that
+ * takes the place of a frame would be invisible to them. */
+int terra_thread_is_observed(const PyThreadState* thread);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/* frame.h for CPython 3.11. The layout was read in pycore_frame.h of 3.11.2 and 3.11.7. */
+#include "interpreter_hooks/cpython/frame.h"
+
+#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030c0000
+#error "frame_311.c knows the frame layout of CPython 3.11 only; write and verify a file for this version"
+#endif
+
+/* CPython 3.11 defines this macro in both a public and an internal header (python/cpython#105268). */
+#undef _PyGC_FINALIZED
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#include <internal/pycore_interp.h>
+#undef Py_BUILD_CORE
+
+#include "interpreter_hooks/cpython/c_stack.h"
+
+static TerraEvaluator installed;
+static _PyFrameEvalFunction underneath = _PyEval_EvalFrameDefault;
+static int linked; /* `hook` is in the interpreter's chain of evaluators, perhaps behind somebody else's */
+
+static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  TerraEvaluator evaluator = installed;
+  return evaluator ? evaluator(thread, frame, throwing) : terra_frame_run(thread, frame, throwing);
+}
+
+void terra_hook_install(TerraEvaluator evaluator) {
+  installed = evaluator;
+  if (linked) return;
+  PyInterpreterState* interpreter = PyInterpreterState_Get();
+  underneath = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+  _PyInterpreterState_SetEvalFrameFunc(interpreter, hook);
+  linked = 1;
+}
+
+void terra_hook_uninstall(void) {
+  installed = NULL;
+  PyInterpreterState* interpreter = PyInterpreterState_Get();
+  if (!linked || _PyInterpreterState_GetEvalFrameFunc(interpreter) != hook) return;
+  _PyInterpreterState_SetEvalFrameFunc(interpreter, underneath);
+  linked = 0;
+}
+
+int terra_hook_is_installed(void) { return installed != NULL; }
+
+PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  if (terra_c_stack_is_nearly_full()) {
+    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the thread's C stack is used up");
+    return NULL;
+  }
+  return underneath(thread, frame, throwing);
+}
+
+PyCodeObject* terra_frame_code(const TerraFrame* frame) { return frame->f_code; }
+
+PyFunctionObject* terra_frame_function(const TerraFrame* frame) { return frame->f_func; }
+
+PyObject** terra_frame_localsplus(TerraFrame* frame) { return frame->localsplus; }
+
+int terra_frame_is_borrowed(const TerraFrame* frame) { return frame->owner != FRAME_OWNED_BY_THREAD; }
+
+TerraFrame* terra_frame_current(PyThreadState* thread) { return thread->cframe->current_frame; }
+
+TerraFrame* terra_frame_caller(const TerraFrame* frame) { return frame->previous; }
+
+int terra_frame_instruction(const TerraFrame* frame) { return _PyInterpreterFrame_LASTI(frame); }
+
+int terra_frame_stack_depth(const TerraFrame* frame) { return frame->stacktop - frame->f_code->co_nlocalsplus; }
+
+int terra_thread_is_observed(const PyThreadState* thread) {
+  return thread->tracing || thread->c_tracefunc || thread->c_profilefunc;
+}
