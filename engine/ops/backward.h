@@ -1,0 +1,61 @@
+// What a gradient rule sees. Rules emit ops, so the same rule serves the tape, the graph and higher derivatives.
+#pragma once
+#include <vector>
+
+#include "engine/ops/op.h"
+
+namespace terra {
+
+/// The gradient of one call: from the gradients of its results to those of its parameters. Gradients set for operands
+/// that were broadcast or promoted are summed to the operand's shape and converted to its dtype by the caller, so
+/// rules read as the formulas do:  b.set(0, b.grad() * b.in(1)).
+class Backward {
+ public:
+  /// Filled in by the tape (or by whoever differentiates): everything is borrowed for the length of the rule.
+  struct Call {
+    const Op* op = nullptr;
+    std::span<const Arg> args;                ///< unsaved tensors are None
+    std::span<const Tensor> results;          ///< unsaved ones are undefined
+    std::span<const TensorMeta> metas;        ///< of all tensors among the arguments, list elements one by one
+    std::span<const uint16_t> first_meta;     ///< of parameter p: metas[first_meta[p] .. first_meta[p + 1])
+    std::span<const TensorMeta> result_metas;
+    std::span<const Tensor> grads;  ///< one per result; undefined where no gradient arrived
+    uint32_t needed = 0;            ///< bit p: somebody wants the gradient of parameter p
+  };
+  Backward(const Call& call, std::vector<std::vector<Tensor>>& out) : call_(call), out_(out) {}
+
+  /// Gradient of result i; zeros if none arrived.
+  Tensor grad(int i = 0) const;
+  bool has_grad(int i) const { return call_.grads[i].defined(); }
+  /// Saved operand i (declared in `saved`) as it was in the forward call: a tensor, a number, or None.
+  const Arg& arg(int i) const { return call_.args[i]; }
+  Tensor in(int i) const { return call_.args[i].tensor(); }
+  std::span<const Tensor> in_list(int i) const { return call_.args[i].tensors(); }
+  bool has(int i) const { return !call_.args[i].is_none(); }
+  /// Saved result i.
+  const Tensor& out(int i = 0) const { return call_.results[i]; }
+  const Dims& sizes(int i) const { return call_.metas[call_.first_meta[i]].sizes; }
+  DType dtype(int i) const { return call_.metas[call_.first_meta[i]].dtype; }
+  /// Metadata of every element of list parameter i.
+  std::span<const TensorMeta> list(int i) const {
+    return call_.metas.subspan(call_.first_meta[i], call_.first_meta[i + 1] - call_.first_meta[i]);
+  }
+  const Dims& out_sizes(int i = 0) const { return call_.result_metas[i].sizes; }
+  std::span<const int64_t> ints(int i) const { return call_.args[i].ints(); }
+  int64_t integer(int i) const { return call_.args[i].scalar().to_int(); }
+  double real(int i) const { return call_.args[i].scalar().to_double(); }
+  bool flag(int i) const { return call_.args[i].scalar().to_bool(); }
+  std::string_view text(int i) const { return call_.args[i].text(); }
+
+  /// True iff the gradient of parameter i is wanted.
+  bool needs(int i) const { return (call_.needed >> i & 1) != 0; }
+  void set(int i, Tensor gradient) { out_[i].assign(1, std::move(gradient)); }
+  /// Gradients of a list parameter, one per element.
+  void set_list(int i, std::vector<Tensor> gradients) { out_[i] = std::move(gradients); }
+
+ private:
+  const Call& call_;
+  std::vector<std::vector<Tensor>>& out_;
+};
+
+}  // namespace terra

@@ -1,0 +1,39 @@
+// The front end of every op call: defaults, promotion, shape rule, then the current emitter.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "engine/ops/op.h"
+
+namespace terra {
+
+/// Calls `op`: completes `args` with defaults, expands a composite, converts operands to their common dtype, computes
+/// result metadata and hands the primitive to the current emitter. Results are appended to `results`.
+/// Throws Error for a user's mistake, before anything was computed.
+void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results);
+
+/// The in-place form of an op with kInPlace: computes the op, then the value (converted to the dtype of args[0], whose
+/// shape it must have) replaces that of args[0], which is returned.
+Tensor call_in_place(const Op& op, std::span<const Arg> args);
+
+/// PyTorch's result type of operands (tensors with dimensions win over 0-d ones, those over Python numbers).
+DType result_type(std::span<const Arg> operands);
+DType promote_types(DType a, DType b);
+/// What Python numbers and integer operands of floating ops become: float32 unless set_default_dtype said otherwise.
+DType default_dtype();
+void set_default_dtype(DType dtype);
+
+/// Gradient recording of this thread (terra.no_grad and friends).
+bool grad_enabled();
+void set_grad_enabled(bool enabled);
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : before_(grad_enabled()) { set_grad_enabled(enabled); }
+  ~GradMode() { set_grad_enabled(before_); }
+  GradMode(const GradMode&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace terra

@@ -1,0 +1,50 @@
+#include "engine/tensor/dims.h"
+
+#include <fmt/ranges.h>
+
+#include "engine/errors/errors.h"
+
+namespace terra {
+
+int64_t checked_numel(std::span<const int64_t> sizes) {
+  int64_t n = 1;
+  bool zero = false, overflow = false;
+  for (int64_t s : sizes) {
+    check(s >= 0, "Trying to create tensor with negative dimension {}: {}", s, to_string(sizes));
+    zero |= s == 0;
+    overflow |= s != 0 && __builtin_mul_overflow(n, s, &n);
+  }
+  check(zero || !overflow, "A tensor of shape {} has more elements than 63 bits can count.", to_string(sizes));
+  return zero ? 0 : n;
+}
+
+Dims contiguous_strides(std::span<const int64_t> sizes) {
+  Dims strides(sizes.size(), 1);
+  for (int i = static_cast<int>(sizes.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * std::max<int64_t>(sizes[i + 1], 1);
+  return strides;
+}
+
+std::string to_string(std::span<const int64_t> values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+int64_t wrap_dim(int64_t dim, size_t rank) {
+  const int64_t n = rank == 0 ? 1 : static_cast<int64_t>(rank);
+  check_kind(dim >= -n && dim < n, ErrorKind::IndexError,
+             "Dimension out of range (expected to be in range of [{}, {}], but got {})", -n, n - 1, dim);
+  return dim < 0 ? dim + n : dim;
+}
+
+Dims broadcast_sizes(std::span<const int64_t> a, std::span<const int64_t> b) {
+  const size_t rank = std::max(a.size(), b.size());
+  Dims out(rank, 1);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
+    const int64_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
+    check(x == y || x == 1 || y == 1,
+          "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}", x, y, i);
+    out[i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+}  // namespace terra

@@ -1,0 +1,68 @@
+#include "engine/tensor/tensor.h"
+
+#include <fmt/format.h>
+
+namespace terra {
+
+OwnerHooks& owner_hooks() {
+  static OwnerHooks hooks;
+  return hooks;
+}
+
+Tensor Tensor::empty(std::span<const int64_t> sizes, DType dtype) {
+  const int64_t n = checked_numel(sizes);
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) bytes = INT64_MAX;
+  auto* impl = new TensorImpl;
+  Tensor t{Ref<TensorImpl>(impl)};
+  impl->storage = Storage::allocate(static_cast<size_t>(bytes));
+  impl->dtype = dtype;
+  impl->sizes = Dims(sizes);
+  impl->strides = contiguous_strides(sizes);
+  impl->numel = n;
+  return t;
+}
+
+Tensor Tensor::view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset) {
+  auto* impl = new TensorImpl;
+  impl->storage = std::move(storage);
+  impl->dtype = dtype;
+  impl->offset = offset;
+  impl->numel = checked_numel(sizes);
+  impl->sizes = std::move(sizes);
+  impl->strides = std::move(strides);
+  return Tensor(Ref<TensorImpl>(impl));
+}
+
+Tensor Tensor::symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol) {
+  auto* impl = new TensorImpl;
+  impl->dtype = meta.dtype;
+  impl->wrapped_number = meta.wrapped;
+  impl->numel = checked_numel(meta.sizes);
+  impl->strides = contiguous_strides(meta.sizes);
+  impl->sizes = std::move(meta.sizes);
+  impl->symbol = std::move(symbol);
+  return Tensor(Ref<TensorImpl>(impl));
+}
+
+void TensorImpl::destroy(TensorImpl* impl) {
+  if (impl->keeps_owner) owner_hooks().release_owner(impl->owner);
+  delete impl;
+}
+
+bool TensorImpl::is_contiguous() const {
+  int64_t expected = 1;
+  for (int i = static_cast<int>(sizes.size()) - 1; i >= 0; --i) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] != 1 && strides[i] != expected) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+std::string describe(const Tensor& t) {
+  if (!t.defined()) return "no tensor";
+  return fmt::format("{} {}", name_of(t.dtype()), to_string(t.sizes()));
+}
+
+}  // namespace terra

@@ -1,0 +1,114 @@
+// The tensor: a strided view of a storage, or a symbol of a graph under construction.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "engine/tensor/dims.h"
+#include "engine/tensor/storage.h"
+#include "kernels/abi/dtype.h"
+#include "kernels/abi/view.h"
+
+namespace terra {
+
+class TensorImpl;
+
+/// What the tape knows of a tensor; defined in engine/autograd. Absent on most tensors.
+struct AutogradMeta {
+  virtual ~AutogradMeta() = default;
+};
+
+/// What a tensor stands for while a graph is built (defined by the emitter that made it); such a tensor has no storage.
+struct Symbol {
+  virtual ~Symbol() = default;
+};
+
+/// The host language's one object for a tensor. The engine only keeps the pointer; `release_owner` is called when a
+/// tensor dies that kept its object alive.
+struct OwnerHooks {
+  void (*release_owner)(void* owner) = nullptr;
+};
+OwnerHooks& owner_hooks();
+
+/// dtype and sizes: what a shape rule computes. `wrapped` marks a Python number (see TensorImpl::wrapped_number).
+struct TensorMeta {
+  DType dtype = DType::F32;
+  Dims sizes;
+  bool wrapped = false;
+};
+
+/// A strong reference to a TensorImpl; the type that ops take and return. Null when default-constructed.
+class Tensor : public Ref<TensorImpl> {
+ public:
+  using Ref::Ref;
+  Tensor(Ref<TensorImpl> ref) : Ref(std::move(ref)) {}
+
+  bool defined() const { return get() != nullptr; }
+  DType dtype() const;
+  const Dims& sizes() const;
+  const Dims& strides() const;
+  int64_t size(int64_t dim) const;
+  size_t rank() const;
+  int64_t numel() const;
+  bool requires_grad() const;
+  bool is_contiguous() const;
+
+  /// A fresh contiguous tensor with uninitialised elements.
+  static Tensor empty(std::span<const int64_t> sizes, DType dtype);
+  /// Another view of the same storage; offset counts elements.
+  static Tensor view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset);
+  /// A tensor without storage, for an emitter that builds a graph.
+  static Tensor symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol);
+};
+
+/// Layout (in order of use on the fast path): counts and flags, storage and offset, shape, then the rare parts.
+class TensorImpl final : public Counted {
+ public:
+  static void destroy(TensorImpl* impl);
+
+  DType dtype = DType::F32;
+  /// True iff gradients flow into this tensor: asked for on a leaf, inherited from an input otherwise.
+  bool requires_grad = false;
+  /// True iff the tensor stands for a Python number, so that it takes part in dtype promotion by category only.
+  bool wrapped_number = false;
+  /// True iff this tensor keeps its owner object alive (see `owner`).
+  bool keeps_owner = false;
+  /// True iff made inside inference or by `detach` of a parameter-like: free for the binding layer.
+  uint8_t binding_bits = 0;
+
+  Ref<Storage> storage;
+  int64_t offset = 0;  ///< elements from the start of the storage
+  int64_t numel = 0;
+  Dims sizes;
+  Dims strides;
+
+  /// The one host object of this tensor, or null. Borrowed, unless keeps_owner: then the host's references are gone and
+  /// this tensor owns the object, to hand it out again when the tensor next reaches the host.
+  void* owner = nullptr;
+  std::unique_ptr<AutogradMeta> autograd;
+  std::unique_ptr<Symbol> symbol;
+
+  bool is_symbolic() const { return symbol != nullptr; }
+  void* data() const { return static_cast<char*>(storage->data()) + offset * static_cast<int64_t>(size_of(dtype)); }
+  template <class T>
+  T* data_as() const {
+    return static_cast<T*>(data());
+  }
+  View view() const {
+    return {data(), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()), dtype};
+  }
+  bool is_contiguous() const;
+};
+
+inline DType Tensor::dtype() const { return get()->dtype; }
+inline const Dims& Tensor::sizes() const { return get()->sizes; }
+inline const Dims& Tensor::strides() const { return get()->strides; }
+inline int64_t Tensor::size(int64_t dim) const { return get()->sizes[wrap_dim(dim, get()->sizes.size())]; }
+inline size_t Tensor::rank() const { return get()->sizes.size(); }
+inline int64_t Tensor::numel() const { return get()->numel; }
+inline bool Tensor::requires_grad() const { return get()->requires_grad; }
+inline bool Tensor::is_contiguous() const { return get()->is_contiguous(); }
+
+/// "float32 [2, 3]", as messages name a tensor.
+std::string describe(const Tensor& t);
+
+}  // namespace terra

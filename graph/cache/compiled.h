@@ -1,0 +1,51 @@
+// A trace made runnable: what the tiers above ask of the graph library.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/trace/trace.h"
+
+namespace terra::graph {
+
+/// How a run ended. Anything but Done has published nothing: no tensor, .grad, version or random state has changed.
+enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused };
+
+struct RunResult {
+  RunStatus status = RunStatus::Done;
+  uint32_t failed_assert = 0;  ///< AssertFailed: which assert, in order of the trace
+};
+
+using RunOutput = std::variant<Tensor, Scalar>;
+
+/// Thread-safe to share; one run at a time per Compiled is the caller's business (the interpreter's lock).
+class Compiled {
+ public:
+  virtual ~Compiled() = default;
+
+  /// Runs on real tensors and scalars, in the order of the trace's inputs.
+  /// `before_commit` is called when everything has been computed and nothing published; returning false refuses the
+  /// run. After it nothing fails: storages of inputs are written and their versions bumped, gradients of leaf inputs
+  /// that were accumulated in place included. `outputs` follow Trace::outputs; those that require grad carry one
+  /// autograd node for the whole run. Outputs that alias an input or each other are views as eager would have made.
+  /// Throws Error for what the ops themselves refuse (index out of range, memory), nothing published.
+  virtual RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
+                        const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) = 0;
+
+  /// The optimized graph as text that parses back.
+  virtual std::string text() const = 0;
+  virtual size_t node_count() const = 0;
+  /// User-level calls that one run stands for (composites count one).
+  virtual size_t call_count() const = 0;
+};
+
+/// Builds, optimizes and plans. Throws InternalError when the trace can't be expressed; the message says why.
+std::shared_ptr<Compiled> compile(const Trace& trace);
+
+/// Asked between nodes on the thread that runs: returning true abandons the run before its commit point (Ctrl-C).
+void set_interrupt_poll(bool (*poll)());
+
+}  // namespace terra::graph

@@ -1,0 +1,130 @@
+// A trace: what one run of a region of the program did to tensors, with no trace of Python left in it.
+//
+// Values are numbered: inputs first, then the results of records in order. A graph is built by replaying the trace
+// through the engine's own front end and tape on symbolic tensors (graph/trace/build.h), so a trace holds user-level
+// calls, and composites and gradients expand exactly as they do eagerly.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/ops/op.h"
+#include "engine/tensor/tensor.h"
+
+namespace terra::graph {
+
+using TraceId = uint32_t;
+inline constexpr TraceId kNoValue = ~0u;
+
+/// A tensor or a host scalar that enters the region. What is said here of a tensor has been guarded by the caller.
+struct TraceInput {
+  enum class Kind : uint8_t { Tensor, Scalar };
+  Kind kind = Kind::Tensor;
+  std::string name;  ///< "self.fc1.weight": for people
+
+  // Kind::Tensor
+  TensorMeta meta;
+  Dims strides;
+  int64_t offset = 0;
+  bool requires_grad = false;
+  bool is_leaf = true;
+  /// Inputs with the same number view the same storage; every other pair is guarded not to overlap.
+  uint32_t storage_group = 0;
+  /// The input that is this tensor's .grad when the region starts; kNoValue: it has none (guarded).
+  TraceId grad = kNoValue;
+  bool version_guarded = false;  ///< the tensor's value never changes (a constant): may be folded
+
+  // Kind::Scalar
+  Scalar::Kind scalar_kind = Scalar::Kind::Float;
+};
+
+/// A tensor that isn't an input but is known at record time (made before, constant): its elements may be read.
+struct TraceConstant {
+  Tensor value;
+};
+
+/// One argument of a recorded call: dynamic values by number, the rest as it is.
+struct TraceArg {
+  enum class Kind : uint8_t { Constant, Value, ValueList };
+  Kind kind = Kind::Constant;
+  TraceId value = kNoValue;       ///< Value: a tensor, or a host scalar standing in a Number position
+  std::vector<TraceId> list;      ///< ValueList: tensors, kNoValue for None
+  OwnedArgs constant;             ///< Constant: exactly one argument without tensors
+};
+
+struct CallRecord {
+  const Op* op = nullptr;
+  bool in_place = false;
+  std::vector<TraceArg> args;
+  std::vector<TraceId> results;  ///< in_place: the number of the target itself (its identity doesn't change)
+};
+/// The truth of a tensor was `expected`; the run is valid only if it is again.
+struct AssertRecord {
+  TraceId tensor = kNoValue;
+  bool expected = false;
+};
+/// A tensor's only element became host scalar `result` (an output that the host program reads after the run; a graph
+/// may use it as a Number argument as well).
+struct ItemRecord {
+  TraceId tensor = kNoValue;
+  TraceId result = kNoValue;
+  Scalar::Kind kind = Scalar::Kind::Float;
+};
+/// backward(): gradients of `roots` accumulate into .grad of the leaves among the inputs and fresh leaves.
+struct BackwardRecord {
+  std::vector<TraceId> roots;
+  std::vector<TraceId> gradients;  ///< empty, or one per root (kNoValue: ones)
+  bool retain_graph = false;
+  bool create_graph = false;
+  std::vector<TraceId> inputs;     ///< empty: all leaves
+};
+/// autograd.grad(): results are the gradients of `inputs` (kNoValue where unused and allowed).
+struct GradRecord {
+  std::vector<TraceId> roots, gradients, inputs, results;
+  bool create_graph = false;
+  bool allow_unused = false;
+};
+/// tensor.grad was read: `result` is that gradient's number from now on (kNoValue: it was None).
+struct ReadGradRecord {
+  TraceId tensor = kNoValue;
+  TraceId result = kNoValue;
+};
+/// tensor.grad = value (kNoValue: None).
+struct WriteGradRecord {
+  TraceId tensor = kNoValue;
+  TraceId value = kNoValue;
+};
+struct GradModeRecord {
+  bool enabled = true;
+};
+/// tensor.requires_grad_(value).
+struct RequiresGradRecord {
+  TraceId tensor = kNoValue;
+  bool value = true;
+};
+
+struct TraceRecord {
+  std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
+               GradModeRecord, RequiresGradRecord>
+      what;
+  std::string file;  ///< of the Python line, for errors and the printed graph
+  int line = 0;
+};
+
+/// Storages of inputs that in-place records wrote are written at the commit point; `outputs` are handed out.
+struct Trace {
+  std::string name;  ///< of the function, for people
+  std::vector<TraceInput> inputs;
+  std::vector<std::pair<TraceId, Tensor>> constants;  ///< numbers after the inputs, before the first record's results
+  std::vector<TraceRecord> records;
+  std::vector<TraceId> outputs;  ///< tensors and host scalars that the region hands to Python
+  bool grad_enabled = true;      ///< mode when the region starts (guarded)
+  uint32_t values = 0;           ///< numbers used
+};
+
+/// Readable text, one record a line.
+std::string to_string(const Trace& trace);
+
+}  // namespace terra::graph

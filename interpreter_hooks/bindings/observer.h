@@ -1,0 +1,53 @@
+// How tensor operations report themselves to whoever watches the Python program (DESIGN section 4: the user-level call
+// is the unit that observers see).
+#pragma once
+#include <Python.h>
+
+#include <span>
+#include <vector>
+
+#include "engine/ops/op.h"
+
+namespace terra::hooks {
+
+/// One user-level call as the binding layer ran it. All pointers are borrowed for the length of the report.
+struct CallReport {
+  const Op* op = nullptr;
+  bool in_place = false;                ///< the form name_(self, ...)
+  std::span<const Arg> args;            ///< as parsed, in signature order, defaults filled in, before promotion
+  std::span<PyObject* const> sources;   ///< per parameter: the Python object it was parsed from, null for a default.
+                                        ///< A varargs parameter (x.view(2, 3)): null, see `positional`.
+  std::span<PyObject* const> positional;  ///< everything that was passed by position, self first
+  std::span<const Tensor> results;      ///< real results, in the record's order
+  PyObject* result = nullptr;           ///< what Python gets: a Tensor, a tuple or list of them
+};
+
+/// Things that happen to tensors and aren't ops. `object` arguments are Tensor objects.
+class OpObserver {
+ public:
+  virtual ~OpObserver() = default;
+  /// An op ran (eagerly, for real). Not sent when the call raised.
+  virtual void on_call(const CallReport& report) = 0;
+  /// A tensor's value became a Python scalar: item(), float(), int(), __index__, tolist() of a 0-d tensor.
+  virtual void on_item(PyObject* tensor, PyObject* value) = 0;
+  /// A tensor's value decided a branch: bool(tensor).
+  virtual void on_truth(PyObject* tensor, bool value) = 0;
+  /// Metadata was read into Python: `attribute` is "shape", "dtype", "requires_grad", "is_leaf", "ndim", "grad_fn", ...
+  virtual void on_metadata(PyObject* tensor, const char* attribute, PyObject* value) = 0;
+  /// `tensor.grad` was read (value: Tensor or None) or assigned.
+  virtual void on_grad_read(PyObject* tensor, PyObject* value) = 0;
+  virtual void on_grad_write(PyObject* tensor, PyObject* value) = 0;
+  /// backward() finished. `inputs` is null when gradients were accumulated into all leaves.
+  virtual void on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
+                           bool create_graph, PyObject* inputs) = 0;
+  /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.
+  virtual void on_grad_mode(bool enabled) = 0;
+  /// Something that a trace can't express (numpy(), data_ptr, hooks, set_data, ...): `what` names it for the reasons
+  /// table. Sent before it happens.
+  virtual void on_opaque(const char* what, PyObject* tensor) = 0;
+};
+
+/// The observer of this thread, or null. A report costs one load and a branch when nobody watches.
+OpObserver*& op_observer();
+
+}  // namespace terra::hooks

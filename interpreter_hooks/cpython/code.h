@@ -1,0 +1,39 @@
+/* What the recorder needs to know about code, generator and instance layouts; like frame.h, one file per version. */
+#ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_CODE_H
+#define TERRA_INTERPRETER_HOOKS_CPYTHON_CODE_H
+
+#include "interpreter_hooks/cpython/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TERRA_SLOT_LOCAL = 0x20, TERRA_SLOT_CELL = 0x40, TERRA_SLOT_FREE = 0x80 };
+
+/* Kind bits of a slot of localsplus; a slot can be a local and a cell at once (an argument that a closure captures). */
+int terra_code_slot_kind(PyCodeObject* code, int slot);
+/* Name of a slot of localsplus (borrowed). */
+PyObject* terra_code_slot_name(PyCodeObject* code, int slot);
+/* Number of argument slots, *args and **kwargs included. */
+int terra_code_argument_slots(PyCodeObject* code);
+
+/* The exception handler that protects the instruction at `offset` (code units): its offset, or -1 where there is none.
+ * `depth` receives the height to which the stack is cut, `lasti` whether the instruction offset is pushed before the
+ * exception. */
+int terra_code_handler(PyCodeObject* code, int offset, int* depth, int* lasti);
+
+/* The frame inside a generator or coroutine object. */
+TerraFrame* terra_generator_frame(PyObject* generator);
+
+/* The attribute in the instance itself (its dict or inline values), borrowed, or NULL. `name` must be interned. Never
+ * runs Python code and never turns inline values into a dict. Objects without an instance dict have no attributes. */
+PyObject* terra_instance_attribute(PyObject* object, PyObject* name);
+
+/* The dict of the instance (borrowed) where one exists already or can be made; NULL where the type has none. */
+PyObject* terra_instance_dict(PyObject* object);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

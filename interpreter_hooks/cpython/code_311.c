@@ -1,0 +1,92 @@
+/* code.h for CPython 3.11. The layouts were read in pycore_code.h, pycore_object.h and pycore_dict.h of 3.11.2. */
+#include "interpreter_hooks/cpython/code.h"
+
+#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030c0000
+#error "code_311.c knows CPython 3.11 only"
+#endif
+
+#undef _PyGC_FINALIZED
+#define Py_BUILD_CORE
+#include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+
+int terra_code_slot_kind(PyCodeObject* code, int slot) {
+  return (unsigned char)PyBytes_AS_STRING(code->co_localspluskinds)[slot];
+}
+
+PyObject* terra_code_slot_name(PyCodeObject* code, int slot) {
+  return PyTuple_GET_ITEM(code->co_localsplusnames, slot);
+}
+
+int terra_code_argument_slots(PyCodeObject* code) {
+  return code->co_argcount + code->co_kwonlyargcount + !!(code->co_flags & CO_VARARGS) +
+         !!(code->co_flags & CO_VARKEYWORDS);
+}
+
+/* The table is a sequence of entries (start, length, target, depth * 2 + lasti); numbers are big-endian groups of six
+ * bits, bit 6 says that more follow, bit 7 marks the start of an entry. */
+static const unsigned char* read_number(const unsigned char* at, int* value) {
+  int number = *at & 63;
+  while (*at & 64) number = number << 6 | (*++at & 63);
+  *value = number;
+  return at + 1;
+}
+
+int terra_code_handler(PyCodeObject* code, int offset, int* depth, int* lasti) {
+  const unsigned char* at = (const unsigned char*)PyBytes_AS_STRING(code->co_exceptiontable);
+  const unsigned char* end = at + PyBytes_GET_SIZE(code->co_exceptiontable);
+  while (at < end) {
+    int start, length, target, packed;
+    at = read_number(at, &start);
+    at = read_number(at, &length);
+    at = read_number(at, &target);
+    at = read_number(at, &packed);
+    if (offset < start) break; /* entries are sorted and do not overlap */
+    if (offset >= start + length) continue;
+    *depth = packed >> 1;
+    *lasti = packed & 1;
+    return target;
+  }
+  return -1;
+}
+
+TerraFrame* terra_generator_frame(PyObject* generator) {
+  return (TerraFrame*)((PyGenObject*)generator)->gi_iframe;
+}
+
+/* Two words in front of an object with a managed dict: the inline values, and the dict that replaces them. */
+static PyDictValues* inline_values(PyObject* object) { return ((PyDictValues**)object)[-4]; }
+static PyObject* managed_dict(PyObject* object) { return ((PyObject**)object)[-3]; }
+
+static PyObject* inline_value(PyTypeObject* type, PyDictValues* values, PyObject* name) {
+  PyDictKeysObject* keys = ((PyHeapTypeObject*)type)->ht_cached_keys;
+  PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
+  for (Py_ssize_t i = 0; i < keys->dk_nentries; i++) {
+    if (entries[i].me_key == name) return values->values[i];
+  }
+  return NULL;
+}
+
+PyObject* terra_instance_attribute(PyObject* object, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject* dict = NULL;
+  if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+    PyDictValues* values = inline_values(object);
+    if (values) return inline_value(type, values, name);
+    dict = managed_dict(object);
+  } else if (type->tp_dictoffset) {
+    PyObject** place = _PyObject_GetDictPtr(object);
+    dict = place ? *place : NULL;
+  }
+  if (!dict) return NULL;
+  PyObject* value = PyDict_GetItemWithError(dict, name);
+  if (!value && PyErr_Occurred()) PyErr_Clear();
+  return value;
+}
+
+PyObject* terra_instance_dict(PyObject* object) {
+  PyObject** place = _PyObject_GetDictPtr(object); /* makes the dict of inline values */
+  return place ? *place : NULL;
+}

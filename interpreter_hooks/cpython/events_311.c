@@ -1,0 +1,65 @@
+/* events.h for CPython 3.11: a C trace function with opcode events.
+ *
+ * The trace path of 3.11 stores the stack pointer before the callback and de-optimises the opcode before dispatch, so
+ * specialised instructions never show up and the value stack is complete. */
+#include "interpreter_hooks/cpython/events.h"
+
+#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030c0000
+#error "events_311.c knows CPython 3.11 only"
+#endif
+
+#include <frameobject.h>
+#undef _PyGC_FINALIZED
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+
+static _Thread_local TerraStartEvent on_start;
+static _Thread_local TerraInstructionEvent on_instruction;
+
+static void want_opcodes(PyFrameObject* object, int wanted) {
+  object->f_trace_opcodes = (char)wanted;
+  object->f_trace_lines = (char)!wanted;
+}
+
+static int tracer(PyObject* self, PyFrameObject* object, int what, PyObject* argument) {
+  (void)self;
+  (void)argument;
+  switch (what) {
+    case PyTrace_CALL:
+      want_opcodes(object, 1);
+      on_start(object->f_frame);
+      break;
+    case PyTrace_OPCODE:
+      on_instruction(object->f_frame);
+      break;
+    case PyTrace_RETURN: /* also sent for a yield: the generator may be traced by others before it comes back */
+      want_opcodes(object, 0);
+      break;
+    default:
+      break;
+  }
+  return 0;
+}
+
+int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction) {
+  PyThreadState* thread = PyThreadState_Get();
+  if (terra_thread_is_observed(thread)) return 0;
+  on_start = start;
+  on_instruction = instruction;
+  PyEval_SetTrace(tracer, NULL);
+  if (thread->c_tracefunc == tracer) return 1;
+  PyErr_Clear();
+  return 0;
+}
+
+void terra_events_stop(void) {
+  PyThreadState* thread = PyThreadState_Get();
+  if (thread->c_tracefunc != tracer) return;
+  PyEval_SetTrace(NULL, NULL);
+  for (TerraFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
+    if (frame->frame_obj) want_opcodes(frame->frame_obj, 0);
+  }
+}
+
+int terra_events_are_on(const PyThreadState* thread) { return thread->c_tracefunc == tracer; }

@@ -1,0 +1,111 @@
+/* The opcodes of CPython 3.11: how many stack items an instruction takes and puts, and where it can go next.
+ *
+ * X(name, pops, pushes, next) with `arg` as the (extended) argument. tests/unit/recorder/opcodes_test.cpp compares
+ * pushes - pops with the compiler's own stack_effect for every opcode. An opcode that is not listed ends a recording.
+ *
+ * next: N falls through; J jumps always; B jumps or falls through; X leaves the frame or raises.
+ */
+#ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_OPCODES_311_H
+#define TERRA_INTERPRETER_HOOKS_CPYTHON_OPCODES_311_H
+
+#include <opcode.h>
+
+/* Number of bits set among the four flags of MAKE_FUNCTION. */
+#define TERRA_FLAGS(arg) ((((arg) >> 0) & 1) + (((arg) >> 1) & 1) + (((arg) >> 2) & 1) + (((arg) >> 3) & 1))
+
+/* clang-format off */
+#define TERRA_OPCODES(X)                                       \
+  /* motion */                                                 \
+  X(NOP, 0, 0, N)                                              \
+  X(RESUME, 0, 0, N)                                           \
+  X(CACHE, 0, 0, N)                                            \
+  X(POP_TOP, 1, 0, N)                                          \
+  X(PUSH_NULL, 0, 1, N)                                        \
+  X(COPY, arg, arg + 1, N)                                     \
+  X(SWAP, arg, arg, N)                                         \
+  X(LOAD_CONST, 0, 1, N)                                       \
+  X(LOAD_FAST, 0, 1, N)                                        \
+  X(STORE_FAST, 1, 0, N)                                       \
+  X(DELETE_FAST, 0, 0, N)                                      \
+  /* cells and globals */                                      \
+  X(LOAD_CLOSURE, 0, 1, N)                                     \
+  X(LOAD_DEREF, 0, 1, N)                                       \
+  X(STORE_DEREF, 1, 0, N)                                      \
+  X(DELETE_DEREF, 0, 0, N)                                     \
+  X(LOAD_GLOBAL, 0, 1 + (arg & 1), N)                          \
+  X(STORE_GLOBAL, 1, 0, N)                                     \
+  X(DELETE_GLOBAL, 0, 0, N)                                    \
+  X(LOAD_ASSERTION_ERROR, 0, 1, N)                             \
+  /* attributes and items */                                   \
+  X(LOAD_ATTR, 1, 1, N)                                        \
+  X(LOAD_METHOD, 1, 2, N)                                      \
+  X(STORE_ATTR, 2, 0, N)                                       \
+  X(DELETE_ATTR, 1, 0, N)                                      \
+  X(BINARY_SUBSCR, 2, 1, N)                                    \
+  X(STORE_SUBSCR, 3, 0, N)                                     \
+  X(DELETE_SUBSCR, 2, 0, N)                                    \
+  /* operators */                                              \
+  X(BINARY_OP, 2, 1, N)                                        \
+  X(COMPARE_OP, 2, 1, N)                                       \
+  X(UNARY_POSITIVE, 1, 1, N)                                   \
+  X(UNARY_NEGATIVE, 1, 1, N)                                   \
+  X(UNARY_NOT, 1, 1, N)                                        \
+  X(UNARY_INVERT, 1, 1, N)                                     \
+  X(IS_OP, 2, 1, N)                                            \
+  X(CONTAINS_OP, 2, 1, N)                                      \
+  /* containers */                                             \
+  X(BUILD_TUPLE, arg, 1, N)                                    \
+  X(BUILD_LIST, arg, 1, N)                                     \
+  X(BUILD_SET, arg, 1, N)                                      \
+  X(BUILD_MAP, 2 * arg, 1, N)                                  \
+  X(BUILD_CONST_KEY_MAP, arg + 1, 1, N)                        \
+  X(BUILD_SLICE, arg, 1, N)                                    \
+  X(BUILD_STRING, arg, 1, N)                                   \
+  X(FORMAT_VALUE, (arg & 4) ? 2 : 1, 1, N)                     \
+  X(LIST_TO_TUPLE, 1, 1, N)                                    \
+  X(LIST_APPEND, 1, 0, N)                                      \
+  X(MAP_ADD, 2, 0, N)                                          \
+  X(LIST_EXTEND, 1, 0, N)                                      \
+  X(DICT_UPDATE, 1, 0, N)                                      \
+  X(DICT_MERGE, 1, 0, N)                                       \
+  X(UNPACK_SEQUENCE, 1, arg, N)                                \
+  X(GET_LEN, 0, 1, N)                                          \
+  /* iteration */                                              \
+  X(GET_ITER, 1, 1, N)                                         \
+  X(FOR_ITER, 1, 2, B)                                         \
+  /* jumps */                                                  \
+  X(JUMP_FORWARD, 0, 0, J)                                     \
+  X(JUMP_BACKWARD, 0, 0, J)                                    \
+  X(JUMP_BACKWARD_NO_INTERRUPT, 0, 0, J)                       \
+  X(POP_JUMP_FORWARD_IF_TRUE, 1, 0, B)                         \
+  X(POP_JUMP_FORWARD_IF_FALSE, 1, 0, B)                        \
+  X(POP_JUMP_FORWARD_IF_NONE, 1, 0, B)                         \
+  X(POP_JUMP_FORWARD_IF_NOT_NONE, 1, 0, B)                     \
+  X(POP_JUMP_BACKWARD_IF_TRUE, 1, 0, B)                        \
+  X(POP_JUMP_BACKWARD_IF_FALSE, 1, 0, B)                       \
+  X(POP_JUMP_BACKWARD_IF_NONE, 1, 0, B)                        \
+  X(POP_JUMP_BACKWARD_IF_NOT_NONE, 1, 0, B)                    \
+  X(JUMP_IF_TRUE_OR_POP, 1, 0, B)                              \
+  X(JUMP_IF_FALSE_OR_POP, 1, 0, B)                             \
+  /* calls */                                                  \
+  X(KW_NAMES, 0, 0, N)                                         \
+  X(PRECALL, 0, 0, N)                                          \
+  X(CALL, arg + 2, 1, N)                                       \
+  X(CALL_FUNCTION_EX, 3 + (arg & 1), 1, N)                     \
+  X(MAKE_FUNCTION, 1 + TERRA_FLAGS(arg), 1, N)                 \
+  X(RETURN_VALUE, 1, 0, X)                                     \
+  X(YIELD_VALUE, 1, 1, N)                                      \
+  /* with and exceptions */                                    \
+  X(BEFORE_WITH, 1, 2, N)                                      \
+  X(WITH_EXCEPT_START, 0, 1, N)                                \
+  X(PUSH_EXC_INFO, 1, 2, N)                                    \
+  X(CHECK_EXC_MATCH, 1, 1, N)                                  \
+  X(POP_EXCEPT, 1, 0, N)                                       \
+  X(RAISE_VARARGS, arg, 0, X)                                  \
+  X(RERAISE, 1, 0, X)                                          \
+  /* imports */                                                \
+  X(IMPORT_NAME, 2, 1, N)                                      \
+  X(IMPORT_FROM, 0, 1, N)
+/* clang-format on */
+
+#endif

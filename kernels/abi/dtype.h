@@ -1,0 +1,33 @@
+// The element types of tensors.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace terra {
+
+/// Ordered by category (bool < integers < floats), so that `is_floating` and friends are comparisons.
+/// F16 and BF16 are storage types: kernels compute them in F32 (the op front end converts both ways).
+enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64 };
+
+inline constexpr int kDTypeCount = 10;
+
+struct DTypeInfo {
+  std::string_view name;  ///< as PyTorch prints it after "torch.": "float32"
+  uint8_t size;           ///< bytes per element
+};
+
+inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", 1},  {"uint8", 1},   {"int8", 1},     {"int16", 2},
+                                                      {"int32", 4}, {"int64", 8},   {"float16", 2},  {"bfloat16", 2},
+                                                      {"float32", 4}, {"float64", 8}};
+
+constexpr std::string_view name_of(DType t) { return kDTypeInfo[static_cast<int>(t)].name; }
+constexpr size_t size_of(DType t) { return kDTypeInfo[static_cast<int>(t)].size; }
+constexpr bool is_bool(DType t) { return t == DType::Bool; }
+constexpr bool is_floating(DType t) { return t >= DType::F16; }
+constexpr bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
+constexpr bool is_integral(DType t, bool include_bool = false) {
+  return t < DType::F16 && (include_bool || t != DType::Bool);
+}
+
+}  // namespace terra
