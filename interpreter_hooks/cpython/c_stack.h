@@ -7,7 +7,11 @@ extern "C" {
 #endif
 
 /* True when fewer than 256 KB are left: enough for C extensions and the handling of the RecursionError that follows.
- * A thread-local comparison after the thread's first call; false where the bounds of the stack are unknown. */
+ *
+ * A thread-local comparison, except near the end of the stack. There the stack of the process's first thread is grown
+ * in place, up to 512 MB, before the answer is true: without a hook, Python calls use no C stack and a program may have
+ * raised its recursion limit far beyond what 8 MB hold. Growing on demand, rather than at the start, leaves programs
+ * that never recurse so deep exactly as the operating system started them. Other threads keep the size they have. */
 int terra_c_stack_is_nearly_full(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,155 @@
+#include "apps/terra-run/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+namespace terra {
+namespace {
+
+enum class Value { none, choice, count, file };
+
+struct Option {
+  std::string_view name, variable;
+  Value value;
+  std::string_view form;  // what --help-terra shows; the choices themselves for Value::choice
+  std::string_view help;
+};
+
+constexpr std::array options{
+    Option{"torch", "TERRA_TORCH", Value::none, "", "the names torch and torchvision mean Terra's packages"},
+    Option{"capture", "TERRA_CAPTURE", Value::choice, "auto|off|frame|coexec|verify|stress",
+           "which programs parts run as graphs (auto)"},
+    Option{"threads", "TERRA_THREADS", Value::count, "N", "threads that compute (all cores)"},
+    Option{"log", "TERRA_LOG", Value::choice, "off|error|warn|info|debug|trace", "remarks on stderr (off)"},
+    Option{"explain", "TERRA_EXPLAIN", Value::none, "", "at exit, on stderr: what was captured, what not, and why"},
+    Option{"report", "TERRA_REPORT", Value::file, "FILE", "at exit: the same and counters, as JSON"},
+    Option{"report-html", "TERRA_REPORT_HTML", Value::file, "FILE", "at exit: the same as one page"},
+    Option{"trace", "TERRA_TRACE", Value::file, "FILE", "at exit: a time line for chrome://tracing"},
+};
+
+bool is_one_of(std::string_view value, std::string_view choices) {
+  return !value.empty() && value.find('|') == std::string_view::npos &&
+         ("|" + std::string(choices) + "|").find("|" + std::string(value) + "|") != std::string::npos;
+}
+
+bool is_count(std::string_view value) {
+  return !value.empty() && value.size() < 6 && value.find_first_not_of("0123456789") == std::string_view::npos &&
+         value.find_first_not_of('0') != std::string_view::npos;
+}
+
+// What is wrong with `value`, or nothing.
+std::string complaint(const Option& option, bool has_value, std::string_view value) {
+  const std::string name = "option --" + std::string(option.name);
+  const std::string got = ", not '" + std::string(value) + "'";
+  switch (option.value) {
+    case Value::none: return has_value ? name + " takes no value" : "";
+    case Value::choice: return is_one_of(value, option.form) ? "" : name + " is one of " + std::string(option.form) + got;
+    case Value::count: return is_count(value) ? "" : name + " is a whole number of at least 1" + got;
+    case Value::file: return value.empty() ? name + " needs the name of a file after a '='" : "";
+  }
+  return "";
+}
+
+// Reads `argument` (without its dashes) as one of Terra's options; false when it is not one.
+bool read_own(std::string_view argument, CommandLine& line) {
+  const size_t equals = argument.find('=');
+  const std::string_view name = argument.substr(0, equals);
+  const bool has_value = equals != std::string_view::npos;
+  const std::string_view value = has_value ? argument.substr(equals + 1) : std::string_view();
+  if (argument == "help-terra") return line.help = true;
+
+  const auto option = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
+  if (option == options.end()) return false;
+  if (line.error.empty()) line.error = complaint(*option, has_value, value);
+  if (!line.error.empty()) return true;
+  std::string setting = option->value == Value::none ? "1" : std::string(value);
+  // The program may change its folder before the file is written.
+  if (option->value == Value::file) setting = std::filesystem::absolute(setting).string();
+  line.variables.emplace_back(option->variable, setting);
+  return true;
+}
+
+// How python3 reads a cluster of short options.
+struct Cluster {
+  bool takes_next = false;  // the value of the last option is the next argument
+  bool starts_program = false;
+};
+
+Cluster read_cluster(std::string_view letters) {
+  for (size_t i = 0; i < letters.size(); i++) {
+    const char letter = letters[i];
+    if (letter == 'c' || letter == 'm') return {.starts_program = true};
+    if (letter == 'W' || letter == 'X') return {.takes_next = i + 1 == letters.size()};
+  }
+  return {};
+}
+
+// A report without %p in its name is written by one process alone: the one named here, which is the outermost that has
+// such a file. Nothing is set where no file is asked for, so that children of an ordinary run see an ordinary
+// environment.
+void name_reporting_process(CommandLine& line) {
+  constexpr std::string_view variable = "TERRA_MAIN_PROCESS";
+  const bool asked = std::any_of(options.begin(), options.end(), [&](const Option& option) {
+    return option.value == Value::file && std::any_of(line.variables.begin(), line.variables.end(),
+                                                      [&](const auto& v) { return v.first == option.variable; });
+  });
+  const bool inherited = std::any_of(options.begin(), options.end(), [](const Option& option) {
+    return option.value == Value::file && std::getenv(std::string(option.variable).c_str());
+  });
+  if (asked || (inherited && !std::getenv(variable.data()))) {
+    line.variables.emplace_back(variable, std::to_string(getpid()));
+  }
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine line;
+  int i = 0;
+  if (argc > 0) line.python.push_back(argv[i++]);
+  for (; i < argc; i++) {
+    const std::string_view argument = argv[i];
+    if (argument.size() < 2 || argument[0] != '-' || argument == "--") break;
+    bool takes_next = false;
+    if (argument.substr(0, 2) == "--") {
+      if (read_own(argument.substr(2), line)) continue;
+      line.version |= argument == "--version";
+      takes_next = argument == "--check-hash-based-pycs";
+    } else {
+      const Cluster cluster = read_cluster(argument.substr(1));
+      if (cluster.starts_program) break;
+      takes_next = cluster.takes_next;
+    }
+    line.python.push_back(argv[i]);
+    if (takes_next && i + 1 < argc) line.python.push_back(argv[++i]);
+  }
+  line.python.insert(line.python.end(), argv + i, argv + argc);
+  name_reporting_process(line);
+  return line;
+}
+
+std::string help_text() {
+  std::ostringstream text;
+  text << "usage: terra-run [option] ... [-c cmd | -m mod | file | -] [arg] ...\n\n"
+          "Runs a Python program; python3's options keep their meaning (--help). Terra's own:\n\n";
+  for (const Option& option : options) {
+    std::string left = "  --" + std::string(option.name);
+    if (option.value != Value::none) left += "=" + std::string(option.form);
+    if (left.size() > 25) {
+      text << left << "\n";
+      left.clear();
+    }
+    left.resize(26, ' ');
+    text << left << option.help << "\n" << std::string(26, ' ') << option.variable << "\n";
+  }
+  text << "\nThe variable below an option says the same to child processes. %p in FILE is the process id.\n";
+  return text.str();
+}
+
+}  // namespace terra

@@ -1,0 +1,87 @@
+#include "interpreter_hooks/embed/package_finder.h"
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "interpreter_hooks/embed/interpreter.h"
+
+namespace terra::embed {
+namespace {
+
+// Imports nothing, so that a program sees the same sys.modules at its start as under python3.
+constexpr const char* finders = R"python(
+import sys
+_bootstrap = sys.modules["_frozen_importlib"]
+_path_finder = sys.modules["_frozen_importlib_external"].PathFinder
+
+
+class PackageFinder:
+    """Finds one top-level package in a folder that is not on sys.path."""
+
+    def __init__(self, name, folder):
+        self.name, self.folder = name, folder
+
+    def find_spec(self, name, path=None, target=None):
+        return _path_finder.find_spec(name, [self.folder], target) if name == self.name else None
+
+
+class AliasFinder:
+    """Makes the modules of a package importable under a second name, as the same objects.
+
+    The module that Python creates for the second name is replaced in sys.modules while it loads, so that the real
+    one keeps its name and spec. The import happens there and not in find_spec, which runs under a global lock.
+    """
+
+    def __init__(self, alias, package, parent_folder):
+        self.alias, self.package, self.parent_folder = alias, package, parent_folder
+
+    def real_name(self, name):
+        return self.package + name[len(self.alias):]
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.alias and not name.startswith(self.alias + "."):
+            return None
+        real = self.real_name(name)
+        where = [self.parent_folder] if name == self.alias else path
+        if real in sys.modules or _path_finder.find_spec(real, where):
+            return _bootstrap.ModuleSpec(name, self)
+        return None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        name = module.__spec__.name
+        real = self.real_name(name)
+        __import__(real)
+        sys.modules[name] = sys.modules[real]
+
+
+sys.meta_path.append(PackageFinder("terra", folder))
+if torch:
+    sys.meta_path.insert(0, AliasFinder("torch", "terra", folder))
+    sys.meta_path.append(AliasFinder("torchvision", "terra.vision", folder + "/terra"))
+)python";
+
+bool set_item(PyObject* dict, const char* key, PyObject* value) {
+  return value && PyDict_SetItemString(dict, key, value) == 0;
+}
+
+}  // namespace
+
+bool install_package_finders(const RunOptions& options) {
+  PyObject* globals = PyDict_New();
+  PyObject* name = PyUnicode_FromString("terra finders");
+  PyObject* folder = PyUnicode_DecodeFSDefault(options.package_folder.c_str());
+  PyObject* code = Py_CompileString(finders, "<terra finders>", Py_file_input);
+  PyObject* result = nullptr;
+  if (globals && code && set_item(globals, "__builtins__", PyEval_GetBuiltins()) &&
+      set_item(globals, "__name__", name) && set_item(globals, "folder", folder) &&
+      set_item(globals, "torch", options.torch ? Py_True : Py_False)) {
+    result = PyEval_EvalCode(code, globals, globals);
+  }
+  for (PyObject* object : {globals, name, folder, code, result}) Py_XDECREF(object);
+  return result != nullptr;
+}
+
+}  // namespace terra::embed
