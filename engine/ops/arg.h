@@ -20,7 +20,7 @@ class Arg {
  public:
   enum class Kind : uint8_t { None, Tensor, TensorList, Scalar, IntList, DType, String, Generator };
 
-  Arg() = default;
+  Arg() {}
   Arg(std::nullopt_t) {}
   Arg(const Tensor& t) : kind_(t.defined() ? Kind::Tensor : Kind::None) { tensor_ = t.get(); }
   explicit Arg(TensorImpl* t) : kind_(t ? Kind::Tensor : Kind::None) { tensor_ = t; }

@@ -1,5 +1,6 @@
 // Who turns a primitive call into results: now (engine/eager) or later (graph).
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct ResultMeta : TensorMeta {
 };
 
 /// One per way of executing. Arguments have been completed, promoted and checked; `metas` come from the shape rule
-/// (empty for kHost ops). Gradient recording is the emitter's caller's business (engine/autograd wraps the result).
+/// (empty for kHost ops). Gradient recording is the front end's business (call.cpp asks the tape).
 class Emitter {
  public:
   virtual ~Emitter() = default;
@@ -44,14 +45,17 @@ class EmitterScope {
   Emitter* before_;
 };
 
-/// The tape's door: called by the front end after a differentiable primitive ran with gradients enabled and an input
-/// that requires grad. Implemented by engine/autograd, reached through this pointer because the tape stands above ops.
+/// The tape's door, implemented by engine/autograd and reached through pointers because the tape stands above ops.
 struct TapeHooks {
+  /// A differentiable primitive ran with gradients enabled and an input that requires grad.
   void (*record)(const Op& op, std::span<const Arg> args, std::span<Tensor> results) = nullptr;
-  /// The same for emit_write: checks that the write is allowed (a leaf that requires grad is not) before it happens.
+  /// Before a write with gradients enabled: throws if the target is a leaf that requires grad (or a view of one).
   void (*check_write)(const Op& op, const Tensor& target) = nullptr;
-  void (*record_write)(const Op& op, std::span<const Arg> args, std::span<const Tensor> targets) = nullptr;
-  /// A view of a tensor was made (with or without gradients): remembers base and how it was derived.
+  /// Runs `write`, which replaces the value of `target` by a differentiable function of `args`, and records it.
+  /// Operands are saved as they were before, results as they are after.
+  void (*record_write)(const Op& op, std::span<const Arg> args, const Tensor& target,
+                       const std::function<void()>& write) = nullptr;
+  /// A differentiable view of a tensor was made, with or without gradients: the view remembers its base.
   void (*record_view)(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) = nullptr;
 };
 TapeHooks& tape_hooks();

@@ -39,6 +39,7 @@ enum OpFlags : uint32_t {
   kCompares = 1 << 7,      ///< result dtype is bool
   kKeepsFirst = 1 << 8,    ///< kernel may get an output that is exactly parameter 0 (no separate copy is needed)
   kNoGradient = 1 << 9,    ///< results never require grad
+  kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry
   // where Python sees it
   kFunction = 1 << 16,     ///< terra.name
@@ -77,6 +78,7 @@ struct OpRecord {
   std::string_view example;  ///< runnable, with `terra` imported; the last line is an expression
   uint32_t flags = 0;
   Promotion promotion = Promotion::None;
+  uint32_t promoted = ~0u;  ///< bit p: tensor or number parameter p takes part in promotion
   ShapeRule shape = nullptr;          ///< primitives: dtype and sizes of the results from the arguments
   CompositeRule composite = nullptr;  ///< composites: the op written in ops
   HostRule host = nullptr;            ///< kHost

@@ -34,6 +34,20 @@ Tensor Tensor::view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strid
   return Tensor(Ref<TensorImpl>(impl));
 }
 
+Tensor Tensor::alias() const {
+  const TensorImpl& from = **this;
+  auto* impl = new TensorImpl;
+  impl->dtype = from.dtype;
+  impl->wrapped_number = from.wrapped_number;
+  impl->storage = from.storage;
+  impl->offset = from.offset;
+  impl->numel = from.numel;
+  impl->sizes = from.sizes;
+  impl->strides = from.strides;
+  if (from.symbol) impl->symbol = from.symbol->clone();
+  return Tensor(Ref<TensorImpl>(impl));
+}
+
 Tensor Tensor::symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol) {
   auto* impl = new TensorImpl;
   impl->dtype = meta.dtype;

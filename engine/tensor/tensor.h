@@ -20,6 +20,10 @@ struct AutogradMeta {
 /// What a tensor stands for while a graph is built (defined by the emitter that made it); such a tensor has no storage.
 struct Symbol {
   virtual ~Symbol() = default;
+  /// Another handle of the same graph value, for a tensor that aliases this one.
+  virtual std::unique_ptr<Symbol> clone() const = 0;
+  /// Counts writes to what the symbol stands for, as Storage::version does.
+  virtual uint32_t version() const { return 0; }
 };
 
 /// The host language's one object for a tensor. The engine only keeps the pointer; `release_owner` is called when a
@@ -56,6 +60,8 @@ class Tensor : public Ref<TensorImpl> {
   static Tensor empty(std::span<const int64_t> sizes, DType dtype);
   /// Another view of the same storage; offset counts elements.
   static Tensor view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset);
+  /// Another tensor with the same elements (same storage or graph value), without gradient history.
+  Tensor alias() const;
   /// A tensor without storage, for an emitter that builds a graph.
   static Tensor symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol);
 };
@@ -88,6 +94,8 @@ class TensorImpl final : public Counted {
   std::unique_ptr<Symbol> symbol;
 
   bool is_symbolic() const { return symbol != nullptr; }
+  /// Counts in-place writes to the elements through any view.
+  uint32_t version() const { return storage ? storage->version() : symbol->version(); }
   void* data() const { return static_cast<char*>(storage->data()) + offset * static_cast<int64_t>(size_of(dtype)); }
   template <class T>
   T* data_as() const {

@@ -1,0 +1,197 @@
+// Walks the tape from the roots to the leaves. No formulas here: nodes know their gradients.
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+namespace {
+
+struct Waiting {
+  std::vector<Tensor> grads;  // summed so far, one per result of the node
+  int missing = 0;            // consumers that have not delivered yet
+  bool wanted = true;         // lies on a path to something whose gradient was asked for
+};
+
+/// One backward pass. Nodes run when all their consumers have delivered, later calls first.
+class Pass {
+ public:
+  Pass(bool retain_graph, bool create_graph) : retain_graph_(retain_graph), create_graph_(create_graph) {}
+
+  /// The gradient of edge `i` of `captures` goes to results()[i] instead of being accumulated.
+  void capture(std::vector<Edge> edges) {
+    captures_ = std::move(edges);
+    captured_.resize(captures_.size());
+    selective_ = true;
+  }
+  const std::vector<Tensor>& results() const { return captured_; }
+
+  void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
+    GradMode mode(create_graph_);
+    count_consumers(roots);
+    if (selective_) mark_wanted();
+    for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
+    for (const Edge& root : roots)
+      if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get());
+    while (!ready_.empty()) {
+      Node* node = ready_.top();
+      ready_.pop();
+      visit(node);
+    }
+  }
+
+ private:
+  struct Later {
+    bool operator()(const Node* a, const Node* b) const {
+      const bool leaf_a = a->edges.empty(), leaf_b = b->edges.empty();
+      return leaf_a != leaf_b ? leaf_b : a->sequence < b->sequence;  // leaves first: frees gradients early
+    }
+  };
+
+  void count_consumers(const std::vector<Edge>& roots) {
+    std::vector<Node*> stack;
+    for (const Edge& root : roots)
+      if (waiting_.try_emplace(root.node.get()).second) stack.push_back(root.node.get());
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      order_.push_back(node);
+      for (const Edge& e : node->edges) {
+        if (!e.node) continue;
+        auto [it, fresh] = waiting_.try_emplace(e.node.get());
+        ++it->second.missing;
+        if (fresh) stack.push_back(e.node.get());
+      }
+    }
+  }
+
+  void mark_wanted() {
+    std::unordered_set<const Node*> targets;
+    for (const Edge& e : captures_) targets.insert(e.node.get());
+    std::vector<Node*> by_age = order_;
+    std::sort(by_age.begin(), by_age.end(), [](Node* a, Node* b) { return a->sequence < b->sequence; });
+    // A node is older than its consumers except for leaves' AccumulateGrad, which have no edges: visit those first.
+    std::stable_partition(by_age.begin(), by_age.end(), [](Node* n) { return n->edges.empty(); });
+    for (Node* node : by_age) {
+      bool wanted = targets.count(node) > 0;
+      for (const Edge& e : node->edges) wanted |= e.node && waiting_[e.node.get()].wanted;
+      waiting_[node].wanted = wanted;
+    }
+  }
+
+  void deliver(const Edge& edge, const Tensor& g) {
+    static const Op* add = find_op("add");
+    Waiting& w = waiting_[edge.node.get()];
+    if (w.grads.empty()) w.grads.resize(edge.node->results);
+    Tensor& sum = w.grads[edge.index];
+    if (!g.defined()) return;
+    sum = sum.defined() ? (*add)(sum, g) : g;
+  }
+
+  void enqueue(Node* node) {
+    if (queued_.insert(node).second) ready_.push(node);
+  }
+
+  void visit(Node* node) {
+    const Ref<Node> alive(node);
+    Waiting& w = waiting_[node];
+    std::vector<Tensor> grads = std::move(w.grads);
+    grads.resize(node->results);
+    for (const auto& [id, hook] : std::vector(node->pre_hooks)) hook(grads);
+    for (size_t i = 0; i < captures_.size(); ++i) {
+      if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
+    }
+    const bool deeper = std::any_of(node->edges.begin(), node->edges.end(), [&](const Edge& e) {
+      return e.node && waiting_[e.node.get()].wanted;
+    });
+    std::vector<Tensor> out;
+    const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+    if (any && (deeper || !selective_)) {
+      out = node->apply(grads);
+      for (const auto& [id, hook] : std::vector(node->post_hooks)) hook(out, grads);
+      if (!retain_graph_) node->release_saved();
+    }
+    out.resize(node->edges.size());
+    grads.clear();
+    for (size_t i = 0; i < node->edges.size(); ++i) {
+      const Edge& e = node->edges[i];
+      if (!e.node) continue;
+      deliver(e, out[i]);
+      out[i].reset();
+      if (--waiting_[e.node.get()].missing == 0) enqueue(e.node.get());
+    }
+  }
+
+  const bool retain_graph_, create_graph_;
+  bool selective_ = false;
+  std::vector<Edge> captures_;
+  std::vector<Tensor> captured_;
+  std::unordered_map<Node*, Waiting> waiting_;
+  std::vector<Node*> order_;
+  std::unordered_set<Node*> queued_;
+  std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
+};
+
+/// Edges and gradients of the roots, with PyTorch's checks.
+void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given, std::vector<Edge>& edges,
+                   std::vector<Tensor>& grads) {
+  static const Op* full = find_op("full");
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const Tensor& root = roots[i];
+    check(root.requires_grad(), "element {} of tensors does not require grad and does not have a grad_fn", i);
+    const Tensor g = i < given.size() ? given[i] : Tensor();
+    if (g.defined()) {
+      check(g.sizes() == root.sizes(),
+            "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.", i,
+            to_string(g.sizes()), i, to_string(root.sizes()));
+      grads.push_back(g);
+    } else {
+      check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
+      grads.push_back((*full)(root.sizes(), 1.0, root.dtype()));
+    }
+    edges.push_back(gradient_edge(root));
+  }
+}
+
+}  // namespace
+
+void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradients, bool retain_graph,
+              bool create_graph, std::span<const Tensor> inputs) {
+  if (!inputs.empty()) {
+    const std::vector<Tensor> g = gradients(roots, root_gradients, inputs, retain_graph, create_graph, true);
+    GradMode mode(create_graph);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (g[i].defined()) AccumulateGrad(inputs[i]).apply({g[i]});
+    return;
+  }
+  std::vector<Edge> edges;
+  std::vector<Tensor> grads;
+  prepare_roots(roots, root_gradients, edges, grads);
+  Pass(retain_graph, create_graph).run(edges, std::exchange(grads, {}));
+}
+
+std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                              std::span<const Tensor> inputs, bool retain_graph, bool create_graph, bool allow_unused) {
+  std::vector<Edge> edges, wanted;
+  std::vector<Tensor> grads;
+  prepare_roots(roots, root_gradients, edges, grads);
+  for (const Tensor& input : inputs) {
+    check(input.requires_grad(), "One of the differentiated Tensors does not require grad");
+    wanted.push_back(gradient_edge(input));
+  }
+  Pass pass(retain_graph, create_graph);
+  pass.capture(wanted);
+  pass.run(edges, grads);
+  std::vector<Tensor> out = pass.results();
+  for (const Tensor& g : out)
+    check(g.defined() || allow_unused,
+          "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
+          "the desired behavior.");
+  return out;
+}
+
+}  // namespace terra::autograd

@@ -1,0 +1,145 @@
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+namespace {
+
+/// Keeps Meta::accumulate true: the leaf remembers its AccumulateGrad without owning it (the node owns the leaf).
+Ref<Node> accumulate_node(const Tensor& t) {
+  Meta& meta = meta_of(t);
+  if (!meta.accumulate) meta.accumulate = new AccumulateGrad(t);
+  return Ref<Node>(meta.accumulate);
+}
+
+/// The history of a view whose base was written through another alias: the same derivation from the base's present.
+void refresh_view(const Tensor& t, Meta& meta) {
+  if (!meta.view || meta.history_version == t->version()) return;
+  meta.history_version = t->version();
+  if (!meta.base.requires_grad()) return;
+  GradMode on(true);
+  const Tensor again = derive_view(*meta.view, meta.base);
+  t->requires_grad = true;
+  meta.history = find_meta(again)->history;
+}
+
+uint64_t next_hook_id() {
+  static uint64_t counter = 0;
+  return ++counter;
+}
+
+/// A hook on result `edge.index` of `edge.node`.
+uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
+  const uint64_t id = next_hook_id();
+  edge.node->pre_hooks.emplace_back(id, [index = edge.index, hook = std::move(hook)](std::vector<Tensor>& grads) {
+    if (!grads[index].defined()) return;
+    if (Tensor replaced = hook(grads[index]); replaced.defined()) grads[index] = std::move(replaced);
+  });
+  return id;
+}
+
+}  // namespace
+
+Tensor derive_view(const ViewStep& last, const Tensor& base) {
+  const Tensor from = last.previous ? derive_view(*last.previous, base) : base;
+  std::vector<Arg> args(last.args.args().begin(), last.args.args().end());
+  args[0] = Arg(from);
+  std::vector<Tensor> results;
+  call(*last.op, args, results);
+  return results.front();
+}
+
+Meta* find_meta(const Tensor& t) { return static_cast<Meta*>(t->autograd.get()); }
+
+Meta& meta_of(const Tensor& t) {
+  if (!t->autograd) t->autograd = std::make_unique<Meta>();
+  return static_cast<Meta&>(*t->autograd);
+}
+
+bool is_leaf(const Tensor& t) { return !history(t).node; }
+
+void set_requires_grad(const Tensor& t, bool value) {
+  check(is_leaf(t) || value,
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+        "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+  check(!value || is_floating(t.dtype()), "only Tensors of floating point dtype can require gradients");
+  t->requires_grad = value;
+}
+
+Tensor grad(const Tensor& t) {
+  const Meta* meta = find_meta(t);
+  if (!meta) return {};
+  return meta->retained && !meta->grad.defined() ? *meta->retained : meta->grad;
+}
+
+void set_grad(const Tensor& t, const Tensor& g) {
+  if (g.defined()) {
+    check(g.dtype() == t.dtype(), "assigned grad has data of a different type: the tensor is {}, the grad {}",
+          name_of(t.dtype()), name_of(g.dtype()));
+    check(g.sizes() == t.sizes(), "assigned grad has data of a different size: the tensor has shape {}, the grad {}",
+          to_string(t.sizes()), to_string(g.sizes()));
+  } else if (!t->autograd) {
+    return;
+  }
+  Meta& meta = meta_of(t);
+  meta.grad = g;
+  if (meta.retained) meta.retained->reset();
+}
+
+void retain_grad(const Tensor& t) {
+  check(t.requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  Meta& meta = meta_of(t);
+  const Edge edge = history(t);
+  if (!edge.node || meta.retained) return;
+  meta.retained = std::make_shared<Tensor>();
+  add_result_hook(edge, [slot = meta.retained](const Tensor& g) {
+    *slot = g;
+    return Tensor();
+  });
+}
+
+Edge history(const Tensor& t) {
+  Meta* meta = find_meta(t);
+  if (!meta) return {};
+  refresh_view(t, *meta);
+  return meta->history;
+}
+
+Edge gradient_edge(const Tensor& t) {
+  Edge edge = history(t);
+  if (edge.node || !t.requires_grad()) return edge;
+  return {accumulate_node(t), 0};
+}
+
+void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
+  Meta& meta = meta_of(t);
+  meta.history = {node, index};
+  meta.history_version = t->version();
+  t->requires_grad = true;
+}
+
+void detach_in_place(const Tensor& t) {
+  t->requires_grad = false;
+  if (Meta* meta = find_meta(t)) {
+    check(!meta->view, "Can't detach views in-place. Use detach() instead.");
+    meta->history = {};
+  }
+}
+
+uint64_t add_hook(const Tensor& t, TensorHook hook) {
+  check(t.requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
+  if (const Edge edge = history(t); edge.node) return add_result_hook(edge, std::move(hook));
+  const uint64_t id = next_hook_id();
+  meta_of(t).hooks.emplace_back(id, std::move(hook));
+  return id;
+}
+
+void remove_hook(const Tensor& t, uint64_t id) {
+  const auto is_it = [id](const auto& h) { return h.first == id; };
+  Meta* meta = find_meta(t);
+  if (!meta) return;
+  std::erase_if(meta->hooks, is_it);
+  if (meta->history.node) std::erase_if(meta->history.node->pre_hooks, is_it);
+}
+
+}  // namespace terra::autograd

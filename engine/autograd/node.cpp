@@ -1,0 +1,59 @@
+#include "engine/autograd/node.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+namespace {
+
+uint64_t next_sequence() {
+  static thread_local uint64_t counter = 0;
+  return ++counter;
+}
+
+}  // namespace
+
+Node::Node() : sequence(next_sequence()) {}
+
+void Node::destroy(Node* node) {
+  // A chain of nodes is a list of owners: deleting it recursively would use one stack frame per link.
+  static thread_local std::vector<Node*>* pending = nullptr;
+  if (pending) {
+    pending->push_back(node);
+    return;
+  }
+  std::vector<Node*> queue{node};
+  pending = &queue;
+  while (!queue.empty()) {
+    Node* next = queue.back();
+    queue.pop_back();
+    delete next;  // drops its edges, which appends to the queue
+  }
+  pending = nullptr;
+}
+
+AccumulateGrad::~AccumulateGrad() {
+  if (Meta* meta = find_meta(leaf_); meta && meta->accumulate == this) meta->accumulate = nullptr;
+}
+
+std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
+  static const Op* add = find_op("add");
+  static const Op* clone = find_op("clone");
+  Tensor g = grads[0];
+  if (!g.defined()) return {};
+  Meta& meta = meta_of(leaf_);
+  for (const auto& [id, hook] : std::vector(meta.hooks))  // a hook may remove itself
+    if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);
+  if (!meta.grad.defined()) {
+    // The gradient becomes .grad itself where nobody but this call (`grads` and `g`) can see it, else a copy does.
+    const bool ours = g->use_count() <= 2 && (g->is_symbolic() || g->storage->use_count() == 1) && g.is_contiguous();
+    meta.grad = grad_enabled() ? g : ours ? g : (*clone)(g);
+  } else if (grad_enabled()) {
+    meta.grad = (*add)(meta.grad, g);
+  } else {
+    add->in_place(meta.grad, g);
+  }
+  return {};
+}
+
+}  // namespace terra::autograd

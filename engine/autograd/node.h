@@ -1,0 +1,60 @@
+// A node of the tape: the gradient of one recorded call.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/memory/intrusive.h"
+#include "engine/tensor/tensor.h"
+
+namespace terra::autograd {
+
+class Node;
+
+/// Where the gradient of one input goes: input `index` of `node`. Null node: nobody wants it.
+struct Edge {
+  Ref<Node> node;
+  uint32_t index = 0;
+};
+
+/// Gradients flow from the results of a call (the node's inputs) to its operands (the node's edges). Nodes form a
+/// directed acyclic graph that keeps its upstream alive; destruction is iterative, so chains may be of any length.
+class Node : public Counted {
+ public:
+  Node();
+  virtual ~Node() = default;
+  static void destroy(Node* node);
+
+  /// Given one gradient per result of the recorded call (undefined: none arrived), one per edge. Emits ops; with
+  /// gradients enabled its work is recorded in turn.
+  virtual std::vector<Tensor> apply(const std::vector<Tensor>& grads) = 0;
+  /// "AddBackward0": what Python's grad_fn.name() says.
+  virtual std::string name() const = 0;
+  /// Frees what was saved for apply; a second backward then raises.
+  virtual void release_saved() {}
+  /// Metadata of result i, to make zeros for a gradient that didn't arrive and to check user gradients. May be absent.
+  virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
+
+  std::vector<Edge> edges;
+  uint32_t results = 1;         ///< number of gradients apply takes
+  const uint64_t sequence;      ///< order of creation; backward visits later nodes first
+  /// Called on the gradients before apply, in order of registration; may replace them. The number identifies a hook.
+  std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&)>>> pre_hooks;
+  /// The same after apply: sees the gradients of the edges, may replace them.
+  std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&, const std::vector<Tensor>&)>>> post_hooks;
+};
+
+/// The last node of a leaf: adds what arrives to its .grad.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {}
+  ~AccumulateGrad() override;
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  std::string name() const override { return "AccumulateGrad"; }
+  const Tensor& variable() const { return leaf_; }
+
+ private:
+  Tensor leaf_;
+};
+
+}  // namespace terra::autograd

@@ -1,0 +1,124 @@
+#include "engine/autograd/op_node.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+namespace {
+
+/// Sums what broadcasting repeated and undoes promotion.
+Tensor fit(Tensor g, const TensorMeta& meta) {
+  static const Op* sum_to_size = find_op("sum_to_size");
+  static const Op* to_dtype = find_op("to_dtype");
+  if (!g.defined()) return g;
+  if (g.sizes() != meta.sizes) g = (*sum_to_size)(g, meta.sizes);
+  if (g.dtype() != meta.dtype) g = (*to_dtype)(g, meta.dtype);
+  return g;
+}
+
+}  // namespace
+
+OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), constants_(args, 0) {
+  const auto visit = [&](const Tensor& t, bool save) {
+    saved_.push_back(save && t.defined() ? SavedTensor(t, false) : SavedTensor());
+    if (!t.defined()) {
+      metas_.emplace_back();
+      edges.emplace_back();
+      return;
+    }
+    metas_.push_back({t.dtype(), t.sizes(), t->wrapped_number});
+    edges.push_back(t.requires_grad() && is_floating(t.dtype()) ? gradient_edge(t) : Edge{});
+  };
+  for (size_t p = 0; p < args.size(); ++p) {
+    first_meta_.push_back(static_cast<uint16_t>(metas_.size()));
+    const bool save = op.saved >> p & 1;
+    if (args[p].is_tensor()) visit(args[p].tensor(), save);
+    if (args[p].kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : args[p].tensors()) visit(t, save);
+  }
+  first_meta_.push_back(static_cast<uint16_t>(metas_.size()));
+}
+
+void OpNode::save_results(std::span<const Tensor> made) {
+  results = static_cast<uint32_t>(made.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    result_metas_.push_back({made[i].dtype(), made[i].sizes()});
+    const bool save = op_.saved & saves_result(static_cast<int>(i));
+    saved_results_.push_back(save ? SavedTensor(made[i], true, static_cast<uint32_t>(i)) : SavedTensor());
+  }
+}
+
+std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
+  check(!released_,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward.");
+  const Ref<Node> self(this);
+  const size_t params = first_meta_.size() - 1;
+  std::vector<Tensor> unpacked(saved_.size());
+  for (size_t i = 0; i < saved_.size(); ++i)
+    if (saved_[i].defined()) unpacked[i] = saved_[i].unpack(self);
+  std::vector<Tensor> results_unpacked(saved_results_.size());
+  for (size_t i = 0; i < saved_results_.size(); ++i)
+    if (saved_results_[i].defined()) results_unpacked[i] = saved_results_[i].unpack(self);
+
+  std::vector<Arg> args(constants_.args().begin(), constants_.args().end());
+  uint32_t needed = 0;
+  for (size_t p = 0; p < params; ++p) {
+    const size_t begin = first_meta_[p], count = first_meta_[p + 1] - begin;
+    const bool is_list = op_.sig().params[p].type == ParamType::TensorList;
+    if (is_list)
+      args[p] = Arg(std::span<const Tensor>(unpacked.data() + begin, count));
+    else if (count == 1)
+      args[p] = Arg(unpacked[begin]);
+    for (size_t i = begin; i < begin + count; ++i)
+      if (edges[i].node) needed |= 1u << p;
+  }
+  Backward::Call call;
+  call.op = &op_;
+  call.args = args;
+  call.results = results_unpacked;
+  call.metas = metas_;
+  call.first_meta = first_meta_;
+  call.result_metas = result_metas_;
+  call.grads = grads;
+  call.needed = needed;
+  std::vector<std::vector<Tensor>> out(params);
+  Backward backward(call, out);
+  op_.gradient(backward);
+
+  std::vector<Tensor> flat(edges.size());
+  for (size_t p = 0; p < params; ++p)
+    for (size_t i = 0; i < out[p].size(); ++i)
+      if (edges[first_meta_[p] + i].node) flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
+  return flat;
+}
+
+std::string OpNode::name() const {
+  // "max_pool2d" -> "MaxPool2DBackward0": PyTorch's spelling.
+  std::string text;
+  bool upper = true;
+  for (char c : op_.name) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    text += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = std::isdigit(static_cast<unsigned char>(c));
+  }
+  return text + "Backward0";
+}
+
+void OpNode::release_saved() {
+  bool any = false;
+  for (SavedTensor& s : saved_) any |= s.defined();
+  for (SavedTensor& s : saved_results_) any |= s.defined();
+  if (!any) return;  // a node that saved nothing can be passed again, as in PyTorch
+  released_ = true;
+  saved_.assign(saved_.size(), SavedTensor());
+  saved_results_.assign(saved_results_.size(), SavedTensor());
+}
+
+}  // namespace terra::autograd

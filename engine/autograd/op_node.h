@@ -1,0 +1,33 @@
+// The tape node of an op call: calls the gradient rule of the op's record.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/autograd/saved.h"
+#include "engine/ops/backward.h"
+
+namespace terra::autograd {
+
+class OpNode final : public Node {
+ public:
+  /// Saves what the record declares of `args`; results are saved by `save_results` when they exist.
+  OpNode(const Op& op, std::span<const Arg> args);
+  void save_results(std::span<const Tensor> results);
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  std::string name() const override;
+  void release_saved() override;
+  const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
+
+ private:
+  const Op& op_;
+  OwnedArgs constants_;                  // numbers, lists, strings; tensors are None
+  std::vector<SavedTensor> saved_;       // of the tensors among the arguments, one by one; undefined if not declared
+  std::vector<SavedTensor> saved_results_;
+  std::vector<TensorMeta> metas_;        // of the tensors among the arguments, one by one
+  std::vector<uint16_t> first_meta_;     // per parameter, and the end
+  std::vector<TensorMeta> result_metas_;
+  bool released_ = false;
+};
+
+}  // namespace terra::autograd

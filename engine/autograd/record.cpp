@@ -1,0 +1,70 @@
+// The tape's side of an op call: what TapeHooks point to.
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/op_node.h"
+#include "engine/autograd/slices_node.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/ops/emitter.h"
+
+namespace terra::autograd {
+namespace {
+
+void record(const Op& op, std::span<const Arg> args, std::span<Tensor> results) {
+  Ref<OpNode> node(new OpNode(op, args));
+  node->save_results(results);
+  const Ref<Node> base(node.get());
+  for (size_t i = 0; i < results.size(); ++i)
+    if (is_floating(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
+}
+
+void check_write(const Op&, const Tensor& target) {
+  if (!target.requires_grad()) {
+    const Meta* meta = find_meta(target);
+    if (!meta || !meta->base.defined() || !meta->base.requires_grad() || !is_leaf(meta->base)) return;
+    fail(ErrorKind::RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  }
+  const Meta* meta = find_meta(target);
+  if (meta && meta->base.defined()) {
+    check(!(meta->base.requires_grad() && is_leaf(meta->base)),
+          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    return;
+  }
+  check(!is_leaf(target), "a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+void record_write(const Op& op, std::span<const Arg> args, const Tensor& target, const std::function<void()>& write) {
+  Ref<OpNode> node(new OpNode(op, args));
+  Meta& meta = meta_of(target);
+  if (!meta.base.defined()) {
+    write();
+    const Tensor made[] = {target};
+    node->save_results(made);
+    set_history(target, Ref<Node>(node.get()), 0);
+    return;
+  }
+  // A view was written: the base becomes "the old base with this slice replaced", and every view of it, this one
+  // included, derives its history anew when next asked.
+  const Tensor base = meta.base;
+  const Edge before = gradient_edge(base);
+  write();
+  const Tensor made[] = {target};
+  node->save_results(made);
+  Ref<Node> slices(new SlicesNode(before, Ref<Node>(node.get()), meta.view, {base.dtype(), base.sizes()}));
+  set_history(base, slices, 0);
+  target->requires_grad = true;
+}
+
+void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) {
+  const Meta* from = find_meta(base);
+  Meta& meta = meta_of(view);
+  const bool nested = from && from->base.defined();
+  meta.base = nested ? from->base : base;
+  meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr});
+  meta.history_version = view->version();
+}
+
+}  // namespace
+
+void start() { tape_hooks() = {record, check_write, record_write, record_view}; }
+
+}  // namespace terra::autograd

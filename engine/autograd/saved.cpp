@@ -1,0 +1,50 @@
+#include "engine/autograd/saved.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+namespace {
+
+/// "torch.FloatTensor [3]": how PyTorch's message names a tensor.
+std::string legacy_name(const Tensor& t) {
+  static constexpr std::string_view kNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
+                                                           "Long", "Half", "BFloat16", "Float", "Double"};
+  return fmt::format("torch.{}Tensor {}", kNames[static_cast<int>(t.dtype())], to_string(t.sizes()));
+}
+
+}  // namespace
+
+SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
+    : alias_(t.alias()), result_index_(result_index), is_result_(is_result), requires_grad_(t.requires_grad()) {
+  if (requires_grad_ && !is_result) edge_ = gradient_edge(t);
+  version_ = t->version();
+}
+
+Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
+  if (alias_->version() != version_) {
+    const std::string maker = is_result_ ? owner->name() : edge_.node ? edge_.node->name() : "";
+    fail(ErrorKind::RuntimeError,
+         "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{}, is at "
+         "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
+         "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+         legacy_name(alias_),
+         maker.empty() || maker == "AccumulateGrad" ? std::string()
+                                                    : fmt::format(", which is output {} of {}",
+                                                                  is_result_ ? result_index_ : edge_.index, maker),
+         alias_->version(), version_);
+  }
+  if (!grad_enabled() || !requires_grad_) return alias_;
+  Tensor t = alias_.alias();
+  if (is_result_) {
+    set_history(t, owner, result_index_);
+  } else if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(edge_.node.get())) {
+    return leaf->variable();
+  } else {
+    set_history(t, edge_.node, edge_.index);
+  }
+  return t;
+}
+
+}  // namespace terra::autograd

@@ -1,0 +1,26 @@
+#include "engine/autograd/slices_node.h"
+
+namespace terra::autograd {
+
+SlicesNode::SlicesNode(Edge before, Ref<Node> write, std::shared_ptr<const ViewStep> view, TensorMeta base)
+    : write_(std::move(write)), view_(std::move(view)), base_(std::move(base)) {
+  edges = write_->edges;
+  edges[0] = before;
+  // The node of the write must compute the view's gradient whenever the base wants one.
+  write_->edges[0] = before;
+}
+
+std::vector<Tensor> SlicesNode::apply(const std::vector<Tensor>& grads) {
+  static const Op* clone = find_op("clone");
+  static const Op* copy = find_op("copy");
+  static const Op* zeros_like = find_op("zeros_like");
+  if (!grads[0].defined()) return std::vector<Tensor>(edges.size());
+  const Tensor whole = (*clone)(grads[0]);
+  const Tensor inside = derive_view(*view_, whole);
+  std::vector<Tensor> out = write_->apply({(*clone)(inside)});
+  copy->in_place(inside, out[0].defined() ? out[0] : (*zeros_like)(inside));
+  out[0] = whole;
+  return out;
+}
+
+}  // namespace terra::autograd

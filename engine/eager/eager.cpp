@@ -1,0 +1,117 @@
+#include "engine/eager/eager.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/eager/kernel_call.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/emitter.h"
+#include "engine/ops/registry.h"
+
+namespace terra::eager {
+namespace {
+
+bool same_view(const TensorImpl& a, const TensorImpl& b) {
+  return a.storage == b.storage && a.offset == b.offset && a.dtype == b.dtype && a.sizes == b.sizes &&
+         a.strides == b.strides;
+}
+
+void require_real(const Op& op, std::span<const Arg> args) {
+  for (const Arg& a : args)
+    if (a.is_tensor() && a.impl()->is_symbolic())
+      throw InternalError("the op '" + std::string(op.name) + "' got a symbolic tensor outside its graph");
+}
+
+Tensor contiguous_copy(const TensorImpl& t) {
+  static const Op* clone = find_op("clone");
+  Tensor copy = Tensor::empty(t.sizes, t.dtype);
+  const Arg source[] = {Arg(const_cast<TensorImpl*>(&t))};
+  const View out[] = {copy->view()};
+  run_kernel(*clone, source, out);
+  return copy;
+}
+
+class EagerEmitter final : public Emitter {
+ public:
+  void emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+            std::vector<Tensor>& results) override {
+    require_real(op, args);
+    if (op.is(kHost)) return op.host(args, results);
+    if (op.is(kView)) {
+      const TensorImpl& base = *args[0].impl();
+      for (const ResultMeta& m : metas)
+        results.push_back(Tensor::view_of(base.storage, m.dtype, m.sizes, m.strides, m.offset));
+      return;
+    }
+    View outs[kMaxResults];
+    ensure(metas.size() <= kMaxResults, "an op has at most eight results");
+    for (size_t i = 0; i < metas.size(); ++i) {
+      results.push_back(Tensor::empty(metas[i].sizes, metas[i].dtype));
+      outs[i] = results.back()->view();
+    }
+    run_kernel(op, args, {outs, metas.size()});
+  }
+
+  void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                  std::span<const Tensor> targets) override {
+    require_real(op, args);
+    const bool in_place = op.writes != 0 || op.is(kElementwise | kKeepsFirst);
+    if (in_place)
+      write_in_place(op, args, targets);
+    else
+      write_beside(op, args, metas, targets);
+    for (const Tensor& t : targets) t->storage->bump_version();
+  }
+
+ private:
+  static constexpr size_t kMaxResults = 8;
+
+  /// The kernel writes the targets' memory; other operands that overlap it are copied first.
+  static void write_in_place(const Op& op, std::span<const Arg> args, std::span<const Tensor> targets) {
+    std::vector<View> outs;
+    outs.reserve(targets.size());
+    for (const Tensor& t : targets) outs.push_back(t->view());
+    std::vector<Tensor> copies;
+    copies.reserve(args.size());
+    std::vector<Arg> safe(args.begin(), args.end());
+    for (size_t i = 0; i < safe.size() && !op.writes; ++i) {
+      if (!safe[i].is_tensor()) continue;
+      const TensorImpl& operand = *safe[i].impl();
+      const TensorImpl& target = *targets[0];
+      const bool harmless = (op.is(kElementwise) || i == 0) && same_view(operand, target);
+      if (operand.storage == target.storage && !harmless) safe[i] = Arg(copies.emplace_back(contiguous_copy(operand)));
+    }
+    run_kernel(op, safe, outs);
+  }
+
+  /// The kernel needs memory of its own: its results are copied over the targets.
+  static void write_beside(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                           std::span<const Tensor> targets) {
+    std::vector<Tensor> made;
+    std::vector<View> outs;
+    for (const ResultMeta& m : metas) {
+      made.push_back(Tensor::empty(m.sizes, m.dtype));
+      outs.push_back(made.back()->view());
+    }
+    run_kernel(op, args, outs);
+    static const Op* copy = find_op("copy");
+    for (size_t i = 0; i < targets.size(); ++i) {
+      const Arg source[] = {targets[i], made[i]};
+      const View out[] = {targets[i]->view()};
+      run_kernel(*copy, source, out);
+    }
+  }
+};
+
+}  // namespace
+
+void start() {
+  static const bool once = [] {
+    register_all_ops();
+    static EagerEmitter emitter;
+    set_default_emitter(&emitter);
+    autograd::start();
+    return true;
+  }();
+  (void)once;
+}
+
+}  // namespace terra::eager

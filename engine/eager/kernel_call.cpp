@@ -1,0 +1,154 @@
+#include "engine/eager/kernel_call.h"
+
+#include <algorithm>
+
+#include "engine/errors/errors.h"
+#include "engine/memory/allocator.h"
+#include "kernels/abi/kernel_error.h"
+#include "kernels/cpu/elementwise.h"
+
+namespace terra::eager {
+namespace {
+
+bool reference = false;
+
+const Kernel* lookup(const Op& op, bool from_reference) {
+  // Indexed by the op's dense id; filled on first use, under the interpreter's lock.
+  static std::vector<const Kernel*> tables[2];
+  auto& table = tables[from_reference];
+  if (table.size() <= static_cast<size_t>(op.id)) table.resize(all_ops().size(), nullptr);
+  const Kernel*& kernel = table[static_cast<size_t>(op.id)];
+  if (!kernel) kernel = from_reference ? find_reference_kernel(op.name) : find_kernel(op.name);
+  return kernel;
+}
+
+/// Memory for a Python number that stands where a tensor could.
+struct BoxedNumber {
+  alignas(8) char bytes[8];
+
+  View box(const Scalar& s, DType dtype) {
+    switch (dtype) {
+      case DType::Bool: *reinterpret_cast<bool*>(bytes) = s.to_bool(); break;
+      case DType::U8: *reinterpret_cast<uint8_t*>(bytes) = static_cast<uint8_t>(s.to_int()); break;
+      case DType::I8: *reinterpret_cast<int8_t*>(bytes) = static_cast<int8_t>(s.to_int()); break;
+      case DType::I16: *reinterpret_cast<int16_t*>(bytes) = static_cast<int16_t>(s.to_int()); break;
+      case DType::I32: *reinterpret_cast<int32_t*>(bytes) = static_cast<int32_t>(s.to_int()); break;
+      case DType::I64: *reinterpret_cast<int64_t*>(bytes) = s.to_int(); break;
+      case DType::F32: *reinterpret_cast<float*>(bytes) = static_cast<float>(s.to_double()); break;
+      case DType::F64: *reinterpret_cast<double*>(bytes) = s.to_double(); break;
+      default: throw InternalError("16-bit floats are computed in float32");
+    }
+    return {bytes, nullptr, nullptr, 0, dtype};
+  }
+};
+
+/// Operands that are all numbers: float if one of them is.
+DType default_numbers_dtype(std::span<const Arg> args) {
+  for (const Arg& a : args)
+    if (a.kind() == Arg::Kind::Scalar && a.scalar().is_float()) return DType::F32;
+  return DType::I64;
+}
+
+/// The dtype that numbers among the operands take: that of the tensors they were promoted with.
+DType operand_dtype(const Op& op, std::span<const Arg> args) {
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].is_tensor() && (op.promoted >> i & 1)) return args[i].impl()->dtype;
+  return default_numbers_dtype(args);
+}
+
+bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
+
+constexpr size_t kMaxParams = 24;
+
+}  // namespace
+
+const Kernel& kernel_of(const Op& op) {
+  const Kernel* kernel = lookup(op, reference);
+  if (!kernel && reference) kernel = lookup(op, false);
+  check_kind(kernel != nullptr, ErrorKind::NotImplementedError, "The operation '{}' has no CPU kernel in this build.",
+             op.name);
+  return *kernel;
+}
+
+void use_reference_kernels(bool yes) { reference = yes; }
+
+void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs) {
+  const Kernel& kernel = kernel_of(op);
+  KernelArg kernel_args[kMaxParams];
+  View views[kMaxParams];
+  BoxedNumber numbers[kMaxParams];
+  std::vector<std::vector<View>> lists;
+  View operands[kMaxParams];
+  size_t operand_count = 0;
+  const DType number_dtype = op.is(kElementwise) ? operand_dtype(op, args) : DType::F32;
+
+  for (size_t i = 0; i < args.size(); ++i) {
+    KernelArg& k = kernel_args[i];
+    const Arg& a = args[i];
+    switch (a.kind()) {
+      case Arg::Kind::None:
+      case Arg::Kind::Generator: break;
+      case Arg::Kind::Tensor:
+        k.kind = KernelArg::Kind::Tensor;
+        k.count = 1;
+        views[i] = a.impl()->view();
+        k.views = &views[i];
+        break;
+      case Arg::Kind::TensorList: {
+        auto& list = lists.emplace_back();
+        for (const Tensor& t : a.tensors()) list.push_back(t.defined() ? t->view() : View());
+        k.kind = KernelArg::Kind::TensorList;
+        k.count = static_cast<uint32_t>(list.size());
+        k.views = list.data();
+        break;
+      }
+      case Arg::Kind::Scalar:
+        k.kind = KernelArg::Kind::Scalar;
+        k.number = a.scalar();
+        if (op.is(kElementwise) && is_operand(op.sig().params[i].type)) views[i] = numbers[i].box(a.scalar(), number_dtype);
+        break;
+      case Arg::Kind::IntList:
+        k.kind = KernelArg::Kind::IntList;
+        k.count = static_cast<uint32_t>(a.ints().size());
+        k.ints = a.ints().data();
+        break;
+      case Arg::Kind::DType:
+        k.kind = KernelArg::Kind::DType;
+        k.dtype = a.dtype();
+        break;
+      case Arg::Kind::String:
+        k.kind = KernelArg::Kind::String;
+        k.count = static_cast<uint32_t>(a.text().size());
+        k.chars = a.text().data();
+        break;
+    }
+    if (is_operand(op.sig().params[i].type) && !a.is_none()) operands[operand_count++] = views[i];
+  }
+
+  try {
+    if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands, operand_count}, kernel_args);
+    // Reference loops read numbers as operands too.
+    for (size_t i = 0; i < args.size(); ++i)
+      if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar && is_operand(op.sig().params[i].type)) {
+        kernel_args[i].kind = KernelArg::Kind::Tensor;
+        kernel_args[i].count = 1;
+        kernel_args[i].views = &views[i];
+      }
+    KernelCall call{outs, {kernel_args, args.size()}, {}};
+    if (const size_t bytes = kernel.workspace ? kernel.workspace(call) : 0; bytes > 0) {
+      call.workspace = {memory::allocate(bytes), bytes};
+      struct Release {
+        Workspace w;
+        ~Release() { memory::release(w.bytes, w.size); }
+      } release{call.workspace};
+      kernel.run(call);
+    } else {
+      kernel.run(call);
+    }
+  } catch (const KernelError& e) {
+    static constexpr ErrorKind kKinds[] = {ErrorKind::RuntimeError, ErrorKind::ValueError, ErrorKind::IndexError};
+    throw Error(kKinds[static_cast<int>(e.kind())], e.what());
+  }
+}
+
+}  // namespace terra::eager

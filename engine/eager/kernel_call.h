@@ -1,0 +1,21 @@
+// From op arguments to a kernel call on real memory.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "engine/ops/op.h"
+#include "kernels/abi/kernel.h"
+
+namespace terra::eager {
+
+/// Runs the kernel of `op` on real tensors: `outs` are written. Throws Error for what the element values forbid and when
+/// the op has no kernel for these dtypes.
+void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs);
+
+/// The kernel of an op at this machine's best instruction set (or the reference loops, if chosen); throws Error if none.
+const Kernel& kernel_of(const Op& op);
+
+/// Runs everything by the slow reference loops from now on: the oracle of the tests.
+void use_reference_kernels(bool yes);
+
+}  // namespace terra::eager

@@ -1,0 +1,255 @@
+#include "engine/ops/call.h"
+
+#include "engine/errors/errors.h"
+#include "engine/ops/composition.h"
+#include "engine/ops/emitter.h"
+#include "engine/ops/inference.h"
+
+namespace terra {
+namespace {
+
+thread_local bool grad_mode = true;
+
+constexpr size_t kMaxParams = 24;
+
+/// A call's arguments once completed and converted. Holds the converted tensors alive.
+struct Prepared {
+  Arg args[kMaxParams];
+  size_t count = 0;
+  DType common = DType::F32;
+  DType half = DType::F32;  ///< the 16-bit dtype that floating results go back to; F32: none
+  std::vector<Tensor> converted;
+  std::vector<std::vector<Tensor>> converted_lists;
+
+  std::span<const Arg> span() const { return {args, count}; }
+};
+
+/// Result metadata of the call in progress; one per nesting depth, kept between calls.
+class MetaScratch {
+ public:
+  MetaScratch() {
+    auto& p = pool();
+    if (p.empty()) p.emplace_back();
+    metas = std::move(p.back());
+    p.pop_back();
+    metas.clear();
+  }
+  ~MetaScratch() { pool().push_back(std::move(metas)); }
+  MetaScratch(const MetaScratch&) = delete;
+
+  std::vector<ResultMeta> metas;
+
+ private:
+  static std::vector<std::vector<ResultMeta>>& pool() {
+    static thread_local std::vector<std::vector<ResultMeta>> p;
+    return p;
+  }
+};
+
+const Op& to_dtype_op() {
+  static const Op* op = find_op("to_dtype");
+  ensure(op != nullptr, "the op 'to_dtype' is registered");
+  return *op;
+}
+
+const Op& copy_op() {
+  static const Op* op = find_op("copy");
+  ensure(op != nullptr, "the op 'copy' is registered");
+  return *op;
+}
+
+void complete(const Op& op, std::span<const Arg> args, Prepared& p) {
+  const auto& params = op.sig().params;
+  ensure(params.size() <= kMaxParams, "an op has at most 24 parameters");
+  ensure(args.size() <= params.size(), "an op is called with at most as many arguments as it has parameters");
+  p.count = params.size();
+  std::copy(args.begin(), args.end(), p.args);
+  for (size_t i = args.size(); i < params.size(); ++i) {
+    if (!params[i].has_default && !params[i].optional)
+      fail(ErrorKind::TypeError, "{}() missing required argument '{}' (pos {})", op.name, params[i].name, i + 1);
+    p.args[i] = params[i].default_value;
+  }
+}
+
+bool takes_part(const Op& op, size_t i) {
+  const ParamType type = op.sig().params[i].type;
+  return (op.promoted >> i & 1) && (type == ParamType::Tensor || type == ParamType::TensorOrNumber ||
+                                    type == ParamType::TensorList);
+}
+
+DType common_dtype(const Op& op, const Prepared& p) {
+  Arg operands[kMaxParams];
+  size_t n = 0;
+  for (size_t i = 0; i < p.count; ++i)
+    if (takes_part(op, i)) operands[n++] = p.args[i];
+  // The overwhelmingly common case: every operand has the dtype of the first.
+  bool same = n > 0 && operands[0].is_tensor() && !operands[0].impl()->wrapped_number;
+  for (size_t i = 1; same && i < n; ++i)
+    same = operands[i].is_none() || (operands[i].is_tensor() && operands[i].impl()->dtype == operands[0].impl()->dtype);
+  DType t = same ? operands[0].impl()->dtype : result_type({operands, n});
+  if (op.promotion == Promotion::Floating && !is_floating(t)) t = default_dtype();
+  return t;
+}
+
+void convert(Prepared& p, size_t i, DType dtype) {
+  Arg& a = p.args[i];
+  if (a.is_tensor() && a.impl()->dtype != dtype) {
+    p.converted.push_back(to_dtype_op()(a, dtype));
+    a = Arg(p.converted.back());
+  } else if (a.kind() == Arg::Kind::TensorList) {
+    bool differs = false;
+    for (const Tensor& t : a.tensors()) differs |= t.defined() && t.dtype() != dtype;
+    if (!differs) return;
+    auto& list = p.converted_lists.emplace_back(a.tensors().begin(), a.tensors().end());
+    for (Tensor& t : list)
+      if (t.defined() && t.dtype() != dtype) t = to_dtype_op()(t, dtype);
+    a = Arg(std::span<const Tensor>(list));
+  }
+}
+
+bool any_half(const Arg& a) {
+  if (a.is_tensor()) return is_half(a.impl()->dtype);
+  if (a.kind() == Arg::Kind::TensorList)
+    for (const Tensor& t : a.tensors())
+      if (t.defined() && is_half(t.dtype())) return true;
+  return false;
+}
+
+/// Brings the operands to the dtypes that the kernel computes in.
+void promote(const Op& op, Prepared& p) {
+  p.converted.reserve(p.count);  // Args point into these
+  p.converted_lists.reserve(p.count);
+  if (op.promotion != Promotion::None) {
+    p.common = common_dtype(op, p);
+    if (is_half(p.common) && !op.is(kMovesBytes)) {
+      p.half = p.common;
+      p.common = DType::F32;
+    }
+    for (size_t i = 0; i < p.count; ++i)
+      if (takes_part(op, i)) convert(p, i, p.common);
+  } else if (!op.is(kMovesBytes | kView | kHost)) {
+    for (size_t i = 0; i < p.count; ++i) {
+      if (!any_half(p.args[i])) continue;
+      const Tensor first = p.args[i].is_tensor() ? p.args[i].tensor() : p.args[i].tensors().front();
+      p.half = first.dtype();
+      convert(p, i, DType::F32);
+    }
+  }
+}
+
+void to_half(const Prepared& p, std::span<Tensor> results) {
+  if (p.half == DType::F32) return;
+  for (Tensor& r : results)
+    if (r.dtype() == DType::F32) r = to_dtype_op()(r, p.half);
+}
+
+void infer(const Op& op, const Prepared& p, std::vector<ResultMeta>& metas) {
+  if (op.is(kHost)) return;
+  Inference inference(op, p.span(), p.common, metas);
+  op.shape(inference);
+}
+
+bool wants_gradient(const Op& op, std::span<const Arg> args) {
+  if (!grad_mode || !op.gradient || op.is(kNoGradient)) return false;
+  for (const Arg& a : args) {
+    if (a.is_tensor()) {
+      if (a.impl()->requires_grad) return true;
+    } else if (a.kind() == Arg::Kind::TensorList) {
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && t.requires_grad()) return true;
+    }
+  }
+  return false;
+}
+
+/// Runs an op whose record says that it replaces the values of some parameters (optimizer updates).
+void call_writing(const Op& op, const Prepared& p, std::vector<Tensor>& results) {
+  std::vector<Tensor> targets;
+  for (size_t i = 0; i < p.count; ++i) {
+    if (!(op.writes >> i & 1) || p.args[i].is_none()) continue;
+    if (p.args[i].is_tensor())
+      targets.push_back(p.args[i].tensor());
+    else
+      targets.insert(targets.end(), p.args[i].tensors().begin(), p.args[i].tensors().end());
+  }
+  MetaScratch scratch;
+  infer(op, p, scratch.metas);
+  if (grad_mode)
+    for (const Tensor& t : targets) tape_hooks().check_write(op, t);
+  current_emitter().emit_write(op, p.span(), scratch.metas, targets);
+  results.insert(results.end(), targets.begin(), targets.end());
+}
+
+/// A contiguous tensor of the target's dtype and shape takes the place of its value.
+void write_value(const Tensor& target, const Tensor& value) {
+  const Arg args[] = {target, value};
+  call_in_place(copy_op(), args);
+}
+
+}  // namespace
+
+bool grad_enabled() { return grad_mode; }
+void set_grad_enabled(bool enabled) { grad_mode = enabled; }
+
+void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results) {
+  Prepared p;
+  complete(op, args, p);
+  if (op.composite) {
+    Composition c(op, p.span(), results);
+    op.composite(c);
+    return;
+  }
+  promote(op, p);
+  if (op.writes) return call_writing(op, p, results);
+  const size_t first = results.size();
+  {
+    MetaScratch scratch;
+    infer(op, p, scratch.metas);
+    current_emitter().emit(op, p.span(), scratch.metas, results);
+  }
+  const std::span<Tensor> fresh(results.data() + first, results.size() - first);
+  if (wants_gradient(op, p.span())) tape_hooks().record(op, p.span(), fresh);
+  if (op.is(kView) && !op.is(kNoGradient))
+    tape_hooks().record_view(op, p.span(), p.args[0].tensor(), results[first]);
+  to_half(p, fresh);
+}
+
+Tensor call_in_place(const Op& op, std::span<const Arg> args) {
+  ensure(!args.empty() && args[0].is_tensor(), "the in-place form of an op gets the tensor it writes");
+  const Tensor target = args[0].tensor();
+  if (op.composite) {
+    std::vector<Tensor> results;
+    call(op, args, results);
+    write_value(target, results.front());
+    return target;
+  }
+  Prepared p;
+  complete(op, args, p);
+  promote(op, p);
+  MetaScratch scratch;
+  infer(op, p, scratch.metas);
+  if (op.is(kHost) || scratch.metas[0].dtype != target.dtype() || p.half != DType::F32 ||
+      p.args[0].impl() != target.get()) {
+    // The kernel's result isn't of the target's dtype: compute beside it and convert.
+    std::vector<Tensor> results;
+    call(op, args, results);
+    check(!(is_floating(results.front().dtype()) && !is_floating(target.dtype())) &&
+              !(target.dtype() == DType::Bool && results.front().dtype() != DType::Bool),
+          "result type {} can't be cast to the desired output type {}", name_of(results.front().dtype()),
+          name_of(target.dtype()));
+    write_value(target, results.front());
+    return target;
+  }
+  check(scratch.metas[0].sizes == target.sizes(), "output with shape {} doesn't match the broadcast shape {}",
+        to_string(target.sizes()), to_string(scratch.metas[0].sizes));
+  if (grad_mode) tape_hooks().check_write(op, target);
+  const Tensor targets[] = {target};
+  const auto write = [&] { current_emitter().emit_write(op, p.span(), scratch.metas, targets); };
+  if (wants_gradient(op, p.span()))
+    tape_hooks().record_write(op, p.span(), target, write);
+  else
+    write();
+  return target;
+}
+
+}  // namespace terra

@@ -1,0 +1,29 @@
+#include "engine/ops/emitter.h"
+
+#include "engine/errors/errors.h"
+
+namespace terra {
+namespace {
+
+Emitter* default_emitter = nullptr;
+thread_local Emitter* scoped_emitter = nullptr;
+
+}  // namespace
+
+Emitter& current_emitter() {
+  if (scoped_emitter) return *scoped_emitter;
+  ensure(default_emitter != nullptr, "the eager engine was not started (eager::start)");
+  return *default_emitter;
+}
+
+void set_default_emitter(Emitter* emitter) { default_emitter = emitter; }
+
+EmitterScope::EmitterScope(Emitter& emitter) : before_(scoped_emitter) { scoped_emitter = &emitter; }
+EmitterScope::~EmitterScope() { scoped_emitter = before_; }
+
+TapeHooks& tape_hooks() {
+  static TapeHooks hooks;
+  return hooks;
+}
+
+}  // namespace terra

@@ -1,0 +1,59 @@
+// PyTorch's dtype promotion.
+#include "engine/ops/call.h"
+
+#include <optional>
+
+namespace terra {
+namespace {
+
+DType default_dtype_value = DType::F32;
+
+bool is_signed_int(DType t) { return t >= DType::I8 && t <= DType::I64; }
+
+/// What operands of one kind (with dimensions, 0-d, Python numbers) have agreed on.
+struct Category {
+  std::optional<DType> dtype;
+  void add(DType t) { dtype = dtype ? promote_types(*dtype, t) : t; }
+};
+
+/// Operands of the higher category decide, unless the lower ones are of a higher kind (int with float).
+std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
+  if (!higher) return lower;
+  if (!lower || is_floating(*higher)) return higher;
+  if (*higher == DType::Bool || is_floating(*lower)) return promote_types(*higher, *lower);
+  return higher;
+}
+
+}  // namespace
+
+DType default_dtype() { return default_dtype_value; }
+void set_default_dtype(DType dtype) { default_dtype_value = dtype; }
+
+DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64
+  if (a == DType::U8 && is_signed_int(b)) return b == DType::I8 ? DType::I16 : b;
+  if (a == DType::F16 && b == DType::BF16) return DType::F32;
+  return b;
+}
+
+DType result_type(std::span<const Arg> operands) {
+  Category with_dims, zero_dim, number;
+  for (const Arg& a : operands) {
+    if (a.is_tensor()) {
+      const TensorImpl& t = *a.impl();
+      if (t.wrapped_number)
+        number.add(is_floating(t.dtype) ? default_dtype() : t.dtype);
+      else
+        (t.sizes.empty() ? zero_dim : with_dims).add(t.dtype);
+    } else if (a.kind() == Arg::Kind::Scalar) {
+      number.add(a.scalar().is_float() ? default_dtype() : a.scalar().dtype());
+    } else if (a.kind() == Arg::Kind::TensorList) {
+      for (const Tensor& t : a.tensors())
+        if (t.defined()) (t.sizes().empty() ? zero_dim : with_dims).add(t.dtype());
+    }
+  }
+  return combine(with_dims.dtype, combine(zero_dim.dtype, number.dtype)).value_or(default_dtype());
+}
+
+}  // namespace terra
