@@ -41,6 +41,7 @@ enum OpFlags : uint32_t {
   kNoGradient = 1 << 9,    ///< results never require grad
   kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry
+  kFactory = 1 << 12,      ///< makes a tensor: Python accepts device, layout, pin_memory and requires_grad besides
   // where Python sees it
   kFunction = 1 << 16,     ///< terra.name
   kMethod = 1 << 17,       ///< Tensor.name

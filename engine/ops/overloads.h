@@ -1,0 +1,101 @@
+// Python names that stand for several ops, as they do in PyTorch: which op gets which arguments.
+//
+// Rules of the binding that hold for every name, listed here or not:
+//  - parameter `self` may be passed as `input`, `dim` as `axis`, `keepdim` as `keepdims`;
+//  - an int is accepted for int[] and int[1], a bool never for an int; int[2] wants one int or two;
+//  - a function of terra.nn.functional whose op has kInPlace takes a further last parameter `inplace`;
+//  - an op without result names returns its first result only (the others are for its gradient), Tensor[] is a tuple;
+//  - an op with kInPlace has the method name_, also where neither kFunction nor kMethod is set.
+#pragma once
+#include <string_view>
+
+#include "engine/ops/op.h"
+
+namespace terra {
+
+/// `name` called with some arguments means the first of `ops` whose signature accepts them by number, keyword and type.
+/// This entry takes precedence over a record of that name. `name_` exists if every op listed has kInPlace.
+struct Overload {
+  std::string_view name;
+  uint32_t where;  ///< kFunction, kMethod, kFunctional
+  std::string_view ops[4];
+};
+
+inline constexpr Overload kOverloads[] = {
+    {"arange", kFunction, {"arange_to", "arange"}},
+    {"bernoulli", kFunction | kMethod, {"bernoulli", "bernoulli_p"}},
+    {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},
+    {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},
+    {"max", kFunction | kMethod, {"max_all", "max_with_index", "maximum"}},
+    {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
+    {"min", kFunction | kMethod, {"min_all", "min_with_index", "minimum"}},
+    {"nonzero", kFunction | kMethod, {"nonzero", "nonzero_tuple"}},
+    {"norm", kFunction | kMethod, {"norm", "norm_named"}},
+    {"normal", kFunction, {"normal_sized", "normal_tensors"}},
+    {"randint", kFunction, {"randint_to", "randint"}},
+    {"random_", kMethod, {"random_range", "random_to"}},
+    {"repeat_interleave", kFunction | kMethod, {"repeat_interleave", "repeat_interleave_tensor"}},
+    {"scatter", kFunction | kMethod, {"scatter", "scatter_value"}},
+    {"split", kFunction | kMethod, {"split", "split_sizes"}},
+    {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
+    {"var", kFunction | kMethod, {"var", "var_unbiased", "var_dim_unbiased"}},
+    {"view", kMethod, {"view", "view_dtype"}},
+    {"where", kFunction, {"where", "nonzero_tuple"}},
+};
+
+/// What the syntax of Python calls. `x[i]` and `x[i] = v` first apply integers, slices, None and ... through the view ops;
+/// tensors, masks and lists that remain go as one list (undefined for ':') to these two.
+inline constexpr std::string_view kGetItem = "advanced_index";
+inline constexpr std::string_view kSetItem = "advanced_index_put";
+
+/// Special methods: `swapped` is set for the reflected form (__rsub__: other - self).
+struct SpecialMethod {
+  std::string_view method, op;
+  bool swapped = false, in_place = false;
+};
+
+inline constexpr SpecialMethod kSpecialMethods[] = {
+    {"__abs__", "abs"},
+    {"__add__", "add"},
+    {"__and__", "bitwise_and"},
+    {"__eq__", "eq"},
+    {"__floordiv__", "floor_divide"},
+    {"__ge__", "ge"},
+    {"__gt__", "gt"},
+    {"__iadd__", "add", false, true},
+    {"__iand__", "bitwise_and", false, true},
+    {"__ifloordiv__", "floor_divide", false, true},
+    {"__imod__", "remainder", false, true},
+    {"__imul__", "mul", false, true},
+    {"__invert__", "bitwise_not"},
+    {"__ior__", "bitwise_or", false, true},
+    {"__ipow__", "pow", false, true},
+    {"__isub__", "sub", false, true},
+    {"__itruediv__", "true_divide", false, true},
+    {"__ixor__", "bitwise_xor", false, true},
+    {"__le__", "le"},
+    {"__lt__", "lt"},
+    {"__matmul__", "matmul"},
+    {"__mod__", "remainder"},
+    {"__mul__", "mul"},
+    {"__ne__", "ne"},
+    {"__neg__", "neg"},
+    {"__or__", "bitwise_or"},
+    {"__pow__", "pow"},
+    {"__radd__", "add", true},
+    {"__rand__", "bitwise_and", true},
+    {"__rfloordiv__", "floor_divide", true},
+    {"__rmatmul__", "matmul", true},
+    {"__rmod__", "remainder", true},
+    {"__rmul__", "mul", true},
+    {"__ror__", "bitwise_or", true},
+    {"__rpow__", "pow", true},
+    {"__rsub__", "sub", true},
+    {"__rtruediv__", "true_divide", true},
+    {"__rxor__", "bitwise_xor", true},
+    {"__sub__", "sub"},
+    {"__truediv__", "true_divide"},
+    {"__xor__", "bitwise_xor"},
+};
+
+}  // namespace terra

@@ -1,0 +1,44 @@
+#include "engine/memory/allocator.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "engine/errors/errors.h"
+
+using namespace terra;
+
+TEST_CASE("blocks are aligned, big enough and reused") {
+  for (size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, size_t{65}, size_t{127}, size_t{129}, size_t{1000},
+                       size_t{4096}, size_t{5000}, size_t{1} << 20, (size_t{3} << 20) + 1}) {
+    void* block = memory::allocate(bytes);
+    CHECK(reinterpret_cast<uintptr_t>(block) % memory::kAlignment == 0);
+    std::memset(block, 1, bytes);
+    memory::release(block, bytes);
+    void* again = memory::allocate(bytes);
+    CHECK(again == block);
+    memory::release(again, bytes);
+  }
+}
+
+TEST_CASE("live and peak bytes are counted") {
+  const auto before = memory::statistics().live_bytes;
+  memory::reset_peak();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(memory::allocate(1 << 16));
+  CHECK(memory::statistics().live_bytes == before + 10 * (1 << 16));
+  for (void* b : blocks) memory::release(b, 1 << 16);
+  CHECK(memory::statistics().live_bytes == before);
+  CHECK(memory::statistics().peak_bytes == before + 10 * (1 << 16));
+}
+
+TEST_CASE("an absurd size is an error that names it") {
+  try {
+    memory::allocate(size_t{1} << 60);
+    FAIL("allocation of an exabyte succeeded");
+  } catch (const Error& e) {
+    CHECK(e.kind() == ErrorKind::OutOfMemoryError);
+    CHECK(std::string(e.what()).find("1152921504606846976 bytes") != std::string::npos);
+  }
+}
