@@ -1,0 +1,9 @@
+// The tables of kernels that kernels/cpu/isa/ defines once per instruction set.
+#pragma once
+#include "kernels/cpu/isa.h"
+
+namespace terra::cpu {
+
+TERRA_PER_ISA(KernelList arithmetic_table();)
+
+}  // namespace terra::cpu

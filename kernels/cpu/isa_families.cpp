@@ -1,0 +1,15 @@
+// Families whose kernels exist once per instruction set: hands out those of the active one.
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/tables.h"
+
+namespace terra::cpu {
+
+namespace {
+
+std::span<const Kernel> as_span(KernelList list) { return {list.kernels, list.count}; }
+
+}  // namespace
+
+std::span<const Kernel> float_arithmetic_kernels() { return as_span(TERRA_PICK(arithmetic_table)()); }
+
+}  // namespace terra::cpu

@@ -1,0 +1,76 @@
+#include "kernels/cpu/iteration.h"
+
+#include <utility>
+
+namespace terra::cpu {
+
+namespace {
+
+int64_t magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+
+void swap_dims(Iteration& it, int a, int b) {
+  std::swap(it.sizes[a], it.sizes[b]);
+  for (int p = 0; p < it.operands; ++p) std::swap(it.strides[p][a], it.strides[p][b]);
+}
+
+/// Insertion sort: outer dimensions first have the larger steps in the output, then in the first input. Stable, and one
+/// comparison per dimension in the usual case of a contiguous output.
+void order_by_output(Iteration& it) {
+  const auto steps_more = [&](int a, int b) {
+    const int64_t x = magnitude(it.strides[0][a]), y = magnitude(it.strides[0][b]);
+    if (x != y || it.operands < 2) return x > y;
+    return magnitude(it.strides[1][a]) > magnitude(it.strides[1][b]);
+  };
+  for (int i = 1; i < it.rank; ++i) {
+    for (int j = i; j > 0 && steps_more(j, j - 1); --j) swap_dims(it, j, j - 1);
+  }
+}
+
+/// Merges dimension d into the last kept one where every operand steps over both alike.
+void merge_dims(Iteration& it) {
+  int kept = 0;
+  for (int d = 1; d < it.rank; ++d) {
+    bool alike = true;
+    for (int p = 0; p < it.operands; ++p) alike &= it.strides[p][kept] == it.strides[p][d] * it.sizes[d];
+    if (alike) {
+      it.sizes[kept] *= it.sizes[d];
+    } else {
+      it.sizes[++kept] = it.sizes[d];
+    }
+    for (int p = 0; p < it.operands; ++p) it.strides[p][kept] = it.strides[p][d];
+  }
+  it.rank = kept + 1;
+}
+
+}  // namespace
+
+void collapse(const View& out, std::span<const View> inputs, Iteration& it) {
+  it.operands = 1 + static_cast<int>(inputs.size());
+  it.rank = 0;
+  it.numel = 1;
+  it.data[0] = out.as<char>();
+  for (size_t p = 0; p < inputs.size(); ++p) it.data[p + 1] = inputs[p].as<char>();
+  for (int d = 0; d < out.rank; ++d) {
+    it.numel *= out.sizes[d];
+    if (out.sizes[d] == 1) continue;
+    it.sizes[it.rank] = out.sizes[d];
+    it.strides[0][it.rank] = out.strides[d] * static_cast<int64_t>(size_of(out.dtype));
+    for (size_t p = 0; p < inputs.size(); ++p) {
+      const View& input = inputs[p];
+      const int own = d - (out.rank - input.rank);
+      const bool repeats = own < 0 || input.sizes[own] == 1;
+      it.strides[p + 1][it.rank] = repeats ? 0 : input.strides[own] * static_cast<int64_t>(size_of(input.dtype));
+    }
+    ++it.rank;
+  }
+  if (it.rank == 0) {
+    it.rank = 1;
+    it.sizes[0] = 1;
+    for (int p = 0; p < it.operands; ++p) it.strides[p][0] = 0;
+    return;
+  }
+  order_by_output(it);
+  merge_dims(it);
+}
+
+}  // namespace terra::cpu

@@ -1,0 +1,60 @@
+// The common iteration space of several strided operands, with as few dimensions as possible.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "kernels/abi/view.h"
+
+namespace terra::cpu {
+
+/// Operands of one kernel: the output first, then the inputs.
+inline constexpr int kMaxOperands = 8;
+inline constexpr int kMaxViewRank = 64;
+
+/// Element (i0, ..., ik) of operand p lies at data[p] + i0 * strides[p][0] + ... (bytes). The innermost dimension is the
+/// last one; there is at least one.
+struct Iteration {
+  int operands = 0;
+  int rank = 0;
+  int64_t numel = 0;
+  int64_t sizes[kMaxViewRank];
+  char* data[kMaxOperands];
+  int64_t strides[kMaxOperands][kMaxViewRank];
+};
+
+/// Broadcasts `inputs` to the shape of `out`, drops dimensions of size 1, orders the others by the strides of `out` and
+/// merges those that step alike in all operands. Only the fields named by the result's rank are set.
+void collapse(const View& out, std::span<const View> inputs, Iteration& it);
+
+/// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one pointer
+/// per operand. Strides within a piece are it.strides[p][it.rank - 1].
+template <class Body>
+void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
+  const int last = it.rank - 1;
+  int64_t index[kMaxViewRank];
+  char* at[kMaxOperands];
+  for (int p = 0; p < it.operands; ++p) at[p] = it.data[p];
+  int64_t rest = begin;
+  for (int d = last; d >= 0; --d) {
+    index[d] = rest % it.sizes[d];
+    rest /= it.sizes[d];
+    for (int p = 0; p < it.operands; ++p) at[p] += index[d] * it.strides[p][d];
+  }
+  for (int64_t done = begin;;) {
+    const int64_t row = it.sizes[last] - index[last];
+    const int64_t n = row < end - done ? row : end - done;
+    body(static_cast<char* const*>(at), n);
+    done += n;
+    if (done >= end) return;
+    for (int p = 0; p < it.operands; ++p) at[p] -= index[last] * it.strides[p][last];
+    index[last] = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      for (int p = 0; p < it.operands; ++p) at[p] += it.strides[p][d];
+      if (++index[d] < it.sizes[d]) break;
+      for (int p = 0; p < it.operands; ++p) at[p] -= index[d] * it.strides[p][d];
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace terra::cpu

@@ -1,0 +1,104 @@
+// Matrix products: sums of products, accumulated in f64 or (integers) modulo 2^64.
+#include <type_traits>
+
+#include "kernels/reference/access.h"
+#include "kernels/reference/families.h"
+
+namespace terra::reference {
+namespace {
+
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+
+/// Row i of `a` times column j of `b`, in matrix `batch` if they are batched.
+template <class T>
+Sum<T> dot(const View& a, const View& b, int64_t batch, int64_t i, int64_t j) {
+  const int64_t k = a.sizes[a.rank - 1];
+  Sum<T> sum = 0;
+  for (int64_t p = 0; p < k; ++p) {
+    const T x = a.rank == 3 ? at<T>(a, {batch, i, p}) : at<T>(a, {i, p});
+    const T y = b.rank == 3 ? at<T>(b, {batch, p, j}) : at<T>(b, {p, j});
+    sum += static_cast<Sum<T>>(x) * static_cast<Sum<T>>(y);
+  }
+  return sum;
+}
+
+void mm(const KernelCall& call) {
+  const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < out.sizes[0]; ++i) {
+      for (int64_t j = 0; j < out.sizes[1]; ++j) at<T>(out, {i, j}) = static_cast<T>(dot<T>(a, b, 0, i, j));
+    }
+  });
+}
+
+void bmm(const KernelCall& call) {
+  const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    for (int64_t batch = 0; batch < out.sizes[0]; ++batch) {
+      for (int64_t i = 0; i < out.sizes[1]; ++i) {
+        for (int64_t j = 0; j < out.sizes[2]; ++j) {
+          at<T>(out, {batch, i, j}) = static_cast<T>(dot<T>(a, b, batch, i, j));
+        }
+      }
+    }
+  });
+}
+
+/// beta * input + alpha * mat1 mat2; input broadcasts to the result, and isn't read if beta is 0.
+void addmm(const KernelCall& call) {
+  const View &input = call.view(0), &a = call.view(1), &b = call.view(2), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    using S = Sum<T>;
+    S beta, alpha;
+    if constexpr (std::is_floating_point_v<T>) {
+      beta = call.real(3);
+      alpha = call.real(4);
+    } else {
+      beta = static_cast<S>(call.integer(3));
+      alpha = static_cast<S>(call.integer(4));
+    }
+    for (int64_t i = 0; i < out.sizes[0]; ++i) {
+      for (int64_t j = 0; j < out.sizes[1]; ++j) {
+        S sum = alpha * dot<T>(a, b, 0, i, j);
+        if (beta != 0) {
+          int64_t offset = 0;
+          const int64_t index[2] = {i, j};
+          for (int axis = 0; axis < input.rank; ++axis) {
+            if (input.sizes[axis] != 1) offset += index[2 - input.rank + axis] * input.strides[axis];
+          }
+          sum += beta * static_cast<S>(input.as<T>()[offset]);
+        }
+        at<T>(out, {i, j}) = static_cast<T>(sum);
+      }
+    }
+  });
+}
+
+/// input [..., k] times the transpose of weight [n, k], plus bias [n].
+void linear(const KernelCall& call) {
+  const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
+  const int64_t n = weight.sizes[0], k = weight.sizes[1];
+  with_float(out.dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      double sum = call.has(2) ? at<T>(call.view(2), {i % n}) : T{0};
+      for (int64_t p = 0; p < k; ++p) {
+        sum += static_cast<double>(nth<T>(input, i / n * k + p)) * static_cast<double>(at<T>(weight, {i % n, p}));
+      }
+      nth<T>(out, i) = static_cast<T>(sum);
+    }
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "mm", .run = mm},
+    {.op = "bmm", .run = bmm},
+    {.op = "addmm", .run = addmm},
+    {.op = "linear", .run = linear},
+};
+
+}  // namespace
+
+std::span<const Kernel> matmul_kernels() { return kKernels; }
+
+}  // namespace terra::reference

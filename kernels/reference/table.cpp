@@ -1,0 +1,21 @@
+// The table of reference kernels: the list of families.
+#include "kernels/reference/families.h"
+
+namespace terra {
+
+namespace {
+
+constexpr KernelFamily kFamilies[] = {
+    reference::arithmetic_kernels,
+};
+
+}  // namespace
+
+const KernelIndex& reference_kernels() {
+  static const KernelIndex index(kFamilies);
+  return index;
+}
+
+const Kernel* find_reference_kernel(std::string_view op) { return reference_kernels().find(op); }
+
+}  // namespace terra
