@@ -16,13 +16,20 @@ _path_finder = sys.modules["_frozen_importlib_external"].PathFinder
 
 
 class PackageFinder:
-    """Finds one top-level package in a folder that is not on sys.path."""
+    """Finds one top-level package in a folder that counts as the last one of sys.path, without being there.
+
+    As there, a user's own module of that name comes first, but a mere folder of that name, which Python would take for
+    a namespace package, does not: hence this finder has to stand in front of the usual ones.
+    """
 
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
 
     def find_spec(self, name, path=None, target=None):
-        return _path_finder.find_spec(name, [self.folder], target) if name == self.name else None
+        if name != self.name:
+            return None
+        own = _path_finder.find_spec(name, path, target)
+        return own if own and own.origin else _path_finder.find_spec(name, [self.folder], target)
 
 
 class AliasFinder:
@@ -57,7 +64,7 @@ class AliasFinder:
         sys.modules[name] = sys.modules[real]
 
 
-sys.meta_path.append(PackageFinder("terra", folder))
+sys.meta_path.insert(0, PackageFinder("terra", folder))
 if torch:
     sys.meta_path.insert(0, AliasFinder("torch", "terra", folder))
     sys.meta_path.append(AliasFinder("torchvision", "terra.vision", folder + "/terra"))
