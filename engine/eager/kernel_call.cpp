@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/memory/allocator.h"
+#include "engine/memory/inline_array.h"
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/elementwise.h"
 
@@ -24,7 +25,7 @@ const Kernel* lookup(const Op& op, bool from_reference) {
 
 /// Memory for a Python number that stands where a tensor could.
 struct BoxedNumber {
-  alignas(8) char bytes[8];
+  alignas(8) char bytes[8];  // filled in by box
 
   View box(const Scalar& s, DType dtype) {
     switch (dtype) {
@@ -58,8 +59,6 @@ DType operand_dtype(const Op& op, std::span<const Arg> args) {
 
 bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
 
-constexpr size_t kMaxParams = 24;
-
 }  // namespace
 
 const Kernel& kernel_of(const Op& op) {
@@ -74,11 +73,10 @@ void use_reference_kernels(bool yes) { reference = yes; }
 
 void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs) {
   const Kernel& kernel = kernel_of(op);
-  KernelArg kernel_args[kMaxParams];
-  View views[kMaxParams];
-  BoxedNumber numbers[kMaxParams];
+  InlineArray<KernelArg, kMaxParams> kernel_args(args.size());
+  InlineArray<View, kMaxParams> views(args.size()), operands(args.size());
+  InlineArray<BoxedNumber, kMaxParams> numbers(args.size());
   std::vector<std::vector<View>> lists;
-  View operands[kMaxParams];
   size_t operand_count = 0;
   const DType number_dtype = op.is(kElementwise) ? operand_dtype(op, args) : DType::F32;
 
@@ -126,7 +124,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
   }
 
   try {
-    if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands, operand_count}, kernel_args);
+    if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
     // Reference loops read numbers as operands too.
     for (size_t i = 0; i < args.size(); ++i)
       if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar && is_operand(op.sig().params[i].type)) {
@@ -134,7 +132,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
         kernel_args[i].count = 1;
         kernel_args[i].views = &views[i];
       }
-    KernelCall call{outs, {kernel_args, args.size()}, {}};
+    KernelCall call{outs, {kernel_args.data(), args.size()}, {}};
     if (const size_t bytes = kernel.workspace ? kernel.workspace(call) : 0; bytes > 0) {
       call.workspace = {memory::allocate(bytes), bytes};
       struct Release {

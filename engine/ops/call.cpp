@@ -1,6 +1,7 @@
 #include "engine/ops/call.h"
 
 #include "engine/errors/errors.h"
+#include "engine/memory/inline_array.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
@@ -10,18 +11,18 @@ namespace {
 
 thread_local bool grad_mode = true;
 
-constexpr size_t kMaxParams = 24;
-
 /// A call's arguments once completed and converted. Holds the converted tensors alive.
 struct Prepared {
-  Arg args[kMaxParams];
-  size_t count = 0;
+  explicit Prepared(const Op& op) : count(op.sig().params.size()), args(count) {}
+
+  const size_t count;
+  InlineArray<Arg, kMaxParams> args;
   DType common = DType::F32;
   DType half = DType::F32;  ///< the 16-bit dtype that floating results go back to; F32: none
   std::vector<Tensor> converted;
   std::vector<std::vector<Tensor>> converted_lists;
 
-  std::span<const Arg> span() const { return {args, count}; }
+  std::span<const Arg> span() const { return {args.data(), count}; }
 };
 
 /// Result metadata of the call in progress; one per nesting depth, kept between calls.
@@ -60,10 +61,8 @@ const Op& copy_op() {
 
 void complete(const Op& op, std::span<const Arg> args, Prepared& p) {
   const auto& params = op.sig().params;
-  ensure(params.size() <= kMaxParams, "an op has at most 24 parameters");
   ensure(args.size() <= params.size(), "an op is called with at most as many arguments as it has parameters");
-  p.count = params.size();
-  std::copy(args.begin(), args.end(), p.args);
+  std::copy(args.begin(), args.end(), p.args.data());
   for (size_t i = args.size(); i < params.size(); ++i) {
     if (!params[i].has_default && !params[i].optional)
       fail(ErrorKind::TypeError, "{}() missing required argument '{}' (pos {})", op.name, params[i].name, i + 1);
@@ -78,7 +77,7 @@ bool takes_part(const Op& op, size_t i) {
 }
 
 DType common_dtype(const Op& op, const Prepared& p) {
-  Arg operands[kMaxParams];
+  InlineArray<Arg, kMaxParams> operands(p.count);
   size_t n = 0;
   for (size_t i = 0; i < p.count; ++i)
     if (takes_part(op, i)) operands[n++] = p.args[i];
@@ -86,7 +85,7 @@ DType common_dtype(const Op& op, const Prepared& p) {
   bool same = n > 0 && operands[0].is_tensor() && !operands[0].impl()->wrapped_number;
   for (size_t i = 1; same && i < n; ++i)
     same = operands[i].is_none() || (operands[i].is_tensor() && operands[i].impl()->dtype == operands[0].impl()->dtype);
-  DType t = same ? operands[0].impl()->dtype : result_type({operands, n});
+  DType t = same ? operands[0].impl()->dtype : result_type({operands.data(), n});
   if (op.promotion == Promotion::Floating && !is_floating(t)) t = default_dtype();
   return t;
 }
@@ -192,7 +191,7 @@ bool grad_enabled() { return grad_mode; }
 void set_grad_enabled(bool enabled) { grad_mode = enabled; }
 
 void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results) {
-  Prepared p;
+  Prepared p(op);
   complete(op, args, p);
   if (op.composite) {
     Composition c(op, p.span(), results);
@@ -223,7 +222,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
     write_value(target, results.front());
     return target;
   }
-  Prepared p;
+  Prepared p(op);
   complete(op, args, p);
   promote(op, p);
   MetaScratch scratch;

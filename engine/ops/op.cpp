@@ -21,6 +21,7 @@ Registry& registry() {
 }  // namespace
 
 Op::Op(OpRecord record) : OpRecord(std::move(record)), parsed(parse_signature(signature)) {
+  ensure(parsed.params.size() <= kMaxParams, "an op has at most 24 parameters");
   Registry& r = registry();
   id = static_cast<int>(r.ops.size());
   r.ops.push_back(this);

@@ -49,6 +49,9 @@ enum OpFlags : uint32_t {
   kProperty = 1 << 19,     ///< Tensor.name without a call (T, mT)
 };
 
+/// The most parameters an op may have; call paths keep that many arguments on the stack.
+inline constexpr size_t kMaxParams = 24;
+
 using ShapeRule = void (*)(Inference&);
 using CompositeRule = void (*)(Composition&);
 using GradientRule = void (*)(Backward&);
