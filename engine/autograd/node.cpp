@@ -46,7 +46,8 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
     if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);
   if (!meta.grad.defined()) {
     // The gradient becomes .grad itself where nobody but this call (`grads` and `g`) can see it, else a copy does.
-    const bool ours = g->use_count() <= 2 && (g->is_symbolic() || g->storage->use_count() == 1) && g.is_contiguous();
+    const bool ours = g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1) &&
+                      g.is_contiguous();
     meta.grad = grad_enabled() ? g : ours ? g : (*clone)(g);
   } else if (grad_enabled()) {
     meta.grad = (*add)(meta.grad, g);

@@ -2,7 +2,14 @@
 
 #include <cstring>
 
+#include "engine/errors/errors.h"
+
 namespace terra {
+
+void Arg::no_number() const {
+  throw InternalError(kind_ == Kind::None ? "an op reads a number that is absent"
+                                          : "an op needs a number that is only known when the graph runs");
+}
 
 OwnedArgs::OwnedArgs(std::span<const Arg> args, uint32_t keep_tensors) {
   args_.reserve(args.size());

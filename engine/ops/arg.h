@@ -48,13 +48,19 @@ class Arg {
   TensorImpl* impl() const { return tensor_; }
   Tensor tensor() const { return kind_ == Kind::Tensor ? Tensor(Ref<TensorImpl>(tensor_)) : Tensor(); }
   std::span<const Tensor> tensors() const { return {tensors_, count_}; }
-  const terra::Scalar& scalar() const { return scalar_; }
+  /// Throws InternalError for anything but a number: a graph under construction may pass a symbol where one stands.
+  const terra::Scalar& scalar() const {
+    if (kind_ != Kind::Scalar) [[unlikely]] no_number();
+    return scalar_;
+  }
   std::span<const int64_t> ints() const { return {ints_, count_}; }
   terra::DType dtype() const { return dtype_; }
   std::string_view text() const { return {chars_, count_}; }
   terra::Generator* generator() const { return generator_; }
 
  private:
+  [[noreturn]] void no_number() const;
+
   Kind kind_ = Kind::None;
   terra::DType dtype_ = terra::DType::F32;
   uint32_t count_ = 0;

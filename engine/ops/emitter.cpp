@@ -5,18 +5,22 @@
 namespace terra {
 namespace {
 
-Emitter* default_emitter = nullptr;
+Emitter* eager_emitter = nullptr;
 thread_local Emitter* scoped_emitter = nullptr;
 
 }  // namespace
 
 Emitter& current_emitter() {
   if (scoped_emitter) return *scoped_emitter;
-  ensure(default_emitter != nullptr, "the eager engine was not started (eager::start)");
-  return *default_emitter;
+  return default_emitter();
 }
 
-void set_default_emitter(Emitter* emitter) { default_emitter = emitter; }
+Emitter& default_emitter() {
+  ensure(eager_emitter != nullptr, "the eager engine was not started (eager::start)");
+  return *eager_emitter;
+}
+
+void set_default_emitter(Emitter* emitter) { eager_emitter = emitter; }
 
 EmitterScope::EmitterScope(Emitter& emitter) : before_(scoped_emitter) { scoped_emitter = &emitter; }
 EmitterScope::~EmitterScope() { scoped_emitter = before_; }

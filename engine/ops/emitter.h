@@ -31,6 +31,8 @@ class Emitter {
 
 /// The emitter of this thread; the eager one unless a scope says otherwise.
 Emitter& current_emitter();
+/// The eager emitter, whatever the scope.
+Emitter& default_emitter();
 /// Set by engine/eager when the program starts.
 void set_default_emitter(Emitter* emitter);
 

@@ -24,6 +24,8 @@ struct Symbol {
   virtual std::unique_ptr<Symbol> clone() const = 0;
   /// Counts writes to what the symbol stands for, as Storage::version does.
   virtual uint32_t version() const { return 0; }
+  /// True iff no other tensor stands for (a view of) the same symbolic memory.
+  virtual bool is_sole() const { return true; }
 };
 
 /// The host language's one object for a tensor. The engine only keeps the pointer; `release_owner` is called when a
