@@ -1,0 +1,158 @@
+"""The rules of the house, each a function that yields one sentence per violation. See README.md for the picture."""
+
+import dataclasses
+import functools
+import pathlib
+import re
+
+FOLDERS = ["kernels", "engine", "graph", "recursive", "interpreter_hooks", "apps"]  # each uses those before it only
+VISITORS = ["models", "tests"]  # may look at everything
+TOP_LEVEL = [*FOLDERS, *VISITORS, "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE"]
+PYTHON_FENCE = ("interpreter_hooks/", "apps/terra-run/", "tests/")
+CUDA_FENCE = ("kernels/cuda/", "tests/")
+LONGEST_FILE = 800
+LONGEST_README = 40
+SOURCES = (".c", ".cpp", ".cu", ".h")
+TEXTS = (*SOURCES, ".py", ".pyi", ".txt", ".md", ".json", ".sh", ".cmake", ".html", "")
+# Put together here so that the rule does not find itself.
+MACHINE_PATH = re.compile("|".join("/" + folder + "/" for folder in ("work", "root", "home", "Users", "mnt")))
+UNFINISHED = re.compile(r"\b(?:" + "TO" + "DO|FIX" + r"ME|X" + r"XX)\b")
+CUDA_HEADER = re.compile(r"(?:cuda|cublas|cudnn|nvrtc|nccl|curand|cusparse|cusolver)\w*(?:\.h|/.*)", re.IGNORECASE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)', re.MULTILINE)
+LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+LINK\s+([^)]*))?\)")
+
+
+@dataclasses.dataclass
+class House:
+    root: pathlib.Path
+    long_files: dict  # path -> why it may be long
+
+    @functools.cached_property
+    def files(self):
+        """Path relative to the root -> text."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            relative = path.relative_to(self.root)
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
+            if hidden or relative.parts[0] == "build" or path.suffix not in TEXTS or not path.is_file():
+                continue
+            found[str(relative)] = path.read_text(encoding="utf-8", errors="replace")
+        return found
+
+    def includes(self):
+        """(file, quote or angle, included path) for each include line."""
+        for file, text in self.files.items():
+            if file.endswith(SOURCES):
+                for mark, target in INCLUDE.findall(text):
+                    yield file, mark, target
+
+    @functools.cached_property
+    def links(self):
+        """Second-level folder -> those it may include: what its library links, and what those link."""
+        direct = {}
+        for first in FOLDERS:
+            for folder, words in LIBRARY.findall(self.files.get(f"{first}/CMakeLists.txt", "")):
+                direct[folder] = words.split()
+        name_of = {"terra_" + folder.replace("/", "_"): folder for folder in direct}
+
+        def reach(folder, seen):
+            if folder not in seen:
+                seen.add(folder)
+                for word in direct[folder]:
+                    if word in name_of:
+                        reach(name_of[word], seen)
+            return seen
+
+        return {folder: reach(folder, set()) for folder in direct}
+
+
+def second_level(path):
+    return "/".join(path.split("/")[:2])
+
+
+def top_level_entries_are_fixed(house):
+    for path in sorted(house.root.iterdir()):
+        if not path.name.startswith(".") and path.name not in (*TOP_LEVEL, "build"):
+            yield f"{path.name}: the top level holds {', '.join(TOP_LEVEL)} and dot-files only."
+
+
+def includes_are_addresses(house):
+    for file, mark, target in house.includes():
+        if mark == '"' and target not in house.files:
+            yield f'{file} includes "{target}", which is no path from the root of the repository to a file.'
+
+
+def folders_use_those_to_their_left(house):
+    for file, _, target in house.includes():
+        user, used = file.split("/")[0], target.split("/")[0]
+        if user in VISITORS or target not in house.files:
+            continue
+        if used in VISITORS:
+            yield f"{file} includes {target}: nothing in the house knows {used}/."
+        elif user in FOLDERS and FOLDERS.index(used) > FOLDERS.index(user):
+            yield f"{file} includes {target}: {user}/ must not know {used}/, which is built on top of it."
+
+
+def folders_use_what_they_link(house):
+    for file, _, target in house.includes():
+        user, used = second_level(file), second_level(target)
+        if user in house.links and used in house.links and used not in house.links[user]:
+            yield (f"{file} includes {target}, but {user.split('/')[0]}/CMakeLists.txt does not let {user} link {used}. "
+                   "Either the include runs against the arrows or the link is missing.")
+
+
+def python_stays_in_interpreter_hooks(house):
+    for file, _, target in house.includes():
+        if target == "Python.h" and not file.startswith(PYTHON_FENCE):
+            yield f"{file} includes Python.h: only interpreter_hooks/ and the launcher know Python. Use an opaque handle."
+
+
+def cuda_stays_in_kernels_cuda(house):
+    for file, _, target in house.includes():
+        if CUDA_HEADER.fullmatch(target) and not file.startswith(CUDA_FENCE):
+            yield f"{file} includes {target}: CUDA headers stay under kernels/cuda/."
+
+
+def no_machine_paths(house):
+    for file, text in house.files.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if MACHINE_PATH.search(line):
+                yield f"{file}:{number} names a folder of one particular machine."
+
+
+def nothing_is_left_unfinished(house):
+    for file, text in house.files.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if UNFINISHED.search(line):
+                yield f"{file}:{number} has a note about unfinished work: finish it, or say as a fact what is not there."
+
+
+def files_are_small(house):
+    for file, text in house.files.items():
+        lines = text.count("\n")
+        if lines > LONGEST_FILE and file not in house.long_files:
+            yield (f"{file} has {lines} lines, more than {LONGEST_FILE}: split it by concept, or say in "
+                   "tests/architecture/long_files.txt why it has to be one file.")
+    for file in house.long_files:
+        if house.files.get(file, "").count("\n") <= LONGEST_FILE:
+            yield f"tests/architecture/long_files.txt excuses {file}, which needs no excuse: take the line out."
+
+
+def every_folder_explains_itself(house):
+    folders = {str(parent) for file in house.files for parent in pathlib.PurePath(file).parents}
+    for folder in sorted(folders):
+        parts = folder.split("/")
+        if parts[0] not in (*FOLDERS, *VISITORS) or len(parts) > (1 if parts[0] == "tests" else 2):
+            continue
+        readme = f"{folder}/README.md"
+        if readme not in house.files:
+            yield f"{folder}/ has no README.md: say in half a screen what it is and what must stay true."
+        elif (lines := house.files[readme].count("\n")) > LONGEST_README:
+            yield f"{readme} has {lines} lines: half a screen ({LONGEST_README}) is what people read."
+
+
+RULES = [
+    top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
+    python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, no_machine_paths, nothing_is_left_unfinished,
+    files_are_small, every_folder_explains_itself,
+]
