@@ -4,6 +4,15 @@
 
 namespace terra::cpu {
 
-std::span<const Kernel> float_arithmetic_kernels();
+std::span<const Kernel> arithmetic_kernels();
+std::span<const Kernel> math_kernels();
+std::span<const Kernel> compare_kernels();
+std::span<const Kernel> select_kernels();
+std::span<const Kernel> integer_arithmetic_kernels();
+std::span<const Kernel> integer_compare_kernels();
+std::span<const Kernel> division_kernels();
+std::span<const Kernel> conversion_kernels();
+std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> convolution_kernels();
 
 }  // namespace terra::cpu

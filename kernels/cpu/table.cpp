@@ -6,7 +6,16 @@ namespace terra {
 namespace {
 
 constexpr KernelFamily kFamilies[] = {
-    cpu::float_arithmetic_kernels,
+    cpu::arithmetic_kernels,
+    cpu::math_kernels,
+    cpu::compare_kernels,
+    cpu::select_kernels,
+    cpu::integer_arithmetic_kernels,
+    cpu::integer_compare_kernels,
+    cpu::division_kernels,
+    cpu::conversion_kernels,
+    cpu::matmul_kernels,
+    cpu::convolution_kernels,
 };
 
 }  // namespace

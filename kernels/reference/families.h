@@ -5,5 +5,7 @@
 namespace terra::reference {
 
 std::span<const Kernel> arithmetic_kernels();
+std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> convolution_kernels();
 
 }  // namespace terra::reference

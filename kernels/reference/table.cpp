@@ -7,6 +7,8 @@ namespace {
 
 constexpr KernelFamily kFamilies[] = {
     reference::arithmetic_kernels,
+    reference::matmul_kernels,
+    reference::convolution_kernels,
 };
 
 }  // namespace

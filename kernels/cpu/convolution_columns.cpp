@@ -1,0 +1,96 @@
+#include "kernels/cpu/convolution_columns.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/blas.h"
+
+namespace terra::cpu {
+namespace {
+
+int64_t taps(const ConvShape& s) { return s.ic / s.groups * s.kh * s.kw; }
+int64_t pixels(const ConvShape& s) { return s.oh * s.ow; }
+
+/// Walks the matrix [taps of a group, output pixels]: calls visit(element, pixel of the group's channels) where the tap
+/// falls on the image, outside(element) where it falls on the padding.
+template <class Visit, class Outside>
+void for_each_tap(const ConvShape& s, const Visit& visit, const Outside& outside) {
+  int64_t row = 0;
+  for (int64_t c = 0; c < s.ic / s.groups; ++c) {
+    for (int64_t i = 0; i < s.kh; ++i) {
+      for (int64_t j = 0; j < s.kw; ++j, ++row) {
+        for (int64_t y = 0; y < s.oh; ++y) {
+          const int64_t in_y = y * s.stride_h - s.pad_h + i * s.dilation_h;
+          for (int64_t x = 0; x < s.ow; ++x) {
+            const int64_t in_x = x * s.stride_w - s.pad_w + j * s.dilation_w;
+            const int64_t at = row * pixels(s) + y * s.ow + x;
+            if (in_y >= 0 && in_y < s.ih && in_x >= 0 && in_x < s.iw) {
+              visit(at, (c * s.ih + in_y) * s.iw + in_x);
+            } else {
+              outside(at);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+void unfold(const ConvShape& s, const double* image, double* columns) {
+  for_each_tap(
+      s, [&](int64_t at, int64_t pixel) { columns[at] = image[pixel]; }, [&](int64_t at) { columns[at] = 0; });
+}
+
+void fold(const ConvShape& s, const double* columns, double* image) {
+  std::fill_n(image, s.ic / s.groups * s.ih * s.iw, 0.0);
+  for_each_tap(
+      s, [&](int64_t at, int64_t pixel) { image[pixel] += columns[at]; }, [](int64_t) {});
+}
+
+/// Calls body(offset into the source, into the destination, into the weights, image, first output channel) for each
+/// image and group.
+template <class Body>
+void for_each_group(const ConvShape& s, const Body& body) {
+  const int64_t ic = s.ic / s.groups, oc = s.oc / s.groups;
+  for (int64_t n = 0; n < s.n; ++n) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      body((n * s.ic + g * ic) * s.ih * s.iw, (n * s.oc + g * oc) * pixels(s), g * oc * taps(s), n, g * oc);
+    }
+  }
+}
+
+}  // namespace
+
+int64_t column_elements(const ConvShape& s) { return taps(s) * pixels(s); }
+
+void convolve_by_columns(const ConvShape& s, const double* source, const double* weights, const double* bias,
+                         double* destination, double* columns) {
+  const int64_t oc = s.oc / s.groups;
+  for_each_group(s, [&](int64_t from, int64_t to, int64_t weight, int64_t, int64_t channel) {
+    unfold(s, source + from, columns);
+    if (bias != nullptr) {
+      for (int64_t c = 0; c < oc; ++c) std::fill_n(destination + to + c * pixels(s), pixels(s), bias[channel + c]);
+    }
+    blas::gemm<double>(oc, pixels(s), taps(s), 1.0, {weights + weight, taps(s), 1}, {columns, pixels(s), 1},
+                       bias != nullptr ? 1.0 : 0.0, destination + to, pixels(s));
+  });
+}
+
+void convolve_backward_input_by_columns(const ConvShape& s, const double* gradient, const double* weights,
+                                        double* source_gradient, double* columns) {
+  for_each_group(s, [&](int64_t to, int64_t from, int64_t weight, int64_t, int64_t) {
+    blas::gemm<double>(taps(s), pixels(s), s.oc / s.groups, 1.0, {weights + weight, 1, taps(s)},
+                       {gradient + from, pixels(s), 1}, 0.0, columns, pixels(s));
+    fold(s, columns, source_gradient + to);
+  });
+}
+
+void convolve_backward_weight_by_columns(const ConvShape& s, const double* gradient, const double* source,
+                                         double* weight_gradient, double* columns) {
+  for_each_group(s, [&](int64_t from, int64_t grad, int64_t weight, int64_t image, int64_t) {
+    unfold(s, source + from, columns);
+    blas::gemm<double>(s.oc / s.groups, taps(s), pixels(s), 1.0, {gradient + grad, pixels(s), 1},
+                       {columns, 1, pixels(s)}, image == 0 ? 0.0 : 1.0, weight_gradient + weight, taps(s));
+  });
+}
+
+}  // namespace terra::cpu

@@ -1,0 +1,146 @@
+// mm, bmm, addmm, linear: operands brought into a form that BLAS takes, then kernels/cpu/blas.h. Integers by loops.
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/cpu/blas.h"
+#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/scratch.h"
+
+namespace terra::cpu {
+namespace {
+
+template <class T>
+using Operand = blas::Operand<T>;
+
+/// The last two axes of a view as an operand, packed if BLAS can't take them (all matrices of a batch then).
+template <class T>
+Operand<T> operand_of(const View& view, Scratch& scratch) {
+  const int last = view.rank - 1;
+  const int64_t rows = view.sizes[last - 1], columns = view.sizes[last];
+  if constexpr (!std::is_floating_point_v<T>) return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
+  if (blas::is_direct(rows, columns, view.strides[last - 1], view.strides[last])) {
+    return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
+  }
+  return {scratch.contiguous<T>(view), columns, 1};
+}
+
+/// Integer products, modulo the type's range; row by row so that inner loops run along memory.
+template <class T>
+void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c) {
+  using U = std::make_unsigned_t<T>;
+  parallel_for(m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* row = c + i * n;
+      for (int64_t j = 0; j < n; ++j) row[j] = beta == 0 ? T{0} : static_cast<T>(static_cast<U>(beta) * static_cast<U>(row[j]));
+      for (int64_t p = 0; p < k; ++p) {
+        const U x = static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
+        const T* line = b.data + p * b.row_stride;
+        for (int64_t j = 0; j < n; ++j) {
+          row[j] = static_cast<T>(static_cast<U>(row[j]) + static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
+        }
+      }
+    }
+  });
+}
+
+template <class T>
+void product(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c) {
+  if constexpr (std::is_floating_point_v<T>) {
+    blas::gemm<T>(m, n, k, alpha, a, b, beta, c, n);
+  } else {
+    integer_gemm<T>(m, n, k, alpha, a, b, beta, c);
+  }
+}
+
+// ---- mm --------------------------------------------------------------------------------------------------------
+
+void mm_in(const KernelCall& call, Scratch& scratch) {
+  const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
+    if (!scratch.counting()) {
+      product<T>(a.sizes[0], b.sizes[1], a.sizes[1], T{1}, left, right, T{0}, out.as<T>());
+    }
+  });
+}
+
+// ---- bmm -------------------------------------------------------------------------------------------------------
+
+void bmm_in(const KernelCall& call, Scratch& scratch) {
+  const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
+  const int64_t batch = out.sizes[0], m = out.sizes[1], n = out.sizes[2], k = a.sizes[2];
+  with_number(out.dtype, [&]<class T>(T) {
+    const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
+    if (scratch.counting()) return;
+    const int64_t left_step = left.data == a.data ? a.strides[0] : m * k;
+    const int64_t right_step = right.data == b.data ? b.strides[0] : k * n;
+    // Few large matrices are split inside, many small ones among the threads; the pieces are the same either way.
+    constexpr double kOperationsPerGrain = 2e6;
+    const double operations = 2.0 * static_cast<double>(m * n) * static_cast<double>(std::max<int64_t>(k, 1));
+    const int64_t grain = operations > 32e6 ? batch : std::max<int64_t>(1, static_cast<int64_t>(kOperationsPerGrain / (operations + 1)));
+    parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        product<T>(m, n, k, T{1}, {left.data + i * left_step, left.row_stride, left.column_stride},
+                   {right.data + i * right_step, right.row_stride, right.column_stride}, T{0}, out.as<T>() + i * m * n);
+      }
+    });
+  });
+}
+
+// ---- addmm -----------------------------------------------------------------------------------------------------
+
+/// Fills the m x n result with `input`, which broadcasts to it.
+template <class T>
+void fill_with(const View& input, int64_t m, int64_t n, T* out) {
+  const auto stride = [&](int from_last) {
+    const int axis = input.rank - 1 - from_last;
+    return axis < 0 || input.sizes[axis] == 1 ? int64_t{0} : input.strides[axis];
+  };
+  const int64_t sizes[2] = {m, n}, strides[2] = {stride(1), stride(0)};
+  pack(View{input.data, sizes, strides, 2, input.dtype}, out);
+}
+
+void addmm_in(const KernelCall& call, Scratch& scratch) {
+  const View &a = call.view(1), &b = call.view(2), &out = call.out[0];
+  const int64_t m = a.sizes[0], n = b.sizes[1], k = a.sizes[1];
+  with_number(out.dtype, [&]<class T>(T) {
+    const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
+    if (scratch.counting()) return;
+    const bool real = std::is_floating_point_v<T>;
+    const T beta = real ? static_cast<T>(call.real(3)) : static_cast<T>(call.integer(3));
+    const T alpha = real ? static_cast<T>(call.real(4)) : static_cast<T>(call.integer(4));
+    if (beta != T{0}) fill_with<T>(call.view(0), m, n, out.as<T>());
+    product<T>(m, n, k, alpha, left, right, beta, out.as<T>());
+  });
+}
+
+// ---- linear ----------------------------------------------------------------------------------------------------
+
+void linear_in(const KernelCall& call, Scratch& scratch) {
+  const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
+  const int64_t n = weight.sizes[0], k = weight.sizes[1];
+  with_float(out.dtype, [&]<class T>(T) {
+    Operand<T> left = input.rank == 2 ? operand_of<T>(input, scratch) : Operand<T>{scratch.contiguous<T>(input), k, 1};
+    const Operand<T> stored = operand_of<T>(weight, scratch);
+    const Operand<T> right = {stored.data, stored.column_stride, stored.row_stride};
+    const T* bias = call.has(2) ? scratch.contiguous<T>(call.view(2)) : nullptr;
+    if (scratch.counting() || n == 0) return;
+    const int64_t m = out.numel() / n;
+    blas::gemm_bias<T>(m, n, k, left, right, bias, out.as<T>(), n);
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "mm", .run = run_with<mm_in>, .workspace = workspace_of<mm_in>},
+    {.op = "bmm", .run = run_with<bmm_in>, .workspace = workspace_of<bmm_in>},
+    {.op = "addmm", .run = run_with<addmm_in>, .workspace = workspace_of<addmm_in>},
+    {.op = "linear", .run = run_with<linear_in>, .workspace = workspace_of<linear_in>},
+};
+
+}  // namespace
+
+std::span<const Kernel> matmul_kernels() { return kKernels; }
+
+}  // namespace terra::cpu
