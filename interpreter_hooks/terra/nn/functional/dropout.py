@@ -1,0 +1,71 @@
+"""Dropout. The mask is drawn from the default generator in the order in which PyTorch draws it."""
+
+import _terra_C as C
+
+ops = C._ops
+
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
+
+ALPHA = -1.7580993408473766  # where SELU's negative branch saturates
+
+
+def _check(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    _check(p)
+    if inplace:
+        return input.mul_(ops.dropout(C.ones_like(input), p, training)) if training else input
+    return ops.dropout(input, p, training)
+
+
+def _feature_dropout(input, p, training, inplace):
+    """Whole channels are dropped: one draw per entry of the first two dimensions."""
+    _check(p)
+    if not training or p == 0:
+        return input
+    shape = [*input.shape[:2], *([1] * (input.dim() - 2))]
+    if p == 1:
+        noise = C.zeros(shape, dtype=input.dtype)
+    else:
+        noise = C.empty(shape, dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    if input.dim() == 2:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    if input.dim() == 4:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def _alpha(input, p, training, inplace, shape):
+    """Dropped values become SELU's negative limit; scale and shift keep mean 0 and variance 1."""
+    _check(p)
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0
+    keep = C.empty(shape, dtype=input.dtype).bernoulli_(1 - p)
+    scale = 1.0 / ((ALPHA * ALPHA * p + 1) * (1 - p)) ** 0.5
+    result = input * (keep * scale) + ((1 - keep) * (ALPHA * scale) - ALPHA * scale * p)
+    return input.copy_(result) if inplace else result
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha(input, p, training, inplace, input.shape)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    return _alpha(input, p, training, inplace, [*input.shape[:2], *([1] * (input.dim() - 2))])

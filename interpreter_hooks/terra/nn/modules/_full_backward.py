@@ -1,0 +1,81 @@
+"""Full backward hooks: a module's gradients seen at an identity node in front of its inputs and one behind its outputs."""
+
+import _terra_C as C
+
+
+class Seen:
+    """Gradients of one call of one module, as they arrive."""
+
+    def __init__(self):
+        self.grad_output = None
+
+
+def _map_tensors(value, function):
+    """`value` with function(tensor) for each tensor that requires grad, in the tuples, lists and dicts around it."""
+    if isinstance(value, C.Tensor):
+        return function(value) if value.requires_grad else value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_map_tensors(v, function) for v in value))
+    if isinstance(value, (tuple, list)):
+        return type(value)(_map_tensors(v, function) for v in value)
+    if isinstance(value, dict):
+        return type(value)((k, _map_tensors(v, function)) for k, v in value.items())
+    return value
+
+
+def _through_identity(value, on_gradients):
+    """`value` with its tensors replaced by views of themselves; on_gradients gets the tuple of their gradients in
+    backward and gives the tuple to go on with."""
+    from ...autograd import Function
+
+    tensors = []
+    _map_tensors(value, lambda t: tensors.append(t) or t)
+    if not tensors or not C.is_grad_enabled():
+        return value, False
+
+    class BackwardHook(Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            return tuple(t.view_as(t) for t in inputs)
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return on_gradients(gradients)
+
+    replaced = iter(BackwardHook.apply(*tensors))
+    return _map_tensors(value, lambda t: next(replaced)), True
+
+
+def _as_tuple(gradients):
+    return gradients if isinstance(gradients, tuple) else (gradients,)
+
+
+def observe_inputs(module, args, hooks):
+    seen = Seen()
+
+    def on_gradients(gradients):
+        for hook in hooks:
+            changed = hook(module, gradients, seen.grad_output)
+            if changed is not None:
+                gradients = _as_tuple(changed)
+        return gradients
+
+    args, observed = _through_identity(args, on_gradients)
+    seen.without_inputs = None if observed else on_gradients
+    return args, seen
+
+
+def observe_outputs(module, result, pre_hooks, seen):
+    """Where no input requires grad, the hooks run here, with None for the gradient of each input."""
+
+    def on_gradients(gradients):
+        for hook in pre_hooks:
+            changed = hook(module, gradients)
+            if changed is not None:
+                gradients = _as_tuple(changed)
+        seen.grad_output = gradients
+        if seen.without_inputs is not None:
+            seen.without_inputs((None,))
+        return gradients
+
+    return _through_identity(result, on_gradients)[0]

@@ -1,0 +1,126 @@
+"""Convolution layers."""
+
+import math
+
+import _terra_C as C
+
+from .. import functional as F
+from .. import init
+from ..functional.convolution import same_padding
+from ..parameter import Parameter
+from .module import Module
+from .utils import pair, single
+
+__all__ = ["Conv1d", "Conv2d"]
+
+PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    """What convolutions of any number of dimensions share."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype
+    ):
+        super().__init__()
+        if groups <= 0:
+            raise ValueError("groups must be a positive integer")
+        if in_channels % groups:
+            raise ValueError("in_channels must be divisible by groups")
+        if out_channels % groups:
+            raise ValueError("out_channels must be divisible by groups")
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"Invalid padding string {padding!r}, should be one of ('same', 'valid')")
+            if padding == "same" and any(s != 1 for s in stride):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in PADDING_MODES:
+            raise ValueError(f"padding_mode must be one of {PADDING_MODES}, but got padding_mode='{padding_mode}'")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self._reversed_padding_repeated_twice = _pad_argument(padding, kernel_size, dilation)
+        self.weight = Parameter(C.empty((out_channels, in_channels // groups, *kernel_size), dtype=dtype))
+        if bias:
+            self.bias = Parameter(C.empty(out_channels, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self):
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        if self.padding != (0,) * len(self.kernel_size):
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * len(self.kernel_size):
+            text += f", dilation={self.dilation}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+def _pad_argument(padding, kernel_size, dilation):
+    """The padding as F.pad wants it: last dimension first, before and after."""
+    if padding == "same":
+        pairs = same_padding(kernel_size, dilation)
+    elif padding == "valid":
+        pairs = [(0, 0)] * len(kernel_size)
+    else:
+        pairs = [(p, p) for p in padding]
+    return [number for before_after in reversed(pairs) for number in before_after]
+
+
+class Conv1d(_ConvNd):
+    """Cross-correlation of [N, C, L] with `out_channels` kernels."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        padding = padding if isinstance(padding, str) else single(padding)
+        super().__init__(
+            in_channels, out_channels, single(kernel_size), single(stride), padding, single(dilation), groups, bias,
+            padding_mode, dtype,
+        )  # fmt: skip
+
+    def forward(self, input):
+        if self.padding_mode != "zeros":
+            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            return F.conv1d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv1d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Conv2d(_ConvNd):
+    """Cross-correlation of [N, C, H, W] with `out_channels` kernels."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        padding = padding if isinstance(padding, str) else pair(padding)
+        super().__init__(
+            in_channels, out_channels, pair(kernel_size), pair(stride), padding, pair(dilation), groups, bias,
+            padding_mode, dtype,
+        )  # fmt: skip
+
+    def forward(self, input):
+        if self.padding_mode != "zeros":
+            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            return F.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)

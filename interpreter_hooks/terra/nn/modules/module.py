@@ -1,0 +1,40 @@
+"""Module: the base class of everything with parameters.
+
+ModuleBase, a C type, keeps the attributes (`_parameters`, `_buffers`, `_modules` and the instance's own dict) and calls
+forward; the rest is here, one file per concern."""
+
+import _terra_C as C
+
+from ._conversion import Conversion
+from ._hooks import (
+    Hooks,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from ._registration import Registration
+from ._state_dict import IncompatibleKeys, StateDict
+from ._traversal import Traversal
+
+__all__ = [
+    "Module",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
+
+_IncompatibleKeys = IncompatibleKeys
+
+
+class Module(C.ModuleBase, Registration, Traversal, StateDict, Conversion, Hooks):
+    """A piece of a network: parameters, buffers and smaller pieces, and a forward that uses them."""
+
+    dump_patches = False
+
+    def forward(self, *args, **kwargs):
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)

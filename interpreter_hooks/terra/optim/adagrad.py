@@ -1,0 +1,50 @@
+"""Adagrad, written in ops."""
+
+import _terra_C as C
+
+from .optimizer import Optimizer, check_not_negative
+
+
+class Adagrad(Optimizer):
+    def __init__(
+        self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
+        maximize=False, differentiable=False, fused=None,
+    ):  # fmt: skip
+        check_not_negative(lr, "learning rate")
+        check_not_negative(lr_decay, "lr_decay value")
+        check_not_negative(weight_decay, "weight_decay value")
+        check_not_negative(initial_accumulator_value, "initial_accumulator_value value")
+        check_not_negative(eps, "epsilon value")
+        defaults = dict(
+            lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
+            differentiable=differentiable, fused=fused,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["step"] = C.tensor(0.0, dtype=C.float32)
+                self.state[p]["sum"] = C.full_like(p, initial_accumulator_value, dtype=p.dtype).detach()
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            loss = self._loss_of(closure)
+        with C.no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._update(group, p, p.grad, self.state[p])
+        return loss
+
+    def _update(self, group, p, grad, state):
+        if group["maximize"]:
+            grad = -grad
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        state["step"].add_(1)
+        rate = group["lr"]
+        if group["lr_decay"] != 0:
+            rate = rate / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        state["sum"].add_(grad * grad)
+        p.add_(grad / state["sum"].sqrt().add_(group["eps"]), alpha=-rate)

@@ -1,0 +1,131 @@
+"""Adam. The step count of a parameter is a Python number while training, so that a recorded step() turns it into a scalar\ninput; a saved state_dict holds it as a 0-d float tensor, as PyTorch does."""
+
+import _terra_C as C
+
+from .optimizer import Optimizer, check_not_negative
+
+ops = C._ops
+
+
+class Adam(Optimizer):
+    _decoupled = False
+
+    def __init__(
+        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
+        maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
+    ):  # fmt: skip
+        if not isinstance(lr, C.Tensor):
+            check_not_negative(lr, "learning rate")
+        check_not_negative(eps, "epsilon value")
+        for i in (0, 1):
+            if not 0.0 <= betas[i] < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+        check_not_negative(weight_decay, "weight_decay value")
+        defaults = dict(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
+            capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=decoupled_weight_decay or self._decoupled,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("amsgrad", False)
+            group.setdefault("maximize", False)
+            group.setdefault("foreach", None)
+            group.setdefault("capturable", False)
+            group.setdefault("differentiable", False)
+            group.setdefault("fused", None)
+            group.setdefault("decoupled_weight_decay", self._decoupled)
+        for state in self.state.values():
+            if "step" in state:
+                state["step"] = int(state["step"])
+
+    def state_dict(self):
+        packed = super().state_dict()
+        for key, state in packed["state"].items():
+            if "step" in state:
+                packed["state"][key] = {**state, "step": C.tensor(float(state["step"]), dtype=C.float32)}
+        return packed
+
+    def _new_state(self, state, p, group):
+        state["step"] = 0
+        state["exp_avg"] = C.zeros_like(p)
+        state["exp_avg_sq"] = C.zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = C.zeros_like(p)
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            loss = self._loss_of(closure)
+        with C.no_grad():
+            for group in self.param_groups:
+                self._step_group(group)
+        return loss
+
+    def _step_group(self, group):
+        states, params, grads, exp_avgs, exp_avg_sqs = [], [], [], [], []
+        together = True
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                self._new_state(state, p, group)
+            state["step"] += 1
+            params.append(p)
+            grads.append(grad)
+            states.append(state)
+            exp_avgs.append(state["exp_avg"])
+            exp_avg_sqs.append(state["exp_avg_sq"])
+            if state["step"] != states[0]["step"]:
+                together = False
+        if not params:
+            return
+        if group["amsgrad"]:
+            for i, state in enumerate(states):
+                self._update_amsgrad(group, params[i], grads[i], state)
+        elif together:
+            self._update(group, params, grads, exp_avgs, exp_avg_sqs, states[0]["step"])
+        else:  # parameters that missed steps have their own bias correction
+            for i, state in enumerate(states):
+                self._update(group, [params[i]], [grads[i]], [exp_avgs[i]], [exp_avg_sqs[i]], state["step"])
+
+    def _update(self, group, params, grads, exp_avgs, exp_avg_sqs, step):
+        lr = group["lr"]
+        betas = group["betas"]
+        ops.adam_update(
+            params,
+            grads,
+            exp_avgs,
+            exp_avg_sqs,
+            step,
+            lr.item() if isinstance(lr, C.Tensor) else lr,
+            betas[0],
+            betas[1],
+            group["eps"],
+            group["weight_decay"],
+            group["decoupled_weight_decay"],
+            group["maximize"],
+        )
+
+    def _update_amsgrad(self, group, p, grad, state):
+        """The variant that divides by the largest second moment so far, written in ops."""
+        lr, eps, decay, step = group["lr"], group["eps"], group["weight_decay"], state["step"]
+        beta1, beta2 = group["betas"]
+        exp_avg, exp_avg_sq, largest = state["exp_avg"], state["exp_avg_sq"], state["max_exp_avg_sq"]
+        if group["maximize"]:
+            grad = -grad
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(p, alpha=decay)
+        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
+        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        largest.copy_(C.maximum(largest, exp_avg_sq))
+        denominator = (largest.sqrt() / (1 - beta2**step) ** 0.5).add_(eps)
+        p.add_(exp_avg / denominator, alpha=-lr / (1 - beta1**step))

@@ -1,0 +1,216 @@
+"""Optimizer: groups of parameters, their settings and their state.
+
+step() of the subclasses is written for the recorder: loops over lists and dicts, then one multi-tensor op per group."""
+
+from collections import OrderedDict, abc, defaultdict
+from copy import deepcopy
+
+import _terra_C as C
+
+from ..utils.hooks import HookDict, RemovableHandle
+
+required = object()  # the old mark of a setting without a default
+
+
+class Optimizer:
+    """Base of optimizers. `state[p]` is the dict of a parameter's state; it exists from the first step on."""
+
+    def __init__(self, params, defaults):
+        if isinstance(params, C.Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+            )
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        self._step_pre_hooks = HookDict()
+        self._step_post_hooks = HookDict()
+        groups = list(params)
+        if len(groups) == 0:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(dict(group))
+
+    def add_param_group(self, param_group):
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, C.Tensor):
+            params = [params]
+        elif isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "will change between runs. Please use a list instead."
+            )
+        params = self._without_names(param_group, list(params))
+        param_group["params"] = params
+        for parameter in params:
+            if not isinstance(parameter, C.Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(parameter)}")
+            if not (parameter.is_leaf or self.defaults.get("differentiable")):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, default)
+        if len(params) != len(set(params)):
+            import warnings
+
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
+        known = set()
+        for group in self.param_groups:
+            known.update(group["params"])
+        if not known.isdisjoint(params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    @staticmethod
+    def _without_names(param_group, params):
+        """named_parameters() may be given in the place of parameters(): the names are kept beside them."""
+        if params and all(isinstance(p, tuple) and len(p) == 2 for p in params):
+            param_group["param_names"] = [name for name, _ in params]
+            return [parameter for _, parameter in params]
+        return params
+
+    def __repr__(self):
+        lines = [type(self).__name__ + " ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join(lines) + "\n)"
+
+    def __getstate__(self):
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_step_pre_hooks", HookDict())
+        self.__dict__.setdefault("_step_post_hooks", HookDict())
+        self.defaults.setdefault("differentiable", False)
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    if set_to_none:
+                        parameter.grad = None
+                    else:
+                        if parameter.grad.grad_fn is not None:
+                            parameter.grad = parameter.grad.detach()
+                        else:
+                            parameter.grad.requires_grad_(False)
+                        parameter.grad.zero_()
+
+    def step(self, closure=None):
+        raise NotImplementedError
+
+    def _loss_of(self, closure):
+        """The loss that a closure computes again, with gradients, in the middle of step()."""
+        with C.enable_grad():
+            return closure()
+
+    # ---- hooks ----
+
+    def register_step_pre_hook(self, hook):
+        """hook(optimizer, args, kwargs) -> None or (args, kwargs), before step()."""
+        return self._add_step_hook("_step_pre_hooks", hook)
+
+    def register_step_post_hook(self, hook):
+        """hook(optimizer, args, kwargs), after step()."""
+        return self._add_step_hook("_step_post_hooks", hook)
+
+    def _add_step_hook(self, kind, hook):
+        hooks = self.__dict__[kind]
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = hook
+        self.step = self._step_with_hooks  # an attribute of the instance: without hooks, step() is the class's own
+        return handle
+
+    def _step_with_hooks(self, *args, **kwargs):
+        for hook in list(self._step_pre_hooks.values()):
+            changed = hook(self, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        f"{type(self).step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
+                args, kwargs = changed
+        result = type(self).step(self, *args, **kwargs)
+        for hook in list(self._step_post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    # ---- saving ----
+
+    def state_dict(self):
+        """State by parameter number, groups with numbers for parameters: nothing in it refers to the model."""
+        numbers = {}
+        groups = []
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                numbers.setdefault(id(parameter), len(numbers))
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[id(parameter)] for parameter in group["params"]]
+            groups.append(packed)
+        state = {
+            (numbers[id(key)] if isinstance(key, C.Tensor) else key): value for key, value in self.state.items()
+        }
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        groups = self.param_groups
+        saved_groups = [dict(group) for group in state_dict["param_groups"]]
+        if len(groups) != len(saved_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        for group, saved in zip(groups, saved_groups):
+            if len(group["params"]) != len(saved["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                )
+        by_number = {}
+        for group, saved in zip(groups, saved_groups):
+            by_number.update(zip(saved["params"], group["params"]))
+        state = defaultdict(dict)
+        for number, value in state_dict["state"].items():
+            if number in by_number:
+                parameter = by_number[number]
+                state[parameter] = _cast_state(parameter, value)
+            else:
+                state[number] = value
+        for group, saved in zip(groups, saved_groups):
+            saved["params"] = group["params"]
+        self.__setstate__({"state": state, "param_groups": [deepcopy_settings(group) for group in saved_groups]})
+
+
+def deepcopy_settings(group):
+    return {key: value if key == "params" else deepcopy(value) for key, value in group.items()}
+
+
+def _cast_state(parameter, value, key=None):
+    """A copy of saved state in the parameter's dtype; step counters keep their own."""
+    if isinstance(value, C.Tensor):
+        if key != "step" and parameter.is_floating_point() and value.is_floating_point():
+            return value.detach().to(parameter.dtype).clone()
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {k: _cast_state(parameter, v, k) for k, v in value.items()}
+    if isinstance(value, abc.Iterable) and not isinstance(value, (str, bytes, OrderedDict)):
+        return type(value)(_cast_state(parameter, v) for v in value)
+    return value
+
+
+def _typename(value):
+    from .._typename import typename
+
+    return typename(value)
+
+
+def check_not_negative(value, text):
+    if not 0.0 <= value:
+        raise ValueError(f"Invalid {text}: {value}")

@@ -1,0 +1,42 @@
+"""Handles by which hooks are taken off again."""
+
+import itertools
+import weakref
+
+_next_id = itertools.count()
+
+
+class RemovableHandle:
+    """Names one entry of a dict of hooks. The dict is held weakly: a handle keeps nothing alive.
+
+    `extra` dicts share the key: options of the hook kept beside it."""
+
+    def __init__(self, hooks, *, extra=()):
+        self.id = next(_next_id)
+        self._hooks = _reference(hooks)
+        self._extra = tuple(_reference(d) for d in extra)
+
+    def remove(self):
+        for reference in (self._hooks, *self._extra):
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()
+
+
+class HookDict(dict):
+    """An ordered dict of hooks that can be referred to weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _reference(hooks):
+    try:
+        return weakref.ref(hooks)
+    except TypeError:  # a plain dict cannot be referred to weakly
+        return lambda: hooks
