@@ -10,6 +10,9 @@ std::span<const Kernel> as_span(KernelList list) { return {list.kernels, list.co
 
 }  // namespace
 
-std::span<const Kernel> float_arithmetic_kernels() { return as_span(TERRA_PICK(arithmetic_table)()); }
+std::span<const Kernel> arithmetic_kernels() { return as_span(TERRA_PICK(arithmetic_table)()); }
+std::span<const Kernel> math_kernels() { return as_span(TERRA_PICK(math_table)()); }
+std::span<const Kernel> compare_kernels() { return as_span(TERRA_PICK(compare_table)()); }
+std::span<const Kernel> select_kernels() { return as_span(TERRA_PICK(select_table)()); }
 
 }  // namespace terra::cpu

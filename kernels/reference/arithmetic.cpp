@@ -1,4 +1,6 @@
 // What the arithmetic ops mean.
+#include <cmath>
+
 #include "kernels/reference/elementwise.h"
 #include "kernels/reference/families.h"
 
@@ -6,19 +8,89 @@ namespace terra::reference {
 
 namespace {
 
-/// A number among the attributes, in the type that elements are computed in.
-template <class W>
-W attribute(const KernelArg& arg) {
-  if constexpr (std::is_same_v<W, double>) return arg.number.to_double();
-  else return arg.number.to_int();
-}
+constexpr auto kNeg = [](auto x) { return -x; };
+constexpr auto kAbs = [](auto x) { return x < 0 ? -x : x; };
+constexpr auto kSign = [](auto x) { return (x > 0) - (x < 0); };
+constexpr auto kFloor = [](auto x) { return std::floor(x); };
+constexpr auto kCeil = [](auto x) { return std::ceil(x); };
+constexpr auto kRound = [](auto x) { return std::nearbyint(x); };  // halves to even
+constexpr auto kTrunc = [](auto x) { return std::trunc(x); };
+constexpr auto kIdentity = [](auto x) { return x; };
+constexpr auto kSqrt = [](double x) { return std::sqrt(x); };
+constexpr auto kRsqrt = [](double x) { return 1 / std::sqrt(x); };
+constexpr auto kReciprocal = [](double x) { return 1 / x; };
+constexpr auto kRelu = [](auto x) { return x < 0 ? decltype(x)(0) : x; };
+constexpr auto kLeakyRelu = [](double x, const KernelArg* p) { return x > 0 ? x : x * attribute<double>(p[1]); };
 
 constexpr auto kAdd = [](auto a, auto b, const KernelArg* p) { return a + attribute<decltype(a)>(p[2]) * b; };
+constexpr auto kSub = [](auto a, auto b, const KernelArg* p) { return a - attribute<decltype(a)>(p[2]) * b; };
 constexpr auto kMul = [](auto a, auto b) { return a * b; };
+constexpr auto kDivide = [](double a, double b) { return a / b; };
+constexpr auto kMaximum = [](auto a, auto b) { return a < b || b != b ? b : a; };  // a NaN wins
+constexpr auto kMinimum = [](auto a, auto b) { return b < a || b != b ? b : a; };
+constexpr auto kSigmoidBackward = [](double grad, double y) { return grad * y * (1 - y); };
+constexpr auto kTanhBackward = [](double grad, double y) { return grad * (1 - y * y); };
+constexpr auto kThresholdBackward = [](double grad, double x, const KernelArg* p) {
+  return x <= attribute<double>(p[2]) ? 0 : grad;
+};
+constexpr auto kAddcmul = [](auto self, auto a, auto b, const KernelArg* p) {
+  return self + attribute<decltype(self)>(p[3]) * a * b;
+};
+constexpr auto kAddcdiv = [](double self, double a, double b, const KernelArg* p) {
+  return self + attribute<double>(p[3]) * a / b;
+};
+constexpr auto kClamp = [](auto x, const KernelArg* p) {
+  using W = decltype(x);
+  if (p[1].kind != KernelArg::Kind::None) {
+    const W low = attribute<W>(p[1]);
+    x = x < low || low != low ? low : x;
+  }
+  if (p[2].kind != KernelArg::Kind::None) {
+    const W high = attribute<W>(p[2]);
+    x = x > high || high != high ? high : x;
+  }
+  return x;
+};
+
+constexpr auto kBitwiseAnd = [](auto a, auto b) { return a & b; };
+constexpr auto kBitwiseOr = [](auto a, auto b) { return a | b; };
+constexpr auto kBitwiseXor = [](auto a, auto b) { return a ^ b; };
+constexpr auto kBitwiseNot = [](auto x) { return ~x; };
 
 constexpr Kernel kKernels[] = {
-    elementwise<2, kAdd>("add", kAll),
-    elementwise<2, kMul>("mul", kAll),
+    elementwise<1, kNeg, kNumbers>("neg"),
+    elementwise<1, kAbs, kNumbers>("abs"),
+    elementwise<1, kSign, kAll>("sign"),
+    elementwise<1, kFloor, kFloats>("floor"),
+    elementwise<1, kCeil, kFloats>("ceil"),
+    elementwise<1, kRound, kFloats>("round"),
+    elementwise<1, kTrunc, kFloats>("trunc"),
+    elementwise<1, kIdentity, kIntegers>("floor"),
+    elementwise<1, kIdentity, kIntegers>("ceil"),
+    elementwise<1, kIdentity, kIntegers>("round"),
+    elementwise<1, kIdentity, kIntegers>("trunc"),
+    elementwise<1, kSqrt, kFloats>("sqrt"),
+    elementwise<1, kRsqrt, kFloats>("rsqrt"),
+    elementwise<1, kReciprocal, kFloats>("reciprocal"),
+    elementwise<1, kRelu, kNumbers>("relu"),
+    elementwise<1, kLeakyRelu, kFloats>("leaky_relu"),
+    elementwise<1, kClamp, kNumbers>("clamp"),
+    elementwise<2, kAdd, kAll>("add"),
+    elementwise<2, kSub, kNumbers>("sub"),
+    elementwise<2, kMul, kAll>("mul"),
+    elementwise<2, kDivide, kFloats>("true_divide"),
+    elementwise<2, kMaximum, kAll>("maximum"),
+    elementwise<2, kMinimum, kAll>("minimum"),
+    elementwise<2, kSigmoidBackward, kFloats>("sigmoid_backward"),
+    elementwise<2, kTanhBackward, kFloats>("tanh_backward"),
+    elementwise<2, kThresholdBackward, kFloats>("threshold_backward"),
+    elementwise<3, kAddcmul, kNumbers>("addcmul"),
+    elementwise<3, kAddcdiv, kFloats>("addcdiv"),
+    elementwise<2, kBitwiseAnd, kIntegers | kBools>("bitwise_and"),
+    elementwise<2, kBitwiseOr, kIntegers | kBools>("bitwise_or"),
+    elementwise<2, kBitwiseXor, kIntegers | kBools>("bitwise_xor"),
+    elementwise<1, kBitwiseNot, kIntegers>("bitwise_not"),
+    elementwise<1, [](int64_t x) { return x == 0; }, kBools>("bitwise_not"),
 };
 
 }  // namespace

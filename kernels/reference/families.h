@@ -5,6 +5,11 @@
 namespace terra::reference {
 
 std::span<const Kernel> arithmetic_kernels();
+std::span<const Kernel> division_kernels();
+std::span<const Kernel> math_kernels();
+std::span<const Kernel> compare_kernels();
+std::span<const Kernel> select_kernels();
+std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> convolution_kernels();
 

@@ -7,6 +7,11 @@ namespace {
 
 constexpr KernelFamily kFamilies[] = {
     reference::arithmetic_kernels,
+    reference::division_kernels,
+    reference::math_kernels,
+    reference::compare_kernels,
+    reference::select_kernels,
+    reference::conversion_kernels,
     reference::matmul_kernels,
     reference::convolution_kernels,
 };

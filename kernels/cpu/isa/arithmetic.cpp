@@ -1,31 +1,141 @@
-// Arithmetic of floats that is exact or correctly rounded: the vectorizer's part.
-#include "kernels/cpu/isa/tables.h"
+// Arithmetic of floats that is exact or correctly rounded, which the compiler vectorizes.
 #include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/isa/tables.h"
 
 namespace terra::cpu::TERRA_ISA {
 
 namespace {
 
+float square_root(float x) { return __builtin_sqrtf(x); }
+double square_root(double x) { return __builtin_sqrt(x); }
+float round_down(float x) { return __builtin_floorf(x); }
+double round_down(double x) { return __builtin_floor(x); }
+float round_up(float x) { return __builtin_ceilf(x); }
+double round_up(double x) { return __builtin_ceil(x); }
+float round_to_even(float x) { return __builtin_rintf(x); }
+double round_to_even(double x) { return __builtin_rint(x); }
+float round_to_zero(float x) { return __builtin_truncf(x); }
+double round_to_zero(double x) { return __builtin_trunc(x); }
+float magnitude(float x) { return __builtin_fabsf(x); }
+double magnitude(double x) { return __builtin_fabs(x); }
+
+#define TERRA_UNARY(Name, expression)            \
+  template <class T>                             \
+  struct Name : Plain<T> {                       \
+    using Plain<T>::Plain;                       \
+    T operator()(T x) const { return expression; } \
+  };
+
+#define TERRA_BINARY(Name, expression)                \
+  template <class T>                                  \
+  struct Name : Plain<T> {                            \
+    using Plain<T>::Plain;                            \
+    T operator()(T a, T b) const { return expression; } \
+  };
+
+TERRA_UNARY(Neg, -x)
+TERRA_UNARY(Abs, magnitude(x))
+TERRA_UNARY(Sign, T(T(0) < x) - T(x < T(0)))
+TERRA_UNARY(Floor, round_down(x))
+TERRA_UNARY(Ceil, round_up(x))
+TERRA_UNARY(Round, round_to_even(x))
+TERRA_UNARY(Trunc, round_to_zero(x))
+TERRA_UNARY(Sqrt, square_root(x))
+TERRA_UNARY(Rsqrt, T(1) / square_root(x))
+TERRA_UNARY(Reciprocal, T(1) / x)
+TERRA_UNARY(Relu, x < T(0) ? T(0) : x)
+
+TERRA_BINARY(Mul, a* b)
+TERRA_BINARY(Divide, a / b)
+TERRA_BINARY(TruncDivide, round_to_zero(a / b))
+// A NaN wins, the first of equals wins.
+TERRA_BINARY(Maximum, a < b || b != b ? b : a)
+TERRA_BINARY(Minimum, b < a || b != b ? b : a)
+// Gradients from a result y of the forward op: s'(x) = y (1 - y), tanh'(x) = 1 - y^2.
+TERRA_BINARY(SigmoidBackward, a*(b*(T(1) - b)))
+TERRA_BINARY(TanhBackward, a*(T(1) - b * b))
+
 template <class T>
 struct Add {
   using In = T;
   using Out = T;
-  explicit Add(const KernelArg* params) : alpha(static_cast<T>(params[2].number.to_double())) {}
+  explicit Add(const KernelArg* params) : alpha(attribute<T>(params, 2)) {}
   T operator()(T a, T b) const { return a + alpha * b; }
   T alpha;
 };
 
 template <class T>
-struct Mul : Plain {
+struct Sub {
   using In = T;
   using Out = T;
-  using Plain::Plain;
-  T operator()(T a, T b) const { return a * b; }
+  explicit Sub(const KernelArg* params) : alpha(attribute<T>(params, 2)) {}
+  T operator()(T a, T b) const { return a - alpha * b; }
+  T alpha;
+};
+
+template <class T>
+struct LeakyRelu {
+  using In = T;
+  using Out = T;
+  explicit LeakyRelu(const KernelArg* params) : slope(attribute<T>(params, 1)) {}
+  T operator()(T x) const { return x > T(0) ? x : x * slope; }
+  T slope;
+};
+
+template <class T>
+struct ThresholdBackward {
+  using In = T;
+  using Out = T;
+  explicit ThresholdBackward(const KernelArg* params) : threshold(attribute<T>(params, 2)) {}
+  T operator()(T grad, T x) const { return x <= threshold ? T(0) : grad; }
+  T threshold;
+};
+
+/// self + value * (a * b) and self + value * (a / b), the factor first as PyTorch has it.
+template <class T>
+struct Addcmul {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit Addcmul(const KernelArg* params) : value(attribute<T>(params, 3)) {}
+  T operator()(T self, T a, T b) const { return self + value * a * b; }
+  T value;
+};
+template <class T>
+struct Addcdiv {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit Addcdiv(const KernelArg* params) : value(attribute<T>(params, 3)) {}
+  T operator()(T self, T a, T b) const { return self + value * a / b; }
+  T value;
 };
 
 constexpr Kernel kTable[] = {
-    binary_kernel<Add, float, double>("add", 1),
-    binary_kernel<Mul, float, double>("mul", 1),
+    unary<Neg, float, double>("neg"),
+    unary<Abs, float, double>("abs"),
+    unary<Sign, float, double>("sign"),
+    unary<Floor, float, double>("floor"),
+    unary<Ceil, float, double>("ceil"),
+    unary<Round, float, double>("round"),
+    unary<Trunc, float, double>("trunc"),
+    unary<Sqrt, float, double>("sqrt", 2),
+    unary<Rsqrt, float, double>("rsqrt", 4),
+    unary<Reciprocal, float, double>("reciprocal", 2),
+    unary<Relu, float, double>("relu"),
+    unary<LeakyRelu, float, double>("leaky_relu"),
+    binary<Add, float, double>("add"),
+    binary<Sub, float, double>("sub"),
+    binary<Mul, float, double>("mul"),
+    binary<Divide, float, double>("true_divide", 2),
+    binary<TruncDivide, float, double>("trunc_divide", 2),
+    binary<Maximum, float, double>("maximum"),
+    binary<Minimum, float, double>("minimum"),
+    binary<SigmoidBackward, float, double>("sigmoid_backward"),
+    binary<TanhBackward, float, double>("tanh_backward"),
+    binary<ThresholdBackward, float, double>("threshold_backward"),
+    ternary<Addcmul, float, double>("addcmul", 2),
+    ternary<Addcdiv, float, double>("addcdiv", 3),
 };
 
 }  // namespace

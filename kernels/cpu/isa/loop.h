@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa/vec.h"
 
 namespace terra::cpu::TERRA_ISA {
 
@@ -55,17 +56,56 @@ void write_blocks(char* out, int64_t stride, int64_t n, Block block) {
   }
 }
 
+/// True iff Op works on whole vectors: it then has a type Vector, and calls of library functions inside.
+template <class Op>
+concept OnVectors = requires { typename Op::Vector; };
+
+/// What the lanes beyond the end of a tensor hold: inside the domain of every function.
+inline constexpr double kPadding = 0.5;
+
+/// The last, incomplete vector of a tensor, padded; `count` lanes of it are stored back.
+template <class T>
+Vec<T> load_part(const T* from, int64_t count) {
+  Vec<T> v = broadcast(static_cast<T>(kPadding));
+  for (int64_t k = 0; k < count; ++k) v[k] = from[k];
+  return v;
+}
+template <class T>
+void store_part(T* to, Vec<T> v, int64_t count) {
+  for (int64_t k = 0; k < count; ++k) to[k] = v[k];
+}
+
+/// out[i] = vector_at(i), with load(pointer) or load_part(pointer, count) in the hands of the callee.
+template <class T, class Whole, class Part>
+void map_vectors(T* out, int64_t n, Whole whole, Part part) {
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) store(out + i, whole(i));
+  if (i < n) store_part(out + i, part(i, n - i), n - i);
+}
+
 template <class Op>
 void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* a, int64_t n) {
+  if constexpr (OnVectors<Op>) {
+    map_vectors(
+        out, n, [&](int64_t i) { return op(load(a + i)); },
+        [&](int64_t i, int64_t count) { return op(load_part(a + i, count)); });
+  } else {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = op(a[i]);
+  }
 }
 
 template <class Op>
 void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* a, const typename Op::In* b,
                     int64_t n) {
+  if constexpr (OnVectors<Op>) {
+    map_vectors(
+        out, n, [&](int64_t i) { return op(load(a + i), load(b + i)); },
+        [&](int64_t i, int64_t count) { return op(load_part(a + i, count), load_part(b + i, count)); });
+  } else {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i]);
+  }
 }
 
 template <class Op>
@@ -95,19 +135,22 @@ void unary_loop(char* const* data, const int64_t* strides, int64_t n, const Kern
   });
 }
 
+/// Vector ops have no loops for scalars of their own: beside a library call the copy to a buffer costs nothing.
 template <class Op>
 void binary_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
   using In = typename Op::In;
   using Out = typename Op::Out;
   const Op op(params);
   if (strides[0] == stride_of<Out>) {
-    Out* out = reinterpret_cast<Out*>(data[0]);
+    Out* const out = reinterpret_cast<Out*>(data[0]);
     const In* a = reinterpret_cast<const In*>(data[1]);
     const In* b = reinterpret_cast<const In*>(data[2]);
     const bool many_a = strides[1] == stride_of<In>, many_b = strides[2] == stride_of<In>;
     if (many_a && many_b) return map_contiguous(op, out, a, b, n);
-    if (many_a && strides[2] == 0) return map_right_scalar(op, out, a, *b, n);
-    if (strides[1] == 0 && many_b) return map_left_scalar(op, out, *a, b, n);
+    if constexpr (!OnVectors<Op>) {
+      if (many_a && strides[2] == 0) return map_right_scalar(op, out, a, *b, n);
+      if (strides[1] == 0 && many_b) return map_left_scalar(op, out, *a, b, n);
+    }
   }
   In a_buffer[kBlock], b_buffer[kBlock];
   write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
@@ -117,44 +160,81 @@ void binary_loop(char* const* data, const int64_t* strides, int64_t n, const Ker
   });
 }
 
-/// An op without attributes derives from this.
+template <class Op>
+void ternary_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  using First = typename Op::First;
+  using In = typename Op::In;
+  using Out = typename Op::Out;
+  const Op op(params);
+  First a_buffer[kBlock];
+  In b_buffer[kBlock], c_buffer[kBlock];
+  write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
+    const First* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
+    const In* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
+    const In* c = read_block(data[3] + i * strides[3], strides[3], count, c_buffer);
+#pragma GCC ivdep
+    for (int64_t k = 0; k < count; ++k) out[k] = op(a[k], b[k], c[k]);
+  });
+}
+
+/// What most ops are: from T to T (or to Result), without attributes.
+template <class T, class Result = T>
 struct Plain {
-  Plain() = default;
+  using In = T;
+  using Out = Result;
   explicit Plain(const KernelArg*) {}
 };
 
-
-
+/// The same for functions of whole vectors.
 template <class T>
-consteval int dtype_index();
-template <>
-consteval int dtype_index<bool>() { return static_cast<int>(DType::Bool); }
-template <>
-consteval int dtype_index<uint8_t>() { return static_cast<int>(DType::U8); }
-template <>
-consteval int dtype_index<int8_t>() { return static_cast<int>(DType::I8); }
-template <>
-consteval int dtype_index<int16_t>() { return static_cast<int>(DType::I16); }
-template <>
-consteval int dtype_index<int32_t>() { return static_cast<int>(DType::I32); }
-template <>
-consteval int dtype_index<int64_t>() { return static_cast<int>(DType::I64); }
-template <>
-consteval int dtype_index<float>() { return static_cast<int>(DType::F32); }
-template <>
-consteval int dtype_index<double>() { return static_cast<int>(DType::F64); }
+struct PlainVector : Plain<T> {
+  using Vector = Vec<T>;
+  using Plain<T>::Plain;
+};
 
-template <template <class> class Op, class... T>
-consteval Kernel unary_kernel(std::string_view name, uint8_t cost) {
-  Kernel kernel{.op = name, .cost = cost};
-  ((kernel.loops[dtype_index<T>()] = unary_loop<Op<T>>), ...);
-  return kernel;
+/// The attribute at position i of the signature as an element.
+template <class T>
+T attribute(const KernelArg* params, int i) {
+  if constexpr (static_cast<T>(0.5) == T(0)) return static_cast<T>(params[i].number.to_int());
+  else return static_cast<T>(params[i].number.to_double());
 }
 
+template <class T>
+consteval DType dtype_of();
+template <>
+consteval DType dtype_of<bool>() { return DType::Bool; }
+template <>
+consteval DType dtype_of<uint8_t>() { return DType::U8; }
+template <>
+consteval DType dtype_of<int8_t>() { return DType::I8; }
+template <>
+consteval DType dtype_of<int16_t>() { return DType::I16; }
+template <>
+consteval DType dtype_of<int32_t>() { return DType::I32; }
+template <>
+consteval DType dtype_of<int64_t>() { return DType::I64; }
+template <>
+consteval DType dtype_of<float>() { return DType::F32; }
+template <>
+consteval DType dtype_of<double>() { return DType::F64; }
+
+/// Table entries: one op template at several element types. `cost` as in Kernel::cost.
 template <template <class> class Op, class... T>
-consteval Kernel binary_kernel(std::string_view name, uint8_t cost) {
+consteval Kernel unary(std::string_view name, uint8_t cost = 1) {
   Kernel kernel{.op = name, .cost = cost};
-  ((kernel.loops[dtype_index<T>()] = binary_loop<Op<T>>), ...);
+  ((kernel.loops[static_cast<int>(dtype_of<T>())] = unary_loop<Op<T>>), ...);
+  return kernel;
+}
+template <template <class> class Op, class... T>
+consteval Kernel binary(std::string_view name, uint8_t cost = 1) {
+  Kernel kernel{.op = name, .cost = cost};
+  ((kernel.loops[static_cast<int>(dtype_of<T>())] = binary_loop<Op<T>>), ...);
+  return kernel;
+}
+template <template <class> class Op, class... T>
+consteval Kernel ternary(std::string_view name, uint8_t cost = 1) {
+  Kernel kernel{.op = name, .cost = cost};
+  ((kernel.loops[static_cast<int>(dtype_of<T>())] = ternary_loop<Op<T>>), ...);
   return kernel;
 }
 

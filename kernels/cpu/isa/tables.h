@@ -4,6 +4,7 @@
 
 namespace terra::cpu {
 
-TERRA_PER_ISA(KernelList arithmetic_table();)
+TERRA_PER_ISA(KernelList arithmetic_table(); KernelList math_table(); KernelList compare_table();
+              KernelList select_table();)
 
 }  // namespace terra::cpu

@@ -1,0 +1,61 @@
+// to_dtype: every dtype to every other. The loop of the input's dtype looks up that of the output's.
+//
+// Floats become integers by truncation. What is out of range has no defined value; it is that of the hardware through
+// int64, as in PyTorch. Anything becomes a bool by comparison with zero (NaN is true).
+#include "kernels/abi/half.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/loop.h"
+
+namespace terra::cpu {
+
+namespace {
+
+using namespace TERRA_ISA;
+
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+constexpr bool kIsFloat = std::is_floating_point_v<T>;
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, From>) return x;
+  else if constexpr (kIsHalf<From>) return convert<To>(static_cast<float>(x));
+  else if constexpr (kIsHalf<To>) return To(static_cast<float>(x));
+  else if constexpr (std::is_same_v<To, bool>) return x != From(0);
+  else if constexpr (kIsFloat<From> && !kIsFloat<To> && sizeof(To) < 4) return static_cast<To>(convert<int64_t>(x));
+  else return static_cast<To>(x);
+}
+
+template <class From, class To>
+struct Convert {
+  using In = From;
+  using Out = To;
+  explicit Convert(const KernelArg*) {}
+  To operator()(From x) const { return convert<To>(x); }
+};
+
+template <class From>
+constexpr ElementwiseLoop kTo[kDTypeCount] = {
+    unary_loop<Convert<From, bool>>,    unary_loop<Convert<From, uint8_t>>, unary_loop<Convert<From, int8_t>>,
+    unary_loop<Convert<From, int16_t>>, unary_loop<Convert<From, int32_t>>, unary_loop<Convert<From, int64_t>>,
+    unary_loop<Convert<From, Half>>,    unary_loop<Convert<From, BFloat16>>, unary_loop<Convert<From, float>>,
+    unary_loop<Convert<From, double>>};
+
+template <class From>
+void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  kTo<From>[static_cast<int>(params[1].dtype)](data, strides, n, params);
+}
+
+constexpr Kernel kKernels[] = {{.op = "to_dtype",
+                                .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>,
+                                          to_dtype_loop<int16_t>, to_dtype_loop<int32_t>, to_dtype_loop<int64_t>,
+                                          to_dtype_loop<Half>, to_dtype_loop<BFloat16>, to_dtype_loop<float>,
+                                          to_dtype_loop<double>},
+                                .cost = 2}};
+
+}  // namespace
+
+std::span<const Kernel> conversion_kernels() { return kKernels; }
+
+}  // namespace terra::cpu

@@ -1,0 +1,98 @@
+// Division that rounds, and remainders. An integer division by zero throws KernelError "ZeroDivisionError".
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/abi/kernel_error.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/loop.h"
+
+namespace terra::cpu {
+
+namespace {
+
+using namespace TERRA_ISA;
+
+/// Integer division that refuses 0 and wraps for the lowest number over -1, where the processor traps.
+template <class T>
+struct IntegerDivision {
+  T quotient, remainder;
+  IntegerDivision(T a, T b) {
+    if (b == T(0)) throw KernelError(KernelError::Kind::Runtime, "ZeroDivisionError");
+    if (std::is_signed_v<T> && b == T(-1)) {
+      quotient = static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
+      remainder = T(0);
+    } else {
+      quotient = static_cast<T>(a / b);
+      remainder = static_cast<T>(a % b);
+    }
+  }
+  /// True iff truncation rounded a negative quotient up.
+  bool rounded_up(T b) const { return remainder != T(0) && ((remainder < T(0)) != (b < T(0))); }
+};
+
+/// Python's a // b. For floats the quotient is corrected by the exact remainder, so that it is right even where a / b
+/// rounds to the next integer.
+template <class T>
+struct FloorDivide : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      const IntegerDivision<T> d(a, b);
+      return static_cast<T>(d.quotient - (d.rounded_up(b) ? T(1) : T(0)));
+    } else {
+      if (b == T(0)) return a / b;
+      const T remainder = std::fmod(a, b);
+      T quotient = (a - remainder) / b;
+      if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) quotient -= T(1);
+      if (quotient == T(0)) return std::copysign(T(0), a / b);
+      const T rounded = std::floor(quotient);
+      return quotient - rounded > T(0.5) ? rounded + T(1) : rounded;
+    }
+  }
+};
+
+/// Python's a % b: the sign of b.
+template <class T>
+struct Remainder : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      const IntegerDivision<T> d(a, b);
+      return static_cast<T>(d.remainder + (d.rounded_up(b) ? b : T(0)));
+    } else {
+      const T remainder = std::fmod(a, b);
+      return remainder != T(0) && (b < T(0)) != (remainder < T(0)) ? remainder + b : remainder;
+    }
+  }
+};
+
+/// C's a % b: the sign of a.
+template <class T>
+struct Fmod : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) return IntegerDivision<T>(a, b).remainder;
+    else return std::fmod(a, b);
+  }
+};
+
+template <class T>
+struct TruncDivide : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const { return IntegerDivision<T>(a, b).quotient; }
+};
+
+#define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
+
+constexpr Kernel kKernels[] = {
+    binary<FloorDivide, TERRA_INTEGERS, float, double>("floor_divide", 30),
+    binary<Remainder, TERRA_INTEGERS, float, double>("remainder", 30),
+    binary<Fmod, TERRA_INTEGERS, float, double>("fmod", 30),
+    binary<TruncDivide, TERRA_INTEGERS>("trunc_divide", 10),
+};
+
+}  // namespace
+
+std::span<const Kernel> division_kernels() { return kKernels; }
+
+}  // namespace terra::cpu

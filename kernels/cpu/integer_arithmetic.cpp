@@ -1,0 +1,169 @@
+// Arithmetic of integers and bools. Compiled for the baseline only: integer tensors hold indices and labels.
+//
+// Integers wrap around as two's complement does.
+#include <type_traits>
+
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/loop.h"
+
+namespace terra::cpu {
+
+namespace {
+
+using namespace TERRA_ISA;
+
+/// Where T wraps without undefined behaviour: unsigned, and never promoted to int.
+template <class T>
+using Wrapping = std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
+
+#define TERRA_INTEGER_UNARY(Name, expression)                          \
+  template <class T>                                                   \
+  struct Name : Plain<T> {                                             \
+    using Plain<T>::Plain;                                             \
+    T operator()(T x) const { return static_cast<T>(expression); }     \
+  };
+#define TERRA_INTEGER_BINARY(Name, expression)                         \
+  template <class T>                                                   \
+  struct Name : Plain<T> {                                             \
+    using Plain<T>::Plain;                                             \
+    T operator()(T a, T b) const { return static_cast<T>(expression); } \
+  };
+
+TERRA_INTEGER_UNARY(Neg, Wrapping<T>(0) - static_cast<Wrapping<T>>(x))
+TERRA_INTEGER_UNARY(Abs, x < T(0) ? Wrapping<T>(0) - static_cast<Wrapping<T>>(x) : static_cast<Wrapping<T>>(x))
+TERRA_INTEGER_UNARY(Sign, (x > T(0)) - (x < T(0)))
+TERRA_INTEGER_UNARY(Identity, x)
+TERRA_INTEGER_UNARY(Relu, x < T(0) ? T(0) : x)
+
+TERRA_INTEGER_BINARY(Mul, static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b))
+TERRA_INTEGER_BINARY(Maximum, a < b ? b : a)
+TERRA_INTEGER_BINARY(Minimum, b < a ? b : a)
+TERRA_INTEGER_BINARY(BitwiseAnd, a& b)
+TERRA_INTEGER_BINARY(BitwiseOr, a | b)
+TERRA_INTEGER_BINARY(BitwiseXor, a ^ b)
+
+template <class T>
+struct Add {
+  using In = T;
+  using Out = T;
+  explicit Add(const KernelArg* params) : alpha(static_cast<Wrapping<T>>(params[2].number.to_int())) {}
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) + alpha * static_cast<Wrapping<T>>(b));
+  }
+  Wrapping<T> alpha;
+};
+
+template <class T>
+struct Sub {
+  using In = T;
+  using Out = T;
+  explicit Sub(const KernelArg* params) : alpha(static_cast<Wrapping<T>>(params[2].number.to_int())) {}
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(a) - alpha * static_cast<Wrapping<T>>(b));
+  }
+  Wrapping<T> alpha;
+};
+
+template <class T>
+struct Addcmul {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit Addcmul(const KernelArg* params) : value(static_cast<Wrapping<T>>(params[3].number.to_int())) {}
+  T operator()(T self, T a, T b) const {
+    return static_cast<T>(static_cast<Wrapping<T>>(self) +
+                          value * static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+  }
+  Wrapping<T> value;
+};
+
+/// A missing bound doesn't bind; min(max(x, low), high) as for floats.
+template <class T>
+struct Clamp {
+  using In = T;
+  using Out = T;
+  explicit Clamp(const KernelArg* params)
+      : has_low(params[1].kind != KernelArg::Kind::None),
+        has_high(params[2].kind != KernelArg::Kind::None),
+        low(has_low ? params[1].number.to_int() : 0),
+        high(has_high ? params[2].number.to_int() : 0) {}
+  T operator()(T x) const {
+    const int64_t raised = has_low && x < low ? low : x;
+    return static_cast<T>(has_high && raised > high ? high : raised);
+  }
+  bool has_low, has_high;
+  int64_t low, high;
+};
+
+/// Bases 1 and -1 have integer inverses; other negative powers are 0.
+template <class T>
+struct Pow : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T base, T exponent) const {
+    if (exponent < T(0)) {
+      if (base == T(1)) return T(1);
+      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
+      return T(0);
+    }
+    Wrapping<T> result = 1, square = static_cast<Wrapping<T>>(base);
+    for (auto rest = static_cast<std::make_unsigned_t<T>>(exponent); rest != 0; rest >>= 1) {
+      if (rest & 1) result *= square;
+      square *= square;
+    }
+    return static_cast<T>(result);
+  }
+};
+
+template <class T>
+struct BitwiseNot : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x) const {
+    if constexpr (std::is_same_v<T, bool>) return !x;
+    else return static_cast<T>(~x);
+  }
+};
+
+/// bool + bool is "or", bool * bool is "and".
+template <class T>
+struct BoolOr : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct BoolAnd : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const { return a & b; }
+};
+
+#define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
+
+constexpr Kernel kKernels[] = {
+    unary<Neg, TERRA_INTEGERS>("neg"),
+    unary<Abs, TERRA_INTEGERS>("abs"),
+    unary<Sign, TERRA_INTEGERS, bool>("sign"),
+    unary<Identity, TERRA_INTEGERS>("floor"),
+    unary<Identity, TERRA_INTEGERS>("ceil"),
+    unary<Identity, TERRA_INTEGERS>("round"),
+    unary<Identity, TERRA_INTEGERS>("trunc"),
+    unary<BitwiseNot, TERRA_INTEGERS, bool>("bitwise_not"),
+    unary<Relu, TERRA_INTEGERS>("relu"),
+    unary<Clamp, TERRA_INTEGERS>("clamp"),
+    binary<Add, TERRA_INTEGERS>("add"),
+    binary<BoolOr, bool>("add"),
+    binary<Sub, TERRA_INTEGERS>("sub"),
+    binary<Mul, TERRA_INTEGERS>("mul"),
+    binary<BoolAnd, bool>("mul"),
+    binary<Maximum, TERRA_INTEGERS, bool>("maximum"),
+    binary<Minimum, TERRA_INTEGERS, bool>("minimum"),
+    binary<BitwiseAnd, TERRA_INTEGERS, bool>("bitwise_and"),
+    binary<BitwiseOr, TERRA_INTEGERS, bool>("bitwise_or"),
+    binary<BitwiseXor, TERRA_INTEGERS, bool>("bitwise_xor"),
+    binary<Pow, TERRA_INTEGERS>("pow", 40),
+    ternary<Addcmul, TERRA_INTEGERS>("addcmul"),
+};
+
+}  // namespace
+
+std::span<const Kernel> integer_arithmetic_kernels() { return kKernels; }
+
+}  // namespace terra::cpu

@@ -1,0 +1,165 @@
+// Transcendental functions of floats, whole vectors at a time.
+#include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/isa/tables.h"
+
+namespace terra::cpu::TERRA_ISA {
+
+namespace {
+
+#define TERRA_VECTOR_UNARY(Name, expression)                 \
+  template <class T>                                         \
+  struct Name : PlainVector<T> {                             \
+    using PlainVector<T>::PlainVector;                       \
+    Vec<T> operator()(Vec<T> x) const { return expression; } \
+  };
+
+TERRA_VECTOR_UNARY(Exp, v_exp(x))
+TERRA_VECTOR_UNARY(Expm1, v_expm1(x))
+TERRA_VECTOR_UNARY(Log, v_log(x))
+TERRA_VECTOR_UNARY(Log2, v_log2(x))
+TERRA_VECTOR_UNARY(Log10, v_log10(x))
+TERRA_VECTOR_UNARY(Log1p, v_log1p(x))
+TERRA_VECTOR_UNARY(Sin, v_sin(x))
+TERRA_VECTOR_UNARY(Cos, v_cos(x))
+TERRA_VECTOR_UNARY(Tan, v_tan(x))
+TERRA_VECTOR_UNARY(Asin, v_asin(x))
+TERRA_VECTOR_UNARY(Acos, v_acos(x))
+TERRA_VECTOR_UNARY(Atan, v_atan(x))
+TERRA_VECTOR_UNARY(Sinh, v_sinh(x))
+TERRA_VECTOR_UNARY(Cosh, v_cosh(x))
+TERRA_VECTOR_UNARY(Tanh, v_tanh(x))
+TERRA_VECTOR_UNARY(Erf, v_erf(x))
+TERRA_VECTOR_UNARY(Erfc, v_erfc(x))
+TERRA_VECTOR_UNARY(Sigmoid, T(1) / (T(1) + v_exp(-x)))
+
+template <class T>
+struct Atan2 : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> y, Vec<T> x) const { return v_atan2(y, x); }
+};
+
+/// The common exponents are computed the cheap way, wherever the exponent comes from, so that an element's value is a
+/// function of the two numbers alone.
+template <class T>
+struct Pow : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x, Vec<T> y) const {
+    Vec<T> result = v_pow(x, y);
+    result = y == T(2) ? x * x : result;
+    result = y == T(3) ? x * x * x : result;
+    result = y == T(0.5) ? v_sqrt(x) : result;
+    return y == T(-1) ? T(1) / x : result;
+  }
+};
+template <class T>
+struct Square : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x) const { return x * x; }
+};
+template <class T>
+struct Cube : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x) const { return x * x * x; }
+};
+template <class T>
+struct SquareRoot : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x) const { return v_sqrt(x); }
+};
+template <class T>
+struct Inverse : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x) const { return T(1) / x; }
+};
+
+template <class T>
+void pow_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  if (strides[2] == 0) {
+    const T exponent = *reinterpret_cast<const T*>(data[2]);
+    if (exponent == T(2)) return unary_loop<Square<T>>(data, strides, n, params);
+    if (exponent == T(3)) return unary_loop<Cube<T>>(data, strides, n, params);
+    if (exponent == T(0.5)) return unary_loop<SquareRoot<T>>(data, strides, n, params);
+    if (exponent == T(-1)) return unary_loop<Inverse<T>>(data, strides, n, params);
+  }
+  binary_loop<Pow<T>>(data, strides, n, params);
+}
+
+consteval Kernel pow_kernel() {
+  Kernel kernel{.op = "pow", .cost = 10};
+  kernel.loops[static_cast<int>(DType::F32)] = pow_loop<float>;
+  kernel.loops[static_cast<int>(DType::F64)] = pow_loop<double>;
+  return kernel;
+}
+
+/// x Phi(x), or with approximate='tanh' its usual approximation.
+template <class T>
+struct Gelu {
+  using In = T;
+  using Out = T;
+  using Vector = Vec<T>;
+  explicit Gelu(const KernelArg* params) : approximate(params[1].count > 0 && params[1].chars[0] == 't') {}
+  Vec<T> operator()(Vec<T> x) const {
+    if (approximate) {
+      const Vec<T> inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+      return T(0.5) * x * (T(1) + v_tanh(inner));
+    }
+    return T(0.5) * x * (T(1) + v_erf(x * T(0.70710678118654752440)));
+  }
+  bool approximate;
+};
+
+/// log(1 + exp(beta x)) / beta, linear where beta x exceeds the threshold.
+template <class T>
+struct Softplus {
+  using In = T;
+  using Out = T;
+  using Vector = Vec<T>;
+  explicit Softplus(const KernelArg* params) : beta(attribute<T>(params, 1)), threshold(attribute<T>(params, 2)) {}
+  Vec<T> operator()(Vec<T> x) const {
+    const Vec<T> scaled = x * beta;
+    return scaled > threshold ? x : v_log1p(v_exp(scaled)) / beta;
+  }
+  T beta, threshold;
+};
+
+template <class T>
+struct Elu {
+  using In = T;
+  using Out = T;
+  using Vector = Vec<T>;
+  explicit Elu(const KernelArg* params) : alpha(attribute<T>(params, 1)) {}
+  Vec<T> operator()(Vec<T> x) const { return x > T(0) ? x : alpha * v_expm1(x); }
+  T alpha;
+};
+
+constexpr Kernel kTable[] = {
+    unary<Exp, float, double>("exp", 2),
+    unary<Expm1, float, double>("expm1", 4),
+    unary<Log, float, double>("log", 2),
+    unary<Log2, float, double>("log2", 3),
+    unary<Log10, float, double>("log10", 3),
+    unary<Log1p, float, double>("log1p", 3),
+    unary<Sin, float, double>("sin", 2),
+    unary<Cos, float, double>("cos", 2),
+    unary<Tan, float, double>("tan", 4),
+    unary<Asin, float, double>("asin", 3),
+    unary<Acos, float, double>("acos", 3),
+    unary<Atan, float, double>("atan", 3),
+    unary<Sinh, float, double>("sinh", 4),
+    unary<Cosh, float, double>("cosh", 4),
+    unary<Tanh, float, double>("tanh", 3),
+    unary<Erf, float, double>("erf", 3),
+    unary<Erfc, float, double>("erfc", 6),
+    unary<Sigmoid, float, double>("sigmoid", 3),
+    unary<Gelu, float, double>("gelu", 4),
+    unary<Softplus, float, double>("softplus", 6),
+    unary<Elu, float, double>("elu", 4),
+    binary<Atan2, float, double>("atan2", 6),
+    pow_kernel(),
+};
+
+}  // namespace
+
+KernelList math_table() { return {kTable, sizeof(kTable) / sizeof(kTable[0])}; }
+
+}  // namespace terra::cpu::TERRA_ISA

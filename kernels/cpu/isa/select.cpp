@@ -1,0 +1,68 @@
+// Choices: where, masked_fill (both move bytes of any dtype), clamp of floats.
+#include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/isa/tables.h"
+
+namespace terra::cpu::TERRA_ISA {
+
+namespace {
+
+/// where(condition, a, b) for elements of the size of Bits.
+template <class Bits>
+struct Where {
+  using First = bool;
+  using In = Bits;
+  using Out = Bits;
+  explicit Where(const KernelArg*) {}
+  Bits operator()(bool condition, Bits a, Bits b) const { return condition ? a : b; }
+};
+
+/// masked_fill(self, mask, value) = where(mask, value, self).
+template <class Bits>
+void masked_fill_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  char* const reordered[] = {data[0], data[2], data[3], data[1]};
+  const int64_t reordered_strides[] = {strides[0], strides[2], strides[3], strides[1]};
+  ternary_loop<Where<Bits>>(reordered, reordered_strides, n, params);
+}
+
+/// The loop of an op that moves elements, by their size.
+consteval Kernel mover(std::string_view name, ElementwiseLoop of1, ElementwiseLoop of2, ElementwiseLoop of4,
+                       ElementwiseLoop of8) {
+  Kernel kernel{.op = name, .cost = 1};
+  for (int t = 0; t < kDTypeCount; ++t) {
+    const int size = kDTypeInfo[t].size;
+    kernel.loops[t] = size == 1 ? of1 : size == 2 ? of2 : size == 4 ? of4 : of8;
+  }
+  return kernel;
+}
+
+/// min(max(x, low), high); a missing bound doesn't bind, a NaN stays, a NaN bound makes everything NaN.
+template <class T>
+struct Clamp {
+  using In = T;
+  using Out = T;
+  explicit Clamp(const KernelArg* params)
+      : low(params[1].kind == KernelArg::Kind::None ? -T(__builtin_inf()) : attribute<T>(params, 1)),
+        high(params[2].kind == KernelArg::Kind::None ? T(__builtin_inf()) : attribute<T>(params, 2)) {
+    if (low != low) high = low;
+    if (high != high) low = high;
+  }
+  T operator()(T x) const {
+    const T raised = x < low || low != low ? low : x;
+    return raised > high ? high : raised;
+  }
+  T low, high;
+};
+
+constexpr Kernel kTable[] = {
+    mover("where", ternary_loop<Where<uint8_t>>, ternary_loop<Where<uint16_t>>, ternary_loop<Where<uint32_t>>,
+          ternary_loop<Where<uint64_t>>),
+    mover("masked_fill", masked_fill_loop<uint8_t>, masked_fill_loop<uint16_t>, masked_fill_loop<uint32_t>,
+          masked_fill_loop<uint64_t>),
+    unary<Clamp, float, double>("clamp"),
+};
+
+}  // namespace
+
+KernelList select_table() { return {kTable, sizeof(kTable) / sizeof(kTable[0])}; }
+
+}  // namespace terra::cpu::TERRA_ISA

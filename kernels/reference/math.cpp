@@ -1,0 +1,72 @@
+// What the transcendental ops mean.
+#include <cmath>
+
+#include "kernels/reference/elementwise.h"
+#include "kernels/reference/families.h"
+
+namespace terra::reference {
+
+namespace {
+
+#define TERRA_FUNCTION(name) elementwise<1, [](double x) { return std::name(x); }, kFloats>(#name)
+
+constexpr auto kSigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+
+constexpr auto kGelu = [](double x, const KernelArg* p) {
+  if (std::string_view(p[1].chars, p[1].count) == "tanh") {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  }
+  return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+};
+
+constexpr auto kSoftplus = [](double x, const KernelArg* p) {
+  const double beta = attribute<double>(p[1]), threshold = attribute<double>(p[2]);
+  return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
+};
+
+constexpr auto kElu = [](double x, const KernelArg* p) {
+  return x > 0 ? x : attribute<double>(p[1]) * std::expm1(x);
+};
+
+constexpr auto kPow = [](auto a, auto b) {
+  if constexpr (std::is_integral_v<decltype(a)>) {
+    if (b < 0) return a == 1 ? int64_t{1} : a == -1 ? (b % 2 == 0 ? int64_t{1} : int64_t{-1}) : int64_t{0};
+    uint64_t result = 1;
+    for (int64_t i = 0; i < b; ++i) result *= static_cast<uint64_t>(a);
+    return static_cast<int64_t>(result);
+  } else {
+    return b == 0.5 ? std::sqrt(a) : std::pow(a, b);  // as PyTorch: the square root of -inf is NaN
+  }
+};
+
+constexpr Kernel kKernels[] = {
+    TERRA_FUNCTION(exp),
+    TERRA_FUNCTION(expm1),
+    TERRA_FUNCTION(log),
+    TERRA_FUNCTION(log2),
+    TERRA_FUNCTION(log10),
+    TERRA_FUNCTION(log1p),
+    TERRA_FUNCTION(sin),
+    TERRA_FUNCTION(cos),
+    TERRA_FUNCTION(tan),
+    TERRA_FUNCTION(asin),
+    TERRA_FUNCTION(acos),
+    TERRA_FUNCTION(atan),
+    TERRA_FUNCTION(sinh),
+    TERRA_FUNCTION(cosh),
+    TERRA_FUNCTION(tanh),
+    TERRA_FUNCTION(erf),
+    TERRA_FUNCTION(erfc),
+    elementwise<1, kSigmoid, kFloats>("sigmoid"),
+    elementwise<1, kGelu, kFloats>("gelu"),
+    elementwise<1, kSoftplus, kFloats>("softplus"),
+    elementwise<1, kElu, kFloats>("elu"),
+    elementwise<2, [](double y, double x) { return std::atan2(y, x); }, kFloats>("atan2"),
+    elementwise<2, kPow, kNumbers>("pow"),
+};
+
+}  // namespace
+
+std::span<const Kernel> math_kernels() { return kKernels; }
+
+}  // namespace terra::reference

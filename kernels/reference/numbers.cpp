@@ -1,0 +1,56 @@
+#include "kernels/reference/numbers.h"
+
+#include <stdexcept>
+
+namespace terra::reference {
+
+namespace {
+
+template <class T>
+int64_t integer_at(const void* at) {
+  return static_cast<int64_t>(*static_cast<const T*>(at));
+}
+
+template <class T>
+void put(void* at, T value) {
+  *static_cast<T*>(at) = value;
+}
+
+}  // namespace
+
+Number read(DType dtype, const void* at) {
+  switch (dtype) {
+    case DType::Bool: return integer_at<bool>(at);
+    case DType::U8: return integer_at<uint8_t>(at);
+    case DType::I8: return integer_at<int8_t>(at);
+    case DType::I16: return integer_at<int16_t>(at);
+    case DType::I32: return integer_at<int32_t>(at);
+    case DType::I64: return integer_at<int64_t>(at);
+    case DType::F16: return static_cast<double>(static_cast<float>(*static_cast<const Half*>(at)));
+    case DType::BF16: return static_cast<double>(static_cast<float>(*static_cast<const BFloat16*>(at)));
+    case DType::F32: return static_cast<double>(*static_cast<const float*>(at));
+    case DType::F64: return *static_cast<const double*>(at);
+  }
+  throw std::logic_error("unknown dtype");
+}
+
+void write(DType dtype, void* at, Number value) {
+  std::visit(
+      [&](auto x) {
+        switch (dtype) {
+          case DType::Bool: return put(at, x != 0);
+          case DType::U8: return put(at, static_cast<uint8_t>(static_cast<int64_t>(x)));
+          case DType::I8: return put(at, static_cast<int8_t>(static_cast<int64_t>(x)));
+          case DType::I16: return put(at, static_cast<int16_t>(static_cast<int64_t>(x)));
+          case DType::I32: return put(at, static_cast<int32_t>(x));
+          case DType::I64: return put(at, static_cast<int64_t>(x));
+          case DType::F16: return put(at, Half(static_cast<float>(x)));
+          case DType::BF16: return put(at, BFloat16(static_cast<float>(x)));
+          case DType::F32: return put(at, static_cast<float>(x));
+          case DType::F64: return put(at, static_cast<double>(x));
+        }
+      },
+      value);
+}
+
+}  // namespace terra::reference
