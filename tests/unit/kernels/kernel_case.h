@@ -1,0 +1,215 @@
+// Calls a kernel and its reference on the same operands and compares what they wrote.
+#pragma once
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/abi/kernel.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::test {
+
+using Sizes = std::vector<int64_t>;
+
+inline int64_t product(const Sizes& sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
+
+/// A strided array that owns its memory.
+class Array {
+ public:
+  Array(DType dtype, Sizes sizes)
+      : dtype_(dtype), sizes_(std::move(sizes)), strides_(sizes_.size(), 1), bytes_(product(sizes_) * size_of(dtype) + 64) {
+    for (size_t i = sizes_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * std::max<int64_t>(sizes_[i], 1);
+  }
+
+  static Array random(DType dtype, Sizes sizes, unsigned seed = 1, double low = -1, double high = 1) {
+    Array a(dtype, std::move(sizes));
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<double> uniform(low, high);
+    for (int64_t i = 0; i < product(a.sizes_); ++i) a.set(i, uniform(engine));
+    return a;
+  }
+
+  /// The same memory with axes permuted.
+  Array permuted(const std::vector<int>& order) const {
+    Array a = *this;
+    for (size_t i = 0; i < order.size(); ++i) {
+      a.sizes_[i] = sizes_[order[i]];
+      a.strides_[i] = strides_[order[i]];
+    }
+    return a;
+  }
+  /// Every second element along an axis.
+  Array halved(int axis) const {
+    Array a = *this;
+    a.sizes_[axis] = (sizes_[axis] + 1) / 2;
+    a.strides_[axis] *= 2;
+    return a;
+  }
+
+  View view() const {
+    return {const_cast<char*>(bytes_.data()), sizes_.data(), strides_.data(), static_cast<int32_t>(sizes_.size()), dtype_};
+  }
+  DType dtype() const { return dtype_; }
+  const Sizes& sizes() const { return sizes_; }
+  int64_t numel() const { return product(sizes_); }
+  const std::vector<char>& bytes() const { return bytes_; }
+
+  /// Element i in row-major order, of a float or (rounded) integer array.
+  double get(int64_t i) const {
+    const int64_t at = offset(i);
+    switch (dtype_) {
+      case DType::F32: return data<float>()[at];
+      case DType::F64: return data<double>()[at];
+      case DType::I64: return static_cast<double>(data<int64_t>()[at]);
+      case DType::I32: return data<int32_t>()[at];
+      case DType::U8: return data<uint8_t>()[at];
+      default: throw std::logic_error("Array: dtype");
+    }
+  }
+  void set(int64_t i, double value) {
+    const int64_t at = offset(i);
+    switch (dtype_) {
+      case DType::F32: data<float>()[at] = static_cast<float>(value); return;
+      case DType::F64: data<double>()[at] = value; return;
+      case DType::I64: data<int64_t>()[at] = static_cast<int64_t>(value); return;
+      case DType::I32: data<int32_t>()[at] = static_cast<int32_t>(value); return;
+      case DType::U8: data<uint8_t>()[at] = static_cast<uint8_t>(value); return;
+      default: throw std::logic_error("Array: dtype");
+    }
+  }
+  template <class T>
+  T* data() const {
+    return reinterpret_cast<T*>(const_cast<char*>(bytes_.data()));
+  }
+
+ private:
+  int64_t offset(int64_t i) const {
+    int64_t at = 0;
+    for (size_t axis = sizes_.size(); axis-- > 0;) {
+      at += i % sizes_[axis] * strides_[axis];
+      i /= sizes_[axis];
+    }
+    return at;
+  }
+
+  DType dtype_;
+  Sizes sizes_, strides_;
+  std::vector<char> bytes_;
+};
+
+/// The arguments of a call, in signature order. Arrays are borrowed.
+class Arguments {
+ public:
+  Arguments() = default;
+  Arguments(const Arguments&) = delete;
+
+  Arguments& operator<<(const Array& a) {
+    views_.push_back(a.view());
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::Tensor;
+    arg.views = &views_.back();
+    return add(arg);
+  }
+  Arguments& operator<<(const std::vector<Array>& list) {
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::TensorList;
+    arg.count = static_cast<uint32_t>(list.size());
+    lists_.emplace_back();
+    for (const Array& a : list) lists_.back().push_back(a.view());
+    arg.views = lists_.back().data();
+    return add(arg);
+  }
+  Arguments& operator<<(const Sizes& ints) {
+    ints_.push_back(ints);
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::IntList;
+    arg.count = static_cast<uint32_t>(ints.size());
+    arg.ints = ints_.back().data();
+    return add(arg);
+  }
+  Arguments& operator<<(const char* text) {
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::String;
+    arg.count = static_cast<uint32_t>(std::strlen(text));
+    arg.chars = text;
+    return add(arg);
+  }
+  Arguments& operator<<(Scalar value) {
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::Scalar;
+    arg.number = value;
+    return add(arg);
+  }
+  Arguments& operator<<(int value) { return *this << Scalar(value); }
+  Arguments& operator<<(double value) { return *this << Scalar(value); }
+  Arguments& operator<<(bool value) { return *this << Scalar(value); }
+  Arguments& operator<<(std::nullptr_t) { return add({}); }
+
+  std::span<const KernelArg> args() const { return args_; }
+
+ private:
+  Arguments& add(const KernelArg& arg) {
+    args_.push_back(arg);
+    return *this;
+  }
+  std::deque<View> views_;
+  std::deque<std::vector<View>> lists_;
+  std::deque<Sizes> ints_;
+  std::vector<KernelArg> args_;
+};
+
+/// Runs the kernel into `out`, with exactly the workspace that it asks for.
+inline void run(const Kernel* kernel, const Arguments& arguments, const std::vector<Array>& out) {
+  REQUIRE(kernel != nullptr);
+  REQUIRE(kernel->run != nullptr);
+  std::vector<View> views;
+  for (const Array& a : out) views.push_back(a.view());
+  KernelCall call{views, arguments.args(), {}};
+  const size_t size = kernel->workspace ? kernel->workspace(call) : 0;
+  std::vector<char> memory(size + 64, 0x5a);
+  const auto address = reinterpret_cast<uintptr_t>(memory.data());
+  call.workspace = {memory.data() + ((64 - address % 64) & 63), size};
+  kernel->run(call);
+}
+
+/// Largest difference relative to the larger of 1 and the reference; equal NaNs and infinities count as equal.
+inline double difference(const Array& a, const Array& b) {
+  double worst = 0;
+  for (int64_t i = 0; i < a.numel(); ++i) {
+    const double x = a.get(i), y = b.get(i);
+    if (std::isnan(x) != std::isnan(y)) return INFINITY;
+    if (x == y || std::isnan(x)) continue;
+    worst = std::max(worst, std::abs(x - y) / std::max(1.0, std::abs(y)));
+  }
+  return worst;
+}
+
+/// The kernel agrees with the reference within `tolerance`, and computes the same bits on one and on two threads.
+/// `out` gives dtypes and shapes; what it holds at the start is what both find there.
+inline void check_kernel(const char* op, const Arguments& arguments, const std::vector<Array>& out, double tolerance) {
+  INFO("op " << op);
+  std::vector<Array> expected = out, one = out, two = out;
+  run(find_reference_kernel(op), arguments, expected);
+  const int before = cpu::threads();
+  cpu::set_threads(1);
+  run(find_kernel(op), arguments, one);
+  cpu::set_threads(2);
+  run(find_kernel(op), arguments, two);
+  cpu::set_threads(before);
+  for (size_t i = 0; i < out.size(); ++i) {
+    INFO("result " << i << ", first size " << (out[i].sizes().empty() ? 0 : out[i].sizes()[0]));
+    CHECK(difference(one[i], expected[i]) <= tolerance);
+    CHECK(one[i].bytes() == two[i].bytes());
+  }
+}
+
+}  // namespace terra::test
