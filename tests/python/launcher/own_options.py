@@ -1,0 +1,64 @@
+"""terra-run's own options: what they set, where they count, and what is said about wrong ones."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+SHOW = "import os, sys; print(sys.argv[1:], sorted(kv for kv in os.environ.items() if kv[0].startswith('TERRA_')))"
+CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("TERRA_")}
+
+
+def run(*arguments, **variables):
+    return subprocess.run([sys.executable, *arguments], env=CLEAN | variables, capture_output=True, text=True)
+
+
+def shown(*arguments, **variables):
+    result = run(*arguments, **variables)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+# Each option is a variable, so that children inherit it.
+assert shown("-c", SHOW) == "[] []"
+assert shown("--capture=off", "-u", "--threads=3", "-W", "ignore", "--log=debug", "--explain", "-c", SHOW, "x") == str(
+    ["x"]) + " " + str([("TERRA_CAPTURE", "off"), ("TERRA_EXPLAIN", "1"), ("TERRA_LOG", "debug"), ("TERRA_THREADS", "3")])
+
+# Behind the program's name everything belongs to the program, also where that name is in a cluster of flags.
+for start in (["-c", SHOW], ["-uc", SHOW], ["-Bc" + SHOW]):
+    assert shown(*start, "--torch", "--threads=x") == "['--torch', '--threads=x'] []"
+assert shown("-X", "--torch", "-c", SHOW) == "[] []"  # the value of a flag is no option
+
+# A file is named from where the run started, and the process that writes it is the outermost one.
+with tempfile.TemporaryDirectory() as folder:
+    child = "import os, subprocess, sys; os.chdir('/'); print(os.getpid(), flush=True); subprocess.run([sys.executable, *sys.argv[1:]])"
+    nested = ["-c", "import os; print(os.getpid(), os.environ['TERRA_REPORT'], os.environ['TERRA_MAIN_PROCESS'])"]
+    inside = subprocess.run([sys.executable, "--report=r.json", "-c", child, *nested], cwd=folder, env=CLEAN,
+                            capture_output=True, text=True).stdout.split()
+    assert inside[2:] == [os.path.join(os.path.realpath(folder), "r.json"), inside[0]] and inside[1] != inside[0], inside
+    own = subprocess.run([sys.executable, "-c", child, "--report=x", *nested], cwd=folder, env=CLEAN,
+                         capture_output=True, text=True).stdout.split()
+    assert own[2:] == ["/x", own[1]], own
+assert shown("-c", "import os; print(os.environ['TERRA_MAIN_PROCESS'] == str(os.getpid()))", TERRA_REPORT="r") == "True"
+
+# Mistakes.
+for wrong, complaint in {
+    "--capture=fast": "option --capture is one of auto|off|frame|coexec|verify|stress, not 'fast'",
+    "--capture": "option --capture is one of auto|off|frame|coexec|verify|stress, not ''",
+    "--capture=auto|off": "option --capture is one of auto|off|frame|coexec|verify|stress, not 'auto|off'",
+    "--threads=0": "option --threads is a whole number of at least 1, not '0'",
+    "--threads=-1": "option --threads is a whole number of at least 1, not '-1'",
+    "--threads=1000000": "option --threads is a whole number of at least 1, not '1000000'",
+    "--report": "option --report needs the name of a file after a '='",
+    "--torch=1": "option --torch takes no value",
+}.items():
+    result = run(wrong, "-c", "print('ran')")
+    assert (result.returncode, result.stdout) == (2, ""), result
+    assert result.stderr.splitlines()[0] == f"terra-run: {complaint}.", result.stderr
+
+# Words about itself.
+assert shown("-V") == f"Python {sys.version.split()[0]}"
+assert shown("--version").splitlines()[0] == shown("-V") and shown("--version").splitlines()[1].startswith("Terra ")
+for option in ("--torch", "--capture=auto|off", "--threads=N", "--report-html=FILE", "TERRA_TRACE"):
+    assert option in shown("--help-terra")
+print("18 passed")
