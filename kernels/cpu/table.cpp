@@ -14,6 +14,8 @@ constexpr KernelFamily kFamilies[] = {
     cpu::integer_compare_kernels,
     cpu::division_kernels,
     cpu::conversion_kernels,
+    cpu::movement_kernels,
+    cpu::creation_kernels,
     cpu::matmul_kernels,
     cpu::convolution_kernels,
 };

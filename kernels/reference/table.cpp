@@ -12,6 +12,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::compare_kernels,
     reference::select_kernels,
     reference::conversion_kernels,
+    reference::movement_kernels,
     reference::matmul_kernels,
     reference::convolution_kernels,
 };

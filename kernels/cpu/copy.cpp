@@ -1,0 +1,149 @@
+#include "kernels/cpu/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/abi/half.h"
+#include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/iteration.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::cpu {
+
+namespace {
+
+/// Bytes one thread moves at least: about kGrainNanoseconds from memory.
+constexpr int64_t kGrainBytes = 128 << 10;
+/// Side of the square that a transposing copy keeps in the first-level cache.
+constexpr int64_t kTile = 32;
+
+/// fn with an unsigned integer of that size.
+template <class F>
+void with_bits(size_t size, F&& fn) {
+  switch (size) {
+    case 1: return fn(uint8_t{});
+    case 2: return fn(uint16_t{});
+    case 4: return fn(uint32_t{});
+    default: return fn(uint64_t{});
+  }
+}
+
+template <class Bits>
+void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
+  if (out_stride == sizeof(Bits) && in_stride == sizeof(Bits)) {
+    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
+  } else if (out_stride == sizeof(Bits) && in_stride == 0) {
+    std::fill_n(reinterpret_cast<Bits*>(out), n, *reinterpret_cast<const Bits*>(in));
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<Bits*>(out + i * out_stride) = *reinterpret_cast<const Bits*>(in + i * in_stride);
+    }
+  }
+}
+
+/// The dimension along which the input is dense, when it isn't the innermost one; -1 if there is none worth a tile.
+int transposed_dim(const Iteration& it, int64_t size) {
+  const int last = it.rank - 1;
+  if (it.strides[0][last] != size || it.strides[1][last] == size || it.strides[1][last] == 0) return -1;
+  for (int d = 0; d < last; ++d) {
+    if (it.strides[1][d] == size && it.sizes[d] >= 8 && it.sizes[last] >= 8) return d;
+  }
+  return -1;
+}
+
+/// Copies squares of (dense, innermost) elements, so that the cache lines of either side are used whole.
+template <class Bits>
+void copy_transposed(const Iteration& it, int dense) {
+  const int last = it.rank - 1;
+  const int64_t rows = it.sizes[dense], columns = it.sizes[last];
+  const int64_t row_tiles = (rows + kTile - 1) / kTile, column_tiles = (columns + kTile - 1) / kTile;
+  Iteration outer;
+  outer.operands = 2;
+  outer.rank = 0;
+  for (int p = 0; p < 2; ++p) outer.data[p] = it.data[p];
+  for (int d = 0; d < last; ++d) {
+    if (d == dense) continue;
+    outer.sizes[outer.rank] = it.sizes[d];
+    for (int p = 0; p < 2; ++p) outer.strides[p][outer.rank] = it.strides[p][d];
+    ++outer.rank;
+  }
+  // The innermost outer dimension counts the tiles of one matrix.
+  outer.sizes[outer.rank] = row_tiles * column_tiles;
+  for (int p = 0; p < 2; ++p) outer.strides[p][outer.rank] = 0;
+  ++outer.rank;
+  const int64_t tiles = it.numel / (rows * columns) * row_tiles * column_tiles;
+  const int64_t grain = std::max<int64_t>(1, kGrainBytes / (kTile * kTile * static_cast<int64_t>(sizeof(Bits))));
+  parallel_for(tiles, grain, [&](int64_t begin, int64_t end) {
+    int64_t tile = begin % (row_tiles * column_tiles);
+    for_rows(outer, begin, end, [&](char* const* at, int64_t n) {
+      for (int64_t k = 0; k < n; ++k, tile = (tile + 1) % (row_tiles * column_tiles)) {
+        const int64_t r0 = tile / column_tiles * kTile, c0 = tile % column_tiles * kTile;
+        const int64_t r1 = std::min(r0 + kTile, rows), c1 = std::min(c0 + kTile, columns);
+        for (int64_t r = r0; r < r1; ++r) {
+          copy_row<Bits>(at[0] + r * it.strides[0][dense] + c0 * it.strides[0][last], it.strides[0][last],
+                         at[1] + r * it.strides[1][dense] + c0 * it.strides[1][last], it.strides[1][last], c1 - c0);
+        }
+      }
+    });
+  });
+}
+
+template <class Bits>
+void copy_bits(const Iteration& it) {
+  constexpr int64_t size = sizeof(Bits);
+  if (const int dense = transposed_dim(it, size); dense >= 0) return copy_transposed<Bits>(it, dense);
+  const int last = it.rank - 1;
+  parallel_for(it.numel, kGrainBytes / size, [&](int64_t begin, int64_t end) {
+    for_rows(it, begin, end, [&](char* const* at, int64_t n) {
+      copy_row<Bits>(at[0], it.strides[0][last], at[1], it.strides[1][last], n);
+    });
+  });
+}
+
+}  // namespace
+
+void copy_elements(const View& out, const View& in) {
+  const int64_t n = out.numel();
+  if (n == 0) return;
+  const auto size = static_cast<int64_t>(size_of(out.dtype));
+  if (n * size <= kGrainBytes && out.is_contiguous() && in.is_contiguous() && in.numel() == n) {
+    std::memcpy(out.data, in.data, static_cast<size_t>(n * size));
+    return;
+  }
+  Iteration it;
+  collapse(out, {&in, 1}, it);
+  with_bits(size, [&]<class Bits>(Bits) { copy_bits<Bits>(it); });
+}
+
+void convert_elements(const View& out, const View& in) {
+  if (out.dtype == in.dtype) return copy_elements(out, in);
+  static const Kernel* const to_dtype = find_kernel("to_dtype");
+  KernelArg params[2];
+  params[1].kind = KernelArg::Kind::DType;
+  params[1].dtype = out.dtype;
+  run_elementwise(*to_dtype, out, {&in, 1}, params);
+}
+
+void encode(const Scalar& value, DType dtype, void* element) {
+  const auto put = [&](auto x) { std::memcpy(element, &x, sizeof x); };
+  switch (dtype) {
+    case DType::Bool: return put(value.to_bool());
+    case DType::U8: return put(static_cast<uint8_t>(value.to_int()));
+    case DType::I8: return put(static_cast<int8_t>(value.to_int()));
+    case DType::I16: return put(static_cast<int16_t>(value.to_int()));
+    case DType::I32: return put(static_cast<int32_t>(value.to_int()));
+    case DType::I64: return put(value.to_int());
+    case DType::F16: return put(Half(static_cast<float>(value.to_double())));
+    case DType::BF16: return put(BFloat16(static_cast<float>(value.to_double())));
+    case DType::F32: return put(static_cast<float>(value.to_double()));
+    case DType::F64: return put(value.to_double());
+  }
+}
+
+void fill_elements(const View& out, const Scalar& value) {
+  uint64_t element = 0;
+  encode(value, out.dtype, &element);
+  copy_elements(out, View{&element, nullptr, nullptr, 0, out.dtype});
+}
+
+}  // namespace terra::cpu

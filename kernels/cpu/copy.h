@@ -1,0 +1,20 @@
+// Moving elements between strided views, and filling them.
+#pragma once
+#include "kernels/abi/scalar.h"
+#include "kernels/abi/view.h"
+
+namespace terra::cpu {
+
+/// out[i] = in[i] with `in` broadcast to `out`; both have elements of one size, which are moved as they are.
+void copy_elements(const View& out, const View& in);
+
+/// The same with conversion where the dtypes differ.
+void convert_elements(const View& out, const View& in);
+
+/// Every element becomes `value`, converted to the view's dtype.
+void fill_elements(const View& out, const Scalar& value);
+
+/// The bytes of one element of that dtype that means `value`, at the start of `element` (8 bytes).
+void encode(const Scalar& value, DType dtype, void* element);
+
+}  // namespace terra::cpu
