@@ -14,7 +14,8 @@
 namespace terra {
 
 /// `name` called with some arguments means the first of `ops` whose signature accepts them by number, keyword and type.
-/// This entry takes precedence over a record of that name. `name_` exists if every op listed has kInPlace.
+/// An entry takes precedence over records of that name in the places it names. The method name_ exists if every op
+/// listed has kInPlace; an entry whose own name ends in _ lists ops whose in-place forms it stands for.
 struct Overload {
   std::string_view name;
   uint32_t where;  ///< kFunction, kMethod, kFunctional
@@ -26,21 +27,39 @@ inline constexpr Overload kOverloads[] = {
     {"bernoulli", kFunction | kMethod, {"bernoulli", "bernoulli_p"}},
     {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},
+    {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
+    {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
+    {"fill", kFunction, {"fill", "fill_tensor"}},
+    {"fill_", kMethod, {"fill", "fill_tensor"}},
+    {"masked_fill", kFunction | kMethod, {"masked_fill", "masked_fill_tensor"}},
     {"max", kFunction | kMethod, {"max_all", "max_with_index", "maximum"}},
     {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
     {"min", kFunction | kMethod, {"min_all", "min_with_index", "minimum"}},
     {"nonzero", kFunction | kMethod, {"nonzero", "nonzero_tuple"}},
     {"norm", kFunction | kMethod, {"norm", "norm_named"}},
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},
+    {"prod", kFunction | kMethod, {"prod", "prod_dtype"}},
     {"randint", kFunction, {"randint_to", "randint"}},
     {"random_", kMethod, {"random_range", "random_to"}},
     {"repeat_interleave", kFunction | kMethod, {"repeat_interleave", "repeat_interleave_tensor"}},
     {"scatter", kFunction | kMethod, {"scatter", "scatter_value"}},
     {"split", kFunction | kMethod, {"split", "split_sizes"}},
     {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
+    {"sum", kFunction | kMethod, {"sum", "sum_dtype"}},
     {"var", kFunction | kMethod, {"var", "var_unbiased", "var_dim_unbiased"}},
-    {"view", kMethod, {"view", "view_dtype"}},
     {"where", kFunction, {"where", "nonzero_tuple"}},
+    {"where", kMethod, {"where_method"}},
+};
+
+/// Methods that convert: x.float() is to_dtype(x, float32).
+struct Conversion {
+  std::string_view method;
+  DType dtype;
+};
+
+inline constexpr Conversion kConversions[] = {
+    {"bfloat16", DType::BF16}, {"bool", DType::Bool}, {"byte", DType::U8},  {"char", DType::I8},  {"double", DType::F64},
+    {"float", DType::F32},     {"half", DType::F16},  {"int", DType::I32},  {"long", DType::I64}, {"short", DType::I16},
 };
 
 /// What the syntax of Python calls. `x[i]` and `x[i] = v` first apply integers, slices, None and ... through the view ops;

@@ -1,0 +1,365 @@
+#include "engine/ops/binary.h"
+
+#include <cmath>
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/select.h"
+
+namespace terra::ops {
+namespace {
+
+/// grad times an attribute; a factor of 1 costs nothing.
+Tensor mul_scalar(const Tensor& grad, const Arg& factor) {
+  return factor.scalar().to_double() == 1 ? grad : mul(grad, factor);
+}
+
+// ---- gradients: operands may be Python numbers, so they are handed on as Args ---------------------------------------
+void add_gradient(Backward& b) {
+  b.set(0, b.grad());
+  if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(2)));
+}
+void sub_gradient(Backward& b) {
+  b.set(0, b.grad());
+  if (b.needs(1)) b.set(1, -mul_scalar(b.grad(), b.arg(2)));
+}
+void mul_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, mul(b.grad(), b.arg(1)));
+  if (b.needs(1)) b.set(1, mul(b.grad(), b.arg(0)));
+}
+void true_divide_gradient(Backward& b) {
+  const Tensor g = true_divide(b.grad(), b.arg(1));
+  if (b.needs(0)) b.set(0, g);
+  if (b.needs(1)) b.set(1, -g * true_divide(b.arg(0), b.arg(1)));
+}
+void zero_gradients(Backward& b) {
+  b.set(0, zeros_like(b.grad()));
+  b.set(1, zeros_like(b.grad()));
+}
+void remainder_gradient(Backward& b) {
+  b.set(0, b.grad());
+  if (b.needs(1)) b.set(1, -b.grad() * floor_divide(b.arg(0), b.arg(1)));
+}
+void fmod_gradient(Backward& b) {
+  b.set(0, b.grad());
+  if (b.needs(1)) b.set(1, -b.grad() * trunc_divide(b.arg(0), b.arg(1)));
+}
+/// x ** 0 has gradient 0 and 0 ** y gradient 0 for y > 0, where the plain formulas would give NaN.
+void pow_gradient(Backward& b) {
+  const Arg &x = b.arg(0), &y = b.arg(1);
+  if (b.needs(0)) {
+    if (y.is_tensor()) {
+      const Tensor slope = mul(y, pow(x, sub(y, 1)));
+      b.set(0, b.grad() * where(eq(y, 0), 0.0, slope));
+    } else if (y.scalar().to_double() == 0) {
+      b.set(0, zeros_like(b.grad()));
+    } else if (y.scalar().to_double() == 2) {
+      b.set(0, b.grad() * mul(x, 2));
+    } else {
+      b.set(0, b.grad() * mul(pow(x, y.scalar().to_double() - 1), y));
+    }
+  }
+  if (b.needs(1)) {
+    if (x.is_tensor()) {
+      const Tensor flat = logical_and(eq(x, 0), ge(y, 0));
+      b.set(1, b.grad() * where(flat, 0.0, b.out() * log(x)));
+    } else {
+      const double base = x.scalar().to_double();
+      const Tensor slope = b.out() * std::log(base);
+      b.set(1, b.grad() * (base == 0 ? where(ge(y, 0), 0.0, slope) : slope));
+    }
+  }
+}
+/// Where the operands are equal each gets half.
+void choose_gradient(Backward& b, const Op& wins) {
+  const Tensor half = where(eq(b.arg(0), b.arg(1)), b.grad() * 0.5, b.grad());
+  if (b.needs(0)) b.set(0, where(wins(b.arg(1), b.arg(0)), 0.0, half));
+  if (b.needs(1)) b.set(1, where(wins(b.arg(0), b.arg(1)), 0.0, half));
+}
+void maximum_gradient(Backward& b) { choose_gradient(b, gt); }
+void minimum_gradient(Backward& b) { choose_gradient(b, lt); }
+void atan2_gradient(Backward& b) {
+  const Tensor y = b.in(0), x = b.in(1);
+  const Tensor g = b.grad() / (x * x + y * y);
+  if (b.needs(0)) b.set(0, g * x);
+  if (b.needs(1)) b.set(1, -g * y);
+}
+void addcmul_gradient(Backward& b) {
+  b.set(0, b.grad());
+  if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(3)) * b.in(2));
+  if (b.needs(2)) b.set(2, mul_scalar(b.grad(), b.arg(3)) * b.in(1));
+}
+void addcdiv_gradient(Backward& b) {
+  b.set(0, b.grad());
+  const Tensor g = mul_scalar(b.grad(), b.arg(3)) / b.in(2);
+  if (b.needs(1)) b.set(1, g);
+  if (b.needs(2)) b.set(2, -g * (b.in(1) / b.in(2)));
+}
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+/// alpha must be of a kind that the common dtype can hold.
+void check_alpha(Inference& f, int param, std::string_view name) {
+  const Scalar& alpha = f.arg(param).scalar();
+  check(is_floating(f.common) || !alpha.is_float(),
+        "For integral input tensors, argument {} must not be a floating point number.", name);
+  check(f.common == DType::Bool || alpha.kind() != Scalar::Kind::Bool,
+        "Boolean alpha only supported for Boolean results.");
+}
+void add_shape(Inference& f) {
+  check_alpha(f, 2, "alpha");
+  rules::elementwise(f);
+}
+void sub_shape(Inference& f) {
+  check(f.common != DType::Bool,
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+        "operator instead.");
+  add_shape(f);
+}
+/// Integer division by a Python zero is known before the kernel runs; by a zero element only there.
+void divide_shape(Inference& f) {
+  check(is_floating(f.common) || f.arg(1).is_tensor() || f.arg(1).scalar().to_double() != 0, "ZeroDivisionError");
+  rules::elementwise(f);
+}
+void pow_shape(Inference& f) {
+  check(is_floating(f.common) || f.arg(1).is_tensor() || f.arg(1).scalar().to_double() >= 0,
+        "Integers to negative integer powers are not allowed.");
+  rules::elementwise(f);
+}
+void addc_shape(Inference& f) {
+  check_alpha(f, 3, "value");
+  rules::elementwise(f);
+}
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+void div_of(Composition& c) {
+  if (!c.has(2)) return c.result(true_divide(c.arg(0), c.arg(1)));
+  const std::string_view mode = c.text(2);
+  check(mode == "floor" || mode == "trunc",
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode);
+  c.result(mode == "floor" ? floor_divide(c.arg(0), c.arg(1)) : trunc_divide(c.arg(0), c.arg(1)));
+}
+void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
+void hypot_of(Composition& c) {
+  const Tensor x = c.tensor(0), y = c.tensor(1);
+  c.result(sqrt(x * x + y * y));
+}
+/// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly.
+void lerp_of(Composition& c) {
+  const Tensor start = c.tensor(0), end = c.tensor(1);
+  const Tensor difference = end - start;
+  if (!c.arg(2).is_tensor()) {
+    const double w = c.real(2);
+    return c.result(w < 0.5 ? start + difference * w : end - difference * (1 - w));
+  }
+  const Tensor w = c.tensor(2);
+  c.result(where(lt(abs(w), 0.5), start + w * difference, end - difference * (1 - w)));
+}
+
+// ---- samples --------------------------------------------------------------------------------------------------------
+const std::vector<Sample> kPairs = {{"randn(3, 4), randn(3, 4)"},
+                                    {"randn(3, 1), randn(4)"},
+                                    {"randn(2, 3), 1.5"},
+                                    {"randn(()), randn(2)"},
+                                    {"randn(0, 3), randn(3)"},
+                                    {"randn(3, 4).t(), randn(4, 1)"},
+                                    {"randint(1, 9, (2, 3)), randint(1, 5, (3,))", "int", false},
+                                    {"randint(1, 9, (2, 3)), 2", "int", false}};
+const std::vector<Sample> kPositivePairs = {{"rand(3, 4) + 0.5, rand(3, 4) + 0.5"},
+                                            {"rand(3, 1) + 0.5, rand(4) + 0.5"},
+                                            {"rand(2, 3) + 0.5, 1.5"},
+                                            {"rand(2, 3) + 0.5, 2"},
+                                            {"2.0, rand(2, 3)"},
+                                            {"randint(1, 9, (2, 3)), randint(1, 5, (3,))", "int", false},
+                                            {"randint(1, 9, (2, 3)), 2", "int", false}};
+const std::vector<Sample> kTriples = {{"randn(3, 4), randn(3, 4), rand(3, 4) + 0.5"},
+                                      {"randn(3, 4), randn(4), rand(3, 1) + 0.5, value=0.5"}};
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op add{{.name = "add",
+              .signature = "(Tensor|Number self, Tensor|Number other, *, Number alpha=1) -> Tensor",
+              .doc = "self + alpha * other.",
+              .example = "terra.add(terra.ones(2), 3, alpha=2)",
+              .flags = kElementwiseMath | kCheap,
+              .promotion = Promotion::Common,
+              .shape = add_shape,
+              .gradient = add_gradient,
+              .samples = {{"randn(3, 4), randn(3, 4)"},
+                          {"randn(3, 1), randn(4), alpha=2.5"},
+                          {"randn(2, 3), 1.5"},
+                          {"randn(()), randn(2)"},
+                          {"randn(0, 3), randn(3)"},
+                          {"randn(3, 4).t(), randn(4, 1)"},
+                          {"randint(0, 9, (2, 3)), randint(0, 9, (3,)), alpha=3", "int", false},
+                          {"randint(0, 9, (2, 3)), 1.5", "int", false}}}};
+const Op sub{{.name = "sub",
+              .signature = "(Tensor|Number self, Tensor|Number other, *, Number alpha=1) -> Tensor",
+              .doc = "self - alpha * other.",
+              .example = "terra.sub(terra.ones(2), 3)",
+              .flags = kElementwiseMath | kCheap,
+              .promotion = Promotion::Common,
+              .shape = sub_shape,
+              .gradient = sub_gradient,
+              .aliases = "subtract",
+              .samples = {{"randn(3, 4), randn(3, 4)"},
+                          {"randn(3, 1), randn(4), alpha=2.5"},
+                          {"1.5, randn(2, 3)"},
+                          {"randn(2), randn(())"},
+                          {"randint(0, 9, (2, 3)), 4", "int", false}}}};
+const Op rsub{{.name = "rsub",
+               .signature = "(Tensor self, Tensor|Number other, *, Number alpha=1) -> Tensor",
+               .doc = "other - alpha * self.",
+               .example = "terra.rsub(terra.ones(2), 3)",
+               .flags = kFunction,
+               .composite = rsub_of,
+               .samples = {{"randn(3, 4), 1.5"}, {"randn(3), randn(2, 3), alpha=2"}}}};
+const Op mul{{.name = "mul",
+              .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+              .doc = "self * other.",
+              .example = "terra.mul(terra.ones(2), 3)",
+              .flags = kElementwiseMath | kCheap,
+              .promotion = Promotion::Common,
+              .shape = rules::elementwise,
+              .gradient = mul_gradient,
+              .saved = saves({0, 1}),
+              .aliases = "multiply",
+              .samples = kPairs}};
+const Op true_divide{{.name = "true_divide",
+                      .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                      .doc = "self / other, as floats.",
+                      .example = "terra.true_divide(terra.tensor([3]), 2)",
+                      .flags = kElementwiseMath | kCheap,
+                      .promotion = Promotion::Floating,
+                      .shape = rules::elementwise,
+                      .gradient = true_divide_gradient,
+                      .saved = saves({0, 1}),
+                      .samples = kPositivePairs}};
+const Op floor_divide{{.name = "floor_divide",
+                       .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                       .doc = "The largest integer not above self / other.",
+                       .example = "terra.floor_divide(terra.tensor([-3]), 2)",
+                       .flags = kElementwiseMath | kChecksValues,
+                       .promotion = Promotion::Common,
+                       .shape = divide_shape,
+                       .gradient = zero_gradients,
+                       .samples = kPositivePairs}};
+const Op trunc_divide{{.name = "trunc_divide",
+                       .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                       .doc = "self / other without its fraction: div with rounding_mode='trunc'.",
+                       .example = "",
+                       .flags = kElementwise | kInPlace | kChecksValues,
+                       .promotion = Promotion::Common,
+                       .shape = divide_shape,
+                       .gradient = zero_gradients,
+                       .samples = kPositivePairs}};
+const Op div{{.name = "div",
+              .signature = "(Tensor|Number self, Tensor|Number other, *, str? rounding_mode=None) -> Tensor",
+              .doc = "self / other, rounded if rounding_mode is 'floor' or 'trunc'.",
+              .example = "terra.div(terra.tensor([7.0]), 2, rounding_mode='floor')",
+              .flags = kVisibleInPlace,
+              .composite = div_of,
+              .aliases = "divide",
+              .samples = {{"randn(3, 4), rand(3, 4) + 0.5"},
+                          {"randn(3, 4), rand(4) + 0.5, rounding_mode='floor'"},
+                          {"randint(-9, 9, (3, 4)), 2", "int", false},
+                          {"randint(-9, 9, (3, 4)), 2, rounding_mode='trunc'", "int", false}}}};
+const Op remainder{{.name = "remainder",
+                    .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                    .doc = "self - floor(self / other) * other: the remainder with the sign of other, as in Python.",
+                    .example = "terra.remainder(terra.tensor([-3, 3]), 2)",
+                    .flags = kElementwiseMath | kChecksValues,
+                    .promotion = Promotion::Common,
+                    .shape = divide_shape,
+                    .gradient = remainder_gradient,
+                    .saved = saves({0, 1}),
+                    .samples = kPositivePairs}};
+const Op fmod{{.name = "fmod",
+               .signature = "(Tensor self, Tensor|Number other) -> Tensor",
+               .doc = "self - trunc(self / other) * other: the remainder with the sign of self, as in C.",
+               .example = "terra.fmod(terra.tensor([-3.0, 3.0]), 2)",
+               .flags = kElementwiseMath | kChecksValues,
+               .promotion = Promotion::Common,
+               .shape = divide_shape,
+               .gradient = fmod_gradient,
+               .saved = saves({0, 1}),
+               .samples = {{"randn(3, 4), rand(3, 4) + 0.5"}, {"randint(-9, 9, (2, 3)), 4", "int", false}}}};
+const Op pow{{.name = "pow",
+              .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
+              .doc = "self to the power of exponent.",
+              .example = "terra.pow(terra.tensor([3.0]), 2)",
+              .flags = kElementwiseMath,
+              .promotion = Promotion::Common,
+              .shape = pow_shape,
+              .gradient = pow_gradient,
+              .saved = saves({0, 1}) | saves_result(),
+              .samples = kPositivePairs}};
+const Op maximum{{.name = "maximum",
+                  .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                  .doc = "The larger of two elements; NaN if either is.",
+                  .example = "terra.maximum(terra.tensor([1, 5]), terra.tensor([3, 2]))",
+                  .flags = kVisible | kElementwise | kCheap,
+                  .promotion = Promotion::Common,
+                  .shape = rules::elementwise,
+                  .gradient = maximum_gradient,
+                  .saved = saves({0, 1}),
+                  .samples = kPairs}};
+const Op minimum{{.name = "minimum",
+                  .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                  .doc = "The smaller of two elements; NaN if either is.",
+                  .example = "terra.minimum(terra.tensor([1, 5]), terra.tensor([3, 2]))",
+                  .flags = kVisible | kElementwise | kCheap,
+                  .promotion = Promotion::Common,
+                  .shape = rules::elementwise,
+                  .gradient = minimum_gradient,
+                  .saved = saves({0, 1}),
+                  .samples = kPairs}};
+const Op atan2{{.name = "atan2",
+                .signature = "(Tensor self, Tensor other) -> Tensor",
+                .doc = "The angle in (-pi, pi] of the point (other, self).",
+                .example = "terra.atan2(terra.ones(1), terra.ones(1))",
+                .flags = kElementwiseMath,
+                .promotion = Promotion::Floating,
+                .shape = rules::elementwise,
+                .gradient = atan2_gradient,
+                .saved = saves({0, 1}),
+                .aliases = "arctan2",
+                .samples = {{"randn(3, 4) + 3, randn(4)"}}}};
+const Op hypot{{.name = "hypot",
+                .signature = "(Tensor self, Tensor other) -> Tensor",
+                .doc = "The length of the vector (self, other).",
+                .example = "terra.hypot(terra.tensor([3.0]), terra.tensor([4.0]))",
+                .flags = kVisible,
+                .composite = hypot_of,
+                .samples = {{"rand(3, 4) + 1, randn(4)"}}}};
+const Op lerp{{.name = "lerp",
+               .signature = "(Tensor self, Tensor end, Tensor|Number weight) -> Tensor",
+               .doc = "self + weight * (end - self).",
+               .example = "terra.lerp(terra.zeros(2), terra.ones(2), 0.25)",
+               .flags = kVisibleInPlace,
+               .composite = lerp_of,
+               .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};
+const Op addcmul{{.name = "addcmul",
+                  .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",
+                  .doc = "self + value * tensor1 * tensor2.",
+                  .example = "terra.addcmul(terra.ones(2), terra.ones(2), terra.ones(2), value=0.5)",
+                  .flags = kElementwiseMath,
+                  .promotion = Promotion::Common,
+                  .shape = addc_shape,
+                  .gradient = addcmul_gradient,
+                  .saved = saves({1, 2}),
+                  .samples = kTriples}};
+const Op addcdiv{{.name = "addcdiv",
+                  .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",
+                  .doc = "self + value * tensor1 / tensor2.",
+                  .example = "terra.addcdiv(terra.ones(2), terra.ones(2), terra.ones(2), value=0.5)",
+                  .flags = kElementwiseMath,
+                  .promotion = Promotion::Floating,
+                  .shape = addc_shape,
+                  .gradient = addcdiv_gradient,
+                  .saved = saves({1, 2}),
+                  .samples = kTriples}};
+
+}  // namespace terra::ops

@@ -1,0 +1,106 @@
+#include "engine/ops/convert.h"
+
+#include "engine/ops/creation.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+void to_dtype_shape(Inference& f) { f.result(f.arg(1).dtype(), Dims(f.sizes(0))); }
+void copy_shape(Inference& f) {
+  const Dims common = broadcast_sizes(f.sizes(0), f.sizes(1));
+  check(common == Dims(f.sizes(0)), "output with shape {} doesn't match the broadcast shape {}", to_string(f.sizes(0)),
+        to_string(common));
+  rules::like_first(f);
+}
+
+void pass_gradient(Backward& b) { b.set(0, b.grad()); }
+void copy_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, zeros_like(b.grad()));
+  b.set(1, b.grad());
+}
+void fill_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
+
+void type_as_of(Composition& c) { c.result(to_dtype(c.tensor(0), c.tensor(1).dtype())); }
+void contiguous_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  c.result(self->is_symbolic() || self.is_contiguous() ? self : clone(self));
+}
+void fill_tensor_of(Composition& c) {
+  const Tensor self = c.tensor(0), value = c.tensor(1);
+  check(value.rank() == 0, "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+        value.rank());
+  c.result(expand(to_dtype(value, self.dtype()), self.sizes()));
+}
+void zero_of(Composition& c) { c.result(fill(c.tensor(0), 0)); }
+
+}  // namespace
+
+const Op to_dtype{{.name = "to_dtype",
+                   .signature = "(Tensor self, dtype dtype) -> Tensor",
+                   .doc = "The elements converted to dtype; floats lose their fraction, bool is 'not zero'.",
+                   .example = "terra.tensor([1.5, -1.5]).to(terra.int64)",
+                   .flags = kElementwise | kCheap | kMovesBytes,
+                   .shape = to_dtype_shape,
+                   .gradient = pass_gradient,
+                   .samples = {{"randn(3, 4), terra.float32", "float", false}, {"randn(3, 4), terra.float64"},
+                               {"randn(3, 4) * 5, terra.int64", "float", false},
+                               {"randint(0, 3, (4,)), terra.bool", "int", false}}}};
+const Op type_as{{.name = "type_as",
+                  .signature = "(Tensor self, Tensor other) -> Tensor",
+                  .doc = "The elements converted to the dtype of other.",
+                  .example = "terra.tensor([1]).type_as(terra.ones(1))",
+                  .flags = kMethod,
+                  .composite = type_as_of,
+                  .samples = {{"randn(3), randn(2)"}}}};
+const Op copy{{.name = "copy",
+               .signature = "(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+               .doc = "The elements of src, broadcast and converted to the shape and dtype of self.",
+               .example = "terra.zeros(2).copy_(terra.tensor([1, 2]))",
+               .flags = kInPlace | kKeepsFirst | kMovesBytes,
+               .shape = copy_shape,
+               .gradient = copy_gradient,
+               .samples = {{"randn(3, 4), randn(4)"}, {"randn(3, 4), randint(0, 9, (3, 1))", "float", false},
+                           {"randn(4, 3).t(), randn(3, 4)"}}}};
+const Op clone{{.name = "clone",
+                .signature = "(Tensor self) -> Tensor",
+                .doc = "A contiguous copy.",
+                .example = "terra.ones(2).clone()",
+                .flags = kVisible | kMovesBytes,
+                .shape = rules::like_first,
+                .gradient = pass_gradient,
+                .samples = {{"randn(3, 4)"}, {"randn(3, 4).t()"}, {"randn(6)[::2]"}, {"randn(1, 3).expand(2, 3)"},
+                            {"randint(0, 9, (3,))", "int", false}}}};
+const Op contiguous{{.name = "contiguous",
+                     .signature = "(Tensor self) -> Tensor",
+                     .doc = "The tensor itself if its elements lie in row-major order, else a copy that does.",
+                     .example = "terra.ones(2, 3).t().contiguous().is_contiguous()",
+                     .flags = kMethod,
+                     .composite = contiguous_of,
+                     .samples = {{"randn(3, 4).t()"}, {"randn(3)"}}}};
+const Op fill{{.name = "fill",
+               .signature = "(Tensor self, Number value) -> Tensor",
+               .doc = "value in the shape and dtype of self.",
+               .example = "terra.zeros(2).fill_(3)",
+               .flags = kFunction | kInPlace | kKeepsFirst | kMovesBytes,
+               .shape = rules::like_first,
+               .gradient = fill_gradient,
+               .samples = {{"randn(3, 4), 2.5"}, {"randint(0, 9, (3,)), 2", "int", false}}}};
+const Op fill_tensor{{.name = "fill_tensor",
+                      .signature = "(Tensor self, Tensor value) -> Tensor",
+                      .doc = "The 0-d tensor value in the shape and dtype of self.",
+                      .example = "",
+                      .flags = kInPlace,
+                      .composite = fill_tensor_of,
+                      .samples = {{"randn(3, 4), randn(())"}}}};
+const Op zero{{.name = "zero",
+               .signature = "(Tensor self) -> Tensor",
+               .doc = "Zeros in the shape and dtype of self.",
+               .example = "terra.ones(2).zero_()",
+               .flags = kInPlace,
+               .composite = zero_of,
+               .samples = {{"randn(3, 4)"}}}};
+
+}  // namespace terra::ops

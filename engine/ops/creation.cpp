@@ -1,0 +1,193 @@
+#include "engine/ops/creation.h"
+
+#include <cmath>
+
+#include "engine/ops/call.h"
+#include "engine/ops/rules.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
+
+DType dtype_of(const Scalar& value) { return value.is_float() ? default_dtype() : value.dtype(); }
+
+void full_shape(Inference& f) {
+  checked_numel(f.ints(0));
+  f.result(dtype_or(f.arg(2), dtype_of(f.arg(1).scalar())), Dims(f.ints(0)));
+}
+
+void arange_shape(Inference& f) {
+  const Scalar &start = f.arg(0).scalar(), &end = f.arg(1).scalar(), &step = f.arg(2).scalar();
+  const bool floats = start.is_float() || end.is_float() || step.is_float();
+  check(step.to_double() != 0, "step must be nonzero");
+  check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), "unsupported range: {} -> {}",
+        start.to_double(), end.to_double());
+  check((end.to_double() - start.to_double()) * step.to_double() >= 0,
+        "upper bound and lower bound inconsistent with step sign");
+  int64_t n;
+  if (floats) {
+    n = static_cast<int64_t>(std::ceil((end.to_double() - start.to_double()) / step.to_double()));
+  } else {
+    const int64_t span = end.to_int() - start.to_int(), by = step.to_int();
+    n = (span + by + (by > 0 ? -1 : 1)) / by;
+  }
+  f.result(dtype_or(f.arg(3), floats ? default_dtype() : DType::I64), Dims{n});
+}
+
+void linspace_shape(Inference& f) {
+  check(f.integer(2) >= 0, "number of steps must be non-negative");
+  f.result(dtype_or(f.arg(3), default_dtype()), Dims{f.integer(2)});
+}
+
+void eye_shape(Inference& f) {
+  const int64_t n = f.integer(0), m = f.has(1) ? f.integer(1) : n;
+  check(n >= 0, "n must be greater or equal to 0, got {}", n);
+  check(m >= 0, "m must be greater or equal to 0, got {}", m);
+  f.result(dtype_or(f.arg(2), default_dtype()), Dims{n, m});
+}
+
+void triangle_shape(Inference& f) {
+  check(f.rank(0) >= 2, "{}: input tensor must have at least 2 dimensions", f.op.name);
+  rules::like_first(f);
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+void tril_gradient(Backward& b) { b.set(0, tril(b.grad(), b.arg(1))); }
+void triu_gradient(Backward& b) { b.set(0, triu(b.grad(), b.arg(1))); }
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+/// `value` in the given sizes; a missing dtype means `otherwise`.
+Tensor filled(std::span<const int64_t> sizes, double value, const Arg& dtype, DType otherwise) {
+  const DType t = dtype_or(dtype, otherwise);
+  return full(sizes, is_floating(t) ? Scalar(value) : Scalar(static_cast<int64_t>(value)), t);
+}
+void zeros_of(Composition& c) { c.result(filled(c.ints(0), 0, c.arg(1), default_dtype())); }
+void ones_of(Composition& c) { c.result(filled(c.ints(0), 1, c.arg(1), default_dtype())); }
+void arange_to_of(Composition& c) { c.result(arange(0, c.arg(0), 1, c.arg(1))); }
+void zeros_like_of(Composition& c) { c.result(filled(c.tensor(0).sizes(), 0, c.arg(1), c.tensor(0).dtype())); }
+void ones_like_of(Composition& c) { c.result(filled(c.tensor(0).sizes(), 1, c.arg(1), c.tensor(0).dtype())); }
+void full_like_of(Composition& c) {
+  c.result(full(c.tensor(0).sizes(), c.arg(1), dtype_or(c.arg(2), c.tensor(0).dtype())));
+}
+void new_zeros_of(Composition& c) { c.result(filled(c.ints(1), 0, c.arg(2), c.tensor(0).dtype())); }
+void new_ones_of(Composition& c) { c.result(filled(c.ints(1), 1, c.arg(2), c.tensor(0).dtype())); }
+void new_full_of(Composition& c) { c.result(full(c.arg(1), c.arg(2), dtype_or(c.arg(3), c.tensor(0).dtype()))); }
+
+// ---- what the records of a kind share -------------------------------------------------------------------------------
+OpRecord sized(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
+  return {.name = name,
+          .signature = "(int[] *size, dtype? dtype=None) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kFunction | kFactory | kNoGradient,
+          .composite = rule,
+          .samples = {{"2, 3", "float", false}, {"(0, 2), dtype=terra.int64", "float", false}, {"()", "float", false}}};
+}
+OpRecord like(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
+  return {.name = name,
+          .signature = "(Tensor self, *, dtype? dtype=None) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kFunction | kFactory | kNoGradient,
+          .composite = rule,
+          .samples = {{"randn(2, 3)", "float", false}, {"randn(2), dtype=terra.int64", "float", false}}};
+}
+OpRecord as_new(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
+  return {.name = name,
+          .signature = "(Tensor self, int[] *size, dtype? dtype=None) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kMethod | kFactory | kNoGradient,
+          .composite = rule,
+          .samples = {{"randn(2), (2, 3)", "float", false}}};
+}
+OpRecord triangle(std::string_view name, std::string_view doc, std::string_view example, GradientRule gradient) {
+  return {.name = name,
+          .signature = "(Tensor self, int diagonal=0) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kVisibleInPlace,
+          .shape = triangle_shape,
+          .gradient = gradient,
+          .samples = {{"randn(3, 4)"}, {"randn(4, 3), 1"}, {"randn(2, 3, 3), -1"},
+                      {"randint(0, 9, (3, 3))", "int", false}}};
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op full{{.name = "full",
+               .signature = "(int[] size, Number fill_value, *, dtype? dtype=None) -> Tensor",
+               .doc = "A tensor of the given size with every element fill_value.",
+               .example = "terra.full((2, 2), 7)",
+               .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
+               .shape = full_shape,
+               .samples = {{"(2, 3), 1.5", "float", false}, {"(), 2", "float", false},
+                           {"(2,), 3, dtype=terra.float64", "float", false}, {"(2,), True", "float", false}}}};
+const Op zeros{sized("zeros", "A tensor of zeros.", "terra.zeros(2, 3)", zeros_of)};
+const Op ones{sized("ones", "A tensor of ones.", "terra.ones(2, 3)", ones_of)};
+const Op empty{sized("empty", "A tensor whose elements the caller will write; zeros until then.",
+                     "terra.empty(2, 3).shape", zeros_of)};
+const Op zeros_like{like("zeros_like", "Zeros in the shape and dtype of self.", "terra.zeros_like(terra.ones(2))",
+                         zeros_like_of)};
+const Op ones_like{like("ones_like", "Ones in the shape and dtype of self.", "terra.ones_like(terra.zeros(2))",
+                        ones_like_of)};
+const Op empty_like{like("empty_like", "A tensor in the shape and dtype of self that the caller will write.",
+                         "terra.empty_like(terra.ones(2)).shape", zeros_like_of)};
+const Op full_like{{.name = "full_like",
+                    .signature = "(Tensor self, Number fill_value, *, dtype? dtype=None) -> Tensor",
+                    .doc = "fill_value in the shape and dtype of self.",
+                    .example = "terra.full_like(terra.ones(2), 3)",
+                    .flags = kFunction | kFactory | kNoGradient,
+                    .composite = full_like_of,
+                    .samples = {{"randn(2, 3), 2", "float", false}}}};
+const Op new_zeros{as_new("new_zeros", "Zeros of another size in the dtype of self.", "terra.ones(1).new_zeros(2)",
+                          new_zeros_of)};
+const Op new_ones{as_new("new_ones", "Ones of another size in the dtype of self.", "terra.ones(1).new_ones(2)",
+                         new_ones_of)};
+const Op new_empty{as_new("new_empty", "A tensor of another size in the dtype of self that the caller will write.",
+                          "terra.ones(1).new_empty(2).shape", new_zeros_of)};
+const Op new_full{{.name = "new_full",
+                   .signature = "(Tensor self, int[] size, Number fill_value, *, dtype? dtype=None) -> Tensor",
+                   .doc = "fill_value in another size and the dtype of self.",
+                   .example = "terra.ones(1).new_full((2,), 3)",
+                   .flags = kMethod | kFactory | kNoGradient,
+                   .composite = new_full_of,
+                   .samples = {{"randn(2), (2, 3), 1.5", "float", false}}}};
+const Op arange{{.name = "arange",
+                 .signature = "(Number start, Number end, Number step=1, *, dtype? dtype=None) -> Tensor",
+                 .doc = "start, start + step, ... below end (above, if step is negative).",
+                 .example = "terra.arange(1, 7, 2)",
+                 .flags = kFunction | kFactory | kNoGradient,
+                 .shape = arange_shape,
+                 .samples = {{"1, 7, 2", "float", false}, {"0.5, 3, 0.25", "float", false}, {"5, 0, -2", "float", false},
+                             {"0, 0", "float", false}, {"0, 5, dtype=terra.float32", "float", false}}}};
+const Op arange_to{{.name = "arange_to",
+                    .signature = "(Number end, *, dtype? dtype=None) -> Tensor",
+                    .doc = "0, 1, ... below end.",
+                    .example = "terra.arange(3)",
+                    .flags = kFactory | kNoGradient,
+                    .composite = arange_to_of,
+                    .samples = {{"5", "float", false}, {"2.5", "float", false}}}};
+const Op linspace{{.name = "linspace",
+                   .signature = "(Number start, Number end, int steps, *, dtype? dtype=None) -> Tensor",
+                   .doc = "Numbers at equal distances, start and end included.",
+                   .example = "terra.linspace(0, 1, 5)",
+                   .flags = kFunction | kFactory | kNoGradient,
+                   .shape = linspace_shape,
+                   .samples = {{"0, 1, 5", "float", false}, {"-1, 1, 1", "float", false}, {"3, -2, 6", "float", false}}}};
+const Op eye{{.name = "eye",
+              .signature = "(int n, int? m=None, *, dtype? dtype=None) -> Tensor",
+              .doc = "The matrix with ones on the diagonal and zeros elsewhere.",
+              .example = "terra.eye(3)",
+              .flags = kFunction | kFactory | kNoGradient,
+              .shape = eye_shape,
+              .samples = {{"3", "float", false}, {"2, 4", "float", false}, {"3, dtype=terra.int64", "float", false}}}};
+const Op tril{triangle("tril", "The lower triangle of matrices, zeros above diagonal number `diagonal`.",
+                       "terra.tril(terra.ones(3, 3))", tril_gradient)};
+const Op triu{triangle("triu", "The upper triangle of matrices, zeros below diagonal number `diagonal`.",
+                       "terra.triu(terra.ones(3, 3))", triu_gradient)};
+
+}  // namespace terra::ops

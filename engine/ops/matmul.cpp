@@ -1,0 +1,233 @@
+#include "engine/ops/matmul.h"
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+/// Names dtypes as PyTorch does in these messages.
+std::string_view c_name(DType t) {
+  static constexpr std::string_view kNames[kDTypeCount] = {"bool",      "unsigned char", "signed char", "short", "int",
+                                                           "long int",  "c10::Half",     "c10::BFloat16", "float", "double"};
+  return kNames[static_cast<int>(t)];
+}
+void check_same_dtype(Inference& f, int a, int b) {
+  check(f.dtype(a) == f.dtype(b), "expected m1 and m2 to have the same dtype, but got: {} != {}", c_name(f.dtype(a)),
+        c_name(f.dtype(b)));
+}
+void mm_shape(Inference& f) {
+  check(f.rank(0) == 2, "self must be a matrix");
+  check(f.rank(1) == 2, "mat2 must be a matrix");
+  const auto a = f.sizes(0), b = f.sizes(1);
+  check(a[1] == b[0], "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
+  check_same_dtype(f, 0, 1);
+  f.result(f.dtype(0), Dims{a[0], b[1]});
+}
+void bmm_shape(Inference& f) {
+  check(f.rank(0) == 3, "batch1 must be a 3D tensor");
+  check(f.rank(1) == 3, "batch2 must be a 3D tensor");
+  const auto a = f.sizes(0), b = f.sizes(1);
+  check(a[0] == b[0] && a[2] == b[1],
+        "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", a[0], a[2], b[0],
+        b[1]);
+  check_same_dtype(f, 0, 1);
+  f.result(f.dtype(0), Dims{a[0], a[1], b[2]});
+}
+void linear_shape(Inference& f) {
+  check(f.rank(1) == 2, "linear(): the weight must be a matrix [out_features, in_features], but got shape {}",
+        to_string(f.sizes(1)));
+  check(f.rank(0) >= 1, "linear(): the input needs at least one dimension, but both arguments to linear need to be at "
+        "least 1D, but they are {}D and {}D", f.rank(0), f.rank(1));
+  Dims sizes(f.sizes(0));
+  const int64_t n = f.sizes(1)[0], k = f.sizes(1)[1];
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < sizes.size(); ++i) rows *= sizes[i];
+  check(sizes.back() == k, "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows, sizes.back(), k, n);
+  check(f.dtype(0) == f.dtype(1), "mat1 and mat2 must have the same dtype, but got {} and {}",
+        scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
+  if (f.has(2)) {
+    check(f.sizes(2).empty() || (f.rank(2) == 1 && (f.sizes(2)[0] == n)),
+          "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension 1.  Target "
+          "sizes: [{}, {}].  Tensor sizes: {}",
+          n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, to_string(f.sizes(2)));
+    check(f.dtype(2) == f.dtype(0), "self and mat2 must have the same dtype, but got {} and {}",
+          scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(0)));
+  }
+  sizes.back() = n;
+  f.result(f.dtype(0), std::move(sizes));
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+void mm_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, mm(b.grad(), t(b.in(1))));
+  if (b.needs(1)) b.set(1, mm(t(b.in(0)), b.grad()));
+}
+void bmm_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, bmm(b.grad(), transpose(b.in(1), 1, 2)));
+  if (b.needs(1)) b.set(1, bmm(transpose(b.in(0), 1, 2), b.grad()));
+}
+/// The rows of a tensor [.., k] as a matrix.
+Tensor rows(const Tensor& x) { return x.rank() == 2 ? x : reshape(x, Dims{x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)}); }
+void linear_gradient(Backward& b) {
+  const Tensor g = rows(b.grad());
+  if (b.needs(0)) b.set(0, reshape(mm(g, b.in(1)), b.sizes(0)));
+  if (b.needs(1)) b.set(1, mm(t(g), rows(b.in(0))));
+  if (b.needs(2)) b.set(2, sum(g, Dims{0}));
+}
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+void dot_of(Composition& c) {
+  const Tensor a = c.tensor(0), b = c.tensor(1);
+  check(a.rank() == 1 && b.rank() == 1, "1D tensors expected, but got {}D and {}D tensors", a.rank(), b.rank());
+  check(a.dtype() == b.dtype(), "dot : expected both vectors to have same dtype, but found {} and {}",
+        scalar_type_name(a.dtype()), scalar_type_name(b.dtype()));
+  check(a.numel() == b.numel(),
+        "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} and {} "
+        "elements respectively",
+        to_string(a.sizes()), to_string(b.sizes()), a.numel(), b.numel());
+  c.result(sum(a * b));
+}
+void mv_of(Composition& c) {
+  const Tensor a = c.tensor(0), v = c.tensor(1);
+  check(a.rank() == 2 && v.rank() == 1, "vector + matrix @ vector expected, got {}, {}, {}", 1, a.rank(), v.rank());
+  check(a.size(1) == v.size(0), "size mismatch, got input ({}), mat ({}x{}), vec ({})", a.size(0), a.size(0), a.size(1),
+        v.size(0));
+  c.result(squeeze(mm(a, unsqueeze(v, 1)), Dims{1}));
+}
+void outer_of(Composition& c) {
+  const Tensor a = c.tensor(0), b = c.tensor(1);
+  check(a.rank() == 1, "outer: Expected 1-D argument self, but got {}-D", a.rank());
+  check(b.rank() == 1, "outer: Expected 1-D argument vec2, but got {}-D", b.rank());
+  c.result(unsqueeze(a, 1) * b);
+}
+Tensor scaled(const Tensor& t, const Arg& by) { return by.scalar().to_double() == 1 ? t : mul(t, by); }
+void addmm_of(Composition& c) {
+  const Tensor product = scaled(mm(c.tensor(1), c.tensor(2)), c.arg(4));
+  c.result(c.real(3) == 0 ? product : scaled(c.tensor(0), c.arg(3)) + product);
+}
+void baddbmm_of(Composition& c) {
+  const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));
+  c.result(c.real(3) == 0 ? product : scaled(c.tensor(0), c.arg(3)) + product);
+}
+
+/// Leading dimensions are batches and broadcast; a vector is a row on the left, a column on the right.
+Tensor batched(const Tensor& a, const Tensor& b) {
+  const std::span<const int64_t> as = a.sizes(), bs = b.sizes();
+  const Dims batch = broadcast_sizes(as.first(as.size() - 2), bs.first(bs.size() - 2));
+  const auto flat = [&batch](const Tensor& t) {
+    Dims sizes = batch;
+    sizes.push_back(t.size(-2));
+    sizes.push_back(t.size(-1));
+    return reshape(expand(t, sizes), Dims{checked_numel(batch), t.size(-2), t.size(-1)});
+  };
+  Dims sizes = batch;
+  sizes.push_back(a.size(-2));
+  sizes.push_back(b.size(-1));
+  return reshape(bmm(flat(a), flat(b)), sizes);
+}
+void matmul_of(Composition& c) {
+  const Tensor a = c.tensor(0), b = c.tensor(1);
+  check(a.rank() > 0 && b.rank() > 0, "both arguments to matmul need to be at least 1D, but they are {}D and {}D",
+        a.rank(), b.rank());
+  if (a.rank() == 1 && b.rank() == 1) return c.result(dot(a, b));
+  if (a.rank() == 2 && b.rank() == 1) return c.result(mv(a, b));
+  if (a.rank() == 2 && b.rank() == 2) return c.result(mm(a, b));
+  if (a.rank() == 1) return c.result(squeeze(matmul(unsqueeze(a, 0), b), Dims{-2}));
+  if (b.rank() == 1) return c.result(squeeze(matmul(a, unsqueeze(b, 1)), Dims{-1}));
+  if (b.rank() == 2) {  // one product with all rows of a
+    Dims sizes = a.sizes();
+    sizes.back() = b.size(1);
+    return c.result(reshape(mm(rows(a), b), sizes));
+  }
+  check(a.size(-1) == b.size(-2),
+        "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].",
+        b.numel() / std::max<int64_t>(1, b.size(-1) * b.size(-2)), a.size(-1),
+        b.numel() / std::max<int64_t>(1, b.size(-1) * b.size(-2)), b.size(-2));
+  c.result(batched(a, b));
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op mm{{.name = "mm",
+             .signature = "(Tensor self, Tensor mat2) -> Tensor",
+             .doc = "The product of two matrices.",
+             .example = "terra.mm(terra.ones(2, 3), terra.ones(3, 2))",
+             .flags = kVisible,
+             .shape = mm_shape,
+             .gradient = mm_gradient,
+             .saved = saves({0, 1}),
+             .samples = {{"randn(2, 3), randn(3, 4)"}, {"randn(3, 2).t(), randn(4, 3).t()"}, {"randn(1, 5), randn(5, 1)"},
+                         {"randn(0, 3), randn(3, 2)"}, {"randn(2, 0), randn(0, 3)"}, {"randn(33, 17), randn(17, 65)"}}}};
+const Op bmm{{.name = "bmm",
+              .signature = "(Tensor self, Tensor mat2) -> Tensor",
+              .doc = "The products of two batches of matrices.",
+              .example = "terra.bmm(terra.ones(2, 2, 3), terra.ones(2, 3, 2))",
+              .flags = kVisible,
+              .shape = bmm_shape,
+              .gradient = bmm_gradient,
+              .saved = saves({0, 1}),
+              .samples = {{"randn(2, 2, 3), randn(2, 3, 4)"}, {"randn(2, 3, 2).transpose(1, 2), randn(2, 3, 4)"},
+                          {"randn(1, 2, 3).expand(2, 2, 3), randn(2, 3, 1)"}}}};
+const Op matmul{{.name = "matmul",
+                 .signature = "(Tensor self, Tensor other) -> Tensor",
+                 .doc = "The matrix product of the last two dimensions; the others broadcast.",
+                 .example = "terra.matmul(terra.ones(2, 3), terra.ones(3))",
+                 .flags = kVisible,
+                 .composite = matmul_of,
+                 .samples = {{"randn(3), randn(3)"}, {"randn(2, 3), randn(3)"}, {"randn(3), randn(3, 2)"},
+                             {"randn(2, 3), randn(3, 2)"}, {"randn(2, 2, 3), randn(3, 2)"}, {"randn(2, 2, 3), randn(3)"},
+                             {"randn(3), randn(2, 3, 2)"}, {"randn(2, 1, 2, 3), randn(3, 3, 2)"}}}};
+const Op dot{{.name = "dot",
+              .signature = "(Tensor self, Tensor tensor) -> Tensor",
+              .doc = "The sum of the products of two vectors.",
+              .example = "terra.dot(terra.ones(3), terra.arange(3.0))",
+              .flags = kVisible,
+              .composite = dot_of,
+              .samples = {{"randn(5), randn(5)"}}}};
+const Op mv{{.name = "mv",
+             .signature = "(Tensor self, Tensor vec) -> Tensor",
+             .doc = "The product of a matrix and a vector.",
+             .example = "terra.mv(terra.eye(2), terra.ones(2))",
+             .flags = kVisible,
+             .composite = mv_of,
+             .samples = {{"randn(2, 3), randn(3)"}}}};
+const Op outer{{.name = "outer",
+                .signature = "(Tensor self, Tensor vec2) -> Tensor",
+                .doc = "All products of an element of self with one of vec2.",
+                .example = "terra.outer(terra.ones(2), terra.ones(3))",
+                .flags = kVisible,
+                .composite = outer_of,
+                .aliases = "ger",
+                .samples = {{"randn(2), randn(3)"}}}};
+const Op addmm{{.name = "addmm",
+                .signature = "(Tensor self, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1) -> Tensor",
+                .doc = "beta * self + alpha * (mat1 @ mat2).",
+                .example = "terra.addmm(terra.ones(2), terra.ones(2, 3), terra.ones(3, 2))",
+                .flags = kVisibleInPlace,
+                .composite = addmm_of,
+                .samples = {{"randn(4), randn(2, 3), randn(3, 4)"},
+                            {"randn(2, 4), randn(2, 3), randn(3, 4), beta=0.5, alpha=2"}}}};
+const Op baddbmm{{.name = "baddbmm",
+                  .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
+                  .doc = "beta * self + alpha * (batch1 @ batch2).",
+                  .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
+                  .flags = kVisibleInPlace,
+                  .composite = baddbmm_of,
+                  .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};
+const Op linear{{.name = "linear",
+                 .signature = "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+                 .doc = "input @ weight.T + bias over the last dimension.",
+                 .example = "terra.nn.functional.linear(terra.ones(2, 3), terra.ones(4, 3))",
+                 .flags = kFunctional,
+                 .shape = linear_shape,
+                 .gradient = linear_gradient,
+                 .saved = saves({0, 1}),
+                 .samples = {{"randn(2, 3), randn(4, 3), randn(4)"}, {"randn(2, 3, 5), randn(4, 5)"}, {"randn(3), randn(2, 3), randn(2)"},
+                             {"randn(3, 2).t(), randn(4, 3), randn(4)"}, {"randn(0, 3), randn(4, 3), randn(4)"}}}};
+
+}  // namespace terra::ops

@@ -1,0 +1,11 @@
+// Running totals and sorting.
+#pragma once
+#include "engine/ops/op.h"
+
+namespace terra::ops {
+
+extern const Op cumsum, cumsum_dtype, cumprod, cumprod_dtype;
+extern const Op sort, argsort, topk, kthvalue, median_all, median_with_index;
+extern const Op unique, unique_parts, bincount;
+
+}  // namespace terra::ops

@@ -1,0 +1,407 @@
+#include "engine/ops/reduce.h"
+
+#include <cmath>
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/index.h"
+#include "engine/ops/order.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/select.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes: (self, dim, keepdim) -----------------------------------------------------------------------------------
+Dims reduced(Inference& f) { return reduced_sizes(f.sizes(0), dim_mask(f.arg(1), f.rank(0)), f.flag(2)); }
+
+/// Sums and products of integers and bools are int64.
+void accumulated_shape(Inference& f) { f.result(is_floating(f.dtype(0)) ? f.dtype(0) : DType::I64, reduced(f)); }
+void truth_shape(Inference& f) { f.result(DType::Bool, reduced(f)); }
+
+/// A largest element exists only where there is one.
+void check_nonempty(Inference& f, std::string_view name) {
+  if (f.impl(0).numel > 0) return;
+  const uint64_t mask = dim_mask(f.arg(1), f.rank(0));
+  check_kind(mask != ~uint64_t{0}, ErrorKind::IndexError,
+             "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+             "'dim' argument.",
+             name);
+  for (size_t i = 0; i < f.rank(0); ++i)
+    check_kind(!(mask >> i & 1) || f.sizes(0)[i] > 0, ErrorKind::IndexError,
+               "{}(): Expected reduction dim {} to have non-zero size.", name, i);
+}
+void extreme_shape(Inference& f) {
+  check_nonempty(f, f.op.name);
+  f.result(f.dtype(0), reduced(f));
+}
+void extreme_with_index_shape(Inference& f) {
+  check_nonempty(f, f.op.name.substr(0, 3));
+  f.result(f.dtype(0), reduced(f));
+  f.result(DType::I64, reduced(f));
+}
+void arg_extreme_shape(Inference& f) {
+  check_nonempty(f, f.op.name);
+  f.result(DType::I64, reduced(f));
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+/// t, a reduction's result or its gradient, against every element that went into it.
+Tensor restored(Backward& b, const Tensor& t) { return restore_dims(t, b.arg(1), b.sizes(0), b.flag(2)); }
+
+void sum_gradient(Backward& b) { b.set(0, expand(restored(b, b.grad()), b.sizes(0))); }
+
+/// The product of all others = what comes before times what comes after; right also where elements are zero.
+void prod_gradient(Backward& b) {
+  const Tensor x = b.in(0), g = restored(b, b.grad());
+  if (x.numel() == 0) return b.set(0, zeros_like(x));
+  if (x.rank() == 0) return b.set(0, g);
+  const bool whole = !b.has(1);
+  const Tensor flat = whole ? reshape(x, Dims{-1}) : x;
+  const int64_t dim = whole ? 0 : wrap_dim(b.integer(1), x.rank()), n = flat.size(dim);
+  const Tensor one = ones_like(narrow(flat, dim, 0, 1));
+  const Tensor before = cumprod(cat(std::vector{one, narrow(flat, dim, 0, n - 1)}, dim), dim);
+  const Tensor rest = flip(narrow(flat, dim, 1, n - 1), Dims{dim});
+  const Tensor after = flip(cumprod(cat(std::vector{one, rest}, dim), dim), Dims{dim});
+  b.set(0, g * reshape(before * after, b.sizes(0)));
+}
+
+/// Equal extremes share the gradient evenly.
+void extreme_gradient(Backward& b) {
+  const Tensor x = b.in(0);
+  const Tensor hit = to_dtype(eq(x, restored(b, b.out())), x.dtype());
+  b.set(0, restored(b, b.grad()) * hit / sum(hit, b.arg(1), true));
+}
+
+/// The gradient goes to the element that the index names.
+void extreme_with_index_gradient(Backward& b) {
+  if (b.sizes(0).empty()) return b.set(0, b.grad());
+  const Tensor index = restored(b, b.out(1));
+  b.set(0, scatter(zeros(b.sizes(0), b.grad().dtype()), wrap_dim(b.integer(1), b.sizes(0).size()), index,
+                   restored(b, b.grad())));
+}
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+int64_t count(const Tensor& t, const Arg& dims) {
+  const uint64_t mask = dim_mask(dims, t.rank());
+  int64_t n = 1;
+  for (size_t i = 0; i < t.rank(); ++i)
+    if (mask >> i & 1) n *= t.sizes()[i];
+  return n;
+}
+
+void check_floating(const Tensor& t, std::string_view name) {
+  check(is_floating(t.dtype()),
+        "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
+        name, scalar_type_name(t.dtype()));
+}
+
+Tensor as_dtype(const Tensor& t, const Arg& dtype) {
+  return dtype.is_none() || dtype.dtype() == t.dtype() ? t : to_dtype(t, dtype);
+}
+
+void sum_dtype_of(Composition& c) { c.result(sum(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2))); }
+void prod_dtype_of(Composition& c) { c.result(prod(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2))); }
+void mean_of(Composition& c) {
+  const Tensor x = as_dtype(c.tensor(0), c.arg(3));
+  check_floating(x, "mean");
+  c.result(sum(x, c.arg(1), c.arg(2)) / static_cast<double>(count(x, c.arg(1))));
+}
+void max_all_of(Composition& c) {
+  check_kind(c.tensor(0).numel() > 0, ErrorKind::RuntimeError,
+             "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+             "'dim' argument.",
+             c.op.name.substr(0, 3));
+  c.result((c.op.name == "max_all" ? amax : amin)(c.tensor(0)));
+}
+void aminmax_of(Composition& c) {
+  const Arg dims = c.has(1) ? c.arg(1) : Arg();
+  const Dims dim{c.has(1) ? c.integer(1) : 0};
+  c.result(amin(c.tensor(0), dims.is_none() ? Arg() : Arg(dim), c.arg(2)));
+  c.result(amax(c.tensor(0), dims.is_none() ? Arg() : Arg(dim), c.arg(2)));
+}
+
+/// 0 has slope 0 here rather than infinity, so that norms and deviations of constants have gradients.
+Tensor sqrt_flat_at_zero(const Tensor& v) {
+  const Tensor zero = eq(v, 0);
+  return where(zero, 0.0, sqrt(where(zero, 1.0, v)));
+}
+
+Tensor variance(const Tensor& x, const Arg& dims, double correction, bool keepdim) {
+  check(is_floating(x.dtype()), "std and var only support floating point and complex dtypes");
+  const Tensor d = x - mean(x, dims, true);
+  return sum(d * d, dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
+}
+double correction_of(const Arg& a) { return a.is_none() ? 1.0 : a.scalar().to_double(); }
+double correction_of(bool unbiased) { return unbiased ? 1.0 : 0.0; }
+
+void var_of(Composition& c) { c.result(variance(c.tensor(0), c.arg(1), correction_of(c.arg(2)), c.flag(3))); }
+void var_unbiased_of(Composition& c) { c.result(variance(c.tensor(0), Arg(), correction_of(c.flag(1)), false)); }
+void var_dim_unbiased_of(Composition& c) {
+  c.result(variance(c.tensor(0), c.arg(1), correction_of(c.flag(2)), c.flag(3)));
+}
+void std_of(Composition& c) {
+  c.result(sqrt_flat_at_zero(variance(c.tensor(0), c.arg(1), correction_of(c.arg(2)), c.flag(3))));
+}
+void std_unbiased_of(Composition& c) {
+  c.result(sqrt_flat_at_zero(variance(c.tensor(0), Arg(), correction_of(c.flag(1)), false)));
+}
+void std_dim_unbiased_of(Composition& c) {
+  c.result(sqrt_flat_at_zero(variance(c.tensor(0), c.arg(1), correction_of(c.flag(2)), c.flag(3))));
+}
+void var_mean_of(Composition& c) {
+  var_of(c);
+  c.result(mean(c.tensor(0), c.arg(1), c.arg(3)));
+}
+
+void norm_of(Composition& c) {
+  const Tensor x = as_dtype(c.tensor(0), c.arg(4));
+  check(is_floating(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+        scalar_type_name(x.dtype()));
+  const double p = c.has(1) ? c.real(1) : 2;
+  const Arg &dims = c.arg(2), &keepdim = c.arg(3);
+  if (p == 2) return c.result(sqrt_flat_at_zero(sum(x * x, dims, keepdim)));
+  if (p == 1) return c.result(sum(abs(x), dims, keepdim));
+  if (p == 0) return c.result(sum(to_dtype(ne(x, 0), x.dtype()), dims, keepdim));
+  if (std::isinf(p)) return c.result((p > 0 ? amax : amin)(abs(x), dims, keepdim));
+  const Tensor powers = sum(pow(abs(x), p), dims, keepdim);
+  const Tensor zero = eq(powers, 0);
+  c.result(where(zero, 0.0, pow(where(zero, 1.0, powers), 1 / p)));
+}
+void norm_named_of(Composition& c) {
+  check(c.text(1) == "fro", "norm() knows the matrix norm 'fro' by name, but got '{}'.", c.text(1));
+  c.result(norm(c.tensor(0), 2.0, c.arg(2), c.arg(3)));
+}
+void logsumexp_of(Composition& c) {
+  const Tensor x = is_floating(c.tensor(0).dtype()) ? c.tensor(0) : to_dtype(c.tensor(0), default_dtype());
+  Tensor top = amax(detach(x), c.arg(1), true);
+  top = where(isinf(top), 0.0, top);
+  const Tensor result = log(sum(exp(x - top), c.arg(1), true)) + top;
+  c.result(view(result, reduced_sizes(x.sizes(), dim_mask(c.arg(1), x.rank()), c.flag(2))));
+}
+void count_nonzero_of(Composition& c) { c.result(sum(ne(c.tensor(0), 0), c.arg(1))); }
+void nansum_of(Composition& c) { c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2))); }
+
+// ---- samples --------------------------------------------------------------------------------------------------------
+const std::vector<Sample> kOverDims = {{"randn(3, 4)"},
+                                       {"randn(2, 3, 4), 1"},
+                                       {"randn(2, 3, 4), (0, -1), keepdim=True"},
+                                       {"randn(4, 3).t(), 0"},
+                                       {"randn(())"},
+                                       {"randint(-3, 9, (3, 4)), 1", "int", false}};
+const std::vector<Sample> kOverOneDim = {{"randn(3, 4), 1"},
+                                         {"randn(2, 3, 4), 0, True"},
+                                         {"randn(4, 3).t(), -1"},
+                                         {"randint(-3, 9, (3, 4)), 1", "int", false}};
+const std::vector<Sample> kDeviations = {{"randn(3, 4)"},
+                                         {"randn(2, 3, 4), 1"},
+                                         {"randn(3, 4), (0, 1), correction=0, keepdim=True"}};
+
+constexpr uint32_t kReduces = kVisible | kReduction;
+
+/// The position of an extreme element, the first of several.
+OpRecord arg_extreme(std::string_view name, std::string_view doc, std::string_view example) {
+  return {.name = name,
+          .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kReduces | kNoGradient,
+          .shape = arg_extreme_shape,
+          .samples = {{"randn(3, 4)", "float", false},
+                      {"randn(3, 4), 1", "float", false},
+                      {"randn(3, 4), 0, True", "float", false},
+                      {"randint(0, 9, (5,)), 0", "int", false}}};
+}
+OpRecord extreme(std::string_view name, std::string_view doc, std::string_view example) {
+  return {.name = name,
+          .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kReduces,
+          .shape = extreme_shape,
+          .gradient = extreme_gradient,
+          .saved = saves({0}) | saves_result(),
+          .samples = kOverDims};
+}
+OpRecord extreme_with_index(std::string_view name, std::string_view doc) {
+  return {.name = name,
+          .signature = "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+          .doc = doc,
+          .example = "",
+          .flags = kReduction,
+          .shape = extreme_with_index_shape,
+          .gradient = extreme_with_index_gradient,
+          .saved = saves_result(1),
+          .samples = kOverOneDim};
+}
+OpRecord extreme_of_all(std::string_view name, std::string_view doc) {
+  return {.name = name,
+          .signature = "(Tensor self) -> Tensor",
+          .doc = doc,
+          .example = "",
+          .composite = max_all_of,
+          .samples = {{"randn(3, 4)"}, {"randint(0, 9, (5,))", "int", false}}};
+}
+OpRecord truth(std::string_view name, std::string_view doc, std::string_view example) {
+  return {.name = name,
+          .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kReduces | kNoGradient,
+          .shape = truth_shape,
+          .samples = {{"randn(3, 4) > 0", "bool", false}, {"randn(3, 4) > 1, 1", "bool", false},
+                      {"randint(0, 2, (2, 3)), 0, True", "int", false}}};
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op sum{{.name = "sum",
+              .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+              .doc = "The sum over dim, over everything by default.",
+              .example = "terra.sum(terra.ones(2, 3), 1)",
+              .flags = kReduces,
+              .shape = accumulated_shape,
+              .gradient = sum_gradient,
+              .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"},
+                          {"randn(4, 3).t(), 0"}, {"randn(())"}, {"randn(0, 3), 0"},
+                          {"randint(-3, 9, (3, 4)), 1", "int", false}, {"randn(5) > 0", "bool", false}}}};
+const Op sum_dtype{{.name = "sum_dtype",
+                    .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+                    .doc = "The sum over dim of the elements converted to dtype.",
+                    .example = "",
+                    .composite = sum_dtype_of,
+                    .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}}};
+const Op prod{{.name = "prod",
+               .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+               .doc = "The product over dim, over everything by default.",
+               .example = "terra.prod(terra.tensor([2.0, 3.0]))",
+               .flags = kReduces,
+               .shape = accumulated_shape,
+               .gradient = prod_gradient,
+               .saved = saves({0}),
+               .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3), 0, True"}, {"randn(())"},
+                           {"randint(-3, 4, (3, 4)), 1", "int", false}}}};
+const Op prod_dtype{{.name = "prod_dtype",
+                     .signature = "(Tensor self, int? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+                     .doc = "The product over dim of the elements converted to dtype.",
+                     .example = "",
+                     .composite = prod_dtype_of,
+                     .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}}};
+const Op mean{{.name = "mean",
+               .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+               .doc = "The mean over dim, over everything by default.",
+               .example = "terra.mean(terra.tensor([1.0, 2.0]))",
+               .flags = kVisible,
+               .composite = mean_of,
+               .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"}}}};
+const Op any{truth("any", "Whether any element along dim is nonzero.", "terra.any(terra.tensor([0, 2]))")};
+const Op all{truth("all", "Whether all elements along dim are nonzero.", "terra.all(terra.tensor([0, 2]))")};
+
+const Op amax{extreme("amax", "The largest element along dim; equal ones share the gradient.",
+                      "terra.amax(terra.tensor([1.0, 3.0]))")};
+const Op amin{extreme("amin", "The smallest element along dim; equal ones share the gradient.",
+                      "terra.amin(terra.tensor([1.0, 3.0]))")};
+const Op max_all{extreme_of_all("max_all", "The largest element.")};
+const Op min_all{extreme_of_all("min_all", "The smallest element.")};
+const Op max_with_index{extreme_with_index("max_with_index", "The largest element along dim and its position.")};
+const Op min_with_index{extreme_with_index("min_with_index", "The smallest element along dim and its position.")};
+const Op argmax{arg_extreme("argmax", "The position of the largest element along dim, of all flattened by default.",
+                            "terra.argmax(terra.tensor([1.0, 3.0]))")};
+const Op argmin{arg_extreme("argmin", "The position of the smallest element along dim, of all flattened by default.",
+                            "terra.argmin(terra.tensor([1.0, 3.0]))")};
+const Op aminmax{{.name = "aminmax",
+                  .signature = "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+                  .doc = "The smallest and the largest element along dim.",
+                  .example = "terra.aminmax(terra.tensor([1.0, 3.0])).max",
+                  .flags = kVisible,
+                  .composite = aminmax_of,
+                  .samples = {{"randn(3, 4)"}, {"randn(3, 4), dim=1"}}}};
+
+const Op var{{.name = "var",
+              .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> Tensor",
+              .doc = "The mean squared distance from the mean, of n - correction elements.",
+              .example = "terra.var(terra.tensor([1.0, 3.0]))",
+              .composite = var_of,
+              .samples = kDeviations}};
+const Op var_unbiased{{.name = "var_unbiased",
+                       .signature = "(Tensor self, bool unbiased) -> Tensor",
+                       .doc = "The variance with correction 1 if unbiased, else 0.",
+                       .example = "",
+                       .composite = var_unbiased_of,
+                       .samples = {{"randn(3, 4), False"}}}};
+const Op var_dim_unbiased{{.name = "var_dim_unbiased",
+                           .signature = "(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+                           .doc = "The variance over dim with correction 1 if unbiased, else 0.",
+                           .example = "",
+                           .composite = var_dim_unbiased_of,
+                           .samples = {{"randn(3, 4), 1, False, True"}}}};
+const Op std{{.name = "std",
+              .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> Tensor",
+              .doc = "The square root of the variance.",
+              .example = "terra.std(terra.tensor([1.0, 3.0]))",
+              .composite = std_of,
+              .samples = kDeviations}};
+const Op std_unbiased{{.name = "std_unbiased",
+                       .signature = "(Tensor self, bool unbiased) -> Tensor",
+                       .doc = "The standard deviation with correction 1 if unbiased, else 0.",
+                       .example = "",
+                       .composite = std_unbiased_of,
+                       .samples = {{"randn(3, 4), False"}}}};
+const Op std_dim_unbiased{{.name = "std_dim_unbiased",
+                           .signature = "(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+                           .doc = "The standard deviation over dim with correction 1 if unbiased, else 0.",
+                           .example = "",
+                           .composite = std_dim_unbiased_of,
+                           .samples = {{"randn(3, 4), 1, False, True"}}}};
+const Op var_mean{{.name = "var_mean",
+                   .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> "
+                                "(Tensor var, Tensor mean)",
+                   .doc = "Variance and mean.",
+                   .example = "terra.var_mean(terra.tensor([1.0, 3.0]))",
+                   .flags = kFunction,
+                   .composite = var_mean_of,
+                   .samples = {{"randn(3, 4), 1"}}}};
+
+const Op norm{{.name = "norm",
+               .signature = "(Tensor self, Number? p=2, int[1]? dim=None, bool keepdim=False, dtype? dtype=None) -> "
+                            "Tensor",
+               .doc = "The p-th root of the sum of |x| ** p.",
+               .example = "terra.norm(terra.tensor([3.0, 4.0]))",
+               .composite = norm_of,
+               .samples = {{"randn(3, 4)"}, {"randn(3, 4), 1, 1"}, {"randn(3, 4), 3, (0, 1), True"},
+                           {"randn(3, 4), float('inf'), 1"}}}};
+const Op norm_named{{.name = "norm_named",
+                     .signature = "(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
+                     .doc = "The norm of that name: 'fro', the root of the sum of squares.",
+                     .example = "",
+                     .composite = norm_named_of,
+                     .samples = {{"randn(3, 4), 'fro'"}}}};
+const Op logsumexp{{.name = "logsumexp",
+                    .signature = "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                    .doc = "log(sum(exp(x))) over dim, without overflow.",
+                    .example = "terra.logsumexp(terra.tensor([1000.0, 1000.0]), 0)",
+                    .flags = kVisible,
+                    .composite = logsumexp_of,
+                    .samples = {{"randn(3, 4), 1"}, {"randn(2, 3, 4), (0, 2), True"}}}};
+const Op count_nonzero{{.name = "count_nonzero",
+                        .signature = "(Tensor self, int[1]? dim=None) -> Tensor",
+                        .doc = "How many elements along dim are nonzero.",
+                        .example = "terra.count_nonzero(terra.tensor([0, 2, 3]))",
+                        .flags = kVisible | kNoGradient,
+                        .composite = count_nonzero_of,
+                        .samples = {{"randint(0, 2, (3, 4)), 1", "int", false}}}};
+const Op nansum{{.name = "nansum",
+                 .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+                 .doc = "The sum over dim of the elements that are numbers.",
+                 .example = "terra.nansum(terra.tensor([1.0, float('nan')]))",
+                 .flags = kVisible,
+                 .composite = nansum_of,
+                 .samples = {{"randn(3, 4), 1"}}}};
+
+}  // namespace terra::ops

@@ -1,0 +1,82 @@
+#include "engine/ops/rules.h"
+
+#include "engine/ops/reduce.h"
+#include "engine/ops/view.h"
+
+namespace terra {
+namespace rules {
+
+void elementwise(Inference& f) {
+  const size_t params = f.op.sig().params.size();
+  Dims sizes(f.sizes(0));
+  for (size_t i = 1; i < params; ++i) {
+    if (!f.arg(i).is_tensor()) continue;
+    const Dims& other = f.impl(i).sizes;
+    if (!(other == sizes)) sizes = broadcast_sizes(sizes, other);
+  }
+  f.result(f.op.is(kCompares) ? DType::Bool : f.common, std::move(sizes));
+}
+
+void elementwise_integral(Inference& f) {
+  check_kind(!is_floating(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
+             scalar_type_name(f.common));
+  elementwise(f);
+}
+
+void like_first(Inference& f) { f.result(f.dtype(0), Dims(f.sizes(0))); }
+
+}  // namespace rules
+
+std::string_view scalar_type_name(DType dtype) {
+  static constexpr std::string_view kNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
+                                                           "Long", "Half", "BFloat16", "Float", "Double"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+uint64_t dim_mask(std::span<const int64_t> dims, size_t rank) {
+  if (dims.empty()) return ~uint64_t{0};
+  uint64_t mask = 0;
+  for (int64_t d : dims) {
+    const uint64_t bit = uint64_t{1} << wrap_dim(d, rank);
+    check((mask & bit) == 0, "dim {} appears multiple times in the list of dims", wrap_dim(d, rank));
+    mask |= bit;
+  }
+  return mask;
+}
+
+uint64_t dim_mask(const Arg& dims, size_t rank) {
+  if (dims.is_none()) return ~uint64_t{0};
+  if (dims.kind() == Arg::Kind::Scalar) return uint64_t{1} << wrap_dim(dims.scalar().to_int(), rank);
+  return dim_mask(dims.ints(), rank);
+}
+
+Dims reduced_sizes(std::span<const int64_t> sizes, uint64_t mask, bool keepdim) {
+  Dims out;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool reduced = mask >> i & 1;
+    if (!reduced)
+      out.push_back(sizes[i]);
+    else if (keepdim)
+      out.push_back(1);
+  }
+  return out;
+}
+
+Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool keepdim) {
+  if (keepdim || sizes.empty()) return t;
+  const uint64_t mask = dim_mask(dims, sizes.size());
+  return ops::view(t, reduced_sizes(sizes, mask, true));
+}
+
+Tensor sum_to_size(const Tensor& t, const Dims& sizes) {
+  if (t.sizes() == sizes) return t;
+  const size_t lead = t.rank() - sizes.size();
+  Dims dims;
+  for (size_t i = 0; i < t.rank(); ++i)
+    if (i < lead || (sizes[i - lead] == 1 && t.sizes()[i] != 1)) dims.push_back(static_cast<int64_t>(i));
+  if (dims.empty()) return ops::view(t, sizes);
+  const Tensor summed = ops::sum(t, dims, true);
+  return lead == 0 ? summed : ops::view(summed, sizes);
+}
+
+}  // namespace terra

@@ -1,0 +1,9 @@
+// Choosing between values, element by element.
+#pragma once
+#include "engine/ops/op.h"
+
+namespace terra::ops {
+
+extern const Op where, where_method, clamp, clamp_tensor, clamp_min, clamp_max, masked_fill, masked_fill_tensor;
+
+}  // namespace terra::ops

@@ -1,0 +1,541 @@
+#include "engine/ops/shape.h"
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/index.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/select.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+/// PyTorch lets a 1-d tensor without elements join anything.
+bool joins_anything(const Tensor& t) { return t.rank() == 1 && t.numel() == 0; }
+
+void cat_shape(Inference& f) {
+  const auto list = f.tensors(0);
+  check_kind(!list.empty(), ErrorKind::ValueError, "expected a non-empty list of Tensors");
+  const Tensor* first = nullptr;
+  for (const Tensor& t : list) {
+    check(t.rank() > 0, "zero-dimensional tensor (at position {}) cannot be concatenated", &t - list.data());
+    if (!first && !joins_anything(t)) first = &t;
+  }
+  if (!first) first = &list[0];
+  const int64_t dim = wrap_dim(f.integer(1), first->rank());
+  Dims sizes = first->sizes();
+  sizes[dim] = 0;
+  for (const Tensor& t : list) {
+    if (joins_anything(t)) continue;
+    check(t.rank() == sizes.size(), "Tensors must have same number of dimensions: got {} and {}", sizes.size(),
+          t.rank());
+    for (size_t i = 0; i < sizes.size(); ++i)
+      check(static_cast<int64_t>(i) == dim || t.sizes()[i] == sizes[i],
+            "Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} "
+            "in the list.",
+            dim, sizes[i], t.sizes()[i], &t - list.data());
+    sizes[dim] += t.sizes()[dim];
+  }
+  f.result(f.common, std::move(sizes));
+}
+
+void flip_shape(Inference& f) {
+  if (!f.ints(1).empty()) dim_mask(f.arg(1), f.rank(0));
+  rules::like_first(f);
+}
+
+void constant_pad_shape(Inference& f) {
+  const auto pad = f.ints(1);
+  check(pad.size() % 2 == 0, "Length of pad must be even but instead it equals {}", pad.size());
+  check(pad.size() / 2 <= f.rank(0),
+        "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
+        "input has {} dimensions.",
+        pad.size(), f.rank(0));
+  Dims sizes(f.sizes(0));
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t& size = sizes[sizes.size() - 1 - i];
+    const int64_t before = size;
+    size += pad[2 * i] + pad[2 * i + 1];
+    check(size >= 0,
+          "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. "
+          "Check dimension {} of your input.",
+          before, pad[2 * i], pad[2 * i + 1], sizes.size() - 1 - i);
+  }
+  f.result(f.dtype(0), std::move(sizes));
+}
+
+void pad_slice_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(1))); }
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+void cat_gradient(Backward& b) {
+  const auto list = b.list(0);
+  const Tensor g = b.grad();
+  const int64_t dim = wrap_dim(b.integer(1), g.rank());
+  std::vector<Tensor> parts;
+  int64_t at = 0;
+  for (const TensorMeta& t : list) {
+    if (t.sizes.size() != g.rank()) {  // an empty one that joins anything
+      parts.push_back(zeros(t.sizes, g.dtype()));
+      continue;
+    }
+    parts.push_back(narrow(g, dim, at, t.sizes[dim]));
+    at += t.sizes[dim];
+  }
+  b.set_list(0, std::move(parts));
+}
+void flip_gradient(Backward& b) { b.set(0, flip(b.grad(), b.arg(1))); }
+void constant_pad_gradient(Backward& b) {
+  Dims inverse(b.ints(1));
+  for (int64_t& p : inverse) p = -p;
+  b.set(0, constant_pad(b.grad(), inverse));
+}
+void pad_slice_gradient(Backward& b) {
+  const int64_t dim = b.integer(2), start = b.integer(3), step = b.integer(4);
+  const int64_t length = b.sizes(0)[dim], end = length == 0 ? start : start + (length - 1) * step + 1;
+  b.set(0, slice(b.grad(), dim, start, end, step));
+}
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+std::vector<Tensor> list_of(std::span<const Tensor> tensors) { return {tensors.begin(), tensors.end()}; }
+
+void stack_of(Composition& c) {
+  auto list = list_of(c.tensors(0));
+  check(!list.empty(), "stack expects a non-empty TensorList");
+  const Dims& sizes = list[0].sizes();
+  for (size_t i = 0; i < list.size(); ++i)
+    check(list[i].sizes() == sizes, "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}",
+          to_string(sizes), to_string(list[i].sizes()), i);
+  const int64_t dim = wrap_dim(c.integer(1), sizes.size() + 1);
+  for (Tensor& t : list) t = unsqueeze(t, dim);
+  c.result(cat(list, dim));
+}
+void hstack_of(Composition& c) {
+  auto list = list_of(c.tensors(0));
+  bool vectors = true;
+  for (Tensor& t : list) {
+    if (t.rank() == 0) t = reshape(t, Dims{1});
+    vectors &= t.rank() == 1;
+  }
+  c.result(cat(list, vectors ? 0 : 1));
+}
+void vstack_of(Composition& c) {
+  auto list = list_of(c.tensors(0));
+  for (Tensor& t : list)
+    if (t.rank() < 2) t = reshape(t, Dims{1, -1});
+  c.result(cat(list, 0));
+}
+
+/// Consecutive pieces of the given lengths.
+void pieces(Composition& c, int64_t dim, std::span<const int64_t> lengths) {
+  int64_t at = 0;
+  for (int64_t n : lengths) {
+    c.result(narrow(c.tensor(0), dim, at, n));
+    at += n;
+  }
+}
+/// Pieces of `length`, the last one shorter.
+void split_by(Composition& c, int64_t dim, int64_t length) {
+  const int64_t size = c.tensor(0).sizes()[dim];
+  Dims lengths;
+  for (int64_t at = 0; at < size; at += length) lengths.push_back(std::min(length, size - at));
+  if (lengths.empty()) lengths.push_back(0);
+  pieces(c, dim, lengths);
+}
+int64_t split_dim(Composition& c, int param) {
+  check(c.tensor(0).rank() > 0, "{} expects at least a 1-dimensional tensor", c.op.name.substr(0, c.op.name.find('_')));
+  return wrap_dim(c.integer(param), c.tensor(0).rank());
+}
+void split_of(Composition& c) {
+  const int64_t dim = split_dim(c, 2), length = c.integer(1), size = c.tensor(0).sizes()[dim];
+  check(length >= 0, "split expects split_size be non-negative, but got split_size={}", length);
+  check(length > 0 || size == 0,
+        "split_size can only be 0 if dimension size is 0, but got dimension size of {}", size);
+  split_by(c, dim, std::max<int64_t>(length, 1));
+}
+void split_sizes_of(Composition& c) {
+  const int64_t dim = split_dim(c, 2), size = c.tensor(0).sizes()[dim];
+  int64_t total = 0;
+  for (int64_t n : c.ints(1)) {
+    check(n >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}",
+          to_string(c.ints(1)));
+    total += n;
+  }
+  check(total == size,
+        "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
+        "split_sizes={}",
+        size, dim, to_string(c.ints(1)));
+  pieces(c, dim, c.ints(1));
+}
+void chunk_of(Composition& c) {
+  const int64_t dim = split_dim(c, 2), chunks = c.integer(1), size = c.tensor(0).sizes()[dim];
+  check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks);
+  split_by(c, dim, std::max<int64_t>(1, (size + chunks - 1) / chunks));
+}
+void tensor_split_of(Composition& c) {
+  const int64_t dim = split_dim(c, 2), sections = c.integer(1), size = c.tensor(0).sizes()[dim];
+  check(sections > 0, "number of sections must be larger than 0, got {}", sections);
+  Dims lengths;
+  for (int64_t i = 0; i < sections; ++i) lengths.push_back(size / sections + (i < size % sections ? 1 : 0));
+  pieces(c, dim, lengths);
+}
+void unbind_of(Composition& c) {
+  check(c.tensor(0).rank() > 0, "Dimension specified as {} but tensor has no dimensions", c.integer(1));
+  const int64_t dim = split_dim(c, 1);
+  for (int64_t i = 0; i < c.tensor(0).sizes()[dim]; ++i) c.result(select(c.tensor(0), dim, i));
+}
+
+void roll_of(Composition& c) {
+  const auto shifts = c.ints(1), dims = c.ints(2);
+  Tensor t = c.tensor(0);
+  if (dims.empty()) {
+    check(shifts.size() == 1, "shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(), dims.size());
+    return c.result(reshape(roll(reshape(t, Dims{-1}), shifts, Dims{0}), t.sizes()));
+  }
+  check(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(),
+        dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = wrap_dim(dims[i], t.rank()), n = t.size(dim);
+    const int64_t by = n == 0 ? 0 : ((shifts[i] % n) + n) % n;
+    if (by != 0) t = cat(std::vector{narrow(t, dim, n - by, by), narrow(t, dim, 0, n - by)}, dim);
+  }
+  c.result(t);
+}
+
+/// A copy of the tensor in a grid of repeats: [a, b] -> [1, a, 1, b] -> [r, a, s, b] -> [r * a, s * b].
+Tensor repeated(const Tensor& self, std::span<const int64_t> repeats) {
+  const size_t lead = repeats.size() - self.rank();
+  Dims apart, grid, sizes;
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    check(repeats[i] >= 0, "Trying to create tensor with negative dimension {}: {}", repeats[i], to_string(repeats));
+    const int64_t size = i < lead ? 1 : self.sizes()[i - lead];
+    apart.push_back(1);
+    apart.push_back(size);
+    grid.push_back(repeats[i]);
+    grid.push_back(size);
+    sizes.push_back(repeats[i] * size);
+  }
+  return reshape(expand(reshape(self, apart), grid), sizes);
+}
+void repeat_of(Composition& c) {
+  check(c.ints(1).size() >= c.tensor(0).rank(),
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  c.result(repeated(c.tensor(0), c.ints(1)));
+}
+void tile_of(Composition& c) {
+  Dims repeats(c.ints(1));
+  while (repeats.size() < c.tensor(0).rank()) repeats.insert(0, 1);
+  c.result(repeated(c.tensor(0), repeats));
+}
+void repeat_interleave_of(Composition& c) {
+  const int64_t n = c.integer(1);
+  check(n >= 0, "Repeats must be non-negative");
+  Tensor t = c.has(2) ? c.tensor(0) : reshape(c.tensor(0), Dims{-1});
+  const int64_t dim = c.has(2) ? wrap_dim(c.integer(2), t.rank()) : 0;
+  Dims grid = t.sizes(), sizes = t.sizes();
+  grid.insert(dim + 1, n);
+  sizes[dim] *= n;
+  c.result(reshape(expand(unsqueeze(t, dim + 1), grid), sizes));
+}
+void repeat_interleave_tensor_of(Composition& c) {
+  const Tensor t = c.has(2) ? c.tensor(0) : reshape(c.tensor(0), Dims{-1});
+  const int64_t dim = c.has(2) ? wrap_dim(c.integer(2), t.rank()) : 0;
+  c.result(index_select(t, dim, repeat_index(expand(c.tensor(1), Dims{t.size(dim)}))));
+}
+void rot90_of(Composition& c) {
+  const auto dims = c.ints(2);
+  check(dims.size() == 2, "expected total rotation dims == 2, but got dims = {}", dims.size());
+  const int64_t turns = ((c.integer(1) % 4) + 4) % 4;
+  const Tensor t = c.tensor(0);
+  if (turns == 0) return c.result(clone(t));
+  if (turns == 2) return c.result(flip(t, dims));
+  const Tensor flipped = flip(t, Dims{turns == 1 ? dims[1] : dims[0]});
+  c.result(transpose(flipped, dims[0], dims[1]));
+}
+
+/// Indices of one dimension of size n after reflection or replication of `before` and `after` elements.
+Tensor padded_index(std::string_view mode, int64_t n, int64_t before, int64_t after) {
+  const Tensor i = arange(-before, n + after);
+  if (mode == "replicate") return clamp(i, 0, n - 1);
+  if (mode == "circular") return remainder(i, n);
+  const Tensor mirrored = abs(i);  // reflect: -1 -> 1, n -> n - 2
+  return minimum(mirrored, sub(2 * (n - 1), mirrored));
+}
+void pad_of(Composition& c) {
+  const std::string_view mode = c.text(2);
+  if (mode == "constant") return c.result(constant_pad(c.tensor(0), c.arg(1), c.has(3) ? c.arg(3) : Arg(0)));
+  check_kind(mode == "reflect" || mode == "replicate" || mode == "circular", ErrorKind::NotImplementedError,
+             "Unrecognised padding mode {}", mode);
+  const auto pad = c.ints(1);
+  Tensor t = c.tensor(0);
+  check(pad.size() % 2 == 0 && pad.size() / 2 <= t.rank(), "Padding length must be divisible by 2 and at most twice "
+        "the number of dimensions of the input, got {} for {} dimensions", pad.size(), t.rank());
+  for (size_t k = 0; k < pad.size() / 2; ++k) {
+    const int64_t dim = static_cast<int64_t>(t.rank() - 1 - k), n = t.size(dim), before = pad[2 * k],
+                  after = pad[2 * k + 1];
+    check(mode != "reflect" || (before < n && after < n),
+          "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) "
+          "at dimension {} of input {}",
+          before, after, dim, to_string(t.sizes()));
+    if (before != 0 || after != 0) t = index_select(t, dim, padded_index(mode, n, before, after));
+  }
+  c.result(t);
+}
+
+void pixel_shuffle_of(Composition& c) {
+  const Tensor t = c.tensor(0);
+  const int64_t r = c.integer(1);
+  check(t.rank() >= 3,
+        "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)", t.rank());
+  const int64_t channels = t.size(-3), h = t.size(-2), w = t.size(-1);
+  check(r > 0 && channels % (r * r) == 0,
+        "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+        "input.size(-3)={} is not divisible by {}",
+        channels, r * r);
+  Dims lead(std::span<const int64_t>(t.sizes()).first(t.rank() - 3));
+  Dims out = lead;
+  for (int64_t s : {channels / (r * r), h * r, w * r}) out.push_back(s);
+  const Tensor split = reshape(t, Dims{-1, channels / (r * r), r, r, h, w});
+  c.result(reshape(permute(split, Dims{0, 1, 4, 2, 5, 3}), out));
+}
+
+void diagonal_backward_of(Composition& c) {
+  const Dims sizes(c.ints(1));
+  const int64_t k = c.integer(2), a = wrap_dim(c.integer(3), sizes.size()), b = wrap_dim(c.integer(4), sizes.size());
+  const int64_t rows = sizes[a], columns = sizes[b];
+  const Tensor grad = c.tensor(0);
+  const int64_t before = std::max<int64_t>(0, -k), after = rows - before - grad.size(-1);
+  const Tensor by_row = unsqueeze(constant_pad(grad, Dims{before, after}), -1);
+  const Tensor on_diagonal = eq(arange(0, columns) - unsqueeze(arange(0, rows), 1), k);
+  c.result(movedim(where(on_diagonal, by_row, 0.0), Dims{-2, -1}, Dims{a, b}));
+}
+void diag_embed_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const int64_t k = c.integer(1), n = self.size(-1) + std::abs(k);
+  Dims sizes = self.sizes();
+  sizes.pop_back();
+  const int64_t a = wrap_dim(c.integer(2), self.rank() + 1), b = wrap_dim(c.integer(3), self.rank() + 1);
+  check(a != b, "diagonal dimensions cannot be identical {}, {}", c.integer(2), c.integer(3));
+  sizes.insert(std::min(a, b), n);
+  sizes.insert(std::max(a, b), n);
+  c.result(diagonal_backward(self, sizes, k, a, b));
+}
+void diag_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  check(self.rank() == 1 || self.rank() == 2, "diag(): Supports 1D or 2D tensors. Got {}D", self.rank());
+  c.result(self.rank() == 1 ? diag_embed(self, c.arg(1)) : clone(diagonal(self, c.arg(1))));
+}
+void meshgrid_of(Composition& c) {
+  auto list = list_of(c.tensors(0));
+  const bool columns = c.text(1) == "xy";
+  check(columns || c.text(1) == "ij", "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {}",
+        c.text(1));
+  if (columns && list.size() > 1) std::swap(list[0], list[1]);
+  Dims sizes;
+  for (const Tensor& t : list) sizes.push_back(t.numel());
+  std::vector<Tensor> grids;
+  for (size_t i = 0; i < list.size(); ++i) {
+    Dims own(list.size(), 1);
+    own[i] = list[i].numel();
+    Tensor grid = expand(reshape(list[i], own), sizes);
+    grids.push_back(columns && list.size() > 1 ? transpose(grid, 0, 1) : grid);
+  }
+  if (columns && list.size() > 1) std::swap(grids[0], grids[1]);
+  for (Tensor& grid : grids) c.result(grid);
+}
+void broadcast_tensors_of(Composition& c) {
+  Dims sizes;
+  for (const Tensor& t : c.tensors(0)) sizes = broadcast_sizes(sizes, t.sizes());
+  for (const Tensor& t : c.tensors(0)) c.result(expand(t, sizes));
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op cat{{.name = "cat",
+              .signature = "(Tensor[] tensors, int dim=0) -> Tensor",
+              .doc = "The tensors one after another along dim.",
+              .example = "terra.cat([terra.zeros(2), terra.ones(1)])",
+              .flags = kFunction | kMovesBytes,
+              .promotion = Promotion::Common,
+              .shape = cat_shape,
+              .gradient = cat_gradient,
+              .aliases = "concat,concatenate",
+              .samples = {{"[randn(2, 3), randn(1, 3)]"}, {"[randn(2, 3), randn(2, 1), randn(2, 0)], dim=-1"},
+                          {"[randn(3, 2).t(), randn(2, 3)], 1"}, {"[randint(0, 9, (2,)), randint(0, 9, (3,))]", "int", false}}}};
+const Op stack{{.name = "stack",
+                .signature = "(Tensor[] tensors, int dim=0) -> Tensor",
+                .doc = "Equally shaped tensors along a new dimension.",
+                .example = "terra.stack([terra.zeros(2), terra.ones(2)])",
+                .flags = kFunction,
+                .composite = stack_of,
+                .samples = {{"[randn(2, 3), randn(2, 3)]"}, {"[randn(2), randn(2), randn(2)], -1"}}}};
+const Op hstack{{.name = "hstack",
+                 .signature = "(Tensor[] tensors) -> Tensor",
+                 .doc = "The tensors side by side: along dimension 1, vectors along 0.",
+                 .example = "terra.hstack([terra.zeros(2), terra.ones(2)])",
+                 .flags = kFunction,
+                 .composite = hstack_of,
+                 .samples = {{"[randn(2), randn(3)]"}, {"[randn(2, 3), randn(2, 1)]"}}}};
+const Op vstack{{.name = "vstack",
+                 .signature = "(Tensor[] tensors) -> Tensor",
+                 .doc = "The tensors as rows below each other.",
+                 .example = "terra.vstack([terra.zeros(2), terra.ones(2)])",
+                 .flags = kFunction,
+                 .composite = vstack_of,
+                 .samples = {{"[randn(3), randn(2, 3)]"}}}};
+const Op split{{.name = "split",
+                .signature = "(Tensor self, int split_size_or_sections, int dim=0) -> Tensor[]",
+                .doc = "Views of consecutive pieces of that length (the last may be shorter), or of the lengths in a list.",
+                .example = "terra.split(terra.arange(5), 2)",
+                .composite = split_of,
+                .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 3, dim=1"}}}};
+const Op split_sizes{{.name = "split_sizes",
+                      .signature = "(Tensor self, int[] split_size_or_sections, int dim=0) -> Tensor[]",
+                      .doc = "Views of consecutive pieces of the given lengths.",
+                      .example = "",
+                      .composite = split_sizes_of,
+                      .aliases = "split_with_sizes",
+                      .samples = {{"randn(5, 2), [2, 3]"}, {"randn(2, 6), (1, 0, 5), 1"}}}};
+const Op chunk{{.name = "chunk",
+                .signature = "(Tensor self, int chunks, int dim=0) -> Tensor[]",
+                .doc = "Views of at most `chunks` pieces of equal length (the last may be shorter).",
+                .example = "terra.chunk(terra.arange(5), 2)",
+                .flags = kVisible,
+                .composite = chunk_of,
+                .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 4, -1"}}}};
+const Op tensor_split{{.name = "tensor_split",
+                       .signature = "(Tensor self, int indices_or_sections, int dim=0) -> Tensor[]",
+                       .doc = "Views of exactly that many pieces, whose lengths differ by at most one.",
+                       .example = "terra.tensor_split(terra.arange(5), 3)",
+                       .flags = kVisible,
+                       .composite = tensor_split_of,
+                       .samples = {{"randn(5, 2), 3"}}}};
+const Op unbind{{.name = "unbind",
+                 .signature = "(Tensor self, int dim=0) -> Tensor[]",
+                 .doc = "Views of all indices of dim.",
+                 .example = "terra.unbind(terra.eye(2))",
+                 .flags = kVisible,
+                 .composite = unbind_of,
+                 .samples = {{"randn(3, 2)"}, {"randn(3, 2), 1"}}}};
+const Op flip{{.name = "flip",
+               .signature = "(Tensor self, int[] *dims) -> Tensor",
+               .doc = "A copy with some dimensions in reverse order.",
+               .example = "terra.flip(terra.arange(3), (0,))",
+               .flags = kVisible | kMovesBytes,
+               .shape = flip_shape,
+               .gradient = flip_gradient,
+               .samples = {{"randn(3, 4), (0,)"}, {"randn(3, 4), (0, -1)"}, {"randn(3, 4).t(), (1,)"},
+                           {"randint(0, 9, (5,)), (0,)", "int", false}}}};
+const Op roll{{.name = "roll",
+               .signature = "(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+               .doc = "A copy with elements moved along dims; what leaves at the end enters at the front.",
+               .example = "terra.roll(terra.arange(4), 1)",
+               .flags = kVisible,
+               .composite = roll_of,
+               .samples = {{"randn(3, 4), 1"}, {"randn(3, 4), (1, -2), (0, 1)"}}}};
+const Op repeat{{.name = "repeat",
+                 .signature = "(Tensor self, int[] *repeats) -> Tensor",
+                 .doc = "Copies of the tensor in a grid.",
+                 .example = "terra.arange(2).repeat(2, 2)",
+                 .flags = kMethod,
+                 .composite = repeat_of,
+                 .samples = {{"randn(2, 3), (2, 1)"}, {"randn(3), (2, 2)"}, {"randn(2), (0,)"}}}};
+const Op tile{{.name = "tile",
+               .signature = "(Tensor self, int[] *dims) -> Tensor",
+               .doc = "Copies of the tensor in a grid; missing leading repeats are 1.",
+               .example = "terra.tile(terra.arange(2), (2,))",
+               .flags = kVisible,
+               .composite = tile_of,
+               .samples = {{"randn(2, 3), (2,)"}, {"randn(3), (2, 2)"}}}};
+const Op repeat_interleave{{.name = "repeat_interleave",
+                            .signature = "(Tensor self, int repeats, int? dim=None) -> Tensor",
+                            .doc = "Each element `repeats` times in a row.",
+                            .example = "terra.repeat_interleave(terra.arange(2), 2)",
+                            .composite = repeat_interleave_of,
+                            .samples = {{"randn(2, 3), 2"}, {"randn(2, 3), 3, 1"}}}};
+const Op repeat_interleave_tensor{{.name = "repeat_interleave_tensor",
+                                   .signature = "(Tensor self, Tensor repeats, int? dim=None) -> Tensor",
+                                   .doc = "Each element repeats[i] times in a row.",
+                                   .example = "",
+                                   .composite = repeat_interleave_tensor_of,
+                                   .samples = {{"randn(3, 2), terra.tensor([2, 0, 1]), 0"}}}};
+const Op rot90{{.name = "rot90",
+                .signature = "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
+                .doc = "The plane of two dimensions turned by k right angles.",
+                .example = "terra.rot90(terra.eye(2))",
+                .flags = kVisible,
+                .composite = rot90_of,
+                .samples = {{"randn(2, 3)"}, {"randn(2, 3), 2"}, {"randn(2, 3), -1, (0, 1)"}}}};
+const Op constant_pad{{.name = "constant_pad",
+                       .signature = "(Tensor self, int[] pad, Number value=0) -> Tensor",
+                       .doc = "`value` around the tensor: pad holds (before, after) from the last dimension on.",
+                       .example = "",
+                       .flags = 0,
+                       .shape = constant_pad_shape,
+                       .gradient = constant_pad_gradient,
+                       .aliases = "constant_pad_nd",
+                       .samples = {{"randn(2, 3), (1, 2)"}, {"randn(2, 3), (1, 0, 0, 2), 1.5"}, {"randn(4, 5), (-1, 2)"},
+                                   {"randint(0, 9, (3,)), (1, 1), 7", "int", false}}}};
+const Op pad{{.name = "pad",
+              .signature = "(Tensor self, int[] pad, str mode='constant', Number? value=None) -> Tensor",
+              .doc = "The tensor with (before, after) further elements, counted from the last dimension on.",
+              .example = "terra.nn.functional.pad(terra.ones(2), (1, 1))",
+              .flags = kFunctional,
+              .composite = pad_of,
+              .samples = {{"randn(2, 3), (1, 2)"}, {"randn(1, 2, 4), (1, 2), mode='reflect'"},
+                          {"randn(1, 2, 4, 3), (1, 2, 0, 1), mode='replicate'"},
+                          {"randn(1, 2, 4), (1, 2), mode='circular'"}}}};
+const Op pixel_shuffle{{.name = "pixel_shuffle",
+                        .signature = "(Tensor self, int upscale_factor) -> Tensor",
+                        .doc = "Groups of r * r channels spread over blocks of r x r pixels.",
+                        .example = "terra.pixel_shuffle(terra.ones(1, 4, 2, 2), 2).shape",
+                        .flags = kFunction | kFunctional,
+                        .composite = pixel_shuffle_of,
+                        .samples = {{"randn(2, 8, 2, 3), 2"}}}};
+const Op diag{{.name = "diag",
+               .signature = "(Tensor self, int diagonal=0) -> Tensor",
+               .doc = "The diagonal of a matrix, or the matrix with that diagonal.",
+               .example = "terra.diag(terra.ones(2))",
+               .flags = kVisible,
+               .composite = diag_of,
+               .samples = {{"randn(3)"}, {"randn(3, 4), 1"}, {"randn(2), -1"}}}};
+const Op diag_embed{{.name = "diag_embed",
+                     .signature = "(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+                     .doc = "Matrices whose diagonals are the last dimension.",
+                     .example = "terra.diag_embed(terra.ones(2, 2)).shape",
+                     .flags = kVisible,
+                     .composite = diag_embed_of,
+                     .samples = {{"randn(2, 3)"}, {"randn(2, 3), 1"}}}};
+const Op meshgrid{{.name = "meshgrid",
+                   .signature = "(Tensor[] tensors, str indexing='ij') -> Tensor[]",
+                   .doc = "The coordinates of a grid, one tensor per axis.",
+                   .example = "terra.meshgrid([terra.arange(2), terra.arange(3)], indexing='ij')[0]",
+                   .flags = kFunction,
+                   .composite = meshgrid_of,
+                   .samples = {{"[randn(2), randn(3)]"}, {"[randn(2), randn(3)], indexing='xy'"}}}};
+const Op broadcast_tensors{{.name = "broadcast_tensors",
+                            .signature = "(Tensor[] tensors) -> Tensor[]",
+                            .doc = "Views of the tensors in their common broadcast shape.",
+                            .example = "terra.broadcast_tensors([terra.ones(2, 1), terra.ones(3)])[0].shape",
+                            .flags = kFunction,
+                            .composite = broadcast_tensors_of,
+                            .samples = {{"[randn(2, 1), randn(3)]"}}}};
+const Op pad_slice{{.name = "pad_slice",
+                    .signature = "(Tensor grad, int[] input_sizes, int dim, int start, int step) -> Tensor",
+                    .doc = "The gradient of a slice: grad at start, start + step, ... of dim, zeros elsewhere.",
+                    .example = "",
+                    .flags = 0,
+                    .shape = pad_slice_shape,
+                    .gradient = pad_slice_gradient,
+                    .samples = {{"randn(2, 3), (2, 5), 1, 1, 1"}, {"randn(2, 3), (5, 3), 0, 1, 3"}}}};
+const Op diagonal_backward{{.name = "diagonal_backward",
+                            .signature = "(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+                            .doc = "The gradient of diagonal: grad on that diagonal, zeros elsewhere.",
+                            .example = "",
+                            .composite = diagonal_backward_of,
+                            .samples = {{"randn(3), (3, 4), 1, 0, 1"}}}};
+
+}  // namespace terra::ops

@@ -1,0 +1,16 @@
+// Joining, cutting, repeating and padding: elements move, values stay.
+#pragma once
+#include "engine/ops/op.h"
+
+namespace terra::ops {
+
+extern const Op cat, stack, hstack, vstack, split, split_sizes, chunk, unbind, tensor_split;
+extern const Op flip, roll, repeat, tile, repeat_interleave, repeat_interleave_tensor, rot90;
+extern const Op constant_pad, pad, pixel_shuffle, diag, diag_embed, meshgrid, broadcast_tensors;
+
+/// The gradient of a slice of dimension dim: grad at start, start + step, ..., zeros elsewhere.
+extern const Op pad_slice;
+/// The gradient of diagonal: grad on that diagonal, zeros elsewhere.
+extern const Op diagonal_backward;
+
+}  // namespace terra::ops
