@@ -1,0 +1,45 @@
+#include "graph/cache/compiled.h"
+
+#include "engine/errors/errors.h"
+#include "graph/cache/run.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
+#include "graph/passes/pipeline.h"
+#include "graph/trace/build.h"
+
+namespace terra::graph {
+namespace {
+
+/// A trace whose results have no history outside.
+class Single final : public Compiled {
+ public:
+  explicit Single(Program program) : runner_(std::move(program)) {}
+
+  RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
+                const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
+    Runner::Made made;
+    const RunResult result = runner_.run(inputs, scalars, {}, before_commit, made);
+    if (result.status != RunStatus::Done) return result;
+    runner_.publish(inputs, made);
+    runner_.collect(made, outputs);
+    return result;
+  }
+
+  std::string text() const override { return print(runner_.graph()); }
+  size_t node_count() const override { return runner_.graph().nodes.size(); }
+  size_t call_count() const override { return runner_.program().calls; }
+
+ private:
+  Runner runner_;
+};
+
+}  // namespace
+
+std::shared_ptr<Compiled> compile(const Trace& trace) {
+  Program program = build(trace, true);
+  verify(program.graph, Stage::Captured, "built from a trace");
+  optimize(program.graph);
+  return std::make_shared<Single>(std::move(program));
+}
+
+}  // namespace terra::graph

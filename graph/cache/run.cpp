@@ -1,0 +1,119 @@
+#include "graph/cache/run.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/random/generator.h"
+#include "graph/executor/planner.h"
+
+namespace terra::graph {
+namespace {
+
+bool (*poll_function)() = nullptr;
+
+/// Puts the states of generators back unless told that the run stands.
+class RandomGuard {
+ public:
+  explicit RandomGuard(const std::vector<Generator*>& generators) {
+    for (Generator* g : generators) {
+      Generator& real = g ? *g : default_generator();
+      saved_.emplace_back(&real, real.state());
+    }
+  }
+  ~RandomGuard() {
+    if (!stands_)
+      for (auto& [generator, state] : saved_) generator->set_state(state);
+  }
+  RandomGuard(const RandomGuard&) = delete;
+  void stand() { stands_ = true; }
+
+ private:
+  std::vector<std::pair<Generator*, RandomState>> saved_;
+  bool stands_ = false;
+};
+
+}  // namespace
+
+void set_interrupt_poll(bool (*poll)()) { poll_function = poll; }
+bool (*interrupt_poll())() { return poll_function; }
+
+Plan Runner::plan(const Program& program) {
+  PlanRequest request;
+  for (const InputBinding& in : program.inputs) request.input_strides.push_back(in.strides);
+  for (ValueId v : program.graph.outputs)
+    request.roles.push_back({program.graph.meta(v).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
+  for (const StorageWrite& w : program.writes) request.roles[w.output] = {OutputRole::Kind::Write, w.input};
+  return make_plan(program.graph, std::move(request));
+}
+
+Runner::Runner(Program program) : program_(std::move(program)), instance_(plan(program_)) { program_.graph = {}; }
+
+RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+                      const std::function<bool()>& before_commit, Made& made) {
+  RandomGuard random(program_.generators);
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputBinding& in = program_.inputs[i];
+    switch (in.kind) {
+      case InputBinding::Kind::Tensor: {
+        const TensorImpl& t = *inputs[in.index];
+        instance_.bind_input(i, static_cast<char*>(t.storage->data()) + in.offset * static_cast<int64_t>(size_of(t.dtype)));
+        break;
+      }
+      case InputBinding::Kind::Scalar: instance_.bind_scalar(i, scalars[in.index]); break;
+      case InputBinding::Kind::Tangent: instance_.bind_input(i, tangents[in.index]->data()); break;
+    }
+  }
+  const Plan& p = instance_.plan();
+  made.storages.resize(p.roles.size());
+  for (size_t o = 0; o < p.roles.size(); ++o) {
+    if (p.roles[o].kind != OutputRole::Kind::Fresh) continue;
+    made.storages[o] = Storage::allocate(instance_.fresh_bytes(o));
+    instance_.bind_fresh(o, made.storages[o]->data());
+  }
+  bool (*const poll)() = poll_function;
+  const Stop stop = instance_.run_body(poll);
+  if (stop.why == Stop::Why::AssertFailed) return {RunStatus::AssertFailed, stop.assert_index};
+  if (stop.why == Stop::Why::Interrupted || (poll && poll())) return {RunStatus::Interrupted, 0};
+  make_tensors(inputs, made);
+  if (before_commit && !before_commit()) return {RunStatus::Refused, 0};
+  random.stand();
+  instance_.run_tail();
+  return {};
+}
+
+void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
+  made.tensors.reserve(program_.tensors.size());
+  for (const TensorSpec& s : program_.tensors) {
+    Ref<Storage> storage;
+    switch (s.source) {
+      case TensorSpec::Source::Input: made.tensors.push_back(inputs[s.index]); continue;
+      case TensorSpec::Source::InputStorage: storage = inputs[s.index]->storage; break;
+      case TensorSpec::Source::Fresh: storage = made.storages[s.index]; break;
+      case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
+    }
+    made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, s.offset));
+    if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
+  }
+}
+
+void Runner::publish(std::span<const Tensor> inputs, const Made& made) {
+  for (const StorageWrite& w : program_.writes) {
+    Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
+    for (uint32_t k = 0; k < w.versions; ++k) storage.bump_version();
+  }
+  for (const FlagWrite& f : program_.flags) inputs[f.input]->requires_grad = f.requires_grad;
+  for (const GradWrite& g : program_.grads)
+    autograd::set_grad(made.tensors[g.tensor], g.grad < 0 ? Tensor() : made.tensors[static_cast<size_t>(g.grad)]);
+}
+
+void Runner::collect(const Made& made, std::vector<RunOutput>& outputs) const {
+  outputs.clear();
+  outputs.reserve(program_.results.size());
+  for (const ResultSpec& r : program_.results) {
+    if (r.is_scalar)
+      outputs.emplace_back(instance_.scalar(graph().outputs[r.index]));
+    else
+      outputs.emplace_back(made.tensors[r.index]);
+  }
+}
+
+}  // namespace terra::graph

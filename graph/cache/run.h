@@ -1,0 +1,46 @@
+// One execution of a program on real tensors.
+#pragma once
+#include <memory>
+
+#include "graph/cache/compiled.h"
+#include "graph/executor/instance.h"
+#include "graph/trace/program.h"
+
+namespace terra::graph {
+
+/// A program and the instance that runs it.
+class Runner {
+ public:
+  /// `extra_outputs`: graph outputs beyond those that the program's specs name (saved values of a pair).
+  explicit Runner(Program program);
+
+  /// What a run made, before anything is published.
+  struct Made {
+    std::vector<Tensor> tensors;          ///< by spec
+    std::vector<Ref<Storage>> storages;   ///< by graph output; null where not fresh
+  };
+
+  /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
+  /// changed, random state included.
+  RunResult run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+                const std::function<bool()>& before_commit, Made& made);
+
+  /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
+  void publish(std::span<const Tensor> inputs, const Made& made);
+  void collect(const Made& made, std::vector<RunOutput>& outputs) const;
+
+  const Program& program() const { return program_; }
+  const Graph& graph() const { return instance_.plan().graph; }
+
+ private:
+  static Plan plan(const Program& program);
+  void make_tensors(std::span<const Tensor> inputs, Made& made) const;
+
+  Program program_;  ///< its graph has moved into the instance's plan
+  Instance instance_;
+};
+
+/// The function set by set_interrupt_poll, or null.
+bool (*interrupt_poll())();
+
+}  // namespace terra::graph

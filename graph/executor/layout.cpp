@@ -1,0 +1,56 @@
+#include "graph/executor/layout.h"
+
+#include "engine/errors/errors.h"
+#include "engine/ops/inference.h"
+
+namespace terra::graph {
+
+int64_t Place::numel() const {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
+
+bool Place::is_contiguous() const {
+  const View v{nullptr, sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()), dtype};
+  return v.is_contiguous();
+}
+
+bool same_place(const Place& a, const Place& b) {
+  if (a.buffer != b.buffer || a.offset != b.offset || a.dtype != b.dtype || !(a.sizes == b.sizes)) return false;
+  for (size_t d = 0; d < a.sizes.size(); ++d)
+    if (a.sizes[d] > 1 && a.strides[d] != b.strides[d]) return false;
+  return true;
+}
+
+Arg ArgList::attribute(const NodeArg& a) {
+  switch (a.index()) {
+    case 1: return Arg(std::get<Scalar>(a));
+    case 2: return Arg(std::span<const int64_t>(std::get<IntList>(a)));
+    case 3: return Arg(std::get<DType>(a));
+    case 4: return Arg(std::string_view(std::get<std::string>(a)));
+    case 5: return Arg(std::get<Generator*>(a));
+    default: return Arg();
+  }
+}
+
+bool place_view(const Op& view, const Place& base, std::span<const NodeArg> attributes, Place& result) {
+  // A tensor without memory: view rules read dtype, sizes, strides and offset only.
+  Tensor t = Tensor::symbolic({base.dtype, base.sizes}, nullptr);
+  t->strides = base.strides;
+  std::vector<NodeArg> args{Use{0}};
+  args.insert(args.end(), attributes.begin(), attributes.end());
+  ArgList list(args, [&](ValueId) { return t; });
+  std::vector<ResultMeta> metas;
+  try {
+    Inference inference(view, list.args(), base.dtype, metas);
+    view.shape(inference);
+  } catch (const Error&) {
+    return false;
+  }
+  result = {base.buffer, base.offset + metas[0].offset * static_cast<int64_t>(size_of(base.dtype)), metas[0].dtype,
+            metas[0].sizes, metas[0].strides};
+  return true;
+}
+
+}  // namespace terra::graph

@@ -1,0 +1,15 @@
+// Decides where every value lies and in which order things happen.
+#pragma once
+#include "graph/executor/plan.h"
+
+namespace terra::graph {
+
+struct PlanRequest {
+  std::vector<OutputRole> roles;    ///< one per graph output
+  std::vector<Dims> input_strides;  ///< one per graph input; empty: contiguous
+};
+
+/// The graph must be verified. Throws InternalError for a node that can't be executed.
+Plan make_plan(Graph graph, PlanRequest request);
+
+}  // namespace terra::graph

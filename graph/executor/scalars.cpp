@@ -1,0 +1,98 @@
+// Steps that read one element: items and asserts.
+#include <cstring>
+
+#include "engine/errors/errors.h"
+#include "graph/executor/blocks.h"
+#include "kernels/abi/half.h"
+
+namespace terra::graph {
+namespace {
+
+template <class T>
+T load(const void* data) {
+  T v;
+  std::memcpy(&v, data, sizeof v);
+  return v;
+}
+
+Scalar as_is(const void* data, DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return Scalar(load<uint8_t>(data) != 0);
+    case DType::U8: return Scalar(int64_t{load<uint8_t>(data)});
+    case DType::I8: return Scalar(int64_t{load<int8_t>(data)});
+    case DType::I16: return Scalar(int64_t{load<int16_t>(data)});
+    case DType::I32: return Scalar(int64_t{load<int32_t>(data)});
+    case DType::I64: return Scalar(load<int64_t>(data));
+    case DType::F16: return Scalar(static_cast<double>(static_cast<float>(load<Half>(data))));
+    case DType::BF16: return Scalar(static_cast<double>(static_cast<float>(load<BFloat16>(data))));
+    case DType::F32: return Scalar(static_cast<double>(load<float>(data)));
+    case DType::F64: return Scalar(load<double>(data));
+  }
+  return Scalar();
+}
+
+struct ItemBlock final : Block {
+  Located source;
+  ValueId result = kNoId;
+  Scalar::Kind kind = Scalar::Kind::Float;
+};
+
+struct AssertBlock final : Block {
+  Located source;
+  const Scalar* scalar = nullptr;
+  bool expected = false;
+  uint32_t index = 0;
+};
+
+bool run_item(Block& block, Instance& instance) {
+  auto& b = static_cast<ItemBlock&>(block);
+  instance.set_scalar(b.result, read_scalar(b.source.data, b.source.place->dtype, b.kind));
+  return true;
+}
+
+bool run_assert(Block& block, Instance& instance) {
+  auto& b = static_cast<AssertBlock&>(block);
+  const bool truth = b.scalar ? b.scalar->to_bool() : as_is(b.source.data, b.source.place->dtype).to_bool();
+  if (truth == b.expected) return true;
+  instance.stop({Stop::Why::AssertFailed, b.index});
+  return false;
+}
+
+}  // namespace
+
+Scalar read_scalar(const void* data, DType dtype, Scalar::Kind kind) {
+  const Scalar s = as_is(data, dtype);
+  switch (kind) {
+    case Scalar::Kind::Bool: return Scalar(s.to_bool());
+    case Scalar::Kind::Int: return Scalar(s.to_int());
+    case Scalar::Kind::Float: return Scalar(s.to_double());
+  }
+  return s;
+}
+
+MadeBlock make_item_block(Instance& instance, const Node& node) {
+  auto b = std::make_unique<ItemBlock>();
+  const ValueId source = std::get<Use>(node.args[0]).id;
+  ensure(instance.plan().graph.meta(source).numel() == 1, "an item is taken of a tensor with one element");
+  b->source.locate(instance, source);
+  b->result = node.results[0];
+  b->kind = instance.plan().graph.meta(node.results[0]).scalar;
+  return {std::move(b), run_item};
+}
+
+MadeBlock make_assert_block(Instance& instance, const Node& node) {
+  auto b = std::make_unique<AssertBlock>();
+  const ValueId source = std::get<Use>(node.args[0]).id;
+  const ValueMeta& meta = instance.plan().graph.meta(source);
+  if (meta.kind == ValueKind::Scalar) {
+    b->scalar = &instance.scalar(source);
+  } else {
+    ensure(meta.is_tensor() && meta.numel() == 1, "an assert is about a tensor with one element");
+    b->source.locate(instance, source);
+  }
+  b->expected = node.expected;
+  b->index = node.index;
+  return {std::move(b), run_assert};
+}
+
+}  // namespace terra::graph

@@ -1,0 +1,41 @@
+// A graph: values, nodes in a legal order of execution, inputs, constants, outputs.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/ir/node.h"
+
+namespace terra::graph {
+
+struct Graph {
+  std::string name;
+  std::vector<ValueMeta> values;
+  std::vector<ValueId> inputs;
+  std::vector<std::string> input_names;                  ///< for people; empty or one per input
+  std::vector<std::pair<ValueId, Tensor>> constants;     ///< real tensors, never written
+  std::vector<Node> nodes;
+  std::vector<ValueId> outputs;
+  std::vector<Origin> origins;
+
+  ValueId add_value(ValueMeta meta) {
+    values.push_back(std::move(meta));
+    return static_cast<ValueId>(values.size() - 1);
+  }
+  ValueId add_input(ValueMeta meta, std::string input_name = "");
+  ValueId add_constant(Tensor tensor);
+  /// Appends a pure op node with fresh results; returns the first.
+  ValueId add_op(const Op& op, std::vector<NodeArg> args, std::vector<ValueMeta> results);
+
+  const ValueMeta& meta(ValueId id) const { return values[id]; }
+};
+
+/// Which node defines each value (-1: input or constant), and how often each is used (outputs count).
+std::vector<int32_t> definitions(const Graph& graph);
+std::vector<uint32_t> use_counts(const Graph& graph);
+/// Replaces each use of value v, in nodes and outputs, by replacement[v] (identity where unchanged).
+void replace_uses(Graph& graph, const std::vector<ValueId>& replacement);
+/// Nodes of this graph and of the bodies of its nodes.
+size_t count_nodes(const Graph& graph);
+
+}  // namespace terra::graph

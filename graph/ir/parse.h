@@ -1,0 +1,20 @@
+// Reads the text form of a graph back.
+#pragma once
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace terra::graph {
+
+/// What text can't hold: the constants of the outermost graph in order, and the generator that "generator" names.
+struct ParseContext {
+  std::vector<Tensor> constants;
+  Generator* generator = nullptr;
+};
+
+/// Throws Error(ValueError) with line and column for text that is no graph. The result isn't verified.
+Graph parse(std::string_view text, const ParseContext& context = {});
+
+}  // namespace terra::graph

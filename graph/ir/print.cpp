@@ -1,0 +1,117 @@
+#include "graph/ir/print.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "graph/ir/names.h"
+
+namespace terra::graph {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string real(double v) {
+  if (std::isnan(v)) return "nan";
+  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{:.17g}", v);
+  if (const std::string brief = fmt::format("{}", v); std::stod(brief) == v) text = brief;
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+struct ArgText {
+  std::string operator()(std::monostate) const { return "none"; }
+  std::string operator()(const Scalar& s) const {
+    if (s.kind() == Scalar::Kind::Bool) return s.to_bool() ? "true" : "false";
+    return s.is_float() ? real(s.to_double()) : std::to_string(s.to_int());
+  }
+  std::string operator()(const IntList& v) const { return fmt::format("({})", fmt::join(v, ", ")); }
+  std::string operator()(DType t) const { return fmt::format(":{}", short_name(t)); }
+  std::string operator()(const std::string& s) const { return quoted(s); }
+  std::string operator()(Generator*) const { return "generator"; }
+  std::string operator()(Use u) const { return fmt::format("%{}", u.id); }
+  std::string operator()(const UseList& list) const {
+    std::string out = "[";
+    for (size_t i = 0; i < list.size(); ++i)
+      out += fmt::format("{}{}", i ? ", " : "", list[i] == kNoId ? "none" : fmt::format("%{}", list[i]));
+    return out + "]";
+  }
+};
+
+class Printer {
+ public:
+  Printer(bool origins) : origins_(origins) {}
+
+  void graph(const Graph& g, int indent) {
+    const std::string pad(indent, ' ');
+    out_ += fmt::format("graph {}(", quoted(g.name));
+    for (size_t i = 0; i < g.inputs.size(); ++i) {
+      out_ += fmt::format("{}%{}", i ? ", " : "", g.inputs[i]);
+      if (i < g.input_names.size() && !g.input_names[i].empty()) out_ += " " + quoted(g.input_names[i]);
+      out_ += ": " + to_string(g.meta(g.inputs[i]));
+    }
+    out_ += ") {\n";
+    for (size_t i = 0; i < g.constants.size(); ++i)
+      out_ += fmt::format("{}  %{}: {} = constant {}\n", pad, g.constants[i].first,
+                          to_string(g.meta(g.constants[i].first)), i);
+    for (const Node& n : g.nodes) node(g, n, indent + 2);
+    out_ += pad + "  return";
+    for (size_t i = 0; i < g.outputs.size(); ++i) out_ += fmt::format("{}%{}", i ? ", " : " ", g.outputs[i]);
+    out_ += "\n" + pad + "}";
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void node(const Graph& g, const Node& n, int indent) {
+    out_.append(indent, ' ');
+    for (size_t i = 0; i < n.results.size(); ++i)
+      out_ += fmt::format("{}%{}: {}", i ? ", " : "", n.results[i], to_string(g.meta(n.results[i])));
+    if (!n.results.empty()) out_ += " = ";
+    if (n.kind == NodeKind::Op) {
+      out_ += n.op->name;
+    } else {
+      out_ += fmt::format("${}", kNodeNames[static_cast<int>(n.kind)]);
+      if (n.op) out_ += fmt::format(" {}", n.op->name);
+    }
+    out_ += "(";
+    for (size_t i = 0; i < n.args.size(); ++i) out_ += (i ? ", " : "") + print_arg(n.args[i]);
+    out_ += ")";
+    if (n.kind == NodeKind::Assert) out_ += n.expected ? " expect true" : " expect false";
+    if (n.kind == NodeKind::Assert || n.kind == NodeKind::HostCall) out_ += fmt::format(" index {}", n.index);
+    if (n.chain) out_ += fmt::format(" @{}.{}", n.chain, n.ticket);
+    for (const auto& body : n.bodies) {
+      out_ += " { ";
+      graph(*body, indent);
+      out_ += " }";
+    }
+    if (origins_ && n.origin >= 0) {
+      const Origin& o = g.origins[n.origin];
+      out_ += fmt::format("  # {}:{}", o.file, o.line);
+    }
+    out_ += "\n";
+  }
+
+  const bool origins_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print_arg(const NodeArg& arg) { return std::visit(ArgText{}, arg); }
+
+std::string print(const Graph& graph, bool origins) {
+  Printer p(origins);
+  p.graph(graph, 0);
+  return p.take() + "\n";
+}
+
+}  // namespace terra::graph

@@ -1,0 +1,14 @@
+// Graphs as text, one node a line; parse.h reads it back.
+#pragma once
+#include <string>
+
+#include "graph/ir/graph.h"
+
+namespace terra::graph {
+
+/// `origins` adds "# file:line" to each node that knows it.
+std::string print(const Graph& graph, bool origins = true);
+/// One argument as the text form has it.
+std::string print_arg(const NodeArg& arg);
+
+}  // namespace terra::graph

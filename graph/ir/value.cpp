@@ -1,0 +1,34 @@
+#include "graph/ir/value.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "graph/ir/names.h"
+
+namespace terra::graph {
+
+int64_t ValueMeta::numel() const {
+  int64_t n = 1;
+  for (int64_t s : sizes) n *= s;
+  return n;
+}
+
+size_t ValueMeta::bytes() const { return is_tensor() ? static_cast<size_t>(numel()) * size_of(dtype) : 0; }
+
+bool operator==(const ValueMeta& a, const ValueMeta& b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind == ValueKind::Tensor) return a.dtype == b.dtype && a.sizes == b.sizes;
+  return a.kind == ValueKind::Handle || a.scalar == b.scalar;
+}
+
+std::string to_string(const ValueMeta& meta) {
+  switch (meta.kind) {
+    case ValueKind::Tensor:
+      return fmt::format("{}[{}]", short_name(meta.dtype), fmt::join(meta.sizes.begin(), meta.sizes.end(), ","));
+    case ValueKind::Scalar: return fmt::format("scalar {}", kScalarNames[static_cast<int>(meta.scalar)]);
+    case ValueKind::Handle: return "handle";
+  }
+  return {};
+}
+
+}  // namespace terra::graph

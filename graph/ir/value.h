@@ -1,0 +1,37 @@
+// What a value of a graph is: its kind, dtype and sizes. See README.md for what it means.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "engine/tensor/dims.h"
+#include "kernels/abi/dtype.h"
+#include "kernels/abi/scalar.h"
+
+namespace terra::graph {
+
+/// Index into Graph::values.
+using ValueId = uint32_t;
+inline constexpr ValueId kNoId = ~0u;
+
+enum class ValueKind : uint8_t { Tensor, Scalar, Handle };
+
+struct ValueMeta {
+  ValueKind kind = ValueKind::Tensor;
+  DType dtype = DType::F32;                          ///< Tensor
+  Scalar::Kind scalar = Scalar::Kind::Float;         ///< Scalar
+  Dims sizes;                                        ///< Tensor
+
+  static ValueMeta tensor(DType dtype, Dims sizes) { return {ValueKind::Tensor, dtype, {}, std::move(sizes)}; }
+  static ValueMeta number(Scalar::Kind kind) { return {ValueKind::Scalar, DType::F32, kind, {}}; }
+
+  bool is_tensor() const { return kind == ValueKind::Tensor; }
+  int64_t numel() const;
+  /// Bytes of a contiguous tensor of this shape; 0 for other kinds.
+  size_t bytes() const;
+  friend bool operator==(const ValueMeta& a, const ValueMeta& b);
+};
+
+/// "f32[2,3]", "scalar int", "handle": the form that parse.h reads.
+std::string to_string(const ValueMeta& meta);
+
+}  // namespace terra::graph

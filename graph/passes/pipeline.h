@@ -1,0 +1,35 @@
+// The passes, in order.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace terra::graph {
+
+/// A pass rewrites a graph into one that means the same; returns whether it changed anything.
+using PassFunction = bool (*)(Graph& graph);
+
+struct Pass {
+  const char* name;
+  const char* why;
+  PassFunction run;
+};
+
+/// What ran and what it took, for reports.
+struct PassReport {
+  const char* name;
+  double milliseconds;
+  size_t nodes_before, nodes_after;
+};
+
+const std::vector<Pass>& pipeline();
+
+/// Runs the pipeline. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier stands
+/// behind each pass.
+std::vector<PassReport> optimize(Graph& graph);
+
+/// TERRA_EXACT=1: only rewrites that keep every bit.
+bool exact_mode();
+
+}  // namespace terra::graph

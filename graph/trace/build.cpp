@@ -1,0 +1,313 @@
+#include "graph/trace/build.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "graph/trace/emitter.h"
+#include "graph/trace/replay.h"
+
+namespace terra::graph {
+namespace {
+
+/// Stands for the history of an input that was computed outside: gradients pass through it to the input's stand-in leaf.
+class Entrance final : public autograd::Node {
+ public:
+  explicit Entrance(const Tensor& leaf) { edges.push_back(autograd::gradient_edge(leaf)); }
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override { return grads; }
+  std::string name() const override { return "Entrance"; }
+};
+
+class SymbolicReplay final : public Replay {
+ public:
+  SymbolicReplay(const Trace& trace, GraphEmitter& emitter) : Replay(trace), emitter_(emitter) {}
+
+ protected:
+  void at_line(const std::string& file, int line) override { emitter_.set_origin(file, line); }
+  ReplayValue item(const Tensor& t, Scalar::Kind kind) override {
+    return emitter_.number(emitter_.emit_item(t, kind));
+  }
+  void assert_truth(const Tensor& t, bool expected) override { emitter_.emit_assert(t, expected); }
+
+ private:
+  GraphEmitter& emitter_;
+};
+
+/// Element range [first, end) of a strided view in its storage.
+std::pair<int64_t, int64_t> extent(const TraceInput& in) {
+  int64_t first = in.offset, last = in.offset;
+  for (size_t d = 0; d < in.meta.sizes.size(); ++d) {
+    if (in.meta.sizes[d] == 0) return {in.offset, in.offset};
+    const int64_t reach = (in.meta.sizes[d] - 1) * in.strides[d];
+    (reach < 0 ? first : last) += reach;
+  }
+  return {first, last + 1};
+}
+
+class Builder {
+ public:
+  Builder(const Trace& trace, bool joint) : trace_(trace), joint_(joint), emitter_(program_.graph), replay_(trace, emitter_) {}
+
+  Program run() {
+    EmitterScope scope(emitter_);
+    GradMode mode(trace_.grad_enabled);
+    program_.graph.name = trace_.name;
+    bind_inputs();
+    for (const auto& [id, tensor] : trace_.constants) replay_.set(id, tensor);
+    replay_.run();
+    emitter_.set_origin("", 0);
+    collect_results();
+    collect_gradients_written();
+    collect_flags();
+    collect_writes();
+    if (joint_) differentiate();
+    program_.generators = emitter_.generators();
+    program_.asserts = emitter_.asserts();
+    for (const TraceRecord& r : trace_.records) program_.calls += std::holds_alternative<CallRecord>(r.what);
+    release_tape();
+    return std::move(program_);
+  }
+
+ private:
+  // ---- inputs ----------------------------------------------------------------------------------------------------
+
+  void bind_inputs() {
+    std::map<uint32_t, std::vector<uint32_t>> groups;  // storage group -> trace inputs
+    uint32_t scalars = 0;
+    for (uint32_t i = 0; i < trace_.inputs.size(); ++i) {
+      const TraceInput& in = trace_.inputs[i];
+      tensor_number_.push_back(static_cast<uint32_t>(trace_inputs_.size()));
+      if (in.kind == TraceInput::Kind::Scalar) {
+        const ValueId id = program_.graph.add_input(ValueMeta::number(in.scalar_kind), in.name);
+        program_.inputs.push_back({InputBinding::Kind::Scalar, scalars++, 0, {}});
+        replay_.set(i, emitter_.number(id));
+        continue;
+      }
+      trace_inputs_.push_back(i);
+      groups[in.storage_group].push_back(i);
+    }
+    for (const auto& [group, members] : groups) members.size() == 1 ? bind_alone(members[0]) : bind_group(members);
+    for (uint32_t i : trace_inputs_) {
+      set_flags(i);
+    }
+    for (uint32_t i : trace_inputs_)
+      if (trace_.inputs[i].grad != kNoValue) autograd::set_grad(leaf_.at(i), replay_.tensor(trace_.inputs[i].grad));
+  }
+
+  void bind_alone(uint32_t i) {
+    const TraceInput& in = trace_.inputs[i];
+    const auto slot = static_cast<int32_t>(program_.inputs.size());
+    const ValueId id = program_.graph.add_input(ValueMeta::tensor(in.meta.dtype, in.meta.sizes), in.name);
+    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides});
+    const Tensor t = emitter_.whole(id, in.strides, in.offset, slot);
+    t->wrapped_number = in.meta.wrapped;
+    slot_storage_[slot] = GraphEmitter::symbol_of(*t)->storage;
+    replay_.set(i, t);
+  }
+
+  /// Several inputs view one storage: the graph's input is the stretch of elements that they cover, each of them a view.
+  void bind_group(const std::vector<uint32_t>& members) {
+    const TraceInput& first_in = trace_.inputs[members[0]];
+    auto [first, end] = extent(first_in);
+    for (uint32_t i : members) {
+      if (trace_.inputs[i].meta.dtype != first_in.meta.dtype)
+        throw InternalError(fmt::format("inputs {} and {} share memory under different dtypes", first_in.name,
+                                        trace_.inputs[i].name));
+      const auto [a, b] = extent(trace_.inputs[i]);
+      first = std::min(first, a);
+      end = std::max(end, b);
+    }
+    const auto slot = static_cast<int32_t>(program_.inputs.size());
+    const ValueId id = program_.graph.add_input(ValueMeta::tensor(first_in.meta.dtype, Dims{end - first}),
+                                                "storage of " + first_in.name);
+    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[members[0]], first, Dims{1}});
+    const Tensor base = emitter_.whole(id, Dims{1}, first, slot);
+    slot_storage_[slot] = GraphEmitter::symbol_of(*base)->storage;
+    for (uint32_t i : members) {
+      const TraceInput& in = trace_.inputs[i];
+      replay_.set(i, emitter_.strided(base, {in.meta.dtype, in.meta.sizes}, in.strides, in.offset, in.offset - first));
+    }
+  }
+
+  /// Leaves ask for gradients; an input computed outside becomes an alias of such a leaf, with a history.
+  void set_flags(uint32_t i) {
+    const TraceInput& in = trace_.inputs[i];
+    const Tensor t = replay_.tensor(i);
+    leaf_[i] = t;
+    if (!in.requires_grad) return;
+    t->requires_grad = true;
+    if (in.is_leaf) return;
+    const Tensor inside = t.alias();
+    inside->strides = t->strides;
+    autograd::set_history(inside, Ref<autograd::Node>(new Entrance(t)), 0);
+    replay_.set(i, inside);
+  }
+
+  // ---- what is left after the replay -----------------------------------------------------------------------------
+
+  static constexpr uint32_t kNoOutput = ~0u;
+
+  uint32_t add_output(ValueId value) {
+    program_.graph.outputs.push_back(value);
+    return static_cast<uint32_t>(program_.graph.outputs.size()) - 1;
+  }
+
+  int32_t input_number(const TensorImpl* t) const {
+    for (uint32_t i : trace_inputs_)
+      if (replay_.tensor(i).get() == t || leaf_.at(i).get() == t) return static_cast<int32_t>(tensor_number_[i]);
+    return -1;
+  }
+
+  /// The number of the spec of a tensor that the program sees after the run.
+  uint32_t spec_of(const Tensor& t) {
+    const auto [it, fresh] = spec_numbers_.try_emplace(t.get(), static_cast<uint32_t>(program_.tensors.size()));
+    if (!fresh) return it->second;
+    TensorSpec spec;
+    spec.dtype = t.dtype();
+    spec.sizes = t.sizes();
+    spec.strides = t.strides();
+    spec.offset = t->offset;
+    const int32_t input = input_number(t.get());
+    const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
+    if (input >= 0) {
+      spec.source = TensorSpec::Source::Input;
+      spec.index = static_cast<uint32_t>(input);
+    } else if (!symbol || (symbol->storage && symbol->storage->constant >= 0)) {
+      spec.source = TensorSpec::Source::Constant;
+      const ValueId id = symbol ? symbol->storage->value : emitter_.value_of(*t);
+      const auto& constants = program_.graph.constants;
+      spec.index = static_cast<uint32_t>(
+          std::find_if(constants.begin(), constants.end(), [id](const auto& c) { return c.first == id; }) - constants.begin());
+    } else if (symbol->storage && symbol->storage->input >= 0) {
+      spec.source = TensorSpec::Source::InputStorage;
+      spec.index = program_.inputs[static_cast<size_t>(symbol->storage->input)].index;
+    } else {
+      spec.source = TensorSpec::Source::Fresh;
+      const void* key = symbol->storage ? static_cast<const void*>(symbol->storage.get()) : t.get();
+      const auto [place, first] = fresh_.try_emplace(key, 0);
+      if (first) place->second = add_output(symbol->storage ? symbol->storage->value : emitter_.value_of(*t));
+      spec.index = place->second;
+    }
+    const bool has_history = autograd::history(t).node.get() != nullptr;
+    spec.leaf_requires_grad = t.requires_grad() && !has_history;
+    if (t.requires_grad() && has_history && !(input >= 0 && is_entrance(t))) {
+      spec.differentiable = static_cast<int32_t>(program_.differentiable.size());
+      program_.differentiable.push_back(it->second);
+      spec.grad_fn = autograd::history(t).node->name();
+      roots_.push_back(t);
+    }
+    kept_.push_back(t);
+    program_.tensors.push_back(std::move(spec));
+    return it->second;
+  }
+
+  static bool is_entrance(const Tensor& t) {
+    return dynamic_cast<const Entrance*>(autograd::history(t).node.get()) != nullptr;
+  }
+
+  void collect_results() {
+    for (TraceId id : trace_.outputs) {
+      const Tensor t = replay_.tensor(id);
+      ensure(t.defined(), "an output of a trace has a value");
+      const ValueId scalar = GraphEmitter::scalar_of(*t);
+      if (scalar != kNoId && t->wrapped_number)
+        program_.results.push_back({true, add_output(scalar)});
+      else
+        program_.results.push_back({false, spec_of(t)});
+    }
+    for (uint32_t i : trace_inputs_)  // inputs that were written under gradient mode get a new history
+      if (const Tensor t = replay_.tensor(i); autograd::history(t).node && !is_entrance(t)) spec_of(t);
+  }
+
+  void collect_gradients_written() {
+    for (uint32_t i : trace_inputs_) {
+      const TraceInput& in = trace_.inputs[i];
+      const Tensor before = in.grad == kNoValue ? Tensor() : replay_.tensor(in.grad);
+      const Tensor after = autograd::grad(leaf_.at(i));
+      if (before == after) continue;
+      if (!in.is_leaf)
+        throw InternalError(fmt::format("backward() inside the region reaches {}, which was computed outside of it", in.name));
+      program_.grads.push_back({spec_of(leaf_.at(i)), after.defined() ? static_cast<int32_t>(spec_of(after)) : -1});
+    }
+    for (size_t k = 0; k < kept_.size(); ++k) {  // fresh leaves; kept_ grows while gradients are added
+      const TensorSpec::Source source = program_.tensors[k].source;
+      if (source == TensorSpec::Source::Input || !program_.tensors[k].leaf_requires_grad) continue;
+      if (const Tensor g = autograd::grad(kept_[k]); g.defined())
+        program_.grads.push_back({static_cast<uint32_t>(k), static_cast<int32_t>(spec_of(g))});
+    }
+  }
+
+  void collect_flags() {
+    for (uint32_t i : trace_inputs_) {
+      const Tensor t = replay_.tensor(i);
+      if (t.requires_grad() != trace_.inputs[i].requires_grad && !autograd::history(t).node)
+        program_.flags.push_back({tensor_number_[i], t.requires_grad()});
+    }
+  }
+
+  void collect_writes() {
+    for (const auto& [slot, storage] : slot_storage_) {
+      if (storage->version == 0) continue;
+      const uint32_t output = add_output(storage->value);
+      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->version});
+    }
+  }
+
+  /// Tangents of the differentiable results in, gradients of the inputs that ask for them out.
+  void differentiate() {
+    std::vector<Tensor> inputs, tangents;
+    for (uint32_t i : trace_inputs_) {
+      if (!trace_.inputs[i].requires_grad) continue;
+      inputs.push_back(leaf_.at(i));
+      program_.gradient_inputs.push_back(tensor_number_[i]);
+    }
+    program_.first_gradient = static_cast<uint32_t>(program_.graph.outputs.size());
+    if (roots_.empty() || inputs.empty()) {
+      if (!roots_.empty()) throw InternalError("a result requires grad but no input does");
+      return;
+    }
+    for (size_t k = 0; k < roots_.size(); ++k) {
+      const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
+                                                  fmt::format("tangent {}", k));
+      program_.inputs.push_back({InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes())});
+      tangents.push_back(emitter_.whole(id, contiguous_strides(roots_[k].sizes()), 0));
+    }
+    const std::vector<Tensor> grads = autograd::gradients(roots_, tangents, inputs, true, false, true);
+    std::vector<uint32_t> reached;
+    for (size_t k = 0; k < grads.size(); ++k) {
+      if (!grads[k].defined()) continue;
+      reached.push_back(program_.gradient_inputs[k]);
+      add_output(emitter_.value_of(*grads[k]));
+    }
+    program_.gradient_inputs = std::move(reached);
+  }
+
+  /// Symbolic leaves and their AccumulateGrad nodes refer to each other through .grad: take them apart.
+  void release_tape() {
+    for (auto& [i, leaf] : leaf_) autograd::set_grad(leaf, Tensor());
+  }
+
+  const Trace& trace_;
+  const bool joint_;
+  Program program_;
+  GraphEmitter emitter_;
+  SymbolicReplay replay_;
+  std::vector<uint32_t> trace_inputs_;   // trace numbers of the tensors among the inputs
+  std::vector<uint32_t> tensor_number_;  // trace number -> number among the tensors
+  std::map<uint32_t, Tensor> leaf_;      // trace number -> the tensor as it entered
+  std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
+  std::map<const TensorImpl*, uint32_t> spec_numbers_;
+  std::map<const void*, uint32_t> fresh_;
+  std::vector<Tensor> kept_;   // by spec
+  std::vector<Tensor> roots_;  // differentiable results
+};
+
+}  // namespace
+
+Program build(const Trace& trace, bool joint) { return Builder(trace, joint).run(); }
+
+}  // namespace terra::graph

@@ -1,0 +1,343 @@
+#include "graph/trace/emitter.h"
+
+#include <fmt/format.h>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/inference.h"
+#include "engine/random/generator.h"
+
+namespace terra::graph {
+namespace {
+
+constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar::Kind
+
+TensorSymbol& symbol(const TensorImpl& t) { return static_cast<TensorSymbol&>(*t.symbol); }
+
+bool is_identity(const TensorImpl& base, const ResultMeta& m) {
+  return base.sizes == m.sizes && base.strides == m.strides && base.offset == m.offset;
+}
+
+/// A real tensor of the same dtype and sizes as a symbolic one, to find out what a host op makes of it.
+Tensor stand_in(const TensorImpl& t) {
+  static const Op* full = find_op("full");
+  return (*full)(t.sizes, 1.0, t.dtype);
+}
+
+}  // namespace
+
+TensorSymbol::TensorSymbol(std::shared_ptr<SymbolicStorage> s, std::shared_ptr<const SymbolicView> v)
+    : storage(std::move(s)), view(std::move(v)) {
+  ++storage->views;
+}
+
+TensorSymbol::~TensorSymbol() {
+  if (storage) --storage->views;
+}
+
+std::unique_ptr<Symbol> TensorSymbol::clone() const {
+  if (!storage) return std::make_unique<TensorSymbol>(scalar);
+  auto copy = std::make_unique<TensorSymbol>(storage, view);
+  copy->value = value;
+  copy->value_version = value_version;
+  return copy;
+}
+
+const TensorSymbol* GraphEmitter::symbol_of(const TensorImpl& tensor) {
+  return static_cast<const TensorSymbol*>(tensor.symbol.get());
+}
+
+ValueId GraphEmitter::scalar_of(const TensorImpl& tensor) {
+  const TensorSymbol* s = symbol_of(tensor);
+  return s ? s->scalar : kNoId;
+}
+
+Node& GraphEmitter::append(NodeKind kind) {
+  Node& n = graph_.nodes.emplace_back();
+  n.kind = kind;
+  n.origin = origin_;
+  return n;
+}
+
+void GraphEmitter::set_origin(const std::string& file, int line) {
+  if (line <= 0) {
+    origin_ = -1;
+  } else if (origin_ < 0 || graph_.origins[origin_].line != line || graph_.origins[origin_].file != file) {
+    graph_.origins.push_back({file, line});
+    origin_ = static_cast<int32_t>(graph_.origins.size()) - 1;
+  }
+}
+
+std::vector<Generator*> GraphEmitter::generators() const {
+  std::vector<Generator*> out;
+  for (const auto& [generator, chain] : chains_) out.push_back(generator);
+  return out;
+}
+
+Tensor GraphEmitter::whole(ValueId value, const Dims& strides, int64_t offset, int32_t input) {
+  auto storage = std::make_shared<SymbolicStorage>();
+  storage->value = value;
+  storage->input = input;
+  const ValueMeta& m = graph_.meta(value);
+  Tensor t = Tensor::symbolic({m.dtype, m.sizes}, std::make_unique<TensorSymbol>(std::move(storage), nullptr));
+  t->strides = strides;
+  t->offset = offset;
+  return t;
+}
+
+Tensor GraphEmitter::strided(const Tensor& base, const TensorMeta& meta, const Dims& strides, int64_t offset,
+                             int64_t relative) {
+  static const Op* as_strided = find_op("as_strided");
+  ensure(as_strided != nullptr, "the op 'as_strided' is registered");
+  auto view = std::make_shared<SymbolicView>();
+  view->op = as_strided;
+  view->attributes = {IntList(meta.sizes.begin(), meta.sizes.end()), IntList(strides.begin(), strides.end()),
+                      Scalar(relative)};
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  Tensor t = Tensor::symbolic(meta, std::make_unique<TensorSymbol>(symbol(*base).storage, std::move(view)));
+  t->strides = strides;
+  t->offset = offset;
+  return t;
+}
+
+Tensor GraphEmitter::number(ValueId scalar) {
+  const DType dtype = kNumberDTypes[static_cast<int>(graph_.meta(scalar).scalar)];
+  return Tensor::symbolic({dtype, {}, true}, std::make_unique<TensorSymbol>(scalar));
+}
+
+ValueId GraphEmitter::constant(const TensorImpl& tensor) {
+  auto [it, fresh] = constants_.try_emplace(&tensor, kNoId);
+  if (fresh) {
+    it->second = graph_.add_constant(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))));
+    constant_index_[it->second] = static_cast<int32_t>(graph_.constants.size()) - 1;
+  }
+  return it->second;
+}
+
+ValueId GraphEmitter::derive(const SymbolicStorage& storage, const std::shared_ptr<const SymbolicView>& view) {
+  if (!view) return storage.value;
+  const ValueId parent = derive(storage, view->parent);
+  Node& n = append(NodeKind::Op);
+  n.op = view->op;
+  n.args.push_back(Use{parent});
+  n.args.insert(n.args.end(), view->attributes.begin(), view->attributes.end());
+  const ValueId result = graph_.add_value(view->meta);
+  n.results = {result};
+  return result;
+}
+
+ValueId GraphEmitter::value_of(const TensorImpl& tensor) {
+  if (!tensor.is_symbolic()) return constant(tensor);
+  TensorSymbol& s = symbol(tensor);
+  if (s.scalar != kNoId) {
+    if (s.value == kNoId) {
+      s.value = graph_.add_value(ValueMeta::tensor(tensor.dtype, {}));
+      Node& n = append(NodeKind::AsTensor);
+      n.args = {Use{s.scalar}};
+      n.results = {s.value};
+    }
+    return s.value;
+  }
+  if (!s.view) return s.storage->value;
+  if (s.value == kNoId || s.value_version != s.storage->version) {
+    s.value = derive(*s.storage, s.view);
+    s.value_version = s.storage->version;
+  }
+  return s.value;
+}
+
+NodeArg GraphEmitter::node_arg(ParamType type, const Arg& arg) {
+  switch (arg.kind()) {
+    case Arg::Kind::None: return type == ParamType::Generator ? NodeArg(static_cast<Generator*>(nullptr)) : NodeArg();
+    case Arg::Kind::Tensor: {
+      const ValueId scalar = scalar_of(*arg.impl());
+      const bool attribute = type != ParamType::Tensor && type != ParamType::TensorOrNumber;
+      if (attribute && scalar == kNoId)
+        throw InternalError("a tensor stands where an op takes a number that is known when the graph is built");
+      return Use{attribute ? scalar : value_of(*arg.impl())};
+    }
+    case Arg::Kind::TensorList: {
+      UseList list;
+      for (const Tensor& t : arg.tensors()) list.push_back(t.defined() ? value_of(*t) : kNoId);
+      return list;
+    }
+    case Arg::Kind::Scalar: return arg.scalar();
+    case Arg::Kind::IntList: return IntList(arg.ints().begin(), arg.ints().end());
+    case Arg::Kind::DType: return arg.dtype();
+    case Arg::Kind::String: return std::string(arg.text());
+    case Arg::Kind::Generator: return arg.generator();
+  }
+  return {};
+}
+
+std::vector<NodeArg> GraphEmitter::node_args(const Op& op, std::span<const Arg> args) {
+  std::vector<NodeArg> out;
+  out.reserve(args.size());
+  for (size_t i = 0; i < args.size(); ++i) out.push_back(node_arg(op.sig().params[i].type, args[i]));
+  return out;
+}
+
+uint32_t GraphEmitter::chain_of(const Op& op, std::span<const Arg> args) {
+  if (!op.is(kRandom)) return 0;
+  Generator* generator = nullptr;
+  for (const Arg& a : args)
+    if (a.kind() == Arg::Kind::Generator) generator = a.generator();
+  auto [it, fresh] = chains_.try_emplace(generator, static_cast<uint32_t>(tickets_.size()));
+  if (fresh) tickets_.push_back(0);
+  return it->second;
+}
+
+/// Host ops have no shape rule: run it on stand-ins where shapes don't depend on elements.
+std::vector<ResultMeta> GraphEmitter::host_metas(const Op& op, std::span<const Arg> args) {
+  std::vector<ResultMeta> metas;
+  if (op.shape) {
+    Inference inference(op, args, DType::F32, metas);
+    op.shape(inference);
+    return metas;
+  }
+  std::vector<Arg> real(args.begin(), args.end());
+  std::vector<Tensor> kept;
+  kept.reserve(args.size());
+  Generator* generator = nullptr;
+  for (Arg& a : real) {
+    if (a.kind() == Arg::Kind::Generator) generator = a.generator();
+    if (a.kind() != Arg::Kind::Tensor && a.kind() != Arg::Kind::TensorList) continue;
+    if (!op.is(kRandom) || a.kind() == Arg::Kind::TensorList)
+      throw InternalError(fmt::format("the sizes of the result of {}() depend on element values", op.name));
+    EmitterScope eager(default_emitter());
+    a = Arg(kept.emplace_back(stand_in(*a.impl())));
+  }
+  std::vector<Tensor> made;
+  if (op.is(kRandom)) {
+    Generator& g = generator ? *generator : default_generator();
+    const RandomState before = g.state();
+    op.host(real, made);
+    g.set_state(before);
+  } else {
+    op.host(real, made);
+  }
+  for (const Tensor& t : made) metas.push_back({{t.dtype(), t.sizes()}, t.strides(), 0});
+  return metas;
+}
+
+void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const ResultMeta& meta,
+                             std::vector<Tensor>& results) {
+  const TensorImpl& base = *args[0].impl();
+  std::shared_ptr<SymbolicStorage> storage;
+  std::shared_ptr<const SymbolicView> parent;
+  if (!base.is_symbolic() || symbol(base).scalar != kNoId) {
+    storage = std::make_shared<SymbolicStorage>();
+    storage->value = value_of(base);
+    if (!base.is_symbolic()) storage->constant = constant_index_.at(storage->value);
+  } else {
+    storage = symbol(base).storage;
+    parent = symbol(base).view;
+  }
+  std::shared_ptr<const SymbolicView> view = parent;
+  if (!is_identity(base, meta)) {
+    auto step = std::make_shared<SymbolicView>();
+    step->op = &op;
+    for (size_t i = 1; i < args.size(); ++i) step->attributes.push_back(node_arg(op.sig().params[i].type, args[i]));
+    step->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+    step->parent = std::move(parent);
+    view = std::move(step);
+  }
+  auto made = std::make_unique<TensorSymbol>(storage, view);
+  Tensor t = Tensor::symbolic(meta, std::move(made));
+  t->strides = meta.strides;
+  t->offset = meta.offset;
+  if (view && base.is_symbolic()) {  // derive from the parent's value, which may be known already
+    const ValueId parent_value = value_of(base);
+    if (is_identity(base, meta)) {
+      symbol(*t).value = parent_value;
+    } else {
+      Node& n = append(NodeKind::Op);
+      n.op = &op;
+      n.args.push_back(Use{parent_value});
+      n.args.insert(n.args.end(), view->attributes.begin(), view->attributes.end());
+      const ValueId result = graph_.add_value(view->meta);
+      n.results = {result};
+      symbol(*t).value = result;
+    }
+    symbol(*t).value_version = storage->version;
+  }
+  results.push_back(std::move(t));
+}
+
+void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                        std::vector<Tensor>& results) {
+  if (op.is(kView)) return emit_view(op, args, metas[0], results);
+  std::vector<ResultMeta> host;
+  if (op.is(kHost)) {
+    host = host_metas(op, args);
+    metas = host;
+  }
+  std::vector<NodeArg> converted = node_args(op, args);
+  Node& n = append(NodeKind::Op);
+  n.op = &op;
+  n.args = std::move(converted);
+  if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
+  const size_t node = graph_.nodes.size() - 1;
+  for (const ResultMeta& m : metas) {
+    const ValueId id = graph_.add_value(ValueMeta::tensor(m.dtype, m.sizes));
+    graph_.nodes[node].results.push_back(id);
+    results.push_back(whole(id, contiguous_strides(m.sizes), 0));
+  }
+}
+
+void GraphEmitter::emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta>,
+                              std::span<const Tensor> targets) {
+  std::vector<NodeArg> converted = node_args(op, args);
+  Node& n = append(NodeKind::Op);
+  n.op = &op;
+  n.args = std::move(converted);
+  if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
+  std::vector<ValueId> values;
+  for (const Tensor& t : targets) values.push_back(graph_.add_value(ValueMeta::tensor(t.dtype(), t.sizes())));
+  n.results = values;
+  for (size_t i = 0; i < targets.size(); ++i) write(targets[i], values[i]);
+}
+
+void GraphEmitter::write(const Tensor& target, ValueId value) {
+  if (!target->is_symbolic() || symbol(*target).scalar != kNoId || symbol(*target).storage->constant >= 0)
+    throw InternalError("the program writes into a tensor that was taken for a constant when it was recorded");
+  TensorSymbol& s = symbol(*target);
+  ValueId whole_value = value;
+  for (const SymbolicView* view = s.view.get(); view; view = view->parent.get()) {
+    if (view->op->name == "expand")
+      throw InternalError("unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                          "location. Please clone() the tensor before performing the operation.");
+    const ValueId parent = derive(*s.storage, view->parent);
+    const ValueId result = graph_.add_value(graph_.meta(parent));
+    Node& n = append(NodeKind::WriteView);
+    n.op = view->op;
+    n.args = {Use{parent}, Use{whole_value}};
+    n.args.insert(n.args.end(), view->attributes.begin(), view->attributes.end());
+    n.results = {result};
+    whole_value = result;
+  }
+  s.storage->value = whole_value;
+  ++s.storage->version;
+  s.value = value;
+  s.value_version = s.storage->version;
+}
+
+ValueId GraphEmitter::emit_item(const Tensor& tensor, Scalar::Kind kind) {
+  const ValueId source = value_of(*tensor);
+  Node& n = append(NodeKind::Item);
+  n.args = {Use{source}};
+  const ValueId result = graph_.add_value(ValueMeta::number(kind));
+  n.results = {result};
+  return result;
+}
+
+void GraphEmitter::emit_assert(const Tensor& tensor, bool expected) {
+  const ValueId source = value_of(*tensor);
+  Node& n = append(NodeKind::Assert);
+  n.args = {Use{source}};
+  n.expected = expected;
+  n.index = asserts_++;
+  n.chain = kAssertChain;
+  n.ticket = ++tickets_[kAssertChain];
+}
+
+}  // namespace terra::graph

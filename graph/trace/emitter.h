@@ -1,0 +1,99 @@
+// Symbolic tensors, and the emitter that turns what is done to them into nodes.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "engine/ops/emitter.h"
+#include "graph/ir/graph.h"
+
+namespace terra::graph {
+
+/// Memory that symbolic tensors share. `value` is what it holds at this point of the program, in the shape of the tensor
+/// that was made with it.
+struct SymbolicStorage {
+  ValueId value = kNoId;
+  uint32_t version = 0;
+  int32_t input = -1;     ///< graph input whose storage this is
+  int32_t constant = -1;  ///< constant whose storage this is; never written
+  uint32_t views = 0;     ///< symbols of it that are alive
+};
+
+/// How a symbolic view is derived from its parent.
+struct SymbolicView {
+  const Op* op = nullptr;
+  std::vector<NodeArg> attributes;  ///< the op's arguments from 1 on
+  ValueMeta meta;                   ///< of the result
+  std::shared_ptr<const SymbolicView> parent;
+};
+
+/// What a symbolic tensor stands for: a view of a symbolic storage, or a host scalar.
+struct TensorSymbol final : Symbol {
+  TensorSymbol(std::shared_ptr<SymbolicStorage> storage, std::shared_ptr<const SymbolicView> view);
+  explicit TensorSymbol(ValueId scalar) : scalar(scalar) {}
+  ~TensorSymbol() override;
+
+  std::unique_ptr<Symbol> clone() const override;
+  uint32_t version() const override { return storage ? storage->version : 0; }
+  bool is_sole() const override { return !storage || storage->views == 1; }
+
+  std::shared_ptr<SymbolicStorage> storage;
+  std::shared_ptr<const SymbolicView> view;  ///< null: the whole storage
+  ValueId scalar = kNoId;                    ///< a host scalar instead
+  ValueId value = kNoId;                     ///< of the view (or the scalar as a tensor), true at `value_version`
+  uint32_t value_version = 0;
+};
+
+/// Builds one graph. Tensors that it made must not outlive it in use; they may be destroyed later.
+class GraphEmitter final : public Emitter {
+ public:
+  explicit GraphEmitter(Graph& graph) : graph_(graph) {}
+
+  void emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+            std::vector<Tensor>& results) override;
+  void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                  std::span<const Tensor> targets) override;
+
+  /// A tensor that is the whole of a storage: of graph input `input`, or of a value just made.
+  Tensor whole(ValueId value, const Dims& strides, int64_t offset, int32_t input = -1);
+  /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the value.
+  Tensor strided(const Tensor& base, const TensorMeta& meta, const Dims& strides, int64_t offset, int64_t relative);
+  /// A host scalar as a 0-d tensor that promotes as Python numbers do.
+  Tensor number(ValueId scalar);
+
+  /// The value of a symbolic or real tensor now.
+  ValueId value_of(const TensorImpl& tensor);
+  /// The scalar value that a tensor made by `number` stands for, or kNoId.
+  static ValueId scalar_of(const TensorImpl& tensor);
+  static const TensorSymbol* symbol_of(const TensorImpl& tensor);
+
+  ValueId emit_item(const Tensor& tensor, Scalar::Kind kind);
+  void emit_assert(const Tensor& tensor, bool expected);
+
+  /// Nodes made from now on come from this line.
+  void set_origin(const std::string& file, int line);
+
+  std::vector<Generator*> generators() const;
+  uint32_t asserts() const { return asserts_; }
+
+ private:
+  Node& append(NodeKind kind);
+  std::vector<NodeArg> node_args(const Op& op, std::span<const Arg> args);
+  NodeArg node_arg(ParamType type, const Arg& arg);
+  std::vector<ResultMeta> host_metas(const Op& op, std::span<const Arg> args);
+  void emit_view(const Op& op, std::span<const Arg> args, const ResultMeta& meta, std::vector<Tensor>& results);
+  ValueId derive(const SymbolicStorage& storage, const std::shared_ptr<const SymbolicView>& view);
+  void write(const Tensor& target, ValueId value);
+  uint32_t chain_of(const Op& op, std::span<const Arg> args);
+  ValueId constant(const TensorImpl& tensor);
+
+  Graph& graph_;
+  std::map<Generator*, uint32_t> chains_;
+  std::map<const TensorImpl*, ValueId> constants_;
+  std::map<ValueId, int32_t> constant_index_;
+  std::vector<uint32_t> tickets_ = std::vector<uint32_t>(kFirstGeneratorChain, 0);
+  uint32_t asserts_ = 0;
+  int32_t origin_ = -1;
+};
+
+}  // namespace terra::graph

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "graph/trace/trace.h"
+
+namespace terra::graph {
+namespace {
+
+std::string number(TraceId id) { return id == kNoValue ? "none" : fmt::format("%{}", id); }
+
+std::string numbers(const std::vector<TraceId>& ids) {
+  std::string out = "[";
+  for (size_t i = 0; i < ids.size(); ++i) out += (i ? ", " : "") + number(ids[i]);
+  return out + "]";
+}
+
+std::string constant(const Arg& a) {
+  switch (a.kind()) {
+    case Arg::Kind::Scalar:
+      if (a.scalar().kind() == Scalar::Kind::Bool) return a.scalar().to_bool() ? "True" : "False";
+      return a.scalar().is_float() ? fmt::format("{}", a.scalar().to_double()) : fmt::format("{}", a.scalar().to_int());
+    case Arg::Kind::IntList: return terra::to_string(a.ints());
+    case Arg::Kind::DType: return std::string(name_of(a.dtype()));
+    case Arg::Kind::String: return fmt::format("'{}'", a.text());
+    case Arg::Kind::Generator: return "generator";
+    default: return "None";
+  }
+}
+
+std::string argument(const TraceArg& a) {
+  if (a.kind == TraceArg::Kind::Value) return number(a.value);
+  if (a.kind == TraceArg::Kind::ValueList) return numbers(a.list);
+  return a.constant.args().empty() ? "None" : constant(a.constant.args()[0]);
+}
+
+struct RecordText {
+  std::string operator()(const CallRecord& r) const {
+    std::string args;
+    for (size_t i = 0; i < r.args.size(); ++i) args += (i ? ", " : "") + argument(r.args[i]);
+    return fmt::format("{} = {}{}({})", numbers(r.results), r.op ? r.op->name : "?", r.in_place ? "_" : "", args);
+  }
+  std::string operator()(const AssertRecord& r) const {
+    return fmt::format("assert bool({}) is {}", number(r.tensor), r.expected);
+  }
+  std::string operator()(const ItemRecord& r) const {
+    return fmt::format("{} = item({})", number(r.result), number(r.tensor));
+  }
+  std::string operator()(const BackwardRecord& r) const {
+    return fmt::format("backward({}, gradients={}, inputs={}{}{})", numbers(r.roots), numbers(r.gradients),
+                       numbers(r.inputs), r.retain_graph ? ", retain_graph" : "", r.create_graph ? ", create_graph" : "");
+  }
+  std::string operator()(const GradRecord& r) const {
+    return fmt::format("{} = grad({}, {}, gradients={}{})", numbers(r.results), numbers(r.roots), numbers(r.inputs),
+                       numbers(r.gradients), r.create_graph ? ", create_graph" : "");
+  }
+  std::string operator()(const ReadGradRecord& r) const {
+    return fmt::format("{} = {}.grad", number(r.result), number(r.tensor));
+  }
+  std::string operator()(const WriteGradRecord& r) const {
+    return fmt::format("{}.grad = {}", number(r.tensor), number(r.value));
+  }
+  std::string operator()(const GradModeRecord& r) const { return fmt::format("grad mode {}", r.enabled ? "on" : "off"); }
+  std::string operator()(const RequiresGradRecord& r) const {
+    return fmt::format("{}.requires_grad_({})", number(r.tensor), r.value);
+  }
+};
+
+std::string input(TraceId id, const TraceInput& in) {
+  if (in.kind == TraceInput::Kind::Scalar) return fmt::format("  {} {}: scalar\n", number(id), in.name);
+  return fmt::format("  {} {}: {} {} strides {} offset {} storage {}{}{}\n", number(id), in.name, name_of(in.meta.dtype),
+                     terra::to_string(in.meta.sizes), terra::to_string(in.strides), in.offset, in.storage_group,
+                     in.requires_grad ? (in.is_leaf ? " requires_grad" : " requires_grad (not a leaf)") : "",
+                     in.grad == kNoValue ? std::string() : " grad " + number(in.grad));
+}
+
+}  // namespace
+
+std::string to_string(const Trace& trace) {
+  std::string out = fmt::format("trace {}, grad mode {}\n", trace.name, trace.grad_enabled ? "on" : "off");
+  for (size_t i = 0; i < trace.inputs.size(); ++i) out += input(static_cast<TraceId>(i), trace.inputs[i]);
+  for (const auto& [id, tensor] : trace.constants) out += fmt::format("  {}: constant {}\n", number(id), describe(tensor));
+  for (const TraceRecord& r : trace.records) {
+    out += "  " + std::visit(RecordText{}, r.what);
+    if (r.line > 0) out += fmt::format("  # {}:{}", r.file, r.line);
+    out += "\n";
+  }
+  return out + "  return " + numbers(trace.outputs) + "\n";
+}
+
+}  // namespace terra::graph

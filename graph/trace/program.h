@@ -1,0 +1,81 @@
+// A graph with its surroundings: how its inputs are found in the program's tensors, and what a run publishes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace terra::graph {
+
+/// How a graph input is found at run time.
+struct InputBinding {
+  enum class Kind : uint8_t { Tensor, Scalar, Tangent };
+  Kind kind = Kind::Tensor;
+  uint32_t index = 0;    ///< Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
+  int64_t offset = 0;    ///< Tensor: elements from the start of the tensor's storage
+  Dims strides;          ///< Tensor: of the value's elements
+};
+
+/// The storage behind an input was written: `output` of the graph is its new value, arranged as the input binding says.
+struct StorageWrite {
+  uint32_t input = 0;     ///< graph input
+  uint32_t output = 0;    ///< graph output
+  uint32_t versions = 1;  ///< how often eager execution would have bumped the version
+};
+
+/// A tensor that the program sees after a run.
+struct TensorSpec {
+  enum class Source : uint8_t {
+    Input,         ///< tensor number `index` of the run's inputs itself
+    InputStorage,  ///< a view of the storage of that tensor
+    Fresh,         ///< a view of a storage that the run makes, holding graph output `index`
+    Constant,      ///< constant number `index` of the graph, or a view of it
+  };
+  Source source = Source::Fresh;
+  uint32_t index = 0;
+  DType dtype = DType::F32;
+  Dims sizes, strides;
+  int64_t offset = 0;
+  bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
+  int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
+  std::string grad_fn;              ///< of differentiable ones: the name of the op's own node
+};
+
+struct ResultSpec {
+  bool is_scalar = false;
+  uint32_t index = 0;  ///< tensor spec, or graph output that is a scalar value
+};
+
+/// `.grad` of a tensor after the run.
+struct GradWrite {
+  uint32_t tensor = 0;  ///< tensor spec
+  int32_t grad = -1;    ///< tensor spec, or -1: None
+};
+
+/// requires_grad of an input after the run, where it changed.
+struct FlagWrite {
+  uint32_t input = 0;  ///< tensor number
+  bool requires_grad = false;
+};
+
+/// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the
+/// gradients of a joint program, one for each of `gradient_inputs`.
+struct Program {
+  Graph graph;
+  std::vector<InputBinding> inputs;  ///< one per graph input
+  std::vector<TensorSpec> tensors;
+  std::vector<ResultSpec> results;   ///< one per Trace::outputs
+  std::vector<StorageWrite> writes;
+  std::vector<GradWrite> grads;
+  std::vector<FlagWrite> flags;
+  std::vector<Generator*> generators;  ///< drawn from; null is the default one
+  uint32_t asserts = 0;
+  size_t calls = 0;  ///< user-level calls
+
+  // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.
+  std::vector<uint32_t> differentiable;    ///< tensor specs that carry the autograd node
+  std::vector<uint32_t> gradient_inputs;   ///< tensors of the run's inputs that get a gradient
+  uint32_t first_gradient = 0;             ///< graph output
+};
+
+}  // namespace terra::graph

@@ -1,0 +1,54 @@
+// Runs the records of a trace through the engine's front end and tape.
+#pragma once
+#include <variant>
+#include <vector>
+
+#include "graph/trace/trace.h"
+
+namespace terra::graph {
+
+/// A numbered value of a trace while it is replayed: a tensor (real or symbolic; host scalars of a graph are symbolic
+/// 0-d tensors), a real scalar, or nothing yet.
+using ReplayValue = std::variant<std::monostate, Tensor, Scalar>;
+
+/// Replays on real tensors, which is eager execution. Subclasses say what items and asserts become in a graph.
+class Replay {
+ public:
+  explicit Replay(const Trace& trace) : trace_(trace), values_(trace.values) {}
+  virtual ~Replay() = default;
+
+  void set(TraceId id, ReplayValue value);
+  const ReplayValue& value(TraceId id) const { return values_[id]; }
+  Tensor tensor(TraceId id) const;
+
+  /// Runs all records under the trace's gradient mode. Throws InternalError for a malformed trace.
+  void run();
+
+  /// Eager replay: the first assert that didn't hold, or -1.
+  int failed_assert() const { return failed_assert_; }
+
+ protected:
+  virtual void at_line(const std::string&, int) {}
+  virtual ReplayValue item(const Tensor& tensor, Scalar::Kind kind);
+  virtual void assert_truth(const Tensor& tensor, bool expected);
+
+ private:
+  void apply(const CallRecord& r);
+  void apply(const AssertRecord& r) { assert_truth(tensor(r.tensor), r.expected); }
+  void apply(const ItemRecord& r) { set(r.result, item(tensor(r.tensor), r.kind)); }
+  void apply(const BackwardRecord& r);
+  void apply(const GradRecord& r);
+  void apply(const ReadGradRecord& r);
+  void apply(const WriteGradRecord& r);
+  void apply(const GradModeRecord& r);
+  void apply(const RequiresGradRecord& r);
+
+  std::vector<Tensor> tensors(const std::vector<TraceId>& ids) const;
+
+  const Trace& trace_;
+  std::vector<ReplayValue> values_;
+  int asserts_ = 0;
+  int failed_assert_ = -1;
+};
+
+}  // namespace terra::graph
