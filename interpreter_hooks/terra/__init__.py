@@ -10,8 +10,8 @@ from _terra_C import *  # noqa: F401,F403
 from .version import __version__
 
 _SUBMODULES = (
-    "accelerator", "amp", "autograd", "backends", "capture", "cuda", "distributions", "linalg", "mps", "nn", "optim",
-    "random", "recursive", "serialization", "testing", "utils", "version",
+    "accelerator", "amp", "autograd", "backends", "capture", "cuda", "mps", "nn", "optim", "random", "recursive",
+    "serialization", "testing", "utils", "version", "vision",
 )  # fmt: skip
 
 

@@ -1,2 +1,27 @@
-from _terra_C import no_grad
-from torch.autograd import Function
+"""terra.autograd: gradients as functions, and functions with gradients of their own."""
+
+from _terra_C import (
+    backward,
+    enable_grad,
+    grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+from . import functional
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .function import Function
+from .variable import Variable
+
+__all__ = [
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck",
+    "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
+
+
+def gradcheck(*args, **kwargs):
+    from ..testing import gradcheck as check
+
+    return check(*args, **kwargs)

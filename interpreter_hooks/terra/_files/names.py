@@ -1,0 +1,125 @@
+"""What the names in a pickle mean. Files carry PyTorch's names, so that either side reads what the other wrote."""
+
+from collections import OrderedDict
+
+import _terra_C as C
+
+STORAGES = {
+    "DoubleStorage": C.float64,
+    "FloatStorage": C.float32,
+    "HalfStorage": C.float16,
+    "BFloat16Storage": C.bfloat16,
+    "LongStorage": C.int64,
+    "IntStorage": C.int32,
+    "ShortStorage": C.int16,
+    "CharStorage": C.int8,
+    "ByteStorage": C.uint8,
+    "BoolStorage": C.bool,
+}
+STORAGE_NAMES = {dtype: name for name, dtype in STORAGES.items()}
+DTYPE_NAMES = {
+    "float64": C.float64, "float32": C.float32, "float16": C.float16, "bfloat16": C.bfloat16, "int64": C.int64,
+    "int32": C.int32, "int16": C.int16, "int8": C.int8, "uint8": C.uint8, "bool": C.bool,
+}  # fmt: skip
+NAMES_OF_DTYPES = {dtype: name for name, dtype in DTYPE_NAMES.items()}
+
+
+class StorageType:
+    """A global such as torch.FloatStorage: the dtype of a storage's elements, None for untyped bytes."""
+
+    def __init__(self, name):
+        self.name = name
+        self.dtype = STORAGES.get(name)
+
+
+STORAGE_TYPES = {name: StorageType(name) for name in (*STORAGES, "UntypedStorage")}
+
+
+class Storage:
+    """The bytes of one entry of an archive as a one-dimensional tensor; made once, shared by all tensors over it."""
+
+    def __init__(self, data, dtype):
+        self.data = data
+        self.dtype = dtype
+        self._typed = {}
+
+    def typed(self, dtype):
+        flat = self._typed.get(dtype)
+        if flat is None:
+            count = len(self.data) // dtype.itemsize
+            if count:
+                flat = C.frombuffer(bytearray(self.data), dtype=dtype, count=count).clone()
+            else:
+                flat = C.empty(0, dtype=dtype)
+            self._typed[dtype] = flat
+        return flat
+
+
+def rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks=None, metadata=None):
+    return rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, storage.dtype, metadata)
+
+
+def rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype, metadata=None):
+    """A view of the storage. The numbers come from a file: they are checked against it."""
+    if not isinstance(storage, Storage) or dtype is None:
+        raise ValueError("a tensor in the file has no storage of a known type")
+    flat = storage.typed(dtype)
+    size, stride = list(size), list(stride)
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if all(n > 0 for n in size) else offset - 1
+    if offset < 0 or len(size) != len(stride) or min([0, *size, *stride]) < 0 or last >= flat.numel():
+        raise ValueError(
+            f"a tensor of size {size}, stride {stride} and offset {offset} does not fit into its storage of "
+            f"{flat.numel()} elements"
+        )
+    tensor = flat.as_strided(size, stride, offset)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def rebuild_parameter(data, requires_grad, hooks=None):
+    return C.Parameter(data, requires_grad)
+
+
+def rebuild_parameter_with_state(data, requires_grad, hooks, state):
+    parameter = C.Parameter(data, requires_grad)
+    for name, value in state.items():
+        setattr(parameter, name, value)
+    return parameter
+
+
+REBUILD = {
+    ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): rebuild_tensor_v3,
+    ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
+}
+
+ALLOWED = {
+    **REBUILD,
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "defaultdict"): __import__("collections").defaultdict,
+    ("collections", "Counter"): __import__("collections").Counter,
+    ("builtins", "set"): set,
+    ("__builtin__", "set"): set,
+    ("builtins", "dict"): dict,
+    ("builtins", "bytearray"): bytearray,
+    ("builtins", "complex"): complex,
+    ("torch", "Size"): C.Size,
+    ("torch", "device"): C.device,
+    ("torch", "Tensor"): C.Tensor,
+    ("torch.nn.parameter", "Parameter"): C.Parameter,
+    **{("torch", name): dtype for name, dtype in DTYPE_NAMES.items()},
+    **{("torch", name): kind for name, kind in STORAGE_TYPES.items()},
+    ("torch.storage", "UntypedStorage"): STORAGE_TYPES["UntypedStorage"],
+}
+
+
+def own_module(module):
+    """The module of this package for a name in a file: torch.nn.modules.linear is terra.nn.modules.linear."""
+    package = __name__.partition(".")[0]
+    return package + module[len("torch") :] if module == "torch" or module.startswith("torch.") else module
+
+
+def file_module(module):
+    """The other way round, for names that are written."""
+    package = __name__.partition(".")[0]
+    return "torch" + module[len(package) :] if module == package or module.startswith(package + ".") else module

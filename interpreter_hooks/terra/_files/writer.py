@@ -1,0 +1,89 @@
+"""Objects into a pickle with PyTorch's names; tensors' bytes go beside it, once per storage."""
+
+import ctypes
+import pickle
+import types
+from collections import OrderedDict
+
+import _terra_C as C
+
+from . import names
+
+
+class _StorageReference:
+    """Stands for a storage while its tensor is pickled."""
+
+    def __init__(self, key, tensor):
+        self.key = key
+        self.type = names.STORAGE_TYPES[names.STORAGE_NAMES[tensor.dtype]]
+        self.count = tensor._storage_bytes() // tensor.dtype.itemsize
+
+
+# Functions and types that are written under names that are not their own.
+_WRITTEN_NAMES = {function: path for path, function in names.REBUILD.items()}
+_WRITTEN_NAMES[C.Size] = ("torch", "Size")
+_WRITTEN_NAMES[C.device] = ("torch", "device")
+
+
+class Writer(pickle._Pickler):
+    """`storages` collects a tensor per storage, by key, for its bytes to be written afterwards."""
+
+    def __init__(self, file):
+        super().__init__(file, protocol=2)
+        self.storages = {}
+        self._keys = {}
+
+    def reducer_override(self, value):
+        if isinstance(value, C.Parameter):
+            return names.rebuild_parameter, (value.detach(), value.requires_grad, OrderedDict())
+        if isinstance(value, C.Tensor):
+            return self._reduce_tensor(value)
+        if isinstance(value, C.dtype):
+            return names.NAMES_OF_DTYPES[value]
+        if isinstance(value, C.device):
+            return C.device, (str(value),)
+        if isinstance(value, names.StorageType):
+            return value.name
+        return NotImplemented
+
+    def _reduce_tensor(self, tensor):
+        if not tensor.is_leaf and tensor.requires_grad:
+            tensor = tensor.detach().requires_grad_()
+        reference = _StorageReference(self._key_of(tensor), tensor)
+        arguments = (
+            reference, tensor.storage_offset(), tuple(tensor.size()), tuple(tensor.stride()), tensor.requires_grad,
+            OrderedDict(),
+        )  # fmt: skip
+        return names.rebuild_tensor_v2, arguments
+
+    def _key_of(self, tensor):
+        place = (tensor._storage_ptr(), tensor.dtype) if tensor._storage_bytes() else len(self._keys)
+        if place not in self._keys:
+            self._keys[place] = str(len(self._keys))
+            self.storages[self._keys[place]] = tensor
+        return self._keys[place]
+
+    def persistent_id(self, value):
+        if isinstance(value, _StorageReference):
+            return ("storage", value.type, value.key, "cpu", value.count)
+        return None
+
+    def save_global(self, value, name=None):
+        path = _WRITTEN_NAMES.get(value) if callable(value) else None
+        if path is None and isinstance(value, (C.dtype, names.StorageType)):
+            path = ("torch", name)
+        if path is None and getattr(value, "__module__", None) not in (None, "__main__"):
+            renamed = names.file_module(value.__module__)
+            path = (renamed, name or value.__qualname__) if renamed != value.__module__ else None
+        if path is None:
+            return super().save_global(value, name)
+        self.write(pickle.GLOBAL + f"{path[0]}\n{path[1]}\n".encode())
+        self.memoize(value)
+
+    dispatch = {**pickle._Pickler.dispatch, types.FunctionType: save_global}
+
+
+def bytes_of(tensor):
+    """The bytes of a tensor's whole storage, without a copy; the tensor must outlive them."""
+    count = tensor._storage_bytes()
+    return memoryview((ctypes.c_char * count).from_address(tensor._storage_ptr())).cast("B") if count else b""
