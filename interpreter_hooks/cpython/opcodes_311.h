@@ -3,7 +3,7 @@
  * X(name, pops, pushes, next) with `arg` as the (extended) argument. tests/unit/recorder/opcodes_test.cpp compares
  * pushes - pops with the compiler's own stack_effect for every opcode. An opcode that is not listed ends a recording.
  *
- * next: N falls through; J jumps always; B jumps or falls through; X leaves the frame or raises.
+ * next: N falls through; J jumps always; B jumps or falls through; L leaves the frame or raises.
  */
 #ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_OPCODES_311_H
 #define TERRA_INTERPRETER_HOOKS_CPYTHON_OPCODES_311_H
@@ -93,7 +93,7 @@
   X(CALL, arg + 2, 1, N)                                       \
   X(CALL_FUNCTION_EX, 3 + (arg & 1), 1, N)                     \
   X(MAKE_FUNCTION, 1 + TERRA_FLAGS(arg), 1, N)                 \
-  X(RETURN_VALUE, 1, 0, X)                                     \
+  X(RETURN_VALUE, 1, 0, L)                                     \
   X(YIELD_VALUE, 1, 1, N)                                      \
   /* with and exceptions */                                    \
   X(BEFORE_WITH, 1, 2, N)                                      \
@@ -101,8 +101,8 @@
   X(PUSH_EXC_INFO, 1, 2, N)                                    \
   X(CHECK_EXC_MATCH, 1, 1, N)                                  \
   X(POP_EXCEPT, 1, 0, N)                                       \
-  X(RAISE_VARARGS, arg, 0, X)                                  \
-  X(RERAISE, 1, 0, X)                                          \
+  X(RAISE_VARARGS, arg, 0, L)                                  \
+  X(RERAISE, 1, 0, L)                                          \
   /* imports */                                                \
   X(IMPORT_NAME, 2, 1, N)                                      \
   X(IMPORT_FROM, 0, 1, N)

@@ -1,0 +1,173 @@
+#include "interpreter_hooks/effects/effects.h"
+
+#include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+/// Calls visit(register) for the list of registers behind `skip` operand words.
+template <class F>
+void each_register(const Word* at, int skip, F visit) {
+  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
+  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
+    if (list[i] != no_register) visit(list[i]);
+  }
+}
+
+std::vector<PyObject*> objects(const Word* at, int skip, const Run& run) {
+  std::vector<PyObject*> result;
+  each_register(at, skip, [&](Register r) { result.push_back(run.registers[r]); });
+  return result;
+}
+
+bool made(const Word* at, Run& run, PyObject* object) {
+  run.registers[head(at).dst] = object;
+  return object != nullptr;
+}
+
+bool make_tuple(Word* at, Run& run) {
+  auto items = objects(at, 0, run);
+  PyObject* tuple = PyTuple_New(items.size());
+  for (size_t i = 0; tuple && i < items.size(); i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
+  return made(at, run, tuple);
+}
+
+bool make_list(Word* at, Run& run) {
+  auto items = objects(at, 0, run);
+  PyObject* list = PyList_New(items.size());
+  for (size_t i = 0; list && i < items.size(); i++) PyList_SET_ITEM(list, i, Py_NewRef(items[i]));
+  return made(at, run, list);
+}
+
+bool make_dict(Word* at, Run& run) {
+  auto items = objects(at, 0, run);
+  PyObject* dict = PyDict_New();
+  for (size_t i = 0; dict && i < items.size(); i += 2) {
+    if (PyDict_SetItem(dict, items[i], items[i + 1]) < 0) Py_CLEAR(dict);
+  }
+  return made(at, run, dict);
+}
+
+bool make_object(Word* at, Run& run) {
+  auto* type = pointer<PyTypeObject>(at[1]);
+  auto items = objects(at, 1, run);
+  PyObject* object = type->tp_alloc(type, 0);
+  for (size_t i = 0; object && i < items.size(); i += 2) {
+    if (PyObject_GenericSetAttr(object, items[i], items[i + 1]) < 0) Py_CLEAR(object);
+  }
+  return made(at, run, object);
+}
+
+bool make_method(Word* at, Run& run) { return made(at, run, PyMethod_New(a_of(at, run), b_of(at, run))); }
+
+bool make_cell(Word* at, Run& run) {
+  return made(at, run, PyCell_New(head(at).a == no_register ? nullptr : a_of(at, run)));
+}
+
+bool set_attribute(Word* at, Run& run) {
+  return PyObject_SetAttr(a_of(at, run), object_word(at[1]), b_of(at, run)) == 0;
+}
+bool delete_attribute(Word* at, Run& run) {
+  return PyObject_SetAttr(a_of(at, run), object_word(at[1]), nullptr) == 0;
+}
+bool set_item(Word* at, Run& run) {
+  return PyObject_SetItem(a_of(at, run), run.registers[static_cast<Register>(at[1])], b_of(at, run)) == 0;
+}
+bool delete_item(Word* at, Run& run) {
+  return PyObject_DelItem(a_of(at, run), run.registers[static_cast<Register>(at[1])]) == 0;
+}
+bool append(Word* at, Run& run) { return PyList_Append(a_of(at, run), b_of(at, run)) == 0; }
+bool set_cell(Word* at, Run& run) { return PyCell_Set(a_of(at, run), b_of(at, run)) == 0; }
+
+bool call_method(Word* at, Run& run) {
+  auto arguments = objects(at, 1, run);
+  PyObject* result = PyObject_Vectorcall(object_word(at[1]), arguments.data(), arguments.size(), nullptr);
+  Py_XDECREF(result);
+  return result != nullptr;
+}
+
+// ---- texts ----
+
+std::string names(const Word* at, int skip, const RegisterFile& file) {
+  std::string text;
+  each_register(at, skip, [&](Register r) { text += (text.empty() ? "" : ", ") + file.name(r); });
+  return text;
+}
+std::string a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
+std::string b(const Word* at, const RegisterFile& file) { return file.name(head(at).b); }
+std::string dst(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " = "; }
+std::string key(const Word* at, const RegisterFile& file) { return file.name(static_cast<Register>(at[1])); }
+
+std::string make_tuple_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "(" + names(at, 0, f) + ")"; }
+std::string make_list_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "[" + names(at, 0, f) + "]"; }
+std::string make_dict_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "{" + names(at, 0, f) + "}"; }
+std::string make_object_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "new " + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
+}
+std::string make_method_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "method " + a(at, f) + " of " + b(at, f);
+}
+std::string make_cell_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "cell"; }
+std::string set_attribute_text(const Word* at, const RegisterFile& f) {
+  return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
+}
+std::string delete_attribute_text(const Word* at, const RegisterFile& f) {
+  return "del " + a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1]));
+}
+std::string set_item_text(const Word* at, const RegisterFile& f) {
+  return a(at, f) + "[" + key(at, f) + "] = " + b(at, f);
+}
+std::string delete_item_text(const Word* at, const RegisterFile& f) { return "del " + a(at, f) + "[" + key(at, f) + "]"; }
+std::string append_text(const Word* at, const RegisterFile& f) { return a(at, f) + ".append(" + b(at, f) + ")"; }
+std::string set_cell_text(const Word* at, const RegisterFile& f) { return "cell " + a(at, f) + " = " + b(at, f); }
+std::string call_method_text(const Word* at, const RegisterFile& f) {
+  return std::string(Py_TYPE(object_word(at[1]))->tp_name) + "(" + names(at, 1, f) + ")";
+}
+
+}  // namespace
+
+#define ROW(name) {#name, false, name, name##_text}
+const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
+    ROW(make_tuple),  ROW(make_list),     ROW(make_dict),        ROW(make_object), ROW(make_method),
+    ROW(make_cell),   ROW(set_attribute), ROW(delete_attribute), ROW(set_item),    ROW(delete_item),
+    ROW(append),      ROW(set_cell),      ROW(call_method),
+};
+#undef ROW
+
+void EffectProgram::finish(Register result, const RegisterFile& file) {
+  result_ = result;
+  auto use = [&](Register r) {
+    if (r >= 0 && r != no_register && !file.owned(r) &&
+        std::find(borrowed_.begin(), borrowed_.end(), r) == borrowed_.end()) {
+      borrowed_.push_back(r);
+    }
+  };
+  program_.each([&](const Word* at) {
+    use(head(at).a);
+    use(head(at).b);
+    switch (static_cast<Effect>(head(at).kind)) {
+      case Effect::MakeTuple:
+      case Effect::MakeList:
+      case Effect::MakeDict: each_register(at, 0, use); break;
+      case Effect::MakeObject:
+      case Effect::CallMethod: each_register(at, 1, use); break;
+      case Effect::SetItem:
+      case Effect::DeleteItem: use(static_cast<Register>(at[1])); break;
+      default: break;
+    }
+  });
+  use(result);
+}
+
+PyObject* EffectProgram::run(Run& run) {
+  for (Register r : borrowed_) Py_INCREF(run.registers[r]);
+  PyObject* result = program_.run(run) < 0 ? Py_NewRef(run.registers[result_]) : nullptr;
+  for (Register r : borrowed_) Py_DECREF(run.registers[r]);
+  return result;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,54 @@
+// The effect program: fresh objects and deferred writes, in program order, after the graph has been committed.
+//
+// It shares the registers of the entry program. Before it starts every borrowed register that it uses is made strong
+// (a write may drop the last reference to something). It fails only for want of memory or through a user's __del__,
+// and then the exception is the frame's.
+#pragma once
+#include "interpreter_hooks/guards/program.h"
+
+#include <vector>
+
+namespace terra::capture {
+
+enum class Effect : uint8_t {
+  // Fresh objects: dst = new reference.
+  MakeTuple,   // [registers]
+  MakeList,    // [registers]
+  MakeDict,    // [registers: key, value, key, value...]
+  MakeObject,  // [type, registers: name, value...]  an instance whose attributes live in its dict or slots
+  MakeMethod,  // a b   bound method of function a and object b
+  MakeCell,    // a, or no_register for an empty cell
+  // Writes.
+  SetAttribute,     // a b [name]
+  DeleteAttribute,  // a [name]
+  SetItem,          // a b [key register]
+  DeleteItem,       // a [key register]
+  Append,           // a b
+  SetCell,          // a b
+  CallMethod,       // [method descriptor, registers]  list.insert, dict.update, ...
+  Count_
+};
+
+extern const Kind effect_kinds[static_cast<size_t>(Effect::Count_)];
+
+class EffectProgram {
+ public:
+  EffectProgram() : program_(effect_kinds) {}
+
+  void emit(Effect kind, Register dst, Register a, Register b, const std::vector<Word>& operands = {}) {
+    program_.emit(kind, dst, a, b, operands);
+  }
+  /// To be called once, when everything is emitted: `result` is what the frame returns.
+  void finish(Register result, const RegisterFile& file);
+
+  /// New reference to the frame's result, or null with an exception.
+  PyObject* run(Run& run);
+  const Program& program() const { return program_; }
+
+ private:
+  Program program_;
+  Register result_ = no_register;
+  std::vector<Register> borrowed_;
+};
+
+}  // namespace terra::capture

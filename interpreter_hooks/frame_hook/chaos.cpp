@@ -1,0 +1,81 @@
+#include "interpreter_hooks/frame_hook/chaos.h"
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+namespace terra::capture {
+
+namespace {
+
+constexpr int any = -2;
+
+/// "N@K": number N, or `*` for each in turn, at every K-th run.
+struct Schedule {
+  int number = -1;
+  long every = 0;
+  long runs = 0;
+
+  /// -1, or the number to fail among `count`.
+  int next(int count) {
+    if (every <= 0 || count <= 0 || ++runs % every != 0) return -1;
+    if (number == any) return static_cast<int>((runs / every - 1) % count);
+    return number < count ? number : -1;
+  }
+};
+
+struct Chaos {
+  bool on = false;
+  Schedule guards, asserts;
+  double probability = 0;
+  std::mt19937 random{1};
+};
+
+Chaos& chaos() {
+  static Chaos instance;
+  return instance;
+}
+
+Schedule parse(const std::string& text) {
+  Schedule schedule;
+  size_t at = text.find('@');
+  std::string number = text.substr(0, at);
+  schedule.number = number == "*" ? any : std::atoi(number.c_str());
+  schedule.every = at == std::string::npos ? 1 : std::atol(text.c_str() + at + 1);
+  return schedule;
+}
+
+}  // namespace
+
+bool chaos_is_on() { return chaos().on; }
+
+void read_chaos() {
+  const char* variable = std::getenv("TERRA_CHAOS");
+  chaos() = Chaos();
+  std::string text = variable ? variable : "";
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string part = text.substr(at, end - at);
+    size_t equals = part.find('=');
+    std::string name = part.substr(0, equals), value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (name == "guard") chaos().guards = parse(value);
+    if (name == "assert") chaos().asserts = parse(value);
+    if (name == "p") chaos().probability = std::atof(value.c_str());
+    if (name == "seed") chaos().random.seed(static_cast<unsigned>(std::atol(value.c_str())));
+    chaos().on = true;
+    at = end + 1;
+  }
+}
+
+Fault next_fault(int guards, bool has_graph) {
+  Chaos& c = chaos();
+  Fault fault;
+  fault.guard = c.guards.next(guards);
+  fault.assertion = has_graph && c.asserts.next(1) >= 0;
+  if (c.probability > 0 && guards > 0 && std::uniform_real_distribution<>(0, 1)(c.random) < c.probability) {
+    fault.guard = static_cast<int>(c.random() % static_cast<unsigned>(guards));
+  }
+  return fault;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,18 @@
+// Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold.
+#pragma once
+
+namespace terra::capture {
+
+/// What is to go wrong in a run of an entry.
+struct Fault {
+  int guard = -1;       ///< number of the guard that fails; -1: none
+  bool assertion = false;  ///< the graph is refused before it commits
+};
+
+/// For the next run of an entry with so many guards; whether an assert can fail as well.
+Fault next_fault(int guards, bool has_graph);
+/// False as long as TERRA_CHAOS asks for nothing: then next_fault need not be called.
+bool chaos_is_on();
+void read_chaos();
+
+}  // namespace terra::capture

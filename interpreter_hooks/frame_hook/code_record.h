@@ -1,0 +1,49 @@
+// What the frame tier knows about one code object, from its first call to the end of the process.
+#pragma once
+#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/recorder/reasons.h"
+#include "interpreter_hooks/recorder/relaxation.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace terra::capture {
+
+/// The ladder (decide.cpp).
+enum class State : unsigned char {
+  Cold,       ///< counting calls
+  Hot,        ///< the next call is recorded
+  Captured,   ///< has entries; a miss may lead to another recording
+  Settled,    ///< keeps its entries, is not recorded any more
+  GivenUp,    ///< runs plainly for good
+};
+const char* state_name(State state);
+
+struct CodeRecord {
+  std::string name, file;
+  int line = 0;
+  State state = State::Cold;
+  bool eligible = true;      ///< an ordinary function
+  long calls = 0;
+  long next_recording = 0;   ///< number of the call that is to be recorded
+  int recordings = 0;
+  int failures = 0;          ///< recordings in a row that gave no entry
+  long hits = 0, misses = 0, misses_in_a_row = 0, fallbacks = 0;
+  Stop why;                  ///< the last recording that gave no entry
+  std::string last_miss;
+  Relaxation relaxation;
+  std::vector<std::shared_ptr<Entry>> entries;  ///< most recently used first
+  double recording_ms = 0;
+};
+
+/// The record of a code object; made at the first call. Null for code that can't carry one.
+CodeRecord* record_of(PyCodeObject* code);
+/// The record if there is one.
+CodeRecord* find_record(PyCodeObject* code);
+/// Of every code object that was called, the dead included (their entries are gone).
+const std::vector<std::shared_ptr<CodeRecord>>& all_records();
+/// Forgets everything: terra.capture.reset().
+void reset_records();
+
+}  // namespace terra::capture

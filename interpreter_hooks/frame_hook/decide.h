@@ -1,0 +1,17 @@
+// The ladder of a code object: what to do with the call that is about to happen, and what a result of it means.
+#pragma once
+#include "interpreter_hooks/frame_hook/code_record.h"
+
+namespace terra::capture {
+
+enum class Step : unsigned char { Run, Record, Serve };
+
+/// At every call of an eligible frame; counts it.
+Step decide(CodeRecord& record);
+/// A recording ended; `again`: a fact was relaxed, record the next call.
+void recorded(CodeRecord& record, std::shared_ptr<Entry> entry, const Stop& why, bool again);
+/// No entry held. True: this call is to be recorded. `path` is the number whose fact failed ("" for another guard).
+bool missed(CodeRecord& record);
+void hit(CodeRecord& record, size_t index);
+
+}  // namespace terra::capture

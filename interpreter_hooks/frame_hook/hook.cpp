@@ -1,0 +1,188 @@
+#include "interpreter_hooks/frame_hook/hook.h"
+
+#include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <chrono>
+
+namespace terra::capture {
+
+namespace {
+
+/// No recording on top of another, and none inside the engine's own work.
+thread_local bool busy = false;
+
+struct Busy {
+  Busy() { busy = true; }
+  ~Busy() { busy = false; }
+};
+
+double now_ms() {
+  using namespace std::chrono;
+  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// An exception of ours never reaches the program: the frame has run or will run plainly.
+void internal_error(CodeRecord& record, const char* what) {
+  totals().internal_errors++;
+  record.state = State::GivenUp;
+  record.entries.clear();
+  record.why = {Reason::Internal, what, record.file, record.line};
+}
+
+/// Runs the frame under CPython and watches. The result is the frame's in every case.
+PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
+  Busy guard;
+  totals().recordings++;
+  double before = now_ms();
+  int collecting = PyGC_Disable();  // a collection inside would run finalizers at another time than a run of the entry
+  auto recording = std::make_unique<Recording>(record.relaxation, thread);
+  PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
+  Py_INCREF(function);
+  recording->begin(frame);
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  terra_events_stop();
+  std::shared_ptr<Entry> entry;
+  std::string error;
+  try {
+    entry = recording->finish();
+  } catch (const std::exception& e) {
+    error = e.what();
+  }
+  recorded(record, entry, recording->why(), recording->again());
+  if (entry) totals().captures++;
+  if (!error.empty()) internal_error(record, error.c_str());
+  record.recording_ms += now_ms() - before;
+  totals().recording_ms += now_ms() - before;
+  recording.reset();
+  Py_DECREF(function);
+  if (collecting) PyGC_Enable();
+  PyErr_Restore(type, value, traceback);
+  if (!error.empty() && settings().strict) {
+    Py_CLEAR(result);
+    PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), error.c_str());
+  }
+  return result;
+}
+
+/// After a miss: numbers that were facts become inputs, and an entry that relied on them goes. True when it went.
+bool relax_after(CodeRecord& record, size_t index, const Attempt& attempt, TerraFrame* frame) {
+  Entry& entry = *record.entries[index];
+  const Program& program = attempt.late ? entry.late : entry.entry;
+  entry.misses++;
+  entry.last_miss = record.last_miss = program.text(attempt.missed_at, entry.file);
+  if (attempt.late || static_cast<Op>(head(program.at(attempt.missed_at)).kind) != Op::Equal) return false;
+  if (!relax_numbers(entry, terra_frame_localsplus(frame), terra_frame_function(frame), record.relaxation)) return false;
+  record.entries.erase(record.entries.begin() + index);
+  return true;
+}
+
+/// True when an entry served the call; `result` is the frame's.
+bool serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
+  PyObject** arguments = terra_frame_localsplus(frame);
+  PyFunctionObject* function = terra_frame_function(frame);
+  bool injected = false;
+  for (size_t i = 0; i < record.entries.size(); i++) {
+    std::shared_ptr<Entry> entry = record.entries[i];
+    Attempt attempt = run_entry(*entry, arguments, function);
+    if (attempt.outcome == Outcome::Done) {
+      entry->hits++;
+      totals().replays++;
+      totals().graph_calls += entry->calls;
+      hit(record, i);
+      *result = attempt.result;
+      return true;
+    }
+    if (attempt.outcome == Outcome::Injected) {
+      injected = true;
+      break;
+    }
+    if (attempt.missed_at < 0) {
+      entry->misses++;
+      entry->last_miss = record.last_miss = "the graph was refused";
+      continue;
+    }
+    if (relax_after(record, i, attempt, frame)) i--;
+  }
+  record.fallbacks++;
+  totals().fallbacks++;
+  if (!injected) totals().misses++;
+  return injected;
+}
+
+PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
+  if (throwing) {
+    recording.stop(Reason::GeneratorEscapes, "throw");
+    return terra_frame_run(thread, frame, throwing);
+  }
+  ShadowFrame* shadow = recording.enter(frame);
+  recording.let_go();
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  if (shadow && Recording::current() == &recording) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    recording.leave(shadow, result);
+    recording.let_go();
+    PyErr_Restore(type, value, traceback);
+  }
+  return result;
+}
+
+PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  if (Recording* recording = Recording::current()) [[unlikely]] {
+    return run_child(*recording, thread, frame, throwing);
+  }
+  if (throwing || busy || settings().mode == Mode::Off || terra_frame_is_borrowed(frame)) {
+    return terra_frame_run(thread, frame, throwing);
+  }
+  CodeRecord* record = record_of(terra_frame_code(frame));
+  if (!record || !record->eligible || record->state == State::GivenUp || terra_thread_is_observed(thread)) {
+    return terra_frame_run(thread, frame, 0);
+  }
+  Step step = decide(*record);
+  if (step == Step::Serve) {
+    PyObject* result = nullptr;
+    long replays = totals().replays;
+    bool done = serve(*record, frame, &result);
+    if (done && totals().replays != replays) return result;
+    step = !done && missed(*record) ? Step::Record : Step::Run;
+  }
+  return step == Step::Record ? record_frame(*record, thread, frame) : terra_frame_run(thread, frame, 0);
+}
+
+void apply() {
+  if (settings().mode == Mode::Off) {
+    if (terra_hook_is_installed()) terra_hook_uninstall();
+  } else {
+    terra_hook_install(evaluate);
+  }
+}
+
+}  // namespace
+
+Totals& totals() {
+  static Totals instance;
+  return instance;
+}
+
+void start() {
+  prepare_recorder();
+  read_environment();
+  read_chaos();
+  apply();
+}
+
+Mode set_mode(Mode mode) {
+  prepare_recorder();
+  Mode before = settings().mode;
+  settings().mode = mode;
+  apply();
+  return before;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,55 @@
+#include "interpreter_hooks/frame_hook/mode.h"
+
+#include <cstdlib>
+#include <iterator>
+
+namespace terra::capture {
+
+namespace {
+
+struct Name {
+  const char* text;
+  Mode mode;
+};
+constexpr Name names[] = {{"off", Mode::Off},       {"auto", Mode::Auto},     {"frame", Mode::Auto},
+                          {"coexec", Mode::Off},    {"verify", Mode::Verify}, {"stress", Mode::Stress}};
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+}  // namespace
+
+Settings& settings() {
+  static Settings instance;
+  return instance;
+}
+
+bool parse_mode(const std::string& name, Mode& mode) {
+  for (const Name& known : names) {
+    if (name == known.text) {
+      mode = known.mode;
+      return true;
+    }
+  }
+  return false;
+}
+
+const char* mode_name(Mode mode) {
+  for (const Name& known : names) {
+    if (known.mode == mode) return known.text;
+  }
+  return "?";
+}
+
+void read_environment() {
+  Settings& s = settings();
+  std::string capture = variable("TERRA_CAPTURE");
+  if (!parse_mode(capture.empty() ? "auto" : capture, s.mode)) s.mode = Mode::Auto;
+  s.strict = variable("TERRA_STRICT") == "1";
+  s.explain = variable("TERRA_EXPLAIN") == "1";
+  s.report = variable("TERRA_REPORT");
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,35 @@
+// What the frame tier may do in this process: TERRA_CAPTURE and friends.
+#pragma once
+#include <string>
+
+namespace terra::capture {
+
+enum class Mode : unsigned char {
+  Off,     ///< every frame runs plainly
+  Auto,    ///< hot frames that do tensor work are captured
+  Verify,  ///< the capture runs without committing, then the frame is interpreted; results are compared
+  Stress,  ///< every eligible frame is recorded at its second call, tensors or not
+};
+
+struct Settings {
+  Mode mode = Mode::Off;
+  bool strict = false;   ///< TERRA_STRICT: internal errors raise
+  bool frozen = false;   ///< terra.capture.freeze(): a miss is an error
+  bool explain = false;  ///< TERRA_EXPLAIN
+  std::string report;    ///< TERRA_REPORT
+};
+
+/// Of the process; changed under the GIL.
+Settings& settings();
+/// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress". False for another name.
+bool parse_mode(const std::string& name, Mode& mode);
+const char* mode_name(Mode mode);
+void read_environment();
+
+/// Runs before a code object's first recording, and how often it may be recorded.
+constexpr int profile_runs = 3;
+constexpr int most_entries = 8;
+constexpr int most_recordings = 24;
+constexpr int most_failures = 3;
+
+}  // namespace terra::capture

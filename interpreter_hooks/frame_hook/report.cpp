@@ -1,0 +1,122 @@
+#include "interpreter_hooks/frame_hook/report.h"
+
+#include "interpreter_hooks/bindings/counters.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace terra::capture {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const auto started = std::chrono::steady_clock::now();
+
+bool interesting(const CodeRecord& record) { return record.recordings > 0; }
+
+Json reason_of(const CodeRecord& record) {
+  if (record.why.reason == Reason::None || !record.entries.empty()) return nullptr;
+  return {{"id", static_cast<int>(record.why.reason)},
+          {"text", record.why.text()},
+          {"file", record.why.file},
+          {"line", record.why.line}};
+}
+
+Json entry_json(const Entry& entry) {
+  return {{"hits", entry.hits},
+          {"misses", entry.misses},
+          {"nodes", entry.graph ? entry.graph->node_count() : 0},
+          {"guards", entry.entry.texts(entry.file, true)},
+          {"last_miss", entry.last_miss.empty() ? Json(nullptr) : Json(entry.last_miss)}};
+}
+
+Json frame_json(const CodeRecord& record) {
+  Json entries = Json::array();
+  for (auto& entry : record.entries) entries.push_back(entry_json(*entry));
+  return {{"name", record.name},   {"file", record.file},   {"line", record.line},         {"state", state_name(record.state)},
+          {"calls", record.calls}, {"reason", reason_of(record)}, {"entries", entries}, {"cuts", Json::array()}};
+}
+
+}  // namespace
+
+std::string report_json() {
+  Totals& t = totals();
+  Json frames = Json::array();
+  for (auto& record : all_records()) {
+    if (interesting(*record)) frames.push_back(frame_json(*record));
+  }
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+  Json json = {{"version", 1},
+               {"seconds", seconds.count()},
+               {"ops", {{"eager", hooks::counters.eager_calls}, {"graph", t.graph_calls}, {"stub", 0}}},
+               {"runs", {{"frame", t.replays}, {"coexec_iterations", 0}, {"recursive", 0}}},
+               {"misses", t.misses},
+               {"fallbacks", t.fallbacks},
+               {"recordings", t.recordings},
+               {"replays", t.replays},
+               {"captures", t.captures},
+               {"capture_ms", t.recording_ms},
+               {"divergences", 0},
+               {"internal_errors", t.internal_errors},
+               {"peak_tensor_bytes", 0},
+               {"frames", frames},
+               {"segments", Json::array()},
+               {"recorder",
+                {{"events", recorder_stats().events},
+                 {"slots_checked", recorder_stats().slots_checked},
+                 {"slots_wrong", recorder_stats().slots_wrong},
+                 {"pins", recorder_stats().pins}}}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string explain(const CodeRecord& record) {
+  std::string text = record.name + " (" + record.file + ":" + std::to_string(record.line) + "): " +
+                     state_name(record.state) + ", " + std::to_string(record.calls) + " calls, " +
+                     std::to_string(record.recordings) + " recordings, " + std::to_string(record.hits) + " replays\n";
+  if (record.entries.empty() && record.why.reason != Reason::None) {
+    const ReasonText& reason = reason_text(record.why.reason);
+    text += "  reason " + std::to_string(static_cast<int>(record.why.reason)) + ": " + record.why.text() + " (" +
+            record.why.file + ":" + std::to_string(record.why.line) + ")\n";
+    if (*reason.hint) text += "  hint: " + std::string(reason.hint) + "\n";
+  }
+  for (auto& entry : record.entries) {
+    text += "  entry: " + std::to_string(entry->hits) + " hits, " + std::to_string(entry->misses) + " misses" +
+            (entry->last_miss.empty() ? "" : "; last miss: " + entry->last_miss) + "\n";
+    for (auto& line : entry->entry.texts(entry->file, false)) text += "    " + line + "\n";
+    if (entry->graph) text += "    graph of " + std::to_string(entry->graph->node_count()) + " nodes\n";
+    for (auto& line : entry->late.texts(entry->file, false)) text += "    after it: " + line + "\n";
+    for (auto& line : entry->effects.program().texts(entry->file, false)) text += "    effect: " + line + "\n";
+  }
+  return text;
+}
+
+std::string explain_all() {
+  std::string text;
+  for (auto& record : all_records()) {
+    if (interesting(*record)) text += explain(*record);
+  }
+  return text;
+}
+
+void finish_reports() {
+  if (settings().explain) std::fputs(explain_all().c_str(), stderr);
+  std::string file = settings().report;
+  if (file.empty()) return;
+  std::string process = std::to_string(getpid());
+  size_t place = file.find("%p");
+  const char* main_process = std::getenv("TERRA_MAIN_PROCESS");
+  if (place == std::string::npos && main_process && process != main_process) return;
+  if (place != std::string::npos) file.replace(place, 2, process);
+  std::ofstream(file) << report_json() << "\n";
+}
+
+}  // namespace terra::capture

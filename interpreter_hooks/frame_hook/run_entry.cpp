@@ -1,0 +1,122 @@
+#include "interpreter_hooks/frame_hook/run_entry.h"
+
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+
+#include "engine/errors/errors.h"
+
+namespace terra::capture {
+
+namespace {
+
+/// Registers of one run: on the C stack unless the entry is very long.
+class Space {
+ public:
+  explicit Space(const RegisterFile& file) : file_(file) {
+    if (file.words() > inline_words) heap_.resize(file.words());
+    registers_ = file.prepare(heap_.empty() ? inline_ : heap_.data());
+  }
+  ~Space() { file_.release(registers_); }
+  Space(const Space&) = delete;
+  PyObject** registers() { return registers_; }
+
+ private:
+  static constexpr size_t inline_words = 2048;
+  const RegisterFile& file_;
+  PyObject* inline_[inline_words];
+  std::vector<PyObject*> heap_;
+  PyObject** registers_;
+};
+
+terra::Scalar scalar_of(PyObject* number) {
+  if (PyBool_Check(number)) return terra::Scalar(number == Py_True);
+  if (PyFloat_Check(number)) return terra::Scalar(PyFloat_AS_DOUBLE(number));
+  return terra::Scalar(static_cast<int64_t>(PyLong_AsLongLong(number)));
+}
+
+PyObject* number_of(const terra::Scalar& scalar) {
+  switch (scalar.kind()) {
+    case terra::Scalar::Kind::Bool: return PyBool_FromLong(scalar.to_bool());
+    case terra::Scalar::Kind::Int: return PyLong_FromLongLong(scalar.to_int());
+    default: return PyFloat_FromDouble(scalar.to_double());
+  }
+}
+
+/// The graph with the values of the registers. True when it has been committed.
+bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
+  std::vector<Tensor> tensors;
+  std::vector<terra::Scalar> scalars;
+  std::vector<graph::RunOutput> outputs;
+  for (Register r : entry.tensors) tensors.emplace_back(Ref<TensorImpl>(tensor_of(run.registers[r])));
+  for (Register r : entry.scalars) {
+    scalars.push_back(scalar_of(run.registers[r]));
+    if (PyErr_Occurred()) {  // an int that doesn't fit
+      PyErr_Clear();
+      return false;
+    }
+  }
+  // Numbers that the graph read from tensors decide, before anything is published, whether the run counts.
+  auto before_commit = [&] {
+    if (refuse) return false;
+    for (size_t i = 0; i < entry.outputs.size() && i < outputs.size(); i++) {
+      if (auto* scalar = std::get_if<terra::Scalar>(&outputs[i])) {
+        run.registers[entry.outputs[i]] = number_of(*scalar);
+      }
+    }
+    attempt.missed_at = entry.late.run(run);
+    attempt.late = attempt.missed_at >= 0;
+    return attempt.missed_at < 0;
+  };
+  graph::RunResult result = entry.graph->run(tensors, scalars, before_commit, outputs);
+  if (result.status != graph::RunStatus::Done) return false;
+  for (size_t i = 0; i < entry.outputs.size(); i++) {
+    if (auto* tensor = std::get_if<Tensor>(&outputs[i])) run.registers[entry.outputs[i]] = object_of(*tensor);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
+  Space space(entry.file);
+  Run run{space.registers(), arguments, function};
+  bool relaxed = false;
+  entry.entry.run_past(run, [&](const Word* at) {
+    if (static_cast<Op>(head(at).kind) != Op::Equal || !is_number(object_word(at[1]))) return false;
+    if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(run.registers[head(at).a])) return false;
+    relaxed = relaxation.relax(entry.file.name(head(at).a)) || relaxed;
+    return true;
+  });
+  return relaxed;
+}
+
+Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
+  Attempt attempt;
+  Space space(entry.file);
+  Run run{space.registers(), arguments, function};
+  Fault fault;
+  if (chaos_is_on()) [[unlikely]] {
+    fault = next_fault(entry.entry.guards(), entry.graph != nullptr);
+    attempt.missed_at = entry.entry.run_failing(run, fault.guard);
+  } else {
+    attempt.missed_at = entry.entry.run(run);
+  }
+  if (attempt.missed_at >= 0) {
+    attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
+    return attempt;
+  }
+  if (entry.graph) {
+    attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
+    try {
+      if (!run_graph(entry, run, fault.assertion, attempt)) return attempt;
+    } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
+      return attempt;
+    }
+  }
+  attempt.outcome = Outcome::Done;
+  attempt.result = entry.effects.run(run);
+  return attempt;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,134 @@
+// Guards on Python objects.
+#include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+std::string name_a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
+std::string name_b(const Word* at, const RegisterFile& file) { return file.name(head(at).b); }
+
+}  // namespace
+
+bool is_holds(Word* at, Run& run) { return a_of(at, run) == object_word(at[1]); }
+std::string is_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " is " + short_text(object_word(at[1]));
+}
+
+bool equal_holds(Word* at, Run& run) { return same_value(a_of(at, run), object_word(at[1])); }
+std::string equal_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " == " + short_text(object_word(at[1]));
+}
+
+bool type_holds(Word* at, Run& run) { return Py_TYPE(a_of(at, run)) == pointer<PyTypeObject>(at[1]); }
+std::string type_text(const Word* at, const RegisterFile& file) {
+  return "type of " + name_a(at, file) + " is " + pointer<PyTypeObject>(at[1])->tp_name;
+}
+
+bool class_facts_holds(Word* at, Run&) { return pointer<ClassFacts>(at[1])->hold(); }
+std::string class_facts_text(const Word* at, const RegisterFile&) {
+  return std::string("class ") + pointer<ClassFacts>(at[1])->type->tp_name + " is unchanged";
+}
+
+bool length_holds(Word* at, Run& run) { return Py_SIZE(a_of(at, run)) == static_cast<Py_ssize_t>(at[1]); }
+std::string length_text(const Word* at, const RegisterFile& file) {
+  return "len(" + name_a(at, file) + ") == " + std::to_string(at[1]);
+}
+
+bool keys_holds(Word* at, Run& run) {
+  PyObject *dict = a_of(at, run), *keys = object_word(at[1]);
+  if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys)) return false;
+  PyObject *key, *value;
+  Py_ssize_t position = 0, i = 0;
+  while (PyDict_Next(dict, &position, &key, &value)) {
+    if (!same_value(key, PyTuple_GET_ITEM(keys, i++))) return false;
+  }
+  return true;
+}
+std::string keys_text(const Word* at, const RegisterFile& file) {
+  std::string text = "keys of " + name_a(at, file) + " are";
+  PyObject* keys = object_word(at[1]);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); i++) text += " " + short_text(PyTuple_GET_ITEM(keys, i));
+  return text;
+}
+
+bool size_holds(Word* at, Run& run) { return PyDict_GET_SIZE(a_of(at, run)) == static_cast<Py_ssize_t>(at[1]); }
+std::string size_text(const Word* at, const RegisterFile& file) { return length_text(at, file); }
+
+bool no_key_holds(Word* at, Run& run) {
+  if (PyDict_GetItemWithError(a_of(at, run), object_word(at[1]))) return false;
+  if (PyErr_Occurred()) PyErr_Clear();
+  return true;
+}
+std::string no_key_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " has no key " + short_text(object_word(at[1]));
+}
+
+bool no_attribute_holds(Word* at, Run& run) {
+  return !terra_instance_attribute(a_of(at, run), object_word(at[1]));
+}
+std::string no_attribute_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " itself has no attribute " + PyUnicode_AsUTF8(object_word(at[1]));
+}
+
+bool code_holds(Word* at, Run& run) {
+  if (!PyFunction_Check(a_of(at, run))) return false;
+  auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, run));
+  return function->func_code == object_word(at[1]) && function->func_globals == object_word(at[2]) &&
+         function->func_defaults == object_word(at[3]) && function->func_kwdefaults == object_word(at[4]);
+}
+std::string code_text(const Word* at, const RegisterFile& file) {
+  auto* code = reinterpret_cast<PyCodeObject*>(object_word(at[1]));
+  return name_a(at, file) + " runs " + PyUnicode_AsUTF8(code->co_qualname) + " with the same defaults";
+}
+
+bool globals_holds(Word* at, Run& run) {
+  return PyFunction_GET_GLOBALS(a_of(at, run)) == object_word(at[1]);
+}
+std::string globals_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " belongs to the same module";
+}
+
+bool same_holds(Word* at, Run& run) { return a_of(at, run) == b_of(at, run); }
+std::string same_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " is " + name_b(at, file);
+}
+
+bool distinct_holds(Word* at, Run& run) { return a_of(at, run) != b_of(at, run); }
+std::string distinct_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " is not " + name_b(at, file);
+}
+
+bool all_distinct_holds(Word* at, Run& run) {
+  constexpr int most = 4 * 254;
+  PyObject* objects[most];
+  int count = 0;
+  auto* list = reinterpret_cast<const Register*>(at + 1);
+  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
+    if (list[i] != no_register) objects[count++] = run.registers[list[i]];
+  }
+  if (count == 2) return objects[0] != objects[1];
+  std::sort(objects, objects + count);
+  return std::adjacent_find(objects, objects + count) == objects + count;
+}
+std::string all_distinct_text(const Word* at, const RegisterFile& file) {
+  std::string text = "different objects:";
+  auto* list = reinterpret_cast<const Register*>(at + 1);
+  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
+    if (list[i] != no_register) text += " " + file.name(list[i]);
+  }
+  return text;
+}
+
+bool truth_holds(Word* at, Run& run) {
+  return PyObject_IsTrue(a_of(at, run)) == static_cast<int>(at[1]);  // numbers and strings only: no Python code
+}
+std::string truth_text(const Word* at, const RegisterFile& file) {
+  return std::string("bool(") + name_a(at, file) + ") is " + (at[1] ? "True" : "False");
+}
+
+}  // namespace terra::capture

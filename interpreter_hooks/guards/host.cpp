@@ -1,0 +1,99 @@
+// Host arithmetic on numbers and strings: what the frame would have computed from inputs that change between calls. An
+// exception is a miss: the frame is interpreted and raises it itself.
+#include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+#include <opcode.h>
+
+namespace terra::capture {
+
+namespace {
+
+PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None); }
+
+using BinaryFunction = PyObject* (*)(PyObject*, PyObject*);
+/// In the order of NB_ADD..NB_XOR; the in-place codes behind them mean the same for immutable operands.
+constexpr BinaryFunction binary_functions[] = {
+    PyNumber_Add,      PyNumber_And,       PyNumber_FloorDivide, PyNumber_Lshift,   PyNumber_MatrixMultiply,
+    PyNumber_Multiply, PyNumber_Remainder, PyNumber_Or,          power,             PyNumber_Rshift,
+    PyNumber_Subtract, PyNumber_TrueDivide, PyNumber_Xor};
+constexpr const char* binary_signs[] = {"+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"};
+constexpr const char* compare_signs[] = {"<", "<=", "==", "!=", ">", ">="};
+constexpr const char* unary_signs[] = {"-", "+", "~", "not ", "bool "};
+
+/// Takes over a new reference; an exception means that the program does not hold.
+bool computed(const Word* at, Run& run, PyObject* result) {
+  PyObject*& place = run.registers[head(at).dst];
+  place = result;
+  if (!result) PyErr_Clear();
+  return result != nullptr;
+}
+
+std::string result_text(const Word* at, const RegisterFile& file, const std::string& what) {
+  return file.name(head(at).dst) + " = " + what;
+}
+
+}  // namespace
+
+bool binary_holds(Word* at, Run& run) {
+  return computed(at, run, binary_functions[at[1] % NB_INPLACE_ADD](a_of(at, run), b_of(at, run)));
+}
+std::string binary_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, file.name(head(at).a) + " " + binary_signs[at[1] % NB_INPLACE_ADD] + " " +
+                                   file.name(head(at).b));
+}
+
+bool compare_holds(Word* at, Run& run) {
+  return computed(at, run, PyObject_RichCompare(a_of(at, run), b_of(at, run), static_cast<int>(at[1])));
+}
+std::string compare_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, file.name(head(at).a) + " " + compare_signs[at[1]] + " " + file.name(head(at).b));
+}
+
+bool unary_holds(Word* at, Run& run) {
+  PyObject* a = a_of(at, run);
+  switch (at[1]) {
+    case unary_negative: return computed(at, run, PyNumber_Negative(a));
+    case unary_positive: return computed(at, run, PyNumber_Positive(a));
+    case unary_invert: return computed(at, run, PyNumber_Invert(a));
+    case unary_not: return computed(at, run, PyBool_FromLong(!PyObject_IsTrue(a)));
+    default: return computed(at, run, PyBool_FromLong(PyObject_IsTrue(a)));
+  }
+}
+std::string unary_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, unary_signs[at[1]] + file.name(head(at).a));
+}
+
+bool call_holds(Word* at, Run& run) {
+  constexpr int most = 4 * 254;
+  PyObject* arguments[most];
+  int count = 0;
+  auto* list = reinterpret_cast<const Register*>(at + 2);
+  for (int i = 0; i < 4 * (head(at).words - 2); i++) {
+    if (list[i] != no_register) arguments[count++] = run.registers[list[i]];
+  }
+  return computed(at, run, PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr));
+}
+std::string call_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, "a call of " + short_text(object_word(at[1])));
+}
+
+bool format_holds(Word* at, Run& run) {
+  PyObject* value = a_of(at, run);
+  PyObject* spec = head(at).b == no_register ? nullptr : b_of(at, run);
+  PyObject* shown = nullptr;
+  switch (at[1]) {
+    case 1: shown = PyObject_Str(value); break;
+    case 2: shown = PyObject_Repr(value); break;
+    case 3: shown = PyObject_ASCII(value); break;
+    default: shown = Py_NewRef(value); break;
+  }
+  PyObject* text = shown ? PyObject_Format(shown, spec) : nullptr;
+  Py_XDECREF(shown);
+  return computed(at, run, text);
+}
+std::string format_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, "text of " + file.name(head(at).a));
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,86 @@
+// The kinds of instructions of entry and late programs. kinds.cpp has the table: one row, two functions per kind.
+#pragma once
+#include "interpreter_hooks/guards/program.h"
+
+#include <string>
+#include <vector>
+
+namespace terra::capture {
+
+enum class Op : uint8_t {
+  // Reads: dst = something reachable from a (borrowed).
+  Argument,       // [index]          argument slot of the frame
+  Function,       //                  the function that was called
+  Closure,        // a [index]        cell of a function's closure
+  Cell,           // a                contents of a cell
+  Item,           // a [index]        item of a list or tuple
+  Key,            // a [key]          value in a dict
+  Attribute,      // a [name]         attribute in the instance itself
+  Slot,           // a [offset]       __slots__ member
+  ClassAttribute, // [type, name]     found by the class look-up
+  MethodPart,     // a [0 or 1]       __func__ or __self__ of a bound method
+  PartialPart,    // a [0, 1 or 2]    func, args, keywords of a functools.partial
+  ModulePart,     // a [part]         one of the four dicts of a terra.nn.Module
+  // Guards.
+  Is,             // a [object]
+  Equal,          // a [value]        same type and value
+  Type,           // a [type]
+  Class,          // [ClassFacts]     what was looked up on a class is still so
+  Length,         // a [n]            list, tuple
+  Keys,           // a [tuple]        exactly these keys in this order
+  Size,           // a [n]            number of keys of a dict
+  NoKey,          // a [key]
+  NoAttribute,    // a [name]         the instance itself has no such attribute
+  Code,           // a [code, globals, defaults, kwdefaults]
+  Globals,        // a [dict]         of a function
+  Same,           // a b
+  Distinct,       // a b
+  AllDistinct,    // [registers]      pairwise
+  Truth,          // a [0 or 1]       of a number made by host arithmetic
+  Tensor,         // a [TensorFacts]
+  Apart,          // a b              storages of two tensors do not overlap
+  Mode,           // [word]           gradient mode and other engine-wide switches
+  // Host arithmetic: dst = new reference.
+  Binary,         // a b [NB_ code]
+  Compare,        // a b [Py_EQ...]
+  Unary,          // a [UnaryCode]
+  Call,           // [callable, registers] a C callable from the table of pure ones
+  Format,         // a b [conversion]
+  Count_
+};
+
+enum UnaryCode : Word { unary_negative, unary_positive, unary_invert, unary_not, unary_truth };
+
+extern const Kind kinds[static_cast<size_t>(Op::Count_)];
+
+inline uint8_t code(Op op) { return static_cast<uint8_t>(op); }
+
+/// Four registers to a word, for kinds that take a list; unused places hold no_register.
+std::vector<Word> pack(const std::vector<Register>& registers);
+
+/// What a program relies on about a class. While the version tag is unchanged nothing has to be looked at; when it has
+/// changed, the look-ups are made again and, if they all agree, the new tag is taken over.
+struct ClassFacts {
+  struct LookUp {
+    PyObject* name;   // strong, interned
+    PyObject* found;  // strong; null: the class has no such attribute
+  };
+  PyTypeObject* type = nullptr;  // strong
+  unsigned version = 0;
+  /// C code looked up more than was noted (operators, protocols): only an unchanged tag will do.
+  bool strict = false;
+  getattrofunc getattro = nullptr;
+  setattrofunc setattro = nullptr;
+  std::vector<LookUp> look_ups;
+
+  explicit ClassFacts(PyTypeObject* type);
+  ClassFacts(const ClassFacts&) = delete;
+  ~ClassFacts();
+  bool hold();
+  void note(PyObject* name, PyObject* found);
+};
+
+/// The current version tag of a type; assigns one where it has none yet; 0 when no tag can be had.
+unsigned version_of(PyTypeObject* type);
+
+}  // namespace terra::capture

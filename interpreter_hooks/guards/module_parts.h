@@ -1,0 +1,24 @@
+// Objects of C types whose insides Python code reads as if they were attributes.
+#pragma once
+#include "interpreter_hooks/cpython/frame.h"
+
+#include <cstdint>
+
+namespace terra::capture {
+
+/// func (0), args (1) or keywords (2) of a functools.partial, borrowed.
+PyObject* partial_part(PyObject* partial, uint64_t which);
+bool is_partial(PyObject* object);
+
+/// The four dicts in which a terra.nn.Module keeps its attributes, in the order of look-up.
+enum ModuleDict : uint64_t { module_own, module_parameters, module_buffers, module_children, module_dict_count };
+const char* module_dict_name(uint64_t which);
+
+bool is_module(PyObject* object);
+bool is_module_type(PyTypeObject* type);
+/// One of the dicts, borrowed; null where the module has none (yet).
+PyObject* module_part(PyObject* module, uint64_t which);
+/// True when calling the module does more than forward(): hooks are registered on it or on all modules.
+bool module_has_hooks(PyObject* module);
+
+}  // namespace terra::capture

@@ -1,0 +1,149 @@
+// Programs over a register file of Python objects: packed 64-bit words, one table row per kind of instruction.
+//
+// One captured entry has up to three of them that share the registers: the entry program (reads, guards and host
+// arithmetic before the graph; may fail, and then nothing has happened), the late program (host arithmetic on numbers
+// that the graph produced) and the effect program (interpreter_hooks/effects).
+#pragma once
+#include "interpreter_hooks/cpython/frame.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace terra::capture {
+
+using Word = uint64_t;
+
+/// Index of a register; negative indices are constants (-1 is the first).
+using Register = int16_t;
+constexpr Register no_register = INT16_MAX;
+
+/// First word of an instruction; `words` counts this one and the operand words behind it.
+struct Head {
+  uint8_t kind;
+  uint8_t words;
+  Register dst, a, b;
+};
+static_assert(sizeof(Head) == sizeof(Word));
+
+inline const Head& head(const Word* at) { return *reinterpret_cast<const Head*>(at); }
+template <class T>
+T* pointer(Word word) {
+  return reinterpret_cast<T*>(word);
+}
+inline PyObject* object_word(Word word) { return pointer<PyObject>(word); }
+template <class T>
+Word word_of(T* object) {
+  return reinterpret_cast<Word>(object);
+}
+
+/// What one run works on. Registers that a read filled are borrowed (nothing that could free them runs before the
+/// effects); registers marked `owned` in the file hold new references.
+struct Run {
+  PyObject** registers = nullptr;
+  PyObject* const* arguments = nullptr;  ///< localsplus of the frame that did not start
+  PyFunctionObject* function = nullptr;
+};
+
+struct ClassFacts;
+struct TensorFacts;
+
+/// The registers of an entry: names for people, and everything its programs own.
+class RegisterFile {
+ public:
+  RegisterFile();
+  RegisterFile(const RegisterFile&) = delete;
+  ~RegisterFile();
+
+  /// A new register. `name` is the path by which its value was reached ("self.layers[0].weight").
+  Register add(std::string name, bool owned);
+  /// The register that always holds `object`; the file keeps a strong reference.
+  Register constant(PyObject* object);
+  /// Keeps `object` alive as long as the file.
+  template <class T>
+  T* keep(T* object) {
+    Py_XINCREF(reinterpret_cast<PyObject*>(object));
+    kept_.push_back(reinterpret_cast<PyObject*>(object));
+    return object;
+  }
+  ClassFacts* keep(std::unique_ptr<ClassFacts> facts);
+  TensorFacts* keep(std::unique_ptr<TensorFacts> facts);
+
+  size_t size() const { return names_.size(); }
+  bool full() const { return names_.size() >= INT16_MAX - 1 || constants_.size() >= INT16_MAX - 1; }
+  bool owned(Register r) const { return r >= 0 && owned_[r]; }
+  std::string name(Register r) const;
+
+  /// Number of pointers that `prepare` fills.
+  size_t words() const { return constants_.size() + names_.size(); }
+  /// Makes `space` (words() pointers) a set of registers for one run and returns register 0.
+  PyObject** prepare(PyObject** space) const;
+  /// Drops the references that the run's owned registers hold.
+  void release(PyObject** registers) const;
+  const std::vector<PyObject*>& constants() const { return constants_; }
+
+ private:
+  std::vector<PyObject*> constants_;  // strong
+  std::vector<PyObject*> kept_;       // strong
+  std::vector<std::string> names_;
+  std::vector<bool> owned_;
+  std::vector<Register> owned_list_;
+  std::vector<std::unique_ptr<ClassFacts>> classes_;
+  std::vector<std::unique_ptr<TensorFacts>> tensors_;
+};
+
+/// A row of the table of kinds. `holds` is the fast path: no Python code, no allocation of collected objects; it may
+/// re-arm its own words. `text` says in words what the instruction demands.
+struct Kind {
+  const char* name;
+  bool guard;  ///< can fail by design: counted and numbered, target of fault injection
+  bool (*holds)(Word* at, Run& run);
+  std::string (*text)(const Word* at, const RegisterFile& file);
+};
+
+/// A stream of instructions whose kinds are the rows of `table`.
+class Program {
+ public:
+  explicit Program(const Kind* table) : table_(table) {}
+
+  template <class K>
+  void emit(K kind, Register dst, Register a, Register b, const std::vector<Word>& operands = {}) {
+    emit_code(static_cast<uint8_t>(kind), dst, a, b, operands);
+  }
+
+  /// Runs to the end; -1, or the offset of the first instruction that does not hold.
+  int run(Run& run) {
+    for (Word *at = words_.data(), *end = at + words_.size(); at != end; at += head(at).words) {
+      if (!table_[head(at).kind].holds(at, run)) [[unlikely]] return static_cast<int>(at - words_.data());
+    }
+    return -1;
+  }
+  /// Goes on past instructions that fail while go_on(at) says so.
+  template <class F>
+  void run_past(Run& run, F go_on) {
+    for (Word *at = words_.data(), *end = at + words_.size(); at != end; at += head(at).words) {
+      if (!table_[head(at).kind].holds(at, run) && !go_on(at)) return;
+    }
+  }
+  /// The same with the `fail`-th guard (0-based, -1 for none) made to fail: fault injection.
+  int run_failing(Run& run, int fail);
+
+  const Word* at(int offset) const { return &words_[offset]; }
+  bool empty() const { return words_.empty(); }
+  int guards() const;
+  std::string text(int offset, const RegisterFile& file) const;
+  std::vector<std::string> texts(const RegisterFile& file, bool guards_only) const;
+  /// Calls visit(const Word* at) for every instruction.
+  template <class F>
+  void each(F visit) const {
+    for (size_t i = 0; i < words_.size(); i += head(&words_[i]).words) visit(&words_[i]);
+  }
+
+ private:
+  void emit_code(uint8_t kind, Register dst, Register a, Register b, const std::vector<Word>& operands);
+  const Kind* table_;
+  std::vector<Word> words_;
+};
+
+}  // namespace terra::capture

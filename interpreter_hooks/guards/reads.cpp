@@ -1,0 +1,74 @@
+// Reads of the Python heap: borrowed results, no Python code, no allocation.
+#include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+namespace terra::capture {
+
+namespace {
+
+std::string read_text(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " is there"; }
+
+}  // namespace
+
+bool argument_holds(Word* at, Run& run) { return found(at, run, run.arguments[at[1]]); }
+bool function_holds(Word* at, Run& run) { return found(at, run, reinterpret_cast<PyObject*>(run.function)); }
+
+bool closure_holds(Word* at, Run& run) {
+  PyObject* cells = PyFunction_GET_CLOSURE(a_of(at, run));
+  Py_ssize_t index = static_cast<Py_ssize_t>(at[1]);
+  return cells && index < PyTuple_GET_SIZE(cells) && found(at, run, PyTuple_GET_ITEM(cells, index));
+}
+
+bool cell_holds(Word* at, Run& run) { return found(at, run, PyCell_GET(a_of(at, run))); }
+
+bool item_holds(Word* at, Run& run) {
+  PyObject* sequence = a_of(at, run);
+  Py_ssize_t index = static_cast<Py_ssize_t>(at[1]);
+  if (index >= Py_SIZE(sequence)) return false;
+  return found(at, run,
+               PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+}
+
+bool key_holds(Word* at, Run& run) {
+  PyObject* value = PyDict_GetItemWithError(a_of(at, run), object_word(at[1]));
+  if (!value && PyErr_Occurred()) PyErr_Clear();
+  return found(at, run, value);
+}
+
+bool attribute_holds(Word* at, Run& run) {
+  return found(at, run, terra_instance_attribute(a_of(at, run), object_word(at[1])));
+}
+
+bool slot_holds(Word* at, Run& run) {
+  return found(at, run, *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(a_of(at, run)) + at[1]));
+}
+
+bool class_attribute_holds(Word* at, Run& run) {
+  return found(at, run, _PyType_Lookup(pointer<PyTypeObject>(at[1]), object_word(at[2])));
+}
+
+bool method_part_holds(Word* at, Run& run) {
+  PyObject* method = a_of(at, run);
+  return found(at, run, at[1] ? PyMethod_GET_SELF(method) : PyMethod_GET_FUNCTION(method));
+}
+
+bool partial_part_holds(Word* at, Run& run) { return found(at, run, partial_part(a_of(at, run), at[1])); }
+
+bool module_part_holds(Word* at, Run& run) { return found(at, run, module_part(a_of(at, run), at[1])); }
+
+std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string function_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string closure_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string cell_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string item_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string key_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string slot_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string class_attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string method_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+
+}  // namespace terra::capture

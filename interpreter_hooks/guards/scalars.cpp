@@ -1,0 +1,42 @@
+#include "interpreter_hooks/guards/scalars.h"
+
+#include <cstring>
+
+namespace terra::capture {
+
+bool is_atom(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return object == Py_None || type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
+         type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyComplex_Type || type == &PySlice_Type ||
+         type == &PyRange_Type || object == Py_Ellipsis || object == Py_NotImplemented;
+}
+
+bool same_value(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  if (!a || !b || Py_TYPE(a) != Py_TYPE(b) || !is_atom(a)) return false;
+  if (PyFloat_CheckExact(a)) {
+    double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
+    return std::memcmp(&x, &y, sizeof x) == 0;
+  }
+  int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
+}
+
+std::string short_text(PyObject* object) {
+  if (!object) return "nothing";
+  if (PyType_Check(object)) return "class " + std::string(reinterpret_cast<PyTypeObject*>(object)->tp_name);
+  if (PyFunction_Check(object)) {
+    return "function " + std::string(PyUnicode_AsUTF8(reinterpret_cast<PyFunctionObject*>(object)->func_qualname));
+  }
+  if (!is_atom(object)) return "a " + std::string(Py_TYPE(object)->tp_name);
+  PyObject* text = PyObject_Repr(object);
+  const char* chars = text ? PyUnicode_AsUTF8(text) : nullptr;
+  std::string result = chars ? chars : "?";
+  PyErr_Clear();
+  Py_XDECREF(text);
+  if (result.size() > 60) result = result.substr(0, 57) + "...";
+  return result;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,23 @@
+// Python values that are compared by value: what counts as one, when two are the same, how they are printed.
+#pragma once
+#include "interpreter_hooks/cpython/frame.h"
+
+#include <string>
+
+namespace terra::capture {
+
+/// True for immutable objects whose meaning is their value: numbers, strings, None, slices, ranges. Their identity is
+/// never a fact (small ints are shared by chance).
+bool is_atom(PyObject* object);
+
+/// True for int and float themselves (not bool): the values that can become inputs of a program.
+inline bool is_number(PyObject* object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object); }
+
+/// The same value for every purpose: exact type and value, floats by bits (so -0.0, 0.0 and NaN are told apart, and so
+/// are 1, 1.0 and True). Runs no Python code for atoms.
+bool same_value(PyObject* a, PyObject* b);
+
+/// A short printed form. Runs no Python code: other objects than atoms print as their type.
+std::string short_text(PyObject* object);
+
+}  // namespace terra::capture

@@ -1,0 +1,309 @@
+// Attribute reads: one classification, and for each class of access the guards that it needs.
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <structmember.h>
+
+namespace terra::capture {
+
+namespace {
+
+PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); }
+
+std::string text_of(PyObject* name) { return PyUnicode_AsUTF8(name); }
+
+bool is_data_descriptor(PyObject* found) { return found && Py_TYPE(found)->tp_descr_set; }
+
+/// The C getters whose result follows from guarded facts.
+bool is_fixed(PyObject* name) {
+  static const std::set<std::string> names = {"__class__", "__name__", "__qualname__", "__module__", "__doc__"};
+  return names.count(text_of(name)) != 0;
+}
+
+/// A value that the frame itself wrote to a class, visible through instances and subclasses.
+Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
+  for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); i++) {
+    Shadow* base = r.find(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (!base) continue;
+    auto found = base->attributes.find(name);
+    if (found != base->attributes.end() && found->second.known()) return &found->second;
+  }
+  return nullptr;
+}
+
+/// What a plain class attribute gives: numbers are read anew in each run, everything else is part of the class facts.
+Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* found) {
+  if (Value* own = written_on_class(r, type, name)) return *own;
+  if (is_atom(found)) {
+    return r.read(Op::ClassAttribute, no_register, {word_of(r.file().keep(type)), word_of(r.file().keep(name))}, found,
+                  std::string(type->tp_name) + "." + text_of(name));
+  }
+  r.look_up(type, name);
+  if (Shadow* known = r.find(found)) {
+    if (known->self.is_fact() || known->fresh()) return known->self;
+    r.guard(Op::Is, r.reg_of(known->self), {word_of(r.file().keep(found))});
+    return known->self;
+  }
+  return Value::fact(r.hold(found));
+}
+
+Value bound_method(Recording& r, PyObject* method, Value function, Value receiver) {
+  Shadow& made = r.fresh(method);
+  made.function = function;
+  made.receiver = receiver;
+  return made.self;
+}
+
+/// How the generic look-up ends when neither a data descriptor nor the instance has the name.
+Access class_access(PyObject* found) {
+  PyTypeObject* kind = Py_TYPE(found);
+  if (kind == &PyStaticMethod_Type || kind == &PyClassMethod_Type) return Access::ClassMethod;
+  if (PyFunction_Check(found) || !kind->tp_descr_get || kind == &PyMethodDescr_Type ||
+      kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
+    return Access::Class;
+  }
+  return Access::Property;  // a descriptor written in Python
+}
+
+Access module_object_access(PyObject* module, PyObject* name) {
+  for (uint64_t part = module_parameters; part < module_dict_count; part++) {
+    PyObject* dict = module_part(module, part);
+    if (dict && PyDict_GetItemWithError(dict, name)) return Access::Parameter;
+  }
+  return Access::None;
+}
+
+}  // namespace
+
+Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
+  static PyObject* getattribute = interned("__getattribute__");
+  static PyObject* getattr = interned("__getattr__");
+  PyObject* object = owner.object;
+  PyTypeObject* type = Py_TYPE(object);
+  *found = nullptr;
+  if (PyModule_CheckExact(object)) return Access::Module;
+  if (PyType_Check(object)) return Access::Type;
+  if (type == &PySuper_Type) return Access::Super;
+  *found = _PyType_Lookup(type, name);
+  if (is_tensor(object)) return *found && PyFunction_Check(*found) ? Access::Class : Access::Tensor;
+  bool terra_module = is_module(object);
+  if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
+    PyObject* hook = look_up(type, getattribute);
+    if (hook && PyFunction_Check(hook)) return Access::GetAttr;
+    if (!hook || hook != _PyType_Lookup(&PyBaseObject_Type, getattribute)) return Access::None;
+  }
+  if (is_data_descriptor(*found)) {
+    if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
+    if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::None;
+    return Access::Property;
+  }
+  if (terra_instance_attribute(object, name)) return Access::Instance;
+  if (*found) return class_access(*found);
+  if (terra_module) {
+    Access part = module_object_access(object, name);
+    if (part != Access::None) return part;
+  }
+  PyObject* fallback = look_up(type, getattr);
+  return fallback && PyFunction_Check(fallback) ? Access::GetAttr : Access::None;
+}
+
+void Recording::no_attribute(Value& owner, PyObject* name) {
+  Shadow& known = shadow(owner);
+  if (known.fresh() || !known.attributes.try_emplace(name, Value::null()).second) return;
+  PyTypeObject* type = Py_TYPE(owner.object);
+  if (!type->tp_dictoffset && !(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) return;
+  guard(Op::NoAttribute, reg_of(known.self), {word_of(file().keep(name))});
+}
+
+Value Recording::instance_attribute(Value& owner, PyObject* name, PyObject* value) {
+  Shadow& known = shadow(owner);
+  auto seen = known.attributes.find(name);
+  if (seen != known.attributes.end() && seen->second.known()) return seen->second;
+  if (known.fresh()) {
+    stop(Reason::UnknownOrigin, "attribute " + text_of(name) + " of a new " + Py_TYPE(owner.object)->tp_name);
+    return {};
+  }
+  Value result = read(Op::Attribute, reg_of(known.self), {word_of(file().keep(name))}, value,
+                      known.path + "." + text_of(name));
+  return shadow(owner).attributes[name] = result;
+}
+
+namespace {
+
+Value slot_value(Recording& r, Value& owner, PyObject* name, PyObject* found, PyObject* value) {
+  Shadow& known = r.shadow(owner);
+  auto seen = known.attributes.find(name);
+  if (seen != known.attributes.end() && seen->second.known()) return seen->second;
+  PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(found)->d_member;
+  if (known.fresh() || member->type != T_OBJECT_EX) {
+    r.stop(Reason::UnmodelledAttribute, text_of(name));
+    return {};
+  }
+  Value result = r.read(Op::Slot, r.reg_of(known.self), {static_cast<Word>(member->offset)}, value,
+                        known.path + "." + text_of(name));
+  return r.shadow(owner).attributes[name] = result;
+}
+
+Value parameter_value(Recording& r, Value& owner, PyObject* name) {
+  Shadow& known = r.shadow(owner);
+  auto seen = known.attributes.find(name);
+  if (seen != known.attributes.end() && seen->second.known()) return seen->second;
+  Register module = r.reg_of(known.self);
+  std::string path = known.path;
+  r.no_attribute(owner, name);
+  for (uint64_t part = module_parameters; part < module_dict_count; part++) {
+    PyObject* dict = module_part(owner.object, part);
+    if (!dict) continue;
+    Value holder;
+    if (Shadow* met = r.find(dict)) {
+      holder = met->self;
+    } else {
+      holder = r.read(Op::ModulePart, module, {part}, dict, path);
+    }
+    Value value = r.dict_item(holder, name);
+    if (!value.known()) continue;  // its absence is guarded
+    r.shadow(owner).attributes[name] = value;
+    return value;
+  }
+  r.stop(Reason::UnmodelledAttribute, path + "." + text_of(name));
+  return {};
+}
+
+Value type_value(Recording& r, PyObject* object, PyObject* name, PyObject* result) {
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  PyObject* meta = _PyType_Lookup(Py_TYPE(object), name);
+  if (is_data_descriptor(meta)) {
+    if (!is_fixed(name)) r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+    return Value::fact(r.hold(result));
+  }
+  PyObject* found = _PyType_Lookup(type, name);
+  if (!found) {
+    r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+    return {};
+  }
+  if (result == found) return class_value(r, type, name, found);
+  r.look_up(type, name);
+  if (Py_TYPE(found) == &PyClassMethod_Type && PyMethod_Check(result)) {
+    return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), Value::fact(object));
+  }
+  if (PyFunction_Check(result) || PyCFunction_Check(result)) return Value::fact(r.hold(result));
+  r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+  return {};
+}
+
+Value found_on_class(Recording& r, Value& owner, PyObject* name, PyObject* found, PyObject* result) {
+  PyTypeObject* type = Py_TYPE(owner.object);
+  r.guard_type(owner.object);
+  r.no_attribute(owner, name);
+  if (result == found) return class_value(r, type, name, found);
+  r.look_up(type, name);
+  if (PyMethod_Check(result) && PyMethod_GET_SELF(result) == owner.object) {
+    return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), owner);
+  }
+  if (PyCFunction_Check(result)) {
+    Shadow& made = r.fresh(result);
+    made.receiver = owner;
+    return made.self;
+  }
+  r.stop(Reason::UnmodelledAttribute, text_of(name));
+  return {};
+}
+
+Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
+  Shadow& known = r.shadow(owner);
+  Value receiver = known.receiver;
+  if (!receiver.known()) {
+    r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
+    return {};
+  }
+  PyTypeObject* type = PyType_Check(receiver.object) ? reinterpret_cast<PyTypeObject*>(receiver.object)
+                                                     : Py_TYPE(receiver.object);
+  r.class_facts(type).strict = true;
+  if (!PyType_Check(receiver.object)) r.guard_type(receiver.object);
+  if (PyMethod_Check(result)) {
+    Value self = PyMethod_GET_SELF(result) == receiver.object ? receiver : Value::fact(r.hold(PyMethod_GET_SELF(result)));
+    return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), self);
+  }
+  if (PyCFunction_Check(result) || Py_TYPE(result) == &_PyMethodWrapper_Type) {
+    Shadow& made = r.fresh(result);
+    made.receiver = receiver;
+    return made.self;
+  }
+  if (PyFunction_Check(result)) return Value::fact(r.hold(result));
+  r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
+  return {};
+}
+
+}  // namespace
+
+/// The value that an attribute read gave; `result` is the real one and frame.pending says how it was found.
+Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result) {
+  Pending& pending = frame.pending;
+  PyTypeObject* type = Py_TYPE(owner.object);
+  switch (pending.access) {
+    case Access::Instance:
+      guard_type(owner.object);
+      look_up(type, name);
+      return instance_attribute(owner, name, result);
+    case Access::Slot:
+      guard_type(owner.object);
+      look_up(type, name);
+      return slot_value(*this, owner, name, pending.found, result);
+    case Access::Class:
+      return found_on_class(*this, owner, name, pending.found, result);
+    case Access::ClassMethod:
+      guard_type(owner.object);
+      no_attribute(owner, name);
+      look_up(type, name);
+      if (PyMethod_Check(result)) {
+        return bound_method(*this, result, Value::fact(hold(PyMethod_GET_FUNCTION(result))),
+                            Value::fact(PyMethod_GET_SELF(result)));
+      }
+      return Value::fact(hold(result));
+    case Access::Property:
+    case Access::GetAttr: {
+      guard_type(owner.object);
+      look_up(type, name);
+      if (!is_data_descriptor(pending.found)) no_attribute(owner, name);
+      pending.used_returns = true;
+      if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();
+      break;
+    }
+    case Access::Parameter:
+      guard_type(owner.object);
+      look_up(type, name);
+      return parameter_value(*this, owner, name);
+    case Access::Module: {
+      Value dict = Value::fact(PyModule_GetDict(owner.object));
+      if (!find(dict.object)) put(dict.object, dict, true, PyModule_GetName(owner.object));
+      Value value = dict_item(dict, name);
+      if (value.known()) return value;
+      break;
+    }
+    case Access::Type:
+      return type_value(*this, owner.object, name, result);
+    case Access::Super:
+      return super_value(*this, owner, name, result);
+    case Access::Fixed:
+      guard_type(owner.object);
+      look_up(type, name);
+      return Value::fact(hold(result));
+    case Access::Tensor: {
+      if (is_tensor(result)) return by_identity(result);
+      if (pending.extra.object == result && pending.extra.known()) return pending.extra;  // reported by the binding layer
+      if (pending.found && (PyCFunction_Check(result) || Py_TYPE(result) == &PyMethodDescr_Type)) {
+        Shadow& made = fresh(result);
+        made.receiver = owner;
+        return made.self;
+      }
+      break;
+    }
+    case Access::None: break;
+  }
+  stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+  return {};
+}
+
+}  // namespace terra::capture

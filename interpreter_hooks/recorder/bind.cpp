@@ -1,0 +1,204 @@
+// Python frames below the recorded one: arguments by position, never by pointer (a small int is no evidence of origin).
+#include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/rules.h"
+
+#include <opcode.h>
+
+namespace terra::capture {
+
+namespace {
+
+bool same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
+
+/// Whether what the child returns is exactly what the open instruction of the caller yields.
+bool hands_result_through(const Pending& pending) {
+  switch (pending.opcode) {
+    case CALL:
+    case CALL_FUNCTION_EX:
+    case BEFORE_WITH:
+    case WITH_EXCEPT_START:
+      return pending.call.kind == CallSite::Function || pending.call.kind == CallSite::Instance ||
+             (pending.call.kind == CallSite::Model &&
+              (pending.access == Access::Property || pending.access == Access::GetAttr));
+    case LOAD_ATTR:
+    case LOAD_METHOD:
+    case BINARY_OP:
+    case BINARY_SUBSCR:
+    case COMPARE_OP:
+    case FOR_ITER: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+ShadowFrame* Recording::enter(TerraFrame* frame) {
+  if (!terra_events_are_on(thread_)) {
+    stop(Reason::Observed);
+    return nullptr;
+  }
+  if (returned_) {
+    stop(Reason::Finalizer, "as the frame ended");
+    return nullptr;
+  }
+  ShadowFrame& caller = *top();
+  if (terra_frame_is_borrowed(frame)) {
+    auto known = generators_.find(frame);
+    if (known == generators_.end()) {
+      stop(Reason::GeneratorEscapes);
+      return nullptr;
+    }
+    frames_.push_back(known->second);
+    return known->second;
+  }
+  ShadowFrame* child = new_frame(frame);
+  auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
+  const CallSite& site = caller.pending.call;
+  Value known = by_identity(function);
+  child->function = known.known() ? known : Value::fact(hold(function));
+  guard_function(child->function);
+  if (alive_) {
+    bool positional = site.kind == CallSite::Function && site.callee == function;
+    bool instance = site.kind == CallSite::Instance || site.kind == CallSite::NewInstance;
+    if (positional || (instance && caller.pending.returns.empty())) {
+      bind(*child, site);
+    } else {
+      bind_from_c(*child, caller);
+    }
+  }
+  frames_.push_back(child);
+  return child;
+}
+
+void Recording::leave(ShadowFrame* frame, PyObject* result) {
+  if (!alive_ || top() != frame) return;
+  frames_.pop_back();
+  bool creation = frame->generator && result && !terra_frame_is_borrowed(frame->frame) && PyGen_CheckExact(result);
+  if (!creation) return;
+  frame->frame = terra_generator_frame(result);
+  generators_[frame->frame] = frame;
+  make_iterator(result, Iterator::Generator, result);
+}
+
+/// RETURN_VALUE and YIELD_VALUE: of the root, or into the open instruction of the caller.
+void Recording::give_back(ShadowFrame& frame, Value value) {
+  if (frames_.size() == 1) {
+    result_ = value;
+    returned_ = true;
+    return;
+  }
+  Pending& pending = frames_[frames_.size() - 2]->pending;
+  bool ends_generator = frame.generator && frame.pending.opcode == RETURN_VALUE;
+  if (ends_generator) {  // only tells the consumer that there is no more
+    pending.used_returns = true;
+    return;
+  }
+  if (!hands_result_through(pending)) pin_deep(value);
+  pending.returns.push_back(value);
+}
+
+/// CPython's argument binding, on shadows.
+void Recording::bind(ShadowFrame& child, const CallSite& site) {
+  PyCodeObject* code = child.code;
+  PyObject** real = terra_frame_localsplus(child.frame);
+  auto* function = child.callee();
+  std::vector<Value> positional = site.positional;
+  if (site.kind == CallSite::NewInstance) {
+    Value made = by_identity(real[0]).known() ? by_identity(real[0]) : fresh(real[0]).self;
+    positional.insert(positional.begin(), made);
+  }
+  int given = static_cast<int>(positional.size()), takes = code->co_argcount;
+  int named = takes + code->co_kwonlyargcount;
+  for (int i = 0; i < given && i < takes; i++) child.locals[i] = positional[i];
+
+  std::vector<std::pair<PyObject*, Value>> rest;
+  for (size_t k = 0; k < site.keywords.size(); k++) {
+    int place = code->co_posonlyargcount;
+    while (place < named && !same_name(terra_code_slot_name(code, place), site.keywords[k])) place++;
+    if (place < named) {
+      child.locals[place] = site.keyword_values[k];
+    } else {
+      rest.push_back({site.keywords[k], site.keyword_values[k]});
+    }
+  }
+
+  Shadow* own = find(reinterpret_cast<PyObject*>(function));
+  bool made_inside = own && own->fresh();
+  if (PyObject* defaults = function->func_defaults) {
+    int count = static_cast<int>(PyTuple_GET_SIZE(defaults));
+    for (int i = 0; i < count; i++) {
+      Value& place = child.locals[takes - count + i];
+      if (place.known()) continue;
+      bool tracked = made_inside && i < static_cast<int>(own->defaults.size());
+      place = tracked ? own->defaults[i] : Value::fact(PyTuple_GET_ITEM(defaults, i));
+    }
+  }
+  for (int i = takes; i < named && function->func_kwdefaults; i++) {
+    if (child.locals[i].known()) continue;
+    PyObject* name = terra_code_slot_name(code, i);
+    if (made_inside) {
+      for (auto& [key, value] : own->keyword_defaults) {
+        if (same_name(key, name)) child.locals[i] = value;
+      }
+    } else if (PyObject* value = PyDict_GetItemWithError(function->func_kwdefaults, name)) {
+      Value dict = by_identity(function->func_kwdefaults);
+      if (!dict.known()) dict = put(function->func_kwdefaults, Value::fact(function->func_kwdefaults), true, "keyword defaults").self;
+      child.locals[i] = dict_item(dict, name);
+      (void)value;
+    }
+  }
+
+  int next = named;
+  if (code->co_flags & CO_VARARGS) {
+    std::vector<Value> extra;
+    for (int i = takes; i < given; i++) extra.push_back(positional[i]);
+    child.locals[next] = make_sequence(real[next], std::move(extra));
+    next++;
+  }
+  if (code->co_flags & CO_VARKEYWORDS) {
+    Shadow& dict = fresh(real[next]);
+    for (auto& [key, value] : rest) dict.entries.push_back({hold(key), value});
+    child.locals[next] = dict.self;
+  }
+  for (int i = 0; i < terra_code_argument_slots(code); i++) {
+    if (child.locals[i].object != real[i]) {
+      return stop(Reason::OutOfStep, std::string("argument ") + PyUnicode_AsUTF8(terra_code_slot_name(code, i)) + " of " +
+                                         PyUnicode_AsUTF8(code->co_qualname));
+    }
+  }
+}
+
+/// Called by C code (a property, an operator, map): objects are known by identity; numbers become facts on their way.
+void Recording::bind_from_c(ShadowFrame& child, ShadowFrame& caller) {
+  Pending& pending = caller.pending;
+  for (Value& value : pending.in) pin_deep(value);
+  for (Value& value : pending.call.positional) pin_deep(value);
+  for (Value& value : pending.call.keyword_values) pin_deep(value);
+  for (Value& value : pending.returns) pin_deep(value);
+  PyObject** real = terra_frame_localsplus(child.frame);
+  for (int i = 0; i < terra_code_argument_slots(child.code) && alive_; i++) {
+    if (real[i]) child.locals[i] = bind_object(caller, real[i]);
+  }
+}
+
+Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
+  if (is_atom(object)) return Value::fact(hold(object));
+  if (Value value = by_identity(object); value.known()) return value;
+  if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object)) {
+    return Value::fact(hold(object));
+  }
+  if (PyTuple_CheckExact(object)) {
+    std::vector<Value> parts;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {
+      parts.push_back(bind_object(caller, PyTuple_GET_ITEM(object, i)));
+    }
+    return make_sequence(object, std::move(parts));
+  }
+  if (PyDict_CheckExact(object) && PyDict_GET_SIZE(object) == 0) return fresh(object).self;
+  stop(Reason::UnknownOrigin, std::string("an argument that is a ") + Py_TYPE(object)->tp_name);
+  return {};
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,95 @@
+#include "interpreter_hooks/recorder/call_models.h"
+
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+#include <unordered_map>
+
+namespace terra::capture {
+
+namespace {
+
+/// What stays the same however a C callable was reached: its method definition, its slot wrapper or the type itself.
+const void* key_of(PyObject* callee) {
+  if (PyCFunction_Check(callee)) return reinterpret_cast<PyCFunctionObject*>(callee)->m_ml;
+  if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyClassMethodDescr_Type) {
+    return reinterpret_cast<PyMethodDescrObject*>(callee)->d_method;
+  }
+  return callee;
+}
+
+PyObject* holder_of(const char* where) {
+  PyObject* builtins = PyEval_GetBuiltins();
+  PyObject* found = PyDict_GetItemString(builtins, where);
+  if (found) return Py_NewRef(found);
+  PyObject* module = PyImport_ImportModule(where);
+  if (!module) PyErr_Clear();
+  return module;
+}
+
+using Table = std::unordered_map<const void*, const CallModel*>;
+
+void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* model) {
+  PyObject* dict = PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
+  PyObject* callee = PyDict_GetItemWithError(dict, name);
+  if (callee && !PyFunction_Check(callee)) table.try_emplace(key_of(callee), model);
+}
+
+Table make_table() {
+  Table table;
+  for (ModelList list : {object_models(), container_models(), pure_models()}) {
+    for (size_t i = 0; i < list.count; i++) {
+      const CallModel& model = list.models[i];
+      PyObject* holder = holder_of(model.where);
+      if (!holder) continue;
+      if (model.name) {
+        PyObject* name = PyUnicode_FromString(model.name);
+        enter(table, holder, name, &model);
+        Py_DECREF(name);
+      } else {
+        PyObject* dict = PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict
+                                              : PyModule_GetDict(holder);
+        PyObject *name, *value;
+        Py_ssize_t position = 0;
+        while (PyDict_Next(dict, &position, &name, &value)) {
+          if (PyCFunction_Check(value) || Py_TYPE(value) == &PyMethodDescr_Type) enter(table, holder, name, &model);
+        }
+      }
+      Py_DECREF(holder);
+    }
+  }
+  PyErr_Clear();
+  return table;
+}
+
+}  // namespace
+
+const CallModel* model_of(PyObject* callee) {
+  static const Table table = make_table();
+  auto found = table.find(key_of(callee));
+  return found == table.end() ? nullptr : found->second;
+}
+
+void prepare_recorder() {
+  static bool done = (model_of(Py_None), is_partial(Py_None), true);
+  (void)done;
+}
+
+std::string callable_name(PyObject* callee) {
+  if (PyCFunction_Check(callee)) {
+    auto* function = reinterpret_cast<PyCFunctionObject*>(callee);
+    std::string name = function->m_ml->ml_name;
+    PyObject* self = function->m_self;
+    if (self && !PyModule_Check(self)) return std::string(Py_TYPE(self)->tp_name) + "." + name;
+    PyObject* module = function->m_module;
+    return module && PyUnicode_Check(module) ? std::string(PyUnicode_AsUTF8(module)) + "." + name : name;
+  }
+  PyTypeObject* kind = Py_TYPE(callee);
+  if (kind == &PyMethodDescr_Type || kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
+    auto* descriptor = reinterpret_cast<PyDescrObject*>(callee);
+    return std::string(descriptor->d_type->tp_name) + "." + PyUnicode_AsUTF8(descriptor->d_name);
+  }
+  return short_text(callee);
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,208 @@
+// A call as the callee will see it, and what came of it.
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
+
+#include <cstring>
+
+namespace terra::capture {
+
+namespace {
+
+PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); }
+
+/// Functions and methods that the engine defines in C: they report what they do.
+bool is_engine_callable(PyObject* callee) {
+  if (PyCFunction_Check(callee)) {
+    auto* function = reinterpret_cast<PyCFunctionObject*>(callee);
+    if (function->m_self && is_tensor(function->m_self)) return true;
+    const char* module = function->m_module && PyUnicode_Check(function->m_module)
+                             ? PyUnicode_AsUTF8(function->m_module)
+                             : nullptr;
+    return module && (!std::strncmp(module, "terra", 5) || !std::strncmp(module, "_terra", 6));
+  }
+  if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyWrapperDescr_Type) {
+    return is_tensor_type(reinterpret_cast<PyDescrObject*>(callee)->d_type);
+  }
+  return false;
+}
+
+/// A Python class whose instances are made by object.__new__ and type.__call__.
+bool makes_plain_instances(PyTypeObject* type) {
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type) == &PyType_Type &&
+         type->tp_new == PyBaseObject_Type.tp_new;
+}
+
+/// The slot wrapper behind a method-wrapper (what super().__init__ gives for C bases).
+PyObject* wrapped_slot(PyObject* wrapper) {
+  PyObject* owner = PyObject_GetAttrString(wrapper, "__objclass__");
+  PyObject* name = PyObject_GetAttrString(wrapper, "__name__");
+  PyObject* slot = owner && name ? PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(owner)->tp_dict, name)
+                                 : nullptr;
+  PyErr_Clear();
+  Py_XDECREF(owner);
+  Py_XDECREF(name);
+  return slot;
+}
+
+}  // namespace
+
+void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, std::vector<Value> positional,
+                          std::vector<PyObject*> keywords, std::vector<Value> keyword_values) {
+  static PyObject* call = interned("__call__");
+  static PyObject* init = interned("__init__");
+  static PyObject* forward = interned("forward");
+  Shadow* known = find(callee);
+
+  if (PyMethod_Check(callee)) {
+    Value function, receiver;
+    if (known && known->function.known()) {
+      function = known->function;
+      receiver = known->receiver;
+    } else if (callee_value.is_fact()) {
+      function = Value::fact(PyMethod_GET_FUNCTION(callee));
+      receiver = Value::fact(PyMethod_GET_SELF(callee));
+    } else {
+      std::string path = shadow(callee_value).path;
+      Register method = reg_of(callee_value);
+      function = read(Op::MethodPart, method, {0}, PyMethod_GET_FUNCTION(callee), path);
+      receiver = read(Op::MethodPart, method, {1}, PyMethod_GET_SELF(callee), path + ".__self__");
+      find(callee)->function = function;
+      find(callee)->receiver = receiver;
+    }
+    positional.insert(positional.begin(), receiver);
+    return open_call(f, function.object, function, std::move(positional), std::move(keywords),
+                     std::move(keyword_values));
+  }
+
+  CallSite& site = f.pending.call;
+  site.callee = callee;
+  site.callee_value = callee_value;
+  site.positional = std::move(positional);
+  site.keywords = std::move(keywords);
+  site.keyword_values = std::move(keyword_values);
+  auto insert_receiver = [&](Value receiver) { site.positional.insert(site.positional.begin(), receiver); };
+
+  if (PyFunction_Check(callee)) {
+    site.kind = CallSite::Function;
+    guard_function(callee_value);
+    return;
+  }
+  if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known) {
+    insert_receiver(known->receiver);
+    if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;
+  } else if (PyCFunction_Check(callee)) {
+    PyObject* self = PyCFunction_GET_SELF(callee);
+    if (known && known->receiver.known()) {
+      insert_receiver(known->receiver);
+    } else if (self && !PyModule_Check(self)) {
+      insert_receiver(by_identity(self).known() ? by_identity(self) : Value::fact(self));
+    }
+  }
+  if (is_engine_callable(callee)) {
+    site.kind = CallSite::Engine;
+    return;
+  }
+  if ((site.model = model_of(callee))) {
+    site.kind = CallSite::Model;
+    if (site.model->before) site.model->before(*this, f);
+    return;
+  }
+  if (is_partial(callee)) {
+    Value self = shadow(callee_value).self;
+    if (find(callee)->fresh()) return stop(Reason::UnmodelledCall, "functools.partial made inside");
+    Register reg = reg_of(self);
+    std::string path = find(callee)->path;
+    Value function = read(Op::PartialPart, reg, {0}, partial_part(callee, 0), path + ".func");
+    Value fixed = read(Op::PartialPart, reg, {1}, partial_part(callee, 1), path + ".args");
+    Value named = read(Op::PartialPart, reg, {2}, partial_part(callee, 2), path + ".keywords");
+    std::vector<Value> all = items(fixed);
+    all.insert(all.end(), site.positional.begin(), site.positional.end());
+    know_keys(named);
+    std::vector<PyObject*> names = site.keywords;
+    std::vector<Value> values = site.keyword_values;
+    for (auto& entry : shadow(named).entries) names.insert(names.begin(), entry.key);
+    for (size_t i = 0, n = shadow(named).entries.size(); i < n; i++) {
+      values.insert(values.begin(), dict_item(named, shadow(named).entries[i].key));
+    }
+    return open_call(f, function.object, function, std::move(all), std::move(names), std::move(values));
+  }
+  if (PyType_Check(callee)) {
+    auto* type = reinterpret_cast<PyTypeObject*>(callee);
+    if (PyExceptionClass_Check(callee)) {
+      site.kind = CallSite::NewInstance;
+      for (Value& value : site.positional) pin(value);
+    } else if (makes_plain_instances(type)) {
+      site.kind = CallSite::NewInstance;
+      look_up(type, init);
+      class_facts(type);
+    }
+    return;
+  }
+  PyTypeObject* type = Py_TYPE(callee);
+  if (is_module(callee)) {
+    guard_type(callee);
+    if (module_has_hooks(callee)) return stop(Reason::UnmodelledCall, "a module with hooks");
+    no_attribute(callee_value, forward);
+    PyObject* own_call = look_up(type, call);
+    if (own_call && PyFunction_Check(own_call)) {
+      guard_function(Value::fact(own_call));
+    } else if (PyObject* function = look_up(type, forward)) {
+      guard_function(Value::fact(function));
+    }
+    site.kind = CallSite::Instance;
+    insert_receiver(callee_value);
+    return;
+  }
+  if (PyObject* found = _PyType_Lookup(type, call); found && PyFunction_Check(found)) {
+    guard_type(callee);
+    look_up(type, call);
+    guard_function(Value::fact(found));
+    site.kind = CallSite::Instance;
+    insert_receiver(callee_value);
+  }
+}
+
+Value Recording::call_result(ShadowFrame& f, PyObject* result) {
+  Pending& pending = f.pending;
+  CallSite& site = pending.call;
+  switch (site.kind) {
+    case CallSite::Function:
+    case CallSite::Instance:
+      pending.used_returns = true;
+      if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();
+      if (Shadow* known = find(result); known && known->iterator) return known->self;  // a new generator
+      break;
+    case CallSite::NewInstance: {
+      pending.used_returns = true;
+      if (Shadow* known = find(result)) return known->self;
+      if (reinterpret_cast<PyObject*>(Py_TYPE(result)) != site.callee) break;
+      Shadow& made = fresh(result);
+      made.items = site.positional;
+      return made.self;
+    }
+    case CallSite::Model: return site.model->after(*this, f, result);
+    case CallSite::Engine: {
+      pending.used_returns = true;
+      if (pending.extra.known() && pending.extra.object == result) return pending.extra;
+      if (Value value = by_identity(result); value.known()) return value;
+      if (result == Py_None) return Value::fact(result);
+      if (PyList_CheckExact(result) || PyTuple_CheckExact(result)) {
+        std::vector<Value> all;
+        for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {
+          PyObject* item = PyList_CheckExact(result) ? PyList_GET_ITEM(result, i) : PyTuple_GET_ITEM(result, i);
+          all.push_back(by_identity(item));
+          if (!all.back().known()) stop(Reason::UnmodelledCall, callable_name(site.callee));
+        }
+        return make_sequence(result, std::move(all));
+      }
+      break;
+    }
+    default: break;
+  }
+  if (alive_) stop(Reason::UnmodelledCall, callable_name(site.callee ? site.callee : result));
+  return {};
+}
+
+}  // namespace terra::capture

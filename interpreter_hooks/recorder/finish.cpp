@@ -1,0 +1,189 @@
+// From what was seen to an entry: materialise what leaves the frame, write the effects, compile the graph.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/finisher.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+/// Builds a fresh object in the effect program, once, from its final contents. Tensors become outputs of the graph.
+Register Recording::materialise(Shadow& shadow) {
+  PyObject* object = shadow.self.object;
+  const std::string type = Py_TYPE(object)->tp_name;
+  if (is_tensor(object)) {
+    Register reg = trace_->output(shadow);
+    shadow.self = Value::dynamic(reg, object);
+    return reg;
+  }
+  if (!materialising_ || shadow.being_made || shadow.iterator) {
+    stop(Reason::FreshEscapes, type);
+    return -1;
+  }
+  shadow.being_made = true;
+  Effect effect = Effect::MakeTuple;
+  std::vector<Register> parts;
+  std::vector<Word> words;
+  Register a = no_register, b = no_register;
+  auto constant = [&](PyObject* key) { return reg_of(Value::fact(key)); };
+  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+    effect = PyList_CheckExact(object) ? Effect::MakeList : Effect::MakeTuple;
+    for (const Value& item : shadow.items) parts.push_back(reg_of(item));
+  } else if (PyDict_CheckExact(object)) {
+    effect = Effect::MakeDict;
+    for (auto& entry : shadow.entries) {
+      parts.push_back(constant(entry.key));
+      parts.push_back(reg_of(entry.value));
+    }
+  } else if (PyMethod_Check(object)) {
+    effect = Effect::MakeMethod;
+    a = reg_of(shadow.function);
+    b = reg_of(shadow.receiver);
+  } else if (PyCell_Check(object)) {
+    effect = Effect::MakeCell;
+    if (shadow.content.known()) a = reg_of(shadow.content);
+  } else if ((Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && !PyFunction_Check(object) &&
+             Py_TYPE(object)->tp_new == PyBaseObject_Type.tp_new && shadow.items.empty()) {
+    effect = Effect::MakeObject;
+    words.push_back(word_of(file().keep(Py_TYPE(object))));
+    class_facts(Py_TYPE(object));
+    for (PyObject* name : shadow.order) {
+      if (!shadow.attributes[name].known()) continue;
+      parts.push_back(constant(name));
+      parts.push_back(reg_of(shadow.attributes[name]));
+    }
+  } else {
+    stop(Reason::FreshEscapes, type);
+    return -1;
+  }
+  shadow.being_made = false;
+  if (!alive_) return -1;
+  if (parts.size() > 900) {
+    stop(Reason::TooLong, "a container that leaves the frame");
+    return -1;
+  }
+  for (Word word : pack(parts)) words.push_back(word);
+  Register reg = new_register("new " + type, true, true);
+  entry_->effects.emit(effect, reg, a, b, words);
+  shadow.self = Value::dynamic(reg, object);
+  return reg;
+}
+
+namespace {
+
+bool same_place(const Write& a, const Write& b) {
+  return a.target.object == b.target.object &&
+         (a.name == b.name || (a.name && b.name && same_value(a.name, b.name)));
+}
+
+bool is_store(const Write& write) {
+  return write.effect == Effect::SetAttribute || write.effect == Effect::SetItem || write.effect == Effect::SetCell;
+}
+
+}  // namespace
+
+/// Several stores to one place become one, at the position of the first (which decides the order of keys).
+void Finisher::coalesce() {
+  auto& writes = r_.writes_;
+  std::vector<Write> kept;
+  for (Write& write : writes) {
+    Write* earlier = nullptr;
+    for (auto it = kept.rbegin(); is_store(write) && it != kept.rend(); ++it) {
+      if (it->target.object != write.target.object) continue;
+      if (!is_store(*it)) break;  // a deletion or a method call in between
+      if (same_place(*it, write)) {
+        earlier = &*it;
+        break;
+      }
+    }
+    if (earlier) {
+      earlier->value = write.value;
+    } else {
+      kept.push_back(std::move(write));
+    }
+  }
+  writes = std::move(kept);
+}
+
+/// A number that was a fact and that the frame replaces by another value can never be that fact again: a counter.
+bool Finisher::overwrites_a_fact() {
+  bool relaxed = false;
+  for (Write& write : r_.writes_) {
+    auto fact = r_.facts_.find(write.path);
+    if (write.path.empty() || fact == r_.facts_.end() || !is_number(fact->second)) continue;
+    if (write.value.is_fact() && same_value(write.value.object, fact->second)) continue;
+    relaxed = r_.relaxation_.relax(write.path) || relaxed;
+  }
+  return relaxed;
+}
+
+/// Objects that the frame changes are different from all others of their type, as they were here.
+void Finisher::keep_apart() {
+  std::set<PyTypeObject*> written;
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.outside && shadow.written) written.insert(Py_TYPE(object));
+  }
+  for (PyTypeObject* type : written) {
+    std::vector<Register> registers;
+    for (auto& [object, shadow] : r_.shadows_) {
+      bool in_a_run = shadow.self.has_register() || shadow.self.is_fact();
+      if (shadow.outside && Py_TYPE(object) == type && in_a_run) registers.push_back(r_.reg_of(shadow.self));
+    }
+    if (registers.size() < 2) continue;
+    if (registers.size() > 1000) return r_.stop(Reason::TooLong, "objects to tell apart");
+    r_.guard(Op::AllDistinct, no_register, pack(registers));
+  }
+}
+
+void Finisher::emit_writes() {
+  EffectProgram& effects = r_.entry_->effects;
+  RegisterFile& file = r_.file();
+  for (Write& write : r_.writes_) {
+    if (!r_.alive()) return;
+    Register a = r_.reg_of(write.target);
+    Register b = write.value.known() ? r_.reg_of(write.value) : no_register;
+    auto name = [&] { return word_of(file.keep(write.name)); };
+    auto key = [&] { return static_cast<Word>(static_cast<uint16_t>(r_.reg_of(Value::fact(write.name)))); };
+    switch (write.effect) {
+      case Effect::SetAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
+      case Effect::DeleteAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
+      case Effect::SetItem:
+      case Effect::DeleteItem: effects.emit(write.effect, no_register, a, b, {key()}); break;
+      case Effect::CallMethod: {
+        std::vector<Register> registers;
+        for (Value& value : write.arguments) registers.push_back(r_.reg_of(value));
+        std::vector<Word> words = pack(registers);
+        words.insert(words.begin(), word_of(file.keep(write.name)));
+        effects.emit(write.effect, no_register, no_register, no_register, words);
+        break;
+      }
+      default: effects.emit(write.effect, no_register, a, b); break;
+    }
+  }
+}
+
+std::unique_ptr<Entry> Finisher::run() {
+  if (overwrites_a_fact()) {
+    r_.again_ = true;
+    r_.stop(Reason::OverwrittenFact);
+    return nullptr;
+  }
+  r_.materialising_ = true;
+  coalesce();
+  keep_apart();
+  emit_writes();
+  Register result = r_.reg_of(r_.result_);
+  if (r_.alive()) r_.trace_->finish(*r_.entry_);
+  if (!r_.alive()) return nullptr;
+  r_.entry_->effects.finish(result, r_.file());
+  return std::move(r_.entry_);
+}
+
+std::unique_ptr<Entry> Recording::finish() {
+  if (alive_ && !returned_) stop(Reason::FrameRaised);
+  if (!alive_) return nullptr;
+  return Finisher(*this).run();
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,136 @@
+// The result of an operator: a fact, host arithmetic, what a Python method returned, or a tensor that reported itself.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/rules.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+bool all_atoms(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
+}
+bool all_facts(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
+}
+bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+
+Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
+  if (all_facts(in)) return Value::fact(r.hold(result));
+  // Host arithmetic must give what it gave here, type included, and never run away: powers and shifts of inputs are
+  // computed from facts only.
+  bool grows = op == Op::Binary && (code % NB_INPLACE_ADD == NB_POWER || code % NB_INPLACE_ADD == NB_LSHIFT);
+  if (grows || !is_atom(result)) {
+    for (Value& value : in) r.pin(value);
+    return Value::fact(r.hold(result));
+  }
+  return r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
+}
+
+/// `a += items` on a list is list.extend.
+Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = f.pending.in;
+  if (in[0].object == in[1].object || !is_sequence(in[1].object)) {
+    r.stop(Reason::UnmodelledContainer, "+= of a list");
+    return {};
+  }
+  std::vector<Value> added = r.items(in[1]);
+  Shadow& list = r.shadow(in[0]);
+  for (const Value& value : added) {
+    (list.length_known ? list.items : list.appended).push_back(value);
+    if (list.fresh()) continue;
+    list.written = true;
+    r.write({Effect::Append, list.self, nullptr, value, {}, ""});
+  }
+  return r.by_identity(result).known() ? r.by_identity(result) : in[0];
+}
+
+Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
+  std::vector<Value> items = r.items(in[0]);
+  if (code == NB_ADD && Py_TYPE(in[1].object) == Py_TYPE(result)) {
+    std::vector<Value> more = r.items(in[1]);
+    items.insert(items.end(), more.begin(), more.end());
+  } else if (code == NB_MULTIPLY && PyLong_CheckExact(in[1].object)) {
+    r.pin(in[1]);
+    std::vector<Value> once = std::move(items);
+    items.clear();
+    for (long i = 0, n = PyLong_AsLong(in[1].object); i < n; i++) items.insert(items.end(), once.begin(), once.end());
+  } else {
+    r.stop(Reason::UnmodelledOperator, "an operator on containers");
+  }
+  return r.make_sequence(result, std::move(items));
+}
+
+/// == and the like where at least one operand is not a number or string.
+Value comparison(Recording& r, std::vector<Value>& in, PyObject* result) {
+  static PyObject* eq = PyUnicode_InternFromString("__eq__");
+  for (Value& value : in) {
+    PyObject* object = value.object;
+    if (is_atom(object)) {
+      r.pin(value);
+    } else if (is_sequence(object) || PyDict_CheckExact(object)) {
+      std::vector<Value> parts = is_sequence(object) ? r.items(value) : std::vector<Value>();
+      bool simple = is_sequence(object) && all_atoms(parts);
+      if (!simple || !r.read_deep(value)) {
+        r.stop(Reason::UnmodelledOperator, "comparison of containers of objects");
+        return {};
+      }
+    } else if (value.is_fact()) {
+      continue;
+    } else {
+      r.guard_type(object);
+      PyObject* found = r.look_up(Py_TYPE(object), eq);
+      bool by_identity = found && found == _PyType_Lookup(&PyBaseObject_Type, eq);
+      if (!by_identity) {
+        r.stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(object)->tp_name);
+        return {};
+      }
+      if (in[0].has_register() && in[1].has_register() && in[0].reg != in[1].reg) {
+        r.guard(in[0].object == in[1].object ? Op::Same : Op::Distinct, in[0].reg, {}, in[1].reg);
+      }
+    }
+  }
+  return Value::fact(r.hold(result));
+}
+
+}  // namespace
+
+Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result) {
+  Pending& pending = f.pending;
+  auto& in = pending.in;
+  if (is_tensor(result)) {
+    pending.used_returns = true;
+    Value value = r.by_identity(result);
+    if (!value.known()) r.stop(Reason::UnknownOrigin, "a tensor");
+    return value;
+  }
+  if (!pending.returns.empty()) {
+    for (Value& value : in) {
+      if (is_atom(value.object)) continue;
+      r.guard_type(value.object);
+      if (Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(Py_TYPE(value.object)).strict = true;
+    }
+    pending.used_returns = true;
+    if (pending.returns.back().object == result) return pending.returns.back();
+    r.stop(Reason::UnmodelledOperator, Py_TYPE(in[0].object)->tp_name);
+    return {};
+  }
+  if (all_atoms(in)) return scalar_result(r, in, op, code, result);
+  if (pending.extra.known() && pending.extra.object == result) return pending.extra;
+  PyObject* first = in[0].object;
+  if (op == Op::Binary && is_sequence(first)) {
+    if (code == NB_INPLACE_ADD && PyList_CheckExact(first)) return extended(r, f, result);
+    if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
+  }
+  if (op == Op::Compare) return comparison(r, in, result);
+  if (op == Op::Binary && all_facts(in)) return Value::fact(r.hold(result));
+  r.stop(Reason::UnmodelledOperator, std::string(Py_TYPE(first)->tp_name) +
+                                         (in.size() > 1 ? std::string(" and ") + Py_TYPE(in[1].object)->tp_name : ""));
+  return {};
+}
+
+}  // namespace terra::capture

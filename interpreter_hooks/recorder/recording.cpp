@@ -1,0 +1,112 @@
+#include "interpreter_hooks/recorder/recording.h"
+
+#include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+namespace terra::capture {
+
+namespace {
+
+thread_local Recording* recording = nullptr;
+
+void on_start(TerraFrame* frame) {
+  if (!recording || !recording->alive()) return;
+  recording->start_event(frame);
+  recording->let_go();
+}
+void on_instruction(TerraFrame* frame) {
+  if (!recording || !recording->alive()) return;
+  recording->instruction_event(frame);
+  recording->let_go();
+}
+
+}  // namespace
+
+RecorderStats& recorder_stats() {
+  static RecorderStats stats;
+  return stats;
+}
+
+Recording* Recording::current() { return recording && recording->alive_ ? recording : nullptr; }
+
+Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
+    : relaxation_(relaxation),
+      thread_(thread),
+      entry_(std::make_unique<Entry>()),
+      trace_(std::make_unique<TraceBuilder>(*this)) {
+  recorder_stats().recordings++;
+}
+
+Recording::~Recording() {
+  if (recording == this) recording = nullptr;
+  trace_.reset();
+  entry_.reset();
+  std::vector<PyObject*> dropped;
+  dropped.swap(held_);
+  for (auto& [code, bytes] : bytes_) {
+    dropped.push_back(reinterpret_cast<PyObject*>(code));
+    dropped.push_back(bytes);
+  }
+  for (PyObject* object : dropped) Py_DECREF(object);
+}
+
+void Recording::let_go() {
+  if (alive_) return;
+  std::vector<PyObject*> dropped;
+  dropped.swap(held_);
+  shadows_.clear();
+  for (PyObject* object : dropped) Py_DECREF(object);
+}
+
+ShadowFrame* Recording::new_frame(TerraFrame* frame) {
+  auto& made = own_.emplace_back(std::make_unique<ShadowFrame>());
+  made->frame = frame;
+  made->code = terra_frame_code(frame);
+  PyObject*& bytes = bytes_[made->code];
+  if (!bytes) {
+    bytes = PyCode_GetCode(made->code);  // without specialisation
+    Py_INCREF(made->code);
+  }
+  made->bytes = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(bytes));
+  made->locals.assign(made->code->co_nlocalsplus, Value());
+  made->generator = made->code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+  return made.get();
+}
+
+void Recording::begin(TerraFrame* frame) {
+  ShadowFrame* root = new_frame(frame);
+  frames_.push_back(root);
+  auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
+  Register reg = new_register(PyUnicode_AsUTF8(root->code->co_name), false, false);
+  entry_->entry.emit(Op::Function, reg, no_register, no_register);
+  put(function, Value::dynamic(reg, function), true, "").typed = true;
+  root->function = Value::dynamic(reg, function);
+  // The code is the entry's own; its globals can differ between functions that share it. Defaults are applied already.
+  auto* globals = terra_frame_function(frame)->func_globals;
+  entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(file().keep(globals))});
+  guarded_functions_.insert({function, reinterpret_cast<PyObject*>(root->code)});
+  for (int i = 0; i < terra_code_argument_slots(root->code) && alive_; i++) {
+    root->locals[i] = read(Op::Argument, no_register, {static_cast<Word>(i)}, terra_frame_localsplus(frame)[i],
+                           PyUnicode_AsUTF8(terra_code_slot_name(root->code, i)));
+  }
+  trace_->begin();
+  recording = this;
+  if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
+}
+
+void Recording::stop(Reason reason, std::string detail) {
+  if (!alive_) return;
+  alive_ = false;
+  why_ = {reason, std::move(detail), "", 0};
+  if (!frames_.empty()) {
+    ShadowFrame& frame = *frames_.back();
+    why_.file = PyUnicode_AsUTF8(frame.code->co_filename);
+    int offset = frame.pending.opcode >= 0 ? frame.pending.offset : 0;
+    why_.line = PyCode_Addr2Line(frame.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  }
+  recorder_stats().stopped++;
+  trace_->detach();
+  terra_events_stop();
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,193 @@
+// One recording: CPython runs a frame for real, and this object watches.
+//
+// The life of a recording: begin(frame) makes the root's shadow frame; every opcode event goes to `instruction` (step.cpp),
+// which finishes the instruction before it and begins the next by the rules (rules.h); Python frames below enter and leave
+// through `enter` and `leave`; tensor operations report themselves (observer.cpp); finish() turns what was seen into an
+// Entry. Stopping costs nothing: CPython simply goes on.
+#pragma once
+#include "interpreter_hooks/guards/kinds.h"
+#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/recorder/frames.h"
+#include "interpreter_hooks/recorder/reasons.h"
+#include "interpreter_hooks/recorder/relaxation.h"
+#include "interpreter_hooks/recorder/shadow.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace terra::capture {
+
+class TraceBuilder;
+
+/// A deferred write, in program order.
+struct Write {
+  Effect effect;
+  Value target;
+  PyObject* name = nullptr;  ///< attribute name or dict key (held)
+  Value value;
+  std::vector<Value> arguments;  ///< CallMethod
+  std::string path;              ///< of what is overwritten; empty where nothing is
+};
+
+/// Counters of all recordings of the process.
+struct RecorderStats {
+  long recordings = 0, stopped = 0, events = 0, slots_checked = 0, slots_wrong = 0, pins = 0;
+};
+RecorderStats& recorder_stats();
+
+/// Makes the tables that need Python (imports) before anything is recorded. Cheap when done already.
+void prepare_recorder();
+
+class Recording {
+ public:
+  Recording(Relaxation& relaxation, PyThreadState* thread);
+  ~Recording();
+  Recording(const Recording&) = delete;
+
+  // ---- life (recording.cpp) ----
+  /// The recording of this thread that is still alive, or null.
+  static Recording* current();
+  void begin(TerraFrame* frame);
+  void stop(Reason reason, std::string detail = {});
+  bool alive() const { return alive_; }
+  bool returned() const { return returned_; }
+  const Stop& why() const { return why_; }
+  /// After a stop, where nothing of the recording is in use any more: lets go of the program's objects, so that their
+  /// destructors run when they would have.
+  void let_go();
+  /// True if the recording ended because a fact has just been relaxed: record the next call again.
+  bool again() const { return again_; }
+  /// The entry; null with why() set when it can't be made (finish.cpp).
+  std::unique_ptr<Entry> finish();
+
+  // ---- events (step.cpp) ----
+  void start_event(TerraFrame* frame);
+  void instruction_event(TerraFrame* frame);  // let_go() is the caller's business after each of these
+  /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller (bind.cpp).
+  ShadowFrame* enter(TerraFrame* frame);
+  /// It has run; `result` is what it returned, borrowed, or null after an exception.
+  void leave(ShadowFrame* frame, PyObject* result);
+  void give_back(ShadowFrame& frame, Value value);
+  ShadowFrame& root() { return *frames_.front(); }
+  ShadowFrame* top() { return frames_.empty() ? nullptr : frames_.back(); }
+
+  // ---- objects (sources.cpp) ----
+  PyObject* hold(PyObject* object);
+  Shadow* find(PyObject* object);
+  /// The shadow of the object behind a value; makes one for facts.
+  Shadow& shadow(const Value& value);
+  Shadow& put(PyObject* object, Value self, bool outside, std::string path);
+  /// A new object made by the frame; stops for objects with finalizers.
+  Shadow& fresh(PyObject* object);
+  Value by_identity(PyObject* object);
+
+  // ---- reads of the outside (sources.cpp) ----
+  /// Emits a read and classifies what it found in the recorded run.
+  Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path);
+  Value classify(Register reg, PyObject* object, const std::string& path);
+  void guard(Op op, Register a, std::vector<Word> operands = {}, Register b = no_register);
+  /// A register that holds the value in a run; materialises fresh objects (materialise.cpp).
+  Register reg_of(const Value& value);
+  bool late(Register reg) const { return reg >= 0 && late_[reg]; }
+  Register new_register(std::string name, bool owned, bool late);
+  /// Makes a dynamic scalar a fact by a guard on its value; objects by a guard on identity where `identity`.
+  void pin(Value& value);
+  /// The same for everything reachable inside fresh containers: the value goes where it can't be followed.
+  void pin_deep(Value& value, int depth = 0);
+  /// Reads all that C code could see of a value, as facts. False: it can't be read.
+  bool read_deep(Value& value, int depth = 0);
+  void guard_type(PyObject* object);
+  ClassFacts& class_facts(PyTypeObject* type);
+  PyObject* look_up(PyTypeObject* type, PyObject* name);
+  Value host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result, const std::vector<Value>& in);
+  void truth(Value& value);
+
+  // ---- containers (containers.cpp) ----
+  void know_length(Value& sequence);
+  Value item(Value& sequence, Py_ssize_t index);
+  std::vector<Value> items(Value& sequence);
+  void know_keys(Value& dict);
+  Shadow::Entry* entry(Shadow& dict, PyObject* key);
+  Value dict_item(Value& dict, PyObject* key);
+  /// Before a store: `key` is what the dict will hold afterwards.
+  void dict_store(Value& dict, PyObject* key, Value value, bool was_there);
+  void dict_delete(Value& dict, PyObject* key);
+  Value cell(PyObject* cell);
+  Value make_sequence(PyObject* object, std::vector<Value> items);
+
+  // ---- attributes (attributes.cpp) ----
+  Access access_of(Value& owner, PyObject* name, PyObject** found);
+  Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);
+  Value instance_attribute(Value& owner, PyObject* name, PyObject* value);
+  void no_attribute(Value& owner, PyObject* name);
+  void store_attribute(Value& owner, PyObject* name, Value value);
+  void delete_attribute(Value& owner, PyObject* name);
+  bool can_store_attribute(PyObject* owner, PyObject* name);
+
+  // ---- calls (call_sites.cpp, calls.cpp, bind.cpp) ----
+  void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
+                 std::vector<PyObject*> keywords, std::vector<Value> keyword_values);
+  Value call_result(ShadowFrame& frame, PyObject* result);
+  void bind(ShadowFrame& child, const CallSite& site);
+  void bind_from_c(ShadowFrame& child, ShadowFrame& caller);
+  Value bind_object(ShadowFrame& caller, PyObject* object);
+  void guard_function(const Value& function);
+
+  // ---- iteration (iteration.cpp) ----
+  Value make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject* base);
+  /// The shadow of iter(value) for a real iterator object (null: inside enumerate or zip).
+  Value iterate(Value& value, PyObject* iterator);
+  Value next(ShadowFrame& frame, Value iterator, PyObject* produced);
+  /// Everything an iterable yields, when the real items are `produced`.
+  std::vector<Value> drain(ShadowFrame& frame, Value iterable, PyObject* produced);
+
+  // ---- writes ----
+  void write(Write write) { writes_.push_back(std::move(write)); }
+
+  TraceBuilder& trace() { return *trace_; }
+  RegisterFile& file() { return entry_->file; }
+  PyThreadState* thread() const { return thread_; }
+  Relaxation& relaxation() { return relaxation_; }
+  std::map<std::string, PyObject*>& facts() { return facts_; }
+  Entry& entry_being_made() { return *entry_; }
+  bool materialising() const { return materialising_; }
+
+ private:
+  friend class Finisher;
+  ShadowFrame* new_frame(TerraFrame* frame);
+  void check_slots(ShadowFrame& frame);
+  void unwind(ShadowFrame& frame, int offset);
+  Register materialise(Shadow& shadow);
+  void stop_here(Reason reason, std::string detail);
+
+  Relaxation& relaxation_;
+  PyThreadState* thread_;
+  bool alive_ = true, returned_ = false, again_ = false, materialising_ = false;
+  Stop why_;
+  Value result_;
+  long events_ = 0;
+
+  std::unique_ptr<Entry> entry_;
+  std::unique_ptr<TraceBuilder> trace_;
+  std::vector<bool> late_;
+  std::unordered_map<PyObject*, Register> constants_;
+  std::set<Register> pinned_;
+  std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
+  std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;
+
+  std::unordered_map<PyObject*, Shadow> shadows_;
+  std::vector<PyObject*> held_;  // strong
+  std::map<std::string, PyObject*> facts_;
+  std::vector<Write> writes_;
+
+  std::vector<std::unique_ptr<ShadowFrame>> own_;
+  std::vector<ShadowFrame*> frames_;
+  std::unordered_map<TerraFrame*, ShadowFrame*> generators_;
+  std::unordered_map<PyCodeObject*, PyObject*> bytes_;
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,46 @@
+// The rules: what an instruction does to the shadow. Two small functions per opcode, collected in one table.
+#pragma once
+#include "interpreter_hooks/recorder/recording.h"
+
+namespace terra::capture {
+
+/// `begin` runs before CPython executes the instruction; its operands are in pending.in already. `end` runs after it,
+/// only if it did not raise, and pushes exactly as many values as opcodes_311.h says. Reads of what the instruction is
+/// going to change belong to begin, writes to end.
+struct Rule {
+  int opcode;
+  void (*begin)(Recording& r, ShadowFrame& f);
+  void (*end)(Recording& r, ShadowFrame& f);
+};
+
+enum class Next : uint8_t { None, Falls, Jumps, Branches, Leaves };
+
+/// Everything about one opcode: its line in opcodes_311.h and its rule.
+struct Opcode {
+  const char* name = nullptr;
+  int (*pops)(int arg) = nullptr;
+  int (*pushes)(int arg) = nullptr;
+  Next next = Next::None;
+  const Rule* rule = nullptr;  ///< null: ends the recording
+};
+
+const Opcode& opcode(int code);
+/// Where a jump goes: code units.
+int jump_target(int opcode, int arg, int next);
+
+struct RuleList {
+  const Rule* rules;
+  size_t count;
+};
+RuleList stack_rules();
+RuleList data_rules();
+RuleList build_rules();
+RuleList jump_rules();
+RuleList call_rules();
+RuleList iteration_rules();
+RuleList exception_rules();
+
+/// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
+Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);
+
+}  // namespace terra::capture

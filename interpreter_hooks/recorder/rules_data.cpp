@@ -1,0 +1,260 @@
+// Attributes, items, operators and the building of containers.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/rules.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+
+// ---- attributes ----
+
+void begin_load_attribute(Recording& r, ShadowFrame& f) {
+  f.pending.access = r.access_of(f.pending.in[0], f.name(f.pending.arg), &f.pending.found);
+}
+void load_attribute(Recording& r, ShadowFrame& f) {
+  f.push(r.attribute(f, f.pending.in[0], f.name(f.pending.arg), f.real(1)));
+}
+
+/// [method, self] for a function found on the class, else [NULL, attribute].
+void load_method(Recording& r, ShadowFrame& f) {
+  PyObject* method = f.real(2);
+  if (!method) {
+    f.push(Value::null());
+    return load_attribute(r, f);
+  }
+  Value& owner = f.pending.in[0];
+  Value function = r.attribute(f, owner, f.name(f.pending.arg), method);
+  Shadow* made = function.object == method ? r.find(method) : nullptr;
+  f.push(made ? made->self : Value::fact(r.hold(method)));
+  f.push(owner);
+}
+
+void begin_store_attribute(Recording& r, ShadowFrame& f) {
+  PyObject *owner = f.pending.in[1].object, *name = f.name(f.pending.arg);
+  if (r.can_store_attribute(owner, name)) {
+    f.pending.access = Access::Instance;
+    return;
+  }
+  f.pending.access = Access::Property;  // a Python setter runs, or the engine reports the write
+}
+void store_attribute(Recording& r, ShadowFrame& f) {
+  Pending& pending = f.pending;
+  Value& owner = pending.in[1];
+  PyObject* name = f.name(pending.arg);
+  if (pending.access == Access::Instance) return r.store_attribute(owner, name, pending.in[0]);
+  if (pending.reported) return;
+  if (pending.returns.empty()) {
+    return r.stop(Reason::UnmodelledAttribute, std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." +
+                                                   PyUnicode_AsUTF8(name));
+  }
+  static PyObject* setattr = PyUnicode_InternFromString("__setattr__");
+  pending.used_returns = true;
+  r.guard_type(owner.object);
+  r.look_up(Py_TYPE(owner.object), setattr);
+  r.look_up(Py_TYPE(owner.object), name);
+}
+
+void begin_delete_attribute(Recording& r, ShadowFrame& f) {
+  Pending& pending = f.pending;
+  Value& owner = pending.in[0];
+  PyObject* name = f.name(pending.arg);
+  pending.access = r.access_of(owner, name, &pending.found);
+  bool plain = pending.access == Access::Instance && r.can_store_attribute(owner.object, name);
+  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("del ") + PyUnicode_AsUTF8(name));
+  r.attribute(f, owner, name, terra_instance_attribute(owner.object, name));  // that it is there is a fact
+}
+void delete_attribute(Recording& r, ShadowFrame& f) {
+  r.delete_attribute(f.pending.in[0], f.name(f.pending.arg));
+}
+
+// ---- items ----
+
+Value slice_of(Recording& r, Value& sequence, PyObject* slice, PyObject* result) {
+  Py_ssize_t start, stop, step;
+  std::vector<Value> all = r.items(sequence);
+  if (PySlice_Unpack(slice, &start, &stop, &step) < 0) PyErr_Clear();
+  Py_ssize_t count = PySlice_AdjustIndices(static_cast<Py_ssize_t>(all.size()), &start, &stop, step);
+  std::vector<Value> chosen;
+  for (Py_ssize_t i = 0; i < count; i++) chosen.push_back(all[start + i * step]);
+  return r.make_sequence(result, chosen);
+}
+
+Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
+  Pending& pending = f.pending;
+  Value &container = pending.in[0], &key = pending.in[1];
+  PyObject* object = container.object;
+  if (is_tensor(object)) return r.by_identity(result);
+  if (is_sequence(object) && PyIndex_Check(key.object) && is_atom(key.object)) {
+    r.pin(key);
+    return r.item(container, PyNumber_AsSsize_t(key.object, nullptr));
+  }
+  if (is_sequence(object) && PySlice_Check(key.object)) return slice_of(r, container, key.object, result);
+  if (PyDict_CheckExact(object)) {
+    r.pin(key);
+    return r.dict_item(container, key.object);
+  }
+  if (!pending.returns.empty() && pending.returns.back().object == result) {
+    r.guard_type(object);
+    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(Py_TYPE(object)).strict = true;
+    pending.used_returns = true;
+    return pending.returns.back();
+  }
+  if (is_atom(object) && is_atom(key.object)) {
+    r.pin(container);
+    r.pin(key);
+    return Value::fact(r.hold(result));
+  }
+  if (container.is_fact() && key.is_fact() && !r.find(object)) return Value::fact(r.hold(result));
+  r.stop(Reason::UnmodelledContainer, std::string("subscript of a ") + Py_TYPE(object)->tp_name);
+  return {};
+}
+
+void binary_subscript(Recording& r, ShadowFrame& f) {
+  PyObject* result = f.real(1);
+  Value value = subscript(r, f, result);
+  if (!value.known()) r.stop(Reason::UnknownOrigin, "an item");
+  f.push(value);
+}
+
+void begin_store_subscript(Recording& r, ShadowFrame& f) {
+  Value &container = f.pending.in[1], &key = f.pending.in[2];
+  if (PyList_CheckExact(container.object)) return r.know_length(container);
+  if (!PyDict_CheckExact(container.object)) return;
+  r.pin(key);
+  if (!is_atom(key.object)) return r.stop(Reason::UnmodelledContainer, "a dict key that is an object");
+  f.pending.extra.kind = PyDict_Contains(container.object, key.object) == 1 ? Value::Fact : Value::Unknown;
+}
+void store_subscript(Recording& r, ShadowFrame& f) {
+  Pending& pending = f.pending;
+  Value &value = pending.in[0], &container = pending.in[1], &key = pending.in[2];
+  PyObject* object = container.object;
+  if (PyDict_CheckExact(object)) return r.dict_store(container, key.object, value, pending.extra.known());
+  if (PyList_CheckExact(object) && PyLong_CheckExact(key.object)) {
+    r.pin(key);
+    Shadow& known = r.shadow(container);
+    Py_ssize_t index = PyLong_AsSsize_t(key.object);
+    if (index < 0) index += static_cast<Py_ssize_t>(known.items.size());
+    known.items[index] = value;
+    if (known.fresh()) return;
+    known.written = true;
+    return r.write({Effect::SetItem, known.self, key.object, value, {}, known.path + "[" + std::to_string(index) + "]"});
+  }
+  if (is_tensor(object) && pending.reported) return;
+  if (!pending.returns.empty()) {
+    r.guard_type(object);
+    r.class_facts(Py_TYPE(object)).strict = true;
+    pending.used_returns = true;
+    return;
+  }
+  r.stop(Reason::UnmodelledContainer, std::string("item store on a ") + Py_TYPE(object)->tp_name);
+}
+
+void begin_delete_subscript(Recording& r, ShadowFrame& f) {
+  Value &container = f.pending.in[0], &key = f.pending.in[1];
+  if (!PyDict_CheckExact(container.object)) {
+    return r.stop(Reason::UnmodelledContainer, std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
+  }
+  r.pin(key);
+  r.dict_item(container, key.object);
+}
+void delete_subscript(Recording& r, ShadowFrame& f) { r.dict_delete(f.pending.in[0], f.pending.in[1].object); }
+
+// ---- operators ----
+
+void binary(Recording& r, ShadowFrame& f) {
+  f.push(operator_result(r, f, Op::Binary, static_cast<Word>(f.pending.arg), f.real(1)));
+}
+void compare(Recording& r, ShadowFrame& f) {
+  f.push(operator_result(r, f, Op::Compare, static_cast<Word>(f.pending.arg), f.real(1)));
+}
+template <UnaryCode which>
+void unary(Recording& r, ShadowFrame& f) {
+  f.push(operator_result(r, f, Op::Unary, which, f.real(1)));
+}
+
+void begin_not(Recording& r, ShadowFrame& f) {
+  if (!is_atom(f.pending.in[0].object)) r.truth(f.pending.in[0]);
+}
+void unary_not_rule(Recording& r, ShadowFrame& f) {
+  Value& value = f.pending.in[0];
+  if (is_atom(value.object)) return unary<unary_not>(r, f);
+  if (!f.pending.returns.empty()) {
+    r.class_facts(Py_TYPE(value.object)).strict = true;
+    f.pending.used_returns = true;
+  }
+  f.push(Value::fact(f.real(1)));
+}
+
+void is_op(Recording& r, ShadowFrame& f) {
+  Value &a = f.pending.in[0], &b = f.pending.in[1];
+  bool none = a.object == Py_None || b.object == Py_None;
+  for (Value* value : {&a, &b}) {
+    if (is_atom(value->object)) {
+      if (!none) r.pin(*value);  // with None the guarded type is enough
+    } else if (r.find(value->object)) {
+      r.guard_type(value->object);
+    }
+  }
+  bool objects = !is_atom(a.object) && !is_atom(b.object);
+  if (objects && (a.has_register() || b.has_register())) {
+    auto fixed = [&](Value& value) { return value.is_fact() || value.has_register(); };
+    Register x = fixed(a) ? r.reg_of(a) : no_register, y = fixed(b) ? r.reg_of(b) : no_register;
+    if (x != no_register && y != no_register && x != y) {
+      r.guard(a.object == b.object ? Op::Same : Op::Distinct, x, {}, y);
+    }
+  }
+  f.push(Value::fact(f.real(1)));
+}
+
+bool all_atoms(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
+}
+
+void begin_contains(Recording& r, ShadowFrame& f) {
+  Value &key = f.pending.in[0], &container = f.pending.in[1];
+  PyObject* object = container.object;
+  r.pin(key);
+  if (PyDict_CheckExact(object)) {
+    r.dict_item(container, key.object);
+  } else if (is_sequence(object) || (PyAnySet_CheckExact(object) && r.find(object) && r.find(object)->fresh())) {
+    std::vector<Value> all = is_sequence(object) ? r.items(container) : r.shadow(container).items;
+    if (!is_atom(key.object) || !all_atoms(all)) return r.stop(Reason::UnmodelledContainer, "`in` with objects");
+    for (Value& item : all) r.pin(item);
+  } else if (is_atom(object)) {
+    r.pin(container);
+  } else if (!(container.is_fact() && PyFrozenSet_CheckExact(object) && is_atom(key.object))) {
+    r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(object)->tp_name);
+  }
+}
+void contains(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
+
+constexpr Rule rules[] = {
+    {LOAD_ATTR, begin_load_attribute, load_attribute},
+    {LOAD_METHOD, begin_load_attribute, load_method},
+    {STORE_ATTR, begin_store_attribute, store_attribute},
+    {DELETE_ATTR, begin_delete_attribute, delete_attribute},
+    {BINARY_SUBSCR, nullptr, binary_subscript},
+    {STORE_SUBSCR, begin_store_subscript, store_subscript},
+    {DELETE_SUBSCR, begin_delete_subscript, delete_subscript},
+    {BINARY_OP, nullptr, binary},
+    {COMPARE_OP, nullptr, compare},
+    {UNARY_NEGATIVE, nullptr, unary<unary_negative>},
+    {UNARY_POSITIVE, nullptr, unary<unary_positive>},
+    {UNARY_INVERT, nullptr, unary<unary_invert>},
+    {UNARY_NOT, begin_not, unary_not_rule},
+    {IS_OP, nullptr, is_op},
+    {CONTAINS_OP, begin_contains, contains},
+};
+
+}  // namespace
+
+RuleList data_rules() { return {rules, std::size(rules)}; }
+
+}  // namespace terra::capture

@@ -1,0 +1,63 @@
+// The heap shadow: what a recording knows about the objects that the frame has met.
+#pragma once
+#include "interpreter_hooks/recorder/value.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace terra::capture {
+
+/// An iterator made inside the frame. CPython's own is advanced by CPython; this one is advanced beside it.
+struct Iterator {
+  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Facts };
+  Kind kind;
+  PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
+  Py_ssize_t index = 0;
+  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped
+};
+
+/// What is known of one object; identity is the address (the recording holds a reference, so it is not reused).
+struct Shadow {
+  Value self;
+  bool outside = false;       ///< existed before the frame: reads become guards, writes become effects
+  bool typed = false;         ///< its type is guarded
+  bool written = false;       ///< the frame changes it
+  bool pinned = false;        ///< its identity is guarded
+  bool being_made = false;    ///< materialising it right now (cycles)
+  std::string path;           ///< how it was reached
+
+  /// Instance attributes by interned name. Null: known to be absent (deleted here, or guarded so).
+  std::unordered_map<PyObject*, Value> attributes;
+  std::vector<PyObject*> order;  ///< names in the order in which a fresh object got them
+
+  /// List, tuple: items once the length is known; until then what was appended to an outside list.
+  bool length_known = false;
+  std::vector<Value> items;
+  std::vector<Value> appended;
+
+  /// Dict: entries read or written, in order where `keys_known` (then all of them).
+  struct Entry {
+    PyObject* key;
+    Value value;
+  };
+  bool keys_known = false;
+  bool order_lost = false;  ///< keys were deleted before they were all known
+  std::vector<Entry> entries;
+  std::vector<PyObject*> inserted;  ///< keys that the frame added to an outside dict, in order
+  std::vector<PyObject*> missing;   ///< keys known to be absent
+
+  Value content;                ///< of a cell
+  Value function, receiver;     ///< of a bound method
+  std::vector<Value> defaults;  ///< of a function made inside
+  std::vector<std::pair<PyObject*, Value>> keyword_defaults;
+  std::unique_ptr<Iterator> iterator;
+
+  /// Tensors: number in the trace, or none yet.
+  uint32_t trace_id = ~0u;
+
+  bool fresh() const { return !outside; }
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,262 @@
+// Reads of the outside world: each is emitted once, classified as fact or input, and guarded accordingly.
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+namespace terra::capture {
+
+namespace {
+
+bool has_finalizer(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && (type->tp_del || (type->tp_finalize && !is_tensor(object)));
+}
+
+/// Immutable and one of a kind in the process: comparing addresses is comparing values.
+bool is_singleton(PyObject* object) {
+  return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
+         Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type;
+}
+
+bool is_mutable(PyTypeObject* type) {
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+}
+
+}  // namespace
+
+PyObject* Recording::hold(PyObject* object) {
+  held_.push_back(Py_NewRef(object));
+  return object;
+}
+
+Shadow* Recording::find(PyObject* object) {
+  auto found = shadows_.find(object);
+  return found == shadows_.end() ? nullptr : &found->second;
+}
+
+Shadow& Recording::put(PyObject* object, Value self, bool outside, std::string path) {
+  Shadow& shadow = shadows_[hold(object)];
+  shadow.self = self;
+  shadow.self.object = object;
+  shadow.outside = outside;
+  shadow.path = std::move(path);
+  return shadow;
+}
+
+Shadow& Recording::shadow(const Value& value) {
+  if (Shadow* known = find(value.object)) return *known;
+  Value self = value.known() ? value : Value::fact(value.object);
+  return put(value.object, self, true, short_text(value.object));
+}
+
+Shadow& Recording::fresh(PyObject* object) {
+  if (has_finalizer(object)) stop(Reason::Finalizer, Py_TYPE(object)->tp_name);
+  Shadow& shadow = put(object, Value::fresh(object), false, "");
+  shadow.length_known = shadow.keys_known = shadow.typed = true;
+  return shadow;
+}
+
+Value Recording::by_identity(PyObject* object) {
+  Shadow* known = find(object);
+  return known ? known->self : Value();
+}
+
+Register Recording::new_register(std::string name, bool owned, bool late) {
+  if (file().full()) stop(Reason::TooLong, "registers");
+  late_.push_back(late);
+  return file().add(std::move(name), owned);
+}
+
+void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b) {
+  if (!alive_) return;
+  bool is_late = (a != no_register && late(a)) || (b != no_register && late(b));
+  (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
+}
+
+Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path) {
+  Register reg = new_register(path, false, false);
+  if (alive_) entry_->entry.emit(op, reg, base, no_register, operands);
+  return classify(reg, found, path);
+}
+
+Value Recording::classify(Register reg, PyObject* object, const std::string& path) {
+  if (!object) {
+    stop(Reason::UnknownOrigin, path);
+    return {};
+  }
+  PyTypeObject* type = Py_TYPE(object);
+  auto guard_object = [&](Op op) { guard(op, reg, {word_of(file().keep(object))}); };
+  if (is_atom(object)) {
+    hold(object);
+    if (is_number(object) && relaxation_.relaxed(path)) {
+      guard(Op::Type, reg, {word_of(type)});
+      return Value::dynamic(reg, object);
+    }
+    facts_[path] = object;
+    bool by_address = object == Py_None || PyBool_Check(object) || object == Py_Ellipsis;
+    guard_object(by_address ? Op::Is : Op::Equal);
+    return Value::fact(object);
+  }
+  if (is_singleton(object)) {
+    guard_object(Op::Is);
+    return Value::fact(hold(object));
+  }
+  if (Shadow* known = find(object)) {
+    if (known->fresh() && !is_tensor(object)) {
+      stop(Reason::UnknownOrigin, path + " holds an object made inside");
+      return known->self;
+    }
+    if (known->fresh()) {
+      stop(Reason::UnknownOrigin, path + " holds a tensor made inside");
+      return known->self;
+    }
+    guard(Op::Same, reg, {}, reg_of(known->self));
+    return known->self;
+  }
+  if (has_finalizer(object)) {
+    stop(Reason::Finalizer, type->tp_name);
+    return Value::dynamic(reg, object);
+  }
+  Shadow& shadow = put(object, Value::dynamic(reg, object), true, path);
+  shadow.typed = true;
+  if (is_tensor(object)) {
+    auto* facts = file().keep(std::make_unique<TensorFacts>(*tensor_of(object)));
+    guard(Op::Tensor, reg, {word_of(facts), word_of(file().keep(type))});
+  } else if (PyFunction_Check(object)) {
+    guard_function(shadow.self);
+  } else {
+    guard(Op::Type, reg, {word_of(file().keep(type))});
+  }
+  return shadow.self;
+}
+
+void Recording::guard_function(const Value& value) {
+  auto* function = reinterpret_cast<PyFunctionObject*>(value.object);
+  Shadow* known = find(value.object);
+  if (known && known->fresh()) return;  // made by MAKE_FUNCTION of code that is a fact
+  if (!guarded_functions_.insert({value.object, function->func_code}).second) return;
+  guard(Op::Code, reg_of(value),
+        {word_of(file().keep(function->func_code)), word_of(file().keep(function->func_globals)),
+         word_of(file().keep(function->func_defaults)), word_of(file().keep(function->func_kwdefaults))});
+}
+
+Register Recording::reg_of(const Value& value) {
+  if (value.has_register()) return value.reg;
+  if (!value.known()) {
+    stop(Reason::UnknownOrigin, "a value that leaves the frame");
+    return -1;
+  }
+  if (value.is_fact()) {
+    auto [place, is_new] = constants_.try_emplace(value.object, no_register);
+    if (is_new) place->second = file().constant(value.object);
+    return place->second;
+  }
+  Shadow* shadow = find(value.object);
+  if (!shadow) {
+    stop(Reason::UnknownOrigin, std::string("a fresh ") + Py_TYPE(value.object)->tp_name);
+    return -1;
+  }
+  if (shadow->self.has_register()) return shadow->self.reg;
+  if (shadow->self.is_fact()) return reg_of(shadow->self);
+  return materialise(*shadow);
+}
+
+void Recording::pin(Value& value) {
+  if (!value.has_register() || !is_atom(value.object)) return;
+  if (pinned_.insert(value.reg).second) {
+    recorder_stats().pins++;
+    guard(Op::Equal, value.reg, {word_of(file().keep(value.object))});
+  }
+  value = Value::fact(value.object);
+}
+
+void Recording::pin_deep(Value& value, int depth) {
+  pin(value);
+  if (depth > 4 || !value.known() || value.is_fact()) return;
+  Shadow* shadow = find(value.object);
+  if (!shadow || shadow->outside) return;
+  for (Value& item : shadow->items) pin_deep(item, depth + 1);
+  for (auto& entry : shadow->entries) pin_deep(entry.value, depth + 1);
+  if (shadow->iterator) {
+    for (Value& child : shadow->iterator->children) pin_deep(child, depth + 1);
+  }
+}
+
+bool Recording::read_deep(Value& value, int depth) {
+  pin(value);
+  if (!value.known() || depth > 4) return false;
+  PyObject* object = value.object;
+  if (is_atom(object) || is_tensor(object) || is_singleton(object) || PyFunction_Check(object)) return true;
+  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+    for (Value& item : items(value)) {
+      if (!read_deep(item, depth + 1)) return false;
+      pin(item);
+    }
+    return alive_;
+  }
+  if (PyDict_CheckExact(object)) {
+    know_keys(value);
+    std::vector<PyObject*> keys;
+    for (auto& entry : shadow(value).entries) keys.push_back(entry.key);
+    for (PyObject* key : keys) {
+      Value item = dict_item(value, key);
+      if (!read_deep(item, depth + 1)) return false;
+    }
+    return alive_;
+  }
+  return false;
+}
+
+void Recording::guard_type(PyObject* object) {
+  Shadow& known = shadow(Value::fact(object));
+  if (known.typed || known.fresh()) return;
+  known.typed = true;
+  if (!known.self.is_fact()) guard(Op::Type, reg_of(known.self), {word_of(file().keep(Py_TYPE(object)))});
+}
+
+ClassFacts& Recording::class_facts(PyTypeObject* type) {
+  ClassFacts*& facts = classes_[type];
+  if (!facts) {
+    facts = file().keep(std::make_unique<ClassFacts>(type));
+    if (!facts->version) stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + " has no version tag");
+    guard(Op::Class, no_register, {word_of(facts)});
+  }
+  return *facts;
+}
+
+PyObject* Recording::look_up(PyTypeObject* type, PyObject* name) {
+  PyObject* found = _PyType_Lookup(type, name);
+  if (is_mutable(type)) class_facts(type).note(name, found);
+  return found;
+}
+
+Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result,
+                      const std::vector<Value>& in) {
+  bool is_late = false;
+  for (const Value& value : in) is_late = is_late || (value.has_register() && late(value.reg));
+  Register dst = new_register("", true, is_late);
+  if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
+  return Value::dynamic(dst, hold(result));
+}
+
+void Recording::truth(Value& value) {
+  PyObject* object = value.object;
+  if (!value.known() || value.is_fact()) return;
+  if (is_atom(object)) {
+    guard(Op::Truth, value.reg, {static_cast<Word>(PyObject_IsTrue(object))});
+  } else if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+    know_length(value);
+  } else if (PyDict_CheckExact(object)) {
+    know_keys(value);
+  } else if (!is_tensor(object)) {  // a tensor reports its own truth
+    static PyObject* names[] = {PyUnicode_InternFromString("__bool__"), PyUnicode_InternFromString("__len__")};
+    guard_type(object);
+    for (PyObject* name : names) {
+      PyObject* found = look_up(Py_TYPE(object), name);
+      if (found && !PyFunction_Check(found)) stop(Reason::UnmodelledOperator, "bool of a " + std::string(Py_TYPE(object)->tp_name));
+    }
+  }
+}
+
+}  // namespace terra::capture
