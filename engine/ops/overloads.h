@@ -15,7 +15,7 @@ namespace terra {
 
 /// `name` called with some arguments means the first of `ops` whose signature accepts them by number, keyword and type.
 /// An entry takes precedence over records of that name in the places it names. The method name_ exists if every op
-/// listed has kInPlace; an entry whose own name ends in _ lists ops whose in-place forms it stands for.
+/// listed has kInPlace.
 struct Overload {
   std::string_view name;
   uint32_t where;  ///< kFunction, kMethod, kFunctional
@@ -30,8 +30,7 @@ inline constexpr Overload kOverloads[] = {
     {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},
-    {"fill_", kMethod, {"fill", "fill_tensor"}},
-    {"masked_fill", kFunction | kMethod, {"masked_fill", "masked_fill_tensor"}},
+    {"masked_fill", kFunction | kMethod, {"masked_fill_tensor", "masked_fill"}},
     {"max", kFunction | kMethod, {"max_all", "max_with_index", "maximum"}},
     {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
     {"min", kFunction | kMethod, {"min_all", "min_with_index", "minimum"}},
@@ -40,7 +39,7 @@ inline constexpr Overload kOverloads[] = {
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},
     {"prod", kFunction | kMethod, {"prod", "prod_dtype"}},
     {"randint", kFunction, {"randint_to", "randint"}},
-    {"random_", kMethod, {"random_range", "random_to"}},
+    {"random", 0, {"random_any", "random_to", "random_range"}},
     {"repeat_interleave", kFunction | kMethod, {"repeat_interleave", "repeat_interleave_tensor"}},
     {"scatter", kFunction | kMethod, {"scatter", "scatter_value"}},
     {"split", kFunction | kMethod, {"split", "split_sizes"}},

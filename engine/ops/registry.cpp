@@ -5,7 +5,9 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/index.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/order.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
@@ -14,11 +16,14 @@
 
 namespace terra {
 
+/// A linker takes an object out of a static library only for a symbol that somebody names, so one op of each family is
+/// named here.
 void register_all_ops() {
-  static const Op* const one_of_each[] = {&ops::add,   &ops::eq,    &ops::clone, &ops::full,
-                                          &ops::mm,    &ops::sum,   &ops::where, &ops::cat,
-                                          &ops::exp,   &ops::view};
-  for (const Op* op : one_of_each) ensure(find_op(op->name) == op, "every op is registered under its own name");
+  const Op* const one_of_each_family[] = {
+      &ops::add,   &ops::cat, &ops::cumsum, &ops::eq,  &ops::exp,   &ops::full,
+      &ops::index, &ops::mm,  &ops::sum,    &ops::to_dtype, &ops::view, &ops::where,
+  };
+  for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }
 
 }  // namespace terra

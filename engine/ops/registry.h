@@ -1,10 +1,9 @@
-// Brings every op record into the program.
+// Every op of the program, present.
 #pragma once
 
 namespace terra {
 
-/// Records register themselves when their file is linked in, and a static library only gives the files that somebody
-/// refers to: this refers to one record of every family. Idempotent.
+/// Makes sure that the records of all families are linked into the program and have registered themselves.
 void register_all_ops();
 
 }  // namespace terra

@@ -1,5 +1,6 @@
 #include "engine/ops/rules.h"
 
+#include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 
@@ -66,6 +67,12 @@ Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool ke
   if (keepdim || sizes.empty()) return t;
   const uint64_t mask = dim_mask(dims, sizes.size());
   return ops::view(t, reduced_sizes(sizes, mask, true));
+}
+
+int64_t known_integer(const Tensor& t) {
+  ensure(!t->is_symbolic(), "the sizes of a result depend on the values of a tensor that isn't computed yet");
+  ensure(t.numel() == 1, "a tensor of one element is read as an integer");
+  return *(t.dtype() == DType::I64 ? t : ops::to_dtype(t, DType::I64))->data_as<int64_t>();
 }
 
 Tensor sum_to_size(const Tensor& t, const Dims& sizes) {

@@ -35,6 +35,10 @@ Dims reduced_sizes(std::span<const int64_t> sizes, uint64_t mask, bool keepdim);
 /// The dimensions parameter of a reduction: None and [] mean all.
 uint64_t dim_mask(const Arg& dims, size_t rank);
 
+/// The integer in a tensor of one element, for composites whose result sizes depend on values: throws InternalError for a
+/// tensor that has no value yet.
+int64_t known_integer(const Tensor& t);
+
 /// Sums over the broadcast dimensions so that the result has the given sizes.
 Tensor sum_to_size(const Tensor& t, const Dims& sizes);
 

@@ -28,6 +28,7 @@ void clamp_shape(Inference& f) {
 void masked_fill_shape(Inference& f) {
   check(f.dtype(1) == DType::Bool, "masked_fill_ only supports boolean masks, but got mask with dtype {}",
         name_of(f.dtype(1)));
+  ensure(!f.arg(2).is_tensor(), "masked_fill gets a number; masked_fill_tensor takes tensors");
   check(is_floating(f.common) || f.real(2) == std::trunc(f.real(2)),
         "value cannot be converted to type {} without overflow", name_of(f.common));
   rules::elementwise(f);
@@ -118,7 +119,7 @@ const Op clamp_max{{.name = "clamp_max",
                     .composite = clamp_max_of,
                     .samples = {{"randn(3, 4), 0.1"}}}};
 const Op masked_fill{{.name = "masked_fill",
-                      .signature = "(Tensor self, Tensor mask, Number value) -> Tensor",
+                      .signature = "(Tensor self, Tensor mask, Tensor|Number value) -> Tensor",
                       .doc = "value where mask holds, else self.",
                       .example = "terra.zeros(2).masked_fill(terra.tensor([True, False]), 5)",
                       .flags = kElementwiseMath | kCheap,

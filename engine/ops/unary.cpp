@@ -41,7 +41,6 @@ void erfc_gradient(Backward& b) { b.set(0, g(b) * (-kTwoOverSqrtPi * exp(-(x(b) 
 void neg_gradient(Backward& b) { b.set(0, -g(b)); }
 void abs_gradient(Backward& b) { b.set(0, g(b) * sign(x(b))); }
 void zero_gradient(Backward& b) { b.set(0, zeros_like(g(b))); }
-void frac_gradient(Backward& b) { b.set(0, g(b)); }
 
 /// r = g (1 - y y)
 void tanh_backward_gradient(Backward& b) {

@@ -1,0 +1,233 @@
+#include "engine/ops/order.h"
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/index.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/select.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+/// Running totals of integers and bools are int64.
+void running_shape(Inference& f) {
+  wrap_dim(f.integer(1), f.rank(0));
+  f.result(is_floating(f.dtype(0)) ? f.dtype(0) : DType::I64, Dims(f.sizes(0)));
+}
+void sort_shape(Inference& f) {
+  wrap_dim(f.integer(1), f.rank(0));
+  f.result(f.dtype(0), Dims(f.sizes(0)));
+  f.result(DType::I64, Dims(f.sizes(0)));
+}
+void topk_shape(Inference& f) {
+  const int64_t k = f.integer(1), dim = wrap_dim(f.integer(2), f.rank(0));
+  check(k >= 0 && k <= (f.rank(0) ? f.sizes(0)[dim] : 1), "selected index k out of range");
+  Dims sizes(f.sizes(0));
+  if (!sizes.empty()) sizes[dim] = k;
+  f.result(f.dtype(0), sizes);
+  f.result(DType::I64, sizes);
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+Tensor running_from_end(const Tensor& t, int64_t dim) { return flip(cumsum(flip(t, {dim}), dim), {dim}); }
+
+void cumsum_gradient(Backward& b) {
+  if (b.sizes(0).empty()) return b.set(0, b.grad());
+  b.set(0, running_from_end(b.grad(), wrap_dim(b.integer(1), b.sizes(0).size())));
+}
+/// With y = cumprod(x): sum_{j >= k} g_j y_j / x_k before the first zero z; at z the same with x_z taken as 1 in the
+/// products; nothing behind it, where every product contains z.
+void cumprod_gradient(Backward& b) {
+  const Tensor x = b.in(0), g = b.grad();
+  if (x.rank() == 0) return b.set(0, g);
+  const int64_t dim = wrap_dim(b.integer(1), x.rank());
+  const Tensor zero = eq(x, 0);
+  const Tensor zeros_so_far = cumsum(to_dtype(zero, DType::I64), dim);
+  const Tensor first = logical_and(zero, eq(zeros_so_far, 1));
+  const Tensor patched = where(first, 1.0, x);
+  const Tensor before = running_from_end(g * b.out(), dim) / where(zero, 1.0, x);
+  const Tensor at = running_from_end(g * cumprod(patched, dim), dim);
+  b.set(0, where(first, at, where(gt(zeros_so_far, 0), 0.0, before)));
+}
+/// Every result goes back to where it came from.
+void placed_gradient(Backward& b, int64_t dim) {
+  if (b.sizes(0).empty()) return b.set(0, b.grad());
+  b.set(0, scatter(zeros(b.sizes(0), b.grad().dtype()), wrap_dim(dim, b.sizes(0).size()), b.out(1), b.grad()));
+}
+void sort_gradient(Backward& b) { placed_gradient(b, b.integer(1)); }
+void topk_gradient(Backward& b) { placed_gradient(b, b.integer(2)); }
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+Tensor as_dtype(const Composition& c, int param) {
+  return c.has(param) && c.arg(param).dtype() != c.tensor(0).dtype() ? to_dtype(c.arg(0), c.arg(param)) : c.tensor(0);
+}
+void cumsum_dtype_of(Composition& c) { c.result(cumsum(as_dtype(c, 2), c.arg(1))); }
+void cumprod_dtype_of(Composition& c) { c.result(cumprod(as_dtype(c, 2), c.arg(1))); }
+void argsort_of(Composition& c) { c.result(sort.all(c.arg(0), c.arg(1), c.arg(2))[1]); }
+
+void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place, bool keepdim) {
+  for (const Tensor& t : sort.all(self, dim)) {
+    const Tensor picked = self.rank() == 0 ? t : narrow(t, dim, place, 1);
+    c.result(keepdim || self.rank() == 0 ? picked : squeeze(picked, {dim}));
+  }
+}
+void kthvalue_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const int64_t k = c.integer(1), dim = wrap_dim(c.integer(2), self.rank());
+  check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1), "kthvalue(): selected number k out of range for dimension {}",
+        dim);
+  pick_sorted(c, self, dim, k - 1, c.flag(3));
+}
+void median_all_of(Composition& c) {
+  const Tensor flat = reshape(c.tensor(0), {-1});
+  check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
+  c.result(select(sort(flat, 0), 0, (flat.numel() - 1) / 2));
+}
+void median_with_index_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const int64_t dim = wrap_dim(c.integer(1), self.rank());
+  pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
+}
+
+/// The distinct values in ascending order; where they came from; how often they occur.
+struct Distinct {
+  Tensor values, inverse, counts;
+};
+Distinct distinct(const Tensor& self) {
+  const Tensor flat = reshape(self, {-1});
+  const int64_t n = flat.numel();
+  if (n == 0) return {flat, zeros(self.sizes(), DType::I64), zeros(Dims{0}, DType::I64)};
+  const auto sorted = sort.all(flat, 0);
+  const Tensor begins = cat(std::vector{full(Dims{1}, true, DType::Bool),
+                                        ne(narrow(sorted[0], 0, 1, n - 1), narrow(sorted[0], 0, 0, n - 1))});
+  const Tensor starts = select(nonzero(begins), 1, 0);
+  const Tensor ends = cat(std::vector{narrow(starts, 0, 1, starts.numel() - 1), full(Dims{1}, n, DType::I64)});
+  const Tensor group = sub(cumsum(begins, 0), 1);
+  return {index_select(sorted[0], 0, starts),
+          reshape(scatter(zeros(Dims{n}, DType::I64), 0, sorted[1], group), self.sizes()), sub(ends, starts)};
+}
+void unique_of(Composition& c) { c.result(distinct(c.tensor(0)).values); }
+void unique_parts_of(Composition& c) {
+  Distinct d = distinct(c.tensor(0));
+  c.result(d.values);
+  c.result(d.inverse);
+  c.result(d.counts);
+}
+void bincount_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  check(self.rank() == 1 && is_integral(self.dtype()), "bincount only supports 1-d non-negative integral inputs.");
+  int64_t n = c.integer(2);
+  check(n >= 0, "minlength should be >= 0");
+  if (self.numel() > 0) {
+    check(known_integer(amin(self)) >= 0, "bincount only supports 1-d non-negative integral inputs.");
+    n = std::max(n, known_integer(amax(self)) + 1);
+  }
+  const Tensor weights = c.has(1) ? c.tensor(1) : ones(self.sizes(), DType::I64);
+  check(weights.sizes() == self.sizes(), "weights should be 1-d and have the same length as input");
+  c.result(scatter_add(zeros(Dims{n}, weights.dtype()), 0, to_dtype(self, DType::I64), weights));
+}
+
+OpRecord running(std::string_view name, std::string_view doc, GradientRule gradient, uint32_t saved) {
+  return {.name = name,
+          .signature = "(Tensor self, int dim) -> Tensor",
+          .doc = doc,
+          .example = "",
+          .shape = running_shape,
+          .gradient = gradient,
+          .saved = saved,
+          .samples = {{"randn(3, 4), 1"}, {"randn(2, 3, 4), 0"}, {"randn(4, 3).t(), -1"}, {"randn(()), 0"},
+                      {"randint(0, 5, (3, 4)), 1", "int", false}}};
+}
+OpRecord running_dtype(std::string_view name, std::string_view doc, CompositeRule rule) {
+  return {.name = name,
+          .signature = "(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
+          .doc = doc,
+          .example = "",
+          .composite = rule,
+          .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}};
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op cumsum{running("cumsum", "The sum of each element and all before it along dim.", cumsum_gradient, 0)};
+const Op cumsum_dtype{running_dtype("cumsum_dtype", "cumsum of the elements converted to dtype.", cumsum_dtype_of)};
+const Op cumprod{running("cumprod", "The product of each element and all before it along dim.", cumprod_gradient,
+                         saves({0}) | saves_result())};
+const Op cumprod_dtype{running_dtype("cumprod_dtype", "cumprod of the elements converted to dtype.", cumprod_dtype_of)};
+
+const Op sort{{.name = "sort",
+               .signature = "(Tensor self, int dim=-1, bool descending=False, bool stable=False) -> "
+                            "(Tensor values, Tensor indices)",
+               .doc = "The elements along dim in order, and where they were; equal ones keep their order.",
+               .example = "terra.sort(terra.tensor([3, 1, 2])).values",
+               .flags = kVisible,
+               .shape = sort_shape,
+               .gradient = sort_gradient,
+               .saved = saves_result(1),
+               .samples = {{"randn(3, 4)"}, {"randn(3, 4), 0, True"}, {"randint(0, 3, (9,))", "int", false}}}};
+const Op argsort{{.name = "argsort",
+                  .signature = "(Tensor self, int dim=-1, bool descending=False, bool stable=False) -> Tensor",
+                  .doc = "Where the elements along dim, in order, were.",
+                  .example = "terra.argsort(terra.tensor([3, 1, 2]))",
+                  .flags = kVisible | kNoGradient,
+                  .composite = argsort_of,
+                  .samples = {{"randn(3, 4)", "float", false}}}};
+const Op topk{{.name = "topk",
+               .signature = "(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+                            "(Tensor values, Tensor indices)",
+               .doc = "The k largest (or smallest) elements along dim, and where they were.",
+               .example = "terra.topk(terra.tensor([3, 1, 2]), 2).values",
+               .flags = kVisible,
+               .shape = topk_shape,
+               .gradient = topk_gradient,
+               .saved = saves_result(1),
+               .samples = {{"randn(3, 5), 2"}, {"randn(5, 3), 3, 0, False"}, {"randn(4), 0"}}}};
+const Op kthvalue{{.name = "kthvalue",
+                   .signature = "(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                   .doc = "The k-th smallest element along dim, and where it was.",
+                   .example = "terra.kthvalue(terra.tensor([3, 1, 2]), 2).values",
+                   .flags = kVisible,
+                   .composite = kthvalue_of,
+                   .samples = {{"randn(3, 5), 2"}, {"randn(3, 5), 1, 0, True"}}}};
+const Op median_all{{.name = "median_all",
+                     .signature = "(Tensor self) -> Tensor",
+                     .doc = "The element in the middle, the lower of two.",
+                     .example = "terra.median(terra.tensor([3, 1, 2]))",
+                     .composite = median_all_of,
+                     .samples = {{"randn(3, 5)"}, {"randn(4)"}}}};
+const Op median_with_index{{.name = "median_with_index",
+                            .signature = "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+                            .doc = "The element in the middle along dim, the lower of two, and where it was.",
+                            .example = "",
+                            .composite = median_with_index_of,
+                            .samples = {{"randn(3, 5), 1"}, {"randn(4, 2), 0, True"}}}};
+const Op unique{{.name = "unique",
+                 .signature = "(Tensor self, bool sorted=True) -> Tensor",
+                 .doc = "The distinct elements in ascending order.",
+                 .example = "terra.unique(terra.tensor([3, 1, 3]))",
+                 .flags = kVisible | kNoGradient,
+                 .composite = unique_of,
+                 .samples = {{"randint(0, 4, (3, 5))", "int", false}}}};
+const Op unique_parts{{.name = "unique_parts",
+                       .signature = "(Tensor self) -> (Tensor values, Tensor inverse, Tensor counts)",
+                       .doc = "The distinct elements, the place of each element among them, and how often each occurs.",
+                       .example = "",
+                       .flags = kNoGradient,
+                       .composite = unique_parts_of,
+                       .samples = {{"randint(0, 4, (3, 5))", "int", false}}}};
+const Op bincount{{.name = "bincount",
+                   .signature = "(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+                   .doc = "How often (or with what total weight) each number from 0 occurs.",
+                   .example = "terra.bincount(terra.tensor([1, 1, 3]))",
+                   .flags = kVisible | kNoGradient,
+                   .composite = bincount_of,
+                   .samples = {{"randint(0, 4, (7,)), None, 6", "int", false}}}};
+
+}  // namespace terra::ops
