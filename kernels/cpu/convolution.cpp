@@ -115,9 +115,9 @@ void backward_weight_in(const KernelCall& call, Scratch& scratch) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "conv2d", .run = run_with<forward_in>, .workspace = workspace_of<forward_in>},
-    {.op = "conv2d_backward_input", .run = run_with<backward_input_in>, .workspace = workspace_of<backward_input_in>},
-    {.op = "conv2d_backward_weight", .run = run_with<backward_weight_in>, .workspace = workspace_of<backward_weight_in>},
+    scratch_kernel<forward_in>("conv2d"),
+    scratch_kernel<backward_input_in>("conv2d_backward_input"),
+    scratch_kernel<backward_weight_in>("conv2d_backward_weight"),
 };
 
 }  // namespace

@@ -16,5 +16,10 @@ std::span<const Kernel> movement_kernels();
 std::span<const Kernel> creation_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> convolution_kernels();
+std::span<const Kernel> pooling_kernels();
+std::span<const Kernel> softmax_kernels();
+std::span<const Kernel> normalization_kernels();
+std::span<const Kernel> nll_loss_kernels();
+std::span<const Kernel> update_kernels();
 
 }  // namespace terra::cpu

@@ -133,10 +133,10 @@ void linear_in(const KernelCall& call, Scratch& scratch) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "mm", .run = run_with<mm_in>, .workspace = workspace_of<mm_in>},
-    {.op = "bmm", .run = run_with<bmm_in>, .workspace = workspace_of<bmm_in>},
-    {.op = "addmm", .run = run_with<addmm_in>, .workspace = workspace_of<addmm_in>},
-    {.op = "linear", .run = run_with<linear_in>, .workspace = workspace_of<linear_in>},
+    scratch_kernel<mm_in>("mm"),
+    scratch_kernel<bmm_in>("bmm"),
+    scratch_kernel<addmm_in>("addmm"),
+    scratch_kernel<linear_in>("linear"),
 };
 
 }  // namespace

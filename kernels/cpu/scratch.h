@@ -52,4 +52,10 @@ size_t workspace_of(const KernelCall& call) {
   return scratch.used();
 }
 
+/// The table entry of such a body.
+template <auto body>
+constexpr Kernel scratch_kernel(std::string_view op) {
+  return {.op = op, .run = run_with<body>, .workspace = workspace_of<body>};
+}
+
 }  // namespace terra::cpu

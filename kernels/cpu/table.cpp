@@ -18,6 +18,11 @@ constexpr KernelFamily kFamilies[] = {
     cpu::creation_kernels,
     cpu::matmul_kernels,
     cpu::convolution_kernels,
+    cpu::pooling_kernels,
+    cpu::softmax_kernels,
+    cpu::normalization_kernels,
+    cpu::nll_loss_kernels,
+    cpu::update_kernels,
 };
 
 }  // namespace

@@ -15,6 +15,11 @@ constexpr KernelFamily kFamilies[] = {
     reference::movement_kernels,
     reference::matmul_kernels,
     reference::convolution_kernels,
+    reference::pooling_kernels,
+    reference::softmax_kernels,
+    reference::normalization_kernels,
+    reference::nll_loss_kernels,
+    reference::update_kernels,
 };
 
 }  // namespace

@@ -1,0 +1,77 @@
+// Sums and maxima over contiguous runs, and vectors that are partly filled.
+#pragma once
+#include "kernels/cpu/isa/vec.h"
+
+namespace terra::cpu::TERRA_ISA {
+
+/// The first `count` lanes from memory, the others `rest`.
+template <class T>
+inline Vec<T> load_some(const T* from, int64_t count, T rest) {
+  Vec<T> v = broadcast(rest);
+  __builtin_memcpy(&v, from, static_cast<unsigned long>(count) * sizeof(T));
+  return v;
+}
+
+template <class T>
+inline void store_some(T* to, Vec<T> v, int64_t count) {
+  __builtin_memcpy(to, &v, static_cast<unsigned long>(count) * sizeof(T));
+}
+
+template <class T>
+inline T sum_lanes(Vec<T> v) {
+  for (int width = static_cast<int>(kLanes<T>) / 2; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) v[k] += v[k + width];
+  }
+  return v[0];
+}
+
+template <class T>
+inline T max_lanes(Vec<T> v) {
+  T best = v[0];
+  for (int k = 1; k < kLanes<T>; ++k) best = v[k] > best ? v[k] : best;
+  return best;
+}
+
+/// Sums value(i, count) over the vectors of a run of n, where value returns a vector of `count` wanted lanes starting
+/// at element i and zeros elsewhere. Four chains, and every 4096 elements into f64.
+template <class T, class Value>
+inline double sum_run(int64_t n, const Value& value) {
+  constexpr int64_t kLane = kLanes<T>;
+  constexpr int64_t kRun = 4096;
+  double total = 0;
+  for (int64_t begin = 0; begin < n; begin += kRun) {
+    const int64_t end = begin + kRun < n ? begin + kRun : n;
+    Vec<T> chain[4] = {};
+    int64_t i = begin;
+    for (; i + 4 * kLane <= end; i += 4 * kLane) {
+      for (int c = 0; c < 4; ++c) chain[c] += value(i + c * kLane, kLane);
+    }
+    for (int c = 0; i < end; i += kLane, c = (c + 1) % 4) chain[c] += value(i, end - i < kLane ? end - i : kLane);
+    total += static_cast<double>(sum_lanes<T>((chain[0] + chain[1]) + (chain[2] + chain[3])));
+  }
+  return total;
+}
+
+/// Calls body(i, count) for the vectors of a run of n; count < lanes only for the last.
+template <class T, class Body>
+inline void for_each_vector(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) body(i, kLanes<T>);
+  if (i < n) body(i, n - i);
+}
+
+template <class T>
+inline Vec<T> read(const T* from, int64_t count, T rest = T(0)) {
+  return count == kLanes<T> ? load(from) : load_some(from, count, rest);
+}
+
+template <class T>
+inline void write(T* to, Vec<T> v, int64_t count) {
+  if (count == kLanes<T>) {
+    store<T>(to, v);
+  } else {
+    store_some<T>(to, v, count);
+  }
+}
+
+}  // namespace terra::cpu::TERRA_ISA

@@ -1,0 +1,209 @@
+// Max and average pooling of planes, with their gradients. Inputs are [.., h, w]; planes are shared out among threads.
+#include <algorithm>
+
+#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/parallel.h"
+#include "kernels/cpu/scratch.h"
+
+namespace terra::cpu {
+namespace {
+
+/// Attribute `i` of a call as two numbers: an empty or absent list means `otherwise`, one number stands for both.
+void read_pair(const KernelCall& call, int i, const int64_t (&otherwise)[2], int64_t (&pair)[2]) {
+  const auto values = call.has(i) ? call.ints(i) : std::span<const int64_t>();
+  for (size_t axis = 0; axis < 2; ++axis) {
+    pair[axis] = values.empty() ? otherwise[axis] : values[std::min(axis, values.size() - 1)];
+  }
+}
+
+/// `first`: position of kernel_size in the signature, followed by stride and padding.
+PoolShape shape_of(const KernelCall& call, int first, const int64_t* input, int input_rank, const View& output) {
+  PoolShape s{.ih = input[input_rank - 2], .iw = input[input_rank - 1],
+              .oh = output.sizes[output.rank - 2], .ow = output.sizes[output.rank - 1],
+              .dilation = {1, 1}};
+  read_pair(call, first, {1, 1}, s.kernel);
+  read_pair(call, first + 1, s.kernel, s.stride);
+  read_pair(call, first + 2, {0, 0}, s.padding);
+  return s;
+}
+
+/// Calls body(plane) for every plane of `view`.
+template <class Body>
+void for_each_plane(const View& view, int64_t elements_of_work, const Body& body) {
+  int64_t planes = 1;
+  for (int i = 0; i < view.rank - 2; ++i) planes *= view.sizes[i];
+  parallel_for(planes, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, elements_of_work)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t p = begin; p < end; ++p) body(p);
+               });
+}
+
+// ---- max -------------------------------------------------------------------------------------------------------
+
+void max_pool_in(const KernelCall& call, Scratch& scratch) {
+  const View &input = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* in = scratch.contiguous<T>(input);
+    if (scratch.counting()) return;
+    PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
+    read_pair(call, 4, {1, 1}, s.dilation);
+    const auto pool = TERRA_ROWS(pool_planes, PoolPlanes, T).max;
+    const int64_t from = s.ih * s.iw, to = s.oh * s.ow;
+    for_each_plane(out, to * s.kernel[0] * s.kernel[1], [&](int64_t p) {
+      pool(s, out.as<T>() + p * to, call.out[1].as<int64_t>() + p * to, in + p * from);
+    });
+  });
+}
+
+/// (grad, indices, input_sizes): every gradient goes to the element that won.
+void max_pool_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* grad = scratch.contiguous<T>(gradient);
+    const int64_t* indices = scratch.contiguous<int64_t>(call.view(1));
+    if (scratch.counting()) return;
+    const int64_t to = out.sizes[out.rank - 2] * out.sizes[out.rank - 1];
+    const int64_t from = gradient.sizes[gradient.rank - 2] * gradient.sizes[gradient.rank - 1];
+    for_each_plane(out, to + 2 * from, [&](int64_t p) {
+      T* plane = out.as<T>() + p * to;
+      std::fill_n(plane, to, T{0});
+      for (int64_t i = p * from; i < (p + 1) * from; ++i) plane[indices[i]] += grad[i];
+    });
+  });
+}
+
+// ---- average ---------------------------------------------------------------------------------------------------
+
+/// The window of one output: rows [y0, y1) and columns [x0, x1) of the input, and what its sum is divided by.
+struct Window {
+  int64_t y0, y1, x0, x1;
+  double divisor;
+};
+
+/// Windows of avg_pool2d: those that reach beyond the padding count what lies within it.
+Window average_window(const PoolShape& s, bool count_padding, int64_t y, int64_t x) {
+  int64_t begin[2] = {y * s.stride[0] - s.padding[0], x * s.stride[1] - s.padding[1]};
+  const int64_t size[2] = {s.ih, s.iw};
+  int64_t end[2];
+  int64_t with_padding = 1, without = 1;
+  for (int axis = 0; axis < 2; ++axis) {
+    end[axis] = std::min(begin[axis] + s.kernel[axis], size[axis] + s.padding[axis]);
+    with_padding *= end[axis] - begin[axis];
+    begin[axis] = std::max<int64_t>(begin[axis], 0);
+    end[axis] = std::min(end[axis], size[axis]);
+    without *= end[axis] - begin[axis];
+  }
+  return {begin[0], end[0], begin[1], end[1], static_cast<double>(count_padding ? with_padding : without)};
+}
+
+/// Windows of adaptive_avg_pool2d: the input cut into oh x ow nearly equal, perhaps overlapping pieces.
+Window adaptive_window(const PoolShape& s, int64_t y, int64_t x) {
+  Window w{y * s.ih / s.oh, ((y + 1) * s.ih + s.oh - 1) / s.oh, x * s.iw / s.ow, ((x + 1) * s.iw + s.ow - 1) / s.ow, 1};
+  w.divisor = static_cast<double>((w.y1 - w.y0) * (w.x1 - w.x0));
+  return w;
+}
+
+/// `window(y, x)` says where each output comes from.
+template <class T, class WindowOf>
+void average_planes(const PoolShape& s, const T* in, const View& out, const WindowOf& window) {
+  for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
+    const T* plane = in + p * s.ih * s.iw;
+    T* to = out.as<T>() + p * s.oh * s.ow;
+    for (int64_t y = 0; y < s.oh; ++y) {
+      for (int64_t x = 0; x < s.ow; ++x) {
+        const Window w = window(y, x);
+        T sum = 0;
+        for (int64_t i = w.y0; i < w.y1; ++i) {
+          for (int64_t j = w.x0; j < w.x1; ++j) sum += plane[i * s.iw + j];
+        }
+        to[y * s.ow + x] = sum / static_cast<T>(w.divisor);
+      }
+    }
+  });
+}
+
+template <class T, class WindowOf>
+void spread_planes(const PoolShape& s, const T* grad, const View& out, const WindowOf& window) {
+  for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
+    T* plane = out.as<T>() + p * s.ih * s.iw;
+    const T* from = grad + p * s.oh * s.ow;
+    std::fill_n(plane, s.ih * s.iw, T{0});
+    for (int64_t y = 0; y < s.oh; ++y) {
+      for (int64_t x = 0; x < s.ow; ++x) {
+        const Window w = window(y, x);
+        const T share = from[y * s.ow + x] / static_cast<T>(w.divisor);
+        for (int64_t i = w.y0; i < w.y1; ++i) {
+          for (int64_t j = w.x0; j < w.x1; ++j) plane[i * s.iw + j] += share;
+        }
+      }
+    }
+  });
+}
+
+/// (self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+void avg_pool_in(const KernelCall& call, Scratch& scratch) {
+  const View &input = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* in = scratch.contiguous<T>(input);
+    if (scratch.counting()) return;
+    const PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
+    const bool count_padding = call.flag(5);
+    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return average_window(s, count_padding, y, x); });
+  });
+}
+
+/// (grad, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad)
+void avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* grad = scratch.contiguous<T>(gradient);
+    if (scratch.counting()) return;
+    const PoolShape s = shape_of(call, 2, out.sizes, out.rank, gradient);
+    const bool count_padding = call.flag(6);
+    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return average_window(s, count_padding, y, x); });
+  });
+}
+
+PoolShape adaptive_shape(const View& whole, const View& pooled) {
+  return {.ih = whole.sizes[whole.rank - 2], .iw = whole.sizes[whole.rank - 1],
+          .oh = pooled.sizes[pooled.rank - 2], .ow = pooled.sizes[pooled.rank - 1]};
+}
+
+/// (self, output_size)
+void adaptive_avg_pool_in(const KernelCall& call, Scratch& scratch) {
+  const View &input = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* in = scratch.contiguous<T>(input);
+    if (scratch.counting()) return;
+    const PoolShape s = adaptive_shape(input, out);
+    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
+  });
+}
+
+/// (grad, input_sizes)
+void adaptive_avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* grad = scratch.contiguous<T>(gradient);
+    if (scratch.counting()) return;
+    const PoolShape s = adaptive_shape(out, gradient);
+    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    scratch_kernel<max_pool_in>("max_pool2d_with_indices"),
+    scratch_kernel<max_pool_backward_in>("max_pool2d_backward"),
+    scratch_kernel<avg_pool_in>("avg_pool2d"),
+    scratch_kernel<avg_pool_backward_in>("avg_pool2d_backward"),
+    scratch_kernel<adaptive_avg_pool_in>("adaptive_avg_pool2d"),
+    scratch_kernel<adaptive_avg_pool_backward_in>("adaptive_avg_pool2d_backward"),
+};
+
+}  // namespace
+
+std::span<const Kernel> pooling_kernels() { return kKernels; }
+
+}  // namespace terra::cpu

@@ -1,0 +1,76 @@
+#include "tests/unit/kernels/kernel_case.h"
+
+using namespace terra;
+using namespace terra::test;
+
+namespace {
+
+struct Case {
+  Sizes input, kernel, stride, padding, dilation, output;
+};
+
+const std::vector<Case> kCases = {
+    {{2, 3, 8, 8}, {2, 2}, {2, 2}, {0, 0}, {1, 1}, {2, 3, 4, 4}},
+    {{3, 7, 9}, {3, 2}, {1, 1}, {1, 1}, {1, 1}, {3, 7, 10}},
+    {{1, 2, 11, 150}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 2, 6, 75}},
+    {{2, 2, 9, 9}, {2, 2}, {3, 3}, {0, 0}, {2, 2}, {2, 2, 3, 3}},
+    {{1, 1, 7, 7}, {3, 3}, {2, 2}, {0, 0}, {1, 1}, {1, 1, 3, 3}},
+    {{1, 1, 6, 6}, {3, 3}, {2, 2}, {1, 1}, {2, 2}, {1, 1, 2, 2}},
+    {{0, 3, 4, 4}, {2, 2}, {2, 2}, {0, 0}, {1, 1}, {0, 3, 2, 2}},
+};
+
+Array with_nans(Array a) {
+  for (int64_t i = 3; i < a.numel(); i += 17) a.set(i, NAN);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("max pooling finds the first largest element and its place", "[pool]") {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (const Case& c : kCases) {
+      for (const Array& input : {Array::random(dtype, c.input), with_nans(Array::random(dtype, c.input))}) {
+        const std::vector<Array> out = {Array(dtype, c.output), Array(DType::I64, c.output)};
+        check_kernel("max_pool2d_with_indices", Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false,
+                     out, 0);
+      }
+      std::vector<Array> pooled = {Array(dtype, c.output), Array(DType::I64, c.output)};
+      const Array input = Array::random(dtype, c.input), grad = Array::random(dtype, c.output, 2);
+      run(find_kernel("max_pool2d_with_indices"),
+          Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false, pooled);
+      check_kernel("max_pool2d_backward", Arguments() << grad << pooled[1] << c.input, {Array(dtype, c.input)}, 1e-6);
+    }
+  }
+}
+
+TEST_CASE("the stride of a pool defaults to its kernel", "[pool]") {
+  const Array input = Array::random(DType::F32, {4, 6, 2}).permuted({2, 1, 0});
+  const std::vector<Array> out = {Array(DType::F32, {2, 3, 2}), Array(DType::I64, {2, 3, 2})};
+  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << nullptr << Sizes{0} << Sizes{1} << false, out, 0);
+  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << Sizes{} << Sizes{0} << Sizes{1} << false, out, 0);
+}
+
+TEST_CASE("average pooling divides by the window", "[pool]") {
+  for (const Case& c : kCases) {
+    if (c.dilation[0] != 1) continue;
+    for (bool count_padding : {true, false}) {
+      const Array input = Array::random(DType::F32, c.input), grad = Array::random(DType::F32, c.output);
+      check_kernel("avg_pool2d", Arguments() << input << c.kernel << c.stride << c.padding << false << count_padding,
+                   {Array(DType::F32, c.output)}, 1e-6);
+      check_kernel("avg_pool2d_backward",
+                   Arguments() << grad << c.input << c.kernel << c.stride << c.padding << false << count_padding,
+                   {Array(DType::F32, c.input)}, 1e-6);
+    }
+  }
+  // ceil_mode: the last windows reach past the padding
+  check_kernel("avg_pool2d", Arguments() << Array::random(DType::F64, {1, 1, 6, 6}) << Sizes{3, 3} << Sizes{2, 2} << Sizes{1, 1} << true << true,
+               {Array(DType::F64, {1, 1, 4, 4})}, 1e-12);
+}
+
+TEST_CASE("adaptive average pooling cuts the input into equal pieces", "[pool]") {
+  for (const Sizes& to : {Sizes{1, 1}, Sizes{3, 4}, Sizes{7, 2}, Sizes{5, 11}}) {
+    const Sizes in = {2, 3, 7, 9}, out = {2, 3, to[0], to[1]};
+    check_kernel("adaptive_avg_pool2d", Arguments() << Array::random(DType::F32, in) << to, {Array(DType::F32, out)}, 1e-6);
+    check_kernel("adaptive_avg_pool2d_backward", Arguments() << Array::random(DType::F32, out) << in, {Array(DType::F32, in)}, 1e-6);
+  }
+}
