@@ -140,6 +140,10 @@ void encode(const Scalar& value, DType dtype, void* element) {
   }
 }
 
+RowCopy row_copy(size_t size) {
+  return size == 1 ? copy_row<uint8_t> : size == 2 ? copy_row<uint16_t> : size == 4 ? copy_row<uint32_t> : copy_row<uint64_t>;
+}
+
 void fill_elements(const View& out, const Scalar& value) {
   uint64_t element = 0;
   encode(value, out.dtype, &element);

@@ -17,4 +17,9 @@ void fill_elements(const View& out, const Scalar& value);
 /// The bytes of one element of that dtype that means `value`, at the start of `element` (8 bytes).
 void encode(const Scalar& value, DType dtype, void* element);
 
+/// Moves n elements from one strided row to another (strides in bytes).
+using RowCopy = void (*)(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n);
+/// The row copy for elements of that size.
+RowCopy row_copy(size_t size);
+
 }  // namespace terra::cpu

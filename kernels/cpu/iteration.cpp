@@ -13,9 +13,9 @@ void swap_dims(Iteration& it, int a, int b) {
   for (int p = 0; p < it.operands; ++p) std::swap(it.strides[p][a], it.strides[p][b]);
 }
 
-/// Insertion sort: outer dimensions first have the larger steps in the output, then in the first input. Stable, and one
+/// Insertion sort: outer dimensions first have the larger steps in operand 0, then in operand 1. Stable, and one
 /// comparison per dimension in the usual case of a contiguous output.
-void order_by_output(Iteration& it) {
+void order_by_first(Iteration& it) {
   const auto steps_more = [&](int a, int b) {
     const int64_t x = magnitude(it.strides[0][a]), y = magnitude(it.strides[0][b]);
     if (x != y || it.operands < 2) return x > y;
@@ -63,13 +63,17 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it) {
     }
     ++it.rank;
   }
+  simplify(it);
+}
+
+void simplify(Iteration& it, bool keep_order) {
   if (it.rank == 0) {
     it.rank = 1;
     it.sizes[0] = 1;
     for (int p = 0; p < it.operands; ++p) it.strides[p][0] = 0;
     return;
   }
-  order_by_output(it);
+  if (!keep_order) order_by_first(it);
   merge_dims(it);
 }
 

@@ -26,6 +26,10 @@ struct Iteration {
 /// merges those that step alike in all operands. Only the fields named by the result's rank are set.
 void collapse(const View& out, std::span<const View> inputs, Iteration& it);
 
+/// The second half of that for a space whose fields are all set, without dimensions of size 1: orders dimensions by the
+/// strides of operand 0 (or keeps the order), then merges. A space of rank 0 becomes one dimension of size 1.
+void simplify(Iteration& it, bool keep_order = false);
+
 /// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one pointer
 /// per operand. Strides within a piece are it.strides[p][it.rank - 1].
 template <class Body>

@@ -41,6 +41,10 @@ class SubView {
     strides_[d] = 0;
     return *this;
   }
+  SubView& set_stride(int d, int64_t stride) {
+    strides_[d] = stride;
+    return *this;
+  }
   SubView& resize(int d, int64_t size) {
     sizes_[d] = size;
     return *this;

@@ -1,0 +1,169 @@
+// From the algebra of a fold to its loops.
+//
+// A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), start, take(lane, x), widen,
+// merge(acc, acc). Lanes are independent, so the inner loops vectorize without reassociation.
+#pragma once
+#include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/reducer.h"
+
+namespace terra::cpu::TERRA_ISA {
+
+/// Elements folded in the precision of Lane before they join an Acc: f32 sums stay accurate to about 1e-7.
+inline constexpr int64_t kPass = 4096;
+inline constexpr int64_t kRowsPerPass = 64;
+
+template <class F>
+struct ReducerLoops {
+  using In = typename F::In;
+  using Lane = typename F::Lane;
+  using Acc = typename F::Acc;
+
+  static void start(void* acc, int64_t n) {
+    for (int64_t j = 0; j < n; ++j) static_cast<Acc*>(acc)[j] = F::widen(F::start());
+  }
+
+  template <int kWidth>
+  static Acc pass(const In* x, int64_t n) {
+    Lane lanes[kWidth];
+    for (int k = 0; k < kWidth; ++k) lanes[k] = F::start();
+    int64_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) {
+      for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], x[i + k]);
+    }
+    for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], x[i]);
+    Acc acc = F::widen(lanes[0]);
+    for (int k = 1; k < kWidth; ++k) acc = F::merge(acc, F::widen(lanes[k]));
+    return acc;
+  }
+
+  static void row(void* acc, const void* x, int64_t n) {
+    Acc& a = *static_cast<Acc*>(acc);
+    const In* from = static_cast<const In*>(x);
+    for (int64_t i = 0; i < n; i += kPass) {
+      const int64_t count = n - i < kPass ? n - i : kPass;
+      a = F::merge(a, count < 128 ? pass<4>(from + i, count) : pass<64>(from + i, count));
+    }
+  }
+
+  static void columns(void* acc, const void* x, int64_t stride, int64_t rows, int64_t columns) {
+    Acc* a = static_cast<Acc*>(acc);
+    Lane lanes[kColumns];
+    for (int64_t r0 = 0; r0 < rows; r0 += kRowsPerPass) {
+      const int64_t r1 = rows - r0 < kRowsPerPass ? rows : r0 + kRowsPerPass;
+      for (int64_t j = 0; j < columns; ++j) lanes[j] = F::start();
+      for (int64_t r = r0; r < r1; ++r) {
+        const In* from = reinterpret_cast<const In*>(static_cast<const char*>(x) + r * stride);
+        for (int64_t j = 0; j < columns; ++j) lanes[j] = F::take(lanes[j], from[j]);
+      }
+      for (int64_t j = 0; j < columns; ++j) a[j] = F::merge(a[j], F::widen(lanes[j]));
+    }
+  }
+
+  static void merge(void* acc, const void* other, int64_t n) {
+    for (int64_t j = 0; j < n; ++j) {
+      static_cast<Acc*>(acc)[j] = F::merge(static_cast<Acc*>(acc)[j], static_cast<const Acc*>(other)[j]);
+    }
+  }
+
+  static void finish(void* out, const void* acc, int64_t n) {
+    using Out = typename F::Out;
+    for (int64_t j = 0; j < n; ++j) static_cast<Out*>(out)[j] = static_cast<Out>(static_cast<const Acc*>(acc)[j]);
+  }
+};
+
+template <class F>
+consteval Reducer reducer() {
+  using Loops = ReducerLoops<F>;
+  static_assert(sizeof(typename F::Acc) <= kMaxAccBytes);
+  return {sizeof(typename F::Acc), dtype_of<typename F::Out>(), Loops::start, Loops::row, Loops::columns,
+          Loops::merge,            Loops::finish};
+}
+
+template <class T>
+constexpr bool kIsReal = static_cast<T>(0.5) != T(0) && sizeof(T) >= 4;
+
+template <bool kFirst, class A, class B>
+struct Choose {
+  using type = A;
+};
+template <class A, class B>
+struct Choose<false, A, B> {
+  using type = B;
+};
+
+template <class T>
+struct SumFold {
+  using In = T;
+  using Lane = typename Choose<kIsReal<T>, T, int64_t>::type;
+  using Acc = typename Choose<kIsReal<T>, double, int64_t>::type;
+  using Out = Lane;
+  static Lane start() { return Lane(0); }
+  static Lane take(Lane lane, T x) { return lane + static_cast<Lane>(x); }
+  static Acc widen(Lane lane) { return static_cast<Acc>(lane); }
+  static Acc merge(Acc a, Acc b) { return a + b; }
+};
+
+template <class T>
+struct ProdFold : SumFold<T> {
+  using typename SumFold<T>::Lane;
+  using typename SumFold<T>::Acc;
+  static Lane start() { return Lane(1); }
+  static Lane take(Lane lane, T x) { return lane * static_cast<Lane>(x); }
+  static Acc merge(Acc a, Acc b) { return a * b; }
+};
+
+/// A NaN wins.
+template <class T>
+struct MaxFold {
+  using In = T;
+  using Lane = T;
+  using Acc = T;
+  using Out = T;
+  static T lowest() {
+    if constexpr (kIsReal<T>) return -static_cast<T>(__builtin_inf());
+    else if constexpr (T(-1) < T(0)) return static_cast<T>(T(1) << (8 * sizeof(T) - 1));
+    else return T(0);
+  }
+  static T start() { return lowest(); }
+  static T take(T best, T x) { return best < x || x != x ? x : best; }
+  static T widen(T x) { return x; }
+  static T merge(T a, T b) { return take(a, b); }
+};
+
+template <class T>
+struct MinFold : MaxFold<T> {
+  static T start() {
+    if constexpr (kIsReal<T>) return static_cast<T>(__builtin_inf());
+    else if constexpr (T(-1) < T(0)) return static_cast<T>(~MaxFold<T>::lowest());
+    else return static_cast<T>(-1);
+  }
+  static T take(T best, T x) { return x < best || x != x ? x : best; }
+  static T merge(T a, T b) { return take(a, b); }
+};
+
+template <class T>
+struct AnyFold {
+  using In = T;
+  using Lane = uint8_t;
+  using Acc = uint8_t;
+  using Out = bool;
+  static Lane start() { return 0; }
+  static Lane take(Lane lane, T x) { return static_cast<Lane>(lane | static_cast<Lane>(x != T(0))); }
+  static Acc widen(Lane lane) { return lane; }
+  static Acc merge(Acc a, Acc b) { return static_cast<Acc>(a | b); }
+};
+
+template <class T>
+struct AllFold : AnyFold<T> {
+  using Lane = uint8_t;
+  static Lane start() { return 1; }
+  static Lane take(Lane lane, T x) { return static_cast<Lane>(lane & static_cast<Lane>(x != T(0))); }
+  static Lane merge(Lane a, Lane b) { return static_cast<Lane>(a & b); }
+};
+
+/// In the order of Fold.
+template <class T>
+inline constexpr Reducer kReducers[kFoldCount] = {reducer<SumFold<T>>(), reducer<ProdFold<T>>(), reducer<MaxFold<T>>(),
+                                                  reducer<MinFold<T>>(), reducer<AnyFold<T>>(),  reducer<AllFold<T>>()};
+
+}  // namespace terra::cpu::TERRA_ISA

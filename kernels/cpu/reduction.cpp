@@ -1,0 +1,62 @@
+// Kernels that fold elements along dimensions: sum, prod, amax, amin, any, all.
+#include <memory>
+#include <string>
+
+#include "kernels/abi/kernel_error.h"
+#include "kernels/cpu/copy.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/reducer.h"
+#include "kernels/cpu/subview.h"
+
+namespace terra::cpu {
+
+namespace {
+
+/// The dimensions named by an argument that is absent, a number, or a list; absent and empty mean all of them.
+uint64_t dims_mask(const KernelCall& call, int arg, int rank) {
+  uint64_t mask = 0;
+  if (call.args.size() > static_cast<size_t>(arg)) {
+    if (call.args[arg].kind == KernelArg::Kind::Scalar) mask |= uint64_t{1} << wrapped(call.integer(arg), rank);
+    if (call.args[arg].kind == KernelArg::Kind::IntList) {
+      for (int64_t dim : call.ints(arg)) mask |= uint64_t{1} << wrapped(dim, rank);
+    }
+  }
+  return mask != 0 ? mask : ~uint64_t{0};
+}
+
+/// fold(self, dim, ...). Where the result's dtype is not the fold's own, elements are converted to it first.
+template <Fold kFold>
+void fold(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& in = call.view(0);
+  const uint64_t dims = dims_mask(call, 1, in.rank);
+  const Reducer* reducer = reducer_of(kFold, in.dtype);
+  if (reducer != nullptr && reducer->result == out.dtype) return reduce(*reducer, out, in, dims);
+  reducer = reducer_of(kFold, out.dtype);
+  if (reducer == nullptr || reducer->result != out.dtype) {
+    throw KernelError(KernelError::Kind::Runtime, "reduction from " + std::string(name_of(in.dtype)) + " to " +
+                                                      std::string(name_of(out.dtype)) + " is not supported");
+  }
+  const auto bytes = std::make_unique<char[]>(static_cast<size_t>(in.numel()) * size_of(out.dtype));
+  int64_t strides[kMaxViewRank];
+  int64_t step = 1;
+  for (int d = in.rank - 1; d >= 0; --d) {
+    strides[d] = step;
+    step *= in.sizes[d];
+  }
+  const View converted{bytes.get(), in.sizes, strides, in.rank, out.dtype};
+  convert_elements(converted, in);
+  reduce(*reducer, out, converted, dims);
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "sum", .run = fold<Fold::Sum>},  {.op = "prod", .run = fold<Fold::Prod>},
+    {.op = "amax", .run = fold<Fold::Max>}, {.op = "amin", .run = fold<Fold::Min>},
+    {.op = "any", .run = fold<Fold::Any>},  {.op = "all", .run = fold<Fold::All>},
+};
+
+}  // namespace
+
+std::span<const Kernel> reduction_kernels() { return kKernels; }
+
+}  // namespace terra::cpu
