@@ -1,0 +1,6 @@
+# run: --torch
+"""backward() of more than one number."""
+
+import torch
+
+(torch.ones(2, requires_grad=True) * 2).backward()

@@ -1,0 +1,6 @@
+# run: --torch
+"""backward() where nothing requires grad."""
+
+import torch
+
+torch.ones(2).sum().backward()

@@ -1,0 +1,6 @@
+# run: --torch
+"""The mean of integers."""
+
+import torch
+
+torch.tensor([1, 2]).mean()

@@ -1,0 +1,8 @@
+# run: --torch
+"""Loading a file that is something else."""
+
+import io
+
+import torch
+
+torch.load(io.BytesIO(b"hello"))

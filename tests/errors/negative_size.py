@@ -1,0 +1,6 @@
+# run: --torch
+"""A negative size."""
+
+import torch
+
+torch.zeros(-1)
