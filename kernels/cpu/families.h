@@ -18,6 +18,8 @@ std::span<const Kernel> reduction_kernels();
 std::span<const Kernel> arg_reduction_kernels();
 std::span<const Kernel> scan_kernels();
 std::span<const Kernel> sort_kernels();
+std::span<const Kernel> indexing_kernels();
+std::span<const Kernel> embedding_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> pooling_kernels();

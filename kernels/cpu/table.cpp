@@ -20,6 +20,8 @@ constexpr KernelFamily kFamilies[] = {
     cpu::arg_reduction_kernels,
     cpu::scan_kernels,
     cpu::sort_kernels,
+    cpu::indexing_kernels,
+    cpu::embedding_kernels,
     cpu::matmul_kernels,
     cpu::convolution_kernels,
     cpu::pooling_kernels,

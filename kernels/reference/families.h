@@ -11,6 +11,8 @@ std::span<const Kernel> compare_kernels();
 std::span<const Kernel> select_kernels();
 std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> movement_kernels();
+std::span<const Kernel> reduction_kernels();
+std::span<const Kernel> indexing_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> pooling_kernels();

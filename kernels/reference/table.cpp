@@ -13,6 +13,8 @@ constexpr KernelFamily kFamilies[] = {
     reference::select_kernels,
     reference::conversion_kernels,
     reference::movement_kernels,
+    reference::reduction_kernels,
+    reference::indexing_kernels,
     reference::matmul_kernels,
     reference::convolution_kernels,
     reference::pooling_kernels,

@@ -1,0 +1,249 @@
+// Kernels that pick or place elements by tensors of indices.
+//
+// All but the embedding's gradient become one walk: an offset in bytes for every index, then a copy through it.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/copy.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/indirect.h"
+#include "kernels/cpu/subview.h"
+
+namespace terra::cpu {
+
+namespace {
+
+int64_t byte_stride(const View& v, int dim) {
+  return v.rank == 0 ? 0 : v.strides[dim] * static_cast<int64_t>(size_of(v.dtype));
+}
+int64_t size_along(const View& v, int dim) { return v.rank == 0 ? 1 : v.sizes[dim]; }
+
+/// Checked indices times the stride of what they index.
+std::unique_ptr<int64_t[]> offsets_of(const View& indices, const IndexRule& rule, int64_t stride) {
+  auto offsets = read_indices(indices);
+  const int64_t n = indices.numel();
+  check_indices(offsets.get(), n, rule);
+  for (int64_t i = 0; i < n; ++i) offsets[i] *= stride;
+  return offsets;
+}
+
+/// A shape of `rank` dimensions over which offsets vary along some only.
+struct OffsetsView {
+  int64_t sizes[kMaxViewRank], strides[kMaxViewRank] = {};
+  View view(int64_t* offsets, int rank) const { return {offsets, sizes, strides, rank, DType::I64}; }
+};
+
+/// index_select(self, dim, index).
+void index_select(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& in = call.view(0);
+  const int dim = in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank);
+  const IndexRule rule{dim, size_along(in, dim), false, KernelError::Kind::Index, out_of_range_in_self};
+  const auto offsets = offsets_of(call.view(2), rule, byte_stride(in, dim));
+  OffsetsView shape;
+  std::copy_n(out.sizes, out.rank, shape.sizes);
+  SubView base(in);
+  if (in.rank > 0) {
+    shape.strides[dim] = 1;
+    base.repeat(dim, out.sizes[dim]);
+  }
+  gather_elements(out, base.view(), shape.view(offsets.get(), out.rank));
+}
+
+/// embedding_forward(weight, indices): rows of weight, out has the shape of indices and the row.
+void embedding_forward(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& weight = call.view(0);
+  const View& indices = call.view(1);
+  const IndexRule rule{0, weight.sizes[0], false, KernelError::Kind::Index, out_of_range_in_self};
+  const auto offsets = offsets_of(indices, rule, byte_stride(weight, 0));
+  const int64_t n = indices.numel(), width = weight.sizes[1];
+  const int64_t sizes[] = {n, width}, out_strides[] = {width, 1}, base_strides[] = {0, weight.strides[1]},
+                offset_strides[] = {1, 0};
+  gather_elements(View{out.data, sizes, out_strides, 2, out.dtype},
+                  View{weight.data, sizes, base_strides, 2, weight.dtype},
+                  View{offsets.get(), sizes, offset_strides, 2, DType::I64});
+}
+
+/// The walk of gather and scatter: over the shape of `index`, in `indexed` a place is given by the index along `dim`.
+struct AlongDim {
+  AlongDim(const View& indexed, const View& index, int64_t dim_argument)
+      : dim(indexed.rank == 0 ? 0 : wrapped(dim_argument, indexed.rank)),
+        offsets(offsets_of(index, {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
+                           byte_stride(indexed, dim))),
+        base(indexed) {
+    for (int64_t d = index.rank - 1, step = 1; d >= 0; --d) {
+      shape.sizes[d] = index.sizes[d];
+      shape.strides[d] = step;
+      step *= index.sizes[d];
+      if (indexed.rank > 0) base.resize(static_cast<int>(d), index.sizes[d]);
+    }
+    if (indexed.rank > 0) base.repeat(dim, index.sizes[dim]);
+    offsets_view = shape.view(offsets.get(), index.rank);
+  }
+
+  int dim;
+  std::unique_ptr<int64_t[]> offsets;
+  SubView base;
+  OffsetsView shape;
+  View offsets_view;
+};
+
+/// gather(self, dim, index).
+void gather(const KernelCall& call) {
+  const AlongDim walk(call.view(0), call.view(2), call.integer(1));
+  gather_elements(call.out[0], walk.base.view(), walk.offsets_view);
+}
+
+/// The output of an op that changes some elements of `self` starts as a copy of it, unless it is `self`.
+void start_from(const View& out, const View& self) {
+  if (out.data != self.data) copy_elements(out, self);
+}
+
+/// scatter and scatter_add(self, dim, index, src): src may be larger than index.
+template <bool kAdd>
+void scatter(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& index = call.view(2);
+  const AlongDim walk(out, index, call.integer(1));
+  start_from(out, call.view(0));
+  SubView src(call.view(3));
+  for (int d = 0; d < index.rank; ++d) src.resize(d, index.sizes[d]);
+  if (kAdd) scatter_add_elements(walk.base.view(), src.view(), walk.offsets_view);
+  else scatter_elements(walk.base.view(), src.view(), walk.offsets_view);
+}
+
+/// Advanced indexing. The dimensions of `indexed` that have an index tensor become those of the broadcast index tensors:
+/// at the place of the first if they are neighbours, else in front.
+class Indexed {
+ public:
+  Indexed(const View& indexed, std::span<const View> indices, const View& result) : result_rank_(result.rank) {
+    std::vector<int> dims;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      if (indices[d].defined()) dims.push_back(static_cast<int>(d));
+    }
+    int index_rank = 0;
+    for (int d : dims) index_rank = std::max(index_rank, indices[static_cast<size_t>(d)].rank);
+    bool neighbours = true;
+    for (size_t k = 1; k < dims.size(); ++k) neighbours &= dims[k] == dims[k - 1] + 1;
+    const int place = neighbours && !dims.empty() ? dims[0] : 0;
+
+    // The result's dimensions: those of the index at `place`, the others of `indexed` around them.
+    std::copy_n(result.sizes, result.rank, offsets_shape_.sizes);
+    const int64_t* index_sizes = result.sizes + place;
+    int64_t count = 1;
+    for (int k = index_rank - 1; k >= 0; --k) {
+      offsets_shape_.strides[place + k] = count;
+      base_strides_[place + k] = 0;
+      count *= index_sizes[k];
+    }
+    int at = place == 0 ? index_rank : 0;
+    for (int d = 0; d < indexed.rank; ++d) {
+      if (std::find(dims.begin(), dims.end(), d) != dims.end()) continue;
+      if (at == place && place > 0) at += index_rank;
+      base_strides_[at++] = indexed.strides[d];
+    }
+
+    offsets_ = std::make_unique<int64_t[]>(static_cast<size_t>(count));
+    for (int d : dims) {
+      add_offsets(indexed, d, indices[static_cast<size_t>(d)], index_rank, index_sizes, count);
+    }
+    base_ = {indexed.data, offsets_shape_.sizes, base_strides_, result.rank, indexed.dtype};
+  }
+
+  const View& base() const { return base_; }
+  View offsets() const { return offsets_shape_.view(offsets_.get(), result_rank_); }
+
+ private:
+  /// Adds what dimension d contributes; `index` is broadcast to the common shape of the index tensors.
+  void add_offsets(const View& indexed, int d, const View& index, int index_rank, const int64_t* index_sizes,
+                   int64_t count) {
+    const IndexRule rule{d, indexed.sizes[d], true, KernelError::Kind::Index, out_of_bounds};
+    const auto own = offsets_of(index, rule, byte_stride(indexed, d));
+    int64_t steps[kMaxViewRank] = {};
+    for (int64_t k = index.rank - 1, step = 1; k >= 0; --k) {
+      steps[k + index_rank - index.rank] = index.sizes[k] == 1 ? 0 : step;
+      step *= index.sizes[k];
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t rest = i, from = 0;
+      for (int k = index_rank - 1; k >= 0; --k) {
+        from += rest % index_sizes[k] * steps[k];
+        rest /= index_sizes[k];
+      }
+      offsets_[i] += own[from];
+    }
+  }
+
+  int result_rank_;
+  std::unique_ptr<int64_t[]> offsets_;
+  OffsetsView offsets_shape_;
+  int64_t base_strides_[kMaxViewRank];
+  View base_;
+};
+
+/// index(self, indices).
+void index(const KernelCall& call) {
+  const Indexed walk(call.view(0), call.views(1), call.out[0]);
+  gather_elements(call.out[0], walk.base(), walk.offsets());
+}
+
+/// The shape that index(self, indices) would have.
+std::vector<int64_t> indexed_sizes(const View& self, std::span<const View> indices) {
+  std::vector<int64_t> common, rest;
+  int first = -1, last = -1, defined = 0;
+  for (int d = 0; d < self.rank; ++d) {
+    if (d >= static_cast<int>(indices.size()) || !indices[static_cast<size_t>(d)].defined()) {
+      rest.push_back(self.sizes[d]);
+      continue;
+    }
+    const View& index = indices[static_cast<size_t>(d)];
+    if (first < 0) first = d;
+    last = d;
+    ++defined;
+    if (static_cast<size_t>(index.rank) > common.size()) {
+      common.insert(common.begin(), static_cast<size_t>(index.rank) - common.size(), 1);
+    }
+    for (int k = 0; k < index.rank; ++k) {
+      int64_t& size = common[common.size() - static_cast<size_t>(index.rank - k)];
+      if (index.sizes[k] != 1) size = index.sizes[k];
+    }
+  }
+  const bool neighbours = defined > 0 && last - first + 1 == defined;
+  rest.insert(rest.begin() + (neighbours ? first : 0), common.begin(), common.end());
+  return rest;
+}
+
+/// index_put(self, indices, values, accumulate): values are broadcast to the shape of self[indices].
+void index_put(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& values = call.view(2);
+  const std::vector<int64_t> sizes = indexed_sizes(out, call.views(1));
+  const auto rank = static_cast<int>(sizes.size());
+  int64_t strides[kMaxViewRank] = {};
+  for (int d = 0; d < values.rank; ++d) {
+    const int to = d + rank - values.rank;
+    if (to >= 0) strides[to] = values.sizes[d] == 1 ? 0 : values.strides[d];
+  }
+  const View dense{values.data, sizes.data(), strides, rank, values.dtype};
+  const Indexed walk(out, call.views(1), dense);
+  start_from(out, call.view(0));
+  if (call.flag(3)) scatter_add_elements(walk.base(), dense, walk.offsets());
+  else scatter_elements(walk.base(), dense, walk.offsets());
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "index_select", .run = index_select},
+    {.op = "embedding_forward", .run = embedding_forward},
+    {.op = "gather", .run = gather},
+    {.op = "scatter", .run = scatter<false>},
+    {.op = "scatter_add", .run = scatter<true>},
+    {.op = "index", .run = index},
+    {.op = "index_put", .run = index_put},
+};
+
+}  // namespace
+
+std::span<const Kernel> indexing_kernels() { return kKernels; }
+
+}  // namespace terra::cpu

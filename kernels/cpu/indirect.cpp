@@ -1,0 +1,122 @@
+#include "kernels/cpu/indirect.h"
+
+#include "kernels/cpu/copy.h"
+#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/iteration.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::cpu {
+
+namespace {
+
+/// Operands of the common walk: dense, base, offsets. Row-major order is kept where writes may meet.
+void walk_space(const View& dense, const View& base, const View& offsets, bool keep_order, Iteration& it) {
+  const View* views[] = {&dense, &base, &offsets};
+  it.operands = 3;
+  it.rank = 0;
+  it.numel = dense.numel();
+  for (int p = 0; p < 3; ++p) it.data[p] = views[p]->as<char>();
+  for (int d = 0; d < dense.rank; ++d) {
+    if (dense.sizes[d] == 1) continue;
+    it.sizes[it.rank] = dense.sizes[d];
+    for (int p = 0; p < 3; ++p) {
+      it.strides[p][it.rank] = views[p]->strides[d] * static_cast<int64_t>(size_of(views[p]->dtype));
+    }
+    ++it.rank;
+  }
+  simplify(it, keep_order);
+}
+
+int64_t offset_at(const char* offsets) { return *reinterpret_cast<const int64_t*>(offsets); }
+
+/// Calls body(dense, base, n) for pieces within which the offset is constant (it has been added to `base`), else for
+/// single elements.
+template <class Body>
+void for_pieces(const Iteration& it, int64_t begin, int64_t end, Body body) {
+  const int last = it.rank - 1;
+  const int64_t dense = it.strides[0][last], base = it.strides[1][last], offsets = it.strides[2][last];
+  for_rows(it, begin, end, [&](char* const* at, int64_t n) {
+    if (offsets == 0) {
+      body(at[0], at[1] + offset_at(at[2]), n);
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        body(at[0] + i * dense, at[1] + i * base + offset_at(at[2] + i * offsets), int64_t{1});
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::string out_of_bounds(int64_t index, int64_t dim, int64_t size) {
+  return "index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(dim) + " with size " +
+         std::to_string(size);
+}
+
+std::string out_of_range_in_self(int64_t, int64_t, int64_t) { return "index out of range in self"; }
+
+std::unique_ptr<int64_t[]> read_indices(const View& indices) {
+  const int64_t n = indices.numel();
+  auto result = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
+  int64_t strides[kMaxViewRank];
+  for (int64_t d = indices.rank - 1, step = 1; d >= 0; --d) {
+    strides[d] = step;
+    step *= indices.sizes[d];
+  }
+  convert_elements(View{result.get(), indices.sizes, strides, indices.rank, DType::I64}, indices);
+  return result;
+}
+
+void check_indices(int64_t* indices, int64_t n, const IndexRule& rule) {
+  const int64_t lowest = rule.wraps ? -rule.size : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t index = indices[i];
+    if (index < lowest || index >= rule.size) throw KernelError(rule.kind, rule.message(index, rule.dim, rule.size));
+    if (index < 0) indices[i] = index + rule.size;
+  }
+}
+
+void gather_elements(const View& dense, const View& base, const View& offsets) {
+  if (dense.numel() == 0) return;
+  Iteration it;
+  walk_space(dense, base, offsets, false, it);
+  const auto size = static_cast<int64_t>(size_of(dense.dtype));
+  const RowCopy copy = row_copy(static_cast<size_t>(size));
+  const int last = it.rank - 1;
+  parallel_for(it.numel, (64 << 10) / size, [&](int64_t begin, int64_t end) {
+    for_pieces(it, begin, end, [&](char* to, const char* from, int64_t n) {
+      copy(to, it.strides[0][last], from, it.strides[1][last], n);
+    });
+  });
+}
+
+void scatter_elements(const View& base, const View& dense, const View& offsets) {
+  if (dense.numel() == 0) return;
+  Iteration it;
+  walk_space(dense, base, offsets, true, it);
+  const RowCopy copy = row_copy(size_of(dense.dtype));
+  const int last = it.rank - 1;
+  for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
+    copy(to, it.strides[1][last], from, it.strides[0][last], n);
+  });
+}
+
+void scatter_add_elements(const View& base, const View& dense, const View& offsets) {
+  if (dense.numel() == 0) return;
+  Iteration it;
+  walk_space(dense, base, offsets, true, it);
+  const int last = it.rank - 1;
+  const int64_t to_stride = it.strides[1][last], from_stride = it.strides[0][last];
+  const auto add = [&]<class T>(T) {
+    for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        T& sum = *reinterpret_cast<T*>(to + i * to_stride);
+        sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * from_stride));
+      }
+    });
+  };
+  if (dense.dtype == DType::Bool) add(bool{});
+  else with_number(dense.dtype, add);
+}
+
+}  // namespace terra::cpu
