@@ -125,7 +125,11 @@ void linear_in(const KernelCall& call, Scratch& scratch) {
     Operand<T> left = input.rank == 2 ? operand_of<T>(input, scratch) : Operand<T>{scratch.contiguous<T>(input), k, 1};
     const Operand<T> stored = operand_of<T>(weight, scratch);
     const Operand<T> right = {stored.data, stored.column_stride, stored.row_stride};
-    const T* bias = call.has(2) ? scratch.contiguous<T>(call.view(2)) : nullptr;
+    const T* bias = nullptr;
+    if (call.has(2)) {  // [n], or one number for all
+      const int64_t size = n, stride = call.view(2).numel() == 1 ? 0 : call.view(2).strides[0];
+      bias = scratch.contiguous<T>(View{call.view(2).data, &size, &stride, 1, out.dtype});
+    }
     if (scratch.counting() || n == 0) return;
     const int64_t m = out.numel() / n;
     blas::gemm_bias<T>(m, n, k, left, right, bias, out.as<T>(), n);

@@ -75,13 +75,13 @@ void addmm(const KernelCall& call) {
   });
 }
 
-/// input [..., k] times the transpose of weight [n, k], plus bias [n].
+/// input [..., k] times the transpose of weight [n, k], plus bias [n] or one number.
 void linear(const KernelCall& call) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
   const int64_t n = weight.sizes[0], k = weight.sizes[1];
   with_float(out.dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < out.numel(); ++i) {
-      double sum = call.has(2) ? at<T>(call.view(2), {i % n}) : T{0};
+      double sum = call.has(2) ? nth<T>(call.view(2), i % n % call.view(2).numel()) : T{0};
       for (int64_t p = 0; p < k; ++p) {
         sum += static_cast<double>(nth<T>(input, i / n * k + p)) * static_cast<double>(at<T>(weight, {i % n, p}));
       }

@@ -87,6 +87,8 @@ TEST_CASE("linear is the input times the transposed weight plus bias", "[matmul]
       check_kernel("linear", Arguments() << Array::random(dtype, in) << weight << bias, {Array(dtype, out)}, 1e-5);
       check_kernel("linear", Arguments() << Array::random(dtype, in) << weight << nullptr, {Array(dtype, out)}, 1e-5);
     }
+    check_kernel("linear", Arguments() << Array::random(dtype, {3, 12}) << weight << Array::random(dtype, {}, 7), {Array(dtype, {3, 10})},
+                 1e-5);
     check_kernel("linear", Arguments() << Array::random(dtype, {12, 8}).permuted({1, 0}) << weight.halved(0) << bias.halved(0),
                  {Array(dtype, {8, 5})}, 1e-5);
   }
