@@ -1,0 +1,36 @@
+"""The benchmarks."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Benchmark:
+    what: str
+    way: str  # a key of measure.WAYS
+    program: str = ""  # a module of programs/
+    goal: str = ""
+    variants: tuple = ("captured",)  # of ours; the peer runs its eager form
+
+
+BENCHMARKS = {
+    "lenet": Benchmark(
+        "one training step of LeNet, batch 64, SGD with momentum", "blocks", "lenet", ">= 1.3x", ("captured", "eager")
+    ),
+    "mlp": Benchmark(
+        "one training step of 4-64-64-2, batch 32, Adam", "blocks", "mlp", ">= 10x", ("captured", "eager")
+    ),
+    "add": Benchmark("a + b of 64 elements, no gradients", "blocks", "add", ">= 2.5x", ("eager",)),
+    "add_grad": Benchmark("a + b of 64 elements that require grad", "blocks", "add_grad", ">= 2.5x", ("eager",)),
+    "call": Benchmark(
+        "f(8 tensors) -> 1 tensor of 7 additions of 16 elements", "blocks", "call", "100 ns above the graph",
+        ("captured", "eager"),
+    ),
+    "call_flushed": Benchmark(
+        "the same with caches flushed before each call (the flush is subtracted)", "blocks", "call_flushed", "",
+        ("captured", "eager"),
+    ),
+    "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
+    "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),
+    "memory": Benchmark("peak memory of LeNet steps over that of the import", "memory", "lenet", "<= the peer's"),
+    "startup": Benchmark("import, and a tensor of two ones", "startup", "", "<= 150 ms, <= 80 MB"),
+}  # fmt: skip

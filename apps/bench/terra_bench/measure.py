@@ -1,0 +1,150 @@
+"""Ways to measure. Each gives rows: dicts with benchmark, variant, threads, unit, ours, peer, ratio (peer over ours, so that
+more is better for us), spread (interquartile range over median, of ours) and the raw numbers."""
+
+import importlib
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+BLOCK_SECONDS = 0.25
+STEPS_SHOWN = (1, 2, 5, 10, 100)
+
+
+def spread(values):
+    if len(values) < 4:
+        return 0.0
+    low, _, high = statistics.quantiles(values, n=4)
+    return (high - low) / statistics.median(values)
+
+
+def row(name, benchmark, variant, ours, peer, unit, threads, **more):
+    """`ours` and `peer`: lists of measurements in `unit`, taken in turns."""
+    middle = statistics.median(ours)
+    result = {
+        "benchmark": name, "variant": variant, "threads": threads, "unit": unit, "goal": benchmark.goal,
+        "ours": middle, "spread": spread(ours), "ours_all": ours, "peer": None, "ratio": None, "peer_all": peer,
+    }  # fmt: skip
+    if peer:
+        result |= {"peer": statistics.median(peer), "ratio": statistics.median(peer) / middle}
+    return result | more
+
+
+def calls_for(worker):
+    """How many calls fill a block, from calls that double in number; warms the program up on the way."""
+    calls, begin = 1, time.perf_counter()
+    while True:
+        seconds = worker.ask(do="block", calls=calls)["wall"]
+        if seconds > BLOCK_SECONDS / 4 and time.perf_counter() - begin > 4 * BLOCK_SECONDS:
+            return max(1, round(calls * BLOCK_SECONDS / seconds))
+        if seconds < BLOCK_SECONDS / 2:
+            calls *= 2
+
+
+def unit_of(seconds):
+    return ("us", 1e6) if seconds < 2e-3 else ("ms", 1e3)
+
+
+def blocks(name, benchmark, ours, peer, rounds):
+    """Alternating blocks of calls."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    repeats = getattr(importlib.import_module("programs." + benchmark.program), "REPEATS", 1)
+    workers = [(variant, ours.start(benchmark.program, variant)) for variant in benchmark.variants]
+    if peer:
+        workers.append(("peer", peer.start(benchmark.program, "peer")))
+    calls = {variant: calls_for(worker) for variant, worker in workers}
+    taken = {variant: [] for variant, _ in workers}
+    for _ in range(rounds):
+        for variant, worker in workers:
+            taken[variant].append(worker.block(calls[variant]) / repeats)
+    stats = workers[0][1].ask(do="stats")["stats"]
+    versions = {variant: worker.hello["version"] for variant, worker in workers}
+    for _, worker in workers:
+        worker.stop()
+    unit, factor = unit_of(statistics.median(taken[benchmark.variants[0]]))
+    scaled = {variant: [factor * t for t in times] for variant, times in taken.items()}
+    rows = []
+    for variant in benchmark.variants:
+        more = {"versions": versions} | ({"stats": stats} if variant == "captured" else {})
+        rows.append(row(name, benchmark, variant, scaled[variant], scaled.get("peer", []), unit, ours.threads, **more))
+    return rows
+
+
+def warmup(name, benchmark, ours, peer, rounds):
+    """Fresh processes in turns; time from the first step's start, the import apart."""
+    taken = {"ours": [], "peer": []}
+    for _ in range(max(3, rounds // 4)):
+        for who, subject in (("ours", ours), ("peer", peer)):
+            if subject is not None:
+                worker = subject.start(benchmark.program, "captured")
+                taken[who].append(worker.ask(do="each", calls=max(STEPS_SHOWN))["seconds"])
+                worker.stop()
+    return [
+        row(
+            name, benchmark, f"to step {n}", [1e3 * run[n - 1] for run in taken["ours"]],
+            [1e3 * run[n - 1] for run in taken["peer"]], "ms", ours.threads,
+        )
+        for n in STEPS_SHOWN
+    ]  # fmt: skip
+
+
+def busy(name, benchmark, ours, peer, rounds):
+    """Blocks without and with a process beside them that computes all the time; the number is the slow-down."""
+    workers = [(who, subject.start(benchmark.program, "captured")) for who, subject in (("ours", ours), ("peer", peer)) if subject]
+    calls = {who: calls_for(worker) for who, worker in workers}
+    slowdowns = {"ours": [], "peer": []}
+    for _ in range(max(3, rounds // 2)):
+        idle = {who: worker.block(calls[who]) for who, worker in workers}
+        neighbour = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        time.sleep(0.05)
+        try:
+            for who, worker in workers:
+                slowdowns[who].append(worker.block(calls[who]) / idle[who])
+        finally:
+            neighbour.kill()
+            neighbour.wait()
+    for _, worker in workers:
+        worker.stop()
+    return [row(name, benchmark, "busy / idle", slowdowns["ours"], slowdowns["peer"], "x", ours.threads)]
+
+
+def memory(name, benchmark, ours, peer, rounds):
+    """Peak resident memory over that of the import, in fresh processes."""
+    taken = {"ours": [], "peer": []}
+    for _ in range(3):
+        for who, subject in (("ours", ours), ("peer", peer)):
+            if subject is not None:
+                worker = subject.start(benchmark.program, "captured")
+                worker.block(20)
+                sizes = worker.ask(do="memory")
+                taken[who].append((sizes["peak"] - sizes["base"]) / 1024)
+                worker.stop()
+    return [row(name, benchmark, "peak over import", taken["ours"], taken["peer"], "MB", ours.threads)]
+
+
+RESIDENT = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+
+
+def startup(name, benchmark, ours, peer, rounds):
+    """Wall time of a whole process, and its largest resident size."""
+    times, sizes = {"ours": [], "peer": []}, {"ours": [], "peer": []}
+    for _ in range(rounds):
+        for who, subject, package in (("ours", ours, "terra"), ("peer", peer, "torch")):
+            if subject is None:
+                continue
+            code = f"import {package}; {package}.ones(2)"
+            begin = time.perf_counter()
+            subprocess.run(subject.one_line(code), check=True, env=subject.environment())
+            times[who].append(1e3 * (time.perf_counter() - begin))
+            shown = subprocess.run(
+                subject.one_line(f"{code}; {RESIDENT}"), check=True, env=subject.environment(), capture_output=True, text=True
+            )
+            sizes[who].append(int(shown.stdout) / 1024)
+    return [
+        row(name, benchmark, "wall", times["ours"], times["peer"], "ms", 1),
+        row(name, benchmark, "resident", sizes["ours"], sizes["peer"], "MB", 1),
+    ]
+
+
+WAYS = {"blocks": blocks, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup}

@@ -1,0 +1,63 @@
+"""A measured interpreter, and worker processes in it."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+WORKER = pathlib.Path(__file__).resolve().parent / "worker.py"
+POOL_VARIABLES = ("OPENBLAS_", "MKL_", "OMP_", "KMP_", "BLIS_", "GOTO_", "DNNL_", "ONEDNN_", "TERRA_", "PYTHON")
+
+
+class Subject:
+    """`command` runs a script in the interpreter."""
+
+    def __init__(self, kind, command, threads):
+        self.kind = kind
+        self.command = command
+        self.threads = threads
+
+    def environment(self):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(POOL_VARIABLES)}
+        kept |= {"PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": ""}
+        kept |= {"TERRA_THREADS": str(self.threads)} if self.kind == "terra" else {"OMP_NUM_THREADS": str(self.threads)}
+        return kept
+
+    def start(self, program, variant):
+        return Worker(self, program, variant)
+
+    def one_line(self, code):
+        """The command that runs a line of Python."""
+        return [word for word in self.command if word != "--torch"] + ["-c", code]
+
+
+class Worker:
+    """A process that times blocks of calls when told to."""
+
+    def __init__(self, subject, program, variant):
+        self._process = subprocess.Popen(
+            [*subject.command, str(WORKER), program, variant, str(subject.threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=subject.environment(),
+        )  # fmt: skip
+        self.hello = self._answer()
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            raise SystemExit(f"terra-bench: a worker ended early: {' '.join(self._process.args)}")
+        return json.loads(line)
+
+    def ask(self, **request):
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def block(self, calls):
+        """Seconds per call."""
+        return self.ask(do="block", calls=calls)["seconds"] / calls
+
+    def stop(self):
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()

@@ -1,0 +1,73 @@
+"""The side that runs in the measured interpreter: worker.py PROGRAM VARIANT THREADS.
+
+Reads requests, one JSON object a line, from stdin, answers on stdout. Says hello when the program is imported and built."""
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+
+def status_kilobytes(key):
+    with open("/proc/self/status", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(key + ":"):
+                return int(line.split()[1])
+    return 0
+
+
+def reset_peak():
+    """Makes the peak of resident memory start again from the present size."""
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+
+
+def main():
+    program, variant, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    begin = time.perf_counter()
+    import torch
+
+    imported = time.perf_counter()
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+    reset_peak()
+    base = status_kilobytes("VmHWM")
+    capture = getattr(torch, "capture", None)
+    mode = capture.mode("off") if capture is not None and variant == "eager" else contextlib.nullcontext()
+    with mode:
+        step = importlib.import_module("programs." + program).build(torch)
+        answer(version=torch.__version__, import_seconds=imported - begin)
+        for line in sys.stdin:
+            serve(json.loads(line), step, base, capture)
+
+
+def serve(request, step, base, capture):
+    if request["do"] == "block":
+        own = getattr(step, "own_seconds", None)  # a program that times itself
+        before, begin = own[0] if own else 0.0, time.perf_counter()
+        for _ in range(request["calls"]):
+            step()
+        wall = time.perf_counter() - begin
+        answer(seconds=own[0] - before if own else wall, wall=wall)
+    elif request["do"] == "each":
+        ends, begin = [], time.perf_counter()
+        for _ in range(request["calls"]):
+            step()
+            ends.append(time.perf_counter() - begin)
+        answer(seconds=ends)
+    elif request["do"] == "memory":
+        answer(base=base, peak=status_kilobytes("VmHWM"), now=status_kilobytes("VmRSS"))
+    elif request["do"] == "stats":
+        answer(stats=capture.stats() if capture is not None else None)
+
+
+def answer(**values):
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
+main()
