@@ -73,8 +73,8 @@ using Implementation = void (*)(const Product<float>&);
 constexpr Implementation kImplementations[] = {by_openblas, by_onednn, by_vector};
 constexpr uint8_t kUndecided = 0;  ///< table entries are 1 + index into kImplementations
 
-/// Shapes that are measured together: each of m, n, k by its power of two up to 128, and the two transpositions.
-constexpr int kBuckets = 8;
+/// Shapes that are measured together: each of m, n, k by its power of two up to 4096, and the two transpositions.
+constexpr int kBuckets = 13;
 std::atomic<uint8_t> choices[kBuckets][kBuckets][kBuckets][4];
 
 int bucket(int size) { return std::min<int>(std::bit_width(static_cast<unsigned>(size)), kBuckets) - 1; }
@@ -85,22 +85,24 @@ double seconds_of(Implementation implementation, const Product<float>& p, int re
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times the candidates on a corner of the product with at most 2 * 128 * 256 * 256 operations (0.15 ms), each best of
-/// six in turn, into a result of its own: about 2 ms for a class of large shapes, once in the life of the process.
+/// Times the candidates on a corner of the product with at most 64 million operations (half a millisecond), each best of
+/// four in turn, into a result of its own: about 5 ms for a class of large shapes, once in the life of the process.
 uint8_t measure(Product<float> p) {
-  p.m = std::min(p.m, 128);
-  p.n = std::min(p.n, 256);
-  p.k = std::min(p.k, 256);
+  constexpr double kMostOperations = 64e6;
+  const auto operations = [&p] { return 2.0 * p.m * p.n * p.k; };
+  while (operations() > kMostOperations) {
+    int& longest = p.m > 64 && p.m >= p.n ? p.m : p.n > 64 ? p.n : p.k;
+    longest = (longest + 1) / 2;
+  }
   std::vector<float> result(static_cast<size_t>(p.m) * static_cast<size_t>(p.n));
   p.c = result.data();
   p.ldc = p.n;
   p.beta = 0;
   const int candidates = p.m == 1 || p.n == 1 ? 3 : 2;
-  const double operations = 2.0 * p.m * p.n * p.k;
-  const int repetitions = static_cast<int>(std::clamp(1e6 / operations, 1.0, 100.0));
+  const int repetitions = static_cast<int>(std::clamp(1e6 / operations(), 1.0, 100.0));
   double best_time[3] = {1e9, 1e9, 1e9};
   for (int i = 0; i < candidates; ++i) kImplementations[i](p);
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < candidates; ++i) {
       best_time[i] = std::min(best_time[i], seconds_of(kImplementations[i], p, repetitions));
     }
@@ -124,10 +126,7 @@ Implementation implementation_for(const Product<float>& p) {
   return kImplementations[choice - 1];
 }
 
-void multiply(const Product<float>& p) {
-  // Vectors along the contiguous axis of a direct operand may come as either transposition; one class for both.
-  implementation_for(p)(p);
-}
+void multiply(const Product<float>& p) { implementation_for(p)(p); }
 void multiply(const Product<double>& p) { by_openblas(p); }
 
 /// How [m, n] falls apart: `count` pieces of `width` along the longer side. A function of the shape alone.
@@ -138,9 +137,9 @@ struct Split {
 };
 
 Split split_of(int64_t m, int64_t n, int64_t k) {
-  constexpr double kPieceOperations = 16e6;  // a sixth of a millisecond: worth a worker, and BLAS near its best
+  constexpr double kPieceOperations = 32e6;  // a quarter of a millisecond: worth a worker
   constexpr int64_t kMostPieces = 32;
-  constexpr int64_t kMultiple = 64;  // of every micro-kernel's tile
+  constexpr int64_t kMultiple = 128;  // narrower pieces would spend their time packing the operand they share
   const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPieceOperations), 1, kMostPieces);
   const bool along_n = n >= m;
