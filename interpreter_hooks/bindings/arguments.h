@@ -1,0 +1,78 @@
+// The arguments of one op call, parsed from a vectorcall into the engine's form by the op's signature.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "engine/ops/op.h"
+#include "interpreter_hooks/bindings/entry.h"
+
+namespace terra::hooks {
+
+/// What parsing needs to know of an op, prepared once.
+struct Parameters {
+  explicit Parameters(const Op& op);
+
+  const Op& op;
+  std::vector<PyObject*> names;  ///< interned, in signature order; kept for ever
+  size_t positional = 0;         ///< parameters before "*"
+  int varargs = -1;              ///< the parameter that takes the rest of the positional arguments, or -1
+  bool is_factory = false;       ///< makes tensors from sizes or another's metadata: takes device=, requires_grad=, ...
+};
+
+/// Lives on the stack of the call; nothing is allocated for calls without long lists. Everything the Args point to is
+/// here or borrowed from the caller's objects.
+class Arguments {
+ public:
+  static constexpr size_t kMost = 24;
+
+  /// `name` is how messages call the function; `as_method` leaves self out of positions in messages.
+  Arguments(const Parameters& parameters, const char* name, bool as_method)
+      : parameters_(parameters), name_(name), as_method_(as_method) {}
+  Arguments(const Arguments&) = delete;
+
+  /// Throws in PyTorch's words where the arguments don't fit. `count` positional values, then those of `keywords`.
+  void parse(PyObject* const* values, size_t count, PyObject* keywords);
+  /// The same, but a mismatch is an answer: false (overload resolution).
+  bool fits(PyObject* const* values, size_t count, PyObject* keywords);
+
+  std::span<const Arg> args() const { return {args_.data(), count_}; }
+  std::span<PyObject* const> sources() const { return {sources_.data(), count_}; }
+  std::span<PyObject* const> positional() const { return positional_; }
+
+  /// Arguments of every function or of factories only that are no parameters of the op. Borrowed, null: not given.
+  Borrowed out = nullptr;
+  Borrowed requires_grad = nullptr;
+
+ private:
+  friend struct Converters;
+  void set(size_t param, Borrowed value, size_t position);
+  bool convert(size_t param, Borrowed value);
+  void take_keyword(Borrowed name, Borrowed value);
+  bool take_extra(Borrowed name, Borrowed value);
+  void take_varargs(size_t param, PyObject* const* values, size_t count);
+  void take_defaults(size_t given);
+  [[noreturn]] void wrong_type(size_t param, Borrowed value, size_t position) const;
+
+  int64_t* space(size_t ints);
+  bool ints_from(Borrowed sequence, Arg& out);
+
+  const Parameters& parameters_;
+  const char* name_;
+  bool as_method_;
+  size_t count_ = 0;
+  std::array<Arg, kMost> args_;
+  std::array<PyObject*, kMost> sources_;
+  std::span<PyObject* const> positional_;
+  std::array<int64_t, 40> ints_;
+  size_t ints_used_ = 0;
+  std::vector<std::vector<int64_t>> long_ints_;
+  std::vector<std::vector<Tensor>> lists_;
+};
+
+/// "Tensor", "int", "tuple of ints": how messages name what a parameter wants.
+const char* expected_type(const Param& param);
+/// "Tensor", "int", "list": how messages name what was given.
+const char* given_type(Borrowed value);
+
+}  // namespace terra::hooks

@@ -1,0 +1,14 @@
+// backward() and autograd.grad() as Python calls them.
+#pragma once
+#include <span>
+
+#include "interpreter_hooks/bindings/entry.h"
+
+namespace terra::hooks {
+
+/// Gradients of `roots` into .grad. `gradients`: None or a tensor per root. `retain` None means `create`. `inputs`: None,
+/// a tensor or a sequence of them. Tells the observer.
+void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain, Borrowed create,
+                  Borrowed inputs);
+
+}  // namespace terra::hooks

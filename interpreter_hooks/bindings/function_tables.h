@@ -1,0 +1,16 @@
+// Tables of module functions, by the file that defines them.
+#pragma once
+#include <Python.h>
+
+namespace terra::hooks {
+
+extern PyMethodDef printing_functions[];      // printing.cpp
+extern PyMethodDef construction_functions[];  // construction.cpp: tensor, as_tensor, ...
+extern PyMethodDef numpy_functions[];         // numpy.cpp: from_numpy, frombuffer
+extern PyMethodDef copying_functions[];       // copying.cpp: _rebuild_tensor
+extern PyMethodDef setting_functions[];       // settings.cpp: set_default_dtype, manual_seed, ...
+extern PyMethodDef autograd_functions[];      // autograd_functions.cpp: backward, grad, ...
+extern PyMethodDef record_functions[];        // records.cpp: op_records
+extern PyMethodDef module_functions[];        // module_type.cpp
+
+}  // namespace terra::hooks

@@ -1,0 +1,12 @@
+// no_grad, enable_grad, inference_mode, set_grad_enabled: context managers and decorators.
+#pragma once
+#include "interpreter_hooks/bindings/entry.h"
+
+namespace terra::hooks {
+
+/// Switches gradient recording of this thread and tells the observer.
+void change_grad_mode(bool enabled);
+
+void create_grad_mode_types(PyObject* module);
+
+}  // namespace terra::hooks

@@ -1,0 +1,54 @@
+#include "interpreter_hooks/bindings/keyword_results.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/invoke.h"
+#include "interpreter_hooks/bindings/observer.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+void copy_out(Borrowed result, Borrowed out, const char* name) {
+  if (!is_tensor(out))
+    raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", name, Py_TYPE(out)->tp_name);
+  TensorImpl *to = impl_of(out), *from = impl_of(result);
+  check(!to->requires_grad, "{}(): functions with out=... arguments don't support automatic differentiation, but one "
+        "of the arguments requires grad.", name);
+  if (to->numel == 0 && from->numel != 0) {
+    if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
+    Tensor fresh = Tensor::empty(from->sizes, to->dtype);
+    to->storage = fresh->storage;
+    to->offset = 0;
+    to->sizes = fresh->sizes;
+    to->strides = fresh->strides;
+    to->numel = fresh->numel;
+  }
+  check(to->sizes == from->sizes, "{}(): the result of shape {} does not fit out=, which has shape {}", name,
+        to_string(from->sizes), to_string(to->sizes));
+  invoke_in_place(required_op("copy"), {tensor_of(out), tensor_of(result)}, {out, result});
+}
+
+}  // namespace
+
+Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad, const char* name) {
+  if (out) {
+    if (is_tensor(result.get())) {
+      copy_out(result.get(), out, name);
+    } else {
+      if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != PyTuple_GET_SIZE(result.get()))
+        raise(PyExc_TypeError, "%s(): argument 'out' must be a tuple of %zd Tensors", name,
+              PyTuple_GET_SIZE(result.get()));
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(out); ++i)
+        copy_out(PyTuple_GET_ITEM(result.get(), i), PyTuple_GET_ITEM(out, i), name);
+    }
+    result = Object::share(out);
+  }
+  if (requires_grad && succeeded(PyObject_IsTrue(requires_grad)) && is_tensor(result.get())) {
+    if (OpObserver* observer = op_observer()) observer->on_opaque("requires_grad= of a new tensor", result.get());
+    autograd::set_requires_grad(tensor_of(result.get()), true);
+  }
+  return result;
+}
+
+}  // namespace terra::hooks

@@ -1,0 +1,68 @@
+#include "interpreter_hooks/bindings/module.h"
+
+#include <vector>
+
+#include "engine/eager/eager.h"
+#include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/generated.h"
+#include "interpreter_hooks/bindings/generator_object.h"
+#include "interpreter_hooks/bindings/grad_mode.h"
+#include "interpreter_hooks/bindings/module_type.h"
+#include "interpreter_hooks/bindings/node_object.h"
+#include "interpreter_hooks/bindings/op_function.h"
+#include "interpreter_hooks/bindings/override.h"
+#include "interpreter_hooks/bindings/size_object.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/types.h"
+
+namespace terra::hooks {
+namespace {
+
+std::vector<PyMethodDef*>& added_rows() {
+  static auto& rows = *new std::vector<PyMethodDef*>;
+  return rows;
+}
+PyObject* the_module = nullptr;  // strong once made
+
+/// Types first: functions and constants refer to them.
+Object create_module() {
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr,
+                                   nullptr, nullptr, nullptr};
+  eager::start();
+  Object module = owned(PyModule_Create(&definition));
+  create_dtype_types(module.get());
+  create_size_type(module.get());
+  create_generator_type(module.get());
+  create_op_function_types(module.get());
+  create_tensor_types(module.get());
+  create_node_type(module.get());
+  create_grad_mode_types(module.get());
+  create_module_type(module.get());
+  generate_ops(module.get());
+  for (PyMethodDef* rows : {printing_functions, construction_functions, numpy_functions, setting_functions, copying_functions,
+                            autograd_functions, record_functions, module_functions, override_functions})
+    add_functions(module.get(), rows);
+  for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);
+  add_object(module.get(), "OutOfMemoryError", out_of_memory_error());
+  the_module = Py_NewRef(module.get());
+  return module;
+}
+
+}  // namespace
+
+void add_module_methods(PyMethodDef* rows) {
+  added_rows().push_back(rows);
+  if (the_module) add_functions(the_module, rows);
+}
+
+}  // namespace terra::hooks
+
+PyMODINIT_FUNC PyInit__terra_C() {
+  try {
+    return terra::hooks::create_module().release();
+  } catch (...) {
+    terra::hooks::translate_exception();
+    return nullptr;
+  }
+}

@@ -1,0 +1,15 @@
+// grad_fn: the Python face of a node of the tape.
+#pragma once
+#include "engine/autograd/node.h"
+#include "interpreter_hooks/bindings/entry.h"
+
+namespace terra::hooks {
+
+/// A new object for a node; None for null. Its type is named after the node ("AddBackward0"); objects of one node are
+/// equal.
+Object wrap_node(const Ref<autograd::Node>& node);
+bool is_node(Borrowed object);
+
+void create_node_type(PyObject* module);
+
+}  // namespace terra::hooks

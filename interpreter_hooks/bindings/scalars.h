@@ -1,0 +1,25 @@
+// Python numbers and scalars of the engine.
+#pragma once
+#include "engine/tensor/tensor.h"
+#include "interpreter_hooks/bindings/entry.h"
+#include "kernels/abi/scalar.h"
+
+namespace terra::hooks {
+
+/// The number that `object` is: a bool, int or float (and subclasses), a numpy scalar, an object with __index__, or a
+/// 0-d tensor that needs no gradient (its observer is told). False, and no error set, for anything else. Throws for an
+/// int beyond 64 bits.
+bool to_scalar(Borrowed object, Scalar& out);
+/// The same, integers only: floats and bools are no integers (a bool dimension is a mistake).
+bool to_int(Borrowed object, int64_t& out);
+
+/// bool, int or float: new reference.
+PyObject* from_scalar(const Scalar& value);
+/// The element of a one-element tensor; throws Error for any other, in PyTorch's words.
+Scalar item_of(const TensorImpl& tensor);
+/// The element `data` points to.
+Scalar load_scalar(const void* data, DType dtype);
+/// Writes a number as an element; throws Error where an integer does not fit.
+void store_scalar(void* data, DType dtype, const Scalar& value);
+
+}  // namespace terra::hooks

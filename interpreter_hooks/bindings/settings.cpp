@@ -1,0 +1,122 @@
+// Engine-wide settings: default dtype, threads, number formats, promotion questions.
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/scalars.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::hooks {
+namespace {
+
+DType checked_dtype(Borrowed object, const char* function) {
+  if (!is_dtype(object))
+    raise(PyExc_TypeError, "%s(): argument must be torch.dtype, not %s", function, Py_TYPE(object)->tp_name);
+  return *dtype_from(object);
+}
+
+Object get_default_dtype(PyObject*, PyObject*) { return Object::share(dtype_object(default_dtype())); }
+Object set_default_dtype_function(PyObject*, PyObject* object) {
+  const DType dtype = checked_dtype(object, "set_default_dtype");
+  check_kind(is_floating(dtype), ErrorKind::TypeError,
+             "only floating-point types are supported as the default type, not {}", name_of(dtype));
+  set_default_dtype(dtype);
+  return Object::share(Py_None);
+}
+
+Object result_type_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2) raise(PyExc_TypeError, "result_type() takes two tensors or numbers");
+  Arg operands[2];
+  for (int i = 0; i < 2; ++i) {
+    Scalar number;
+    if (is_tensor(args[i]))
+      operands[i] = Arg(impl_of(args[i]));
+    else if (to_scalar(args[i], number))
+      operands[i] = Arg(number);
+    else
+      raise(PyExc_TypeError, "result_type(): argument must be Tensor or Number, not %s", Py_TYPE(args[i])->tp_name);
+  }
+  return Object::share(dtype_object(result_type(operands)));
+}
+Object promote_types_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2) raise(PyExc_TypeError, "promote_types() takes two dtypes");
+  return Object::share(dtype_object(promote_types(checked_dtype(args[0], "promote_types"), checked_dtype(args[1], "promote_types"))));
+}
+Object can_cast(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2) raise(PyExc_TypeError, "can_cast() takes two dtypes");
+  const DType from = checked_dtype(args[0], "can_cast"), to = checked_dtype(args[1], "can_cast");
+  const auto category = [](DType t) { return is_floating(t) ? 2 : is_bool(t) ? 0 : 1; };
+  return owned(PyBool_FromLong(category(from) <= category(to)));
+}
+
+/// The limits of floating dtypes, in their order from F16.
+struct FloatFormat {
+  int bits;
+  double eps, max, tiny, resolution, smallest_subnormal;
+};
+constexpr FloatFormat float_formats[] = {
+    {16, 0x1p-10, 65504, 0x1p-14, 1e-3, 0x1p-24},
+    {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2, 0x1p-133},
+    {32, FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-6, 0x1p-149},
+    {64, DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-15, 0x1p-1074}};
+
+/// types.SimpleNamespace of the facts: nothing is ever computed from such an object.
+Object namespace_of(Object dict) {
+  Object types = owned(PyImport_ImportModule("types"));
+  Object kind = owned(PyObject_GetAttrString(types.get(), "SimpleNamespace"));
+  Object empty = owned(PyTuple_New(0));
+  return owned(PyObject_Call(kind.get(), empty.get(), dict.get()));
+}
+
+Object finfo(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  const DType dtype = count > 0 ? checked_dtype(args[0], "finfo") : default_dtype();
+  check_kind(is_floating(dtype), ErrorKind::TypeError,
+             "torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{}'", name_of(dtype));
+  const FloatFormat& f = float_formats[static_cast<int>(dtype) - static_cast<int>(DType::F16)];
+  return namespace_of(owned(Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:s}", "bits", f.bits, "eps", f.eps, "max", f.max,
+                                          "min", -f.max, "tiny", f.tiny, "smallest_normal", f.tiny, "resolution", f.resolution,
+                                          "smallest_subnormal", f.smallest_subnormal, "dtype", name_of(dtype).data())));
+}
+
+Object iinfo(PyObject*, PyObject* dtype_argument) {
+  const DType dtype = checked_dtype(dtype_argument, "iinfo");
+  check_kind(is_integral(dtype), ErrorKind::TypeError,
+             "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'", name_of(dtype));
+  const int bits = 8 * static_cast<int>(size_of(dtype));
+  const bool with_sign = dtype != DType::U8;
+  const long long most = with_sign ? static_cast<long long>((1ULL << (bits - 1)) - 1) : 255;
+  return namespace_of(owned(Py_BuildValue("{s:i,s:L,s:L,s:s}", "bits", bits, "max", most, "min", with_sign ? -most - 1 : 0LL,
+                                          "dtype", name_of(dtype).data())));
+}
+
+Object get_num_threads(PyObject*, PyObject*) { return owned(PyLong_FromLong(cpu::threads())); }
+Object set_num_threads(PyObject*, PyObject* object) {
+  const long n = PyLong_Check(object) && !PyBool_Check(object) ? PyLong_AsLong(object) : -1;
+  if (PyErr_Occurred()) throw PythonError{};
+  if (!PyLong_Check(object))
+    raise(PyExc_TypeError, "set_num_threads expects an int, but got %s", Py_TYPE(object)->tp_name);
+  check(n > 0, "set_num_threads expects a positive integer");
+  cpu::set_threads(static_cast<int>(n));
+  return Object::share(Py_None);
+}
+
+}  // namespace
+
+PyMethodDef setting_functions[] = {
+    {"get_default_dtype", method<get_default_dtype>(), METH_NOARGS, "The dtype of Python floats."},
+    {"set_default_dtype", method<set_default_dtype_function>(), METH_O, "Changes the dtype of Python floats."},
+    {"result_type", method<result_type_function>(), METH_FASTCALL, "The dtype of a result of two operands."},
+    {"promote_types", method<promote_types_function>(), METH_FASTCALL, "The smallest dtype that holds both."},
+    {"can_cast", method<can_cast>(), METH_FASTCALL, "True when PyTorch allows the conversion in place."},
+    {"finfo", method<finfo>(), METH_FASTCALL, "The limits of a floating dtype."},
+    {"iinfo", method<iinfo>(), METH_O, "The limits of an integer dtype."},
+    {"get_num_threads", method<get_num_threads>(), METH_NOARGS, "The number of threads that kernels use."},
+    {"set_num_threads", method<set_num_threads>(), METH_O, "Changes the number of threads that kernels use."},
+    {}};
+
+}  // namespace terra::hooks
