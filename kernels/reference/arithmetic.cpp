@@ -9,7 +9,7 @@ namespace terra::reference {
 namespace {
 
 constexpr auto kNeg = [](auto x) { return -x; };
-constexpr auto kAbs = [](auto x) { return x < 0 ? -x : x; };
+constexpr auto kAbs = [](auto x) { return std::abs(x); };
 constexpr auto kSign = [](auto x) { return (x > 0) - (x < 0); };
 constexpr auto kFloor = [](auto x) { return std::floor(x); };
 constexpr auto kCeil = [](auto x) { return std::ceil(x); };

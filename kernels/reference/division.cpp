@@ -23,10 +23,9 @@ constexpr auto kFloorDivide = [](auto a, auto b) {
     const int64_t r = remainder_of(a, b);
     return quotient(a, b) - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
   } else {
-    if (b == 0 || std::isnan(a) || std::isinf(a)) return std::isinf(a) && b != 0 ? std::fmod(a, b) : a / b;
-    double r = std::fmod(a, b);
-    if (r != 0 && (r < 0) != (b < 0)) r += b;
-    const double q = std::nearbyint((a - r) / b);
+    if (b == 0) return a / b;
+    const double r = std::fmod(a, b);
+    const double q = std::nearbyint((a - r) / b) - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
     return q == 0 ? std::copysign(0.0, a / b) : q;
   }
 };

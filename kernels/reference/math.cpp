@@ -12,11 +12,12 @@ namespace {
 
 constexpr auto kSigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
 
+/// 1 + erf and 1 + tanh in forms that keep their digits for large negative x.
 constexpr auto kGelu = [](double x, const KernelArg* p) {
   if (std::string_view(p[1].chars, p[1].count) == "tanh") {
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    return x / (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
   }
-  return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
 };
 
 constexpr auto kSoftplus = [](double x, const KernelArg* p) {

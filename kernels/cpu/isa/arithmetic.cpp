@@ -52,7 +52,7 @@ TERRA_BINARY(TruncDivide, round_to_zero(a / b))
 TERRA_BINARY(Maximum, a < b || b != b ? b : a)
 TERRA_BINARY(Minimum, b < a || b != b ? b : a)
 // Gradients from a result y of the forward op: s'(x) = y (1 - y), tanh'(x) = 1 - y^2.
-TERRA_BINARY(SigmoidBackward, a*(b*(T(1) - b)))
+TERRA_BINARY(SigmoidBackward, a* b*(T(1) - b))
 TERRA_BINARY(TanhBackward, a*(T(1) - b * b))
 
 template <class T>

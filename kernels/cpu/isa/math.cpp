@@ -91,7 +91,8 @@ consteval Kernel pow_kernel() {
   return kernel;
 }
 
-/// x Phi(x), or with approximate='tanh' its usual approximation.
+/// x Phi(x) = x erfc(-x / sqrt(2)) / 2, or with approximate='tanh' x (1 + tanh(u)) / 2 = x / (1 + exp(-2u)): forms that
+/// keep their digits for large negative x.
 template <class T>
 struct Gelu {
   using In = T;
@@ -100,10 +101,10 @@ struct Gelu {
   explicit Gelu(const KernelArg* params) : approximate(params[1].count > 0 && params[1].chars[0] == 't') {}
   Vec<T> operator()(Vec<T> x) const {
     if (approximate) {
-      const Vec<T> inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
-      return T(0.5) * x * (T(1) + v_tanh(inner));
+      const Vec<T> u = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+      return x / (T(1) + v_exp(T(-2) * u));
     }
-    return T(0.5) * x * (T(1) + v_erf(x * T(0.70710678118654752440)));
+    return T(0.5) * x * v_erfc(x * T(-0.70710678118654752440));
   }
   bool approximate;
 };

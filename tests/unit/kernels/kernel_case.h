@@ -11,6 +11,7 @@
 
 #include "kernels/abi/kernel.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/reference/numbers.h"
 
 namespace terra::test {
 
@@ -63,29 +64,10 @@ class Array {
   int64_t numel() const { return product(sizes_); }
   const std::vector<char>& bytes() const { return bytes_; }
 
-  /// Element i in row-major order, of a float or (rounded) integer array.
-  double get(int64_t i) const {
-    const int64_t at = offset(i);
-    switch (dtype_) {
-      case DType::F32: return data<float>()[at];
-      case DType::F64: return data<double>()[at];
-      case DType::I64: return static_cast<double>(data<int64_t>()[at]);
-      case DType::I32: return data<int32_t>()[at];
-      case DType::U8: return data<uint8_t>()[at];
-      default: throw std::logic_error("Array: dtype");
-    }
-  }
-  void set(int64_t i, double value) {
-    const int64_t at = offset(i);
-    switch (dtype_) {
-      case DType::F32: data<float>()[at] = static_cast<float>(value); return;
-      case DType::F64: data<double>()[at] = value; return;
-      case DType::I64: data<int64_t>()[at] = static_cast<int64_t>(value); return;
-      case DType::I32: data<int32_t>()[at] = static_cast<int32_t>(value); return;
-      case DType::U8: data<uint8_t>()[at] = static_cast<uint8_t>(value); return;
-      default: throw std::logic_error("Array: dtype");
-    }
-  }
+  /// Element i in row-major order; integers beyond 2^53 lose their last bits.
+  double get(int64_t i) const { return reference::to_double(reference::read(dtype_, address(i))); }
+  void set(int64_t i, double value) { reference::write(dtype_, address(i), value); }
+  void* address(int64_t i) const { return const_cast<char*>(bytes_.data()) + offset(i) * static_cast<int64_t>(size_of(dtype_)); }
   template <class T>
   T* data() const {
     return reinterpret_cast<T*>(const_cast<char*>(bytes_.data()));

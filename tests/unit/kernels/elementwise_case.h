@@ -1,0 +1,126 @@
+// Every elementwise op: how many operands it takes, which attributes, and how close its kernel must come.
+#pragma once
+#include <functional>
+
+#include "kernels/cpu/elementwise.h"
+#include "kernels/reference/elementwise.h"
+#include "tests/unit/kernels/kernel_case.h"
+
+namespace terra::test {
+
+struct ElementwiseCase {
+  const char* op;
+  int operands;
+  /// Adds the arguments after the operands (of which the first `operands` entries are placeholders).
+  std::function<void(Arguments&)> attributes = [](Arguments&) {};
+  double ulps = 0;   ///< allowed distance of a float from the reference, in units in the last place
+  double scale = 0;  ///< units are taken at this size at least: where terms cancel
+  int mask = -1;     ///< the operand that is bool whatever the others are
+};
+
+inline const std::vector<ElementwiseCase>& elementwise_cases() {
+  static const auto alpha = [](Arguments& a) { a << Scalar(2); };
+  static const std::vector<ElementwiseCase> cases = {
+      {"neg", 1},
+      {"abs", 1},
+      {"sign", 1},
+      {"floor", 1},
+      {"ceil", 1},
+      {"round", 1},
+      {"trunc", 1},
+      {"sqrt", 1},
+      {"rsqrt", 1, {}, 1},
+      {"reciprocal", 1},
+      {"relu", 1},
+      {"leaky_relu", 1, [](Arguments& a) { a << 0.25; }},
+      {"clamp", 1, [](Arguments& a) { a << Scalar(-1) << Scalar(2); }},
+      {"clamp", 1, [](Arguments& a) { a << nullptr << Scalar(1); }},
+      {"logical_not", 1},
+      {"bitwise_not", 1},
+      {"isnan", 1},
+      {"isinf", 1},
+      {"exp", 1, {}, 4},
+      {"expm1", 1, {}, 4},
+      {"log", 1, {}, 4},
+      {"log2", 1, {}, 4},
+      {"log10", 1, {}, 4},
+      {"log1p", 1, {}, 4},
+      {"sin", 1, {}, 4},
+      {"cos", 1, {}, 4},
+      {"tan", 1, {}, 4},
+      {"asin", 1, {}, 4},
+      {"acos", 1, {}, 4},
+      {"atan", 1, {}, 4},
+      {"sinh", 1, {}, 4},
+      {"cosh", 1, {}, 4},
+      {"tanh", 1, {}, 4},
+      {"erf", 1, {}, 4},
+      {"erfc", 1, {}, 4},
+      {"sigmoid", 1, {}, 6},
+      {"gelu", 1, [](Arguments& a) { a << "none"; }, 80},
+      {"gelu", 1, [](Arguments& a) { a << "tanh"; }, 80},
+      {"softplus", 1, [](Arguments& a) { a << 2.0 << 4.0; }, 8},
+      {"elu", 1, [](Arguments& a) { a << 0.5; }, 4},
+      {"add", 2, alpha, 1, 6},
+      {"sub", 2, alpha, 1, 6},
+      {"mul", 2},
+      {"true_divide", 2},
+      {"floor_divide", 2},
+      {"trunc_divide", 2},
+      {"remainder", 2, {}, 2},
+      {"fmod", 2},
+      {"pow", 2, {}, 4},
+      {"atan2", 2, {}, 4},
+      {"maximum", 2},
+      {"minimum", 2},
+      {"bitwise_and", 2},
+      {"bitwise_or", 2},
+      {"bitwise_xor", 2},
+      {"logical_and", 2},
+      {"logical_or", 2},
+      {"logical_xor", 2},
+      {"eq", 2},
+      {"ne", 2},
+      {"lt", 2},
+      {"le", 2},
+      {"gt", 2},
+      {"ge", 2},
+      {"sigmoid_backward", 2, {}, 4},
+      {"tanh_backward", 2, {}, 4, 100},
+      {"threshold_backward", 2, [](Arguments& a) { a << Scalar(0); }},
+      {"where", 3, {}, 0, 0, 0},
+      {"masked_fill", 3, {}, 0, 0, 1},
+      {"addcmul", 3, [](Arguments& a) { a << Scalar(3); }, 4, 100},
+      {"addcdiv", 3, [](Arguments& a) { a << Scalar(3); }, 4, 100},
+  };
+  return cases;
+}
+
+/// What an elementwise kernel gets as params: the operands' places, then the attributes.
+inline void fill_arguments(const ElementwiseCase& c, Arguments& arguments) {
+  for (int p = 0; p < c.operands; ++p) arguments << nullptr;
+  if (c.attributes) c.attributes(arguments);
+}
+
+/// Comparisons and predicates write bools, the others the dtype of their last operand.
+inline DType result_dtype(const char* op, DType dtype) {
+  static const char* const kPredicates[] = {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
+                                            "logical_not", "isnan", "isinf"};
+  for (const char* name : kPredicates) {
+    if (std::string(name) == op) return DType::Bool;
+  }
+  return dtype;
+}
+
+/// Distance in units in the last place of `dtype` at the reference's value; 0 for equal NaNs and infinities.
+inline double distance_in_ulps(double value, double reference, DType dtype, double scale = 0) {
+  if (std::isnan(value) || std::isnan(reference)) return std::isnan(value) == std::isnan(reference) ? 0 : INFINITY;
+  if (value == reference) return 0;
+  if (!is_floating(dtype) || std::isinf(value) || std::isinf(reference)) return INFINITY;
+  const double size = std::max(std::abs(reference), scale);
+  const double ulp = dtype == DType::F32 ? std::nextafterf(static_cast<float>(size), INFINITY) - static_cast<float>(size)
+                                         : std::nextafter(size, INFINITY) - size;
+  return std::abs(value - reference) / ulp;
+}
+
+}  // namespace terra::test
