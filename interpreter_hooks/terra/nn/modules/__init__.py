@@ -17,3 +17,5 @@ from .parameter_container import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .upsampling import *  # noqa: F401,F403
+
+__all__ = [name for name in dir() if name[0].isupper()]
