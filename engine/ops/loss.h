@@ -1,14 +1,11 @@
-// How wrong a prediction is.
+// How far results are from what was wanted.
 #pragma once
 #include "engine/ops/op.h"
 
 namespace terra::ops {
 
-extern const Op nll_loss, cross_entropy, mse_loss, l1_loss, smooth_l1_loss, huber_loss;
-extern const Op binary_cross_entropy, binary_cross_entropy_with_logits, kl_div;
-
-/// The loss and the total weight that it was divided by.
-extern const Op nll_loss_forward;
-extern const Op nll_loss_backward;
+extern const Op mse_loss, l1_loss, smooth_l1_loss, huber_loss, kl_div;
+extern const Op binary_cross_entropy, binary_cross_entropy_with_logits;
+extern const Op nll_loss, nll_loss_forward, nll_loss_backward, cross_entropy;
 
 }  // namespace terra::ops

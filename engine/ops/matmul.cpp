@@ -27,6 +27,24 @@ void mm_shape(Inference& f) {
   check_same_dtype(f, 0, 1);
   f.result(f.dtype(0), Dims{a[0], b[1]});
 }
+void addmm_shape(Inference& f) {
+  check(f.rank(1) == 2, "mat1 must be a matrix, got {}-D tensor", f.rank(1));
+  check(f.rank(2) == 2, "mat2 must be a matrix, got {}-D tensor", f.rank(2));
+  const auto a = f.sizes(1), b = f.sizes(2);
+  check(a[1] == b[0], "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
+  check_same_dtype(f, 1, 2);
+  check(f.dtype(0) == f.dtype(1), "self and mat2 must have the same dtype, but got {} and {}",
+        scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
+  const Dims sizes{a[0], b[1]};
+  for (size_t i = 0; i < f.rank(0); ++i) {
+    const int64_t have = f.sizes(0)[f.rank(0) - 1 - i];
+    check(f.rank(0) <= 2 && (have == 1 || have == sizes[1 - i]),
+          "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
+          "sizes: {}.  Tensor sizes: {}",
+          i < 2 ? sizes[1 - i] : 0, have, i < 2 ? 1 - i : 0, to_string(sizes), to_string(f.sizes(0)));
+  }
+  f.result(f.dtype(0), sizes);
+}
 void bmm_shape(Inference& f) {
   check(f.rank(0) == 3, "batch1 must be a 3D tensor");
   check(f.rank(1) == 3, "batch2 must be a 3D tensor");
@@ -62,9 +80,17 @@ void linear_shape(Inference& f) {
 }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
+Tensor scaled(const Tensor& t, const Arg& by) { return by.scalar().to_double() == 1 ? t : mul(t, by); }
+
 void mm_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, mm(b.grad(), t(b.in(1))));
   if (b.needs(1)) b.set(1, mm(t(b.in(0)), b.grad()));
+}
+void addmm_gradient(Backward& b) {
+  const Tensor g = scaled(b.grad(), b.arg(4));
+  if (b.needs(0)) b.set(0, scaled(b.grad(), b.arg(3)));
+  if (b.needs(1)) b.set(1, mm(g, t(b.in(2))));
+  if (b.needs(2)) b.set(2, mm(t(b.in(1)), g));
 }
 void bmm_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, bmm(b.grad(), transpose(b.in(1), 1, 2)));
@@ -103,11 +129,6 @@ void outer_of(Composition& c) {
   check(a.rank() == 1, "outer: Expected 1-D argument self, but got {}-D", a.rank());
   check(b.rank() == 1, "outer: Expected 1-D argument vec2, but got {}-D", b.rank());
   c.result(unsqueeze(a, 1) * b);
-}
-Tensor scaled(const Tensor& t, const Arg& by) { return by.scalar().to_double() == 1 ? t : mul(t, by); }
-void addmm_of(Composition& c) {
-  const Tensor product = scaled(mm(c.tensor(1), c.tensor(2)), c.arg(4));
-  c.result(c.real(3) == 0 ? product : scaled(c.tensor(0), c.arg(3)) + product);
 }
 void baddbmm_of(Composition& c) {
   const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));
@@ -209,7 +230,9 @@ const Op addmm{{.name = "addmm",
                 .doc = "beta * self + alpha * (mat1 @ mat2).",
                 .example = "terra.addmm(terra.ones(2), terra.ones(2, 3), terra.ones(3, 2))",
                 .flags = kVisibleInPlace,
-                .composite = addmm_of,
+                .shape = addmm_shape,
+                .gradient = addmm_gradient,
+                .saved = saves({1, 2}),
                 .samples = {{"randn(4), randn(2, 3), randn(3, 4)"},
                             {"randn(2, 4), randn(2, 3), randn(3, 4), beta=0.5, alpha=2"}}}};
 const Op baddbmm{{.name = "baddbmm",

@@ -1,5 +1,7 @@
 #include "engine/ops/norm.h"
 
+#include <fmt/ranges.h>
+
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/convert.h"
@@ -10,246 +12,238 @@
 namespace terra::ops {
 namespace {
 
-// ---- shapes ---------------------------------------------------------------------------------------------------------
-int64_t channels(std::span<const int64_t> input) { return input.size() < 2 ? 0 : input[1]; }
-
-void check_channel_vector(Inference& f, int i, std::string_view what) {
-  if (!f.has(i)) return;
-  check(f.impl(i).numel == channels(f.sizes(0)), "{} should contain {} elements not {}", what, channels(f.sizes(0)),
-        f.impl(i).numel);
-}
-
-void batch_norm_stats_shape(Inference& f) {
-  const Dims per_channel{channels(f.sizes(0))};
-  for (int i = 0; i < 3; ++i) f.result(f.dtype(0), per_channel);
-}
-
-void batch_norm_apply_shape(Inference& f) {
-  check_channel_vector(f, 3, "weight");
-  check_channel_vector(f, 4, "bias");
-  rules::like_first(f);
-}
-
-void batch_norm_backward_shape(Inference& f) {
-  f.result(f.dtype(1), Dims(f.sizes(1)));
-  for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims{channels(f.sizes(1))});
-}
-
-void layer_norm_shape(Inference& f) {
-  const auto input = f.sizes(0), shape = f.ints(1);
-  const bool fits = !shape.empty() && shape.size() <= input.size() &&
-                    std::equal(shape.begin(), shape.end(), input.end() - static_cast<int64_t>(shape.size()));
-  if (!fits) {
-    std::string wanted = "[*";
-    for (int64_t n : shape) wanted += ", " + std::to_string(n);
-    fail(ErrorKind::RuntimeError, "Given normalized_shape={}, expected input with shape {}], but got input of size{}",
-         to_string(shape), wanted, to_string(input));
-  }
-  const Dims rows(input.first(input.size() - shape.size()));
-  f.result(f.dtype(0), Dims(input));
-  f.result(f.dtype(0), rows);
-  f.result(f.dtype(0), rows);
-}
-
-void layer_norm_backward_shape(Inference& f) {
-  f.result(f.dtype(1), Dims(f.sizes(1)));
-  const Dims inner(f.sizes(1).subspan(f.rank(2)));
-  f.result(f.dtype(1), inner);
-  f.result(f.dtype(1), inner);
-}
-
-// ---- gradients ------------------------------------------------------------------------------------------------------
-/// Every dimension but the channels.
-Dims all_but_channels(size_t rank) {
+// ---- batch norm: channels are dimension 1 ---------------------------------------------------------------------------
+Dims all_but_channel(size_t rank) {
   Dims dims{0};
   for (size_t i = 2; i < rank; ++i) dims.push_back(static_cast<int64_t>(i));
   return dims;
 }
-
-/// A per-channel vector as a tensor that broadcasts over [N, C, ...].
-Tensor over_channels(const Tensor& t, size_t rank) {
-  Dims sizes(rank, 1);
-  sizes[1] = t.numel();
-  return view(t, sizes);
+/// A vector over channels, against the elements of x.
+Tensor per_channel(const Tensor& v, const Tensor& x) {
+  Dims sizes(x.rank(), 1);
+  sizes[1] = x.size(1);
+  return reshape(v, sizes);
 }
 
-struct NormGradients {
+void stats_shape(Inference& f) {
+  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(0)));
+  for (int i = 0; i < 3; ++i) f.result(f.dtype(0), Dims{f.sizes(0)[1]});
+}
+void apply_shape(Inference& f) {
+  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(0)));
+  static constexpr std::string_view kNames[] = {"", "running_mean", "running_var", "weight", "bias"};
+  for (int i = 1; i <= 4; ++i)
+    check(!f.has(i) || f.impl(i).numel == f.sizes(0)[1], "{} should contain {} elements not {}", kNames[i],
+          f.sizes(0)[1], f.has(i) ? f.impl(i).numel : 0);
+  rules::like_first(f);
+}
+void batch_norm_backward_shape(Inference& f) {
+  f.result(f.dtype(1), Dims(f.sizes(1)));
+  for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims{f.sizes(1)[1]});
+}
+
+struct Gradients {
   Tensor input, weight, bias;
 };
-
-/// The gradients written in differentiable ops: x^ = (x - mean(x)) / sqrt(var(x) + eps),
-/// dx = invstd (g' - mean(g') - x^ mean(g' x^)) with g' = g w. Means run over `dims`.
-NormGradients differentiable(const Tensor& g, const Tensor& x, const Tensor& weight, const Dims& dims, double eps,
-                             const Dims& affine_dims) {
+/// In ops, from x alone, so that it can be differentiated again. With y = (x - m) s over n elements:
+///   bias: sum g    weight: sum g y    input: w s (g - (sum g + y sum g y) / n)
+Gradients batch_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, double eps) {
+  const Dims dims = all_but_channel(x.rank());
   const Tensor centered = x - mean(x, dims, true);
-  const Tensor invstd = rsqrt(mean(centered * centered, dims, true) + eps);
-  const Tensor normal = centered * invstd;
-  const Tensor scaled = weight.defined() ? g * weight : g;
-  return {invstd * (scaled - mean(scaled, dims, true) - normal * mean(scaled * normal, dims, true)),
-          sum(g * normal, affine_dims), sum(g, affine_dims)};
+  const Tensor scale = rsqrt(mean(centered * centered, dims, true) + eps);
+  const Tensor y = centered * scale;
+  const Tensor sum_g = sum(g, dims, true), sum_gy = sum(g * y, dims, true);
+  const double n = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
+  Tensor input = scale * (g - (sum_g + y * sum_gy) / n);
+  if (weight.defined()) input = input * per_channel(weight, x);
+  return {input, reshape(sum_gy, {-1}), reshape(sum_g, {-1})};
 }
-
-void set_norm_gradients(Backward& b, const NormGradients& g, int weight, int bias) {
-  if (b.needs(0)) b.set(0, g.input);
-  if (b.needs(weight)) b.set(weight, g.weight);
-  if (b.needs(bias)) b.set(bias, g.bias);
-}
-
-void batch_norm_apply_gradient(Backward& b) {
-  const size_t rank = b.sizes(0).size();
-  if (grad_enabled()) {
-    const Dims dims = all_but_channels(rank);
-    const Tensor weight = b.has(3) ? over_channels(b.in(3), rank) : Tensor();
-    set_norm_gradients(b, differentiable(b.grad(), b.in(0), weight, dims, b.real(5), dims), 3, 4);
-    return;
-  }
-  const std::vector<Tensor> g = batch_norm_backward.all(b.grad(), b.in(0), b.in(1), b.in(2), b.arg(3));
-  set_norm_gradients(b, {g[0], g[1], g[2]}, 3, 4);
-}
-
-void layer_norm_gradient(Backward& b) {
-  const int64_t rank = static_cast<int64_t>(b.sizes(0).size()), inner = static_cast<int64_t>(b.ints(1).size());
-  if (grad_enabled()) {
-    Dims dims, rows;
-    for (int64_t i = 0; i < rank; ++i) (i < rank - inner ? rows : dims).push_back(i);
-    const Tensor g = b.grad(), x = b.in(0);
-    // Without rows there is nothing to sum over: the whole input is one row.
-    NormGradients grads = rows.empty() ? differentiable(g, x, b.in(2), dims, b.real(4), dims)
-                                       : differentiable(g, x, b.in(2), dims, b.real(4), rows);
-    if (rows.empty()) {
-      const Tensor centered = x - mean(x, dims, true);
-      grads.weight = g * (centered * rsqrt(mean(centered * centered, dims, true) + b.real(4)));
-      grads.bias = g;
+void apply_gradient(Backward& b) {
+  const Tensor g = b.grad(), x = b.in(0);
+  if (b.flag(5)) {
+    Gradients r;
+    if (grad_enabled()) {
+      r = batch_norm_gradients(g, x, b.in(3), b.real(6));
+    } else {
+      const auto all = batch_norm_backward.all(g, x, b.arg(1), b.arg(2), b.arg(3));
+      r = {all[0], all[1], all[2]};
     }
-    set_norm_gradients(b, grads, 2, 3);
+    b.set(0, r.input);
+    b.set(3, r.weight);
+    b.set(4, r.bias);
     return;
   }
-  const std::vector<Tensor> g = layer_norm_backward.all(b.grad(), b.in(0), b.out(1), b.out(2), b.arg(2));
-  set_norm_gradients(b, {g[0], g[1], g[2]}, 2, 3);
+  const Dims dims = all_but_channel(x.rank());
+  const Tensor scale = per_channel(b.in(2), x);
+  if (b.needs(0)) b.set(0, g * (b.has(3) ? scale * per_channel(b.in(3), x) : scale));
+  if (b.needs(3)) b.set(3, sum(g * ((x - per_channel(b.in(1), x)) * scale), dims));
+  if (b.needs(4)) b.set(4, sum(g, dims));
 }
 
-// ---- composites -----------------------------------------------------------------------------------------------------
-/// running = (1 - momentum) running + momentum now, in place.
-void update_running(const Tensor& running, const Tensor& now, double momentum) {
+/// running = (1 - momentum) running + momentum observed
+void follow(const Tensor& running, const Tensor& observed, double momentum) {
   if (!running.defined()) return;
-  GradMode off(false);
   mul.in_place(running, 1 - momentum);
-  add.in_place(running, now, momentum);
+  add.in_place(running, observed, momentum);
 }
-
 void batch_norm_of(Composition& c) {
-  const Tensor input = c.tensor(0), mean = c.tensor(1), var = c.tensor(2), weight = c.tensor(3), bias = c.tensor(4);
+  const Tensor x = c.tensor(0), running_mean = c.tensor(1), running_var = c.tensor(2);
   const bool training = c.flag(5);
   const double momentum = c.real(6), eps = c.real(7);
-  check(input.rank() >= 2, "expected at least 2D input (got {}D input)", input.rank());
-  check(mean.defined() == var.defined(), "running_mean and running_var must be given together");
-  check(!mean.defined() || mean.numel() == input.size(1), "running_mean should contain {} elements not {}",
-        input.size(1), mean.defined() ? mean.numel() : 0);
-  if (training || !mean.defined()) {
-    Tensor batch_mean, invstd, batch_var;
-    {
-      GradMode off(false);
-      const std::vector<Tensor> stats = batch_norm_stats.all(input, eps);
-      batch_mean = stats[0], invstd = stats[1], batch_var = stats[2];
-    }
-    const double n = static_cast<double>(input.numel()) / static_cast<double>(std::max<int64_t>(input.size(1), 1));
-    if (training) {
-      update_running(mean, batch_mean, momentum);
-      update_running(var, n > 1 ? batch_var * (n / (n - 1)) : batch_var, momentum);
-    }
-    c.result(batch_norm_apply(input, batch_mean, invstd, weight, bias, eps));
-    return;
+  if (!training) {
+    check(running_mean.defined() && running_var.defined(),
+          "Expected running_mean and running_var to be defined when training=False");
+    return c.result(batch_norm_apply(x, running_mean, rsqrt(running_var + eps), c.arg(3), c.arg(4), false, eps));
   }
-  const size_t rank = input.rank();
-  Tensor scale = rsqrt(var + eps);
-  if (weight.defined()) scale = scale * weight;
-  Tensor out = (input - over_channels(mean, rank)) * over_channels(scale, rank);
-  if (bias.defined()) out = out + over_channels(bias, rank);
-  c.result(out);
+  const int64_t n = x.rank() >= 2 && x.size(1) > 0 ? x.numel() / x.size(1) : 0;
+  check_kind(n > 1 || x.rank() < 2, ErrorKind::ValueError,
+             "Expected more than 1 value per channel when training, got input size {}", "torch.Size(" + to_string(x.sizes()) + ")");
+  std::vector<Tensor> stats;
+  {
+    const GradMode no_gradient(false);  // batch_norm_apply accounts for them
+    stats = batch_norm_stats.all(x, eps);
+    follow(running_mean, stats[0], momentum);
+    follow(running_var, stats[2] * (static_cast<double>(n) / static_cast<double>(n - 1)), momentum);
+  }
+  c.result(batch_norm_apply(x, stats[0], stats[1], c.arg(3), c.arg(4), true, eps));
+}
+
+// ---- layer norm: over the last dimensions ---------------------------------------------------------------------------
+Dims last_dims(size_t count) {
+  Dims dims;
+  for (size_t i = count; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
+  return dims;
+}
+
+void layer_norm_shape(Inference& f) {
+  const auto shape = f.ints(1);
+  check(!shape.empty(), "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+        "but got normalized_shape = {}", to_string(shape));
+  const auto sizes = f.sizes(0);
+  check(sizes.size() >= shape.size() && std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
+        fmt::join(shape, ", "), to_string(sizes));
+  static constexpr std::string_view kNames[] = {"", "", "weight", "bias"};
+  for (int i : {2, 3})
+    check(!f.has(i) || Dims(f.sizes(i)) == Dims(shape),
+          "Expected {0} to be of same shape as normalized_shape, but got {0} of shape {1} and normalized_shape = {2}",
+          kNames[i], f.has(i) ? to_string(f.sizes(i)) : "", to_string(shape));
+  rules::like_first(f);
+  const Dims rows(sizes.first(sizes.size() - shape.size()));
+  f.result(f.dtype(0), rows);
+  f.result(f.dtype(0), rows);
+}
+void layer_norm_backward_shape(Inference& f) {
+  f.result(f.dtype(1), Dims(f.sizes(1)));
+  for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims(f.ints(5)));
+}
+
+/// In ops, as batch_norm_gradients, with the weight inside the mean.
+Gradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, const Dims& shape, double eps) {
+  const Dims dims = last_dims(shape.size());
+  const Tensor centered = x - mean(x, dims, true);
+  const Tensor scale = rsqrt(mean(centered * centered, dims, true) + eps);
+  const Tensor y = centered * scale;
+  const Tensor gw = weight.defined() ? g * weight : g;
+  const Tensor input = scale * (gw - mean(gw, dims, true) - y * mean(gw * y, dims, true));
+  return {input, sum_to_size(g * y, shape), sum_to_size(g, shape)};
+}
+void layer_norm_gradient(Backward& b) {
+  const Tensor g = b.grad(), x = b.in(0);
+  Gradients r;
+  if (grad_enabled()) {
+    r = layer_norm_gradients(g, x, b.in(2), Dims(b.ints(1)), b.real(4));
+  } else {
+    const auto all = layer_norm_backward.all(g, x, b.out(1), b.out(2), b.arg(2), b.arg(1));
+    r = {all[0], all[1], all[2]};
+  }
+  b.set(0, r.input);
+  b.set(2, r.weight);
+  b.set(3, r.bias);
 }
 
 void group_norm_of(Composition& c) {
-  const Tensor input = c.tensor(0);
+  const Tensor x = c.tensor(0);
   const int64_t groups = c.integer(1);
-  check(input.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", input.rank());
-  check(groups > 0 && input.size(1) % groups == 0,
-        "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and "
-        "num_groups={}",
-        to_string(input.sizes()), groups);
-  const int64_t inner = input.size(0) == 0 ? 1 : input.numel() / (input.size(0) * groups);
-  const Tensor rows = reshape(input, {input.size(0), groups, inner});
-  Tensor out = view(layer_norm(rows, {inner}, std::nullopt, std::nullopt, c.arg(4)), input.sizes());
-  if (c.has(2)) out = out * over_channels(c.tensor(2), input.rank());
-  if (c.has(3)) out = out + over_channels(c.tensor(3), input.rank());
-  c.result(out);
+  check(x.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", x.rank());
+  check(groups > 0 && x.size(1) % groups == 0,
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
+        to_string(x.sizes()), groups);
+  for (int i : {2, 3})
+    check(!c.has(i) || (c.tensor(i).rank() == 1 && c.tensor(i).size(0) == x.size(1)),
+          "Expected {0} to be a vector of size equal to the number of channels in input, but got {0} of shape {1} and "
+          "input of shape {2}",
+          i == 2 ? "weight" : "bias", c.has(i) ? to_string(c.tensor(i).sizes()) : "", to_string(x.sizes()));
+  const int64_t rows = x.size(0) * groups, length = x.numel() / std::max<int64_t>(rows, 1);
+  Tensor y = reshape(layer_norm(reshape(x, {rows, length}), Dims{length}, Arg(), Arg(), c.arg(4)), x.sizes());
+  if (c.has(2)) y = y * per_channel(c.tensor(2), x);
+  if (c.has(3)) y = y + per_channel(c.tensor(3), x);
+  c.result(y);
 }
 
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op batch_norm_stats{{.name = "batch_norm_stats",
-                           .signature = "(Tensor input, float eps) -> (Tensor mean, Tensor invstd, Tensor var)",
-                           .doc = "Mean, 1 / sqrt(var + eps) and biased variance of each channel.",
-                           .example = "",
-                           .flags = kReduction | kNoGradient,
-                           .shape = batch_norm_stats_shape}};
-
-const Op batch_norm_apply{{.name = "batch_norm_apply",
-                           .signature = "(Tensor input, Tensor mean, Tensor invstd, Tensor? weight, Tensor? bias, "
-                                        "float eps) -> Tensor",
-                           .doc = "(input - mean) * invstd * weight + bias, where mean and invstd are the input's own.",
-                           .example = "",
-                           .shape = batch_norm_apply_shape,
-                           .gradient = batch_norm_apply_gradient,
-                           .saved = saves({0, 1, 2, 3})}};
-
-const Op batch_norm_backward{{.name = "batch_norm_backward",
-                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor invstd, Tensor? weight) -> "
-                                           "(Tensor input, Tensor weight, Tensor bias)",
-                              .doc = "The gradients of batch_norm_apply.",
-                              .example = "",
-                              .flags = kNoGradient,
-                              .shape = batch_norm_backward_shape}};
-
 const Op batch_norm{{.name = "batch_norm",
-                     .signature = "(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
-                                  "Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-                     .doc = "Each channel brought to mean 0 and variance 1, by its own statistics in training (which "
-                            "update the running ones in place), by the running ones otherwise.",
-                     .example = "terra.nn.functional.batch_norm(terra.ones(4, 2), None, None, training=True)",
+                     .signature = "(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? "
+                                  "bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+                     .doc = "Every channel with mean 0 and variance 1 (of the batch if training, else the running ones), "
+                            "times weight plus bias; training updates the running ones.",
+                     .example = "terra.nn.functional.batch_norm(terra.randn(4, 2), None, None, training=True).shape",
                      .flags = kFunctional,
                      .composite = batch_norm_of,
-                     .samples = {{"randn(4, 3), zeros(3), ones(3), rand(3) + 0.5, randn(3)"},
-                                 {"randn(4, 3), None, None, rand(3) + 0.5, randn(3), True"},
-                                 {"randn(2, 3, 4, 2), None, None, None, None, True"},
-                                 {"randn(2, 3, 5), zeros(3), ones(3)"}}}};
-
+                     .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
+                                 {"randn(5, 3), None, None, None, None, True"},
+                                 {"randn(4, 3, 5), zeros(3), ones(3), randn(3), randn(3), False"}}}};
+const Op batch_norm_stats{{.name = "batch_norm_stats",
+                           .signature = "(Tensor input, float eps) -> (Tensor mean, Tensor invstd, Tensor var)",
+                           .doc = "Mean, 1 / sqrt(variance + eps) and variance of every channel.",
+                           .example = "",
+                           .flags = kNoGradient | kReduction,
+                           .shape = stats_shape,
+                           .samples = {{"randn(4, 3, 2, 2), 1e-5", "float", false}}}};
+const Op batch_norm_apply{{.name = "batch_norm_apply",
+                           .signature = "(Tensor input, Tensor mean, Tensor invstd, Tensor? weight, Tensor? bias, bool "
+                                        "training, float eps) -> Tensor",
+                           .doc = "(input - mean) * invstd * weight + bias for every channel; training says that mean and "
+                                  "invstd are those of input, whose gradient flows through them.",
+                           .example = "",
+                           .shape = apply_shape,
+                           .gradient = apply_gradient,
+                           .saved = saves({0, 1, 2, 3}),
+                           .samples = {{"randn(4, 3, 2, 2), zeros(3), ones(3), randn(3), randn(3), False, 1e-5", "float", false}}}};
+const Op batch_norm_backward{{.name = "batch_norm_backward",
+                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor invstd, Tensor? weight) -> "
+                                           "(Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
+                              .doc = "The gradients of batch_norm in training.",
+                              .example = "",
+                              .flags = kNoGradient,
+                              .shape = batch_norm_backward_shape,
+                              .samples = {{"randn(4, 3, 2, 2), randn(4, 3, 2, 2), zeros(3), ones(3), randn(3)", "float", false}}}};
 const Op layer_norm{{.name = "layer_norm",
-                                .signature = "(Tensor input, int[] normalized_shape, Tensor? weight=None, "
-                                             "Tensor? bias=None, float eps=1e-05) -> Tensor",
-                                .doc = "The last dimensions brought to mean 0 and variance 1.",
-                                .example = "terra.nn.functional.layer_norm(terra.ones(2, 3), [3])",
-                                .flags = kFunctional,
-                                .shape = layer_norm_shape,
-                                .gradient = layer_norm_gradient,
-                                .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
-                                .samples = {{"randn(4, 3), [3]"},
-                                            {"randn(2, 3, 4), [3, 4], randn(3, 4), randn(3, 4)"},
-                                            {"randn(5), [5], randn(5), randn(5)"}}}};
-
+                     .signature = "(Tensor input, int[1] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+                                  "eps=1e-05) -> Tensor",
+                     .doc = "Every slice of the last dimensions with mean 0 and variance 1, times weight plus bias.",
+                     .example = "terra.nn.functional.layer_norm(terra.randn(4, 2), (2,)).shape",
+                     .flags = kFunctional,
+                     .shape = layer_norm_shape,
+                     .gradient = layer_norm_gradient,
+                     .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
+                     .samples = {{"randn(4, 5), (5,), randn(5), randn(5)"}, {"randn(2, 3, 4), (3, 4)"},
+                                 {"randn(3, 4), (4,), randn(4)"}}}};
 const Op layer_norm_backward{{.name = "layer_norm_backward",
-                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight) -> "
-                                           "(Tensor input, Tensor weight, Tensor bias)",
+                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int[] "
+                                           "normalized_shape) -> (Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
                               .doc = "The gradients of layer_norm.",
                               .example = "",
                               .flags = kNoGradient,
-                              .shape = layer_norm_backward_shape}};
-
+                              .shape = layer_norm_backward_shape,
+                              .samples = {{"randn(4, 5), randn(4, 5), zeros(4), ones(4), randn(5), (5,)", "float", false}}}};
 const Op group_norm{{.name = "group_norm",
-                     .signature = "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
-                                  "float eps=1e-05) -> Tensor",
-                     .doc = "Each group of channels of each sample brought to mean 0 and variance 1.",
-                     .example = "terra.nn.functional.group_norm(terra.ones(2, 4), 2)",
+                     .signature = "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
+                                  "-> Tensor",
+                     .doc = "Every group of channels of every sample with mean 0 and variance 1, times weight plus bias.",
+                     .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
                      .flags = kFunctional,
                      .composite = group_norm_of,
                      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};

@@ -1,4 +1,4 @@
-// Optimizer steps over all parameters at once.
+// Whole steps of optimizers over all parameters at once.
 #pragma once
 #include "engine/ops/op.h"
 

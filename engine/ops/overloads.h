@@ -15,7 +15,7 @@ namespace terra {
 
 /// `name` called with some arguments means the first of `ops` whose signature accepts them by number, keyword and type.
 /// An entry takes precedence over records of that name in the places it names. The method name_ exists if every op
-/// listed has kInPlace.
+/// listed has kInPlace. An entry whose own name ends in _ stands for the in-place forms of its ops.
 struct Overload {
   std::string_view name;
   uint32_t where;  ///< kFunction, kMethod, kFunctional
@@ -24,12 +24,15 @@ struct Overload {
 
 inline constexpr Overload kOverloads[] = {
     {"arange", kFunction, {"arange_to", "arange"}},
-    {"bernoulli", kFunction | kMethod, {"bernoulli", "bernoulli_p"}},
+    {"bernoulli", kFunction | kMethod, {"bernoulli_each", "bernoulli"}},
+    {"bernoulli_", kMethod, {"bernoulli"}},
     {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},
+    {"conv2d", kFunction | kFunctional, {"conv2d_batched"}},
     {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},
+    {"log_softmax", kFunction | kMethod | kFunctional, {"log_softmax", "log_softmax_dtype"}},
     {"masked_fill", kFunction | kMethod, {"masked_fill_tensor", "masked_fill"}},
     {"max", kFunction | kMethod, {"max_all", "max_with_index", "maximum"}},
     {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
@@ -39,9 +42,10 @@ inline constexpr Overload kOverloads[] = {
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},
     {"prod", kFunction | kMethod, {"prod", "prod_dtype"}},
     {"randint", kFunction, {"randint_to", "randint"}},
-    {"random", 0, {"random_any", "random_to", "random_range"}},
+    {"random_", kMethod, {"random_any", "random_to", "random_range"}},
     {"repeat_interleave", kFunction | kMethod, {"repeat_interleave", "repeat_interleave_tensor"}},
     {"scatter", kFunction | kMethod, {"scatter", "scatter_value"}},
+    {"softmax", kFunction | kMethod | kFunctional, {"softmax", "softmax_dtype"}},
     {"split", kFunction | kMethod, {"split", "split_sizes"}},
     {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
     {"sum", kFunction | kMethod, {"sum", "sum_dtype"}},

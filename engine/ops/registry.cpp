@@ -1,13 +1,20 @@
 #include "engine/ops/registry.h"
 
 #include "engine/errors/errors.h"
+#include "engine/ops/activation.h"
 #include "engine/ops/binary.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/conv.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
+#include "engine/ops/loss.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/norm.h"
+#include "engine/ops/optimizer.h"
 #include "engine/ops/order.h"
+#include "engine/ops/pool.h"
+#include "engine/ops/random.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
@@ -20,8 +27,9 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add,   &ops::cat, &ops::cumsum, &ops::eq,  &ops::exp,   &ops::full,
-      &ops::index, &ops::mm,  &ops::sum,    &ops::to_dtype, &ops::view, &ops::where,
+      &ops::add, &ops::cat,        &ops::conv2d,   &ops::cumsum,     &ops::eq,  &ops::exp,      &ops::full,
+      &ops::index, &ops::layer_norm, &ops::mm,       &ops::mse_loss,   &ops::rand, &ops::relu,     &ops::avg_pool2d,
+      &ops::sum, &ops::to_dtype,   &ops::sgd_update, &ops::view,     &ops::where,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

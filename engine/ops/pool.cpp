@@ -1,0 +1,188 @@
+#include "engine/ops/pool.h"
+
+#include "engine/ops/binary.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/index.h"
+#include "engine/ops/rules.h"
+#include "engine/ops/view.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- shapes ---------------------------------------------------------------------------------------------------------
+/// How windows lie along one dimension.
+struct Windows {
+  int64_t kernel, stride, padding, dilation;
+  bool ceil_mode;
+
+  /// How many fit; with ceil_mode a last one may overhang, if it begins inside the input or its left padding.
+  int64_t count(int64_t size) const {
+    const int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
+    int64_t n = (room >= 0 ? room / stride : -((-room + stride - 1) / stride)) + 1;
+    if (ceil_mode && room >= 0 && room % stride != 0 && n * stride < size + padding) ++n;
+    return n;
+  }
+};
+
+void check_image(Inference& f, std::string_view name) {
+  check(f.rank(0) == 3 || f.rank(0) == 4, "{}(): Expected 3D or 4D input, but got input of size {}", name,
+        to_string(f.sizes(0)));
+}
+
+/// Sizes with the last two replaced by what the windows give.
+Dims pooled_sizes(Inference& f, std::span<const int64_t> kernel, const Arg& stride, std::span<const int64_t> padding,
+                  std::span<const int64_t> dilation, bool ceil_mode) {
+  Dims sizes(f.sizes(0));
+  const bool own_stride = !stride.is_none() && !stride.ints().empty();
+  for (int axis = 0; axis < 2; ++axis) {
+    const Windows w{kernel[axis], own_stride ? stride.ints()[axis] : kernel[axis], padding[axis],
+                    dilation.empty() ? 1 : dilation[axis], ceil_mode};
+    check(w.kernel > 0, "kernel size should be greater than zero, but got kH: {} kW: {}", kernel[0], kernel[1]);
+    check(w.stride > 0, "stride should be greater than zero, but got {}", w.stride);
+    check(w.dilation > 0, "dilation should be greater than zero, but got {}", w.dilation);
+    check(w.padding >= 0, "pad must be non-negative, but got pad: {}", w.padding);
+    check(w.padding <= ((w.kernel - 1) * w.dilation + 1) / 2,
+          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}", w.padding,
+          w.kernel, w.dilation);
+    int64_t& size = sizes[sizes.size() - 2 + axis];
+    size = w.count(size);
+  }
+  const int64_t h = f.sizes(0)[f.rank(0) - 2], w = f.sizes(0)[f.rank(0) - 1], channels = f.sizes(0)[f.rank(0) - 3];
+  check(sizes[sizes.size() - 2] > 0 && sizes.back() > 0,
+        "Given input size: ({}x{}x{}). Calculated output size: ({}x{}x{}). Output size is too small", channels, h, w,
+        channels, sizes[sizes.size() - 2], sizes.back());
+  return sizes;
+}
+
+void max_pool2d_shape(Inference& f) {
+  check_image(f, "max_pool2d");
+  Dims sizes = pooled_sizes(f, f.ints(1), f.arg(2), f.ints(3), f.ints(4), f.flag(5));
+  f.result(f.dtype(0), sizes);
+  f.result(DType::I64, sizes);
+}
+void avg_pool2d_shape(Inference& f) {
+  check_image(f, "avg_pool2d");
+  f.result(f.dtype(0), pooled_sizes(f, f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)));
+}
+void adaptive_shape(Inference& f) {
+  check_image(f, "adaptive_avg_pool2d");
+  Dims sizes(f.sizes(0));
+  for (int axis = 0; axis < 2; ++axis) {
+    check(f.ints(1)[axis] >= 0, "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but got {}",
+          to_string(f.ints(1)));
+    sizes[sizes.size() - 2 + axis] = f.ints(1)[axis];
+  }
+  f.result(f.dtype(0), std::move(sizes));
+}
+template <int kSizes>
+void input_shape(Inference& f) {
+  f.result(f.dtype(0), Dims(f.ints(kSizes)));
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+void max_pool2d_gradient(Backward& b) { b.set(0, max_pool2d_backward(b.grad(), b.out(1), b.sizes(0))); }
+/// grad was spread to the places in `indices`; what comes back is read there.
+void max_pool2d_backward_gradient(Backward& b) {
+  const Tensor planes = flatten(b.grad(), -2, -1), index = flatten(b.in(1), -2, -1);
+  b.set(0, reshape(gather(planes, -1, index), b.sizes(0)));
+}
+void avg_pool2d_gradient(Backward& b) {
+  b.set(0, avg_pool2d_backward(b.grad(), b.sizes(0), b.arg(1), b.arg(2), b.arg(3), b.arg(4), b.arg(5)));
+}
+void avg_pool2d_backward_gradient(Backward& b) {
+  b.set(0, avg_pool2d(b.grad(), b.arg(2), b.arg(3), b.arg(4), b.arg(5), b.arg(6)));
+}
+void adaptive_gradient(Backward& b) { b.set(0, adaptive_avg_pool2d_backward(b.grad(), b.sizes(0))); }
+void adaptive_backward_gradient(Backward& b) {
+  const Dims& sizes = b.sizes(0);
+  b.set(0, adaptive_avg_pool2d(b.grad(), Dims{sizes[sizes.size() - 2], sizes.back()}));
+}
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+void max_pool2d_of(Composition& c) {
+  c.result(max_pool2d_with_indices(c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4), c.arg(5)));
+}
+/// Output pixel i shows input pixel floor(i * in / out).
+void interpolate_nearest2d_of(Composition& c) {
+  Tensor x = c.tensor(0);
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t dim = static_cast<int64_t>(x.rank()) - 2 + axis, in = x.size(dim), out = c.ints(1)[axis];
+    check(out > 0, "Input and output sizes should be greater than 0, but got input {} and output {}", in, out);
+    if (in != out) x = index_select(x, dim, floor_divide(mul(arange(0, out), in), out));
+  }
+  c.result(x);
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op max_pool2d{{.name = "max_pool2d",
+                     .signature = "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] "
+                                  "dilation=1, bool ceil_mode=False) -> Tensor",
+                     .doc = "The largest element of every window; windows are kernel_size apart by default.",
+                     .example = "terra.nn.functional.max_pool2d(terra.ones(1, 1, 4, 4), 2).shape",
+                     .flags = kFunction | kFunctional,
+                     .composite = max_pool2d_of,
+                     .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(3, 6, 6), 3, 2, 1"},
+                                 {"randn(1, 2, 5, 7), (2, 3), (2, 1), (1, 0), 1, True"}}}};
+const Op max_pool2d_with_indices{{.name = "max_pool2d_with_indices",
+                                  .signature = "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+                                               "int[2] dilation=1, bool ceil_mode=False) -> (Tensor out, Tensor indices)",
+                                  .doc = "max_pool2d, and where in its plane each result was.",
+                                  .example = "",
+                                  .flags = kFunctional,
+                                  .shape = max_pool2d_shape,
+                                  .gradient = max_pool2d_gradient,
+                                  .saved = saves_result(1),
+                                  .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(1, 2, 7, 7), 3, 2, 1, 2"}}}};
+const Op avg_pool2d{{.name = "avg_pool2d",
+                     .signature = "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
+                                  "ceil_mode=False, bool count_include_pad=True) -> Tensor",
+                     .doc = "The mean of every window; windows are kernel_size apart by default.",
+                     .example = "terra.nn.functional.avg_pool2d(terra.ones(1, 1, 4, 4), 2).shape",
+                     .flags = kFunctional,
+                     .shape = avg_pool2d_shape,
+                     .gradient = avg_pool2d_gradient,
+                     .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(3, 6, 6), 3, 2, 1"},
+                                 {"randn(1, 2, 5, 7), (2, 3), 2, (1, 0), True, False"}}}};
+const Op adaptive_avg_pool2d{{.name = "adaptive_avg_pool2d",
+                              .signature = "(Tensor self, int[2] output_size) -> Tensor",
+                              .doc = "The means of as many windows as output_size asks for, spread evenly.",
+                              .example = "terra.nn.functional.adaptive_avg_pool2d(terra.ones(1, 1, 4, 4), 1).shape",
+                              .flags = kFunctional,
+                              .shape = adaptive_shape,
+                              .gradient = adaptive_gradient,
+                              .samples = {{"randn(2, 3, 6, 5), 1"}, {"randn(2, 7, 5), (3, 2)"}}}};
+const Op interpolate_nearest2d{{.name = "interpolate_nearest2d",
+                                .signature = "(Tensor self, int[2] output_size) -> Tensor",
+                                .doc = "The image resized so that every pixel shows the nearest one of the input.",
+                                .example = "",
+                                .flags = kFunctional,
+                                .composite = interpolate_nearest2d_of,
+                                .samples = {{"randn(1, 2, 3, 4), (6, 5)"}}}};
+const Op max_pool2d_backward{{.name = "max_pool2d_backward",
+                              .signature = "(Tensor grad, Tensor indices, int[] input_sizes) -> Tensor",
+                              .doc = "The gradient of max_pool2d: grad added at the places in indices.",
+                              .example = "",
+                              .shape = input_shape<2>,
+                              .gradient = max_pool2d_backward_gradient,
+                              .saved = saves({1}),
+                              .samples = {{"randn(2, 1, 2, 2), randint(0, 16, (2, 1, 2, 2)), (2, 1, 4, 4)"}}}};
+const Op avg_pool2d_backward{{.name = "avg_pool2d_backward",
+                              .signature = "(Tensor grad, int[] input_sizes, int[2] kernel_size, int[2]? stride, int[2] "
+                                           "padding, bool ceil_mode, bool count_include_pad) -> Tensor",
+                              .doc = "The gradient of avg_pool2d: grad spread evenly over its windows.",
+                              .example = "",
+                              .shape = input_shape<1>,
+                              .gradient = avg_pool2d_backward_gradient,
+                              .samples = {{"randn(2, 1, 2, 2), (2, 1, 4, 4), 2, None, 0, False, True"}}}};
+const Op adaptive_avg_pool2d_backward{{.name = "adaptive_avg_pool2d_backward",
+                                       .signature = "(Tensor grad, int[] input_sizes) -> Tensor",
+                                       .doc = "The gradient of adaptive_avg_pool2d: grad spread evenly over its windows.",
+                                       .example = "",
+                                       .shape = input_shape<1>,
+                                       .gradient = adaptive_backward_gradient,
+                                       .samples = {{"randn(2, 1, 2, 2), (2, 1, 5, 4)"}}}};
+
+}  // namespace terra::ops

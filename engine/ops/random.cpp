@@ -1,0 +1,377 @@
+#include "engine/ops/random.h"
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/rules.h"
+#include "engine/random/generator.h"
+#include "kernels/cpu/random.h"
+
+namespace terra::ops {
+namespace {
+
+// ---- draws ----------------------------------------------------------------------------------------------------------
+RandomState& state_of(const Arg& generator) {
+  return (generator.generator() ? *generator.generator() : default_generator()).state();
+}
+
+/// Makes a tensor and calls draw(pointer, n) on its elements: float or double; 16-bit floats are drawn as float.
+template <class Draw>
+Tensor drawn(std::span<const int64_t> sizes, DType dtype, std::string_view name, const Draw& draw) {
+  check_kind(is_floating(dtype), ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
+             scalar_type_name(dtype));
+  Tensor t = Tensor::empty(sizes, is_half(dtype) ? DType::F32 : dtype);
+  if (dtype == DType::F64)
+    draw(t->data_as<double>(), t.numel());
+  else
+    draw(t->data_as<float>(), t.numel());
+  return is_half(dtype) ? to_dtype(t, dtype) : t;
+}
+
+/// The same for any number dtype.
+template <class Draw>
+Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& draw) {
+  if (is_half(dtype)) return to_dtype(drawn_numbers(sizes, DType::F32, draw), dtype);
+  Tensor t = Tensor::empty(sizes, dtype);
+  const int64_t n = t.numel();
+  switch (dtype) {
+    case DType::F64: draw(t->data_as<double>(), n); break;
+    case DType::F32: draw(t->data_as<float>(), n); break;
+    case DType::I64: draw(t->data_as<int64_t>(), n); break;
+    case DType::I32: draw(t->data_as<int32_t>(), n); break;
+    case DType::I16: draw(t->data_as<int16_t>(), n); break;
+    case DType::I8: draw(t->data_as<int8_t>(), n); break;
+    case DType::U8: draw(t->data_as<uint8_t>(), n); break;
+    default: fail(ErrorKind::NotImplementedError, "random integers not implemented for '{}'", scalar_type_name(dtype));
+  }
+  return t;
+}
+
+DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
+using Args = std::span<const Arg>;
+using Results = std::vector<Tensor>;
+
+void rand_host(Args a, Results& out) {
+  out.push_back(drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "check_uniform_bounds",
+                      [&](auto* p, int64_t n) { random::uniform(state_of(a[2]), p, n, 0, 1); }));
+}
+void randn_host(Args a, Results& out) {
+  out.push_back(drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "normal_kernel_cpu",
+                      [&](auto* p, int64_t n) { random::normal(state_of(a[2]), p, n, 0, 1); }));
+}
+void randint_host(Args a, Results& out) {
+  const int64_t low = a[0].scalar().to_int(), high = a[1].scalar().to_int();
+  check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
+  out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64), [&](auto* p, int64_t n) {
+    random::randint(state_of(a[4]), p, n, low, high);
+  }));
+}
+void randperm_host(Args a, Results& out) {
+  const int64_t n = a[0].scalar().to_int();
+  check(n >= 0, "n must be non-negative, got{}", n);
+  Tensor t = Tensor::empty(Dims{n}, DType::I64);
+  random::randperm(state_of(a[2]), t->data_as<int64_t>(), n);
+  const DType dtype = dtype_or(a[1], DType::I64);
+  out.push_back(dtype == DType::I64 ? t : to_dtype(t, dtype));
+}
+void normal_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double mean = a[1].scalar().to_double(), deviation = a[2].scalar().to_double();
+  check(deviation >= 0, "normal expects std >= 0.0, but found std {}", deviation);
+  out.push_back(drawn(self.sizes(), self.dtype(), "normal_kernel_cpu", [&](auto* p, int64_t n) {
+    random::normal(state_of(a[3]), p, n, mean, deviation, self.is_contiguous());
+  }));
+}
+void uniform_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double low = a[1].scalar().to_double(), high = a[2].scalar().to_double();
+  check(low <= high, "uniform_ expects to return a [from, to) range, but found from={} > to={}", low, high);
+  out.push_back(drawn(self.sizes(), self.dtype(), "check_uniform_bounds",
+                      [&](auto* p, int64_t n) { random::uniform(state_of(a[3]), p, n, low, high); }));
+}
+void exponential_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double lambda = a[1].scalar().to_double();
+  check(lambda > 0, "exponential_ expects lambda > 0.0, but found lambda={}", lambda);
+  out.push_back(drawn(self.sizes(), self.dtype(), "exponential_kernel_cpu",
+                      [&](auto* p, int64_t n) { random::exponential(state_of(a[2]), p, n, lambda); }));
+}
+void check_probability(double p) {
+  check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={}", p);
+}
+void bernoulli_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double p = a[1].scalar().to_double();
+  check_probability(p);
+  if (self.dtype() == DType::Bool) {
+    Tensor t = Tensor::empty(self.sizes(), DType::Bool);
+    random::bernoulli(state_of(a[2]), t->data_as<bool>(), t.numel(), p);
+    return out.push_back(t);
+  }
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
+    random::bernoulli(state_of(a[2]), to, n, p);
+  }));
+}
+void bernoulli_each_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const Tensor p = contiguous(is_half(self.dtype()) ? to_dtype(self, DType::F32) : self);
+  out.push_back(drawn(self.sizes(), self.dtype(), "bernoulli_tensor_cpu_p_", [&]<class T>(T* to, int64_t n) {
+    const T* from = p->data_as<T>();
+    for (int64_t i = 0; i < n; ++i)
+      check(from[i] >= 0 && from[i] <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
+    random::bernoulli_each(state_of(a[1]), to, from, n);
+  }));
+}
+void dropout_mask_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double keep = 1 - a[1].scalar().to_double();
+  out.push_back(drawn(self.sizes(), self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T* p, int64_t n) {
+    random::bernoulli_scaled(state_of(a[2]), p, n, keep, keep == 0 ? T(0) : static_cast<T>(1 / keep));
+  }));
+}
+void random_any_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  if (self.dtype() == DType::Bool) {
+    Tensor t = Tensor::empty(self.sizes(), DType::Bool);
+    random::random_full_range(state_of(a[1]), t->data_as<bool>(), t.numel());
+    return out.push_back(t);
+  }
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
+    random::random_full_range(state_of(a[1]), to, n);
+  }));
+}
+void random_range_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const int64_t low = a[1].scalar().to_int(), high = a[2].scalar().to_int();
+  check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
+    random::randint(state_of(a[3]), to, n, low, high);
+  }));
+}
+void multinomial_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const int64_t samples = a[1].scalar().to_int();
+  const bool replacement = a[2].scalar().to_bool();
+  check(self.rank() == 1 || self.rank() == 2, "prob_dist must be 1 or 2 dim");
+  check(is_floating(self.dtype()),
+        "multinomial only supports floating-point dtypes for input, but got: {}", scalar_type_name(self.dtype()));
+  const int64_t n = self.size(-1), rows = self.rank() == 2 ? self.size(0) : 1;
+  check(samples > 0, "cannot sample n_sample <= 0 samples");
+  check(replacement || samples <= n, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  const Tensor weights = contiguous(is_half(self.dtype()) ? to_dtype(self, DType::F32) : self);
+  Tensor t = Tensor::empty(self.rank() == 2 ? Dims{rows, samples} : Dims{samples}, DType::I64);
+  const auto sample = [&]<class T>(const T* from) {
+    for (int64_t r = 0; r < rows; ++r)
+      if (const char* wrong = random::multinomial_error(from + r * n, n)) fail(ErrorKind::RuntimeError, "{}", wrong);
+    random::multinomial(state_of(a[3]), t->data_as<int64_t>(), from, rows, n, samples, replacement);
+  };
+  weights.dtype() == DType::F64 ? sample(weights->data_as<double>()) : sample(weights->data_as<float>());
+  out.push_back(t);
+}
+
+// ---- shapes: known before the draw, for whoever plans ahead ---------------------------------------------------------
+void sized_shape(Inference& f) {
+  checked_numel(f.ints(0));
+  f.result(dtype_or(f.arg(1), default_dtype()), Dims(f.ints(0)));
+}
+void randint_shape(Inference& f) {
+  checked_numel(f.ints(2));
+  f.result(dtype_or(f.arg(3), DType::I64), Dims(f.ints(2)));
+}
+void randperm_shape(Inference& f) { f.result(dtype_or(f.arg(1), DType::I64), Dims{f.integer(0)}); }
+void multinomial_shape(Inference& f) {
+  Dims sizes(f.sizes(0));
+  if (!sizes.empty()) sizes.back() = f.integer(1);
+  f.result(DType::I64, std::move(sizes));
+}
+
+// ---- gradients ------------------------------------------------------------------------------------------------------
+/// What is drawn doesn't depend on what was there before.
+void zero_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
+
+// ---- composites -----------------------------------------------------------------------------------------------------
+void randint_to_of(Composition& c) { c.result(randint(0, c.arg(0), c.arg(1), c.arg(2), c.arg(3))); }
+void rand_like_of(Composition& c) {
+  c.result(rand(c.tensor(0).sizes(), dtype_or(c.arg(1), c.tensor(0).dtype()), c.arg(2)));
+}
+void randn_like_of(Composition& c) {
+  c.result(randn(c.tensor(0).sizes(), dtype_or(c.arg(1), c.tensor(0).dtype()), c.arg(2)));
+}
+void randint_like_of(Composition& c) {
+  c.result(randint(c.arg(1), c.arg(2), c.tensor(0).sizes(), dtype_or(c.arg(3), c.tensor(0).dtype())));
+}
+void normal_sized_of(Composition& c) {
+  c.result(normal(empty(c.arg(2), dtype_or(c.arg(3), default_dtype())), c.arg(0), c.arg(1), c.arg(4)));
+}
+/// As PyTorch: standard normals, times std, plus mean.
+void normal_tensors_of(Composition& c) {
+  const Dims mean = c.arg(0).is_tensor() ? c.tensor(0).sizes() : Dims{};
+  const Dims deviation = c.arg(1).is_tensor() ? c.tensor(1).sizes() : Dims{};
+  const DType dtype = c.arg(0).is_tensor() ? c.tensor(0).dtype() : c.arg(1).is_tensor() ? c.tensor(1).dtype() : default_dtype();
+  const Tensor standard = randn(broadcast_sizes(mean, deviation), dtype, c.arg(2));
+  c.result(add(mul(standard, c.arg(1)), c.arg(0)));
+}
+void random_to_of(Composition& c) { c.result(random_range(c.arg(0), 0, c.arg(1), c.arg(2))); }
+void dropout_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const double p = c.real(1);
+  check_kind(p >= 0 && p <= 1, ErrorKind::ValueError, "dropout probability has to be between 0 and 1, but got {}", p);
+  if (!c.flag(2) || p == 0 || self.numel() == 0) return c.result(self);
+  if (p == 1) return c.result(self * zeros_like(self));
+  c.result(self * dropout_mask(self, p, c.arg(3)));
+}
+
+constexpr uint32_t kDraws = kHost | kRandom | kNoGradient;
+/// Replaces the elements of its operand by draws: seen by its in-place form only.
+OpRecord overwriting(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
+                     HostRule host, std::string_view sample) {
+  return {.name = name,
+          .signature = signature,
+          .doc = doc,
+          .example = example,
+          .flags = kHost | kRandom | kInPlace,
+          .shape = rules::like_first,
+          .host = host,
+          .gradient = zero_gradient,
+          .samples = {{sample, "float", false}}};
+}
+
+}  // namespace
+
+// ---- records --------------------------------------------------------------------------------------------------------
+const Op rand{{.name = "rand",
+               .signature = "(int[] *size, dtype? dtype=None, Generator? generator=None) -> Tensor",
+               .doc = "Uniform numbers in [0, 1).",
+               .example = "terra.rand(2, 3).shape",
+               .flags = kFunction | kFactory | kDraws,
+               .shape = sized_shape,
+               .host = rand_host,
+               .samples = {{"2, 3", "float", false}, {"(20,), dtype=terra.float64", "float", false}}}};
+const Op randn{{.name = "randn",
+                .signature = "(int[] *size, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                .doc = "Normal numbers of mean 0 and deviation 1.",
+                .example = "terra.randn(2, 3).shape",
+                .flags = kFunction | kFactory | kDraws,
+                .shape = sized_shape,
+                .host = randn_host,
+                .samples = {{"2, 3", "float", false}, {"(20,), dtype=terra.float64", "float", false}}}};
+const Op randint{{.name = "randint",
+                  .signature = "(int low, int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                  .doc = "Uniform integers in [low, high).",
+                  .example = "terra.randint(0, 9, (2,)).shape",
+                  .flags = kFactory | kDraws,
+                  .shape = randint_shape,
+                  .host = randint_host,
+                  .samples = {{"-3, 9, (2, 3)", "float", false}, {"0, 2, (3,), dtype=terra.float32", "float", false}}}};
+const Op randint_to{{.name = "randint_to",
+                     .signature = "(int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                     .doc = "Uniform integers in [0, high).",
+                     .example = "",
+                     .flags = kFactory | kNoGradient,
+                     .composite = randint_to_of,
+                     .samples = {{"9, (2, 3)", "float", false}}}};
+const Op randperm{{.name = "randperm",
+                   .signature = "(int n, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                   .doc = "The numbers below n in random order.",
+                   .example = "terra.randperm(4).shape",
+                   .flags = kFunction | kFactory | kDraws,
+                   .shape = randperm_shape,
+                   .host = randperm_host,
+                   .samples = {{"7", "float", false}}}};
+const Op rand_like{{.name = "rand_like",
+                    .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                    .doc = "Uniform numbers in [0, 1) in the shape and dtype of self.",
+                    .example = "terra.rand_like(terra.ones(2)).shape",
+                    .flags = kFunction | kFactory | kNoGradient,
+                    .composite = rand_like_of,
+                    .samples = {{"randn(2, 3)", "float", false}}}};
+const Op randn_like{{.name = "randn_like",
+                     .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                     .doc = "Normal numbers in the shape and dtype of self.",
+                     .example = "terra.randn_like(terra.ones(2)).shape",
+                     .flags = kFunction | kFactory | kNoGradient,
+                     .composite = randn_like_of,
+                     .samples = {{"randn(2, 3)", "float", false}}}};
+const Op randint_like{{.name = "randint_like",
+                       .signature = "(Tensor self, int low, int high, *, dtype? dtype=None) -> Tensor",
+                       .doc = "Uniform integers in [low, high) in the shape and dtype of self.",
+                       .example = "terra.randint_like(terra.ones(2), 0, 9).shape",
+                       .flags = kFunction | kFactory | kNoGradient,
+                       .composite = randint_like_of,
+                       .samples = {{"randn(2, 3), 0, 9", "float", false}}}};
+const Op normal{overwriting("normal",
+                            "(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
+                            "Normal numbers.", "terra.zeros(2).normal_().shape", normal_host, "randn(20), 1.0, 2.0")};
+const Op normal_sized{{.name = "normal_sized",
+                       .signature = "(float mean, float std, int[] size, *, dtype? dtype=None, Generator? generator=None) -> "
+                                    "Tensor",
+                       .doc = "Normal numbers of the given size.",
+                       .example = "terra.normal(0.0, 1.0, (2,)).shape",
+                       .flags = kFactory | kNoGradient,
+                       .composite = normal_sized_of,
+                       .samples = {{"0.0, 1.0, (2, 3)", "float", false}}}};
+const Op normal_tensors{{.name = "normal_tensors",
+                         .signature = "(Tensor|Number mean, Tensor|Number std=1, *, Generator? generator=None) -> Tensor",
+                         .doc = "Normal numbers, each with its own mean and deviation.",
+                         .example = "",
+                         .flags = kNoGradient,
+                         .composite = normal_tensors_of,
+                         .samples = {{"randn(2, 3), rand(3)", "float", false}, {"randn(2)", "float", false}}}};
+const Op uniform{overwriting("uniform", "(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
+                             "Uniform numbers in [from, to).", "terra.zeros(2).uniform_(1, 2).shape", uniform_host,
+                             "randn(5), -1.0, 1.0")};
+const Op exponential{overwriting("exponential", "(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
+                                 "Exponentially distributed numbers of rate lambd.",
+                                 "terra.zeros(2).exponential_().shape", exponential_host, "randn(5), 2.0")};
+const Op bernoulli{overwriting("bernoulli", "(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+                               "1 with probability p, else 0.", "terra.zeros(2).bernoulli_(0.3).shape", bernoulli_host,
+                               "randn(5), 0.3")};
+const Op bernoulli_each{{.name = "bernoulli_each",
+                         .signature = "(Tensor self, *, Generator? generator=None) -> Tensor",
+                         .doc = "1 with the probability that each element of self gives, else 0.",
+                         .example = "terra.bernoulli(terra.tensor([0.0, 1.0]))",
+                         .flags = kHost | kRandom | kChecksValues,
+                         .shape = rules::like_first,
+                         .host = bernoulli_each_host,
+                         .gradient = zero_gradient,
+                         .samples = {{"rand(5)", "float", false}}}};
+const Op random_any{overwriting("random_any", "(Tensor self, *, Generator? generator=None) -> Tensor",
+                                "Integers from the whole range of the dtype that are not negative.",
+                                "terra.zeros(2).random_().shape", random_any_host, "randn(5)")};
+const Op random_range{overwriting("random_range", "(Tensor self, int from, int to, *, Generator? generator=None) -> Tensor",
+                                  "Integers in [from, to).", "terra.zeros(2).random_(2, 5).shape", random_range_host,
+                                  "randn(5), 2, 5")};
+const Op random_to{{.name = "random_to",
+                    .signature = "(Tensor self, int to, *, Generator? generator=None) -> Tensor",
+                    .doc = "Integers in [0, to).",
+                    .example = "",
+                    .flags = kInPlace,
+                    .composite = random_to_of,
+                    .samples = {{"randn(5), 7", "float", false}}}};
+const Op multinomial{{.name = "multinomial",
+                      .signature = "(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> "
+                                   "Tensor",
+                      .doc = "Positions drawn with probability proportional to the elements of each row.",
+                      .example = "terra.multinomial(terra.tensor([0.0, 1.0]), 1)",
+                      .flags = kVisible | kDraws | kChecksValues,
+                      .shape = multinomial_shape,
+                      .host = multinomial_host,
+                      .samples = {{"rand(5), 3", "float", false}, {"rand(2, 5), 7, True", "float", false}}}};
+const Op dropout{{.name = "dropout",
+                  .signature = "(Tensor self, float p=0.5, bool training=True, Generator? generator=None) -> Tensor",
+                  .doc = "Zero with probability p, else the element divided by 1 - p; the tensor itself unless training.",
+                  .example = "terra.nn.functional.dropout(terra.ones(4), 0.5).shape",
+                  .flags = kFunction | kFunctional | kInPlace,
+                  .composite = dropout_of,
+                  .samples = {{"randn(3, 4), 0.3, False"}, {"randn(3, 4), 0.3", "float", false}}}};
+const Op dropout_mask{{.name = "dropout_mask",
+                       .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
+                       .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p).",
+                       .example = "",
+                       .flags = kDraws,
+                       .shape = rules::like_first,
+                       .host = dropout_mask_host,
+                       .samples = {{"randn(3, 4), 0.3", "float", false}}}};
+
+}  // namespace terra::ops

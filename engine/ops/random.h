@@ -1,0 +1,12 @@
+// Draws from a generator; streams equal PyTorch's CPU streams.
+#pragma once
+#include "engine/ops/op.h"
+
+namespace terra::ops {
+
+extern const Op rand, randn, randint, randint_to, randperm, rand_like, randn_like, randint_like;
+extern const Op normal, normal_sized, normal_tensors, uniform, exponential, bernoulli, bernoulli_each;
+extern const Op random_any, random_to, random_range, multinomial;
+extern const Op dropout, dropout_mask;
+
+}  // namespace terra::ops
