@@ -136,7 +136,8 @@ int truth(PyObject* self) {
 
 Object number_of(PyObject* self, Object (*convert)(const Scalar&)) {
   const TensorImpl& t = *impl_of(self);
-  check(t.numel == 1, "a Tensor with {} elements cannot be converted to Scalar", t.numel);
+  check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars, not {}",
+             t.numel);
   const Scalar element = item_of(t);
   if (OpObserver* observer = op_observer()) {
     Object value = owned(from_scalar(element));
