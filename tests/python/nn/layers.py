@@ -23,6 +23,8 @@ CASES = [
     (nn.Conv2d, (2, 2, 4), {"padding": "same"}, [(1, 2, 5, 5)]),
     (nn.Conv2d, (2, 3, 3), {"padding": 1, "padding_mode": "circular"}, [(1, 2, 5, 5)]),
     (nn.Conv2d, (1, 2, (3, 5)), {"padding": (1, 2), "padding_mode": "reflect"}, [(1, 1, 6, 6)]),
+    (nn.ConvTranspose1d, (2, 3, 4), {"stride": 2, "output_padding": 1}, [(1, 2, 4)]),
+    (nn.ConvTranspose2d, (4, 2, 3), {"stride": 2, "padding": 1, "groups": 2, "bias": False}, [(1, 4, 3, 3)]),
     (nn.MaxPool1d, (2,), {}, [(2, 3, 9)]), (nn.AvgPool1d, (2,), {}, [(2, 3, 9)]), (nn.AdaptiveAvgPool1d, (2,), {}, [(2, 3, 8)]),
     (nn.MaxPool2d, (3,), {}, [(2, 2, 7, 8)]), (nn.MaxPool2d, (3, 2, 1), {"ceil_mode": True}, [(1, 2, 7, 8)]),
     (nn.AvgPool2d, (3,), {}, [(2, 2, 7, 8)]), (nn.AvgPool2d, (3, 2, 1), {"count_include_pad": False}, [(1, 2, 7, 8)]),

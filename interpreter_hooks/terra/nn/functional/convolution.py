@@ -1,10 +1,13 @@
-"""Convolutions over one and two dimensions."""
+"""Convolutions over one and two dimensions, their transposes, and windows as columns."""
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
-__all__ = ["conv1d", "conv2d", "unfold", "fold"]
+__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "fold", "unfold"]
+
+conv_transpose1d = records.conv_transpose1d
+conv_transpose2d = records.conv_transpose2d
 
 
 def same_padding(kernel, dilation):
@@ -29,20 +32,20 @@ def _named_padding(input, weight, stride, padding, dilation):
     pairs = same_padding(weight.shape[2:], _tuple(dilation, n))
     uneven = [number for before, after in reversed(pairs) for number in (0, after - before)]
     if any(uneven):
-        input = ops.constant_pad(input, uneven)
+        input = C._ops.constant_pad(input, uneven)
     return input, tuple(before for before, _ in pairs)
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if isinstance(padding, str):
         input, padding = _named_padding(input, weight, stride, padding, dilation)
-    return ops.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    return records.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if isinstance(padding, str):
         input, padding = _named_padding(input, weight, stride, padding, dilation)
-    return ops.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return records.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def _window_index(size, kernel, dilation, padding, stride):
@@ -56,7 +59,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     (kh, kw), (dh, dw), (ph, pw), (sh, sw) = (_tuple(v, 2) for v in (kernel_size, dilation, padding, stride))
     n, c, h, w = input.shape
     rows, columns = _window_index(h, kh, dh, ph, sh), _window_index(w, kw, dw, pw, sw)
-    padded = ops.constant_pad(input, [pw, pw, ph, ph])
+    padded = C._ops.constant_pad(input, [pw, pw, ph, ph])
     taken = padded[:, :, rows.flatten()][:, :, :, columns.flatten()]
     taken = taken.view(n, c, rows.size(0), kh, columns.size(0), kw)
     return taken.permute(0, 1, 3, 5, 2, 4).reshape(n, c * kh * kw, rows.size(0) * columns.size(0))

@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -17,8 +17,8 @@ def _check(p):
 def dropout(input, p=0.5, training=True, inplace=False):
     _check(p)
     if inplace:
-        return input.mul_(ops.dropout(C.ones_like(input), p, training)) if training else input
-    return ops.dropout(input, p, training)
+        return input.mul_(records.dropout(C.ones_like(input), p, training)) if training else input
+    return records.dropout(input, p, training)
 
 
 def _feature_dropout(input, p, training, inplace):

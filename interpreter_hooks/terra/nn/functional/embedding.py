@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
@@ -10,19 +10,15 @@ __all__ = ["embedding", "embedding_bag", "one_hot"]
 def embedding(
     input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
 ):
-    if padding_idx is None:
-        padding_idx = -1
-    else:
+    if padding_idx is not None:
         rows = weight.size(0)
-        if padding_idx >= rows:
+        if padding_idx >= rows or padding_idx < -rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
         if padding_idx < 0:
-            if padding_idx < -rows:
-                raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx += rows
     if max_norm is not None:
         _renormalize(weight, input, max_norm, norm_type)
-    return ops.embedding(weight, input, padding_idx)
+    return C._ops.embedding(weight, input, padding_idx)
 
 
 def _renormalize(weight, indices, max_norm, norm_type):
@@ -69,4 +65,4 @@ def embedding_bag(
 
 
 def one_hot(tensor, num_classes=-1):
-    return ops.one_hot(tensor, num_classes)
+    return records.one_hot(tensor, num_classes)

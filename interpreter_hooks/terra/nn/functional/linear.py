@@ -2,11 +2,11 @@
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = ["linear", "bilinear"]
 
-linear = ops.linear
+linear = records.linear
 
 
 def bilinear(input1, input2, weight, bias=None):

@@ -4,7 +4,7 @@ import warnings
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy",
@@ -52,7 +52,7 @@ def cross_entropy(
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
     check_reduction(reduction)
-    return ops.cross_entropy(
+    return records.cross_entropy(
         input, target, weight=weight, reduction=reduction, ignore_index=ignore_index, label_smoothing=label_smoothing
     )
 
@@ -61,7 +61,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
     check_reduction(reduction)
-    return ops.nll_loss(input, target, weight=weight, reduction=reduction, ignore_index=ignore_index)
+    return records.nll_loss(input, target, weight=weight, reduction=reduction, ignore_index=ignore_index)
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
@@ -70,8 +70,8 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     check_reduction(reduction)
     _same_size(input, target)
     if weight is not None:
-        return _weighted(ops.mse_loss(input, target, reduction="none"), weight, reduction)
-    return ops.mse_loss(input, target, reduction=reduction)
+        return _weighted(records.mse_loss(input, target, reduction="none"), weight, reduction)
+    return records.mse_loss(input, target, reduction=reduction)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
@@ -80,8 +80,8 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     check_reduction(reduction)
     _same_size(input, target)
     if weight is not None:
-        return _weighted(ops.l1_loss(input, target, reduction="none"), weight, reduction)
-    return ops.l1_loss(input, target, reduction=reduction)
+        return _weighted(records.l1_loss(input, target, reduction="none"), weight, reduction)
+    return records.l1_loss(input, target, reduction=reduction)
 
 
 def _weighted(loss, weight, reduction):
@@ -95,16 +95,16 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     check_reduction(reduction)
     _same_size(input, target)
     if beta == 0.0:
-        return ops.l1_loss(input, target, reduction=reduction)
-    return ops.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
+        return records.l1_loss(input, target, reduction=reduction)
+    return records.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     check_reduction(reduction)
     _same_size(input, target)
     if weight is not None:
-        return _weighted(ops.huber_loss(input, target, reduction="none", delta=delta), weight, reduction)
-    return ops.huber_loss(input, target, reduction=reduction, delta=delta)
+        return _weighted(records.huber_loss(input, target, reduction="none", delta=delta), weight, reduction)
+    return records.huber_loss(input, target, reduction=reduction, delta=delta)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -116,7 +116,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
             "Please ensure they have the same size."
         )
-    return ops.binary_cross_entropy(input, target, weight=weight, reduction=reduction)
+    return records.binary_cross_entropy(input, target, weight=weight, reduction=reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -127,7 +127,7 @@ def binary_cross_entropy_with_logits(
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return ops.binary_cross_entropy_with_logits(
+    return records.binary_cross_entropy_with_logits(
         input, target, weight=weight, reduction=reduction, pos_weight=pos_weight
     )
 
@@ -136,8 +136,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
     if reduction == "batchmean":
-        total = ops.kl_div(input, target, reduction="sum", log_target=log_target)
-        return total / input.size(0) if input.dim() else total
+        return records.kl_div(input, target, reduction=reduction, log_target=log_target)
     if reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
@@ -145,7 +144,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
             stacklevel=2,
         )
     check_reduction(reduction)
-    return ops.kl_div(input, target, reduction=reduction, log_target=log_target)
+    return records.kl_div(input, target, reduction=reduction, log_target=log_target)
 
 
 def poisson_nll_loss(
@@ -179,13 +178,13 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
-    return reduced(ops.softplus(-target * input), reduction)
+    return reduced(records.softplus(-target * input), reduction)
 
 
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
-    loss = -(target * ops.logsigmoid(input) + (1 - target) * ops.logsigmoid(-input))
+    loss = -(target * records.logsigmoid(input) + (1 - target) * records.logsigmoid(-input))
     loss = loss if weight is None else loss * weight
     return reduced(loss.mean(-1), reduction)
 
@@ -199,7 +198,7 @@ def multi_margin_loss(
     loss = (margin - input.gather(-1, index) + input).clamp(min=0)
     loss = loss if p == 1 else loss * loss
     loss = loss if weight is None else loss * weight[target].unsqueeze(-1)
-    loss = loss.masked_fill(ops.one_hot(target, input.size(-1)).to(C.bool), 0.0)
+    loss = loss.masked_fill(records.one_hot(target, input.size(-1)).to(C.bool), 0.0)
     return reduced(loss.sum(-1) / input.size(-1), reduction)
 
 

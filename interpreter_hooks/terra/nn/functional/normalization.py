@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
@@ -19,11 +19,11 @@ def _check_more_than_one(shape):
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     if training:
         _check_more_than_one(input.shape)
-    return ops.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return records.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return ops.layer_norm(input, normalized_shape, weight, bias, eps)
+    return records.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -46,14 +46,14 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    return ops.group_norm(input, num_groups, weight, bias, eps)
+    return records.group_norm(input, num_groups, weight, bias, eps)
 
 
 def instance_norm(
     input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5
 ):
     if not use_input_stats:
-        return ops.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+        return records.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     count = 1
     for size in input.shape[2:]:
         count *= size
@@ -65,7 +65,7 @@ def instance_norm(
         with C.no_grad():
             running_mean.mul_(1 - momentum).add_(input.mean(dims), alpha=momentum)
             running_var.mul_(1 - momentum).add_(input.var(per_instance).mean(0), alpha=momentum)
-    return ops.group_norm(input, input.size(1), weight, bias, eps)
+    return records.group_norm(input, input.size(1), weight, bias, eps)
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
@@ -74,7 +74,7 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     channels = input.size(1)
     before = size // 2
     padding = [0, 0] * (input.dim() - 2) + [before, size - 1 - before]
-    padded = ops.constant_pad(squares, padding)
+    padded = C._ops.constant_pad(squares, padding)
     total = padded.narrow(1, 0, channels)
     for offset in range(1, size):
         total = total + padded.narrow(1, offset, channels)

@@ -2,8 +2,6 @@
 
 import _terra_C as C
 
-ops = C._ops
-
 __all__ = ["pad"]
 
 
@@ -20,7 +18,7 @@ def _source(size, before, after, mode):
 
 def pad(input, pad, mode="constant", value=None):
     if mode == "constant":
-        return ops.constant_pad(input, list(pad), 0 if value is None else value)
+        return C._ops.constant_pad(input, list(pad), 0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:

@@ -2,20 +2,20 @@
 
 import _terra_C as C
 
-ops = C._ops
+records = C._functional
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d",
     "avg_pool2d", "lp_pool2d", "max_pool1d", "max_pool2d", "max_pool2d_with_indices",
 ]  # fmt: skip
 
-avg_pool2d = ops.avg_pool2d
+avg_pool2d = records.avg_pool2d
 
 
 def max_pool2d_with_indices(
     input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
-    return ops.max_pool2d_with_indices(
+    return records.max_pool2d_with_indices(
         input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode
     )
 
@@ -24,8 +24,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     if stride is None:
         stride = kernel_size
     if return_indices:
-        return ops.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return ops.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return records.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _one(value):
@@ -40,7 +40,7 @@ def _check_1d(name, input):
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     _check_1d("max_pool1d", input)
     stride = kernel_size if stride is None else stride
-    out, indices = ops.max_pool2d_with_indices(
+    out, indices = records.max_pool2d_with_indices(
         input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), (1, _one(dilation)), ceil_mode
     )
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
@@ -49,7 +49,7 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
     _check_1d("avg_pool1d", input)
     stride = kernel_size if stride is None else stride
-    out = ops.avg_pool2d(
+    out = records.avg_pool2d(
         input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), ceil_mode, count_include_pad
     )
     return out.squeeze(-2)
@@ -62,12 +62,12 @@ def _output_size(input, output_size, n):
 
 
 def adaptive_avg_pool2d(input, output_size):
-    return ops.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
+    return records.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
 
 
 def adaptive_avg_pool1d(input, output_size):
     _check_1d("adaptive_avg_pool1d", input)
-    return ops.adaptive_avg_pool2d(input.unsqueeze(-2), (1, _one(output_size))).squeeze(-2)
+    return records.adaptive_avg_pool2d(input.unsqueeze(-2), (1, _one(output_size))).squeeze(-2)
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
@@ -95,5 +95,5 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     kh, kw = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size, kernel_size)
-    mean = ops.avg_pool2d(input.pow(norm_type), kernel_size, kernel_size if stride is None else stride, 0, ceil_mode)
+    mean = records.avg_pool2d(input.pow(norm_type), kernel_size, kernel_size if stride is None else stride, 0, ceil_mode)
     return (mean.sign() * mean.abs().relu() * (kh * kw)).pow(1.0 / norm_type)

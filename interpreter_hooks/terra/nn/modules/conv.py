@@ -11,7 +11,7 @@ from ..parameter import Parameter
 from .module import Module
 from .utils import pair, single
 
-__all__ = ["Conv1d", "Conv2d"]
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -20,8 +20,9 @@ class _ConvNd(Module):
     """What convolutions of any number of dimensions share."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype
-    ):
+        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype,
+        transposed=False, output_padding=(0,),
+    ):  # fmt: skip
         super().__init__()
         if groups <= 0:
             raise ValueError("groups must be a positive integer")
@@ -44,8 +45,11 @@ class _ConvNd(Module):
         self.dilation = dilation
         self.groups = groups
         self.padding_mode = padding_mode
+        self.transposed = transposed
+        self.output_padding = output_padding
         self._reversed_padding_repeated_twice = _pad_argument(padding, kernel_size, dilation)
-        self.weight = Parameter(C.empty((out_channels, in_channels // groups, *kernel_size), dtype=dtype))
+        first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        self.weight = Parameter(C.empty((first, second // groups, *kernel_size), dtype=dtype))
         if bias:
             self.bias = Parameter(C.empty(out_channels, dtype=dtype))
         else:
@@ -66,6 +70,8 @@ class _ConvNd(Module):
             text += f", padding={self.padding}"
         if self.dilation != (1,) * len(self.kernel_size):
             text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * len(self.output_padding):
+            text += f", output_padding={self.output_padding}"
         if self.groups != 1:
             text += f", groups={self.groups}"
         if self.bias is None:
@@ -124,3 +130,71 @@ class Conv2d(_ConvNd):
             padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             return F.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
         return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class _ConvTransposeNd(_ConvNd):
+    """What transposes of any number of dimensions share."""
+
+    def _output_padding(self, input, output_size):
+        """The padding that gives output_size, where one is asked for."""
+        if output_size is None:
+            return self.output_padding
+        n = len(self.kernel_size)
+        wanted = list(output_size)[-n:]
+        padding = []
+        for i in range(n):
+            covered = self.dilation[i] * (self.kernel_size[i] - 1) + 1
+            smallest = (input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i] + covered
+            largest = smallest + self.stride[i] - 1
+            if not smallest <= wanted[i] <= largest:
+                raise ValueError(
+                    f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} in "
+                    f"dimension {i} (for an input of {list(input.shape[2:])})"
+                )
+            padding.append(wanted[i] - smallest)
+        return tuple(padding)
+
+
+def _check_zeros(padding_mode, name):
+    if padding_mode != "zeros":
+        raise ValueError(f'Only "zeros" padding mode is supported for {name}')
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """The gradient of Conv1d with respect to its input, as a layer."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+        dilation=1, padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        _check_zeros(padding_mode, type(self).__name__)
+        super().__init__(
+            in_channels, out_channels, single(kernel_size), single(stride), single(padding), single(dilation), groups,
+            bias, padding_mode, dtype, True, single(output_padding),
+        )  # fmt: skip
+
+    def forward(self, input, output_size=None):
+        padding = self._output_padding(input, output_size)
+        return F.conv_transpose1d(
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
+        )
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """The gradient of Conv2d with respect to its input, as a layer."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+        dilation=1, padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        _check_zeros(padding_mode, type(self).__name__)
+        super().__init__(
+            in_channels, out_channels, pair(kernel_size), pair(stride), pair(padding), pair(dilation), groups, bias,
+            padding_mode, dtype, True, pair(output_padding),
+        )  # fmt: skip
+
+    def forward(self, input, output_size=None):
+        padding = self._output_padding(input, output_size)
+        return F.conv_transpose2d(
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
+        )

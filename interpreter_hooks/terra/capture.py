@@ -1,0 +1,72 @@
+"""What the engine captures of a program, and how to steer it.
+
+    with terra.capture.mode("off"): ...      # also as a decorator; "auto", "frame", "coexec", "verify", "stress"
+    @terra.capture.off                       # this function and what it calls run plainly
+    print(terra.capture.explain(f, *args))   # calls f until it is hot, then says what became of it
+"""
+
+import contextlib
+import functools
+import json
+
+import _terra_C as C
+
+__all__ = ["explain", "freeze", "mode", "off", "reset", "stats"]
+
+
+class mode(contextlib.ContextDecorator):
+    """Context manager and decorator: the capture mode of the process while it is entered."""
+
+    def __init__(self, name):
+        self.name = name
+        self._before = []
+
+    def _recreate_cm(self):
+        return type(self)(self.name)
+
+    def __enter__(self):
+        self._before.append(C.capture_mode(self.name))
+        return self
+
+    def __exit__(self, *exception):
+        C.capture_mode(self._before.pop())
+        return False
+
+
+def off(function):
+    """Decorator: the function and everything that it calls run plainly."""
+
+    @functools.wraps(function)
+    def plain(*args, **kwargs):
+        before = C.capture_mode("off")
+        try:
+            return function(*args, **kwargs)
+        finally:
+            C.capture_mode(before)
+
+    return plain
+
+
+def explain(function, *args, **kwargs):
+    """Readable text about a function: its entries, guards, misses, or why it was given up. Given arguments, it is
+    called with them first, often enough to be captured."""
+    target = getattr(function, "forward", function)
+    if args or kwargs:
+        for _ in range(6):
+            function(*args, **kwargs)
+    return C.capture_explain(target)
+
+
+def stats():
+    """What --report writes, as a dict."""
+    return json.loads(C.capture_report())
+
+
+def freeze(on=True):
+    """From now on nothing is recorded: what is captured stays, everything else runs plainly."""
+    C.capture_freeze(on)
+
+
+def reset():
+    """Forgets everything that was captured."""
+    C.capture_reset()
