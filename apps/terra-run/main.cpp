@@ -7,6 +7,7 @@
 #include "apps/terra-run/options.h"
 #include "interpreter_hooks/cpython/frame.h"
 #include "interpreter_hooks/embed/builtin_modules.h"
+#include "interpreter_hooks/embed/capture.h"
 #include "interpreter_hooks/embed/interpreter.h"
 
 namespace {
@@ -23,8 +24,9 @@ bool is_set(const char* variable, std::string_view value) {
 }
 
 // TERRA_HOOK=passthrough, for tests: every frame goes through the hook, and the hook runs it plainly.
-void started() {
+bool started() {
   if (is_set("TERRA_HOOK", "passthrough")) terra_hook_install(terra_frame_run);
+  return !terra::embed::capture_starts_with_program() || terra::embed::start_capture();
 }
 
 }  // namespace

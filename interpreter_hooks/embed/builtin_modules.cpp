@@ -3,17 +3,24 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#if __has_include("interpreter_hooks/bindings/module.h")
 #include "interpreter_hooks/bindings/module.h"
-#else
-static PyObject* PyInit__terra_C() {
-  static PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT, .m_name = "_terra_C"};
-  return PyModule_Create(&definition);
-}
-#endif
+#include "interpreter_hooks/embed/capture.h"
+#include "interpreter_hooks/frame_hook/module.h"
 
 namespace terra::embed {
+namespace {
 
-void register_builtin_modules() { PyImport_AppendInittab("_terra_C", PyInit__terra_C); }
+PyObject* initialize_terra_C() {
+  PyObject* module = PyInit__terra_C();
+  if (module && !start_capture()) Py_CLEAR(module);
+  return module;
+}
+
+}  // namespace
+
+void register_builtin_modules() {
+  hooks::add_module_methods(capture::capture_methods);
+  PyImport_AppendInittab("_terra_C", initialize_terra_C);
+}
 
 }  // namespace terra::embed

@@ -66,11 +66,11 @@ int run_main(int argc, char** argv, const RunOptions& options) {
   if (PyStatus_IsExit(status)) return status.exitcode;
   if (PyStatus_Exception(status)) Py_ExitStatusException(status);
 
-  if ((environment && !restore_executable(program)) || !install_package_finders(options)) {
+  if ((environment && !restore_executable(program)) || !install_package_finders(options) ||
+      (options.started && !options.started())) {
     PyErr_Print();
     return 1;
   }
-  if (options.started) options.started();
   return Py_RunMain();
 }
 

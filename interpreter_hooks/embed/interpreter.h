@@ -10,8 +10,8 @@ struct RunOptions {
   std::filesystem::path package_folder;
   // `torch` (and `torchvision` where it is not installed) resolve to Terra's packages.
   bool torch = false;
-  // Called once, when the interpreter is up and before any line of the program runs.
-  void (*started)() = nullptr;
+  // Called once, when the interpreter is up and before any line of the program runs; false: a Python exception is set.
+  bool (*started)() = nullptr;
 };
 
 // Runs Python's command line `argv` to its end and returns the exit status. Does all that python3's own main function
