@@ -38,7 +38,8 @@ class Single final : public Compiled {
 std::shared_ptr<Compiled> compile(const Trace& trace) {
   Program program = build(trace, true);
   verify(program.graph, Stage::Captured, "built from a trace");
-  optimize(program.graph);
+  optimize(program.graph, Phase::Whole);
+  optimize(program.graph, Phase::Part);
   return std::make_shared<Single>(std::move(program));
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/executor/blocks.h"
+#include "graph/ir/arg_list.h"
 
 namespace terra::graph {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/inference.h"
+#include "graph/ir/arg_list.h"
 
 namespace terra::graph {
 
@@ -21,17 +22,6 @@ bool same_place(const Place& a, const Place& b) {
   for (size_t d = 0; d < a.sizes.size(); ++d)
     if (a.sizes[d] > 1 && a.strides[d] != b.strides[d]) return false;
   return true;
-}
-
-Arg ArgList::attribute(const NodeArg& a) {
-  switch (a.index()) {
-    case 1: return Arg(std::get<Scalar>(a));
-    case 2: return Arg(std::span<const int64_t>(std::get<IntList>(a)));
-    case 3: return Arg(std::get<DType>(a));
-    case 4: return Arg(std::string_view(std::get<std::string>(a)));
-    case 5: return Arg(std::get<Generator*>(a));
-    default: return Arg();
-  }
 }
 
 bool place_view(const Op& view, const Place& base, std::span<const NodeArg> attributes, Place& result) {

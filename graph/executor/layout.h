@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/ops/emitter.h"
 #include "graph/ir/graph.h"
 
 namespace terra::graph {
@@ -22,36 +21,6 @@ struct Place {
 
 /// The same elements at the same bytes.
 bool same_place(const Place& a, const Place& b);
-
-/// Arguments of a node as an op's rules take them: attributes as they are, tensors by `tensor(id)`.
-class ArgList {
- public:
-  template <class F>
-  ArgList(std::span<const NodeArg> args, F&& tensor) {
-    lists_.reserve(args.size());
-    for (const NodeArg& a : args) add(a, tensor);
-  }
-  std::span<const Arg> args() const { return args_; }
-
- private:
-  template <class F>
-  void add(const NodeArg& a, F& tensor) {
-    if (const auto* use = std::get_if<Use>(&a)) {
-      lists_.push_back({tensor(use->id)});
-      args_.push_back(Arg(lists_.back().front()));
-    } else if (const auto* list = std::get_if<UseList>(&a)) {
-      auto& made = lists_.emplace_back();
-      for (ValueId id : *list) made.push_back(id == kNoId ? Tensor() : Tensor(tensor(id)));
-      args_.push_back(Arg(std::span<const Tensor>(made)));
-    } else {
-      args_.push_back(attribute(a));
-    }
-  }
-  static Arg attribute(const NodeArg& a);
-
-  std::vector<Arg> args_;
-  std::vector<std::vector<Tensor>> lists_;
-};
 
 /// The arrangement of `view` of a value that lies at `base`, by the op's shape rule; false if the rule refuses this
 /// layout (it then needs a contiguous copy). `attributes` are the op's arguments from 1 on.

@@ -7,6 +7,11 @@
 
 #include "graph/ir/verify.h"
 #include "graph/passes/drop_dead_code.h"
+#include "graph/passes/fold_constants.h"
+#include "graph/passes/fuse_elementwise.h"
+#include "graph/passes/merge_common.h"
+#include "graph/passes/merge_updates.h"
+#include "graph/passes/simplify.h"
 
 namespace terra::graph {
 namespace {
@@ -27,15 +32,23 @@ bool switched_off(std::string_view name) {
 
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
-      {"dce", "Nothing is computed that nobody uses.", drop_dead_code},
+      {"dce", "What a replay emitted for nobody makes the next passes slower.", drop_dead_code, Phase::Whole},
+      {"simplify", "Writes that cover all of a tensor are its new value; copies and ones from gradients vanish.", simplify,
+       Phase::Whole},
+      {"fold", "What depends on constants only is computed once.", fold_constants, Phase::Whole},
+      {"cse", "Gradient rules and the program ask for the same views and masks.", merge_common, Phase::Whole},
+      {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},
+      {"sweep", "The rules leave what they went around.", drop_dead_code, Phase::Whole},
+      {"updates", "One kernel call steps all parameters.", merge_updates, Phase::Part},
+      {"fuse", "Chains of elementwise ops stay in the cache.", fuse_elementwise, Phase::Part},
   };
   return passes;
 }
 
-std::vector<PassReport> optimize(Graph& graph) {
+std::vector<PassReport> optimize(Graph& graph, Phase phase) {
   std::vector<PassReport> reports;
   for (const Pass& pass : pipeline()) {
-    if (switched_off(pass.name)) continue;
+    if (pass.phase != phase || switched_off(pass.name)) continue;
     const size_t before = graph.nodes.size();
     const auto start = std::chrono::steady_clock::now();
     pass.run(graph);

@@ -10,10 +10,14 @@ namespace terra::graph {
 /// A pass rewrites a graph into one that means the same; returns whether it changed anything.
 using PassFunction = bool (*)(Graph& graph);
 
+/// When a pass runs: on the whole graph, or on what is run at once (the halves of a pair, after the cut).
+enum class Phase : uint8_t { Whole, Part };
+
 struct Pass {
   const char* name;
   const char* why;
   PassFunction run;
+  Phase phase;
 };
 
 /// What ran and what it took, for reports.
@@ -25,9 +29,9 @@ struct PassReport {
 
 const std::vector<Pass>& pipeline();
 
-/// Runs the pipeline. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier stands
+/// Runs the passes of a phase. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier stands
 /// behind each pass.
-std::vector<PassReport> optimize(Graph& graph);
+std::vector<PassReport> optimize(Graph& graph, Phase phase);
 
 /// TERRA_EXACT=1: only rewrites that keep every bit.
 bool exact_mode();

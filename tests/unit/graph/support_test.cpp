@@ -1,0 +1,229 @@
+// The helpers of support.h; the test program of a folder is made of its *_test.cpp files.
+#include "tests/unit/graph/support.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "engine/autograd/autograd.h"
+#include "engine/eager/eager.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::graph::test {
+
+void start() { eager::start(); }
+
+TraceMaker::TraceMaker(const std::vector<Tensor>& inputs) {
+  start();
+  trace.name = "test";
+  std::map<Storage*, uint32_t> groups;
+  for (const Tensor& t : inputs) {
+    TraceInput in;
+    in.name = fmt::format("x{}", trace.values);
+    in.meta = {t.dtype(), t.sizes()};
+    in.strides = t.strides();
+    in.offset = t->offset;
+    in.requires_grad = t.requires_grad();
+    in.is_leaf = autograd::is_leaf(t);
+    in.storage_group = groups.try_emplace(t->storage.get(), static_cast<uint32_t>(groups.size())).first->second;
+    trace.inputs.push_back(in);
+    next();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const Tensor g = autograd::grad(inputs[i]); g.defined())
+      for (size_t k = 0; k < inputs.size(); ++k)
+        if (inputs[k] == g) trace.inputs[i].grad = static_cast<TraceId>(k);
+}
+
+TraceId TraceMaker::scalar(Scalar::Kind kind, const std::string& name) {
+  TraceInput in;
+  in.kind = TraceInput::Kind::Scalar;
+  in.scalar_kind = kind;
+  in.name = name;
+  trace.inputs.push_back(in);
+  return next();
+}
+
+TraceId TraceMaker::constant(const Tensor& t) {
+  trace.constants.emplace_back(next(), t);
+  return trace.values - 1;
+}
+
+CallRecord TraceMaker::record(const char* op, const std::vector<CallArg>& args) {
+  CallRecord r;
+  r.op = find_op(op);
+  if (!r.op) throw InternalError(fmt::format("no op '{}'", op));
+  for (const CallArg& a : args) {
+    TraceArg out;
+    if (const auto* v = std::get_if<V>(&a)) {
+      out.kind = TraceArg::Kind::Value;
+      out.value = v->id;
+    } else if (const auto* l = std::get_if<L>(&a)) {
+      out.kind = TraceArg::Kind::ValueList;
+      out.list = l->ids;
+    } else {
+      out.constant = OwnedArgs({&std::get<Arg>(a), 1});
+    }
+    r.args.push_back(std::move(out));
+  }
+  return r;
+}
+
+std::vector<TraceId> TraceMaker::call_many(const char* op, const std::vector<CallArg>& args, size_t results) {
+  CallRecord r = record(op, args);
+  for (size_t i = 0; i < results; ++i) r.results.push_back(next());
+  const std::vector<TraceId> ids = r.results;
+  add(std::move(r));
+  return ids;
+}
+
+TraceId TraceMaker::call(const char* op, const std::vector<CallArg>& args) { return call_many(op, args, 1)[0]; }
+
+void TraceMaker::in_place(const char* op, const std::vector<CallArg>& args) {
+  CallRecord r = record(op, args);
+  r.in_place = true;
+  r.results = {std::get<V>(args[0]).id};
+  add(std::move(r));
+}
+
+TraceId TraceMaker::item(TraceId tensor, Scalar::Kind kind) {
+  add(ItemRecord{tensor, next(), kind});
+  return trace.values - 1;
+}
+void TraceMaker::assert_truth(TraceId tensor, bool expected) { add(AssertRecord{tensor, expected}); }
+void TraceMaker::backward(TraceId root) {
+  BackwardRecord r;
+  r.roots = {root};
+  add(std::move(r));
+}
+std::vector<TraceId> TraceMaker::grad(TraceId root, const std::vector<TraceId>& inputs, bool create_graph) {
+  GradRecord r;
+  r.roots = {root};
+  r.inputs = inputs;
+  r.create_graph = create_graph;
+  for (size_t i = 0; i < inputs.size(); ++i) r.results.push_back(next());
+  const std::vector<TraceId> ids = r.results;
+  add(std::move(r));
+  return ids;
+}
+TraceId TraceMaker::read_grad(TraceId tensor) {
+  add(ReadGradRecord{tensor, next()});
+  return trace.values - 1;
+}
+void TraceMaker::write_grad(TraceId tensor, TraceId value) { add(WriteGradRecord{tensor, value}); }
+void TraceMaker::grad_mode(bool enabled) { add(GradModeRecord{enabled}); }
+
+std::string bits(const Tensor& t) {
+  if (!t.defined()) return "none";
+  static const Op* clone = find_op("clone");
+  GradMode off(false);
+  const Tensor c = (*clone)(t);
+  std::string text = describe(t) + ":";
+  const auto* p = c->data_as<unsigned char>();
+  const size_t size = size_of(t.dtype());
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    uint64_t word = 0;
+    std::memcpy(&word, p + static_cast<size_t>(i) * size, size);
+    text += fmt::format(" {:x}", word);
+    if (t.dtype() == DType::F32) text += fmt::format("({})", c->data_as<float>()[i]);
+  }
+  return text;
+}
+
+namespace {
+
+void describe_inputs(const std::vector<Tensor>& inputs, Outcome& o) {
+  for (const Tensor& t : inputs) {
+    o.inputs.push_back(bits(t));
+    o.grads.push_back(bits(autograd::grad(t)));
+  }
+}
+
+std::string text_of(const RunOutput& v) {
+  if (const auto* t = std::get_if<Tensor>(&v)) return bits(*t);
+  return fmt::format("{}", std::get<Scalar>(v).to_double());
+}
+
+}  // namespace
+
+Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars) {
+  const std::vector<Tensor> inputs = make();
+  Replay replay(trace);
+  size_t tensors = 0, numbers = 0;
+  for (TraceId i = 0; i < trace.inputs.size(); ++i) {
+    if (trace.inputs[i].kind == TraceInput::Kind::Tensor)
+      replay.set(i, inputs[tensors++]);
+    else
+      replay.set(i, scalars[numbers++]);
+  }
+  for (const auto& [id, t] : trace.constants) replay.set(id, t);
+  replay.run();
+  Outcome o;
+  for (TraceId id : trace.outputs) {
+    const ReplayValue& v = replay.value(id);
+    if (const auto* t = std::get_if<Tensor>(&v)) o.outputs.push_back(bits(*t));
+    if (const auto* s = std::get_if<Scalar>(&v)) o.outputs.push_back(fmt::format("{}", s->to_double()));
+  }
+  describe_inputs(inputs, o);
+  return o;
+}
+
+Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars, int times) {
+  const auto compiled = compile(trace);
+  const std::vector<Tensor> inputs = make();
+  std::vector<RunOutput> outputs;
+  INFO(compiled->text());
+  for (int k = 0; k < times; ++k) {
+    const RunResult r = compiled->run(inputs, scalars, nullptr, outputs);
+    REQUIRE(r.status == RunStatus::Done);
+  }
+  Outcome o;
+  for (const RunOutput& v : outputs) o.outputs.push_back(text_of(v));
+  describe_inputs(inputs, o);
+  return o;
+}
+
+void require_same(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars) {
+  const Outcome eager = run_eagerly(trace, make, scalars);
+  const Outcome compiled = run_compiled(trace, make, scalars);
+  INFO(to_string(trace));
+  INFO(compile(trace)->text());
+  CHECK(compiled.outputs == eager.outputs);
+  CHECK(compiled.inputs == eager.inputs);
+  CHECK(compiled.grads == eager.grads);
+}
+
+Tensor filled(Dims sizes, uint32_t seed, DType dtype) {
+  start();
+  Tensor t = Tensor::empty(sizes, dtype);
+  uint32_t x = seed * 2654435761u + 12345u;
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    x = x * 1664525u + 1013904223u;
+    const double v = static_cast<double>(x >> 8) / (1 << 23) - 1.0;
+    switch (dtype) {
+      case DType::F32: t->data_as<float>()[i] = static_cast<float>(v); break;
+      case DType::F64: t->data_as<double>()[i] = v; break;
+      case DType::I64: t->data_as<int64_t>()[i] = static_cast<int64_t>(v * 10); break;
+      case DType::Bool: t->data_as<bool>()[i] = v > 0; break;
+      default: throw InternalError("filled() knows four dtypes");
+    }
+  }
+  return t;
+}
+
+Tensor values(Dims sizes, const std::vector<float>& elements) {
+  start();
+  Tensor t = Tensor::empty(sizes, DType::F32);
+  std::copy(elements.begin(), elements.end(), t->data_as<float>());
+  return t;
+}
+
+Tensor leaf(Tensor t) {
+  autograd::set_requires_grad(t, true);
+  return t;
+}
+
+}  // namespace terra::graph::test
