@@ -7,8 +7,8 @@
 namespace terra {
 namespace {
 
-/// PyTorch's struct. Words are kept in 64 bits each; the cached normal is `normal_y`, the two after it stay zero, and so
-/// does the cached f32 normal at the end, which current versions don't use.
+/// PyTorch's struct. Words are kept in 64 bits each; the cached normal is `normal_y`, the two after it stay zero, and
+/// so does the cached f32 normal at the end, which current versions don't use.
 struct Layout {
   uint64_t seed;
   int32_t left;

@@ -41,13 +41,13 @@ struct Product {
 CBLAS_TRANSPOSE flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 void by_openblas(const Product<float>& p) {
-  cblas_sgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b,
-              p.ldb, p.beta, p.c, p.ldc);
+  cblas_sgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
+              p.beta, p.c, p.ldc);
 }
 
 void by_openblas(const Product<double>& p) {
-  cblas_dgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b,
-              p.ldb, p.beta, p.c, p.ldc);
+  cblas_dgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
+              p.beta, p.c, p.ldc);
 }
 
 void by_onednn(const Product<float>& p) {
@@ -85,8 +85,8 @@ double seconds_of(Implementation implementation, const Product<float>& p, int re
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times the candidates on a corner of the product with at most 64 million operations (half a millisecond), each best of
-/// four in turn, into a result of its own: about 5 ms for a class of large shapes, once in the life of the process.
+/// Times the candidates on a corner of the product with at most 64 million operations (half a millisecond), each best
+/// of four in turn, into a result of its own: about 5 ms for a class of large shapes, once in the life of the process.
 uint8_t measure(Product<float> p) {
   constexpr double kMostOperations = 64e6;
   const auto operations = [&p] { return 2.0 * p.m * p.n * p.k; };
@@ -110,8 +110,12 @@ uint8_t measure(Product<float> p) {
   return static_cast<uint8_t>(1 + (std::min_element(best_time, best_time + candidates) - best_time));
 }
 
+/// Products of fewer multiplications than this are OpenBLAS's without a measurement: it was never seen to lose there,
+/// and a program of small products is spared oneDNN's start (some 30 ms for its code generator).
+constexpr int64_t kMeasured = 512 * 1024;
+
 Implementation implementation_for(const Product<float>& p) {
-  if (exact_mode()) return by_openblas;
+  if (exact_mode() || int64_t{p.m} * p.n * p.k < kMeasured) return by_openblas;
   std::atomic<uint8_t>& entry = choices[bucket(p.m)][bucket(p.n)][bucket(p.k)][p.a_transposed * 2 + p.b_transposed];
   uint8_t choice = entry.load(std::memory_order_relaxed);
   if (choice == kUndecided) [[unlikely]] {
@@ -144,8 +148,7 @@ Split split_of(int64_t m, int64_t n, int64_t k) {
   const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPieceOperations), 1, kMostPieces);
   const bool along_n = n >= m;
   const int64_t length = along_n ? n : m;
-  const int64_t width =
-      wanted == 1 ? length : ((length + wanted - 1) / wanted + kMultiple - 1) / kMultiple * kMultiple;
+  const int64_t width = wanted == 1 ? length : ((length + wanted - 1) / wanted + kMultiple - 1) / kMultiple * kMultiple;
   return {along_n, width, (length + width - 1) / width};
 }
 
@@ -185,7 +188,8 @@ void run(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T
     }
     if (k == 0) {
       for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t col = 0; col < columns; ++col) out[r * ldc + col] = beta_here == 0 ? T{0} : beta_here * out[r * ldc + col];
+        for (int64_t col = 0; col < columns; ++col)
+          out[r * ldc + col] = beta_here == 0 ? T{0} : beta_here * out[r * ldc + col];
       }
       return;
     }
@@ -211,8 +215,10 @@ void run(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T
 }  // namespace
 
 bool is_direct(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
-  const bool by_rows = (column_stride == 1 || columns <= 1) && (rows <= 1 || row_stride >= std::max<int64_t>(columns, 1));
-  const bool by_columns = (row_stride == 1 || rows <= 1) && (columns <= 1 || column_stride >= std::max<int64_t>(rows, 1));
+  const bool by_rows =
+      (column_stride == 1 || columns <= 1) && (rows <= 1 || row_stride >= std::max<int64_t>(columns, 1));
+  const bool by_columns =
+      (row_stride == 1 || rows <= 1) && (columns <= 1 || column_stride >= std::max<int64_t>(rows, 1));
   return by_rows || by_columns;
 }
 

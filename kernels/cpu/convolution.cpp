@@ -22,12 +22,21 @@ ConvShape shape_of(const KernelCall& call, const int64_t* input, const int64_t* 
     const auto values = call.ints(kAttributes + i);
     return values[std::min<size_t>(static_cast<size_t>(axis), values.size() - 1)];
   };
-  return {.n = input[0], .ic = input[1], .ih = input[2], .iw = input[3],
-          .oc = weight[0], .oh = output[2], .ow = output[3],
-          .kh = weight[2], .kw = weight[3],
-          .stride_h = pair(0, 0), .stride_w = pair(0, 1),
-          .pad_h = pair(1, 0), .pad_w = pair(1, 1),
-          .dilation_h = pair(2, 0), .dilation_w = pair(2, 1),
+  return {.n = input[0],
+          .ic = input[1],
+          .ih = input[2],
+          .iw = input[3],
+          .oc = weight[0],
+          .oh = output[2],
+          .ow = output[3],
+          .kh = weight[2],
+          .kw = weight[3],
+          .stride_h = pair(0, 0),
+          .stride_w = pair(0, 1),
+          .pad_h = pair(1, 0),
+          .pad_w = pair(1, 1),
+          .dilation_h = pair(2, 0),
+          .dilation_w = pair(2, 1),
           .groups = call.integer(kAttributes + 3)};
 }
 

@@ -61,8 +61,9 @@ struct Parts {
 Parts equal_parts(Axis axis, int64_t length, int64_t count) { return {axis, count, length / count, length % count}; }
 
 Parts parts_of(const ConvShape& s, ConvPass pass) {
-  constexpr double kPartOperations = 16e6;  // a seventh of a millisecond
-  constexpr int64_t kMostParts = 64;
+  constexpr double kPartOperations = 96e6;  // most of a millisecond: reads the weights anew, which should not show
+  constexpr int64_t kMostParts = 32;
+  constexpr double kChannelPartOperations = 32e6;
   constexpr int64_t kCacheBytes = 768 << 10;  // most of a second-level cache
   const double operations = s.operations();
   const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPartOperations), 1, kMostParts);
@@ -73,8 +74,9 @@ Parts parts_of(const ConvShape& s, ConvPass pass) {
   const int64_t channels = pass == ConvPass::BackwardInput ? s.ic : s.oc;
   constexpr int64_t kChannelBlock = 32;
   const bool by_channels_possible = s.groups == 1 && channels % kChannelBlock == 0;
-  const int64_t channel_parts = std::bit_floor(static_cast<uint64_t>(
-      std::clamp<int64_t>(std::min<int64_t>(wanted, 8), 1, std::max<int64_t>(1, channels / kChannelBlock))));
+  const int64_t channel_parts = std::bit_floor(
+      static_cast<uint64_t>(std::clamp<int64_t>(static_cast<int64_t>(operations / kChannelPartOperations), 1,
+                                                std::clamp<int64_t>(channels / kChannelBlock, 1, 8))));
 
   if (pass == ConvPass::BackwardWeight) {
     // Parts by images leave a gradient each, to be summed: at most a twentieth of the time may go there (at 10 GB/s
@@ -84,9 +86,9 @@ Parts parts_of(const ConvShape& s, ConvPass pass) {
     if (affordable < std::min<int64_t>(images, 4) && by_channels_possible && channels % channel_parts == 0) {
       return equal_parts(Axis::Channels, channels, channel_parts);
     }
-    return equal_parts(Axis::Images, s.n, std::clamp<int64_t>(std::min<int64_t>(affordable, 16), 1, images));
+    return equal_parts(Axis::Images, s.n, std::clamp<int64_t>(std::min<int64_t>(affordable, 8), 1, images));
   }
-  if (s.n < 4 && s.n < wanted && by_channels_possible && channels % (channel_parts * kChannelBlock) == 0) {
+  if (s.n < 4 && s.n < channel_parts && by_channels_possible && channels % (channel_parts * kChannelBlock) == 0) {
     return equal_parts(Axis::Channels, channels, channel_parts);
   }
   return equal_parts(Axis::Images, s.n, images);
@@ -125,10 +127,10 @@ Operand operand_of(const memory::desc& outer, const memory::desc& inner, bool wr
     const dnnl::reorder::primitive_desc description(engine(), written ? inner : outer, engine(),
                                                     written ? outer : inner, attributes, true);
     // A conversion that wants a scratchpad of its own gets the library's, which lives in the executing thread.
-    operand.conversion.emplace(description && description.scratchpad_desc().get_size() == 0
-                                   ? description
-                                   : dnnl::reorder::primitive_desc(engine(), written ? inner : outer, engine(),
-                                                                   written ? outer : inner));
+    operand.conversion.emplace(
+        description && description.scratchpad_desc().get_size() == 0
+            ? description
+            : dnnl::reorder::primitive_desc(engine(), written ? inner : outer, engine(), written ? outer : inner));
   }
   return operand;
 }
@@ -174,11 +176,10 @@ class UnitBuilder {
       wanted.destination = activations(s_.n, s_.oc, s_.oh, s_.ow, layout_tag(options_.destination, tag));
       wanted.weights = memory::desc(weight_dims(), kF32, Tag::any);
     }
-    wanted_ = wanted;
     switch (pass_) {
-      case ConvPass::Forward: return forward();
-      case ConvPass::BackwardInput: return backward_input();
-      default: return backward_weight();
+      case ConvPass::Forward: return forward(wanted);
+      case ConvPass::BackwardInput: return backward_input(wanted);
+      default: return backward_weight(wanted);
     }
   }
 
@@ -206,41 +207,35 @@ class UnitBuilder {
     return result;
   }
 
-  dnnl::convolution_forward::primitive_desc forward_description(const dnnl::primitive_attr& attributes) const {
+  Unit forward(const Layouts& wanted) const {
     using Description = dnnl::convolution_forward::desc;
     const auto kind = dnnl::prop_kind::forward_training;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    const Description d = options_.bias && pass_ == ConvPass::Forward
-                              ? Description(kind, algorithm, wanted_.source, wanted_.weights, bias_desc(),
-                                            wanted_.destination, strides(), dilations(), padding(), padding())
-                              : Description(kind, algorithm, wanted_.source, wanted_.weights, wanted_.destination,
-                                            strides(), dilations(), padding(), padding());
-    return {d, attributes, engine()};
-  }
-
-  Unit forward() const {
-    const auto description = forward_description(attributes());
+    const Description d = options_.bias ? Description(kind, algorithm, wanted.source, wanted.weights, bias_desc(),
+                                                      wanted.destination, strides(), dilations(), padding(), padding())
+                                        : Description(kind, algorithm, wanted.source, wanted.weights,
+                                                      wanted.destination, strides(), dilations(), padding(), padding());
+    const dnnl::convolution_forward::primitive_desc description(d, attributes(), engine());
     return finish(dnnl::convolution_forward(description), description.src_desc(), description.weights_desc(),
                   description.dst_desc(), description.scratchpad_desc());
   }
 
-  Unit backward_input() const {
-    const dnnl::convolution_backward_data::desc d(dnnl::algorithm::convolution_direct, wanted_.source, wanted_.weights,
-                                                  wanted_.destination, strides(), dilations(), padding(), padding());
+  Unit backward_input(const Layouts& wanted) const {
+    const dnnl::convolution_backward_data::desc d(dnnl::algorithm::convolution_direct, wanted.source, wanted.weights,
+                                                  wanted.destination, strides(), dilations(), padding(), padding());
     const auto hint = hint_description();
     const dnnl::convolution_backward_data::primitive_desc description(d, attributes(), engine(), hint);
-    return finish(dnnl::convolution_backward_data(description), description.diff_src_desc(),
-                  description.weights_desc(), description.diff_dst_desc(), description.scratchpad_desc());
+    return finish(dnnl::convolution_backward_data(description), description.diff_src_desc(), description.weights_desc(),
+                  description.diff_dst_desc(), description.scratchpad_desc());
   }
 
-  Unit backward_weight() const {
+  Unit backward_weight(const Layouts& wanted) const {
     using Description = dnnl::convolution_backward_weights::desc;
     const auto algorithm = dnnl::algorithm::convolution_direct;
-    const Description d = options_.bias
-                              ? Description(algorithm, wanted_.source, wanted_.weights, bias_desc(),
-                                            wanted_.destination, strides(), dilations(), padding(), padding())
-                              : Description(algorithm, wanted_.source, wanted_.weights, wanted_.destination, strides(),
-                                            dilations(), padding(), padding());
+    const Description d = options_.bias ? Description(algorithm, wanted.source, wanted.weights, bias_desc(),
+                                                      wanted.destination, strides(), dilations(), padding(), padding())
+                                        : Description(algorithm, wanted.source, wanted.weights, wanted.destination,
+                                                      strides(), dilations(), padding(), padding());
     const auto hint = hint_description();
     const dnnl::convolution_backward_weights::primitive_desc description(d, attributes(), engine(), hint);
     return finish(dnnl::convolution_backward_weights(description), description.src_desc(),
@@ -260,8 +255,8 @@ class UnitBuilder {
   Unit finish(dnnl::primitive primitive, const memory::desc& source, const memory::desc& weights,
               const memory::desc& destination, const memory::desc& scratchpad) const {
     Unit unit{std::move(primitive), {}, {}, {}, bias_desc(), scratchpad};
-    unit.source = operand_of(outer(options_.source, s_.ic, s_.ih, s_.iw, whole_.ic), source,
-                             pass_ == ConvPass::BackwardInput);
+    unit.source =
+        operand_of(outer(options_.source, s_.ic, s_.ih, s_.iw, whole_.ic), source, pass_ == ConvPass::BackwardInput);
     unit.destination = operand_of(outer(options_.destination, s_.oc, s_.oh, s_.ow, whole_.oc), destination,
                                   pass_ == ConvPass::Forward);
     memory::desc plain_weights(weight_dims(), kF32, s_.groups == 1 ? Tag::oihw : Tag::goihw);
@@ -285,7 +280,6 @@ class UnitBuilder {
   const ConvShape& whole_;
   ConvPass pass_;
   const ConvOptions& options_;
-  mutable Layouts wanted_;
 };
 
 }  // namespace
@@ -335,7 +329,9 @@ struct ConvPlan::Implementation {
   }
 
   /// True iff every part leaves a gradient of all weights.
-  bool sums_gradients() const { return pass == ConvPass::BackwardWeight && parts.axis == Axis::Images && parts.count > 1; }
+  bool sums_gradients() const {
+    return pass == ConvPass::BackwardWeight && parts.axis == Axis::Images && parts.count > 1;
+  }
   size_t weight_gradient_bytes() const { return aligned(unit.weights.inner.get_size()); }
   size_t bias_gradient_bytes() const { return options.bias ? aligned(static_cast<size_t>(shape.oc) * 4) : 0; }
 
@@ -473,8 +469,7 @@ ConvPlan::ConvPlan(const ConvShape& shape, ConvPass pass, ConvOptions options)
 ConvPlan::~ConvPlan() = default;
 
 size_t ConvPlan::workspace_bytes() const {
-  return implementation_->shared_bytes +
-         static_cast<size_t>(implementation_->slots()) * implementation_->slot_bytes;
+  return implementation_->shared_bytes + static_cast<size_t>(implementation_->slots()) * implementation_->slot_bytes;
 }
 
 size_t ConvPlan::minimum_workspace_bytes() const { return implementation_->shared_bytes + implementation_->slot_bytes; }

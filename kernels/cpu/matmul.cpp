@@ -30,19 +30,23 @@ Operand<T> operand_of(const View& view, Scratch& scratch) {
 template <class T>
 void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c) {
   using U = std::make_unsigned_t<T>;
-  parallel_for(m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      T* row = c + i * n;
-      for (int64_t j = 0; j < n; ++j) row[j] = beta == 0 ? T{0} : static_cast<T>(static_cast<U>(beta) * static_cast<U>(row[j]));
-      for (int64_t p = 0; p < k; ++p) {
-        const U x = static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
-        const T* line = b.data + p * b.row_stride;
-        for (int64_t j = 0; j < n; ++j) {
-          row[j] = static_cast<T>(static_cast<U>(row[j]) + static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
+  parallel_for(
+      m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T* row = c + i * n;
+          for (int64_t j = 0; j < n; ++j)
+            row[j] = beta == 0 ? T{0} : static_cast<T>(static_cast<U>(beta) * static_cast<U>(row[j]));
+          for (int64_t p = 0; p < k; ++p) {
+            const U x =
+                static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
+            const T* line = b.data + p * b.row_stride;
+            for (int64_t j = 0; j < n; ++j) {
+              row[j] = static_cast<T>(static_cast<U>(row[j]) +
+                                      static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 template <class T>
@@ -79,7 +83,8 @@ void bmm_in(const KernelCall& call, Scratch& scratch) {
     // Few large matrices are split inside, many small ones among the threads; the pieces are the same either way.
     constexpr double kOperationsPerGrain = 2e6;
     const double operations = 2.0 * static_cast<double>(m * n) * static_cast<double>(std::max<int64_t>(k, 1));
-    const int64_t grain = operations > 32e6 ? batch : std::max<int64_t>(1, static_cast<int64_t>(kOperationsPerGrain / (operations + 1)));
+    const int64_t grain =
+        operations > 32e6 ? batch : std::max<int64_t>(1, static_cast<int64_t>(kOperationsPerGrain / (operations + 1)));
     parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         product<T>(m, n, k, T{1}, {left.data + i * left_step, left.row_stride, left.column_stride},

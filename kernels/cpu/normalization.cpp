@@ -167,11 +167,12 @@ void layer_norm_in(const KernelCall& call, Scratch& scratch) {
     const T eps = static_cast<T>(call.real(4));
     T *to = out.as<T>(), *mean = call.out[1].as<T>(), *rstd = call.out[2].as<T>();
     const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
-    parallel_for(rows, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, n)), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        loops.layer_norm(to + r * n, in + r * n, weight, bias, eps, n, mean + r, rstd + r);
-      }
-    });
+    parallel_for(rows, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, n)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r) {
+                     loops.layer_norm(to + r * n, in + r * n, weight, bias, eps, n, mean + r, rstd + r);
+                   }
+                 });
   });
 }
 
@@ -187,7 +188,8 @@ void layer_norm_backward_in(const KernelCall& call, Scratch& scratch) {
     const T* weight = optional_channels<T>(call, 4, scratch);
     const int64_t rows = call.view(2).numel(), n = call.out[1].numel();
     constexpr int64_t kMostBlocks = 32;
-    const int64_t block = std::max<int64_t>((rows + kMostBlocks - 1) / kMostBlocks, grain_for_cost(4) / std::max<int64_t>(1, n));
+    const int64_t block =
+        std::max<int64_t>((rows + kMostBlocks - 1) / kMostBlocks, grain_for_cost(4) / std::max<int64_t>(1, n));
     const int64_t block_rows = std::max<int64_t>(1, block);
     const int64_t blocks = (rows + block_rows - 1) / block_rows;
     T* sums = scratch.take<T>(blocks * 2 * n);
@@ -214,8 +216,10 @@ void layer_norm_backward_in(const KernelCall& call, Scratch& scratch) {
 }
 
 constexpr Kernel kKernels[] = {
-    scratch_kernel<batch_norm_stats_in>("batch_norm_stats"),       scratch_kernel<batch_norm_apply_in>("batch_norm_apply"),
-    scratch_kernel<batch_norm_backward_in>("batch_norm_backward"), scratch_kernel<layer_norm_in>("layer_norm"),
+    scratch_kernel<batch_norm_stats_in>("batch_norm_stats"),
+    scratch_kernel<batch_norm_apply_in>("batch_norm_apply"),
+    scratch_kernel<batch_norm_backward_in>("batch_norm_backward"),
+    scratch_kernel<layer_norm_in>("layer_norm"),
     scratch_kernel<layer_norm_backward_in>("layer_norm_backward"),
 };
 

@@ -20,8 +20,10 @@ void read_pair(const KernelCall& call, int i, const int64_t (&otherwise)[2], int
 
 /// `first`: position of kernel_size in the signature, followed by stride and padding.
 PoolShape shape_of(const KernelCall& call, int first, const int64_t* input, int input_rank, const View& output) {
-  PoolShape s{.ih = input[input_rank - 2], .iw = input[input_rank - 1],
-              .oh = output.sizes[output.rank - 2], .ow = output.sizes[output.rank - 1],
+  PoolShape s{.ih = input[input_rank - 2],
+              .iw = input[input_rank - 1],
+              .oh = output.sizes[output.rank - 2],
+              .ow = output.sizes[output.rank - 1],
               .dilation = {1, 1}};
   read_pair(call, first, {1, 1}, s.kernel);
   read_pair(call, first + 1, s.kernel, s.stride);
@@ -167,8 +169,10 @@ void avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
 }
 
 PoolShape adaptive_shape(const View& whole, const View& pooled) {
-  return {.ih = whole.sizes[whole.rank - 2], .iw = whole.sizes[whole.rank - 1],
-          .oh = pooled.sizes[pooled.rank - 2], .ow = pooled.sizes[pooled.rank - 1]};
+  return {.ih = whole.sizes[whole.rank - 2],
+          .iw = whole.sizes[whole.rank - 1],
+          .oh = pooled.sizes[pooled.rank - 2],
+          .ow = pooled.sizes[pooled.rank - 1]};
 }
 
 /// (self, output_size)

@@ -265,10 +265,10 @@ void multinomial(RandomState& s, int64_t* out, const T* weights, int64_t rows, i
   }
 }
 
-#define TERRA_FOR_FLOATS(T)                                                                         \
-  template void normal<T>(RandomState&, T*, int64_t, double, double, bool);                         \
-  template void exponential<T>(RandomState&, T*, int64_t, double);                                  \
-  template const char* multinomial_error<T>(const T*, int64_t);                                     \
+#define TERRA_FOR_FLOATS(T)                                                 \
+  template void normal<T>(RandomState&, T*, int64_t, double, double, bool); \
+  template void exponential<T>(RandomState&, T*, int64_t, double);          \
+  template const char* multinomial_error<T>(const T*, int64_t);             \
   template void multinomial<T>(RandomState&, int64_t*, const T*, int64_t, int64_t, int64_t, bool);
 #define TERRA_FOR_NUMBERS(T)                                             \
   template void randint<T>(RandomState&, T*, int64_t, int64_t, int64_t); \

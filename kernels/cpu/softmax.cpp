@@ -60,7 +60,8 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
     const SoftmaxRows<T> loops = TERRA_ROWS(softmax_rows, SoftmaxRows, T);
     const auto row = function == Function::Softmax ? loops.softmax : loops.log_softmax;
     const Rows rows(out, call.integer(1));
-    for_each_row<T>(rows, out.as<T>(), 4, [&](T* to, const T* from) { row(to, from, rows.length); }, in);
+    for_each_row<T>(
+        rows, out.as<T>(), 4, [&](T* to, const T* from) { row(to, from, rows.length); }, in);
   });
 }
 

@@ -48,7 +48,8 @@ void for_each_dtype(std::span<const View> tensors, const Update& update) {
 /// (params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first) -> params, buffers
 void sgd_update_in(const KernelCall& call, Scratch& scratch) {
   const auto params = call.views(0), grads = call.views(1), buffers = call.views(2);
-  const SgdRule rule = {call.real(3), call.real(4), call.real(5), call.real(6), call.flag(7), call.flag(8), call.flag(9)};
+  const SgdRule rule = {call.real(3), call.real(4), call.real(5), call.real(6),
+                        call.flag(7), call.flag(8), call.flag(9)};
   const bool has_buffers = !buffers.empty() && rule.momentum != 0;
   for_each_dtype(params, [&]<class T>(T, DType dtype) {
     const auto p = contiguous_all<T>(params, dtype, scratch), g = contiguous_all<T>(grads, dtype, scratch);
@@ -56,6 +57,10 @@ void sgd_update_in(const KernelCall& call, Scratch& scratch) {
     if (scratch.counting()) return;
     const UpdateLoops<T> loops = TERRA_ROWS(update_loops, UpdateLoops, T);
     for_each_run(params, dtype, 3, [&](size_t t, int64_t begin, int64_t end) {
+      if (!buffers.empty() && !has_buffers) {  // without momentum they stay as they are
+        T* to = call.out[params.size() + t].as<T>();
+        if (to != b[t]) std::copy(b[t] + begin, b[t] + end, to + begin);
+      }
       loops.sgd(rule, call.out[t].as<T>() + begin, has_buffers ? call.out[params.size() + t].as<T>() + begin : nullptr,
                 p[t] + begin, g[t] + begin, has_buffers ? b[t] + begin : nullptr, end - begin);
     });
@@ -69,8 +74,14 @@ void adam_update_in(const KernelCall& call, Scratch& scratch) {
   const double step = call.real(4), lr = call.real(5), beta1 = call.real(6), beta2 = call.real(7);
   const double weight_decay = call.real(9);
   const bool decoupled = call.flag(10);
-  const AdamRule rule = {lr / (1 - std::pow(beta1, step)), std::sqrt(1 - std::pow(beta2, step)), beta1, beta2, call.real(8),
-                         decoupled ? 1 - lr * weight_decay : weight_decay, decoupled, call.flag(11)};
+  const AdamRule rule = {lr / (1 - std::pow(beta1, step)),
+                         std::sqrt(1 - std::pow(beta2, step)),
+                         beta1,
+                         beta2,
+                         call.real(8),
+                         decoupled ? 1 - lr * weight_decay : weight_decay,
+                         decoupled,
+                         call.flag(11)};
   const size_t n = params.size();
   for_each_dtype(params, [&]<class T>(T, DType dtype) {
     const auto p = contiguous_all<T>(params, dtype, scratch), g = contiguous_all<T>(grads, dtype, scratch);
@@ -78,8 +89,9 @@ void adam_update_in(const KernelCall& call, Scratch& scratch) {
     if (scratch.counting()) return;
     const UpdateLoops<T> loops = TERRA_ROWS(update_loops, UpdateLoops, T);
     for_each_run(params, dtype, 6, [&](size_t t, int64_t begin, int64_t end) {
-      loops.adam(rule, call.out[t].as<T>() + begin, call.out[n + t].as<T>() + begin, call.out[2 * n + t].as<T>() + begin,
-                 p[t] + begin, g[t] + begin, m[t] + begin, s[t] + begin, end - begin);
+      loops.adam(rule, call.out[t].as<T>() + begin, call.out[n + t].as<T>() + begin,
+                 call.out[2 * n + t].as<T>() + begin, p[t] + begin, g[t] + begin, m[t] + begin, s[t] + begin,
+                 end - begin);
     });
   });
 }

@@ -27,7 +27,8 @@ void for_each_target(const View& target, std::span<const int64_t> scores, const 
     if (c < 0 || c >= classes) {
       throw KernelError(KernelError::Kind::Index, "Target " + std::to_string(c) + " is out of bounds.");
     }
-    body(i, (i / places * classes + c) * places + i % places, call.has(2) ? static_cast<double>(nth<T>(call.view(2), c)) : 1.0);
+    body(i, (i / places * classes + c) * places + i % places,
+         call.has(2) ? static_cast<double>(nth<T>(call.view(2), c)) : 1.0);
   }
 }
 

@@ -28,7 +28,8 @@ void batch_norm_stats(const KernelCall& call) {
   const View& in = call.view(0);
   with_float(in.dtype, [&]<class T>(T) {
     std::vector<double> mean(in.sizes[1]), var(in.sizes[1]);
-    for_each_element(in, [&](int64_t i, int64_t c) { mean[c] += static_cast<double>(nth<T>(in, i)) / per_channel(in); });
+    for_each_element(in,
+                     [&](int64_t i, int64_t c) { mean[c] += static_cast<double>(nth<T>(in, i)) / per_channel(in); });
     for_each_element(in, [&](int64_t i, int64_t c) {
       var[c] += std::pow(static_cast<double>(nth<T>(in, i)) - mean[c], 2) / per_channel(in);
     });
@@ -57,7 +58,8 @@ void batch_norm_backward(const KernelCall& call) {
   const View &grad = call.view(0), &in = call.view(1);
   with_float(in.dtype, [&]<class T>(T) {
     const auto normal = [&](int64_t i, int64_t c) {
-      return (static_cast<double>(nth<T>(in, i)) - nth<T>(call.view(2), c)) * static_cast<double>(nth<T>(call.view(3), c));
+      return (static_cast<double>(nth<T>(in, i)) - nth<T>(call.view(2), c)) *
+             static_cast<double>(nth<T>(call.view(3), c));
     };
     std::vector<double> gw(in.sizes[1]), gb(in.sizes[1]);
     for_each_element(in, [&](int64_t i, int64_t c) {
@@ -131,10 +133,8 @@ void layer_norm_backward(const KernelCall& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "batch_norm_stats", .run = batch_norm_stats},
-    {.op = "batch_norm_apply", .run = batch_norm_apply},
-    {.op = "batch_norm_backward", .run = batch_norm_backward},
-    {.op = "layer_norm", .run = layer_norm},
+    {.op = "batch_norm_stats", .run = batch_norm_stats},       {.op = "batch_norm_apply", .run = batch_norm_apply},
+    {.op = "batch_norm_backward", .run = batch_norm_backward}, {.op = "layer_norm", .run = layer_norm},
     {.op = "layer_norm_backward", .run = layer_norm_backward},
 };
 

@@ -48,7 +48,8 @@ void max_pool(const KernelCall& call) {
       int64_t index = -1;
       for (int64_t i = 0; i < kernel[0]; ++i) {
         for (int64_t j = 0; j < kernel[1]; ++j) {
-          const int64_t iy = y * stride[0] - padding[0] + i * dilation[0], ix = x * stride[1] - padding[1] + j * dilation[1];
+          const int64_t iy = y * stride[0] - padding[0] + i * dilation[0],
+                        ix = x * stride[1] - padding[1] + j * dilation[1];
           if (iy < 0 || iy >= height(in) || ix < 0 || ix >= width(in)) continue;
           const T value = pixel<T>(in, p, iy, ix);
           if (index < 0 || value > best || std::isnan(value)) {

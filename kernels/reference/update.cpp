@@ -21,6 +21,8 @@ void sgd_update(const KernelCall& call) {
           const double b = first ? d : momentum * static_cast<double>(nth<T>(buffers[t], i)) + (1 - dampening) * d;
           nth<T>(call.out[params.size() + t], i) = static_cast<T>(b);
           d = nesterov ? d + momentum * b : b;
+        } else if (!buffers.empty()) {
+          nth<T>(call.out[params.size() + t], i) = nth<T>(buffers[t], i);
         }
         nth<T>(call.out[t], i) = static_cast<T>(p - lr * d);
       }

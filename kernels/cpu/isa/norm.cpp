@@ -74,7 +74,8 @@ void layer_norm_backward(T* out, const T* grad, const T* x, T mean, T rstd, cons
   const double count_of_row = static_cast<double>(n);
   const T mean_grad = static_cast<T>(sum_run<T>(n, scaled_grad) / count_of_row);
   const T mean_product = static_cast<T>(
-      sum_run<T>(n, [&](int64_t i, int64_t count) { return only<T>(scaled_grad(i, count) * normal(i, count), count); }) /
+      sum_run<T>(n,
+                 [&](int64_t i, int64_t count) { return only<T>(scaled_grad(i, count) * normal(i, count), count); }) /
       count_of_row);
   for_each_vector<T>(n, [&](int64_t i, int64_t count) {
     const Vec<T> g = read(grad + i, count), h = normal(i, count);

@@ -22,7 +22,7 @@ struct NormRows {
   double (*sum_of_squares)(const T* x, double center, int64_t n);  ///< of x - center
   /// Adds to sums[0] the sum of grad, to sums[1] that of grad * (x - center).
   void (*sums_with_gradient)(const T* grad, const T* x, double center, int64_t n, double* sums);
-  void (*scale_shift)(T* out, const T* x, T scale, T shift, int64_t n);  ///< x * scale + shift
+  void (*scale_shift)(T* out, const T* x, T scale, T shift, int64_t n);                       ///< x * scale + shift
   void (*combine)(T* out, const T* a, T scale_a, const T* b, T scale_b, T shift, int64_t n);  ///< a, b scaled, + shift
   /// Normalizes one row; weight and bias may be null.
   void (*layer_norm)(T* out, const T* x, const T* weight, const T* bias, T eps, int64_t n, T* mean, T* rstd);
@@ -69,7 +69,8 @@ TERRA_PER_ISA(SoftmaxRows<float> softmax_rows(float); SoftmaxRows<double> softma
               PoolPlanes<float> pool_planes(float); PoolPlanes<double> pool_planes(double);)
 
 /// The loops of type `Table<T>` at the active instruction set: TERRA_ROWS(softmax_rows, SoftmaxRows, float).
-#define TERRA_ROWS(function, Table, T)                                                                          \
-  ::terra::cpu::by_isa<Table<T>(T)>(&::terra::cpu::v2::function, &::terra::cpu::v3::function, &::terra::cpu::v4::function)(T{})
+#define TERRA_ROWS(function, Table, T)                                                        \
+  ::terra::cpu::by_isa<Table<T>(T)>(&::terra::cpu::v2::function, &::terra::cpu::v3::function, \
+                                    &::terra::cpu::v4::function)(T{})
 
 }  // namespace terra::cpu

@@ -39,9 +39,8 @@ void log_softmax(T* out, const T* in, int64_t n) {
     return wanted;
   });
   const T log_sum = static_cast<T>(__builtin_log(sum));
-  for_each_vector<T>(n, [&](int64_t i, int64_t count) {
-    write<T>(out + i, read(in + i, count) - top - log_sum, count);
-  });
+  for_each_vector<T>(n,
+                     [&](int64_t i, int64_t count) { write<T>(out + i, read(in + i, count) - top - log_sum, count); });
 }
 
 template <class T>

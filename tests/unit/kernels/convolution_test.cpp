@@ -13,20 +13,23 @@ struct Case {
 };
 
 int64_t out_size(const Case& c, int axis) {
-  return (c.input[2 + axis] + 2 * c.padding[axis] - c.dilation[axis] * (c.weight[2 + axis] - 1) - 1) / c.stride[axis] + 1;
+  return (c.input[2 + axis] + 2 * c.padding[axis] - c.dilation[axis] * (c.weight[2 + axis] - 1) - 1) / c.stride[axis] +
+         1;
 }
 
 void check_case(const Case& c, DType dtype, double tolerance) {
-  INFO("input " << c.input[0] << " " << c.input[1] << " " << c.input[2] << " " << c.input[3] << " weight " << c.weight[0] << " "
-                << c.weight[2]);
+  INFO("input " << c.input[0] << " " << c.input[1] << " " << c.input[2] << " " << c.input[3] << " weight "
+                << c.weight[0] << " " << c.weight[2]);
   const Sizes out = {c.input[0], c.weight[0], out_size(c, 0), out_size(c, 1)};
   const Array input = Array::random(dtype, c.input, 1), weight = Array::random(dtype, c.weight, 2);
   const Array bias = Array::random(dtype, {c.weight[0]}, 3), grad = Array::random(dtype, out, 4);
   const auto with = [&](Arguments& a) -> Arguments& { return a << c.stride << c.padding << c.dilation << c.groups; };
   check_kernel("conv2d", with(Arguments() << input << weight << bias), {Array(dtype, out)}, tolerance);
   check_kernel("conv2d", with(Arguments() << input << weight << nullptr), {Array(dtype, out)}, tolerance);
-  check_kernel("conv2d_backward_input", with(Arguments() << grad << weight << c.input), {Array(dtype, c.input)}, tolerance);
-  check_kernel("conv2d_backward_weight", with(Arguments() << grad << input << c.weight), {Array(dtype, c.weight)}, tolerance);
+  check_kernel("conv2d_backward_input", with(Arguments() << grad << weight << c.input), {Array(dtype, c.input)},
+               tolerance);
+  check_kernel("conv2d_backward_weight", with(Arguments() << grad << input << c.weight), {Array(dtype, c.weight)},
+               tolerance);
 }
 
 const std::vector<Case> kCases = {
@@ -64,18 +67,21 @@ TEST_CASE("convolutions take strided operands and empty batches", "[conv]") {
   const Array none(DType::F32, {0, 3, 7, 8}), grad(DType::F32, {0, 4, 7, 8});
   const Array w = Array::random(DType::F32, {4, 3, 3, 3});
   check_kernel("conv2d", Arguments() << none << w << nullptr << Sizes{1} << Sizes{1} << Sizes{1} << 1, {grad}, 0);
-  check_kernel("conv2d_backward_weight", Arguments() << grad << none << Sizes{4, 3, 3, 3} << Sizes{1} << Sizes{1} << Sizes{1} << 1,
+  check_kernel("conv2d_backward_weight",
+               Arguments() << grad << none << Sizes{4, 3, 3, 3} << Sizes{1} << Sizes{1} << Sizes{1} << 1,
                {Array::random(DType::F32, {4, 3, 3, 3})}, 0);
 }
 
 TEST_CASE("a chain of plans may keep activations blocked, with bias and relu inside", "[conv]") {
-  const cpu::ConvShape first{.n = 5, .ic = 3, .ih = 9, .iw = 9, .oc = 20, .oh = 9, .ow = 9, .kh = 3, .kw = 3, .pad_h = 1, .pad_w = 1};
+  const cpu::ConvShape first{
+      .n = 5, .ic = 3, .ih = 9, .iw = 9, .oc = 20, .oh = 9, .ow = 9, .kh = 3, .kw = 3, .pad_h = 1, .pad_w = 1};
   const cpu::ConvShape second{.n = 5, .ic = 20, .ih = 9, .iw = 9, .oc = 7, .oh = 7, .ow = 7, .kh = 3, .kw = 3};
   Array x = Array::random(DType::F32, {5, 3, 9, 9}, 1), w1 = Array::random(DType::F32, {20, 3, 3, 3}, 2);
   Array b1 = Array::random(DType::F32, {20}, 3), w2 = Array::random(DType::F32, {7, 20, 3, 3}, 4);
   Array got(DType::F32, {5, 7, 7, 7});
   std::vector<Array> middle = {Array(DType::F32, {5, 20, 9, 9})}, expected = {got};
-  run(find_reference_kernel("conv2d"), Arguments() << x << w1 << b1 << Sizes{1, 1} << Sizes{1, 1} << Sizes{1, 1} << 1, middle);
+  run(find_reference_kernel("conv2d"), Arguments() << x << w1 << b1 << Sizes{1, 1} << Sizes{1, 1} << Sizes{1, 1} << 1,
+      middle);
   for (int64_t i = 0; i < middle[0].numel(); ++i) middle[0].set(i, std::max(0.0, middle[0].get(i)));
   run(find_reference_kernel("conv2d"),
       Arguments() << middle[0] << w2 << nullptr << Sizes{1, 1} << Sizes{0, 0} << Sizes{1, 1} << 1, expected);
@@ -88,7 +94,8 @@ TEST_CASE("a chain of plans may keep activations blocked, with bias and relu ins
   };
   std::vector<float> blocked(cpu::blocked_bytes(5, 20, 9, 9) / 4 + 16);
   float* aligned = blocked.data() + (16 - reinterpret_cast<uintptr_t>(blocked.data()) / 4 % 16) % 16;
-  execute(*cpu::ConvPlan::get(first, cpu::ConvPass::Forward, {.bias = true, .relu = true, .destination = ConvLayout::Blocked}),
+  execute(*cpu::ConvPlan::get(first, cpu::ConvPass::Forward,
+                              {.bias = true, .relu = true, .destination = ConvLayout::Blocked}),
           {x.data<float>(), w1.data<float>(), b1.data<float>(), aligned});
   execute(*cpu::ConvPlan::get(second, cpu::ConvPass::Forward, {.source = ConvLayout::Blocked}),
           {aligned, w2.data<float>(), nullptr, got.data<float>()});

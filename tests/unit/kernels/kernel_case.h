@@ -27,7 +27,10 @@ inline int64_t product(const Sizes& sizes) {
 class Array {
  public:
   Array(DType dtype, Sizes sizes)
-      : dtype_(dtype), sizes_(std::move(sizes)), strides_(sizes_.size(), 1), bytes_(product(sizes_) * size_of(dtype) + 64) {
+      : dtype_(dtype),
+        sizes_(std::move(sizes)),
+        strides_(sizes_.size(), 1),
+        bytes_(product(sizes_) * size_of(dtype) + 64) {
     for (size_t i = sizes_.size(); i-- > 1;) strides_[i - 1] = strides_[i] * std::max<int64_t>(sizes_[i], 1);
   }
 
@@ -57,7 +60,8 @@ class Array {
   }
 
   View view() const {
-    return {const_cast<char*>(bytes_.data()), sizes_.data(), strides_.data(), static_cast<int32_t>(sizes_.size()), dtype_};
+    return {const_cast<char*>(bytes_.data()), sizes_.data(), strides_.data(), static_cast<int32_t>(sizes_.size()),
+            dtype_};
   }
   DType dtype() const { return dtype_; }
   const Sizes& sizes() const { return sizes_; }
@@ -67,7 +71,9 @@ class Array {
   /// Element i in row-major order; integers beyond 2^53 lose their last bits.
   double get(int64_t i) const { return reference::to_double(reference::read(dtype_, address(i))); }
   void set(int64_t i, double value) { reference::write(dtype_, address(i), value); }
-  void* address(int64_t i) const { return const_cast<char*>(bytes_.data()) + offset(i) * static_cast<int64_t>(size_of(dtype_)); }
+  void* address(int64_t i) const {
+    return const_cast<char*>(bytes_.data()) + offset(i) * static_cast<int64_t>(size_of(dtype_));
+  }
   template <class T>
   T* data() const {
     return reinterpret_cast<T*>(const_cast<char*>(bytes_.data()));

@@ -9,7 +9,8 @@ namespace {
 void check_mm(DType dtype, int64_t m, int64_t n, int64_t k, double tolerance) {
   INFO("m " << m << " n " << n << " k " << k);
   const Array a = Array::random(dtype, {m, k}, 1), b = Array::random(dtype, {k, n}, 2);
-  const Array at = Array::random(dtype, {k, m}, 3).permuted({1, 0}), bt = Array::random(dtype, {n, k}, 4).permuted({1, 0});
+  const Array at = Array::random(dtype, {k, m}, 3).permuted({1, 0}),
+              bt = Array::random(dtype, {n, k}, 4).permuted({1, 0});
   for (const Array& left : {a, at}) {
     for (const Array& right : {b, bt}) {
       check_kernel("mm", Arguments() << left << right, {Array(dtype, {m, n})}, tolerance);
@@ -20,8 +21,9 @@ void check_mm(DType dtype, int64_t m, int64_t n, int64_t k, double tolerance) {
 }  // namespace
 
 TEST_CASE("mm agrees with sums of products", "[matmul]") {
-  const std::vector<Sizes> shapes = {{1, 1, 1}, {1, 7, 5},  {5, 1, 7},   {3, 5, 1},    {2, 3, 0},   {0, 4, 3},
-                                     {17, 33, 9}, {64, 10, 512}, {33, 65, 70}, {130, 200, 150}, {200, 1, 300}, {1, 300, 200}};
+  const std::vector<Sizes> shapes = {{1, 1, 1},    {1, 7, 5},       {5, 1, 7},     {3, 5, 1},
+                                     {2, 3, 0},    {0, 4, 3},       {17, 33, 9},   {64, 10, 512},
+                                     {33, 65, 70}, {130, 200, 150}, {200, 1, 300}, {1, 300, 200}};
   for (const Sizes& s : shapes) {
     check_mm(DType::F32, s[0], s[1], s[2], 2e-5);
     check_mm(DType::F64, s[0], s[1], s[2], 1e-12);
@@ -56,15 +58,17 @@ TEST_CASE("bmm multiplies each pair of matrices", "[matmul]") {
   check_kernel("bmm", Arguments() << at << b, {Array(DType::F32, {4, 5, 3})}, 1e-5);
   const Array twisted = Array::random(DType::F32, {5, 7, 4}).permuted({2, 0, 1});
   check_kernel("bmm", Arguments() << twisted << b, {Array(DType::F32, {4, 5, 3})}, 1e-5);
-  check_kernel("bmm", Arguments() << Array(DType::F32, {0, 5, 7}) << Array(DType::F32, {0, 7, 3}), {Array(DType::F32, {0, 5, 3})}, 0);
-  check_kernel("bmm", Arguments() << Array::random(DType::F64, {2, 300, 300}) << Array::random(DType::F64, {2, 300, 200}),
+  check_kernel("bmm", Arguments() << Array(DType::F32, {0, 5, 7}) << Array(DType::F32, {0, 7, 3}),
+               {Array(DType::F32, {0, 5, 3})}, 0);
+  check_kernel("bmm",
+               Arguments() << Array::random(DType::F64, {2, 300, 300}) << Array::random(DType::F64, {2, 300, 200}),
                {Array(DType::F64, {2, 300, 200})}, 1e-12);
 }
 
 TEST_CASE("addmm scales and adds what broadcasts", "[matmul]") {
   const Array a = Array::random(DType::F32, {6, 7}), b = Array::random(DType::F32, {7, 5});
-  for (const Array& input : {Array::random(DType::F32, {5}), Array::random(DType::F32, {6, 1}), Array::random(DType::F32, {6, 5}),
-                             Array::random(DType::F32, {})}) {
+  for (const Array& input : {Array::random(DType::F32, {5}), Array::random(DType::F32, {6, 1}),
+                             Array::random(DType::F32, {6, 5}), Array::random(DType::F32, {})}) {
     check_kernel("addmm", Arguments() << input << a << b << 0.5 << 2.0, {Array(DType::F32, {6, 5})}, 1e-5);
   }
   Array nan = Array::random(DType::F32, {5});
@@ -72,8 +76,9 @@ TEST_CASE("addmm scales and adds what broadcasts", "[matmul]") {
   check_kernel("addmm", Arguments() << nan << a << b << 0 << 1, {Array(DType::F32, {6, 5})}, 1e-5);
   check_kernel("addmm", Arguments() << nan << Array(DType::F32, {6, 0}) << Array(DType::F32, {0, 5}) << 1 << 1,
                {Array(DType::F32, {6, 5})}, 1e-5);
-  check_kernel("addmm", Arguments() << Array::random(DType::I64, {5}, 1, -9, 9) << Array::random(DType::I64, {6, 7}, 2, -9, 9)
-                                    << Array::random(DType::I64, {7, 5}, 3, -9, 9) << 3 << -2,
+  check_kernel("addmm",
+               Arguments() << Array::random(DType::I64, {5}, 1, -9, 9) << Array::random(DType::I64, {6, 7}, 2, -9, 9)
+                           << Array::random(DType::I64, {7, 5}, 3, -9, 9) << 3 << -2,
                {Array(DType::I64, {6, 5})}, 0);
 }
 
@@ -87,9 +92,10 @@ TEST_CASE("linear is the input times the transposed weight plus bias", "[matmul]
       check_kernel("linear", Arguments() << Array::random(dtype, in) << weight << bias, {Array(dtype, out)}, 1e-5);
       check_kernel("linear", Arguments() << Array::random(dtype, in) << weight << nullptr, {Array(dtype, out)}, 1e-5);
     }
-    check_kernel("linear", Arguments() << Array::random(dtype, {3, 12}) << weight << Array::random(dtype, {}, 7), {Array(dtype, {3, 10})},
-                 1e-5);
-    check_kernel("linear", Arguments() << Array::random(dtype, {12, 8}).permuted({1, 0}) << weight.halved(0) << bias.halved(0),
+    check_kernel("linear", Arguments() << Array::random(dtype, {3, 12}) << weight << Array::random(dtype, {}, 7),
+                 {Array(dtype, {3, 10})}, 1e-5);
+    check_kernel("linear",
+                 Arguments() << Array::random(dtype, {12, 8}).permuted({1, 0}) << weight.halved(0) << bias.halved(0),
                  {Array(dtype, {8, 5})}, 1e-5);
   }
 }

@@ -9,8 +9,8 @@ double tolerance(DType dtype) { return dtype == DType::F32 ? 2e-5 : 1e-11; }
 
 TEST_CASE("softmax and its relatives along any dimension", "[softmax]") {
   for (DType dtype : {DType::F32, DType::F64}) {
-    for (const Sizes& sizes : {Sizes{}, Sizes{1}, Sizes{5}, Sizes{3, 10}, Sizes{2, 33, 5}, Sizes{4, 0}, Sizes{0, 4}, Sizes{70, 1000},
-                               Sizes{2, 5000}}) {
+    for (const Sizes& sizes : {Sizes{}, Sizes{1}, Sizes{5}, Sizes{3, 10}, Sizes{2, 33, 5}, Sizes{4, 0}, Sizes{0, 4},
+                               Sizes{70, 1000}, Sizes{2, 5000}}) {
       const int rank = static_cast<int>(sizes.size());
       for (int dim = -1; dim < std::max(rank - 1, 0); ++dim) {
         INFO("rank " << rank << " dim " << dim);
@@ -19,7 +19,8 @@ TEST_CASE("softmax and its relatives along any dimension", "[softmax]") {
           check_kernel(op, Arguments() << x << dim, {Array(dtype, sizes)}, tolerance(dtype));
           std::vector<Array> y = {Array(dtype, sizes)};
           run(find_kernel(op), Arguments() << x << dim, y);
-          check_kernel((std::string(op) + "_backward").c_str(), Arguments() << g << y[0] << dim, {Array(dtype, sizes)}, tolerance(dtype));
+          check_kernel((std::string(op) + "_backward").c_str(), Arguments() << g << y[0] << dim, {Array(dtype, sizes)},
+                       tolerance(dtype));
         }
       }
     }
@@ -53,7 +54,8 @@ TEST_CASE("softmax takes strided input", "[softmax]") {
 
 TEST_CASE("batch normalization", "[norm]") {
   for (DType dtype : {DType::F32, DType::F64}) {
-    for (const Sizes& sizes : {Sizes{4, 3, 5, 5}, Sizes{1, 2, 40, 40}, Sizes{17, 6}, Sizes{300, 70}, Sizes{5, 4, 9}, Sizes{20, 1}, Sizes{16, 32, 14, 14}}) {
+    for (const Sizes& sizes : {Sizes{4, 3, 5, 5}, Sizes{1, 2, 40, 40}, Sizes{17, 6}, Sizes{300, 70}, Sizes{5, 4, 9},
+                               Sizes{20, 1}, Sizes{16, 32, 14, 14}}) {
       INFO("channels " << sizes[1]);
       const int64_t c = sizes[1];
       const Array x = Array::random(dtype, sizes, 1, 2, 5), g = Array::random(dtype, sizes, 2);
@@ -61,11 +63,15 @@ TEST_CASE("batch normalization", "[norm]") {
       std::vector<Array> stats(3, Array(dtype, {c}));
       check_kernel("batch_norm_stats", Arguments() << x << 1e-5, stats, tolerance(dtype));
       run(find_kernel("batch_norm_stats"), Arguments() << x << 1e-5, stats);
-      check_kernel("batch_norm_apply", Arguments() << x << stats[0] << stats[1] << w << b, {Array(dtype, sizes)}, tolerance(dtype));
-      check_kernel("batch_norm_apply", Arguments() << x << stats[0] << stats[1] << nullptr << nullptr, {Array(dtype, sizes)}, tolerance(dtype));
+      check_kernel("batch_norm_apply", Arguments() << x << stats[0] << stats[1] << w << b, {Array(dtype, sizes)},
+                   tolerance(dtype));
+      check_kernel("batch_norm_apply", Arguments() << x << stats[0] << stats[1] << nullptr << nullptr,
+                   {Array(dtype, sizes)}, tolerance(dtype));
       const std::vector<Array> grads = {Array(dtype, sizes), Array(dtype, {c}), Array(dtype, {c})};
-      check_kernel("batch_norm_backward", Arguments() << g << x << stats[0] << stats[1] << w, grads, 5 * tolerance(dtype));
-      check_kernel("batch_norm_backward", Arguments() << g << x << stats[0] << stats[1] << nullptr, grads, 5 * tolerance(dtype));
+      check_kernel("batch_norm_backward", Arguments() << g << x << stats[0] << stats[1] << w, grads,
+                   5 * tolerance(dtype));
+      check_kernel("batch_norm_backward", Arguments() << g << x << stats[0] << stats[1] << nullptr, grads,
+                   5 * tolerance(dtype));
     }
   }
   const Array x = Array::random(DType::F32, {5, 6, 3, 4}).permuted({3, 2, 1, 0});

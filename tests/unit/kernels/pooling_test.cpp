@@ -35,8 +35,8 @@ TEST_CASE("max pooling finds the first largest element and its place", "[pool]")
     for (const Case& c : kCases) {
       for (const Array& input : {Array::random(dtype, c.input), with_nans(Array::random(dtype, c.input))}) {
         const std::vector<Array> out = {Array(dtype, c.output), Array(DType::I64, c.output)};
-        check_kernel("max_pool2d_with_indices", Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false,
-                     out, 0);
+        check_kernel("max_pool2d_with_indices",
+                     Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false, out, 0);
       }
       std::vector<Array> pooled = {Array(dtype, c.output), Array(DType::I64, c.output)};
       const Array input = Array::random(dtype, c.input), grad = Array::random(dtype, c.output, 2);
@@ -50,8 +50,10 @@ TEST_CASE("max pooling finds the first largest element and its place", "[pool]")
 TEST_CASE("the stride of a pool defaults to its kernel", "[pool]") {
   const Array input = Array::random(DType::F32, {4, 6, 2}).permuted({2, 1, 0});
   const std::vector<Array> out = {Array(DType::F32, {2, 3, 2}), Array(DType::I64, {2, 3, 2})};
-  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << nullptr << Sizes{0} << Sizes{1} << false, out, 0);
-  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << Sizes{} << Sizes{0} << Sizes{1} << false, out, 0);
+  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << nullptr << Sizes{0} << Sizes{1} << false,
+               out, 0);
+  check_kernel("max_pool2d_with_indices", Arguments() << input << Sizes{2} << Sizes{} << Sizes{0} << Sizes{1} << false,
+               out, 0);
 }
 
 TEST_CASE("average pooling divides by the window", "[pool]") {
@@ -67,14 +69,18 @@ TEST_CASE("average pooling divides by the window", "[pool]") {
     }
   }
   // ceil_mode: the last windows reach past the padding
-  check_kernel("avg_pool2d", Arguments() << Array::random(DType::F64, {1, 1, 6, 6}) << Sizes{3, 3} << Sizes{2, 2} << Sizes{1, 1} << true << true,
+  check_kernel("avg_pool2d",
+               Arguments() << Array::random(DType::F64, {1, 1, 6, 6}) << Sizes{3, 3} << Sizes{2, 2} << Sizes{1, 1}
+                           << true << true,
                {Array(DType::F64, {1, 1, 4, 4})}, 1e-12);
 }
 
 TEST_CASE("adaptive average pooling cuts the input into equal pieces", "[pool]") {
   for (const Sizes& to : {Sizes{1, 1}, Sizes{3, 4}, Sizes{7, 2}, Sizes{5, 11}}) {
     const Sizes in = {2, 3, 7, 9}, out = {2, 3, to[0], to[1]};
-    check_kernel("adaptive_avg_pool2d", Arguments() << Array::random(DType::F32, in) << to, {Array(DType::F32, out)}, 1e-6);
-    check_kernel("adaptive_avg_pool2d_backward", Arguments() << Array::random(DType::F32, out) << in, {Array(DType::F32, in)}, 1e-6);
+    check_kernel("adaptive_avg_pool2d", Arguments() << Array::random(DType::F32, in) << to, {Array(DType::F32, out)},
+                 1e-6);
+    check_kernel("adaptive_avg_pool2d_backward", Arguments() << Array::random(DType::F32, out) << in,
+                 {Array(DType::F32, in)}, 1e-6);
   }
 }

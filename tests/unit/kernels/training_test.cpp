@@ -51,7 +51,8 @@ TEST_CASE("a target that is no class is an index error", "[loss]") {
   const Array scores = Array::random(DType::F32, {4, 3});
   for (const Kernel* kernel : {find_kernel("nll_loss_forward"), find_reference_kernel("nll_loss_forward")}) {
     try {
-      run(kernel, Arguments() << scores << target << nullptr << "mean" << -100, {Array(DType::F32, {}), Array(DType::F32, {})});
+      run(kernel, Arguments() << scores << target << nullptr << "mean" << -100,
+          {Array(DType::F32, {}), Array(DType::F32, {})});
       FAIL("no error");
     } catch (const KernelError& e) {
       CHECK(e.kind() == KernelError::Kind::Index);
@@ -84,15 +85,19 @@ TEST_CASE("sgd updates many tensors in one call", "[update]") {
     double momentum, dampening, decay;
     bool nesterov, maximize, first;
   };
-  for (const Rule& r : {Rule{0, 0, 0, false, false, true}, Rule{0, 0, 0.1, false, true, true}, Rule{0.9, 0, 0, false, false, true},
-                        Rule{0.9, 0, 0, false, false, false}, Rule{0.9, 0.1, 0.01, false, false, false},
-                        Rule{0.9, 0, 0.01, true, false, false}, Rule{0.9, 0, 0.01, true, true, true}}) {
+  for (const Rule& r :
+       {Rule{0, 0, 0, false, false, true}, Rule{0, 0, 0.1, false, true, true}, Rule{0.9, 0, 0, false, false, true},
+        Rule{0.9, 0, 0, false, false, false}, Rule{0.9, 0.1, 0.01, false, false, false},
+        Rule{0.9, 0, 0.01, true, false, false}, Rule{0.9, 0, 0.01, true, true, true}}) {
     const bool has_buffers = r.momentum != 0;
     Arguments args;
     args << params << grads << (has_buffers ? buffers : none) << 0.1 << r.momentum << r.dampening << r.decay
          << r.nesterov << r.maximize << r.first;
     check_kernel("sgd_update", args, has_buffers ? joined({params, buffers}) : params, 1e-6);
   }
+  const std::vector<Array> unwritten = tensors(41);
+  check_kernel("sgd_update", Arguments() << params << grads << buffers << 0.1 << 0 << 0 << 0 << false << false << false,
+               joined({params, unwritten}), 1e-6);
 }
 
 TEST_CASE("sgd updates in place and from strided parameters", "[update]") {
@@ -122,8 +127,9 @@ TEST_CASE("adam and adamw", "[update]") {
     for (bool decoupled : {false, true}) {
       for (double decay : {0.0, 0.01}) {
         for (bool maximize : {false, true}) {
-          check_kernel("adam_update", Arguments() << params << grads << means << squares << step << 1e-3 << 0.9 << 0.999 << 1e-8
-                                                  << decay << decoupled << maximize,
+          check_kernel("adam_update",
+                       Arguments() << params << grads << means << squares << step << 1e-3 << 0.9 << 0.999 << 1e-8
+                                   << decay << decoupled << maximize,
                        joined({params, means, squares}), 5e-5);
         }
       }
