@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
@@ -105,6 +106,11 @@ Object set_num_threads(PyObject*, PyObject* object) {
   return Object::share(Py_None);
 }
 
+Object use_reference_kernels(PyObject*, PyObject* yes) {
+  eager::use_reference_kernels(succeeded(PyObject_IsTrue(yes)) != 0);
+  return Object::share(Py_None);
+}
+
 }  // namespace
 
 PyMethodDef setting_functions[] = {
@@ -115,6 +121,7 @@ PyMethodDef setting_functions[] = {
     {"can_cast", method<can_cast>(), METH_FASTCALL, "True when PyTorch allows the conversion in place."},
     {"finfo", method<finfo>(), METH_FASTCALL, "The limits of a floating dtype."},
     {"iinfo", method<iinfo>(), METH_O, "The limits of an integer dtype."},
+    {"_use_reference_kernels", method<use_reference_kernels>(), METH_O, "Whether ops run the slow loops that define them (tests)."},
     {"get_num_threads", method<get_num_threads>(), METH_NOARGS, "The number of threads that kernels use."},
     {"set_num_threads", method<set_num_threads>(), METH_O, "Changes the number of threads that kernels use."},
     {}};
