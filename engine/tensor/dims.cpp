@@ -10,11 +10,13 @@ int64_t checked_numel(std::span<const int64_t> sizes) {
   int64_t n = 1;
   bool zero = false, overflow = false;
   for (int64_t s : sizes) {
-    check(s >= 0, "Trying to create tensor with negative dimension {}: {}", s, to_string(sizes));
+    if (s < 0) [[unlikely]]
+      fail(ErrorKind::RuntimeError, "Trying to create tensor with negative dimension {}: {}", s, to_string(sizes));
     zero |= s == 0;
     overflow |= s != 0 && __builtin_mul_overflow(n, s, &n);
   }
-  check(zero || !overflow, "A tensor of shape {} has more elements than 63 bits can count.", to_string(sizes));
+  if (overflow && !zero) [[unlikely]]
+    fail(ErrorKind::RuntimeError, "A tensor of shape {} has more elements than 63 bits can count.", to_string(sizes));
   return zero ? 0 : n;
 }
 
