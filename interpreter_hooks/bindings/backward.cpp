@@ -97,9 +97,9 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
 }
 
 PyMethodDef autograd_functions[] = {
-    {"_backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
+    {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
      "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
-    {"_grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,
+    {"grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,
      "grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None)"},
     {}};
 

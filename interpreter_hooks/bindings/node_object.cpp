@@ -92,6 +92,7 @@ Object wrap_node(const Ref<autograd::Node>& node) {
   return self;
 }
 
+Ref<autograd::Node> node_in(Borrowed object) { return Ref<autograd::Node>(node_of(object)); }
 bool is_node(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), base_type); }
 
 void create_node_type(PyObject* module) {

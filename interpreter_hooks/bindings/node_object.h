@@ -9,6 +9,8 @@ namespace terra::hooks {
 /// equal.
 Object wrap_node(const Ref<autograd::Node>& node);
 bool is_node(Borrowed object);
+/// The node behind such an object.
+Ref<autograd::Node> node_in(Borrowed object);
 
 void create_node_type(PyObject* module);
 
