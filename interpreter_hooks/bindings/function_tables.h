@@ -10,7 +10,7 @@ extern PyMethodDef numpy_functions[];         // numpy.cpp: from_numpy, frombuff
 extern PyMethodDef copying_functions[];       // copying.cpp: _rebuild_tensor
 extern PyMethodDef setting_functions[];       // settings.cpp: set_default_dtype, manual_seed, ...
 extern PyMethodDef autograd_functions[];      // autograd_functions.cpp: backward, grad, ...
-extern PyMethodDef function_node_functions[]; // function_node.cpp: autograd.Function
+extern PyMethodDef function_node_functions[];  // function_node.cpp: autograd.Function
 extern PyMethodDef record_functions[];        // records.cpp: op_records
 extern PyMethodDef module_functions[];        // module_type.cpp
 

@@ -1,0 +1,95 @@
+// Nodes of the tape whose gradient is a Python function: what terra.autograd.Function is made of.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/node_object.h"
+#include "interpreter_hooks/bindings/observer.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+Tensor tensor_or_none(Borrowed object) { return object == Py_None ? Tensor() : tensor_of(object); }
+
+/// Backward runs on the thread that called it, which holds the lock.
+class FunctionNode final : public autograd::Node {
+ public:
+  FunctionNode(std::string name, Borrowed backward, Borrowed release)
+      : name_(std::move(name)), backward_(Object::share(backward)), release_(Object::share(release)) {}
+
+  std::string name() const override { return name_; }
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    Object given = owned(PyTuple_New(static_cast<Py_ssize_t>(grads.size())));
+    for (size_t i = 0; i < grads.size(); ++i)
+      PyTuple_SET_ITEM(given.get(), i, grads[i].defined() ? wrap(grads[i]) : Py_NewRef(Py_None));
+    Object node = wrap_node(Ref<autograd::Node>(static_cast<autograd::Node*>(this)));
+    Object taken = owned(PyObject_CallFunctionObjArgs(backward_.get(), given.get(), node.get(), nullptr));
+    std::vector<Tensor> result;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken.get()); ++i) {
+      Tensor gradient = tensor_or_none(PyTuple_GET_ITEM(taken.get(), i));
+      const size_t place = static_cast<size_t>(i);
+      if (gradient.defined() && place < input_sizes_.size() && edges[place].node)
+        check(gradient.sizes() == input_sizes_[place],
+              "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}", name_,
+              i, to_string(gradient.sizes()), to_string(input_sizes_[place]));
+      result.push_back(edges[place].node ? std::move(gradient) : Tensor());
+    }
+    return result;
+  }
+
+  void release_saved() override { owned(PyObject_CallNoArgs(release_.get())); }
+
+  void add_input(const Tensor& input) {
+    edges.push_back(input.requires_grad() ? autograd::gradient_edge(input) : autograd::Edge{});
+    input_sizes_.push_back(input.sizes());
+  }
+
+ private:
+  std::string name_;
+  Object backward_, release_;
+  std::vector<Dims> input_sizes_;
+};
+
+/// _function_node(name, inputs, outputs, backward, release): makes the node the history of the outputs. The edges are
+/// found first, since an output may be an input that was written to. backward(grads, node) and the result are tuples
+/// of tensors and None; release() is called when what was saved is no longer needed.
+Object function_node(PyObject*, PyObject* args) {
+  const char* name = nullptr;
+  PyObject *inputs, *outputs, *backward, *release;
+  if (!PyArg_ParseTuple(args, "sO!O!OO:_function_node", &name, &PyList_Type, &inputs, &PyList_Type, &outputs, &backward,
+                        &release))
+    throw PythonError{};
+  if (OpObserver* observer = op_observer()) observer->on_opaque("autograd.Function", Py_None);
+  auto* node = new FunctionNode(name, backward, release);
+  const Ref<autograd::Node> owner(node);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) node->add_input(tensor_of(PyList_GET_ITEM(inputs, i)));
+  node->results = static_cast<uint32_t>(PyList_GET_SIZE(outputs));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i)
+    autograd::set_history(tensor_of(PyList_GET_ITEM(outputs, i)), owner, static_cast<uint32_t>(i));
+  return Object::share(Py_None);
+}
+
+/// _with_history(tensor, node, index): the same values as result `index` of the node.
+Object with_history(PyObject*, PyObject* args) {
+  PyObject *tensor, *node;
+  unsigned index = 0;
+  if (!PyArg_ParseTuple(args, "OOI:_with_history", &tensor, &node, &index)) throw PythonError{};
+  if (!is_tensor(tensor) || !is_node(node)) raise(PyExc_TypeError, "_with_history() takes a tensor and a node");
+  const TensorImpl& t = *impl_of(tensor);
+  const Tensor alias = Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset);
+  autograd::set_history(alias, node_in(node), index);
+  return Object::steal(wrap(alias));
+}
+
+}  // namespace
+
+PyMethodDef function_node_functions[] = {{"_function_node", method<function_node>(), METH_VARARGS, nullptr},
+                                         {"_with_history", method<with_history>(), METH_VARARGS, nullptr},
+                                         {}};
+
+}  // namespace terra::hooks
