@@ -1,6 +1,6 @@
 """Containers of parameters. Plain tensors put into them become parameters; other values are kept as they are."""
 
-from collections import abc
+from collections import OrderedDict, abc
 
 import _terra_C as C
 
@@ -16,14 +16,11 @@ def _as_parameter(value):
     return Parameter(value) if isinstance(value, C.Tensor) and not isinstance(value, Parameter) else value
 
 
-def _described(key, value):
+def _described(key, value, kind_of):
     if not isinstance(value, C.Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
-    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    size = "x".join(str(n) for n in value.size())
-    return f"  ({key}): {kind} containing: [{typename(value)} of size {size}]" if kind == "Parameter" else (
-        f"  ({key}): {kind} containing: [{value.dtype} of size {size}]"
-    )
+    name = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"  ({key}): {name} containing: [{kind_of(value)} of size {'x'.join(str(n) for n in value.size())}]"
 
 
 class ParameterList(Module):
@@ -73,14 +70,14 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        return "\n".join(_described(i, value) for i, value in enumerate(self))
+        return "\n".join(_described(i, value, lambda v: v.dtype) for i, value in enumerate(self))
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("ParameterList should not be called.")
 
 
 class ParameterDict(Module):
-    """A dict of parameters, in order of insertion; entries are attributes named by key."""
+    """A dict of parameters, in order of insertion (a plain dict given at once: by key); entries are attributes named by key."""
 
     def __init__(self, parameters=None):
         super().__init__()
@@ -165,15 +162,17 @@ class ParameterDict(Module):
                 "ParametersDict.update should be called with an iterable of key/value pairs, but got "
                 f"{type(parameters).__name__}"
             )
-        if isinstance(parameters, (abc.Mapping, ParameterDict)):
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
             parameters = list(parameters.items())
+        elif isinstance(parameters, abc.Mapping):
+            parameters = sorted(parameters.items())
         for pair in parameters:
             if len(pair) != 2:
                 raise ValueError(f"ParameterDict update sequence element has length {len(pair)}; 2 is required")
             self[pair[0]] = pair[1]
 
     def extra_repr(self):
-        return "\n".join(_described(key, value) for key, value in self.items())
+        return "\n".join(_described(key, value, typename) for key, value in self.items())
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")

@@ -1,0 +1,176 @@
+"""Function: an operation with a forward and a backward written in Python."""
+
+import _terra_C as C
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class _Saved:
+    """A tensor kept for backward. An output is kept without its history, which would be a cycle through this function's
+    own node, and gets it back when it is asked for."""
+
+    __slots__ = ("index", "tensor", "version")
+
+    def __init__(self, tensor, index):
+        self.index = index
+        self.tensor = tensor if index is None else tensor.detach()
+        self.version = tensor._version
+
+    def get(self, ctx):
+        if self.tensor._version != self.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{self.tensor.type()} {list(self.tensor.shape)}], which is at version {self.tensor._version}; expected "
+                f"version {self.version} instead."
+            )
+        if self.index is None or ctx._node is None:
+            return self.tensor
+        return C._with_history(self.tensor, ctx._node, self.index)
+
+
+class FunctionCtx:
+    """What forward and backward of one call share; any attribute may be set."""
+
+    _node = None  # the node of this call, while its backward runs
+    _to_save = ()
+    _saved = ()
+    _dirty = ()
+    _non_differentiable = ()
+    _materialize_grads = True
+    _freed = False
+    needs_input_grad = ()
+
+    def save_for_backward(self, *tensors):
+        """Keeps tensors; an in-place change to one of them before backward is an error then."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, C.Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+        self._to_save = tensors
+
+    save_for_forward = save_for_backward
+
+    @property
+    def saved_tensors(self):
+        if self._freed:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+                "you need to access saved tensors after calling backward."
+            )
+        return tuple(None if saved is None else saved.get(self) for saved in self._saved)
+
+    def mark_dirty(self, *tensors):
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors):
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value):
+        self._materialize_grads = value
+
+
+def _among(tensor, tensors):
+    return any(tensor is other for other in tensors)
+
+
+class Function:
+    """Subclasses have static methods forward(ctx, *args) and backward(ctx, *grads); calls go through apply."""
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so you "
+            "should invoke them on the class itself."
+        )
+
+    @classmethod
+    def apply(cls, *args):
+        ctx = FunctionCtx()
+        recording = C.is_grad_enabled()
+        ctx.needs_input_grad = tuple(isinstance(a, C.Tensor) and a.requires_grad for a in args)
+        with C.no_grad():
+            if cls.setup_context is Function.setup_context:
+                result = cls.forward(ctx, *args)
+            else:
+                result = cls.forward(*args)
+                cls.setup_context(ctx, args, result)
+        single = not isinstance(result, tuple)
+        outputs = [result] if single else list(result)
+        for i, output in enumerate(outputs):
+            # an argument handed back as it is becomes a tensor of its own; one that was written to stays itself
+            if isinstance(output, C.Tensor) and _among(output, args) and not _among(output, ctx._dirty):
+                with C.no_grad():
+                    outputs[i] = output.view_as(output)
+        if recording and any(ctx.needs_input_grad):
+            cls._record(ctx, args, outputs, result if not single else (result,))
+        return outputs[0] if single else tuple(outputs)
+
+    @classmethod
+    def _record(cls, ctx, args, outputs, returned):
+        places = [i for i, a in enumerate(args) if isinstance(a, C.Tensor)]
+        differentiable = [
+            o for o, output in enumerate(outputs)
+            if isinstance(output, C.Tensor) and not _among(returned[o], ctx._non_differentiable)
+            and (output.is_floating_point() or output.is_complex())
+        ]  # fmt: skip
+        count, size = len(args), len(outputs)
+        metadata = [(tuple(outputs[o].shape), outputs[o].dtype) for o in differentiable]
+
+        def backward(grads, node):
+            full = [None] * size
+            for o, grad, (shape, dtype) in zip(differentiable, grads, metadata):
+                full[o] = C.zeros(shape, dtype=dtype) if grad is None and ctx._materialize_grads else grad
+            ctx._node = node
+            try:
+                return _gradients_of_inputs(cls, ctx, full, count, places)
+            finally:
+                ctx._node = None
+
+        def release():
+            ctx._freed = bool(ctx._saved)
+            ctx._saved = ()
+
+        index_of = {id(returned[o]): i for i, o in enumerate(differentiable)}
+        ctx._saved = [None if t is None else _Saved(t, index_of.get(id(t))) for t in ctx._to_save]
+        ctx._to_save = ()
+        C._function_node(
+            cls.__name__ + "Backward", [args[i] for i in places], [outputs[o] for o in differentiable], backward, release
+        )
+
+
+def _gradients_of_inputs(cls, ctx, grads, count, places):
+    """cls.backward's results for the tensor arguments, checked."""
+    results = cls.backward(ctx, *grads)
+    results = results if isinstance(results, tuple) else (results,)
+    if len(results) > count and all(r is None for r in results[count:]):
+        results = results[:count]
+    if len(results) != count:
+        raise RuntimeError(
+            f"function {cls.__name__}Backward returned an incorrect number of gradients (expected {count}, got {len(results)})"
+        )
+    return tuple(results[i] for i in places)
+
+
+def once_differentiable(backward):
+    """For a backward that is not itself differentiable."""
+
+    def without_grad(ctx, *grads):
+        with C.no_grad():
+            return backward(ctx, *grads)
+
+    return without_grad

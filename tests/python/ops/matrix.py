@@ -1,0 +1,210 @@
+# run: --capture=off
+# timeout: 600
+"""Every sample of every op record: kernels = reference loops, numeric first and second gradients, in-place forms; and the
+examples run."""
+
+import random
+import sys
+
+import _terra_C as C
+import terra
+from _samples import all_close, numbers_of, samples, tensors_in
+
+only = sys.argv[1:]
+failures = []
+passed = 0
+
+
+import faulthandler; faulthandler.enable()
+def judge(call, what, holds, detail=""):
+    global passed
+    if holds:
+        passed += 1
+    else:
+        failures.append(f"{call}: {what} {detail}")
+
+
+def guarded(call, what, check):
+    """Runs check() -> (holds, detail); an exception is a failure."""
+    try:
+        holds, detail = check()
+    except Exception as error:
+        holds, detail = False, f"raised {type(error).__name__}: {error}"
+    judge(call, what, holds, detail)
+
+
+# ---- kernels = reference -------------------------------------------------------------------------------------------
+TOLERANCE = {"float32": (1e-5, 1e-5), "float64": (1e-12, 1e-12)}
+
+
+def evaluated(call, reference):
+    C._use_reference_kernels(reference)
+    try:
+        args, kwargs = call.arguments()
+        terra.manual_seed(7)
+        results = tensors_in(call.run(args, kwargs))
+        return [(str(t.dtype), tuple(t.shape), numbers_of(t)) for t in results + tensors_in(args)]
+    finally:
+        C._use_reference_kernels(False)
+
+
+def same_as_reference(call):
+    relative, absolute = TOLERANCE[str(call.dtype).split(".")[-1]]
+    ours, meant = evaluated(call, False), evaluated(call, True)
+    for a, b in zip(ours, meant):
+        if a[:2] != b[:2] or not all_close(a[2], b[2], relative, absolute):
+            return False, f"\n    kernel    {a}\n    reference {b}"
+    return len(ours) == len(meant), ""
+
+
+# ---- gradients -----------------------------------------------------------------------------------------------------
+STEP = 1e-5
+CHECKED_ELEMENTS = 24
+
+
+class Problem:
+    """The loss sum(result * weight) as a function of the floating tensors among the arguments, and of the weights."""
+
+    def __init__(self, call):
+        self.call = call
+        self.args, self.kwargs = call.arguments(dtype=terra.float64)
+        self.inputs = [t for t in tensors_in(self.args) + tensors_in(self.kwargs) if t.is_floating_point()]
+        self.inputs = [t for t in self.inputs if t.numel() > 0]
+        dice = random.Random(3)
+        results = self.results()
+        self.weights = [
+            terra.tensor([dice.gauss(0, 1) for _ in range(t.numel())], dtype=terra.float64).reshape(t.shape) for t in results
+        ]
+        self.probes = [
+            terra.tensor([dice.gauss(0, 1) for _ in range(t.numel())], dtype=terra.float64).reshape(t.shape)
+            for t in self.inputs
+        ]
+        self.dice = dice
+
+    def results(self):
+        return [t for t in tensors_in(self.call.run(self.args, self.kwargs)) if t.is_floating_point()]
+
+    def loss(self):
+        total = terra.zeros((), dtype=terra.float64)
+        for result, weight in zip(self.results(), self.weights):
+            total = total + (result * weight).sum()
+        return total
+
+    def gradients(self, create_graph=False):
+        for t in self.inputs:
+            t.requires_grad_(True)
+        loss = self.loss()
+        if not loss.requires_grad:
+            return [None] * len(self.inputs)
+        return terra.autograd.grad(loss, self.inputs, create_graph=create_graph, allow_unused=True)
+
+    def probed(self, create_graph=False):
+        """The derivative of the loss along the probes."""
+        total = terra.zeros((), dtype=terra.float64)
+        for g, probe in zip(self.gradients(create_graph), self.probes):
+            if g is not None:
+                total = total + (g * probe).sum()
+        return total
+
+    def compare(self, function, variables, gradients, tolerance):
+        """Central differences of `function` by some elements of the variables."""
+        for number, (t, g) in enumerate(zip(variables, gradients)):
+            flat = t.detach()
+            places = list(range(t.numel()))
+            if len(places) > CHECKED_ELEMENTS:
+                places = self.dice.sample(places, CHECKED_ELEMENTS)
+            given = [0.0] * t.numel() if g is None else numbers_of(g)
+            if g is not None and (g.shape != t.shape or g.dtype != t.dtype):
+                return False, f"gradient {number} is {g.dtype} {list(g.shape)} for {t.dtype} {list(t.shape)}"
+            for place in places:
+                index = []
+                rest = place
+                for size in reversed(t.shape):
+                    index.insert(0, rest % size)
+                    rest //= size
+                before = flat[tuple(index)].item()
+                values = []
+                for moved in (before + STEP, before - STEP):
+                    with terra.no_grad():
+                        flat[tuple(index)] = moved
+                    values.append(function().item())
+                with terra.no_grad():
+                    flat[tuple(index)] = before
+                numeric = (values[0] - values[1]) / (2 * STEP)
+                if not abs(numeric - given[place]) <= tolerance * max(1.0, abs(numeric), abs(given[place])):
+                    return False, f"input {number} at {index}: numeric {numeric:.9g}, computed {given[place]:.9g}"
+        return True, ""
+
+
+def first_gradient(call):
+    problem = Problem(call)
+    gradients = problem.gradients()
+
+    def value():
+        with terra.no_grad():
+            return problem.loss()
+
+    return problem.compare(value, problem.inputs, gradients, 1e-6)
+
+
+def second_gradient(call):
+    problem = Problem(call)
+    for w in problem.weights:
+        w.requires_grad_(True)
+    derivative = problem.probed(create_graph=True)
+    variables = problem.inputs + problem.weights
+    gradients = [None] * len(variables)
+    if derivative.requires_grad:
+        gradients = terra.autograd.grad(derivative, variables, allow_unused=True)
+    return problem.compare(lambda: problem.probed(), variables, gradients, 1e-5)
+
+
+# ---- in-place forms ------------------------------------------------------------------------------------------------
+def in_place(call):
+    args, kwargs = call.arguments()
+    if not isinstance(args[0], terra.Tensor):
+        return True, ""
+    terra.manual_seed(7)
+    plain = tensors_in(call.run(args, kwargs))[0]
+    if plain.shape != args[0].shape or (plain.dtype != args[0].dtype and args[0].is_floating_point() is False):
+        return True, ""
+    args, kwargs = call.arguments()
+    target = args[0] = args[0].clone()
+    version = target._version
+    terra.manual_seed(7)
+    result = getattr(C._ops, call.record["name"] + "_")(*args, **kwargs)
+    wanted = plain.to(target.dtype)
+    if result is not target or numbers_of(target) != numbers_of(wanted) and "nan" not in str(numbers_of(wanted)):
+        return False, f"gives {numbers_of(target)} instead of {numbers_of(wanted)}"
+    return target._version > version, "the version didn't change"
+
+
+def chosen(record):
+    return not only or record["name"] in only
+
+
+for call in samples():
+    if not chosen(call.record):
+        continue
+    guarded(call, "kernel = reference:", lambda: same_as_reference(call))
+    if call.record["in_place"]:
+        guarded(call, "in place:", lambda: in_place(call))
+for call in samples(("float64",)):
+    if chosen(call.record) and call.differentiable:
+        guarded(call, "first gradient:", lambda: first_gradient(call))
+        guarded(call, "second gradient:", lambda: second_gradient(call))
+for record in C.op_records():
+    if chosen(record) and record["example"]:
+
+        def runs(example=record["example"]):
+            *statements, last = example.split("\n")
+            names = {"terra": terra}
+            exec("\n".join(statements), names)
+            return eval(last, names) is not None, "is None"
+
+        guarded(record["name"], "example:", runs)
+
+for failure in failures:
+    print(failure, file=sys.stderr)
+print(f"{passed} passed, {len(failures)} failed" if failures else f"{passed} passed")
+sys.exit(bool(failures))
