@@ -187,6 +187,20 @@ void logsumexp_of(Composition& c) {
 void count_nonzero_of(Composition& c) { c.result(sum(ne(c.tensor(0), 0), c.arg(1))); }
 void nansum_of(Composition& c) { c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2))); }
 
+/// Sums over the dimensions along which `sizes` were broadcast.
+void sum_to_size_of(Composition& c) {
+  const Tensor t = c.tensor(0);
+  const auto sizes = c.ints(1);
+  if (Dims(sizes) == t.sizes()) return c.result(t);
+  check(broadcast_sizes(t.sizes(), sizes) == t.sizes(), "size {} is not expandable to size {}.", to_string(sizes),
+        to_string(t.sizes()));
+  const size_t lead = t.rank() - sizes.size();
+  Dims dims;
+  for (size_t i = 0; i < t.rank(); ++i)
+    if (i < lead || (sizes[i - lead] == 1 && t.sizes()[i] != 1)) dims.push_back(static_cast<int64_t>(i));
+  c.result(dims.empty() ? view(t, sizes) : view(sum(t, dims), sizes));
+}
+
 // ---- samples --------------------------------------------------------------------------------------------------------
 const std::vector<Sample> kOverDims = {{"randn(3, 4)"},
                                        {"randn(2, 3, 4), 1"},
@@ -277,6 +291,14 @@ const Op sum_dtype{{.name = "sum_dtype",
                     .example = "",
                     .composite = sum_dtype_of,
                     .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}}};
+const Op sum_to_size{{.name = "sum_to_size",
+                      .signature = "(Tensor self, int[] *size) -> Tensor",
+                      .doc = "The sum over the dimensions along which a tensor of the given size was broadcast.",
+                      .example = "terra.ones(2, 3).sum_to_size(1, 3)",
+                      .flags = kMethod,
+                      .composite = sum_to_size_of,
+                      .samples = {{"randn(2, 3), (1, 3)"}, {"randn(2, 3), (3,)"}, {"randn(2, 3), ()"},
+                                  {"randn(2, 1, 3), (1, 1)"}}}};
 const Op prod{{.name = "prod",
                .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
                .doc = "The product over dim, over everything by default.",

@@ -1,7 +1,6 @@
 #include "engine/ops/rules.h"
 
 #include "engine/ops/convert.h"
-#include "engine/ops/reduce.h"
 #include "engine/ops/view.h"
 
 namespace terra {
@@ -73,17 +72,6 @@ int64_t known_integer(const Tensor& t) {
   ensure(!t->is_symbolic(), "the sizes of a result depend on the values of a tensor that isn't computed yet");
   ensure(t.numel() == 1, "a tensor of one element is read as an integer");
   return *(t.dtype() == DType::I64 ? t : ops::to_dtype(t, DType::I64))->data_as<int64_t>();
-}
-
-Tensor sum_to_size(const Tensor& t, const Dims& sizes) {
-  if (t.sizes() == sizes) return t;
-  const size_t lead = t.rank() - sizes.size();
-  Dims dims;
-  for (size_t i = 0; i < t.rank(); ++i)
-    if (i < lead || (sizes[i - lead] == 1 && t.sizes()[i] != 1)) dims.push_back(static_cast<int64_t>(i));
-  if (dims.empty()) return ops::view(t, sizes);
-  const Tensor summed = ops::sum(t, dims, true);
-  return lead == 0 ? summed : ops::view(summed, sizes);
 }
 
 }  // namespace terra

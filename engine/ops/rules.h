@@ -39,9 +39,6 @@ uint64_t dim_mask(const Arg& dims, size_t rank);
 /// tensor that has no value yet.
 int64_t known_integer(const Tensor& t);
 
-/// Sums over the broadcast dimensions so that the result has the given sizes.
-Tensor sum_to_size(const Tensor& t, const Dims& sizes);
-
 /// A reduction's result (or its gradient), brought back to the rank of its operand: size 1 where it was reduced.
 Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool keepdim);
 
