@@ -7,18 +7,27 @@ import importlib
 import _terra_C as _C
 from _terra_C import *  # noqa: F401,F403
 
+from ._functions import *  # noqa: F401,F403
+from ._legacy import TYPES as _LEGACY_TYPES
 from .version import __version__
+
+globals().update(_LEGACY_TYPES)
 
 _SUBMODULES = (
     "accelerator", "amp", "autograd", "backends", "capture", "cuda", "mps", "nn", "optim", "random", "recursive",
     "serialization", "testing", "utils", "version", "vision",
 )  # fmt: skip
+_FROM_SUBMODULES = {
+    "save": "serialization", "load": "serialization", "autocast": "amp", "explain": "capture", "freeze": "capture",
+}  # fmt: skip
 
 
 def __getattr__(name):
     """Submodules are imported when they are first used: `import terra` alone stays fast."""
     if name in _SUBMODULES:
         return importlib.import_module("." + name, __name__)
-    if name in ("save", "load"):
-        return getattr(importlib.import_module(".serialization", __name__), name)
+    if name in _FROM_SUBMODULES:
+        value = getattr(importlib.import_module("." + _FROM_SUBMODULES[name], __name__), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,117 @@
+"""einsum: each step brings two operands to [batch, left, summed] x [batch, summed, right] and multiplies."""
+
+import _terra_C as C
+
+
+def _spelled_out(term, ndim, letters_for_dots):
+    """The subscripts of an operand with '...' replaced by letters."""
+    if "..." not in term:
+        if len(term) != ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of "
+                f"dimensions ({ndim}) for operand and no ellipsis was given"
+            )
+        return term
+    count = ndim - (len(term) - 3)
+    if count < 0:
+        raise RuntimeError(f"einsum(): the operand has {ndim} dimensions, too few for the subscripts {term}")
+    return term.replace("...", letters_for_dots[len(letters_for_dots) - count :] if count else "")
+
+
+def parse(equation, operands):
+    """(subscripts per operand, subscripts of the output)"""
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise RuntimeError(
+            f"einsum(): {'fewer' if len(operands) < len(terms) else 'more'} operands were provided than specified in the equation"
+        )
+    unused = [chr(c) for c in (*range(65, 91), *range(97, 123)) if chr(c) not in equation]
+    widest = max([t.dim() - len(s) + 3 for s, t in zip(terms, operands) if "..." in s], default=0)
+    dots = "".join(unused[: max(widest, 0)])
+    spelled = [_spelled_out(s, t.dim(), dots) for s, t in zip(terms, operands)]
+    everything = "".join(spelled)
+    if arrow:
+        output = output.replace("...", dots)
+    else:
+        output = dots + "".join(sorted(c for c in set(everything) if everything.count(c) == 1 and c not in dots))
+    for c in output:
+        if output.count(c) > 1:
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+        if c not in everything:
+            raise RuntimeError(
+                f"einsum(): output subscript {c} does not appear in the equation for any input operand"
+            )
+    return spelled, output
+
+
+def _diagonals(tensor, subscripts):
+    """Repeated letters of one operand become one dimension."""
+    for c in dict.fromkeys(subscripts):
+        while subscripts.count(c) > 1:
+            first = subscripts.index(c)
+            second = subscripts.index(c, first + 1)
+            if tensor.size(first) != tensor.size(second):
+                raise RuntimeError(
+                    f"einsum(): subscript {c} is repeated for operand but the sizes don't match, "
+                    f"{tensor.size(second)} != {tensor.size(first)}"
+                )
+            tensor = tensor.diagonal(0, first, second)
+            subscripts = subscripts.replace(c, "") + c
+    return tensor, subscripts
+
+
+def _summed(tensor, subscripts, keep):
+    dims = [i for i, c in enumerate(subscripts) if c not in keep]
+    return (tensor.sum(dims), "".join(c for c in subscripts if c in keep)) if dims else (tensor, subscripts)
+
+
+def _check_sizes(operands, spelled):
+    sizes = {}
+    for tensor, subscripts in zip(operands, spelled):
+        for c, size in zip(subscripts, tensor.shape):
+            known = sizes.setdefault(c, size)
+            if known != size and 1 not in (known, size):
+                raise RuntimeError(
+                    f"einsum(): subscript {c} has size {size} for operand which does not broadcast with previously seen size {known}"
+                )
+            sizes[c] = max(known, size) if 1 in (known, size) else known
+    return sizes
+
+
+def _pair(a, a_letters, b, b_letters, keep, sizes):
+    shared = [c for c in a_letters if c in b_letters]
+    batch = [c for c in shared if c in keep]
+    inner = [c for c in shared if c not in keep]
+    left = [c for c in a_letters if c not in b_letters]
+    right = [c for c in b_letters if c not in a_letters]
+
+    def arranged(tensor, letters, order):
+        tensor = tensor.permute([letters.index(c) for c in order])
+        return tensor.expand([sizes[c] if c in shared else tensor.size(i) for i, c in enumerate(order)])
+
+    def count(letters):
+        total = 1
+        for c in letters:
+            total *= sizes[c]
+        return total
+
+    a = arranged(a, a_letters, batch + left + inner).reshape(count(batch), count(left), count(inner))
+    b = arranged(b, b_letters, batch + inner + right).reshape(count(batch), count(inner), count(right))
+    letters = batch + left + right
+    return C.bmm(a, b).view([sizes[c] for c in letters]), "".join(letters)
+
+
+def einsum(equation, *operands):
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    spelled, output = parse(equation, operands)
+    sizes = _check_sizes(operands, spelled)
+    pairs = [_diagonals(t, s) for t, s in zip(operands, spelled)]
+    result, letters = _summed(*pairs[0], set(output).union(*(s for _, s in pairs[1:])))
+    for i in range(1, len(pairs)):
+        keep = set(output).union(*(s for _, s in pairs[i + 1 :]))
+        other, other_letters = _summed(*pairs[i], keep | set(letters))
+        result, letters = _pair(result, letters, other, other_letters, keep, sizes)
+        result, letters = _summed(result, letters, keep)
+    return result.permute([letters.index(c) for c in output])

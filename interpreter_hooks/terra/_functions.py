@@ -1,0 +1,123 @@
+"""Functions of the top level that are written in ops: comparisons of whole tensors, products of many, old constructors."""
+
+import math
+
+import _terra_C as C
+
+__all__ = [
+    "allclose", "atleast_1d", "atleast_2d", "block_diag", "cartesian_prod", "cdist", "compile", "cross", "einsum", "equal",
+    "is_floating_point", "is_nonzero", "isin", "logspace", "nan_to_num", "numel", "tensordot", "trace",
+]  # fmt: skip
+
+
+def equal(input, other):
+    """True when both have the same size and elements."""
+    if not isinstance(other, C.Tensor):
+        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return input.shape == other.shape and bool((input == other).all())
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(C.isclose(input, other, rtol, atol, equal_nan).all())
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_nonzero(input):
+    return bool(input)
+
+
+def numel(input):
+    return input.numel()
+
+
+def trace(input):
+    if input.dim() != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
+    return C.diagonal(input).sum()
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    if not input.is_floating_point():
+        return input.clone()
+    limits = C.finfo(input.dtype)
+    result = C.where(input.isnan(), C.full_like(input, nan), input)
+    result = C.where(input == math.inf, C.full_like(input, limits.max if posinf is None else posinf), result)
+    return C.where(input == -math.inf, C.full_like(input, limits.min if neginf is None else neginf), result)
+
+
+def isin(elements, test_elements):
+    test = C.as_tensor(test_elements).flatten()
+    elements = C.as_tensor(elements)
+    return (elements.unsqueeze(-1) == test).any(-1)
+
+
+def logspace(start, end, steps, base=10.0, dtype=None):
+    exponents = C.linspace(start, end, steps, dtype=dtype)
+    return C.pow(base, exponents)
+
+
+def cross(input, other, dim=-1):
+    if input.size(dim) != 3 or other.size(dim) != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.size(dim)} and {other.size(dim)}"
+        )
+    a, b = input.unbind(dim), other.unbind(dim)
+    return C.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
+
+
+def cdist(x1, x2, p=2.0):
+    """Distances of all rows of x1 to all rows of x2."""
+    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
+
+
+def tensordot(a, b, dims=2):
+    if isinstance(dims, int):
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([d % t.dim() for d in ([ds] if isinstance(ds, int) else ds)] for ds, t in zip(dims, (a, b)))
+    rest_a = [d for d in range(a.dim()) if d not in left]
+    rest_b = [d for d in range(b.dim()) if d not in right]
+    inner = math.prod(a.size(d) for d in left)
+    rows = a.permute([*rest_a, *left]).reshape(-1, inner)
+    columns = b.permute([*right, *rest_b]).reshape(inner, -1)
+    return C.matmul(rows, columns).reshape([*(a.size(d) for d in rest_a), *(b.size(d) for d in rest_b)])
+
+
+def atleast_1d(*tensors):
+    result = tuple(t.reshape(1) if t.dim() == 0 else t for t in tensors)
+    return result[0] if len(tensors) == 1 else result
+
+
+def atleast_2d(*tensors):
+    result = tuple(t.reshape(1, -1) if t.dim() < 2 else t for t in tensors)
+    return result[0] if len(tensors) == 1 else result
+
+
+def cartesian_prod(*tensors):
+    grids = C.meshgrid(*tensors, indexing="ij")
+    return C.stack([grid.flatten() for grid in grids], -1)
+
+
+def block_diag(*tensors):
+    blocks = atleast_2d(*tensors) if len(tensors) > 1 else (atleast_2d(*tensors),)
+    out = C.zeros(sum(b.size(0) for b in blocks), sum(b.size(1) for b in blocks), dtype=blocks[0].dtype)
+    row = column = 0
+    for block in blocks:
+        out[row : row + block.size(0), column : column + block.size(1)] = block
+        row, column = row + block.size(0), column + block.size(1)
+    return out
+
+
+def einsum(equation, *operands):
+    """Sums of products by Einstein's convention, two operands at a time from the left."""
+    from ._einsum import einsum as evaluate
+
+    return evaluate(equation, *operands)
+
+
+def compile(model=None, **_):
+    """Gives its argument back: hot code is captured without being marked. Also a decorator with options."""
+    return (lambda function: function) if model is None else model
