@@ -7,6 +7,7 @@
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/reducer.h"
 
 namespace terra::cpu {
 
@@ -23,34 +24,30 @@ bool beats(T x, T best) {
   return (kMax ? best < x : x < best) || (x != x && best == best);
 }
 
-/// Candidates that are kept side by side while a contiguous line is searched for its best value.
-constexpr int kCandidates = 16;
+/// Elements that are compared with the best one before anybody asks which of them it was.
+constexpr int64_t kSearchBlock = 64;
 
-/// The best value of a contiguous line that is long enough for a vector of candidates.
-template <bool kMax, class T>
-T best_of(const T* x, int64_t n) {
-  T best[kCandidates];
-  for (int k = 0; k < kCandidates; ++k) best[k] = x[k];
-  int64_t i = kCandidates;
-  for (; i + kCandidates <= n; i += kCandidates) {
-    for (int k = 0; k < kCandidates; ++k) {
-      const T y = x[i + k];
-      best[k] = (kMax ? best[k] < y : y < best[k]) || y != y ? y : best[k];
-    }
+/// The first element of a contiguous line that equals `best`, or is NaN if `best` is. There is one.
+template <class T>
+int64_t find(const T* x, int64_t n, T best) {
+  const bool nan = best != best;
+  int64_t i = 0;
+  for (; i + kSearchBlock <= n; i += kSearchBlock) {
+    int found = 0;
+    for (int64_t k = 0; k < kSearchBlock; ++k) found |= nan ? x[i + k] != x[i + k] : x[i + k] == best;
+    if (found) break;
   }
-  for (; i < n; ++i) best[0] = beats<kMax>(x[i], best[0]) ? x[i] : best[0];
-  for (int k = 1; k < kCandidates; ++k) best[0] = beats<kMax>(best[k], best[0]) ? best[k] : best[0];
-  return best[0];
+  while (!(nan ? x[i] != x[i] : x[i] == best)) ++i;
+  return i;
 }
 
 template <bool kMax, class T>
-int64_t index_of_best(const char* line, int64_t stride, int64_t n) {
-  if (stride == sizeof(T) && n >= 4 * kCandidates) {
-    const T* x = reinterpret_cast<const T*>(line);
-    const T best = best_of<kMax>(x, n);
-    int64_t i = 0;
-    while (!(x[i] == best || (x[i] != x[i] && best != best))) ++i;
-    return i;
+int64_t index_of_best(const char* line, int64_t stride, int64_t n, const Reducer& extreme) {
+  if (stride == sizeof(T) && n >= kSearchBlock) {
+    T best;
+    extreme.start(&best, 1);
+    extreme.row(&best, line, n);
+    return find(reinterpret_cast<const T*>(line), n, best);
   }
   int64_t index = 0;
   T best = *reinterpret_cast<const T*>(line);
@@ -83,9 +80,10 @@ void search(const View& in, int dim, const View& values, const View& indices) {
   const View operands[] = {in, with_dim(index_lines, in, dim).view(), with_dim(value_lines, in, dim).view()};
   Lines lines;
   lines_along(operands, dim, lines);
+  const Reducer& extreme = *reducer_of(kMax ? Fold::Max : Fold::Min, in.dtype);
   with_number_or_bool(in.dtype, [&]<class T>(T) {
     for_lines(lines, 4, [&](char* const* at) {
-      const int64_t index = index_of_best<kMax, T>(at[0], lines.strides[0], lines.lengths[0]);
+      const int64_t index = index_of_best<kMax, T>(at[0], lines.strides[0], lines.lengths[0], extreme);
       *reinterpret_cast<int64_t*>(at[1]) = index;
       if (values.defined()) {
         *reinterpret_cast<T*>(at[2]) = *reinterpret_cast<const T*>(at[0] + index * lines.strides[0]);

@@ -51,6 +51,20 @@ int transposed_dim(const Iteration& it, int64_t size) {
   return -1;
 }
 
+/// Transposes a tile: rows are dense in the input, columns in the output. Through a buffer, since lines that are a power
+/// of two apart would evict each other from the cache.
+template <class Bits>
+void copy_tile(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows, int64_t columns) {
+  Bits tile[kTile][kTile];
+  for (int64_t c = 0; c < columns; ++c) {
+    std::memcpy(tile[c], in + c * in_column, static_cast<size_t>(rows) * sizeof(Bits));
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    Bits* const to = reinterpret_cast<Bits*>(out + r * out_row);
+    for (int64_t c = 0; c < columns; ++c) to[c] = tile[c][r];
+  }
+}
+
 /// Copies squares of (dense, innermost) elements, so that the cache lines of either side are used whole.
 template <class Bits>
 void copy_transposed(const Iteration& it, int dense) {
@@ -79,10 +93,9 @@ void copy_transposed(const Iteration& it, int dense) {
       for (int64_t k = 0; k < n; ++k, tile = (tile + 1) % (row_tiles * column_tiles)) {
         const int64_t r0 = tile / column_tiles * kTile, c0 = tile % column_tiles * kTile;
         const int64_t r1 = std::min(r0 + kTile, rows), c1 = std::min(c0 + kTile, columns);
-        for (int64_t r = r0; r < r1; ++r) {
-          copy_row<Bits>(at[0] + r * it.strides[0][dense] + c0 * it.strides[0][last], it.strides[0][last],
-                         at[1] + r * it.strides[1][dense] + c0 * it.strides[1][last], it.strides[1][last], c1 - c0);
-        }
+        copy_tile<Bits>(at[0] + r0 * it.strides[0][dense] + c0 * it.strides[0][last], it.strides[0][dense],
+                        at[1] + r0 * it.strides[1][dense] + c0 * it.strides[1][last], it.strides[1][last], r1 - r0,
+                        c1 - c0);
       }
     });
   });

@@ -21,6 +21,8 @@ constexpr int64_t kGrainElements = 64 << 10;
 /// A contiguous piece shorter than this is collected in a buffer with its neighbours.
 constexpr int64_t kShortPiece = 32;
 constexpr int64_t kBuffer = 1024;
+/// So many rows of at most so many elements are folded as columns, one element of each row at a time.
+constexpr int64_t kShortRow = 24;
 
 int64_t blocks_of(int64_t n, int64_t block) { return std::max<int64_t>(1, (n + block - 1) / block); }
 
@@ -215,7 +217,10 @@ void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t re
   split_dims(out, in, reduced, s);
   if (s.kept.numel == 0) return;
   const auto size = static_cast<int64_t>(size_of(in.dtype));
-  const bool columns = s.kept.sizes[s.kept.rank - 1] > 1 && s.folded.numel > 1 && inner_step(s.kept) < inner_step(s.folded);
+  const int64_t neighbours = s.kept.sizes[s.kept.rank - 1];
+  const bool closer = neighbours > 1 && s.folded.numel > 1 && inner_step(s.kept) < inner_step(s.folded);
+  const bool short_rows = s.folded.numel <= kShortRow && neighbours >= kShortRow;
+  const bool columns = closer || short_rows;
   if (columns) reduce_columns(reducer, s, size);
   else reduce_rows(reducer, s, size);
 }

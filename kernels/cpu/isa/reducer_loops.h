@@ -1,7 +1,7 @@
 // From the algebra of a fold to its loops.
 //
-// A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), start, take(lane, x), widen,
-// merge(acc, acc). Lanes are independent, so the inner loops vectorize without reassociation.
+// A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), Out; start, lane(x),
+// take(lane, lane), widen(lane), merge(acc, acc). Lanes are independent, so the inner loops vectorize without reassociation.
 #pragma once
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/reducer.h"
@@ -12,28 +12,57 @@ namespace terra::cpu::TERRA_ISA {
 inline constexpr int64_t kPass = 4096;
 inline constexpr int64_t kRowsPerPass = 64;
 
+template <class T>
+constexpr bool kIsReal = static_cast<T>(0.5) != T(0) && sizeof(T) >= 4;
+
 template <class F>
 struct ReducerLoops {
   using In = typename F::In;
   using Lane = typename F::Lane;
   using Acc = typename F::Acc;
 
+  /// Floats that accumulate in their own dtype fill four vectors; other lanes are left to the vectorizer.
+  static constexpr bool kInRegisters = kIsReal<In> && sizeof(Lane) == sizeof(In);
+  static constexpr int kWide = kInRegisters ? 4 * static_cast<int>(kLanes<In>) : 64;
+
   static void start(void* acc, int64_t n) {
     for (int64_t j = 0; j < n; ++j) static_cast<Acc*>(acc)[j] = F::widen(F::start());
   }
 
+  /// The fold of a run, in kWidth lanes side by side.
   template <int kWidth>
   static Acc pass(const In* x, int64_t n) {
     Lane lanes[kWidth];
     for (int k = 0; k < kWidth; ++k) lanes[k] = F::start();
     int64_t i = 0;
-    for (; i + kWidth <= n; i += kWidth) {
-      for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], x[i + k]);
+    if constexpr (kInRegisters && kWidth == kWide) {
+      i = fold_vectors(x, n, lanes);
     }
-    for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], x[i]);
+    for (; i + kWidth <= n; i += kWidth) {
+      for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], F::lane(x[i + k]));
+    }
+    for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], F::lane(x[i]));
     Acc acc = F::widen(lanes[0]);
     for (int k = 1; k < kWidth; ++k) acc = F::merge(acc, F::widen(lanes[k]));
     return acc;
+  }
+
+  /// The whole quadruples of vectors of a run into four vectors of lanes, held in registers; how many elements that is.
+  static int64_t fold_vectors(const In* x, int64_t n, Lane* lanes) {
+    constexpr int64_t kLane = kLanes<In>;
+    Vec<In> v0 = load(lanes), v1 = load(lanes + kLane), v2 = load(lanes + 2 * kLane), v3 = load(lanes + 3 * kLane);
+    int64_t i = 0;
+    for (; i + 4 * kLane <= n; i += 4 * kLane) {
+      v0 = F::take(v0, load(x + i));
+      v1 = F::take(v1, load(x + i + kLane));
+      v2 = F::take(v2, load(x + i + 2 * kLane));
+      v3 = F::take(v3, load(x + i + 3 * kLane));
+    }
+    store(lanes, v0);
+    store(lanes + kLane, v1);
+    store(lanes + 2 * kLane, v2);
+    store(lanes + 3 * kLane, v3);
+    return i;
   }
 
   static void row(void* acc, const void* x, int64_t n) {
@@ -41,7 +70,7 @@ struct ReducerLoops {
     const In* from = static_cast<const In*>(x);
     for (int64_t i = 0; i < n; i += kPass) {
       const int64_t count = n - i < kPass ? n - i : kPass;
-      a = F::merge(a, count < 128 ? pass<4>(from + i, count) : pass<64>(from + i, count));
+      a = F::merge(a, count < 128 ? pass<4>(from + i, count) : pass<kWide>(from + i, count));
     }
   }
 
@@ -53,7 +82,7 @@ struct ReducerLoops {
       for (int64_t j = 0; j < columns; ++j) lanes[j] = F::start();
       for (int64_t r = r0; r < r1; ++r) {
         const In* from = reinterpret_cast<const In*>(static_cast<const char*>(x) + r * stride);
-        for (int64_t j = 0; j < columns; ++j) lanes[j] = F::take(lanes[j], from[j]);
+        for (int64_t j = 0; j < columns; ++j) lanes[j] = F::take(lanes[j], F::lane(from[j]));
       }
       for (int64_t j = 0; j < columns; ++j) a[j] = F::merge(a[j], F::widen(lanes[j]));
     }
@@ -79,9 +108,6 @@ consteval Reducer reducer() {
           Loops::merge,            Loops::finish};
 }
 
-template <class T>
-constexpr bool kIsReal = static_cast<T>(0.5) != T(0) && sizeof(T) >= 4;
-
 template <bool kFirst, class A, class B>
 struct Choose {
   using type = A;
@@ -98,7 +124,11 @@ struct SumFold {
   using Acc = typename Choose<kIsReal<T>, double, int64_t>::type;
   using Out = Lane;
   static Lane start() { return Lane(0); }
-  static Lane take(Lane lane, T x) { return lane + static_cast<Lane>(x); }
+  static Lane lane(T x) { return static_cast<Lane>(x); }
+  template <class V>
+  static V take(V lane, V x) {
+    return lane + x;
+  }
   static Acc widen(Lane lane) { return static_cast<Acc>(lane); }
   static Acc merge(Acc a, Acc b) { return a + b; }
 };
@@ -108,7 +138,10 @@ struct ProdFold : SumFold<T> {
   using typename SumFold<T>::Lane;
   using typename SumFold<T>::Acc;
   static Lane start() { return Lane(1); }
-  static Lane take(Lane lane, T x) { return lane * static_cast<Lane>(x); }
+  template <class V>
+  static V take(V lane, V x) {
+    return lane * x;
+  }
   static Acc merge(Acc a, Acc b) { return a * b; }
 };
 
@@ -125,7 +158,11 @@ struct MaxFold {
     else return T(0);
   }
   static T start() { return lowest(); }
-  static T take(T best, T x) { return best < x || x != x ? x : best; }
+  template <class V>
+  static V take(V best, V x) {
+    return (best < x) | (x != x) ? x : best;
+  }
+  static T lane(T x) { return x; }
   static T widen(T x) { return x; }
   static T merge(T a, T b) { return take(a, b); }
 };
@@ -137,7 +174,10 @@ struct MinFold : MaxFold<T> {
     else if constexpr (T(-1) < T(0)) return static_cast<T>(~MaxFold<T>::lowest());
     else return static_cast<T>(-1);
   }
-  static T take(T best, T x) { return x < best || x != x ? x : best; }
+  template <class V>
+  static V take(V best, V x) {
+    return (x < best) | (x != x) ? x : best;
+  }
   static T merge(T a, T b) { return take(a, b); }
 };
 
@@ -148,17 +188,18 @@ struct AnyFold {
   using Acc = uint8_t;
   using Out = bool;
   static Lane start() { return 0; }
-  static Lane take(Lane lane, T x) { return static_cast<Lane>(lane | static_cast<Lane>(x != T(0))); }
+  static Lane lane(T x) { return x != T(0); }
+  static Lane take(Lane a, Lane b) { return a | b; }
   static Acc widen(Lane lane) { return lane; }
-  static Acc merge(Acc a, Acc b) { return static_cast<Acc>(a | b); }
+  static Acc merge(Acc a, Acc b) { return a | b; }
 };
 
 template <class T>
 struct AllFold : AnyFold<T> {
   using Lane = uint8_t;
   static Lane start() { return 1; }
-  static Lane take(Lane lane, T x) { return static_cast<Lane>(lane & static_cast<Lane>(x != T(0))); }
-  static Lane merge(Lane a, Lane b) { return static_cast<Lane>(a & b); }
+  static Lane take(Lane a, Lane b) { return a & b; }
+  static Lane merge(Lane a, Lane b) { return a & b; }
 };
 
 /// In the order of Fold.

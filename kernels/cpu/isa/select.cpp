@@ -6,14 +6,18 @@ namespace terra::cpu::TERRA_ISA {
 
 namespace {
 
-/// where(condition, a, b) for elements of the size of Bits.
+/// where(condition, a, b) for elements of the size of Bits. By a mask, because the compiler makes a jump of a choice
+/// between two loaded values, and conditions are as good as random.
 template <class Bits>
 struct Where {
-  using First = bool;
+  using First = uint8_t;
   using In = Bits;
   using Out = Bits;
   explicit Where(const KernelArg*) {}
-  Bits operator()(bool condition, Bits a, Bits b) const { return condition ? a : b; }
+  Bits operator()(uint8_t condition, Bits a, Bits b) const {
+    const Bits mask = static_cast<Bits>(-static_cast<Bits>(condition != 0));
+    return static_cast<Bits>((a & mask) | (b & static_cast<Bits>(~mask)));
+  }
 };
 
 /// masked_fill(self, mask, value) = where(mask, value, self).
