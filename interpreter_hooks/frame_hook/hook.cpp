@@ -54,7 +54,12 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   } catch (const std::exception& e) {
     error = e.what();
   }
-  recorded(record, entry, recording->why(), recording->again());
+  Stop why = recording->why();
+  if (entry && !entry->graph && settings().mode != Mode::Stress) {
+    why = {Reason::NoTensorWork, "", record.file, record.line};
+    entry.reset();
+  }
+  recorded(record, entry, why, recording->again());
   if (entry) totals().captures++;
   if (!error.empty()) internal_error(record, error.c_str());
   record.recording_ms += now_ms() - before;

@@ -59,6 +59,8 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
   // Numbers that the graph read from tensors decide, before anything is published, whether the run counts.
   auto before_commit = [&] {
     if (refuse) return false;
+    if (!entry.late_decides) return true;
+    if (outputs.size() != entry.outputs.size()) return false;
     for (size_t i = 0; i < entry.outputs.size() && i < outputs.size(); i++) {
       if (auto* scalar = std::get_if<terra::Scalar>(&outputs[i])) {
         run.registers[entry.outputs[i]] = number_of(*scalar);
@@ -71,8 +73,14 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
   graph::RunResult result = entry.graph->run(tensors, scalars, before_commit, outputs);
   if (result.status != graph::RunStatus::Done) return false;
   for (size_t i = 0; i < entry.outputs.size(); i++) {
-    if (auto* tensor = std::get_if<Tensor>(&outputs[i])) run.registers[entry.outputs[i]] = object_of(*tensor);
+    PyObject*& place = run.registers[entry.outputs[i]];
+    if (auto* tensor = std::get_if<Tensor>(&outputs[i])) {
+      place = object_of(*tensor);
+    } else if (!place) {
+      place = number_of(std::get<terra::Scalar>(outputs[i]));
+    }
   }
+  if (!entry.late_decides) entry.late.run(run);
   return true;
 }
 

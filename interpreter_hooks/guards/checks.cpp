@@ -1,6 +1,7 @@
 // Guards on Python objects.
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 
 #include <algorithm>
@@ -123,6 +124,9 @@ std::string all_distinct_text(const Word* at, const RegisterFile& file) {
   }
   return text;
 }
+
+bool no_hooks_holds(Word* at, Run& run) { return !module_has_hooks(a_of(at, run)); }
+std::string no_hooks_text(const Word* at, const RegisterFile& file) { return name_a(at, file) + " has no hooks"; }
 
 bool truth_holds(Word* at, Run& run) {
   return PyObject_IsTrue(a_of(at, run)) == static_cast<int>(at[1]);  // numbers and strings only: no Python code

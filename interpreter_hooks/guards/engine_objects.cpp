@@ -2,6 +2,17 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/tensors.h"
 
+#include "engine/autograd/autograd.h"
+#include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/module_type.h"
+#include "interpreter_hooks/bindings/op_function.h"
+#include "interpreter_hooks/bindings/size_object.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+
+#include <algorithm>
+#include <cstring>
+
 namespace terra::capture {
 
 namespace {
@@ -32,18 +43,60 @@ const char* module_dict_name(uint64_t which) {
   return names[which];
 }
 
-// ---- not connected yet: the Tensor and Module types of interpreter_hooks/bindings ----
-bool is_module(PyObject*) { return false; }
-bool is_module_type(PyTypeObject*) { return false; }
-PyObject* module_part(PyObject*, uint64_t) { return nullptr; }
-bool module_has_hooks(PyObject*) { return true; }
+// ---- modules ----
 
-bool is_tensor(PyObject*) { return false; }
-bool is_tensor_type(PyTypeObject*) { return false; }
-TensorImpl* tensor_of(PyObject*) { return nullptr; }
-PyObject* object_of(const Tensor&) { return nullptr; }
-bool is_leaf(const TensorImpl&) { return true; }
-TensorImpl* gradient_of(const TensorImpl&) { return nullptr; }
-uint64_t engine_mode() { return 1; }
+bool is_module(PyObject* object) { return hooks::is_module(object); }
+bool module_reads_plainly(PyObject* module) { return hooks::module_reads_plainly(Py_TYPE(module)); }
+bool module_writes_plainly(PyObject* module) { return hooks::module_writes_plainly(Py_TYPE(module)); }
+bool module_calls_plainly(PyObject* module) { return hooks::module_calls_plainly(Py_TYPE(module)); }
+bool module_has_hooks(PyObject* module) { return hooks::module_has_hooks(module); }
+PyObject* module_part(PyObject* module, uint64_t which) {
+  return hooks::module_dict(module, static_cast<hooks::ModulePlace>(which));
+}
+
+// ---- tensors ----
+
+bool is_tensor_type(PyTypeObject* type) {
+  return hooks::tensor_type && (type == hooks::tensor_type || PyType_IsSubtype(type, hooks::tensor_type));
+}
+bool is_tensor(PyObject* object) { return is_tensor_type(Py_TYPE(object)); }
+bool is_plain_tensor(PyObject* object) { return hooks::is_plain_tensor_type(Py_TYPE(object)); }
+bool is_parameter(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), hooks::parameter_type); }
+TensorImpl* tensor_of(PyObject* object) { return hooks::impl_of(object); }
+PyObject* object_of(const Tensor& tensor) {
+  try {
+    return hooks::wrap(tensor);
+  } catch (const hooks::PythonError&) {
+    return nullptr;
+  }
+}
+
+namespace {
+Tensor shared(const TensorImpl& tensor) { return Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))); }
+}  // namespace
+
+bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad || autograd::is_leaf(shared(tensor)); }
+Tensor gradient_of(const TensorImpl& tensor) { return autograd::grad(shared(tensor)); }
+uint64_t engine_mode() { return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1; }
+
+// ---- other objects of the engine ----
+
+bool is_engine_type(PyTypeObject* type) { return !std::strncmp(type->tp_name, "terra.", 6); }
+
+bool is_engine_constant(PyObject* object) {
+  return hooks::is_op_function(object) || hooks::is_dtype(object) || hooks::is_device(object) ||
+         hooks::is_memory_format(object) || object == hooks::strided_layout() || is_grad_mode_function(object);
+}
+bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
+bool is_size(PyObject* object) { return Py_TYPE(object) == hooks::size_type; }
+bool is_op_function(PyObject* object) { return hooks::is_op_function(object); }
+
+bool is_grad_mode_type(PyObject* type) {
+  static constexpr const char* names[] = {"terra.no_grad", "terra.enable_grad", "terra.inference_mode",
+                                          "terra.set_grad_enabled"};
+  const char* name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
+  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return !std::strcmp(n, name); });
+}
+bool is_grad_mode_function(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "terra.grad_mode_function"); }
 
 }  // namespace terra::capture

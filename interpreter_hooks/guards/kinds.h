@@ -21,6 +21,8 @@ enum class Op : uint8_t {
   MethodPart,     // a [0 or 1]       __func__ or __self__ of a bound method
   PartialPart,    // a [0, 1 or 2]    func, args, keywords of a functools.partial
   ModulePart,     // a [part]         one of the four dicts of a terra.nn.Module
+  KeyOf,          // a b              value in a dict whose keys are objects
+  Gradient,       // a                .grad of a tensor (a new reference)
   // Guards.
   Is,             // a [object]
   Equal,          // a [value]        same type and value
@@ -38,7 +40,10 @@ enum class Op : uint8_t {
   AllDistinct,    // [registers]      pairwise
   Truth,          // a [0 or 1]       of a number made by host arithmetic
   Tensor,         // a [TensorFacts]
-  Apart,          // a b              storages of two tensors do not overlap
+  NoGradient,     // a                .grad is None
+  SameStorage,    // a b
+  Apart,          // [registers]      memory of tensors does not overlap
+  NoHooks,        // a                calling the module is calling its forward
   Mode,           // [word]           gradient mode and other engine-wide switches
   // Host arithmetic: dst = new reference.
   Binary,         // a b [NB_ code]

@@ -15,7 +15,10 @@ enum ModuleDict : uint64_t { module_own, module_parameters, module_buffers, modu
 const char* module_dict_name(uint64_t which);
 
 bool is_module(PyObject* object);
-bool is_module_type(PyTypeObject* type);
+/// Its class overrides no attribute access (no __setattr__, no __call__) with Python code.
+bool module_reads_plainly(PyObject* module);
+bool module_writes_plainly(PyObject* module);
+bool module_calls_plainly(PyObject* module);
 /// One of the dicts, borrowed; null where the module has none (yet).
 PyObject* module_part(PyObject* module, uint64_t which);
 /// True when calling the module does more than forward(): hooks are registered on it or on all modules.

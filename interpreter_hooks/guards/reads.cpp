@@ -58,6 +58,12 @@ bool partial_part_holds(Word* at, Run& run) { return found(at, run, partial_part
 
 bool module_part_holds(Word* at, Run& run) { return found(at, run, module_part(a_of(at, run), at[1])); }
 
+bool key_of_holds(Word* at, Run& run) {
+  PyObject* value = PyDict_GetItemWithError(a_of(at, run), b_of(at, run));
+  if (!value && PyErr_Occurred()) PyErr_Clear();
+  return found(at, run, value);
+}
+
 std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string function_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string closure_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
@@ -69,6 +75,7 @@ std::string slot_text(const Word* at, const RegisterFile& file) { return read_te
 std::string class_attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string method_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string key_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 
 }  // namespace terra::capture

@@ -2,13 +2,14 @@
 
 #include "interpreter_hooks/guards/functions.h"
 
+#include <algorithm>
+
 namespace terra::capture {
 
 TensorFacts::TensorFacts(const TensorImpl& tensor)
     : dtype(tensor.dtype),
       requires_grad(tensor.requires_grad),
       leaf(is_leaf(tensor)),
-      has_gradient(gradient_of(tensor) != nullptr),
       sizes(tensor.sizes),
       strides(tensor.strides),
       offset(tensor.offset) {}
@@ -16,13 +17,12 @@ TensorFacts::TensorFacts(const TensorImpl& tensor)
 bool TensorFacts::hold(const TensorImpl& tensor) const {
   return tensor.dtype == dtype && tensor.requires_grad == requires_grad && tensor.offset == offset &&
          tensor.sizes == sizes && tensor.strides == strides && !tensor.is_symbolic() &&
-         (!requires_grad || (is_leaf(tensor) == leaf && (gradient_of(tensor) != nullptr) == has_gradient));
+         (!requires_grad || is_leaf(tensor) == leaf);
 }
 
 std::string TensorFacts::text() const {
   return std::string(name_of(dtype)) + " " + to_string(sizes) + " strides " + to_string(strides) +
-         (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "") +
-         (requires_grad && has_gradient ? " with .grad" : "");
+         (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "");
 }
 
 bool tensor_holds(Word* at, Run& run) {
@@ -33,15 +33,52 @@ std::string tensor_text(const Word* at, const RegisterFile& file) {
   return file.name(head(at).a) + " is " + pointer<TensorFacts>(at[1])->text();
 }
 
+bool gradient_holds(Word* at, Run& run) {
+  Tensor gradient = gradient_of(*tensor_of(a_of(at, run)));
+  return gradient.defined() && found(at, run, object_of(gradient));
+}
+std::string gradient_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + ".grad is there"; }
+
+bool no_gradient_holds(Word* at, Run& run) { return !gradient_of(*tensor_of(a_of(at, run))).defined(); }
+std::string no_gradient_text(const Word* at, const RegisterFile& file) {
+  return file.name(head(at).a) + ".grad is None";
+}
+
+bool same_storage_holds(Word* at, Run& run) {
+  return tensor_of(a_of(at, run))->storage == tensor_of(b_of(at, run))->storage;
+}
+std::string same_storage_text(const Word* at, const RegisterFile& file) {
+  return file.name(head(at).a) + " and " + file.name(head(at).b) + " share their memory";
+}
+
 bool apart_holds(Word* at, Run& run) {
-  TensorImpl *a = tensor_of(a_of(at, run)), *b = tensor_of(b_of(at, run));
-  if (!a->storage || !b->storage) return false;
-  auto* x = static_cast<char*>(a->storage->data());
-  auto* y = static_cast<char*>(b->storage->data());
-  return x + a->storage->bytes() <= y || y + b->storage->bytes() <= x;
+  struct Block {
+    char *begin, *end;
+    bool operator<(const Block& other) const { return begin < other.begin; }
+  };
+  Block blocks[4 * 254];
+  int count = 0;
+  auto* list = reinterpret_cast<const Register*>(at + 1);
+  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
+    if (list[i] == no_register) continue;
+    Storage* storage = tensor_of(run.registers[list[i]])->storage.get();
+    if (!storage) return false;
+    auto* begin = static_cast<char*>(storage->data());
+    blocks[count++] = {begin, begin + storage->bytes()};
+  }
+  std::sort(blocks, blocks + count);
+  for (int i = 1; i < count; i++) {
+    if (blocks[i].begin < blocks[i - 1].end) return false;
+  }
+  return true;
 }
 std::string apart_text(const Word* at, const RegisterFile& file) {
-  return "memory of " + file.name(head(at).a) + " and " + file.name(head(at).b) + " does not overlap";
+  std::string text = "memory does not overlap:";
+  auto* list = reinterpret_cast<const Register*>(at + 1);
+  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
+    if (list[i] != no_register) text += " " + file.name(list[i]);
+  }
+  return text;
 }
 
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }

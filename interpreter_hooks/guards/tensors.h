@@ -11,6 +11,9 @@ namespace terra::capture {
 /// True for Tensor objects and instances of its subclasses.
 bool is_tensor(PyObject* object);
 bool is_tensor_type(PyTypeObject* type);
+/// Tensor or Parameter itself.
+bool is_plain_tensor(PyObject* object);
+bool is_parameter(PyObject* object);
 /// Borrowed.
 TensorImpl* tensor_of(PyObject* object);
 /// The one Python object of a tensor: new reference.
@@ -21,7 +24,6 @@ struct TensorFacts {
   DType dtype;
   bool requires_grad;
   bool leaf;
-  bool has_gradient;
   Dims sizes;
   Dims strides;
   int64_t offset;
@@ -32,10 +34,22 @@ struct TensorFacts {
 };
 
 bool is_leaf(const TensorImpl& tensor);
-/// The tensor's .grad (borrowed), or null.
-TensorImpl* gradient_of(const TensorImpl& tensor);
+/// The tensor's .grad, or an undefined tensor.
+Tensor gradient_of(const TensorImpl& tensor);
 
 /// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, anomaly detection.
 uint64_t engine_mode();
+
+/// C types of the engine.
+bool is_engine_type(PyTypeObject* type);
+/// Objects of which there is one for each meaning: op functions, dtypes, devices, functions decorated by a gradient mode.
+bool is_engine_constant(PyObject* object);
+/// Those, and sizes: what metadata of a tensor can be.
+bool is_engine_value(PyObject* object);
+bool is_size(PyObject* object);
+bool is_op_function(PyObject* object);
+/// no_grad and its kin, and functions that they decorated.
+bool is_grad_mode_type(PyObject* type);
+bool is_grad_mode_function(PyObject* object);
 
 }  // namespace terra::capture

@@ -60,7 +60,7 @@ Value bound_method(Recording& r, PyObject* method, Value function, Value receive
 Access class_access(PyObject* found) {
   PyTypeObject* kind = Py_TYPE(found);
   if (kind == &PyStaticMethod_Type || kind == &PyClassMethod_Type) return Access::ClassMethod;
-  if (PyFunction_Check(found) || !kind->tp_descr_get || kind == &PyMethodDescr_Type ||
+  if (PyFunction_Check(found) || !kind->tp_descr_get || PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) || kind == &PyMethodDescr_Type ||
       kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
     return Access::Class;
   }
@@ -88,7 +88,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   if (type == &PySuper_Type) return Access::Super;
   *found = _PyType_Lookup(type, name);
   if (is_tensor(object)) return *found && PyFunction_Check(*found) ? Access::Class : Access::Tensor;
-  bool terra_module = is_module(object);
+  bool terra_module = is_module(object) && module_reads_plainly(object);
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
     PyObject* hook = look_up(type, getattribute);
     if (hook && PyFunction_Check(hook)) return Access::GetAttr;
@@ -291,13 +291,20 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       look_up(type, name);
       return Value::fact(hold(result));
     case Access::Tensor: {
-      if (is_tensor(result)) return by_identity(result);
+      if (is_tensor(result)) {
+        Value value = by_identity(result);
+        if (!value.known()) stop(Reason::UnknownOrigin, "a tensor");
+        return value;
+      }
       if (pending.extra.object == result && pending.extra.known()) return pending.extra;  // reported by the binding layer
-      if (pending.found && (PyCFunction_Check(result) || Py_TYPE(result) == &PyMethodDescr_Type)) {
+      if (pending.found && is_op_function(result)) return Value::fact(result);
+      if (pending.found && PyCFunction_Check(result)) {
         Shadow& made = fresh(result);
         made.receiver = owner;
         return made.self;
       }
+      if (pending.found && result == pending.found) return Value::fact(result);
+      if (PyMethod_Check(result)) return bound_method(*this, result, Value::fact(PyMethod_GET_FUNCTION(result)), owner);
       break;
     }
     case Access::None: break;

@@ -14,16 +14,22 @@ PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); 
 
 /// Functions and methods that the engine defines in C: they report what they do.
 bool is_engine_callable(PyObject* callee) {
+  if (is_op_function(callee)) return true;
   if (PyCFunction_Check(callee)) {
     auto* function = reinterpret_cast<PyCFunctionObject*>(callee);
-    if (function->m_self && is_tensor(function->m_self)) return true;
+    PyObject* self = function->m_self;
+    if (self && !PyModule_Check(self)) {
+      PyTypeObject* type = PyType_Check(self) ? reinterpret_cast<PyTypeObject*>(self) : Py_TYPE(self);
+      return is_tensor_type(type) || is_engine_type(type);
+    }
     const char* module = function->m_module && PyUnicode_Check(function->m_module)
                              ? PyUnicode_AsUTF8(function->m_module)
                              : nullptr;
-    return module && (!std::strncmp(module, "terra", 5) || !std::strncmp(module, "_terra", 6));
+    return module && !std::strcmp(module, "_terra_C") && std::strncmp(function->m_ml->ml_name, "capture_", 8) != 0;
   }
   if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyWrapperDescr_Type) {
-    return is_tensor_type(reinterpret_cast<PyDescrObject*>(callee)->d_type);
+    PyTypeObject* type = reinterpret_cast<PyDescrObject*>(callee)->d_type;
+    return (is_tensor_type(type) || is_engine_type(type)) && std::strcmp(type->tp_name, "terra.nn.ModuleBase") != 0;
   }
   return false;
 }
@@ -100,6 +106,10 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       insert_receiver(by_identity(self).known() ? by_identity(self) : Value::fact(self));
     }
   }
+  if (is_grad_mode_function(callee)) {  // @no_grad() def f: the mode changes are reported, the frame is f's
+    site.kind = CallSite::Instance;
+    return;
+  }
   if (is_engine_callable(callee)) {
     site.kind = CallSite::Engine;
     return;
@@ -133,6 +143,9 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     if (PyExceptionClass_Check(callee)) {
       site.kind = CallSite::NewInstance;
       for (Value& value : site.positional) pin(value);
+    } else if (is_grad_mode_type(callee)) {
+      site.kind = CallSite::NewInstance;
+      for (Value& value : site.positional) pin(value);
     } else if (makes_plain_instances(type)) {
       site.kind = CallSite::NewInstance;
       look_up(type, init);
@@ -143,13 +156,17 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   PyTypeObject* type = Py_TYPE(callee);
   if (is_module(callee)) {
     guard_type(callee);
-    if (module_has_hooks(callee)) return stop(Reason::UnmodelledCall, "a module with hooks");
-    no_attribute(callee_value, forward);
     PyObject* own_call = look_up(type, call);
     if (own_call && PyFunction_Check(own_call)) {
       guard_function(Value::fact(own_call));
-    } else if (PyObject* function = look_up(type, forward)) {
-      guard_function(Value::fact(function));
+    } else {
+      if (module_has_hooks(callee)) return stop(Reason::UnmodelledCall, "a module with hooks");
+      if (shadow(callee_value).outside && !shadow(callee_value).plain_call) {
+        shadow(callee_value).plain_call = true;
+        guard(Op::NoHooks, reg_of(shadow(callee_value).self));
+      }
+      no_attribute(callee_value, forward);
+      look_up(type, forward);
     }
     site.kind = CallSite::Instance;
     insert_receiver(callee_value);
@@ -188,6 +205,10 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       if (pending.extra.known() && pending.extra.object == result) return pending.extra;
       if (Value value = by_identity(result); value.known()) return value;
       if (result == Py_None) return Value::fact(result);
+      if (!pending.reported && is_atom(result)) {  // a switch or a property of types, not of tensors
+        for (Value& value : site.positional) pin_deep(value);
+        return Value::fact(hold(result));
+      }
       if (PyList_CheckExact(result) || PyTuple_CheckExact(result)) {
         std::vector<Value> all;
         for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {

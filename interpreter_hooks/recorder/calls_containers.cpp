@@ -192,8 +192,7 @@ Value end_update(Recording& r, ShadowFrame& f, PyObject* result) {
 
 void begin_sequence(Recording& r, ShadowFrame& f) {
   if (!plain_arguments(r, f, 0, 1) || arguments(f).empty()) return;
-  PyObject* object = arguments(f)[0].object;
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) r.items(arguments(f)[0]);
+  if (is_sequence(arguments(f)[0].object)) r.items(arguments(f)[0]);
 }
 Value end_sequence(Recording& r, ShadowFrame& f, PyObject* result) {
   if (!PyList_CheckExact(result) && !PyTuple_CheckExact(result)) return {};

@@ -1,4 +1,5 @@
 // C callables that look at objects: types, attributes, super.
+#include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
@@ -66,6 +67,14 @@ void absent(Recording& r, Value& owner, PyObject* name) {
   r.look_up(Py_TYPE(object), name);
   r.look_up(Py_TYPE(object), getattr);
   r.no_attribute(owner, name);
+  if (!is_module(object)) return;
+  for (uint64_t part = module_parameters; part < module_dict_count; part++) {
+    PyObject* dict = module_part(object, part);
+    if (!dict) continue;
+    Value holder = r.find(dict) ? r.find(dict)->self
+                                : r.read(Op::ModulePart, r.reg_of(r.shadow(owner).self), {part}, dict, r.shadow(owner).path);
+    r.dict_item(holder, name);
+  }
 }
 
 bool is_absent(const Pending& pending, Value& owner, PyObject* name) {

@@ -128,12 +128,12 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
 void begin_len(Recording& r, ShadowFrame& f) {
   Value& value = arguments(f)[0];
   PyObject* object = value.object;
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) r.know_length(value);
+  if (is_sequence(object)) r.know_length(value);
   if (PyDict_CheckExact(object)) r.know_keys(value);
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
-  bool walked = PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyDict_CheckExact(object);
+  bool walked = is_sequence(object) || PyDict_CheckExact(object);
   if (walked || is_tensor(object)) return Value::fact(r.hold(result));
   if (Shadow* known = r.find(object); known && known->fresh() && PyAnySet_CheckExact(object)) {
     return Value::fact(r.hold(result));

@@ -1,5 +1,6 @@
 // Lists, tuples, dicts and cells: what was read, what the frame changed, and the guards that make it a fact.
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <algorithm>
@@ -18,6 +19,10 @@ bool contains_key(const std::vector<PyObject*>& keys, PyObject* key) {
 
 }  // namespace
 
+bool is_sequence(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || is_size(object);
+}
+
 // ---- lists and tuples ----
 
 /// The length before the frame began is a fact from here on. The real list may hold what the frame appended already.
@@ -26,7 +31,7 @@ void Recording::know_length(Value& sequence) {
   if (known.length_known) return;
   known.length_known = true;
   Py_ssize_t length = Py_SIZE(sequence.object) - static_cast<Py_ssize_t>(known.appended.size());
-  bool constant = known.self.is_fact() && PyTuple_CheckExact(sequence.object);
+  bool constant = known.self.is_fact() && PyTuple_Check(sequence.object);
   if (!constant) guard(Op::Length, reg_of(known.self), {static_cast<Word>(length)});
   known.items.assign(length, Value());
   known.items.insert(known.items.end(), known.appended.begin(), known.appended.end());
@@ -42,7 +47,7 @@ Value Recording::item(Value& sequence, Py_ssize_t index) {
   if (known.fresh() || index >= Py_SIZE(sequence.object)) return {};
   PyObject* object = real_item(sequence.object, index);
   Value value;
-  if (known.self.is_fact() && PyTuple_CheckExact(sequence.object) && (is_atom(object) || PyTuple_CheckExact(object))) {
+  if (known.self.is_fact() && PyTuple_Check(sequence.object) && (is_atom(object) || PyTuple_CheckExact(object))) {
     value = Value::fact(hold(object));  // a constant tuple
   } else {
     value = read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object,

@@ -23,6 +23,7 @@ struct Entry {
   std::vector<Register> tensors;  ///< tensor inputs in the order of the trace
   std::vector<Register> scalars;  ///< scalar inputs
   std::vector<Register> outputs;  ///< where the outputs of the graph go
+  bool late_decides = false;      ///< the late program can fail: it has to run before the commit
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;

@@ -4,6 +4,8 @@
 #include "interpreter_hooks/recorder/finisher.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 
 namespace terra::capture {
@@ -75,6 +77,19 @@ namespace {
 bool same_place(const Write& a, const Write& b) {
   return a.target.object == b.target.object &&
          (a.name == b.name || (a.name && b.name && same_value(a.name, b.name)));
+}
+
+/// Sums, products and comparisons of numbers always come out; anything else has to be tried before the commit.
+bool late_can_fail(const Program& late) {
+  bool can = false;
+  late.each([&](const Word* at) {
+    Op op = static_cast<Op>(head(at).kind);
+    Word sign = op == Op::Binary ? at[1] % NB_INPLACE_ADD : 0;
+    bool safe = op == Op::Compare || op == Op::Unary ||
+                (op == Op::Binary && (sign == NB_ADD || sign == NB_SUBTRACT || sign == NB_MULTIPLY));
+    can = can || !safe;
+  });
+  return can;
 }
 
 bool is_store(const Write& write) {
@@ -177,6 +192,7 @@ std::unique_ptr<Entry> Finisher::run() {
   if (r_.alive()) r_.trace_->finish(*r_.entry_);
   if (!r_.alive()) return nullptr;
   r_.entry_->effects.finish(result, r_.file());
+  r_.entry_->late_decides = late_can_fail(r_.entry_->late);
   return std::move(r_.entry_);
 }
 

@@ -9,8 +9,6 @@ namespace terra::capture {
 
 namespace {
 
-bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
-
 Iterator::Kind kind_for(PyObject* object) {
   if (is_sequence(object)) return Iterator::Sequence;
   if (PyDict_CheckExact(object)) return Iterator::Keys;

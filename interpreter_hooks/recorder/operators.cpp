@@ -17,8 +17,6 @@ bool all_atoms(const std::vector<Value>& values) {
 bool all_facts(const std::vector<Value>& values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
 }
-bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
-
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
   if (all_facts(in)) return Value::fact(r.hold(result));
   // Host arithmetic must give what it gave here, type included, and never run away: powers and shifts of inputs are

@@ -39,6 +39,9 @@ struct RecorderStats {
 };
 RecorderStats& recorder_stats();
 
+/// A list, a tuple or a terra.Size: what items() can walk over.
+bool is_sequence(PyObject* object);
+
 /// Makes the tables that need Python (imports) before anything is recorded. Cheap when done already.
 void prepare_recorder();
 
@@ -149,6 +152,9 @@ class Recording {
   void write(Write write) { writes_.push_back(std::move(write)); }
 
   TraceBuilder& trace() { return *trace_; }
+  std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
+  /// A register for the .grad that a tensor has when the frame starts.
+  Register gradient_register(Register tensor, const std::string& name);
   RegisterFile& file() { return entry_->file; }
   PyThreadState* thread() const { return thread_; }
   Relaxation& relaxation() { return relaxation_; }

@@ -11,8 +11,6 @@ namespace terra::capture {
 
 namespace {
 
-bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
-
 // ---- attributes ----
 
 void begin_load_attribute(Recording& r, ShadowFrame& f) {

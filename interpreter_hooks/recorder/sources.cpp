@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 namespace terra::capture {
 
@@ -16,7 +17,8 @@ bool has_finalizer(PyObject* object) {
 /// Immutable and one of a kind in the process: comparing addresses is comparing values.
 bool is_singleton(PyObject* object) {
   return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
-         Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type;
+         Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type ||
+         is_engine_constant(object);
 }
 
 bool is_mutable(PyTypeObject* type) {
@@ -80,6 +82,12 @@ Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject
   return classify(reg, found, path);
 }
 
+Register Recording::gradient_register(Register tensor, const std::string& name) {
+  Register reg = new_register(name + ".grad", true, false);
+  if (alive_) entry_->entry.emit(Op::Gradient, reg, tensor, no_register);
+  return reg;
+}
+
 Value Recording::classify(Register reg, PyObject* object, const std::string& path) {
   if (!object) {
     stop(Reason::UnknownOrigin, path);
@@ -121,6 +129,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   Shadow& shadow = put(object, Value::dynamic(reg, object), true, path);
   shadow.typed = true;
   if (is_tensor(object)) {
+    trace_->met(object);
     auto* facts = file().keep(std::make_unique<TensorFacts>(*tensor_of(object)));
     guard(Op::Tensor, reg, {word_of(facts), word_of(file().keep(type))});
   } else if (PyFunction_Check(object)) {

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <opcode.h>
 
@@ -114,6 +115,7 @@ void Recording::instruction_event(TerraFrame* frame) {
     if (can_follow(pending, offset)) {
       const Opcode& before = opcode(pending.opcode);
       if (before.rule->end) before.rule->end(*this, f);
+      if (alive_) trace_->settle(f);
       if (alive_ && !pending.returns.empty() && !pending.used_returns) {
         stop(Reason::HiddenPythonCode, before.name);
       }

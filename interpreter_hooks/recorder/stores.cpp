@@ -10,10 +10,25 @@
 
 namespace terra::capture {
 
+namespace {
+
+/// The module's C code just puts the value into its own dict or its buffers.
+bool module_keeps_plainly(PyObject* module, PyObject* name) {
+  for (uint64_t part : {module_parameters, module_children}) {
+    PyObject* dict = module_part(module, part);
+    if (!dict || PyDict_GetItemWithError(dict, name)) return false;
+  }
+  PyObject* found = _PyType_Lookup(Py_TYPE(module), name);
+  return !found || !Py_TYPE(found)->tp_descr_set;
+}
+
+}  // namespace
+
 /// Whether the store is one that the effect program can repeat. Sets no state; stops nothing.
 bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   PyTypeObject* type = Py_TYPE(owner);
-  if (PyModule_CheckExact(owner) || is_module(owner)) return true;
+  if (PyModule_CheckExact(owner)) return true;
+  if (is_module(owner)) return module_writes_plainly(owner) && module_keeps_plainly(owner, name);
   if (PyType_Check(owner)) {  // special names change what C code does with instances
     const char* text = PyUnicode_AsUTF8(name);
     return type->tp_setattro == PyType_Type.tp_setattro && !_PyType_Lookup(type, name) && text[0] != '_';
@@ -37,6 +52,17 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value) {
   if (!on_class) {
     guard_type(owner.object);
     look_up(Py_TYPE(owner.object), name);
+  }
+  if (is_module(owner.object)) {
+    if (is_parameter(value.object) || is_module(value.object)) {
+      return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + PyUnicode_AsUTF8(name));
+    }
+    Register module = reg_of(shadow(owner).self);
+    for (uint64_t part : {module_parameters, module_children}) {
+      PyObject* dict = module_part(owner.object, part);
+      Value holder = find(dict) ? find(dict)->self : read(Op::ModulePart, module, {part}, dict, shadow(owner).path);
+      dict_item(holder, name);  // that it is absent is a fact
+    }
   }
   Shadow& known = shadow(owner);
   bool was_there = known.attributes.count(name) && known.attributes[name].known();

@@ -1,23 +1,82 @@
-// Builds the Python-free trace of a recording: what the frame does to tensors.
+// Builds the Python-free trace of a recording: what the frame does to tensors, as the binding layer reports it.
 #pragma once
 #include "graph/trace/trace.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <unordered_map>
+#include <vector>
+
 namespace terra::capture {
 
-class TraceBuilder {
+/// Numbers of values are provisional while recording (inputs are found when they are first used); finish() puts inputs
+/// first, as the trace wants it.
+class TraceBuilder final : public hooks::OpObserver {
  public:
-  explicit TraceBuilder(Recording& recording) : recording_(recording) {}
-  ~TraceBuilder() { detach(); }
-  void begin() {}
-  void detach() {}
-  bool empty() const { return true; }
-  Register output(Shadow&) { recording_.stop(Reason::GraphRefused); return -1; }
-  void finish(Entry&) {}
+  explicit TraceBuilder(Recording& recording);
+  ~TraceBuilder() override;
+  TraceBuilder(const TraceBuilder&) = delete;
+
+  /// Becomes the observer of this thread.
+  void begin();
+  /// Steps back; anything may follow, nothing is reported any more.
+  void detach();
+  /// Called by put() for tensors that come from outside: what their .grad was when they were first seen.
+  void met(PyObject* tensor);
+  /// A register for a tensor that the trace makes and the program keeps.
+  Register output(Shadow& tensor);
+  /// After each instruction: numbers taken from tensors that C code consumed are facts.
+  void settle(ShadowFrame& frame);
+  /// Guards that concern tensors, the trace itself, the graph. Stops the recording when the graph is refused.
+  void finish(Entry& entry);
+
+  void on_call(const hooks::CallReport& report) override;
+  void on_item(PyObject* tensor, PyObject* value) override;
+  void on_truth(PyObject* tensor, bool value) override;
+  void on_metadata(PyObject* tensor, const char* attribute, PyObject* value) override;
+  void on_grad_read(PyObject* tensor, PyObject* value) override;
+  void on_grad_write(PyObject* tensor, PyObject* value) override;
+  void on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
+                   bool create_graph, PyObject* inputs) override;
+  void on_grad_mode(bool enabled) override;
+  void on_opaque(const char* what, PyObject* tensor) override;
 
  private:
-  Recording& recording_;
+  struct Input {
+    PyObject* object;  // held by the recording
+    Register reg;
+    graph::TraceInput what;
+  };
+
+  bool listening();
+  Pending* pending();
+  void record(decltype(graph::TraceRecord::what) what);
+  graph::TraceId id_of(PyObject* tensor);
+  graph::TraceId id_of(const Tensor& tensor);
+  graph::TraceId make_input(Shadow& shadow);
+  graph::TraceId scalar_input(const Value& value);
+  graph::TraceId new_value() { return next_value_++; }
+  graph::TraceArg argument(const Param& param, const Arg& arg, PyObject* source, std::vector<PyObject*>& used);
+  const Value* scalar_source(PyObject* object);
+  void pin_operands(const std::vector<PyObject*>& used);
+  void renumber();
+  void guard_tensors(Entry& entry);
+  void link_gradients();
+
+  Recording& r_;
+  graph::Trace trace_;
+  bool attached_ = false;
+  bool writes_ = false;     ///< something in place
+  bool gradients_ = false;  ///< backward, or .grad read or written
+  hooks::OpObserver* before_ = nullptr;
+
+  std::vector<Input> inputs_;
+  std::vector<std::pair<Register, graph::TraceInput>> scalars_;
+  std::unordered_map<Register, graph::TraceId> scalar_ids_;  ///< inputs and items
+  std::unordered_map<PyObject*, Tensor> first_gradients_;    ///< of tensors from outside, undefined for None
+  std::vector<std::pair<graph::TraceId, Register>> outputs_;
+  std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction
+  graph::TraceId next_value_ = 0;
 };
 
 }  // namespace terra::capture

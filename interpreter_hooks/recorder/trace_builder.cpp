@@ -1,0 +1,337 @@
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include "engine/errors/errors.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+using graph::kNoValue;
+using graph::TraceArg;
+using graph::TraceId;
+
+namespace {
+
+/// Provisional numbers of inputs are counted from here, those of results from 0.
+constexpr TraceId first_input = 1u << 30;
+constexpr TraceId first_scalar = first_input + (1u << 29);
+
+PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(tensor->owner); }
+
+}  // namespace
+
+TraceBuilder::TraceBuilder(Recording& recording) : r_(recording) {}
+TraceBuilder::~TraceBuilder() { detach(); }
+
+void TraceBuilder::begin() {
+  trace_.grad_enabled = engine_mode() & 1;
+  trace_.name = PyUnicode_AsUTF8(r_.root().code->co_qualname);
+  before_ = hooks::op_observer();
+  hooks::op_observer() = this;
+  attached_ = true;
+}
+
+void TraceBuilder::detach() {
+  if (!attached_) return;
+  attached_ = false;
+  if (hooks::op_observer() == this) hooks::op_observer() = before_;
+}
+
+bool TraceBuilder::listening() { return attached_ && r_.alive(); }
+
+Pending* TraceBuilder::pending() { return r_.top() ? &r_.top()->pending : nullptr; }
+
+void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
+  ShadowFrame& f = *r_.top();
+  graph::TraceRecord record{std::move(what), PyUnicode_AsUTF8(f.code->co_filename), 0};
+  record.line = PyCode_Addr2Line(f.code, f.pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  trace_.records.push_back(std::move(record));
+}
+
+// ---- values ----
+
+void TraceBuilder::met(PyObject* tensor) { first_gradients_.try_emplace(tensor, gradient_of(*tensor_of(tensor))); }
+
+TraceId TraceBuilder::make_input(Shadow& shadow) {
+  PyObject* object = shadow.self.object;
+  const TensorImpl& tensor = *tensor_of(object);
+  if (!is_plain_tensor(object)) {
+    r_.stop(Reason::TensorOpaque, std::string("a subclass of Tensor: ") + Py_TYPE(object)->tp_name);
+    return kNoValue;
+  }
+  if (!tensor.storage) {
+    r_.stop(Reason::TensorOpaque, "a tensor without memory");
+    return kNoValue;
+  }
+  if (shadow.self.is_fact()) {  // reached through a constant: its metadata can change all the same
+    auto* facts = r_.file().keep(std::make_unique<TensorFacts>(tensor));
+    r_.guard(Op::Tensor, r_.reg_of(shadow.self), {word_of(facts), word_of(r_.file().keep(Py_TYPE(object)))});
+    met(object);
+  }
+  graph::TraceInput input;
+  input.kind = graph::TraceInput::Kind::Tensor;
+  input.name = shadow.path;
+  input.meta = {tensor.dtype, tensor.sizes, tensor.wrapped_number};
+  input.strides = tensor.strides;
+  input.offset = tensor.offset;
+  input.requires_grad = tensor.requires_grad;
+  input.is_leaf = is_leaf(tensor);
+  shadow.trace_id = first_input + static_cast<TraceId>(inputs_.size());
+  inputs_.push_back({object, r_.reg_of(shadow.self), std::move(input)});
+  return shadow.trace_id;
+}
+
+TraceId TraceBuilder::id_of(PyObject* tensor) {
+  if (!tensor || tensor == Py_None) return kNoValue;
+  Shadow* shadow = r_.find(tensor);
+  if (!shadow) {
+    r_.stop(Reason::UnknownOrigin, "a tensor");
+    return kNoValue;
+  }
+  return shadow->trace_id != kNoValue ? shadow->trace_id : make_input(*shadow);
+}
+
+TraceId TraceBuilder::id_of(const Tensor& tensor) {
+  if (!tensor.defined()) return kNoValue;
+  if (!tensor->owner) {
+    r_.stop(Reason::UnknownOrigin, "a tensor that Python has never seen");
+    return kNoValue;
+  }
+  return id_of(object_behind(tensor));
+}
+
+TraceId TraceBuilder::scalar_input(const Value& value) {
+  if (auto known = scalar_ids_.find(value.reg); known != scalar_ids_.end()) return known->second;
+  if (r_.late(value.reg)) {
+    r_.stop(Reason::ScalarFromTensor);
+    return kNoValue;
+  }
+  graph::TraceInput input;
+  input.kind = graph::TraceInput::Kind::Scalar;
+  input.name = r_.file().name(value.reg);
+  input.scalar_kind = PyFloat_CheckExact(value.object) ? terra::Scalar::Kind::Float : terra::Scalar::Kind::Int;
+  TraceId id = first_scalar + static_cast<TraceId>(scalars_.size());
+  scalars_.push_back({value.reg, std::move(input)});
+  return scalar_ids_[value.reg] = id;
+}
+
+/// The number among the operands of the open instruction that `object` is. Two operands that are the same object by
+/// chance but of different origin make both facts.
+const Value* TraceBuilder::scalar_source(PyObject* object) {
+  std::vector<Value*> found;
+  Pending& open = *pending();
+  for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values}) {
+    for (Value& value : *list) {
+      if (value.object == object && value.known()) found.push_back(&value);
+    }
+  }
+  if (found.empty()) return nullptr;
+  bool same = std::all_of(found.begin(), found.end(),
+                          [&](Value* v) { return v->kind == found[0]->kind && v->reg == found[0]->reg; });
+  if (!same) {
+    for (Value* value : found) r_.pin(*value);
+  }
+  return found[0];
+}
+
+TraceArg TraceBuilder::argument(const Param& param, const Arg& arg, PyObject* source, std::vector<PyObject*>& used) {
+  TraceArg out;
+  switch (arg.kind()) {
+    case Arg::Kind::Tensor:
+      out.kind = TraceArg::Kind::Value;
+      out.value = id_of(arg.tensor());
+      return out;
+    case Arg::Kind::TensorList:
+      out.kind = TraceArg::Kind::ValueList;
+      for (const Tensor& tensor : arg.tensors()) out.list.push_back(id_of(tensor));
+      return out;
+    case Arg::Kind::Generator:
+      r_.stop(Reason::TensorOpaque, "a generator argument");
+      return out;
+    case Arg::Kind::Scalar: {
+      bool number = param.type == ParamType::Number || param.type == ParamType::TensorOrNumber ||
+                    param.type == ParamType::Float;
+      const Value* value = number && source && is_number(source) ? scalar_source(source) : nullptr;
+      if (value && value->has_register()) {
+        out.kind = TraceArg::Kind::Value;
+        out.value = scalar_input(*value);
+        used.push_back(source);
+        return out;
+      }
+      break;
+    }
+    default: break;
+  }
+  out.constant = OwnedArgs(std::span<const Arg>(&arg, 1));
+  return out;
+}
+
+/// Numbers that the call used otherwise than as Number arguments (sizes, dims, items of tuples) are facts.
+void TraceBuilder::pin_operands(const std::vector<PyObject*>& used) {
+  Pending& open = *pending();
+  for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values}) {
+    for (Value& value : *list) {
+      bool taken = std::find(used.begin(), used.end(), value.object) != used.end();
+      if (!taken && value.known() && !is_tensor(value.object)) r_.pin_deep(value);
+    }
+  }
+}
+
+Register TraceBuilder::output(Shadow& tensor) {
+  if (tensor.trace_id == kNoValue) {
+    r_.stop(Reason::UnknownOrigin, "a tensor that leaves the frame");
+    return -1;
+  }
+  Register reg = r_.new_register("", true, true);
+  outputs_.push_back({tensor.trace_id, reg});
+  return reg;
+}
+
+void TraceBuilder::settle(ShadowFrame& frame) {
+  if (items_.empty()) return;
+  auto items = std::move(items_);
+  items_.clear();
+  for (auto& [object, value] : items) {
+    bool result = !frame.stack.empty() && frame.top().has_register() && frame.top().reg == value.reg;
+    if (!result) r_.pin(value);
+  }
+}
+
+// ---- reports ----
+
+void TraceBuilder::on_call(const hooks::CallReport& report) {
+  if (!listening()) return;
+  Pending& open = *pending();
+  open.reported = true;
+  const auto& params = report.op->sig().params;
+  graph::CallRecord call;
+  call.op = report.op;
+  call.in_place = report.in_place;
+  std::vector<PyObject*> used;
+  for (size_t i = 0; i < params.size() && i < report.args.size() && r_.alive(); i++) {
+    PyObject* source = i < report.sources.size() ? report.sources[i] : nullptr;
+    call.args.push_back(argument(params[i], report.args[i], source, used));
+  }
+  if (!r_.alive()) return;
+  pin_operands(used);
+  writes_ = writes_ || report.in_place || report.op->writes;
+  for (const Tensor& result : report.results) {
+    PyObject* object = result.defined() ? object_behind(result) : nullptr;
+    Shadow* known = object ? r_.find(object) : nullptr;
+    if (report.in_place) {
+      call.results.push_back(id_of(result));
+    } else if (known) {
+      call.results.push_back(kNoValue);  // an argument handed through, or written by the op
+    } else {
+      call.results.push_back(new_value());
+      if (object) r_.put(object, Value::fresh(object), false, "").trace_id = call.results.back();
+    }
+  }
+  record(std::move(call));
+}
+
+void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  graph::ItemRecord item;
+  item.tensor = id_of(tensor);
+  item.result = new_value();
+  item.kind = PyBool_Check(value)            ? terra::Scalar::Kind::Bool
+              : PyFloat_CheckExact(value) ? terra::Scalar::Kind::Float
+                                          : terra::Scalar::Kind::Int;
+  if (!r_.alive()) return;
+  Register reg = r_.new_register("", true, true);
+  scalar_ids_[reg] = item.result;
+  outputs_.push_back({item.result, reg});
+  Value result = Value::dynamic(reg, r_.hold(value));
+  pending()->extra = result;
+  items_.push_back({value, result});
+  record(item);
+}
+
+void TraceBuilder::on_truth(PyObject* tensor, bool value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  pending()->extra = Value::fact(value ? Py_True : Py_False);
+  graph::AssertRecord truth{id_of(tensor), value};
+  if (r_.alive()) record(truth);
+}
+
+void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject* value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  Shadow* known = r_.find(tensor);
+  if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
+  if (known->self.is_fact()) id_of(tensor);  // guards its metadata
+  bool follows = is_atom(value) || is_engine_value(value) || PyTuple_CheckExact(value);
+  if (!follows) return r_.stop(Reason::TensorOpaque, attribute);
+  pending()->extra = Value::fact(r_.hold(value));
+}
+
+void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
+  if (!listening()) return;
+  Pending& open = *pending();
+  open.reported = true;
+  gradients_ = true;
+  graph::ReadGradRecord read{id_of(tensor), kNoValue};
+  if (!r_.alive()) return;
+  if (value == Py_None) {
+    open.extra = Value::fact(Py_None);
+  } else if (Shadow* known = r_.find(value)) {
+    read.result = known->trace_id != kNoValue ? known->trace_id : make_input(*known);
+  } else {
+    read.result = new_value();
+    r_.put(value, Value::fresh(value), false, "").trace_id = read.result;
+  }
+  record(read);
+}
+
+void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  gradients_ = true;
+  graph::WriteGradRecord write{id_of(tensor), id_of(value)};
+  if (r_.alive()) record(write);
+}
+
+void TraceBuilder::on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
+                               bool create_graph, PyObject* inputs) {
+  if (!listening()) return;
+  pending()->reported = true;
+  gradients_ = true;
+  if (inputs) return r_.stop(Reason::GradientState, "backward(inputs=)");
+  graph::BackwardRecord backward;
+  backward.retain_graph = retain_graph;
+  backward.create_graph = create_graph;
+  for (PyObject* root : roots) {
+    backward.roots.push_back(id_of(root));
+    Shadow* known = r_.find(root);
+    if (known && known->outside && !is_leaf(*tensor_of(root))) {
+      return r_.stop(Reason::GradientState, "backward() of a loss that was computed outside");
+    }
+  }
+  bool plain = std::all_of(gradients.begin(), gradients.end(), [](PyObject* g) { return !g || g == Py_None; });
+  for (PyObject* gradient : gradients) {
+    if (!plain) backward.gradients.push_back(id_of(gradient));
+  }
+  for (const Input& input : inputs_) {
+    if (input.what.requires_grad && !input.what.is_leaf) {
+      return r_.stop(Reason::GradientState, "backward() through " + input.what.name + ", which was computed outside");
+    }
+  }
+  if (r_.alive()) record(std::move(backward));
+}
+
+void TraceBuilder::on_grad_mode(bool enabled) {
+  if (!listening()) return;
+  pending()->reported = true;
+  record(graph::GradModeRecord{enabled});
+}
+
+void TraceBuilder::on_opaque(const char* what, PyObject*) {
+  if (listening()) r_.stop(Reason::TensorOpaque, what);
+}
+
+}  // namespace terra::capture
