@@ -36,11 +36,12 @@ class AliasFinder:
     """Makes the modules of a package importable under a second name, as the same objects.
 
     The module that Python creates for the second name is replaced in sys.modules while it loads, so that the real
-    one keeps its name and spec. The import happens there and not in find_spec, which runs under a global lock.
+    one keeps its name and spec. The import happens there and not in find_spec, which runs under a global lock. With
+    `gives_way`, an installed package of the second name comes first.
     """
 
-    def __init__(self, alias, package, parent_folder):
-        self.alias, self.package, self.parent_folder = alias, package, parent_folder
+    def __init__(self, alias, package, parent_folder, gives_way=False):
+        self.alias, self.package, self.parent_folder, self.gives_way = alias, package, parent_folder, gives_way
 
     def real_name(self, name):
         return self.package + name[len(self.alias):]
@@ -48,6 +49,11 @@ class AliasFinder:
     def find_spec(self, name, path=None, target=None):
         if name != self.alias and not name.startswith(self.alias + "."):
             return None
+        if self.gives_way:
+            if name == self.alias and _path_finder.find_spec(name, path, target):
+                return None
+            if name != self.alias and sys.modules.get(self.alias) is not sys.modules.get(self.package):
+                return None
         real = self.real_name(name)
         where = [self.parent_folder] if name == self.alias else path
         if real in sys.modules or _path_finder.find_spec(real, where):
@@ -67,7 +73,7 @@ class AliasFinder:
 sys.meta_path.insert(0, PackageFinder("terra", folder))
 if torch:
     sys.meta_path.insert(0, AliasFinder("torch", "terra", folder))
-    sys.meta_path.append(AliasFinder("torchvision", "terra.vision", folder + "/terra"))
+    sys.meta_path.insert(0, AliasFinder("torchvision", "terra.vision", folder + "/terra", gives_way=True))
 )python";
 
 bool set_item(PyObject* dict, const char* key, PyObject* value) {
