@@ -1,0 +1,206 @@
+#include "kernels/cpu/convolution_unit.h"
+
+#include <vector>
+
+namespace terra::cpu {
+namespace onednn {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+constexpr auto kF32 = memory::data_type::f32;
+
+Tag blocked_tag() {
+  static const bool wide = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+  return wide ? Tag::nChw16c : Tag::nChw8c;
+}
+
+memory::desc activations(int64_t n, int64_t c, int64_t h, int64_t w, Tag tag) { return {{n, c, h, w}, kF32, tag}; }
+
+/// oneDNN's choice of layout costs a conversion at both ends and is worth it, except where its kernels for plain
+/// layouts (im2col, or the image itself as the matrix) do as well or its others are poor.
+bool prefers_plain(const ConvShape& s, ConvPass pass) {
+  if (s.groups != 1) return false;
+  const bool pointwise = s.kh == 1 && s.kw == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0;
+  if (pass == ConvPass::BackwardInput && s.ic < 8) return true;
+  return pointwise && pass != ConvPass::BackwardWeight && s.oh * s.ow >= 256;
+}
+
+Operand operand_of(const memory::desc& outer, const memory::desc& inner, bool written) {
+  Operand operand{outer, inner, std::nullopt, written, {}};
+  if (outer != inner) {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc description(engine(), written ? inner : outer, engine(),
+                                                    written ? outer : inner, attributes);
+    operand.conversion.emplace(description);
+    operand.scratchpad = description.scratchpad_desc();
+  }
+  return operand;
+}
+
+struct Layouts {
+  memory::desc source, weights, destination;
+};
+
+class UnitBuilder {
+ public:
+  /// `whole` is the convolution that the part `s` is cut from.
+  UnitBuilder(const ConvShape& s, const ConvShape& whole, ConvPass pass, const ConvOptions& options)
+      : s_(s), whole_(whole), pass_(pass), options_(options) {}
+
+  ConvUnit build(const ConvUnit* same) const {
+    const Tag tag = prefers_plain(whole_, pass_) ? Tag::nchw : Tag::any;
+    Layouts wanted;
+    if (same != nullptr) {
+      const auto like = [](const memory::desc& other, int64_t n, int64_t c, int64_t h, int64_t w) {
+        for (Tag known : {Tag::nchw, Tag::nChw16c, Tag::nChw8c, Tag::nhwc}) {
+          if (other == activations(other.dims()[0], c, h, w, known)) return activations(n, c, h, w, known);
+        }
+        return activations(n, c, h, w, Tag::any);
+      };
+      wanted = {like(same->source.inner, s_.n, s_.ic, s_.ih, s_.iw), same->weights.inner,
+                like(same->destination.inner, s_.n, s_.oc, s_.oh, s_.ow)};
+    } else {
+      wanted.source = activations(s_.n, s_.ic, s_.ih, s_.iw, layout_tag(options_.source, tag));
+      wanted.destination = activations(s_.n, s_.oc, s_.oh, s_.ow, layout_tag(options_.destination, tag));
+      wanted.weights = memory::desc(weight_dims(), kF32, Tag::any);
+    }
+    switch (pass_) {
+      case ConvPass::Forward: return forward(wanted);
+      case ConvPass::BackwardInput: return backward_input(wanted);
+      default: return backward_weight(wanted);
+    }
+  }
+
+ private:
+  static Tag layout_tag(ConvLayout layout, Tag otherwise) {
+    return layout == ConvLayout::Blocked ? blocked_tag() : otherwise;
+  }
+  memory::dims weight_dims() const {
+    if (s_.groups == 1) return {s_.oc, s_.ic, s_.kh, s_.kw};
+    return {s_.groups, s_.oc / s_.groups, s_.ic / s_.groups, s_.kh, s_.kw};
+  }
+  memory::dims strides() const { return {s_.stride_h, s_.stride_w}; }
+  memory::dims dilations() const { return {s_.dilation_h - 1, s_.dilation_w - 1}; }
+  memory::dims padding() const { return {s_.pad_h, s_.pad_w}; }
+  memory::desc bias_desc() const { return {{s_.oc}, kF32, Tag::x}; }
+
+  dnnl::primitive_attr attributes() const {
+    dnnl::primitive_attr result;
+    result.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    if (options_.relu && pass_ == ConvPass::Forward) {
+      dnnl::post_ops after;
+      after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+      result.set_post_ops(after);
+    }
+    return result;
+  }
+
+  ConvUnit forward(const Layouts& wanted) const {
+    using Description = dnnl::convolution_forward::desc;
+    const auto kind = dnnl::prop_kind::forward_training;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const Description d = options_.bias ? Description(kind, algorithm, wanted.source, wanted.weights, bias_desc(),
+                                                      wanted.destination, strides(), dilations(), padding(), padding())
+                                        : Description(kind, algorithm, wanted.source, wanted.weights,
+                                                      wanted.destination, strides(), dilations(), padding(), padding());
+    const dnnl::convolution_forward::primitive_desc description(d, attributes(), engine());
+    return finish(dnnl::convolution_forward(description), description.src_desc(), description.weights_desc(),
+                  description.dst_desc(), description.scratchpad_desc());
+  }
+
+  ConvUnit backward_input(const Layouts& wanted) const {
+    const dnnl::convolution_backward_data::desc d(dnnl::algorithm::convolution_direct, wanted.source, wanted.weights,
+                                                  wanted.destination, strides(), dilations(), padding(), padding());
+    const auto hint = hint_description();
+    const dnnl::convolution_backward_data::primitive_desc description(d, attributes(), engine(), hint);
+    return finish(dnnl::convolution_backward_data(description), description.diff_src_desc(), description.weights_desc(),
+                  description.diff_dst_desc(), description.scratchpad_desc());
+  }
+
+  ConvUnit backward_weight(const Layouts& wanted) const {
+    using Description = dnnl::convolution_backward_weights::desc;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const Description d = options_.bias ? Description(algorithm, wanted.source, wanted.weights, bias_desc(),
+                                                      wanted.destination, strides(), dilations(), padding(), padding())
+                                        : Description(algorithm, wanted.source, wanted.weights, wanted.destination,
+                                                      strides(), dilations(), padding(), padding());
+    const auto hint = hint_description();
+    const dnnl::convolution_backward_weights::primitive_desc description(d, attributes(), engine(), hint);
+    return finish(dnnl::convolution_backward_weights(description), description.src_desc(),
+                  description.diff_weights_desc(), description.diff_dst_desc(), description.scratchpad_desc());
+  }
+
+  /// The forward pass that oneDNN wants to see with a backward one. Its layouts don't matter to our callers.
+  dnnl::convolution_forward::primitive_desc hint_description() const {
+    const dnnl::convolution_forward::desc d(
+        dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
+        activations(s_.n, s_.ic, s_.ih, s_.iw, Tag::any), memory::desc(weight_dims(), kF32, Tag::any),
+        activations(s_.n, s_.oc, s_.oh, s_.ow, Tag::any), strides(), dilations(), padding(), padding());
+    return {d, engine()};
+  }
+
+  /// Operands of the part where they lie in the whole: a slice of channels keeps the whole's stride between images.
+  ConvUnit finish(dnnl::primitive primitive, const memory::desc& source, const memory::desc& weights,
+                  const memory::desc& destination, const memory::desc& scratchpad) const {
+    ConvUnit unit{std::move(primitive), {}, {}, {}, bias_desc(), scratchpad};
+    unit.source =
+        operand_of(outer(options_.source, s_.ic, s_.ih, s_.iw, whole_.ic), source, pass_ == ConvPass::BackwardInput);
+    unit.destination = operand_of(outer(options_.destination, s_.oc, s_.oh, s_.ow, whole_.oc), destination,
+                                  pass_ == ConvPass::Forward);
+    memory::desc plain_weights(weight_dims(), kF32, s_.groups == 1 ? Tag::oihw : Tag::goihw);
+    if (s_.ic != whole_.ic) {  // input channels are not the weights' first axis
+      const int64_t taps = s_.kh * s_.kw;
+      plain_weights = memory::desc(weight_dims(), kF32, memory::dims{whole_.ic * taps, taps, s_.kw, 1});
+    }
+    unit.weights = operand_of(plain_weights, weights, pass_ == ConvPass::BackwardWeight);
+    return unit;
+  }
+
+  memory::desc outer(ConvLayout layout, int64_t c, int64_t h, int64_t w, int64_t whole_c) const {
+    if (layout == ConvLayout::Plain) {
+      return {{s_.n, c, h, w}, kF32, memory::dims{whole_c * h * w, h * w, w, 1}};
+    }
+    if (c == whole_c) return activations(s_.n, c, h, w, blocked_tag());
+    return activations(s_.n, whole_c, h, w, blocked_tag()).submemory_desc({s_.n, c, h, w}, {0, 0, 0, 0});
+  }
+
+  const ConvShape& s_;
+  const ConvShape& whole_;
+  ConvPass pass_;
+  const ConvOptions& options_;
+};
+
+}  // namespace
+
+dnnl::engine& engine() {
+  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream of_this_thread(engine());
+  return of_this_thread;
+}
+
+void Operand::convert(void* from, void* to) const {
+  const memory source(written ? inner : outer, engine(), from), target(written ? outer : inner, engine(), to);
+  std::vector<char> room(scratchpad.get_size());  // none was seen to want any
+  conversion->execute(stream(), {{DNNL_ARG_FROM, source},
+                                 {DNNL_ARG_TO, target},
+                                 {DNNL_ARG_SCRATCHPAD, memory(scratchpad, engine(), room.data())}});
+}
+
+ConvUnit make_conv_unit(const ConvShape& part, const ConvShape& whole, ConvPass pass, const ConvOptions& options,
+                        const ConvUnit* same) {
+  return UnitBuilder(part, whole, pass, options).build(same);
+}
+
+}  // namespace onednn
+
+size_t blocked_bytes(int64_t n, int64_t c, int64_t h, int64_t w) {
+  return onednn::activations(n, c, h, w, onednn::blocked_tag()).get_size();
+}
+
+}  // namespace terra::cpu
