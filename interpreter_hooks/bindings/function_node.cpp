@@ -21,6 +21,19 @@ class FunctionNode final : public autograd::Node {
   FunctionNode(std::string name, Borrowed backward, Borrowed release)
       : name_(std::move(name)), backward_(Object::share(backward)), release_(Object::share(release)) {}
 
+  /// The last reference may go on any thread.
+  ~FunctionNode() override {
+    if (!Py_IsInitialized()) {
+      static_cast<void>(backward_.release());
+      static_cast<void>(release_.release());
+      return;
+    }
+    const PyGILState_STATE state = PyGILState_Ensure();
+    backward_ = {};
+    release_ = {};
+    PyGILState_Release(state);
+  }
+
   std::string name() const override { return name_; }
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
@@ -69,6 +82,11 @@ Object function_node(PyObject*, PyObject* args) {
   const Ref<autograd::Node> owner(node);
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) node->add_input(tensor_of(PyList_GET_ITEM(inputs, i)));
   node->results = static_cast<uint32_t>(PyList_GET_SIZE(outputs));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
+    const Tensor output = tensor_of(PyList_GET_ITEM(outputs, i));
+    check(!output.requires_grad() || !autograd::is_leaf(output),
+          "a leaf Variable that requires grad is being used in an in-place operation.");
+  }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i)
     autograd::set_history(tensor_of(PyList_GET_ITEM(outputs, i)), owner, static_cast<uint32_t>(i));
   return Object::share(Py_None);
