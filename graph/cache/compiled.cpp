@@ -1,6 +1,7 @@
 #include "graph/cache/compiled.h"
 
 #include "engine/errors/errors.h"
+#include "graph/cache/pair.h"
 #include "graph/cache/run.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
@@ -18,7 +19,7 @@ class Single final : public Compiled {
   RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
     Runner::Made made;
-    const RunResult result = runner_.run(inputs, scalars, {}, before_commit, made);
+    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), before_commit, made);
     if (result.status != RunStatus::Done) return result;
     runner_.publish(inputs, made);
     runner_.collect(made, outputs);
@@ -26,7 +27,7 @@ class Single final : public Compiled {
   }
 
   std::string text() const override { return print(runner_.graph()); }
-  size_t node_count() const override { return runner_.graph().nodes.size(); }
+  size_t node_count() const override { return count_nodes(runner_.graph()); }
   size_t call_count() const override { return runner_.program().calls; }
 
  private:
@@ -39,6 +40,7 @@ std::shared_ptr<Compiled> compile(const Trace& trace) {
   Program program = build(trace, true);
   verify(program.graph, Stage::Captured, "built from a trace");
   optimize(program.graph, Phase::Whole);
+  if (!program.differentiable.empty()) return make_pair(partition(std::move(program)), trace);
   optimize(program.graph, Phase::Part);
   return std::make_shared<Single>(std::move(program));
 }

@@ -48,7 +48,7 @@ Plan Runner::plan(const Program& program) {
 Runner::Runner(Program program) : program_(std::move(program)), instance_(plan(program_)) { program_.graph = {}; }
 
 RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                      const std::function<bool()>& before_commit, Made& made) {
+                      bool (*poll)(), const std::function<bool()>& before_commit, Made& made) {
   RandomGuard random(program_.generators);
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
     const InputBinding& in = program_.inputs[i];
@@ -69,7 +69,6 @@ RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> sc
     made.storages[o] = Storage::allocate(instance_.fresh_bytes(o));
     instance_.bind_fresh(o, made.storages[o]->data());
   }
-  bool (*const poll)() = poll_function;
   const Stop stop = instance_.run_body(poll);
   if (stop.why == Stop::Why::AssertFailed) return {RunStatus::AssertFailed, stop.assert_index};
   if (stop.why == Stop::Why::Interrupted || (poll && poll())) return {RunStatus::Interrupted, 0};

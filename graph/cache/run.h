@@ -11,7 +11,6 @@ namespace terra::graph {
 /// A program and the instance that runs it.
 class Runner {
  public:
-  /// `extra_outputs`: graph outputs beyond those that the program's specs name (saved values of a pair).
   explicit Runner(Program program);
 
   /// What a run made, before anything is published.
@@ -21,13 +20,17 @@ class Runner {
   };
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
-  /// changed, random state included.
+  /// changed, random state included. `poll` may be null.
   RunResult run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                const std::function<bool()>& before_commit, Made& made);
+                bool (*poll)(), const std::function<bool()>& before_commit, Made& made);
 
   /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
   void publish(std::span<const Tensor> inputs, const Made& made);
   void collect(const Made& made, std::vector<RunOutput>& outputs) const;
+
+  /// After Done: the scalar that graph input or output `index` holds.
+  const Scalar& scalar_output(size_t index) const { return instance_.scalar(graph().outputs[index]); }
+  const Scalar& scalar_input(size_t index) const { return instance_.scalar(graph().inputs[index]); }
 
   const Program& program() const { return program_; }
   const Graph& graph() const { return instance_.plan().graph; }

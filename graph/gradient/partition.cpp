@@ -1,0 +1,210 @@
+#include "graph/gradient/partition.h"
+
+#include <algorithm>
+
+#include "engine/errors/errors.h"
+#include "graph/gradient/flow.h"
+#include "graph/passes/drop_dead_code.h"
+
+namespace terra::graph {
+namespace {
+
+class Cutter {
+ public:
+  explicit Cutter(Program joint) : joint_(std::move(joint)), g_(joint_.graph), made_by_(definitions(g_)) {}
+
+  Partition run() {
+    mark_backward();
+    mark_kept_by_rules();
+    choose_saved();
+    make_forward();
+    make_backward();
+    return std::move(out_);
+  }
+
+ private:
+  /// Nodes that depend on tangents run in the backward half only.
+  void mark_backward() {
+    after_tangent_.assign(g_.values.size(), false);
+    backward_.assign(g_.nodes.size(), false);
+    for (size_t i = 0; i < g_.inputs.size(); ++i)
+      if (joint_.inputs[i].kind == InputBinding::Kind::Tangent) after_tangent_[g_.inputs[i]] = true;
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      for_each_use(g_.nodes[n], [&](ValueId id) { backward_[n] = backward_[n] || after_tangent_[id]; });
+      if (backward_[n] && !g_.nodes[n].is_pure()) throw InternalError("a gradient has an effect");
+      if (backward_[n])
+        for (ValueId r : g_.nodes[n].results) after_tangent_[r] = true;
+    }
+  }
+
+  /// Values that gradient rules read, themselves or through views: eager execution would have kept them (and checked their
+  /// versions), so inputs among them are kept by reference. Others are copied, since the program may legally write them
+  /// before backward.
+  void mark_kept_by_rules() {
+    kept_by_rule_.assign(g_.values.size(), false);
+    for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o) kept_by_rule_[g_.outputs[o]] = true;
+    for (size_t n = g_.nodes.size(); n-- > 0;) {
+      const Node& node = g_.nodes[n];
+      if (backward_[n] || (node.is_op(kView) && kept_by_rule_[node.results[0]]))
+        for_each_use(node, [&](ValueId id) { kept_by_rule_[id] = true; });
+    }
+  }
+
+  bool can_repeat(const Node& n) const { return n.kind == NodeKind::Op && n.is_pure() && n.op->is(kCheap | kView) && !n.op->is(kHost); }
+
+  /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between them
+  /// is cut where v is saved.
+  void choose_saved() {
+    const size_t values = g_.values.size(), source = 2 * values, sink = source + 1;
+    std::vector<bool> read_by_gradient(values, false);
+    FlowNetwork net(2 * values + 2);
+    std::vector<bool> constant(values, false);
+    for (const auto& [id, tensor] : g_.constants) constant[id] = true;
+    std::vector<bool> needed(values, false);  // may be read in the backward half: bounds the network
+    for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o)
+      if (!after_tangent_[g_.outputs[o]] && !constant[g_.outputs[o]]) needed[g_.outputs[o]] = read_by_gradient[g_.outputs[o]] = true;
+    for (size_t n = g_.nodes.size(); n-- > 0;) {
+      const Node& node = g_.nodes[n];
+      bool repeated = backward_[n];
+      if (!backward_[n] && can_repeat(node))
+        for (ValueId r : node.results) repeated = repeated || needed[r];
+      if (!repeated) continue;
+      for_each_use(node, [&](ValueId id) {
+        if (after_tangent_[id] || constant[id]) return;
+        needed[id] = true;
+        if (backward_[n]) read_by_gradient[id] = true;
+      });
+    }
+    for (ValueId v = 0; v < values; ++v) {
+      if (!needed[v]) continue;
+      const bool is_input = made_by_[v] < 0;
+      const ValueMeta& meta = g_.meta(v);
+      int64_t cost = 1;
+      if (meta.is_tensor() && !(is_input && kept_by_rule_[v] && !is_written_input(v))) cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
+      net.add_edge(2 * v, 2 * v + 1, cost);
+      if (is_input || !can_repeat(g_.nodes[made_by_[v]])) net.add_edge(source, 2 * v, FlowNetwork::kInfinite);
+      if (read_by_gradient[v]) net.add_edge(2 * v + 1, sink, FlowNetwork::kInfinite);
+    }
+    for (size_t n = 0; n < g_.nodes.size(); ++n) {
+      if (backward_[n] || !can_repeat(g_.nodes[n])) continue;
+      const ValueId result = g_.nodes[n].results[0];
+      if (!needed[result]) continue;
+      for_each_use(g_.nodes[n], [&](ValueId id) {
+        if (!constant[id]) net.add_edge(2 * id + 1, 2 * result, FlowNetwork::kInfinite);
+      });
+      // A node without operands (full) can be repeated for nothing.
+    }
+    net.maximise(source, sink);
+    const std::vector<bool> reached = net.source_side(source);
+    saved_.assign(values, false);
+    for (ValueId v = 0; v < values; ++v) saved_[v] = needed[v] && reached[2 * v] && !reached[2 * v + 1];
+  }
+
+  void make_forward() {
+    Program& f = out_.forward;
+    f = joint_;
+    std::vector<InputBinding> inputs;
+    std::vector<ValueId> ids;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      if (joint_.inputs[i].kind == InputBinding::Kind::Tangent) continue;
+      inputs.push_back(joint_.inputs[i]);
+      ids.push_back(g_.inputs[i]);
+      names.push_back(i < g_.input_names.size() ? g_.input_names[i] : "");
+    }
+    f.inputs = std::move(inputs);
+    f.graph.inputs = ids;
+    f.graph.input_names = std::move(names);
+    f.graph.outputs.resize(joint_.first_gradient);
+    size_t at = 0;
+    std::erase_if(f.graph.nodes, [&](const Node&) { return backward_[at++]; });
+    for (ValueId v = 0; v < g_.values.size(); ++v) {
+      if (!saved_[v]) continue;
+      saved_ids_.push_back(v);
+      const auto input = std::find(ids.begin(), ids.end(), v);
+      const bool by_reference = input != ids.end() && kept_by_rule_[v] && !is_written_input(v);
+      if (by_reference) {
+        out_.saved.push_back({g_.meta(v).is_tensor() ? SavedValue::Kind::Input : SavedValue::Kind::ScalarInput,
+                              static_cast<uint32_t>(input - ids.begin())});
+      } else {
+        f.graph.outputs.push_back(v);
+        out_.saved.push_back({g_.meta(v).is_tensor() ? SavedValue::Kind::Fresh : SavedValue::Kind::ScalarOutput,
+                              static_cast<uint32_t>(f.graph.outputs.size()) - 1});
+      }
+    }
+    drop_dead_code(f.graph);
+  }
+
+  /// The run itself replaces what the input holds.
+  bool is_written_input(ValueId v) const {
+    return std::any_of(joint_.writes.begin(), joint_.writes.end(), [&](const StorageWrite& w) { return g_.inputs[w.input] == v; });
+  }
+
+  void make_backward() {
+    Program& b = out_.backward;
+    Graph& g = b.graph;
+    g = g_;
+    g.name += ".backward";
+    g.inputs.clear();
+    g.input_names.clear();
+    for (size_t k = 0; k < saved_ids_.size(); ++k) {
+      const ValueId v = saved_ids_[k];
+      g.inputs.push_back(v);
+      g.input_names.push_back("");
+      const SavedValue& s = out_.saved[k];
+      InputBinding in;
+      if (s.kind == SavedValue::Kind::ScalarInput || s.kind == SavedValue::Kind::ScalarOutput) {
+        in.kind = InputBinding::Kind::Scalar;
+        in.index = scalars_++;
+      } else {
+        in.index = tensors_++;
+        in.strides = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].strides : contiguous_strides(g.meta(v).sizes);
+        in.offset = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].offset : 0;
+      }
+      b.inputs.push_back(std::move(in));
+    }
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      if (joint_.inputs[i].kind != InputBinding::Kind::Tangent) continue;
+      g.inputs.push_back(g_.inputs[i]);
+      g.input_names.push_back(g_.input_names[i]);
+      b.inputs.push_back(joint_.inputs[i]);
+    }
+    // What is saved isn't computed again, and effects aren't repeated.
+    std::vector<bool> have(g.values.size(), false);
+    for (ValueId id : saved_ids_) have[id] = true;
+    std::erase_if(g.nodes, [&](const Node& n) {
+      return !n.is_pure() || std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) { return have[r]; });
+    });
+    g.outputs.assign(g_.outputs.begin() + joint_.first_gradient, g_.outputs.end());
+    for (uint32_t o = 0; o < g.outputs.size(); ++o) {
+      const ValueMeta& m = g.meta(g.outputs[o]);
+      TensorSpec spec;
+      spec.index = o;
+      spec.dtype = m.dtype;
+      spec.sizes = m.sizes;
+      spec.strides = contiguous_strides(m.sizes);
+      b.tensors.push_back(std::move(spec));
+      b.results.push_back({false, o});
+    }
+    b.first_gradient = static_cast<uint32_t>(g.outputs.size());
+    b.gradient_inputs = joint_.gradient_inputs;
+    drop_dead_code(g);
+  }
+
+  Program joint_;
+  const Graph& g_;
+  std::vector<int32_t> made_by_;
+  std::vector<bool> after_tangent_;  // by value
+  std::vector<bool> backward_;       // by node
+  std::vector<bool> kept_by_rule_;   // by value
+  std::vector<bool> saved_;          // by value
+  std::vector<ValueId> saved_ids_;
+  uint32_t tensors_ = 0, scalars_ = 0;
+  Partition out_;
+};
+
+}  // namespace
+
+Partition partition(Program joint) { return Cutter(std::move(joint)).run(); }
+
+}  // namespace terra::graph

@@ -1,0 +1,183 @@
+// The captured pair: a forward graph whose results carry an autograd node that runs a backward graph.
+#include <catch2/catch.hpp>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "tests/unit/graph/support.h"
+
+using namespace terra;
+using namespace terra::graph;
+using namespace terra::graph::test;
+
+namespace {
+
+Tensor op(const char* name, std::initializer_list<Arg> args) {
+  std::vector<Tensor> results;
+  call(*find_op(name), {args.begin(), args.size()}, results);
+  return results.front();
+}
+
+std::vector<Tensor> state() {
+  return {filled({8, 16}, 1), leaf(filled({32, 16}, 2)), leaf(filled({32}, 3)), leaf(filled({4, 32}, 4)), leaf(filled({4}, 5))};
+}
+
+Trace forward_trace() {
+  TraceMaker t(state());
+  const TraceId h = t.call("tanh", {V{t.call("linear", {V{0}, V{1}, V{2}})}});
+  t.output(t.call("linear", {V{h}, V{3}, V{4}}));
+  return std::move(t.trace);
+}
+
+Tensor run_one(Compiled& compiled, const std::vector<Tensor>& inputs) {
+  std::vector<RunOutput> outputs;
+  REQUIRE(compiled.run(inputs, {}, nullptr, outputs).status == RunStatus::Done);
+  return std::get<Tensor>(outputs[0]);
+}
+
+Tensor eager_one(const Trace& trace, const std::vector<Tensor>& inputs) {
+  Replay replay(trace);
+  for (TraceId i = 0; i < inputs.size(); ++i) replay.set(i, inputs[i]);
+  replay.run();
+  return replay.tensor(trace.outputs[0]);
+}
+
+Tensor loss_of(const Tensor& y) { return op("sum", {op("mul", {y, y})}); }
+
+void backward(const Tensor& loss, bool retain = false) {
+  const Tensor roots[] = {loss};
+  autograd::backward(roots, {}, retain, false);
+}
+
+std::vector<std::string> grads_of(const std::vector<Tensor>& inputs) {
+  std::vector<std::string> out;
+  for (const Tensor& t : inputs) out.push_back(bits(autograd::grad(t)));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("gradients through a pair equal eager ones", "[pair]") {
+  start();
+  const Trace trace = forward_trace();
+  const auto compiled = compile(trace);
+  INFO(compiled->text());
+  const auto ours = state(), theirs = state();
+  const Tensor y = run_one(*compiled, ours), z = eager_one(trace, theirs);
+  CHECK(bits(y) == bits(z));
+  CHECK(y.requires_grad());
+  CHECK(autograd::history(y).node->name() == autograd::history(z).node->name());
+  backward(loss_of(y));
+  backward(loss_of(z));
+  CHECK(grads_of(ours) == grads_of(theirs));
+}
+
+TEST_CASE("one forward may run many times before backward", "[pair]") {
+  start();
+  const Trace trace = forward_trace();
+  const auto compiled = compile(trace);
+  auto ours = state(), theirs = state();
+  std::vector<Tensor> losses, expected;
+  for (uint32_t k = 0; k < 3; ++k) {
+    ours[0] = theirs[0] = filled({8, 16}, 50 + k);
+    losses.push_back(loss_of(run_one(*compiled, ours)));
+    expected.push_back(loss_of(eager_one(trace, theirs)));
+  }
+  for (size_t k : {1u, 0u, 2u}) {
+    backward(losses[k]);
+    backward(expected[k]);
+  }
+  CHECK(grads_of(ours) == grads_of(theirs));
+}
+
+TEST_CASE("a pair below and above eager ops", "[pair]") {
+  start();
+  const auto make = [] { return std::vector<Tensor>{leaf(filled({6}, 1)), leaf(filled({6}, 2))}; };
+  // The captured part takes a tensor with a history.
+  auto with_history = make();
+  with_history[0] = op("mul", {with_history[0], 2.0});
+  TraceMaker t(with_history);
+  REQUIRE_FALSE(t.trace.inputs[0].is_leaf);
+  t.output(t.call("mul", {V{t.call("sigmoid", {V{0}})}, V{1}}));
+  const auto compiled = compile(t.trace);
+  const auto ours = make(), theirs = make();
+  backward(loss_of(run_one(*compiled, {op("mul", {ours[0], 2.0}), ours[1]})));
+  backward(loss_of(eager_one(t.trace, {op("mul", {theirs[0], 2.0}), theirs[1]})));
+  CHECK(grads_of(ours) == grads_of(theirs));
+}
+
+TEST_CASE("saved inputs are checked by version", "[pair]") {
+  start();
+  const Trace trace = forward_trace();
+  const auto compiled = compile(trace);
+  const auto inputs = state();
+  const Tensor loss = loss_of(run_one(*compiled, inputs));
+  {
+    GradMode off(false);
+    find_op("mul")->in_place(inputs[3], 2.0);
+  }
+  CHECK_THROWS_WITH(backward(loss), Catch::Contains("modified by an inplace operation"));
+}
+
+TEST_CASE("a second backward needs retain_graph", "[pair]") {
+  start();
+  const Trace trace = forward_trace();
+  const auto compiled = compile(trace);
+  const Tensor loss = op("sum", {run_one(*compiled, state())});
+  backward(loss, true);
+  backward(loss);
+  CHECK_THROWS_WITH(backward(loss), Catch::Contains("a second time"));
+}
+
+TEST_CASE("the gradient of a pair can be differentiated", "[pair]") {
+  start();
+  const Trace trace = forward_trace();
+  const auto compiled = compile(trace);
+  const auto second = [&](const std::vector<Tensor>& in, const Tensor& y) {
+    const Tensor roots[] = {loss_of(y)}, wanted[] = {in[1]};
+    const Tensor g = autograd::gradients(roots, {}, wanted, true, true, false)[0];
+    backward(loss_of(g));
+    return grads_of(in);
+  };
+  const auto ours = state(), theirs = state();
+  CHECK(second(ours, run_one(*compiled, ours)) == second(theirs, eager_one(trace, theirs)));
+}
+
+TEST_CASE("several results have the names of their own ops", "[pair]") {
+  start();
+  const auto make = [] { return std::vector<Tensor>{leaf(filled({6}, 1))}; };
+  TraceMaker t(make());
+  const TraceId e = t.call("exp", {V{0}});
+  t.output(e);
+  t.output(t.call("sin", {V{e}}));
+  const auto compiled = compile(t.trace);
+  const auto ours = make(), theirs = make();
+  std::vector<RunOutput> outputs;
+  REQUIRE(compiled->run(ours, {}, nullptr, outputs).status == RunStatus::Done);
+  const Tensor a = std::get<Tensor>(outputs[0]), b = std::get<Tensor>(outputs[1]);
+  CHECK(autograd::history(a).node->name() == "ExpBackward0");
+  CHECK(autograd::history(b).node->name() == "SinBackward0");
+  backward(op("sum", {op("add", {a, b})}));
+  const Tensor x = op("exp", {theirs[0]});
+  backward(op("sum", {op("add", {x, op("sin", {x})})}));
+  CHECK(grads_of(ours) == grads_of(theirs));
+}
+
+TEST_CASE("cheap values are computed again rather than kept", "[pair]") {
+  start();
+  const auto make = [] { return std::vector<Tensor>{filled({64, 64}, 1), leaf(filled({64, 64}, 2))}; };
+  TraceMaker t(make());
+  const TraceId m = t.call("mm", {V{0}, V{1}});
+  TraceId y = m;
+  for (int k = 0; k < 4; ++k) y = t.call("mul", {V{t.call("add", {V{y}, Arg(0.5)})}, V{y}});
+  t.output(y);
+  const auto compiled = compile(t.trace);
+  const std::string text = compiled->text();
+  INFO(text);
+  const std::string returns = text.substr(text.find("return"), text.find('\n', text.find("return")) - text.find("return"));
+  CHECK(std::count(returns.begin(), returns.end(), '%') == 2);  // the result and one saved value
+  const auto ours = make(), theirs = make();
+  backward(loss_of(run_one(*compiled, ours)));
+  backward(loss_of(eager_one(t.trace, theirs)));
+  CHECK(grads_of(ours) == grads_of(theirs));
+}
