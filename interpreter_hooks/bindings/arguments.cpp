@@ -21,8 +21,8 @@ bool is_sequence(Borrowed value) { return PyTuple_Check(value) || PyList_Check(v
 constexpr struct {
   const char* given;
   const char* meant;
-} other_names[] = {{"input", "self"}, {"axis", "dim"}, {"keepdims", "keepdim"}, {"x", "self"}, {"x2", "other"},
-                   {"vec", "other"},  {"mat2", "other"}, {"tensor", "other"}, {"dims", "dim"}};
+} other_names[] = {{"input", "self"}, {"axis", "dim"},   {"keepdims", "keepdim"}, {"x", "self"},  {"x2", "other"},
+                   {"vec", "other"},  {"mat2", "other"}, {"tensor", "other"},     {"dims", "dim"}};
 
 }  // namespace
 
@@ -133,10 +133,17 @@ struct Converters {
     const char* expected;
   };
   static const Row& row(ParamType type) {
-    static constexpr Row rows[] = {{tensor, "Tensor"},      {tensor_or_number, "Tensor"}, {tensor_list, "tuple of Tensors"},
-                                   {number, "Number"},      {integer, "int"},             {real, "float"},
-                                   {boolean, "bool"},       {int_list, "tuple of ints"},  {dtype, "torch.dtype"},
-                                   {string, "str"},         {generator, "torch.Generator"}};
+    static constexpr Row rows[] = {{tensor, "Tensor"},
+                                   {tensor_or_number, "Tensor"},
+                                   {tensor_list, "tuple of Tensors"},
+                                   {number, "Number"},
+                                   {integer, "int"},
+                                   {real, "float"},
+                                   {boolean, "bool"},
+                                   {int_list, "tuple of ints"},
+                                   {dtype, "torch.dtype"},
+                                   {string, "str"},
+                                   {generator, "torch.Generator"}};
     return rows[static_cast<size_t>(type)];
   }
 };
@@ -210,7 +217,8 @@ bool Arguments::take_extra(Borrowed name, Borrowed value) {
     if (value != Py_None) out = value;
     return true;
   }
-  if (is("memory_format")) return parameters_.is_factory || parameters_.op.name == "clone" || parameters_.op.name == "contiguous";
+  if (is("memory_format"))
+    return parameters_.is_factory || parameters_.op.name == "clone" || parameters_.op.name == "contiguous";
   if (is("generator")) return value == Py_None;
   if (!parameters_.is_factory) return false;
   if (is("device")) return check_device(value), true;
@@ -253,7 +261,8 @@ void Arguments::take_defaults(size_t first) {
   size_t count = 0;
   for (size_t i = first; i < count_; ++i) {
     if (sources_[i]) continue;
-    if (params[i].varargs && static_cast<int>(i) == parameters_.varargs && args_[i].kind() == Arg::Kind::IntList) continue;
+    if (params[i].varargs && static_cast<int>(i) == parameters_.varargs && args_[i].kind() == Arg::Kind::IntList)
+      continue;
     if (params[i].has_default || params[i].optional) {
       args_[i] = params[i].default_value;
       continue;
@@ -282,8 +291,9 @@ void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords)
     if (parameters_.varargs < 0) {
       if (!name_) throw Mismatch{};
       const size_t self = as_method_ ? 1 : 0;
-      raise(PyExc_TypeError, "%s() takes %zu positional argument%s but %zu %s given", name_, parameters_.positional - self,
-            parameters_.positional - self == 1 ? "" : "s", count - self, count - self == 1 ? "was" : "were");
+      raise(PyExc_TypeError, "%s() takes %zu positional argument%s but %zu %s given", name_,
+            parameters_.positional - self, parameters_.positional - self == 1 ? "" : "s", count - self,
+            count - self == 1 ? "was" : "were");
     }
     take_varargs(plain, values + given, count - given);
   }

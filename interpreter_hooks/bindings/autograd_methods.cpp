@@ -14,15 +14,19 @@ namespace terra::hooks {
 namespace {
 
 Object told(PyObject* self, const char* attribute, Object value) {
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_metadata(self, attribute, value.get());
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_metadata(self, attribute, value.get());
   return value;
 }
 void opaque(PyObject* self, const char* what) {
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_opaque(what, self);
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_opaque(what, self);
 }
 Object boolean(bool value) { return owned(PyBool_FromLong(value)); }
 
-Object get_requires_grad(PyObject* self, void*) { return told(self, "requires_grad", boolean(impl_of(self)->requires_grad)); }
+Object get_requires_grad(PyObject* self, void*) {
+  return told(self, "requires_grad", boolean(impl_of(self)->requires_grad));
+}
 
 void change_requires_grad(PyObject* self, bool value) {
   if (impl_of(self)->requires_grad == value) {
@@ -48,24 +52,29 @@ Object requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t count, P
 
 Object get_grad(PyObject* self, void*) {
   Object value = Object::steal(wrap(autograd::grad(tensor_of(self))));
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_grad_read(self, value.get());
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_grad_read(self, value.get());
   return value;
 }
 
 int set_grad(PyObject* self, PyObject* value, void*) {
   if (value && value != Py_None) {
     if (!is_tensor(value))
-      raise(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s", Py_TYPE(value)->tp_name);
+      raise(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s",
+            Py_TYPE(value)->tp_name);
     check(value != self, "can't assign Variable as its own grad");
     autograd::set_grad(tensor_of(self), tensor_of(value));
   } else {
     autograd::set_grad(tensor_of(self), Tensor());
   }
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_grad_write(self, value ? value : Py_None);
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_grad_write(self, value ? value : Py_None);
   return 0;
 }
 
-Object get_grad_fn(PyObject* self, void*) { return told(self, "grad_fn", wrap_node(autograd::history(tensor_of(self)).node)); }
+Object get_grad_fn(PyObject* self, void*) {
+  return told(self, "grad_fn", wrap_node(autograd::history(tensor_of(self)).node));
+}
 Object get_is_leaf(PyObject* self, void*) { return told(self, "is_leaf", boolean(autograd::is_leaf(tensor_of(self)))); }
 Object get_output_nr(PyObject* self, void*) {
   return told(self, "output_nr", owned(PyLong_FromUnsignedLong(autograd::history(tensor_of(self)).index)));
@@ -84,10 +93,16 @@ Object is_view(PyObject* self, PyObject*) {
   return told(self, "_is_view", boolean(meta && meta->base.defined()));
 }
 
-/// x.data: the same memory, without history and without the version counter's protection.
+/// x.data: the same memory without history, as a storage of its own that keeps the other alive: writes through it are
+/// not counted by the version that the tape checks.
 Object get_data(PyObject* self, void*) {
   opaque(self, "data");
-  return Object::steal(wrap(alias_of(*impl_of(self))));
+  const TensorImpl& t = *impl_of(self);
+  ensure(!t.is_symbolic(), "data of a tensor without storage");
+  const auto release = [](void* original) { Ref<Storage>::adopt(static_cast<Storage*>(original)); };
+  Ref<Storage> storage =
+      Storage::wrap(t.storage->data(), t.storage->bytes(), release, Ref<Storage>(t.storage).release());
+  return Object::steal(wrap(Tensor::view_of(std::move(storage), t.dtype, t.sizes, t.strides, t.offset)));
 }
 
 /// x.data = y: x becomes another view of y's memory, and keeps its identity, history and gradient.
@@ -98,7 +113,9 @@ int set_data(PyObject* self, PyObject* value, void*) {
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
   check(!to.requires_grad || is_floating(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
-  to.storage = from.storage;
+  // x.data = x.data changes nothing: x keeps its storage.
+  if (!to.storage || to.storage->data() != from.storage->data() || to.storage->bytes() != from.storage->bytes())
+    to.storage = from.storage;
   to.dtype = from.dtype;
   to.offset = from.offset;
   to.numel = from.numel;
@@ -123,8 +140,8 @@ Object retain_grad(PyObject* self, PyObject*) {
 Object backward(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"gradient", "retain_graph", "create_graph", "inputs", nullptr};
   PyObject *gradient = Py_None, *retain = Py_None, *create = Py_False, *inputs = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:backward", const_cast<char**>(names), &gradient, &retain, &create,
-                                   &inputs))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:backward", const_cast<char**>(names), &gradient, &retain,
+                                   &create, &inputs))
     throw PythonError{};
   run_backward({&self, 1}, {&gradient, 1}, retain, create, inputs);
   return Object::share(Py_None);
@@ -136,7 +153,8 @@ Object register_accumulate_hook(PyObject* self, PyObject* function) { return add
 }  // namespace
 
 PyGetSetDef autograd_getters[] = {
-    {"requires_grad", entry<get_requires_grad>, entry<set_requires_grad>, "True when gradients are computed for it.", nullptr},
+    {"requires_grad", entry<get_requires_grad>, entry<set_requires_grad>, "True when gradients are computed for it.",
+     nullptr},
     {"grad", entry<get_grad>, entry<set_grad>, "The gradient that backward() has accumulated, or None.", nullptr},
     {"_grad", entry<get_grad>, entry<set_grad>, nullptr, nullptr},
     {"grad_fn", entry<get_grad_fn>, nullptr, "How the tensor was computed, or None.", nullptr},
@@ -148,7 +166,8 @@ PyGetSetDef autograd_getters[] = {
     {}};
 
 PyMethodDef autograd_methods[] = {
-    {"requires_grad_", method<requires_grad_>(), METH_FASTCALL | METH_KEYWORDS, "Sets requires_grad; returns the tensor."},
+    {"requires_grad_", method<requires_grad_>(), METH_FASTCALL | METH_KEYWORDS,
+     "Sets requires_grad; returns the tensor."},
     {"detach_", method<detach_in_place>(), METH_NOARGS, "Forgets how the tensor was computed."},
     {"retain_grad", method<retain_grad>(), METH_NOARGS, "Keeps .grad of a tensor that was computed."},
     {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,

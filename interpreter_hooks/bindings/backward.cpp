@@ -41,10 +41,11 @@ std::span<PyObject* const> items(const Object& tuple) {
 }
 
 Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs", nullptr};
+  static const char* names[] = {"tensors",        "grad_tensors", "retain_graph", "create_graph",
+                                "grad_variables", "inputs",       nullptr};
   PyObject *roots, *gradients = Py_None, *retain = Py_None, *create = Py_False, *old = Py_None, *inputs = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOO:backward", const_cast<char**>(names), &roots, &gradients, &retain,
-                                   &create, &old, &inputs))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOO:backward", const_cast<char**>(names), &roots, &gradients,
+                                   &retain, &create, &old, &inputs))
     throw PythonError{};
   Object root_tuple = as_tuple(roots, 0);
   Object gradient_tuple = as_tuple(gradients != Py_None ? gradients : old, items(root_tuple).size());
@@ -55,12 +56,12 @@ Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
-  static const char* names[] = {"outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs",
-                                "allow_unused", "is_grads_batched", "materialize_grads", nullptr};
+  static const char* names[] = {"outputs",     "inputs",       "grad_outputs",     "retain_graph",      "create_graph",
+                                "only_inputs", "allow_unused", "is_grads_batched", "materialize_grads", nullptr};
   PyObject *outputs, *inputs, *gradients = Py_None, *retain = Py_None, *create = Py_False, *only = Py_True,
-                                *unused = Py_None, *batched = Py_False, *materialize = Py_False;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOO:grad", const_cast<char**>(names), &outputs, &inputs, &gradients,
-                                   &retain, &create, &only, &unused, &batched, &materialize))
+                              *unused = Py_None, *batched = Py_False, *materialize = Py_False;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOO:grad", const_cast<char**>(names), &outputs, &inputs,
+                                   &gradients, &retain, &create, &only, &unused, &batched, &materialize))
     throw PythonError{};
   check_kind(!flag(batched, false), ErrorKind::NotImplementedError,
              "autograd.grad(is_grads_batched=True) is not available: call grad once per gradient");
@@ -71,8 +72,8 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   const bool fill = flag(materialize, false), creates = flag(create, false);
   const std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
   const std::vector<Tensor> found =
-      autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "grad_outputs"), wanted,
-                          flag(retain, creates), creates, flag(unused, fill));
+      autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "grad_outputs"),
+                          wanted, flag(retain, creates), creates, flag(unused, fill));
   Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (size_t i = 0; i < found.size(); ++i) {
     Tensor gradient = found[i];
@@ -84,8 +85,8 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
-void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain, Borrowed create,
-                  Borrowed inputs) {
+void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
+                  Borrowed create, Borrowed inputs) {
   const bool creates = flag(create, false), retains = flag(retain, creates);
   Object input_tuple = as_tuple(inputs, 0);
   check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");

@@ -6,9 +6,9 @@
 
 namespace terra::hooks {
 
-/// Gradients of `roots` into .grad. `gradients`: None or a tensor per root. `retain` None means `create`. `inputs`: None,
-/// a tensor or a sequence of them. Tells the observer.
-void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain, Borrowed create,
-                  Borrowed inputs);
+/// Gradients of `roots` into .grad. `gradients`: None or a tensor per root. `retain` None means `create`. `inputs`:
+/// None, a tensor or a sequence of them. Tells the observer.
+void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
+                  Borrowed create, Borrowed inputs);
 
 }  // namespace terra::hooks

@@ -54,19 +54,22 @@ Tensor Buffer::share() && {
   size_t extent = static_cast<size_t>(view_->itemsize);
   for (int i = 0; i < view_->ndim; ++i) {
     const Py_ssize_t n = view_->shape[i], step = view_->strides ? view_->strides[i] : 0;
-    check_kind(step >= 0 || n <= 1, ErrorKind::ValueError,
-               "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-               "currently supported. (You can probably work around this by making a copy of your array with array.copy().)");
-    check_kind(step % view_->itemsize == 0, ErrorKind::ValueError,
-               "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
-               "memory.");
+    check_kind(
+        step >= 0 || n <= 1, ErrorKind::ValueError,
+        "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+        "currently supported. (You can probably work around this by making a copy of your array with array.copy().)");
+    check_kind(
+        step % view_->itemsize == 0, ErrorKind::ValueError,
+        "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+        "memory.");
     sizes.push_back(n);
     strides.push_back(n <= 1 ? 1 : step / view_->itemsize);
     if (n == 0) extent = 0;
     if (extent) extent += static_cast<size_t>((n - 1) * strides.back() * view_->itemsize);
   }
   Py_buffer* view = std::exchange(view_, nullptr);
-  return Tensor::view_of(Storage::wrap(view->buf, extent, release_view, view), type, std::move(sizes), std::move(strides), 0);
+  return Tensor::view_of(Storage::wrap(view->buf, extent, release_view, view), type, std::move(sizes),
+                         std::move(strides), 0);
 }
 
 }  // namespace terra::hooks

@@ -19,7 +19,8 @@ bool is_number_like(Borrowed object) {
 
 bool is_sequence(Borrowed object) {
   if (is_tensor(object)) return !impl_of(object)->sizes.empty();
-  return PyList_Check(object) || PyTuple_Check(object) || (PySequence_Check(object) && !is_text(object) && !is_number_like(object));
+  return PyList_Check(object) || PyTuple_Check(object) ||
+         (PySequence_Check(object) && !is_text(object) && !is_number_like(object));
 }
 
 /// Items as a list or tuple; objects with a length and items (range, arrays, tensors) are turned into one.
@@ -64,8 +65,10 @@ class Survey {
  private:
   void look_at_number(Borrowed object, size_t depth) {
     if (depth < sizes.size()) {
-      raise(PyExc_TypeError, "only sequences of one length can become a tensor: found %s where a sequence of length "
-            "%lld was expected at dim %zu", Py_TYPE(object)->tp_name, static_cast<long long>(sizes[depth]), depth);
+      raise(PyExc_TypeError,
+            "only sequences of one length can become a tensor: found %s where a sequence of length "
+            "%lld was expected at dim %zu",
+            Py_TYPE(object)->tp_name, static_cast<long long>(sizes[depth]), depth);
     }
     complete_ = true;
     if (PyUnicode_Check(object)) raise(PyExc_ValueError, "too many dimensions 'str'");
@@ -122,7 +125,8 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
     if (!type)
       raise(PyExc_TypeError,
             "can't convert np.ndarray of format '%s'. The only supported types are: float64, float32, float16, int64, "
-            "int32, int16, int8, uint8, and bool.", buffer.format());
+            "int32, int16, int8, uint8, and bool.",
+            buffer.format());
     const Tensor shared = std::move(buffer).share();
     const GradMode off(false);
     static const Op* clone = find_op("clone");

@@ -55,7 +55,8 @@ Object tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   if (is_tensor(options.data) &&
       PyErr_WarnEx(PyExc_UserWarning,
                    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                   "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", 1) < 0)
+                   "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+                   1) < 0)
     throw PythonError{};
   Object made = tensor_from_data(options.data, optional_dtype(options.dtype, "tensor"));
   observe("tensor()", made.get());
@@ -128,7 +129,8 @@ int legacy_init(PyObject*, PyObject*, PyObject*) { return 0; }
 Object new_tensor(PyObject* self, PyObject* args, PyObject* kwargs) {
   Options options;
   options.parse(args, kwargs, "new_tensor");
-  Object made = tensor_from_data(options.data, optional_dtype(options.dtype, "new_tensor").value_or(impl_of(self)->dtype));
+  Object made =
+      tensor_from_data(options.data, optional_dtype(options.dtype, "new_tensor").value_or(impl_of(self)->dtype));
   observe("new_tensor()", made.get());
   return require(std::move(made), options.requires_grad);
 }
@@ -170,7 +172,8 @@ Object make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
                                    &data, &requires_grad))
     throw PythonError{};
   checked_type(type);
-  return require(Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), alias_of(*impl_of(data)))), requires_grad);
+  return require(Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), alias_of(*impl_of(data)))),
+                 requires_grad);
 }
 
 /// The same tensor, with its history, as an instance of a subclass.
@@ -190,7 +193,8 @@ void append_construction_slots(std::vector<PyType_Slot>& slots) {
 }
 
 PyMethodDef construction_methods[] = {
-    {"new_tensor", method<new_tensor>(), METH_VARARGS | METH_KEYWORDS, "A new tensor of the data, with this one's dtype."},
+    {"new_tensor", method<new_tensor>(), METH_VARARGS | METH_KEYWORDS,
+     "A new tensor of the data, with this one's dtype."},
     {"new_zeros", method<new_zeros>(), METH_VARARGS | METH_KEYWORDS, "Zeros of this tensor's dtype."},
     {"new_ones", method<new_ones>(), METH_VARARGS | METH_KEYWORDS, "Ones of this tensor's dtype."},
     {"new_empty", method<new_empty>(), METH_VARARGS | METH_KEYWORDS, "An uninitialised tensor of this tensor's dtype."},

@@ -42,8 +42,10 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
     else if (is_tensor(value))
       dtype = impl_of(value)->dtype;
     else if (value != Py_None && !is_memory_format(value))
-      raise(PyExc_TypeError, "to() received an invalid combination of arguments - got (%s), but expected a dtype, a device "
-            "or a Tensor", name ? name : Py_TYPE(value)->tp_name);
+      raise(PyExc_TypeError,
+            "to() received an invalid combination of arguments - got (%s), but expected a dtype, a device "
+            "or a Tensor",
+            name ? name : Py_TYPE(value)->tp_name);
   };
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyBool_Check(args[i]))
@@ -69,8 +71,8 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
 constexpr struct {
   std::string_view name;
   DType dtype;
-} type_names[] = {{"BoolTensor", DType::Bool},  {"ByteTensor", DType::U8},      {"CharTensor", DType::I8},
-                  {"ShortTensor", DType::I16},  {"IntTensor", DType::I32},      {"LongTensor", DType::I64},
+} type_names[] = {{"BoolTensor", DType::Bool},  {"ByteTensor", DType::U8},       {"CharTensor", DType::I8},
+                  {"ShortTensor", DType::I16},  {"IntTensor", DType::I32},       {"LongTensor", DType::I64},
                   {"HalfTensor", DType::F16},   {"BFloat16Tensor", DType::BF16}, {"FloatTensor", DType::F32},
                   {"DoubleTensor", DType::F64}, {"Tensor", DType::F32}};
 
@@ -105,17 +107,19 @@ Object cast(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
 
 Object cpu(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) { return Object::share(self); }
 Object cuda(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
-  raise(PyExc_AssertionError, "Torch not compiled with CUDA enabled: Terra was built for the CPU, where the tensor is "
+  raise(PyExc_AssertionError,
+        "Torch not compiled with CUDA enabled: Terra was built for the CPU, where the tensor is "
         "already. Leave out .cuda(), or ask terra.cuda.is_available() first.");
 }
 
 }  // namespace
 
 #define TERRA_CAST(name, dtype) \
-  {name, method<cast<dtype>>(), METH_FASTCALL | METH_KEYWORDS, "The same elements in another dtype."}
+  { name, method<cast<dtype>>(), METH_FASTCALL | METH_KEYWORDS, "The same elements in another dtype." }
 PyMethodDef conversion_methods[] = {
     {"to", method<to>(), METH_FASTCALL | METH_KEYWORDS, "to(dtype | device | other): the tensor with that dtype."},
-    {"type", method<type>(), METH_FASTCALL | METH_KEYWORDS, "The name of the tensor's type, or the tensor with another."},
+    {"type", method<type>(), METH_FASTCALL | METH_KEYWORDS,
+     "The name of the tensor's type, or the tensor with another."},
     {"type_as", method<type_as>(), METH_O, "The tensor with the dtype of another."},
     TERRA_CAST("float", DType::F32),
     TERRA_CAST("double", DType::F64),

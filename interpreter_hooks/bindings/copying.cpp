@@ -45,9 +45,10 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   Object key = owned(PyLong_FromVoidPtr(self));
   if (Borrowed known = PyDict_GetItem(memo, key.get())) return Object::share(known);
   const TensorImpl& t = *impl_of(self);
-  check(autograd::is_leaf(tensor_of(self)),
-        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. If you "
-        "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
+  check(
+      autograd::is_leaf(tensor_of(self)),
+      "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. If you "
+      "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
   if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
   Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
   copy->requires_grad = t.requires_grad;
@@ -71,8 +72,9 @@ Object bytes_of(const TensorImpl& t) {
 }
 
 Object reduce(PyObject* self, PyObject*) {
-  check(autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad,
-        "a Tensor that was computed from others that require grad cannot be pickled with its history; detach() it first");
+  check(
+      autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad,
+      "a Tensor that was computed from others that require grad cannot be pickled with its history; detach() it first");
   if (OpObserver* observer = op_observer()) observer->on_opaque("pickle", self);
   const TensorImpl& t = *impl_of(self);
   Object module = owned(PyImport_ImportModule("_terra_C"));
@@ -107,9 +109,8 @@ Object rebuild_tensor(PyObject*, PyObject* args) {
 
 }  // namespace
 
-PyMethodDef copying_methods[] = {{"__deepcopy__", method<deepcopy>(), METH_O, nullptr},
-                                 {"__reduce_ex__", method<reduce>(), METH_O, nullptr},
-                                 {}};
+PyMethodDef copying_methods[] = {
+    {"__deepcopy__", method<deepcopy>(), METH_O, nullptr}, {"__reduce_ex__", method<reduce>(), METH_O, nullptr}, {}};
 PyMethodDef copying_functions[] = {{"_rebuild_tensor", method<rebuild_tensor>(), METH_VARARGS, nullptr}, {}};
 
 }  // namespace terra::hooks

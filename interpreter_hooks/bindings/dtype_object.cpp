@@ -10,8 +10,7 @@ namespace terra::hooks {
 namespace {
 
 struct DTypeObject {
-  PyObject_HEAD
-  DType value;
+  PyObject_HEAD DType value;
 };
 PyTypeObject* dtype_type = nullptr;
 PyObject* dtype_objects[kDTypeCount];
@@ -33,7 +32,8 @@ Object dtype_is_signed(PyObject* self, void*) {
 PyMethodDef dtype_methods[] = {{"__reduce__", method<dtype_reduce>(), METH_NOARGS, nullptr}, {}};
 PyGetSetDef dtype_getters[] = {
     {"itemsize", entry<dtype_itemsize>, nullptr, "Bytes of one element.", nullptr},
-    {"is_floating_point", entry<dtype_is_floating>, nullptr, "True for float16, bfloat16, float32 and float64.", nullptr},
+    {"is_floating_point", entry<dtype_is_floating>, nullptr, "True for float16, bfloat16, float32 and float64.",
+     nullptr},
     {"is_complex", entry<dtype_is_complex>, nullptr, "True for complex dtypes, of which there are none.", nullptr},
     {"is_signed", entry<dtype_is_signed>, nullptr, "True when there are negative values.", nullptr},
     {}};
@@ -42,17 +42,16 @@ PyGetSetDef dtype_getters[] = {
 constexpr struct {
   const char* name;
   DType dtype;
-} dtype_names[] = {{"float", DType::F32}, {"double", DType::F64}, {"half", DType::F16},  {"long", DType::I64},
-                   {"int", DType::I32},   {"short", DType::I16},  {"bool", DType::Bool}, {"float32", DType::F32},
+} dtype_names[] = {{"float", DType::F32},   {"double", DType::F64},  {"half", DType::F16},      {"long", DType::I64},
+                   {"int", DType::I32},     {"short", DType::I16},   {"bool", DType::Bool},     {"float32", DType::F32},
                    {"float64", DType::F64}, {"float16", DType::F16}, {"bfloat16", DType::BF16}, {"int64", DType::I64},
-                   {"int32", DType::I32}, {"int16", DType::I16},  {"int8", DType::I8},   {"uint8", DType::U8}};
+                   {"int32", DType::I32},   {"int16", DType::I16},   {"int8", DType::I8},       {"uint8", DType::U8}};
 
 // ---- device ----
 
 struct DeviceObject {
-  PyObject_HEAD
-  PyObject* kind;  // str
-  long long index; // -1: none
+  PyObject_HEAD PyObject* kind;  // str
+  long long index;               // -1: none
 };
 PyTypeObject* device_type = nullptr;
 PyObject* the_cpu = nullptr;
@@ -63,7 +62,8 @@ DeviceObject* device(Borrowed self) { return reinterpret_cast<DeviceObject*>(sel
 Object make_device(std::string_view kind, long long index) {
   bool known = false;
   for (std::string_view k : known_devices) known |= k == kind;
-  check(known, "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, mtia device type at start of device string: {}", kind);
+  check(known, "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, mtia device type at start of device string: {}",
+        kind);
   Object self = owned(device_type->tp_alloc(device_type, 0));
   device(self.get())->kind = text(kind).release();
   device(self.get())->index = index;
@@ -127,7 +127,9 @@ Object device_kind(PyObject* self, void*) { return Object::share(device(self)->k
 Object device_index(PyObject* self, void*) {
   return device(self)->index < 0 ? Object::share(Py_None) : owned(PyLong_FromLongLong(device(self)->index));
 }
-Object device_reduce(PyObject* self, PyObject*) { return owned(Py_BuildValue("(O(N))", device_type, device_str(self).release())); }
+Object device_reduce(PyObject* self, PyObject*) {
+  return owned(Py_BuildValue("(O(N))", device_type, device_str(self).release()));
+}
 Object device_enter(PyObject* self, PyObject*) {
   check_device(self);
   return Object::share(self);
@@ -145,8 +147,7 @@ PyGetSetDef device_getters[] = {{"type", entry<device_kind>, nullptr, "\"cpu\", 
 // ---- layout and memory_format: names without meaning of their own here ----
 
 struct NamedObject {
-  PyObject_HEAD
-  const char* name;
+  PyObject_HEAD const char* name;
 };
 PyTypeObject *layout_type = nullptr, *memory_format_type = nullptr;
 PyObject* the_strided = nullptr;
@@ -159,9 +160,7 @@ Object named_reduce(PyObject* self, PyObject*) { return text(name_in(self)); }
 PyMethodDef named_methods[] = {{"__reduce__", method<named_reduce>(), METH_NOARGS, nullptr}, {}};
 
 PyTypeObject* create_named_type(const char* name) {
-  PyType_Slot slots[] = {{Py_tp_repr, slot<named_repr>()},
-                         {Py_tp_methods, named_methods},
-                         {0, nullptr}};
+  PyType_Slot slots[] = {{Py_tp_repr, slot<named_repr>()}, {Py_tp_methods, named_methods}, {0, nullptr}};
   PyType_Spec spec = {name, sizeof(NamedObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   return create_type(spec);
 }

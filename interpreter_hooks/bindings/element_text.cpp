@@ -45,7 +45,8 @@ void collect(const Part& part, bool summarize, std::vector<Scalar>& out) {
     out.push_back(part.element());
     return;
   }
-  for_shown(part.size(), summarize, [&](int64_t i) { collect(part[i], summarize, out); }, [] {});
+  for_shown(
+      part.size(), summarize, [&](int64_t i) { collect(part[i], summarize, out); }, [] {});
 }
 
 template <class... A>
@@ -123,8 +124,8 @@ class Formatter {
 
 std::string vector_text(const Part& part, size_t indent, bool summarize, const Formatter& format) {
   const int64_t room = print_options.line_width - static_cast<int64_t>(indent);
-  const int64_t per_line = std::max<int64_t>(1, static_cast<int64_t>(std::floor(
-                                                    static_cast<double>(room) / static_cast<double>(format.width() + 2))));
+  const int64_t per_line = std::max<int64_t>(
+      1, static_cast<int64_t>(std::floor(static_cast<double>(room) / static_cast<double>(format.width() + 2))));
   std::string text = "[";
   int64_t count = 0;
   const auto append = [&](const std::string& element) {
@@ -135,7 +136,8 @@ std::string vector_text(const Part& part, size_t indent, bool summarize, const F
   if (summarize && print_options.edge_items == 0)
     append("...");
   else
-    for_shown(part.size(), summarize, [&](int64_t i) { append(format(part[i].element())); }, [&] { append(" ..."); });
+    for_shown(
+        part.size(), summarize, [&](int64_t i) { append(format(part[i].element())); }, [&] { append(" ..."); });
   return text + "]";
 }
 
@@ -149,8 +151,9 @@ std::string part_text(const Part& part, size_t indent, bool summarize, const For
     text += (first ? "" : between) + row;
     first = false;
   };
-  for_shown(part.size(), summarize, [&](int64_t i) { append(part_text(part[i], indent + 1, summarize, format)); },
-            [&] { append("..."); });
+  for_shown(
+      part.size(), summarize, [&](int64_t i) { append(part_text(part[i], indent + 1, summarize, format)); },
+      [&] { append("..."); });
   return text + "]";
 }
 

@@ -48,8 +48,8 @@ class FunctionNode final : public autograd::Node {
       const size_t place = static_cast<size_t>(i);
       if (gradient.defined() && place < input_sizes_.size() && edges[place].node)
         check(gradient.sizes() == input_sizes_[place],
-              "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}", name_,
-              i, to_string(gradient.sizes()), to_string(input_sizes_[place]));
+              "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}",
+              name_, i, to_string(gradient.sizes()), to_string(input_sizes_[place]));
       result.push_back(edges[place].node ? std::move(gradient) : Tensor());
     }
     return result;

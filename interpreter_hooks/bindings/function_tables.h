@@ -4,14 +4,14 @@
 
 namespace terra::hooks {
 
-extern PyMethodDef printing_functions[];      // printing.cpp
-extern PyMethodDef construction_functions[];  // construction.cpp: tensor, as_tensor, ...
-extern PyMethodDef numpy_functions[];         // numpy.cpp: from_numpy, frombuffer
-extern PyMethodDef copying_functions[];       // copying.cpp: _rebuild_tensor
-extern PyMethodDef setting_functions[];       // settings.cpp: set_default_dtype, manual_seed, ...
-extern PyMethodDef autograd_functions[];      // autograd_functions.cpp: backward, grad, ...
+extern PyMethodDef printing_functions[];       // printing.cpp
+extern PyMethodDef construction_functions[];   // construction.cpp: tensor, as_tensor, ...
+extern PyMethodDef numpy_functions[];          // numpy.cpp: from_numpy, frombuffer
+extern PyMethodDef copying_functions[];        // copying.cpp: _rebuild_tensor
+extern PyMethodDef setting_functions[];        // settings.cpp: set_default_dtype, manual_seed, ...
+extern PyMethodDef autograd_functions[];       // autograd_functions.cpp: backward, grad, ...
 extern PyMethodDef function_node_functions[];  // function_node.cpp: autograd.Function
-extern PyMethodDef record_functions[];        // records.cpp: op_records
-extern PyMethodDef module_functions[];        // module_type.cpp
+extern PyMethodDef record_functions[];         // records.cpp: op_records
+extern PyMethodDef module_functions[];         // module_type.cpp
 
 }  // namespace terra::hooks

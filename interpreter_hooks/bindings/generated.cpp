@@ -29,12 +29,16 @@ std::vector<std::string> names_in(std::string_view list) {
 }
 
 /// A property that calls an op: T, mT.
-Object get_property(PyObject* self, void* op) { return invoke_simple(*static_cast<const Op*>(op), {tensor_of(self)}, {self}); }
+Object get_property(PyObject* self, void* op) {
+  return invoke_simple(*static_cast<const Op*>(op), {tensor_of(self)}, {self});
+}
 
 class Generator {
  public:
   explicit Generator(Borrowed module)
-      : module_(module), functional_(owned(PyModule_New("_terra_C._functional"))), ops_(owned(PyModule_New("_terra_C._ops"))) {}
+      : module_(module),
+        functional_(owned(PyModule_New("_terra_C._functional"))),
+        ops_(owned(PyModule_New("_terra_C._ops"))) {}
 
   void run() {
     for (const Overload& overload : kOverloads) take(overload);
@@ -106,7 +110,8 @@ class Generator {
   }
 
   static void add_property(const Op& op, const std::string& name) {
-    auto* row = new PyGetSetDef{strdup(name.c_str()), entry<get_property>, nullptr, op.doc.data(), const_cast<Op*>(&op)};
+    auto* row =
+        new PyGetSetDef{strdup(name.c_str()), entry<get_property>, nullptr, op.doc.data(), const_cast<Op*>(&op)};
     Object descriptor = owned(PyDescr_NewGetSet(tensor_type, row));  // both live for ever
     succeeded(PyDict_SetItemString(tensor_type->tp_dict, name.c_str(), descriptor.get()));
   }

@@ -4,8 +4,8 @@
 
 namespace terra::hooks {
 
-/// Fills the module (kFunction), Tensor (kMethod, kProperty), `_functional` (kFunctional) and `_ops` (every record by its
-/// own name), aliases, overloads and in-place forms included.
+/// Fills the module (kFunction), Tensor (kMethod, kProperty), `_functional` (kFunctional) and `_ops` (every record by
+/// its own name), aliases, overloads and in-place forms included.
 void generate_ops(Borrowed module);
 
 }  // namespace terra::hooks

@@ -15,8 +15,7 @@ namespace terra::hooks {
 namespace {
 
 struct GeneratorObject {
-  PyObject_HEAD
-  Generator* generator;  // strong
+  PyObject_HEAD Generator* generator;  // strong
 };
 
 PyTypeObject* generator_type = nullptr;
@@ -34,7 +33,8 @@ Object make(Ref<Generator> generator) {
 Object generator_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"device", nullptr};
   PyObject* device = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Generator", const_cast<char**>(names), &device)) throw PythonError{};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Generator", const_cast<char**>(names), &device))
+    throw PythonError{};
   check_device(device);
   return make(Ref<Generator>(new Generator));
 }
@@ -57,7 +57,8 @@ uint64_t seed_from(Borrowed object) {
   const uint64_t large = PyLong_AsUnsignedLongLong(object);
   if (PyErr_Occurred()) {
     PyErr_Clear();
-    fail(ErrorKind::RuntimeError, "Overflow when unpacking long: a seed must be within [-0x8000_0000_0000_0000, "
+    fail(ErrorKind::RuntimeError,
+         "Overflow when unpacking long: a seed must be within [-0x8000_0000_0000_0000, "
          "0xffff_ffff_ffff_ffff]");
   }
   return large;
@@ -135,12 +136,13 @@ Object set_rng_state(PyObject*, PyObject* state) {
   restore(default_generator(), state);
   return Object::share(Py_None);
 }
-PyMethodDef functions[] = {{"manual_seed", method<seed_default>(), METH_O, "Seeds the default generator."},
-                           {"seed", method<seed_any>(), METH_NOARGS, "Seeds the default generator from the system."},
-                           {"initial_seed", method<initial_seed_default>(), METH_NOARGS, "The default generator's seed."},
-                           {"get_rng_state", method<get_rng_state>(), METH_NOARGS, "The default generator's state."},
-                           {"set_rng_state", method<set_rng_state>(), METH_O, "Puts the default generator's state back."},
-                           {}};
+PyMethodDef functions[] = {
+    {"manual_seed", method<seed_default>(), METH_O, "Seeds the default generator."},
+    {"seed", method<seed_any>(), METH_NOARGS, "Seeds the default generator from the system."},
+    {"initial_seed", method<initial_seed_default>(), METH_NOARGS, "The default generator's seed."},
+    {"get_rng_state", method<get_rng_state>(), METH_NOARGS, "The default generator's state."},
+    {"set_rng_state", method<set_rng_state>(), METH_O, "Puts the default generator's state back."},
+    {}};
 
 }  // namespace
 

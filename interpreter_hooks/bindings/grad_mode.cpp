@@ -15,15 +15,13 @@ namespace {
 
 /// A context manager. `before` is a stack, because one object may be entered again inside itself.
 struct GradModeObject {
-  PyObject_HEAD
-  bool enabled;
+  PyObject_HEAD bool enabled;
   std::vector<bool>* before;  // owned
 };
 
 /// A function that runs in a mode: what the decorator form makes.
 struct DecoratedObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* function;  // strong
   PyObject* dict;      // strong
   bool enabled;
@@ -54,7 +52,8 @@ Object decorated_get(PyObject* self, PyObject* object, PyObject*) {
   return !object || object == Py_None ? Object::share(self) : owned(PyMethod_New(self, object));
 }
 Object decorated_repr(PyObject* self) {
-  return owned(PyUnicode_FromFormat("<%R in gradient mode %s>", decorated(self)->function, decorated(self)->enabled ? "on" : "off"));
+  return owned(PyUnicode_FromFormat("<%R in gradient mode %s>", decorated(self)->function,
+                                    decorated(self)->enabled ? "on" : "off"));
 }
 /// Names, documentation and everything else are the function's own.
 Object decorated_getattro(PyObject* self, PyObject* name) {
@@ -126,7 +125,8 @@ Object simple_new(PyTypeObject* type, PyObject* args, PyObject*) {
 Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"mode", nullptr};
   PyObject* on = Py_True;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:inference_mode", const_cast<char**>(names), &on)) throw PythonError{};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:inference_mode", const_cast<char**>(names), &on))
+    throw PythonError{};
   if (!PyBool_Check(on) && PyCallable_Check(on)) return decorate(false, on);
   return make(type, !succeeded(PyObject_IsTrue(on)) && grad_enabled());
 }
@@ -135,7 +135,8 @@ Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 Object set_grad_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"mode", nullptr};
   PyObject* on;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:set_grad_enabled", const_cast<char**>(names), &on)) throw PythonError{};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:set_grad_enabled", const_cast<char**>(names), &on))
+    throw PythonError{};
   const bool enabled = succeeded(PyObject_IsTrue(on));
   Object self = make(type, enabled);
   mode(self.get())->before->push_back(grad_enabled());
@@ -204,9 +205,10 @@ PyTypeObject* create(PyObject* module, const char* name, const char* doc, void* 
 
 Object is_grad_enabled(PyObject*, PyObject*) { return owned(PyBool_FromLong(grad_enabled())); }
 Object is_inference(PyObject*, PyObject*) { return owned(PyBool_FromLong(0)); }
-PyMethodDef functions[] = {{"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},
-                           {"is_inference_mode_enabled", method<is_inference>(), METH_NOARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},
+    {"is_inference_mode_enabled", method<is_inference>(), METH_NOARGS, nullptr},
+    {}};
 
 }  // namespace
 

@@ -18,7 +18,8 @@ Object new_dict() {
 
 /// Adds a function to a dict of hooks; the handle knows the dict weakly.
 Object add_to(Borrowed dict, PyObject* function) {
-  if (!PyCallable_Check(function)) raise(PyExc_TypeError, "a hook must be callable, not %s", Py_TYPE(function)->tp_name);
+  if (!PyCallable_Check(function))
+    raise(PyExc_TypeError, "a hook must be callable, not %s", Py_TYPE(function)->tp_name);
   Object module = hooks_module();
   Object handle = owned(PyObject_CallMethod(module.get(), "RemovableHandle", "O", dict));
   Object id = owned(PyObject_GetAttrString(handle.get(), "id"));
@@ -132,7 +133,8 @@ Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
       Object functions = functions_of(dict.get());
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
         Object in = tuple_of(inputs), out = tuple_of(outputs);
-        replace(inputs, owned(PyObject_CallFunctionObjArgs(PyList_GET_ITEM(functions.get(), i), in.get(), out.get(), nullptr)));
+        replace(inputs,
+                owned(PyObject_CallFunctionObjArgs(PyList_GET_ITEM(functions.get(), i), in.get(), out.get(), nullptr)));
       }
     });
   }

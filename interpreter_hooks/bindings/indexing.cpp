@@ -116,9 +116,10 @@ class Walk {
     int64_t position;
     if (!to_int(item, position)) throw PythonError{};
     const Dims& sizes = impl()->sizes;
-    check_kind(static_cast<size_t>(dim_) < sizes.size(), ErrorKind::IndexError,
-               "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-               "0-dim tensor to a number");
+    check_kind(
+        static_cast<size_t>(dim_) < sizes.size(), ErrorKind::IndexError,
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+        "0-dim tensor to a number");
     const int64_t size = sizes[static_cast<size_t>(dim_)];
     check_kind(position >= -size && position < size, ErrorKind::IndexError,
                "index {} is out of bounds for dimension {} with size {}", position, dim_, size);

@@ -102,7 +102,8 @@ Object invoke(const Invocation& call) {
   if (call.in_place) {
     const Tensor target = call_in_place(call.op, call.args);
     Object result = Object::share(call.sources[0]);
-    if (observer) [[unlikely]] report(*observer, call, {&target, 1}, result.get());
+    if (observer) [[unlikely]]
+      report(*observer, call, {&target, 1}, result.get());
     return result;
   }
   Results results;

@@ -12,10 +12,10 @@ namespace terra::hooks {
 struct Invocation {
   const Op& op;
   bool in_place = false;
-  std::span<const Arg> args;               ///< in signature order; missing ones at the end take their defaults
-  std::span<PyObject* const> sources;      ///< the objects the arguments were parsed from, null for a default
-  std::span<PyObject* const> positional;   ///< everything passed by position
-  const char* name = nullptr;              ///< as Python knows the function; null: the op's name
+  std::span<const Arg> args;              ///< in signature order; missing ones at the end take their defaults
+  std::span<PyObject* const> sources;     ///< the objects the arguments were parsed from, null for a default
+  std::span<PyObject* const> positional;  ///< everything passed by position
+  const char* name = nullptr;             ///< as Python knows the function; null: the op's name
 };
 
 /// Runs the op, counts it, wraps its results (a tensor, a tuple of them, or a named tuple) and tells the observer. The

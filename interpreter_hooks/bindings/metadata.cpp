@@ -13,7 +13,8 @@ namespace {
 
 /// Tells the observer what Python learns.
 Object told(PyObject* self, const char* attribute, Object value) {
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_metadata(self, attribute, value.get());
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_metadata(self, attribute, value.get());
   return value;
 }
 Object opaque(PyObject* self, const char* what, Object value) {
@@ -45,8 +46,9 @@ Object read_names(const TensorImpl& t) {
   return tuple;
 }
 Object read_type_name(const TensorImpl& t) {
-  static constexpr const char* names[kDTypeCount] = {"BoolTensor",  "ByteTensor", "CharTensor",     "ShortTensor", "IntTensor",
-                                                     "LongTensor",  "HalfTensor", "BFloat16Tensor", "FloatTensor", "DoubleTensor"};
+  static constexpr const char* names[kDTypeCount] = {"BoolTensor",  "ByteTensor",  "CharTensor", "ShortTensor",
+                                                     "IntTensor",   "LongTensor",  "HalfTensor", "BFloat16Tensor",
+                                                     "FloatTensor", "DoubleTensor"};
   return owned(PyUnicode_FromFormat("torch.%s", names[static_cast<int>(t.dtype)]));
 }
 

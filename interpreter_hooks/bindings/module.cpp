@@ -27,8 +27,8 @@ PyObject* the_module = nullptr;  // strong once made
 
 /// Types first: functions and constants refer to them.
 Object create_module() {
-  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr,
-                                   nullptr, nullptr, nullptr};
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   eager::start();
   Object module = owned(PyModule_Create(&definition));
   create_dtype_types(module.get());
@@ -40,8 +40,9 @@ Object create_module() {
   create_grad_mode_types(module.get());
   create_module_type(module.get());
   generate_ops(module.get());
-  for (PyMethodDef* rows : {printing_functions, construction_functions, numpy_functions, setting_functions, copying_functions,
-                            autograd_functions, function_node_functions, record_functions, module_functions, override_functions})
+  for (PyMethodDef* rows :
+       {printing_functions, construction_functions, numpy_functions, setting_functions, copying_functions,
+        autograd_functions, function_node_functions, record_functions, module_functions, override_functions})
     add_functions(module.get(), rows);
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);
   add_object(module.get(), "OutOfMemoryError", out_of_memory_error());

@@ -28,7 +28,8 @@ void forget(PyObject* container, PyObject* name) {
 Object type_name(PyObject* value) {
   if (is_tensor(value)) return owned(PyObject_CallMethod(value, "_type_name", nullptr));
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
-  Object module = owned(PyObject_GetAttrString(type, "__module__")), name = owned(PyObject_GetAttrString(type, "__qualname__"));
+  Object module = owned(PyObject_GetAttrString(type, "__module__")),
+         name = owned(PyObject_GetAttrString(type, "__qualname__"));
   if (PyUnicode_CompareWithASCIIString(module.get(), "builtins") == 0) return name;
   return owned(PyUnicode_FromFormat("%S.%S", module.get(), name.get()));
 }
@@ -37,7 +38,9 @@ Object type_name(PyObject* value) {
   raise(PyExc_TypeError, "cannot assign '%U' as %s '%U' (%s expected)", type_name(value).get(), what, name, wanted);
 }
 
-void set_generic(PyObject* self, PyObject* name, PyObject* value) { succeeded(PyObject_GenericSetAttr(self, name, value)); }
+void set_generic(PyObject* self, PyObject* name, PyObject* value) {
+  succeeded(PyObject_GenericSetAttr(self, name, value));
+}
 
 void set(PyObject* self, PyObject* name, PyObject* value) {
   const ModuleNames& names = module_names();

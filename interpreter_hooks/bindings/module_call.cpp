@@ -16,7 +16,8 @@ Object call_with_hooks(PyObject* self, PyObject* const* args, Py_ssize_t count, 
   Object keywords = owned(PyDict_New());
   for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i)
     succeeded(PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i), args[count + i]));
-  return owned(PyObject_CallMethodObjArgs(self, module_names().call_with_hooks, positional.get(), keywords.get(), nullptr));
+  return owned(
+      PyObject_CallMethodObjArgs(self, module_names().call_with_hooks, positional.get(), keywords.get(), nullptr));
 }
 
 /// forward as the class has it, when calling it with self in front is the same as calling the bound method; else null.
@@ -29,7 +30,8 @@ PyObject* unbound_forward(PyObject* self) {
 
 Object call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-  if (module_has_hooks(self)) [[unlikely]] return call_with_hooks(self, args, count, names);
+  if (module_has_hooks(self)) [[unlikely]]
+    return call_with_hooks(self, args, count, names);
   Object forward = Object::share(unbound_forward(self));
   if (!forward) {
     forward = owned(PyObject_GetAttr(self, module_names().forward));

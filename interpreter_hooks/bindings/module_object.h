@@ -5,8 +5,7 @@
 namespace terra::hooks {
 
 struct ModuleObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* dict;  // strong; null until the first attribute
   PyObject* weakrefs;
 };

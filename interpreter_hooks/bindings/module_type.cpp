@@ -12,12 +12,22 @@ PyTypeObject* module_base_type = nullptr;
 const ModuleNames& module_names() {
   static const ModuleNames names = [] {
     const auto name = [](const char* text) { return PyUnicode_InternFromString(text); };
-    return ModuleNames{name("_parameters"), name("_buffers"), name("_modules"), name("_non_persistent_buffers_set"),
-                       name("training"), name("forward"), name("_call_with_hooks"), name("register_parameter"),
-                       name("register_buffer"), name("__getattr__"), name("__getattribute__"), name("__setattr__"),
-                       name("__delattr__"), name("__call__"),
-                       {name("_forward_hooks"), name("_forward_pre_hooks"), name("_backward_hooks"),
-                        name("_backward_pre_hooks")}};
+    return ModuleNames{
+        name("_parameters"),
+        name("_buffers"),
+        name("_modules"),
+        name("_non_persistent_buffers_set"),
+        name("training"),
+        name("forward"),
+        name("_call_with_hooks"),
+        name("register_parameter"),
+        name("register_buffer"),
+        name("__getattr__"),
+        name("__getattribute__"),
+        name("__setattr__"),
+        name("__delattr__"),
+        name("__call__"),
+        {name("_forward_hooks"), name("_forward_pre_hooks"), name("_backward_hooks"), name("_backward_pre_hooks")}};
   }();
   return names;
 }
@@ -76,8 +86,8 @@ Object getstate(PyObject* self, PyObject*) {
   return module_object(self)->dict ? Object::share(module_object(self)->dict) : owned(PyDict_New());
 }
 
-/// A class that overrides nothing gets the fast slots, which CPython 3.11 does not inherit: reading attributes without a
-/// detour through the methods __getattribute__ and __getattr__, and calls by vectorcall.
+/// A class that overrides nothing gets the fast slots, which CPython 3.11 does not inherit: reading attributes without
+/// a detour through the methods __getattribute__ and __getattr__, and calls by vectorcall.
 Object init_subclass(PyObject* cls, PyObject* args, PyObject* kwargs) {
   auto* type = reinterpret_cast<PyTypeObject*>(cls);
   if (type->tp_call == module_tp_call) {
@@ -91,7 +101,8 @@ Object init_subclass(PyObject* cls, PyObject* args, PyObject* kwargs) {
     PyType_Modified(type);
   }
   // On to the next class in line, as any cooperative method.
-  Object super = owned(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PySuper_Type), module_base_type, cls, nullptr));
+  Object super =
+      owned(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PySuper_Type), module_base_type, cls, nullptr));
   Object next = owned(PyObject_GetAttrString(super.get(), "__init_subclass__"));
   return owned(PyObject_Call(next.get(), args, kwargs));
 }
@@ -101,11 +112,10 @@ PyMethodDef methods[] = {
     {"__init_subclass__", method<init_subclass>(), METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
     {}};
 PyGetSetDef getters[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
-    {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, dict), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(ModuleObject, weakrefs), READONLY, nullptr},
-    {}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
+                         {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, dict), READONLY, nullptr},
+                         {"__weaklistoffset__", T_PYSSIZET, offsetof(ModuleObject, weakrefs), READONLY, nullptr},
+                         {}};
 
 bool inherits(PyTypeObject* type, PyObject* name) {
   return _PyType_Lookup(type, name) == _PyType_Lookup(module_base_type, name);
@@ -161,7 +171,8 @@ void create_module_type(PyObject* module) {
                          {Py_tp_members, members},
                          {0, nullptr}};
   PyType_Spec spec = {"terra.nn.ModuleBase", sizeof(ModuleObject), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                      slots};
   module_base_type = create_type(spec);
   add_methods(module_base_type, methods);
   add_methods(module_base_type, module_attribute_methods);

@@ -1,7 +1,7 @@
 // ModuleBase: the C base of terra.nn.Module. It keeps the attributes and calls forward; everything else is Python.
 //
-// A module's state is its __dict__, in which "_parameters", "_buffers" and "_modules" are plain dicts (once __init__ has
-// run) that anybody may read and change.
+// A module's state is its __dict__, in which "_parameters", "_buffers" and "_modules" are plain dicts (once __init__
+// has run) that anybody may read and change.
 #pragma once
 #include <cstdint>
 

@@ -12,8 +12,7 @@ namespace terra::hooks {
 namespace {
 
 struct NodeObject {
-  PyObject_HEAD
-  autograd::Node* node;  // strong
+  PyObject_HEAD autograd::Node* node;  // strong
 };
 
 PyTypeObject* base_type = nullptr;
@@ -33,7 +32,8 @@ Object next_functions(PyObject* self, void*) {
   const auto& edges = node_of(self)->edges;
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(edges.size())));
   for (size_t i = 0; i < edges.size(); ++i)
-    PyTuple_SET_ITEM(tuple.get(), i, owned(Py_BuildValue("(NI)", wrap_node(edges[i].node).release(), edges[i].index)).release());
+    PyTuple_SET_ITEM(tuple.get(), i,
+                     owned(Py_BuildValue("(NI)", wrap_node(edges[i].node).release(), edges[i].index)).release());
   return tuple;
 }
 
@@ -45,7 +45,9 @@ Object variable(PyObject* self, void*) {
   return Object::steal(wrap(accumulate->variable()));
 }
 
-Object sequence_number(PyObject* self, PyObject*) { return owned(PyLong_FromUnsignedLongLong(node_of(self)->sequence)); }
+Object sequence_number(PyObject* self, PyObject*) {
+  return owned(PyLong_FromUnsignedLongLong(node_of(self)->sequence));
+}
 
 Object register_hook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, false); }
 Object register_prehook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, true); }
@@ -66,9 +68,10 @@ PyMethodDef methods[] = {{"name", method<node_name>(), METH_NOARGS, "The name of
                          {"register_prehook", method<register_prehook>(), METH_O,
                           "Calls function(grad_outputs) before the node; a result replaces them."},
                          {}};
-PyGetSetDef getters[] = {{"next_functions", entry<next_functions>, nullptr, "Pairs (node, index), one per operand.", nullptr},
-                         {"variable", entry<variable>, nullptr, "The leaf that AccumulateGrad adds to.", nullptr},
-                         {}};
+PyGetSetDef getters[] = {
+    {"next_functions", entry<next_functions>, nullptr, "Pairs (node, index), one per operand.", nullptr},
+    {"variable", entry<variable>, nullptr, "The leaf that AccumulateGrad adds to.", nullptr},
+    {}};
 
 PyTypeObject* type_named(const std::string& name) {
   static auto& types = *new std::unordered_map<std::string, PyTypeObject*>;

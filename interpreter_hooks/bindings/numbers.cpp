@@ -15,13 +15,36 @@ namespace terra::hooks {
 namespace {
 
 /// The operators by number, so that a slot is a template instance and its op an array element.
-enum Operator { kAdd, kSub, kMul, kTrueDivide, kFloorDivide, kRemainder, kPower, kMatmul, kAnd, kOr, kXor, kLeft, kRight,
-                kNegate, kInvert, kAbsolute, kLess, kLessEqual, kEqual, kNotEqual, kGreater, kGreaterEqual, kOperators };
+enum Operator {
+  kAdd,
+  kSub,
+  kMul,
+  kTrueDivide,
+  kFloorDivide,
+  kRemainder,
+  kPower,
+  kMatmul,
+  kAnd,
+  kOr,
+  kXor,
+  kLeft,
+  kRight,
+  kNegate,
+  kInvert,
+  kAbsolute,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kOperators
+};
 
 struct Row {
-  std::string_view method;   ///< special method by which the engine's table knows it
+  std::string_view method;  ///< special method by which the engine's table knows it
   std::string_view in_place;
-  int slot, in_place_slot;   ///< of PyNumberMethods; 0: none
+  int slot, in_place_slot;  ///< of PyNumberMethods; 0: none
 };
 
 constexpr Row rows[kOperators] = {
@@ -84,7 +107,8 @@ Object apply(int index, bool in_place, PyObject* const* values, size_t count) {
 }
 
 Object operate(int index, bool in_place, PyObject* const* values, size_t count) {
-  if (plain(values[0]) && (count == 1 || plain(values[1]))) [[likely]] return apply(index, in_place, values, count);
+  if (plain(values[0]) && (count == 1 || plain(values[1]))) [[likely]]
+    return apply(index, in_place, values, count);
   if (Object result = call_overridden(index, in_place, values, count)) return result;
   PyTypeObject* subclass = result_subclass(values, count);
   Object result = apply(index, in_place, values, count);
@@ -128,7 +152,8 @@ Py_hash_t identity_hash(PyObject* self) { return _Py_HashPointer(self); }
 
 int truth(PyObject* self) {
   const TensorImpl& t = *impl_of(self);
-  check(t.numel == 1, "Boolean value of Tensor with {} is ambiguous", t.numel == 0 ? "no values" : "more than one value");
+  check(t.numel == 1, "Boolean value of Tensor with {} is ambiguous",
+        t.numel == 0 ? "no values" : "more than one value");
   const bool value = item_of(t).to_bool();
   if (OpObserver* observer = op_observer()) observer->on_truth(self, value);
   return value;

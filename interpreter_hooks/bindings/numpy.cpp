@@ -16,8 +16,7 @@ namespace {
 
 /// What an array made from a tensor has as its base: keeps the tensor alive and exports its memory.
 struct Exporter {
-  PyObject_HEAD
-  TensorImpl* impl;  // strong
+  PyObject_HEAD TensorImpl* impl;  // strong
 };
 
 PyTypeObject* exporter_type() {
@@ -54,7 +53,8 @@ PyTypeObject* exporter_type() {
                            {Py_bf_releasebuffer, reinterpret_cast<void*>(static_cast<releasebufferproc>(release))},
                            {Py_tp_dealloc, reinterpret_cast<void*>(static_cast<destructor>(dealloc))},
                            {0, nullptr}};
-    PyType_Spec spec = {"terra.memory", sizeof(Exporter), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    PyType_Spec spec = {"terra.memory", sizeof(Exporter), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        slots};
     return create_type(spec);
   }();
   return type;
@@ -63,7 +63,8 @@ PyTypeObject* exporter_type() {
 /// The array that shares a tensor's memory. From now on somebody outside may read and write it at any time.
 Object array_of(PyObject* self) {
   TensorImpl& t = *impl_of(self);
-  if (t.dtype == DType::BF16) raise(PyExc_TypeError, "Got unsupported ScalarType BFloat16: numpy has no such type. Use .float() first.");
+  if (t.dtype == DType::BF16)
+    raise(PyExc_TypeError, "Got unsupported ScalarType BFloat16: numpy has no such type. Use .float() first.");
   ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
   if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);
   t.storage->mark_exported();
@@ -86,7 +87,8 @@ Object numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
 Object array_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char**>(names), &dtype, &copy)) throw PythonError{};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char**>(names), &dtype, &copy))
+    throw PythonError{};
   check(!impl_of(self)->requires_grad,
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   Object array = array_of(self);
@@ -105,19 +107,23 @@ Object array_wrap(PyObject*, PyObject* args) {
 }
 
 Object from_numpy(PyObject*, PyObject* array) {
-  if (std::string_view(Py_TYPE(array)->tp_name) != "numpy.ndarray" && !PyObject_HasAttrString(array, "__array_interface__"))
+  if (std::string_view(Py_TYPE(array)->tp_name) != "numpy.ndarray" &&
+      !PyObject_HasAttrString(array, "__array_interface__"))
     raise(PyExc_TypeError, "expected np.ndarray (got %s)", Py_TYPE(array)->tp_name);
   Buffer buffer(array);
   if (!buffer.dtype()) {
     Object dtype = owned(PyObject_GetAttrString(array, "dtype"));
     raise(PyExc_TypeError,
           "can't convert np.ndarray of type numpy.%S. The only supported types are: float64, float32, float16, int64, "
-          "int32, int16, int8, uint8, and bool.", dtype.get());
+          "int32, int16, int8, uint8, and bool.",
+          dtype.get());
   }
   if (buffer.read_only() &&
-      PyErr_WarnEx(PyExc_UserWarning,
-                   "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
-                   "writing to this tensor will result in undefined behavior.", 1) < 0)
+      PyErr_WarnEx(
+          PyExc_UserWarning,
+          "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
+          "writing to this tensor will result in undefined behavior.",
+          1) < 0)
     throw PythonError{};
   Object tensor = Object::steal(wrap(std::move(buffer).share()));
   if (OpObserver* observer = op_observer()) observer->on_opaque("from_numpy()", tensor.get());
@@ -129,8 +135,8 @@ Object frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"buffer", "dtype", "count", "offset", "requires_grad", nullptr};
   PyObject *exporter, *dtype = nullptr, *ignored = nullptr;
   Py_ssize_t count = -1, offset = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OnnO:frombuffer", const_cast<char**>(names), &exporter, &dtype, &count,
-                                   &offset, &ignored))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OnnO:frombuffer", const_cast<char**>(names), &exporter, &dtype,
+                                   &count, &offset, &ignored))
     throw PythonError{};
   const auto type = dtype ? dtype_from(dtype) : std::nullopt;
   if (!type) raise(PyExc_TypeError, "frombuffer() missing required argument 'dtype', a torch.dtype");
@@ -139,13 +145,17 @@ Object frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
   const Tensor all = Buffer(bytes.get()).share();
   const auto size = static_cast<Py_ssize_t>(size_of(*type)), length = static_cast<Py_ssize_t>(all.numel());
   check_kind(offset >= 0 && offset < length, ErrorKind::ValueError,
-             "offset ({} bytes) must be non-negative and no greater than buffer length ({} bytes) minus 1", offset, length);
+             "offset ({} bytes) must be non-negative and no greater than buffer length ({} bytes) minus 1", offset,
+             length);
   check_kind(count > 0 || (length - offset) % size == 0, ErrorKind::ValueError,
-             "buffer length ({} bytes) after offset ({} bytes) must be a multiple of element size ({})", length, offset, size);
+             "buffer length ({} bytes) after offset ({} bytes) must be a multiple of element size ({})", length, offset,
+             size);
   const Py_ssize_t n = count < 0 ? (length - offset) / size : count;
-  check_kind(offset + n * size <= length, ErrorKind::ValueError,
-             "requested buffer length ({} * {} bytes) after offset ({} bytes) must not be greater than actual buffer length "
-             "({} bytes)", n, size, offset, length);
+  check_kind(
+      offset + n * size <= length, ErrorKind::ValueError,
+      "requested buffer length ({} * {} bytes) after offset ({} bytes) must not be greater than actual buffer length "
+      "({} bytes)",
+      n, size, offset, length);
   check_kind(offset % size == 0, ErrorKind::ValueError, "offset ({} bytes) must be a multiple of the element size ({})",
              offset, size);
   return Object::steal(wrap(Tensor::view_of(all->storage, *type, Dims{n}, Dims{1}, offset / size)));
@@ -161,7 +171,8 @@ PyMethodDef numpy_methods[] = {
 
 PyMethodDef numpy_functions[] = {
     {"from_numpy", method<from_numpy>(), METH_O, "A tensor that shares a numpy array's memory."},
-    {"frombuffer", method<frombuffer>(), METH_VARARGS | METH_KEYWORDS, "A 1-d tensor of the bytes that an object exports."},
+    {"frombuffer", method<frombuffer>(), METH_VARARGS | METH_KEYWORDS,
+     "A 1-d tensor of the bytes that an object exports."},
     {}};
 
 }  // namespace terra::hooks

@@ -13,13 +13,13 @@ namespace terra::hooks {
 /// One user-level call as the binding layer ran it. All pointers are borrowed for the length of the report.
 struct CallReport {
   const Op* op = nullptr;
-  bool in_place = false;                ///< the form name_(self, ...)
-  std::span<const Arg> args;            ///< as parsed, in signature order, defaults filled in, before promotion
-  std::span<PyObject* const> sources;   ///< per parameter: the Python object it was parsed from, null for a default.
-                                        ///< A varargs parameter (x.view(2, 3)): null, see `positional`.
+  bool in_place = false;                  ///< the form name_(self, ...)
+  std::span<const Arg> args;              ///< as parsed, in signature order, defaults filled in, before promotion
+  std::span<PyObject* const> sources;     ///< per parameter: the Python object it was parsed from, null for a default.
+                                          ///< A varargs parameter (x.view(2, 3)): null, see `positional`.
   std::span<PyObject* const> positional;  ///< everything that was passed by position, self first
-  std::span<const Tensor> results;      ///< real results, in the record's order
-  PyObject* result = nullptr;           ///< what Python gets: a Tensor, a tuple or list of them
+  std::span<const Tensor> results;        ///< real results, in the record's order
+  PyObject* result = nullptr;             ///< what Python gets: a Tensor, a tuple or list of them
 };
 
 /// Things that happen to tensors and aren't ops. `object` arguments are Tensor objects.

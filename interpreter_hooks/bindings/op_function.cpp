@@ -14,8 +14,7 @@ namespace terra::hooks {
 namespace {
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   OpFunctionSpec* spec;  // owned, kept for ever: these objects live as long as the process
   PyObject* dict;
 };
@@ -38,8 +37,8 @@ std::string given_types(PyObject* const* values, size_t count, PyObject* keyword
 }
 
 Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Arguments& arguments) {
-  Object result = invoke({parameters.op, spec.in_place, arguments.args(), arguments.sources(), arguments.positional(),
-                          spec.name.c_str()});
+  Object result = invoke(
+      {parameters.op, spec.in_place, arguments.args(), arguments.sources(), arguments.positional(), spec.name.c_str()});
   if (arguments.out || arguments.requires_grad) [[unlikely]]
     return apply_keyword_results(std::move(result), arguments.out, arguments.requires_grad, spec.name.c_str());
   return result;
@@ -102,8 +101,8 @@ Object method_get(PyObject* self, PyObject* object, PyObject*) {
 
 Object function_repr(PyObject* self) {
   const OpFunctionSpec& spec = spec_of(self);
-  return owned(PyUnicode_FromFormat(spec.as_method ? "<method '%s' of 'terra.Tensor' objects>" : "<built-in function %s>",
-                                    spec.name.c_str()));
+  return owned(PyUnicode_FromFormat(
+      spec.as_method ? "<method '%s' of 'terra.Tensor' objects>" : "<built-in function %s>", spec.name.c_str()));
 }
 Object function_name(PyObject* self, void*) { return owned(PyUnicode_FromString(spec_of(self).name.c_str())); }
 Object function_qualname(PyObject* self, void*) {
@@ -113,7 +112,8 @@ Object function_qualname(PyObject* self, void*) {
 Object function_doc(PyObject* self, void*) {
   std::string text;
   for (const Parameters* p : spec_of(self).candidates)
-    text += (text.empty() ? "" : "\n\n") + spec_of(self).name + std::string(p->op.signature) + "\n" + std::string(p->op.doc);
+    text += (text.empty() ? "" : "\n\n") + spec_of(self).name + std::string(p->op.signature) + "\n" +
+            std::string(p->op.doc);
   return owned(PyUnicode_FromString(text.c_str()));
 }
 /// Pickled by name: methods as attributes of Tensor, functions as attributes of their module.
@@ -160,7 +160,8 @@ PyTypeObject* create(const char* name, bool binds) {
 bool may_be_overridden(PyObject* const* values, size_t all) {
   for (size_t i = 0; i < all; ++i) {
     PyTypeObject* type = Py_TYPE(values[i]);
-    if (type == tensor_type || !(type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)))
+    if (type == tensor_type ||
+        !(type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)))
       continue;
     if (PyTuple_Check(values[i]) || PyList_Check(values[i])) {
       for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[i]); ++k)
@@ -215,7 +216,8 @@ const Parameters& parameters_of(const Op& op) {
 bool is_op_function(Borrowed object) { return Py_TYPE(object) == function_type || Py_TYPE(object) == method_type; }
 
 const Op* op_of_function(Borrowed object) {
-  return is_op_function(object) && spec_of(object).candidates.size() == 1 ? &spec_of(object).candidates[0]->op : nullptr;
+  return is_op_function(object) && spec_of(object).candidates.size() == 1 ? &spec_of(object).candidates[0]->op
+                                                                          : nullptr;
 }
 
 void create_op_function_types(PyObject* module) {

@@ -8,11 +8,11 @@ namespace terra::hooks {
 
 /// What one callable stands for: an op, or several of which the arguments choose.
 struct OpFunctionSpec {
-  std::string name;                            ///< as Python sees it: "add", "add_", "max"
-  std::vector<const Parameters*> candidates;   ///< the first that fits is meant; never empty
-  bool in_place = false;                       ///< the form name_(self, ...)
-  bool takes_inplace = false;                  ///< terra.nn.functional: a last parameter `inplace`
-  bool as_method = false;                      ///< found in a type: binds self
+  std::string name;                           ///< as Python sees it: "add", "add_", "max"
+  std::vector<const Parameters*> candidates;  ///< the first that fits is meant; never empty
+  bool in_place = false;                      ///< the form name_(self, ...)
+  bool takes_inplace = false;                 ///< terra.nn.functional: a last parameter `inplace`
+  bool as_method = false;                     ///< found in a type: binds self
 };
 
 /// A new callable object. Methods are method descriptors: calling x.add(y) makes no bound method.

@@ -85,7 +85,8 @@ PyMethodDef override_methods[] = {
     {}};
 PyMethodDef override_functions[] = {
     {"_disabled_torch_function_impl", method<disabled_hook>(), METH_VARARGS, "A __torch_function__ that does nothing."},
-    {"_set_overrides_disabled", method<set_disabled>(), METH_O, "Switches __torch_function__ off; returns what it was."},
+    {"_set_overrides_disabled", method<set_disabled>(), METH_O,
+     "Switches __torch_function__ off; returns what it was."},
     {}};
 
 WithoutOverrides::WithoutOverrides() { ++disabled; }
@@ -110,8 +111,8 @@ Object overridden(Borrowed function, PyObject* const* values, size_t count, PyOb
     succeeded(PyDict_SetItem(kwargs.get(), PyTuple_GET_ITEM(keywords, i - count), values[i]));
   for (Borrowed object : objects) {
     Object hook = owned(PyObject_GetAttr(object, hook_name()));
-    Object result = owned(
-        PyObject_CallFunctionObjArgs(hook.get(), function, types.get(), args.get(), kwargs.get(), nullptr));
+    Object result =
+        owned(PyObject_CallFunctionObjArgs(hook.get(), function, types.get(), args.get(), kwargs.get(), nullptr));
     if (result.get() != Py_NotImplemented) return result;
   }
   raise(PyExc_TypeError, "no implementation found for %R on types that implement __torch_function__: %R", function,

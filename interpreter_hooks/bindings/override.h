@@ -25,7 +25,7 @@ PyTypeObject* result_subclass(PyObject* const* values, size_t count);
 /// `result` with every tensor in it (itself, or items of a tuple or list) made an instance of `type`.
 Object as_subclass(Object result, PyTypeObject* type);
 
-extern PyMethodDef override_methods[];   ///< Tensor.__torch_function__, a class method
+extern PyMethodDef override_methods[];  ///< Tensor.__torch_function__, a class method
 extern PyMethodDef override_functions[];
 
 }  // namespace terra::hooks

@@ -7,8 +7,8 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
-#include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor_parts.h"
@@ -97,8 +97,7 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
     const char* name = PyUnicode_AsUTF8(profile);
     if (!name) throw PythonError{};
     for (const Profile& p : profiles)
-      if (p.name == name)
-        options = {p.precision, p.threshold, p.edge_items, p.line_width, std::nullopt};
+      if (p.name == name) options = {p.precision, p.threshold, p.edge_items, p.line_width, std::nullopt};
   }
   const auto number = [](PyObject* value, auto& to) {
     if (value == Py_None) return;
@@ -110,7 +109,8 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
   number(edge, options.edge_items);
   number(width, options.line_width);
   check_kind(options.precision >= 0 && options.precision <= 60 && options.edge_items >= 0 && options.line_width > 0,
-             ErrorKind::ValueError, "set_printoptions(): precision must be within [0, 60], edgeitems and linewidth not negative");
+             ErrorKind::ValueError,
+             "set_printoptions(): precision must be within [0, 60], edgeitems and linewidth not negative");
   options.scientific.reset();
   if (scientific != Py_None) options.scientific = succeeded(PyObject_IsTrue(scientific));
   print_options = options;
@@ -118,7 +118,8 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 Object get_printoptions(PyObject*, PyObject*) {
-  Object scientific = print_options.scientific ? owned(PyBool_FromLong(*print_options.scientific)) : Object::share(Py_None);
+  Object scientific =
+      print_options.scientific ? owned(PyBool_FromLong(*print_options.scientific)) : Object::share(Py_None);
   return owned(Py_BuildValue("{s:i,s:d,s:L,s:L,s:O}", "precision", print_options.precision, "threshold",
                              print_options.threshold, "edgeitems", print_options.edge_items, "linewidth",
                              print_options.line_width, "sci_mode", scientific.get()));

@@ -7,17 +7,21 @@
 namespace terra::hooks {
 namespace {
 
-void put(const Object& dict, const char* key, Object value) { succeeded(PyDict_SetItemString(dict.get(), key, value.get())); }
-Object text(std::string_view s) { return owned(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()))); }
+void put(const Object& dict, const char* key, Object value) {
+  succeeded(PyDict_SetItemString(dict.get(), key, value.get()));
+}
+Object text(std::string_view s) {
+  return owned(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+}
 
 /// Facts about an op that are true or false, by the name Python gets.
 constexpr struct {
   const char* name;
   uint32_t flag;
-} flag_names[] = {{"elementwise", kElementwise}, {"view", kView},           {"random", kRandom},
-                  {"in_place", kInPlace},        {"reduction", kReduction}, {"function", kFunction},
-                  {"method", kMethod},           {"functional", kFunctional}, {"property", kProperty},
-                  {"host", kHost}};
+} flag_names[] = {
+    {"elementwise", kElementwise}, {"view", kView},         {"random", kRandom}, {"in_place", kInPlace},
+    {"reduction", kReduction},     {"function", kFunction}, {"method", kMethod}, {"functional", kFunctional},
+    {"property", kProperty},       {"host", kHost}};
 
 Object type_name(ParamType type) {
   static constexpr const char* names[] = {"Tensor", "Tensor|Number", "Tensor[]", "Number", "int",      "float",

@@ -46,7 +46,8 @@ Object result_type_function(PyObject*, PyObject* const* args, Py_ssize_t count) 
 }
 Object promote_types_function(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count != 2) raise(PyExc_TypeError, "promote_types() takes two dtypes");
-  return Object::share(dtype_object(promote_types(checked_dtype(args[0], "promote_types"), checked_dtype(args[1], "promote_types"))));
+  return Object::share(
+      dtype_object(promote_types(checked_dtype(args[0], "promote_types"), checked_dtype(args[1], "promote_types"))));
 }
 Object can_cast(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count != 2) raise(PyExc_TypeError, "can_cast() takes two dtypes");
@@ -60,11 +61,10 @@ struct FloatFormat {
   int bits;
   double eps, max, tiny, resolution, smallest_subnormal;
 };
-constexpr FloatFormat float_formats[] = {
-    {16, 0x1p-10, 65504, 0x1p-14, 1e-3, 0x1p-24},
-    {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2, 0x1p-133},
-    {32, FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-6, 0x1p-149},
-    {64, DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-15, 0x1p-1074}};
+constexpr FloatFormat float_formats[] = {{16, 0x1p-10, 65504, 0x1p-14, 1e-3, 0x1p-24},
+                                         {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2, 0x1p-133},
+                                         {32, FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-6, 0x1p-149},
+                                         {64, DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-15, 0x1p-1074}};
 
 /// types.SimpleNamespace of the facts: nothing is ever computed from such an object.
 Object namespace_of(Object dict) {
@@ -79,9 +79,10 @@ Object finfo(PyObject*, PyObject* const* args, Py_ssize_t count) {
   check_kind(is_floating(dtype), ErrorKind::TypeError,
              "torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{}'", name_of(dtype));
   const FloatFormat& f = float_formats[static_cast<int>(dtype) - static_cast<int>(DType::F16)];
-  return namespace_of(owned(Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:s}", "bits", f.bits, "eps", f.eps, "max", f.max,
-                                          "min", -f.max, "tiny", f.tiny, "smallest_normal", f.tiny, "resolution", f.resolution,
-                                          "smallest_subnormal", f.smallest_subnormal, "dtype", name_of(dtype).data())));
+  return namespace_of(
+      owned(Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:s}", "bits", f.bits, "eps", f.eps, "max", f.max, "min",
+                          -f.max, "tiny", f.tiny, "smallest_normal", f.tiny, "resolution", f.resolution,
+                          "smallest_subnormal", f.smallest_subnormal, "dtype", name_of(dtype).data())));
 }
 
 Object iinfo(PyObject*, PyObject* dtype_argument) {
@@ -91,8 +92,8 @@ Object iinfo(PyObject*, PyObject* dtype_argument) {
   const int bits = 8 * static_cast<int>(size_of(dtype));
   const bool with_sign = dtype != DType::U8;
   const long long most = with_sign ? static_cast<long long>((1ULL << (bits - 1)) - 1) : 255;
-  return namespace_of(owned(Py_BuildValue("{s:i,s:L,s:L,s:s}", "bits", bits, "max", most, "min", with_sign ? -most - 1 : 0LL,
-                                          "dtype", name_of(dtype).data())));
+  return namespace_of(owned(Py_BuildValue("{s:i,s:L,s:L,s:s}", "bits", bits, "max", most, "min",
+                                          with_sign ? -most - 1 : 0LL, "dtype", name_of(dtype).data())));
 }
 
 Object get_num_threads(PyObject*, PyObject*) { return owned(PyLong_FromLong(cpu::threads())); }
@@ -121,7 +122,8 @@ PyMethodDef setting_functions[] = {
     {"can_cast", method<can_cast>(), METH_FASTCALL, "True when PyTorch allows the conversion in place."},
     {"finfo", method<finfo>(), METH_FASTCALL, "The limits of a floating dtype."},
     {"iinfo", method<iinfo>(), METH_O, "The limits of an integer dtype."},
-    {"_use_reference_kernels", method<use_reference_kernels>(), METH_O, "Whether ops run the slow loops that define them (tests)."},
+    {"_use_reference_kernels", method<use_reference_kernels>(), METH_O,
+     "Whether ops run the slow loops that define them (tests)."},
     {"get_num_threads", method<get_num_threads>(), METH_NOARGS, "The number of threads that kernels use."},
     {"set_num_threads", method<set_num_threads>(), METH_O, "Changes the number of threads that kernels use."},
     {}};

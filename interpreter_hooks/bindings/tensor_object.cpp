@@ -143,11 +143,11 @@ void release_owner(void* owner) {
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs), READONLY, nullptr},
                          {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
                          {}};
-PyGetSetDef own_attributes[] = {{"__dict__", get_dict, set_dict, nullptr, nullptr},
-                                {"_backward_hooks", get_hooks, nullptr, nullptr, nullptr},
-                                {}};
+PyGetSetDef own_attributes[] = {
+    {"__dict__", get_dict, set_dict, nullptr, nullptr}, {"_backward_hooks", get_hooks, nullptr, nullptr, nullptr}, {}};
 
-PyTypeObject* create_type(const char* name, const char* short_name, PyTypeObject* base, std::vector<PyType_Slot> slots) {
+PyTypeObject* create_type(const char* name, const char* short_name, PyTypeObject* base,
+                          std::vector<PyType_Slot> slots) {
   slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(tensor_dealloc)});
   slots.push_back({Py_tp_traverse, reinterpret_cast<void*>(tensor_traverse)});
   slots.push_back({Py_tp_clear, reinterpret_cast<void*>(tensor_clear)});

@@ -14,11 +14,10 @@ namespace terra::hooks {
 
 /// Also the layout of Parameter and of every subclass written in Python, so that __class__ may be assigned.
 struct TensorObject {
-  PyObject_HEAD
-  TensorImpl* impl;    ///< see above; null only while the object dies
-  PyObject* dict;      ///< strong, null until an attribute is set
+  PyObject_HEAD TensorImpl* impl;  ///< see above; null only while the object dies
+  PyObject* dict;                  ///< strong, null until an attribute is set
   PyObject* weakrefs;
-  PyObject* hooks;     ///< strong: dict of hooks by id (`_backward_hooks`), null until one is registered
+  PyObject* hooks;  ///< strong: dict of hooks by id (`_backward_hooks`), null until one is registered
 };
 
 extern PyTypeObject* tensor_type;

@@ -4,9 +4,10 @@ namespace terra::hooks {
 
 void add_methods(PyTypeObject* type, PyMethodDef* rows) {
   for (; rows->ml_name; ++rows) {
-    Object descriptor = owned(rows->ml_flags & METH_STATIC ? PyStaticMethod_New(owned(PyCFunction_New(rows, nullptr)).get())
-                              : rows->ml_flags & METH_CLASS ? PyDescr_NewClassMethod(type, rows)
-                                                            : PyDescr_NewMethod(type, rows));
+    Object descriptor =
+        owned(rows->ml_flags & METH_STATIC  ? PyStaticMethod_New(owned(PyCFunction_New(rows, nullptr)).get())
+              : rows->ml_flags & METH_CLASS ? PyDescr_NewClassMethod(type, rows)
+                                            : PyDescr_NewMethod(type, rows));
     succeeded(PyDict_SetItemString(type->tp_dict, rows->ml_name, descriptor.get()));
   }
   PyType_Modified(type);

@@ -15,7 +15,8 @@ Object item(PyObject* self, PyObject*) {
   const Scalar element = item_of(*impl_of(self));
   ++counters.items;
   Object value = owned(from_scalar(element));
-  if (OpObserver* observer = op_observer()) [[unlikely]] observer->on_item(self, value.get());
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_item(self, value.get());
   return value;
 }
 

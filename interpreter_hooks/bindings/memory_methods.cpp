@@ -1,0 +1,125 @@
+// Methods that change what memory a tensor views, or walk it with Python functions.
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/construction.h"
+#include "interpreter_hooks/bindings/observer.h"
+#include "interpreter_hooks/bindings/scalars.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor_parts.h"
+
+namespace terra::hooks {
+namespace {
+
+void opaque(PyObject* self, const char* what) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque(what, self);
+}
+
+Dims sizes_from(PyObject* args) {
+  Object items = PyTuple_GET_SIZE(args) == 1 && PySequence_Check(PyTuple_GET_ITEM(args, 0))
+                     ? owned(PySequence_Tuple(PyTuple_GET_ITEM(args, 0)))
+                     : Object::share(args);
+  Dims sizes;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    int64_t size;
+    if (!to_int(PyTuple_GET_ITEM(items.get(), i), size))
+      raise(PyExc_TypeError, "resize_(): sizes must be ints, not %s",
+            Py_TYPE(PyTuple_GET_ITEM(items.get(), i))->tp_name);
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
+void resize(TensorImpl& t, Dims sizes) {
+  check(!t.requires_grad, "cannot resize variables that require grad");
+  const int64_t numel = checked_numel(sizes);
+  const auto needed = static_cast<size_t>((t.offset + numel) * static_cast<int64_t>(size_of(t.dtype)));
+  if (needed > t.storage->bytes()) {
+    check(!t.storage->exported(),
+          "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
+    Ref<Storage> larger = Storage::allocate(needed);
+    std::copy_n(static_cast<const char*>(t.storage->data()), t.storage->bytes(), static_cast<char*>(larger->data()));
+    t.storage = std::move(larger);
+  }
+  t.strides = contiguous_strides(sizes);
+  t.sizes = std::move(sizes);
+  t.numel = numel;
+  t.storage->bump_version();
+}
+
+Object resize_method(PyObject* self, PyObject* args, PyObject*) {
+  opaque(self, "resize_()");
+  resize(*impl_of(self), sizes_from(args));
+  return Object::share(self);
+}
+
+Object resize_as(PyObject* self, PyObject* other) {
+  if (!is_tensor(other))
+    raise(PyExc_TypeError, "resize_as_(): argument must be Tensor, not %s", Py_TYPE(other)->tp_name);
+  opaque(self, "resize_as_()");
+  resize(*impl_of(self), impl_of(other)->sizes);
+  return Object::share(self);
+}
+
+/// x.set_(y): x becomes another view of y's memory.
+Object set_memory(PyObject* self, PyObject* other) {
+  if (!is_tensor(other)) raise(PyExc_TypeError, "set_(): argument must be Tensor, not %s", Py_TYPE(other)->tp_name);
+  opaque(self, "set_()");
+  TensorImpl &to = *impl_of(self), &from = *impl_of(other);
+  check(to.dtype == from.dtype, "set_(): the dtypes differ: {} and {}", name_of(to.dtype), name_of(from.dtype));
+  to.storage = from.storage;
+  to.offset = from.offset;
+  to.numel = from.numel;
+  to.sizes = from.sizes;
+  to.strides = from.strides;
+  return Object::share(self);
+}
+
+/// Replaces every element by what a Python function makes of it (and of the element of another tensor).
+Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
+  TensorImpl& t = *impl_of(self);
+  opaque(self, "apply_()");
+  check(!t.requires_grad, "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  check(!other || impl_of(other)->sizes == t.sizes, "map_(): the tensors must have the same shape");
+  Dims at(t.sizes.size(), 0);
+  const auto element = [&at](const TensorImpl& of) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < at.size(); ++d) offset += at[d] * of.strides[d];
+    return static_cast<char*>(of.data()) + offset * static_cast<int64_t>(size_of(of.dtype));
+  };
+  for (int64_t i = 0; i < t.numel; ++i) {
+    Object first = owned(from_scalar(load_scalar(element(t), t.dtype)));
+    Object second = other ? owned(from_scalar(load_scalar(element(*impl_of(other)), impl_of(other)->dtype))) : Object();
+    Object made = owned(PyObject_CallFunctionObjArgs(function, first.get(), second.get(), nullptr));
+    Scalar value;
+    if (!to_scalar(made.get(), value))
+      raise(PyExc_TypeError, "must be real number, not %s", Py_TYPE(made.get())->tp_name);
+    store_scalar(element(t), t.dtype, value);
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == t.sizes[d];) at[d] = 0;
+  }
+  t.storage->bump_version();
+  return Object::share(self);
+}
+Object apply(PyObject* self, PyObject* function) { return map_elements(self, nullptr, function); }
+Object map(PyObject* self, PyObject* args) {
+  PyObject *other, *function;
+  if (!PyArg_ParseTuple(args, "O!O:map_", tensor_type, &other, &function)) throw PythonError{};
+  return map_elements(self, other, function);
+}
+
+Object itself(PyObject* self, PyObject*) { return Object::share(self); }
+
+}  // namespace
+
+PyMethodDef memory_methods[] = {
+    {"resize_", method<resize_method>(), METH_VARARGS | METH_KEYWORDS, "Another shape, with more memory where needed."},
+    {"resize_as_", method<resize_as>(), METH_O, "The shape of another tensor."},
+    {"set_", method<set_memory>(), METH_O, "Another view of the memory of another tensor."},
+    {"apply_", method<apply>(), METH_O, "Replaces every element by function(element)."},
+    {"map_", method<map>(), METH_VARARGS, "Replaces every element by function(element, element of other)."},
+    {"share_memory_", method<itself>(), METH_NOARGS, "The tensor itself."},
+    {"resolve_conj", method<itself>(), METH_NOARGS, nullptr},
+    {"resolve_neg", method<itself>(), METH_NOARGS, nullptr},
+    {}};
+
+}  // namespace terra::hooks
