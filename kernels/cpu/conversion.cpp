@@ -19,12 +19,18 @@ constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
 template <class To, class From>
 To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) return x;
-  else if constexpr (kIsHalf<From>) return convert<To>(static_cast<float>(x));
-  else if constexpr (kIsHalf<To>) return To(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, bool>) return x != From(0);
-  else if constexpr (kIsFloat<From> && !kIsFloat<To> && sizeof(To) < 4) return static_cast<To>(convert<int64_t>(x));
-  else return static_cast<To>(x);
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else if constexpr (kIsHalf<From>)
+    return convert<To>(static_cast<float>(x));
+  else if constexpr (kIsHalf<To>)
+    return To(static_cast<float>(x));
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
+  else if constexpr (kIsFloat<From> && !kIsFloat<To> && sizeof(To) < 4)
+    return static_cast<To>(convert<int64_t>(x));
+  else
+    return static_cast<To>(x);
 }
 
 template <class From, class To>
@@ -36,23 +42,23 @@ struct Convert {
 };
 
 template <class From>
-constexpr ElementwiseLoop kTo[kDTypeCount] = {
-    unary_loop<Convert<From, bool>>,    unary_loop<Convert<From, uint8_t>>, unary_loop<Convert<From, int8_t>>,
-    unary_loop<Convert<From, int16_t>>, unary_loop<Convert<From, int32_t>>, unary_loop<Convert<From, int64_t>>,
-    unary_loop<Convert<From, Half>>,    unary_loop<Convert<From, BFloat16>>, unary_loop<Convert<From, float>>,
-    unary_loop<Convert<From, double>>};
+constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,    unary_loop<Convert<From, uint8_t>>,
+                                              unary_loop<Convert<From, int8_t>>,  unary_loop<Convert<From, int16_t>>,
+                                              unary_loop<Convert<From, int32_t>>, unary_loop<Convert<From, int64_t>>,
+                                              unary_loop<Convert<From, Half>>,    unary_loop<Convert<From, BFloat16>>,
+                                              unary_loop<Convert<From, float>>,   unary_loop<Convert<From, double>>};
 
 template <class From>
 void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
   kTo<From>[static_cast<int>(params[1].dtype)](data, strides, n, params);
 }
 
-constexpr Kernel kKernels[] = {{.op = "to_dtype",
-                                .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>,
-                                          to_dtype_loop<int16_t>, to_dtype_loop<int32_t>, to_dtype_loop<int64_t>,
-                                          to_dtype_loop<Half>, to_dtype_loop<BFloat16>, to_dtype_loop<float>,
-                                          to_dtype_loop<double>},
-                                .cost = 2}};
+constexpr Kernel kKernels[] = {
+    {.op = "to_dtype",
+     .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>, to_dtype_loop<int16_t>,
+               to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>,
+               to_dtype_loop<float>, to_dtype_loop<double>},
+     .cost = 2}};
 
 }  // namespace
 

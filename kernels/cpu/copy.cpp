@@ -51,8 +51,8 @@ int transposed_dim(const Iteration& it, int64_t size) {
   return -1;
 }
 
-/// Transposes a tile: rows are dense in the input, columns in the output. Through a buffer, since lines that are a power
-/// of two apart would evict each other from the cache.
+/// Transposes a tile: rows are dense in the input, columns in the output. Through a buffer, since lines that are a
+/// power of two apart would evict each other from the cache.
 template <class Bits>
 void copy_tile(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows, int64_t columns) {
   Bits tile[kTile][kTile];
@@ -154,7 +154,10 @@ void encode(const Scalar& value, DType dtype, void* element) {
 }
 
 RowCopy row_copy(size_t size) {
-  return size == 1 ? copy_row<uint8_t> : size == 2 ? copy_row<uint16_t> : size == 4 ? copy_row<uint32_t> : copy_row<uint64_t>;
+  return size == 1   ? copy_row<uint8_t>
+         : size == 2 ? copy_row<uint16_t>
+         : size == 4 ? copy_row<uint32_t>
+                     : copy_row<uint64_t>;
 }
 
 void fill_elements(const View& out, const Scalar& value) {

@@ -71,8 +71,10 @@ template <class T>
 struct Fmod : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) return IntegerDivision<T>(a, b).remainder;
-    else return std::fmod(a, b);
+    if constexpr (std::is_integral_v<T>)
+      return IntegerDivision<T>(a, b).remainder;
+    else
+      return std::fmod(a, b);
   }
 };
 

@@ -109,12 +109,14 @@ void scatter(const KernelCall& call) {
   start_from(out, call.view(0));
   SubView src(call.view(3));
   for (int d = 0; d < index.rank; ++d) src.resize(d, index.sizes[d]);
-  if (kAdd) scatter_add_elements(walk.base.view(), src.view(), walk.offsets_view);
-  else scatter_elements(walk.base.view(), src.view(), walk.offsets_view);
+  if (kAdd)
+    scatter_add_elements(walk.base.view(), src.view(), walk.offsets_view);
+  else
+    scatter_elements(walk.base.view(), src.view(), walk.offsets_view);
 }
 
-/// Advanced indexing. The dimensions of `indexed` that have an index tensor become those of the broadcast index tensors:
-/// at the place of the first if they are neighbours, else in front.
+/// Advanced indexing. The dimensions of `indexed` that have an index tensor become those of the broadcast index
+/// tensors: at the place of the first if they are neighbours, else in front.
 class Indexed {
  public:
   Indexed(const View& indexed, std::span<const View> indices, const View& result) : result_rank_(result.rank) {
@@ -228,8 +230,10 @@ void index_put(const KernelCall& call) {
   const View dense{values.data, sizes.data(), strides, rank, values.dtype};
   const Indexed walk(out, call.views(1), dense);
   start_from(out, call.view(0));
-  if (call.flag(3)) scatter_add_elements(walk.base(), dense, walk.offsets());
-  else scatter_elements(walk.base(), dense, walk.offsets());
+  if (call.flag(3))
+    scatter_add_elements(walk.base(), dense, walk.offsets());
+  else
+    scatter_elements(walk.base(), dense, walk.offsets());
 }
 
 constexpr Kernel kKernels[] = {

@@ -115,8 +115,10 @@ void scatter_add_elements(const View& base, const View& dense, const View& offse
       }
     });
   };
-  if (dense.dtype == DType::Bool) add(bool{});
-  else with_number(dense.dtype, add);
+  if (dense.dtype == DType::Bool)
+    add(bool{});
+  else
+    with_number(dense.dtype, add);
 }
 
 }  // namespace terra::cpu

@@ -22,9 +22,9 @@ std::unique_ptr<int64_t[]> read_indices(const View& indices);
 
 /// How indices into a dimension are checked.
 struct IndexRule {
-  int64_t dim;        ///< as messages name it
+  int64_t dim;  ///< as messages name it
   int64_t size;
-  bool wraps;         ///< -1 is the last element
+  bool wraps;  ///< -1 is the last element
   KernelError::Kind kind;
   IndexMessage message;
 };

@@ -16,16 +16,16 @@ using namespace TERRA_ISA;
 template <class T>
 using Wrapping = std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
 
-#define TERRA_INTEGER_UNARY(Name, expression)                          \
-  template <class T>                                                   \
-  struct Name : Plain<T> {                                             \
-    using Plain<T>::Plain;                                             \
-    T operator()(T x) const { return static_cast<T>(expression); }     \
+#define TERRA_INTEGER_UNARY(Name, expression)                      \
+  template <class T>                                               \
+  struct Name : Plain<T> {                                         \
+    using Plain<T>::Plain;                                         \
+    T operator()(T x) const { return static_cast<T>(expression); } \
   };
-#define TERRA_INTEGER_BINARY(Name, expression)                         \
-  template <class T>                                                   \
-  struct Name : Plain<T> {                                             \
-    using Plain<T>::Plain;                                             \
+#define TERRA_INTEGER_BINARY(Name, expression)                          \
+  template <class T>                                                    \
+  struct Name : Plain<T> {                                              \
+    using Plain<T>::Plain;                                              \
     T operator()(T a, T b) const { return static_cast<T>(expression); } \
   };
 
@@ -118,8 +118,10 @@ template <class T>
 struct BitwiseNot : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T x) const {
-    if constexpr (std::is_same_v<T, bool>) return !x;
-    else return static_cast<T>(~x);
+    if constexpr (std::is_same_v<T, bool>)
+      return !x;
+    else
+      return static_cast<T>(~x);
   }
 };
 

@@ -8,10 +8,10 @@ namespace {
 
 using namespace TERRA_ISA;
 
-#define TERRA_COMPARISON(Name, expression)               \
-  template <class T>                                     \
-  struct Name : Plain<T, bool> {                         \
-    using Plain<T, bool>::Plain;                         \
+#define TERRA_COMPARISON(Name, expression)                 \
+  template <class T>                                       \
+  struct Name : Plain<T, bool> {                           \
+    using Plain<T, bool>::Plain;                           \
     bool operator()(T a, T b) const { return expression; } \
   };
 

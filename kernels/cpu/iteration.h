@@ -11,8 +11,8 @@ namespace terra::cpu {
 inline constexpr int kMaxOperands = 8;
 inline constexpr int kMaxViewRank = 64;
 
-/// Element (i0, ..., ik) of operand p lies at data[p] + i0 * strides[p][0] + ... (bytes). The innermost dimension is the
-/// last one; there is at least one.
+/// Element (i0, ..., ik) of operand p lies at data[p] + i0 * strides[p][0] + ... (bytes). The innermost dimension is
+/// the last one; there is at least one.
 struct Iteration {
   int operands = 0;
   int rank = 0;
@@ -30,8 +30,8 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it);
 /// strides of operand 0 (or keeps the order), then merges. A space of rank 0 becomes one dimension of size 1.
 void simplify(Iteration& it, bool keep_order = false);
 
-/// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one pointer
-/// per operand. Strides within a piece are it.strides[p][it.rank - 1].
+/// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one
+/// pointer per operand. Strides within a piece are it.strides[p][it.rank - 1].
 template <class Body>
 void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
   const int last = it.rank - 1;

@@ -82,18 +82,25 @@ void triangle(const KernelCall& call) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t border = std::clamp<int64_t>(row % rows + diagonal + (kLower ? 1 : 0), 0, columns);
       char* at = out.as<char>() + row * columns * size;
-      if (kLower) std::fill(at + border * size, at + columns * size, char{0});
-      else std::fill(at, at + border * size, char{0});
+      if (kLower)
+        std::fill(at + border * size, at + columns * size, char{0});
+      else
+        std::fill(at, at + border * size, char{0});
     }
   });
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "clone", .run = clone},         {.op = "copy", .run = copy},
-    {.op = "fill", .run = fill},           {.op = "full", .run = fill},
-    {.op = "cat", .run = cat},             {.op = "constant_pad", .run = constant_pad},
-    {.op = "pad_slice", .run = pad_slice}, {.op = "flip", .run = flip},
-    {.op = "tril", .run = triangle<true>}, {.op = "triu", .run = triangle<false>},
+    {.op = "clone", .run = clone},
+    {.op = "copy", .run = copy},
+    {.op = "fill", .run = fill},
+    {.op = "full", .run = fill},
+    {.op = "cat", .run = cat},
+    {.op = "constant_pad", .run = constant_pad},
+    {.op = "pad_slice", .run = pad_slice},
+    {.op = "flip", .run = flip},
+    {.op = "tril", .run = triangle<true>},
+    {.op = "triu", .run = triangle<false>},
 };
 
 }  // namespace

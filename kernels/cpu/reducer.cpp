@@ -26,7 +26,8 @@ constexpr int64_t kShortRow = 24;
 
 int64_t blocks_of(int64_t n, int64_t block) { return std::max<int64_t>(1, (n + block - 1) / block); }
 
-/// The space of the outputs (operands: input, output) and that of the elements folded into one of them (operand: input).
+/// The space of the outputs (operands: input, output) and that of the elements folded into one of them (operand:
+/// input).
 struct Spaces {
   Iteration kept, folded;
 };
@@ -110,7 +111,9 @@ void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
     return;
   }
   const auto parts = std::make_unique<int64_t[]>(static_cast<size_t>(s.kept.numel * blocks));
-  const auto part = [&](int64_t item) { return reinterpret_cast<char*>(parts.get()) + item * static_cast<int64_t>(r.acc_size); };
+  const auto part = [&](int64_t item) {
+    return reinterpret_cast<char*>(parts.get()) + item * static_cast<int64_t>(r.acc_size);
+  };
   parallel_for(s.kept.numel * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t output = item / blocks, from = item % blocks * kRowBlock;
@@ -221,8 +224,10 @@ void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t re
   const bool closer = neighbours > 1 && s.folded.numel > 1 && inner_step(s.kept) < inner_step(s.folded);
   const bool short_rows = s.folded.numel <= kShortRow && neighbours >= kShortRow;
   const bool columns = closer || short_rows;
-  if (columns) reduce_columns(reducer, s, size);
-  else reduce_rows(reducer, s, size);
+  if (columns)
+    reduce_columns(reducer, s, size);
+  else
+    reduce_rows(reducer, s, size);
 }
 
 }  // namespace terra::cpu

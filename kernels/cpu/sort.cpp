@@ -31,8 +31,10 @@ void order(std::vector<Entry<T>>& entries, int64_t kept, bool descending) {
     return less || (!more && a.index < b.index);
   };
   const auto end = entries.begin() + kept;
-  if (kept * 8 < static_cast<int64_t>(entries.size())) std::partial_sort(entries.begin(), end, entries.end(), precedes);
-  else std::sort(entries.begin(), entries.end(), precedes);
+  if (kept * 8 < static_cast<int64_t>(entries.size()))
+    std::partial_sort(entries.begin(), end, entries.end(), precedes);
+  else
+    std::sort(entries.begin(), entries.end(), precedes);
 }
 
 void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
@@ -55,8 +57,10 @@ void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
       }
     });
   };
-  if (in.dtype == DType::Bool) sort_all(bool{});
-  else with_number(in.dtype, sort_all);
+  if (in.dtype == DType::Bool)
+    sort_all(bool{});
+  else
+    with_number(in.dtype, sort_all);
 }
 
 /// sort(self, dim, descending) -> (values, indices).

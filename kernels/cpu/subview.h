@@ -51,9 +51,7 @@ class SubView {
   }
 
  private:
-  void move(int64_t elements) {
-    view_.data = view_.as<char>() + elements * static_cast<int64_t>(size_of(view_.dtype));
-  }
+  void move(int64_t elements) { view_.data = view_.as<char>() + elements * static_cast<int64_t>(size_of(view_.dtype)); }
 
   View view_;
   int64_t sizes_[kMaxViewRank];

@@ -8,8 +8,7 @@ namespace terra::reference {
 
 namespace {
 
-#define TERRA_COMPARISON(name, expression) \
-  elementwise<2, [](auto a, auto b) { return (expression); }, kAll, bool>(name)
+#define TERRA_COMPARISON(name, expression) elementwise<2, [](auto a, auto b) { return (expression); }, kAll, bool>(name)
 #define TERRA_PREDICATE(name, expression) elementwise<1, [](auto x) { return (expression); }, kAll, bool>(name)
 
 constexpr Kernel kKernels[] = {

@@ -14,11 +14,11 @@ void to_dtype(char* const* data, const int64_t* strides, int64_t n, const Kernel
   }
 }
 
-constexpr Kernel kKernels[] = {{.op = "to_dtype",
-                                .loops = {to_dtype<DType::Bool>, to_dtype<DType::U8>, to_dtype<DType::I8>,
-                                          to_dtype<DType::I16>, to_dtype<DType::I32>, to_dtype<DType::I64>,
-                                          to_dtype<DType::F16>, to_dtype<DType::BF16>, to_dtype<DType::F32>,
-                                          to_dtype<DType::F64>}}};
+constexpr Kernel kKernels[] = {
+    {.op = "to_dtype",
+     .loops = {to_dtype<DType::Bool>, to_dtype<DType::U8>, to_dtype<DType::I8>, to_dtype<DType::I16>,
+               to_dtype<DType::I32>, to_dtype<DType::I64>, to_dtype<DType::F16>, to_dtype<DType::BF16>,
+               to_dtype<DType::F32>, to_dtype<DType::F64>}}};
 
 }  // namespace
 

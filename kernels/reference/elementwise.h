@@ -18,8 +18,10 @@ using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
 /// A number among the attributes, in the type that elements are computed in.
 template <class W>
 W attribute(const KernelArg& arg) {
-  if constexpr (std::is_same_v<W, double>) return arg.number.to_double();
-  else return arg.number.to_int();
+  if constexpr (std::is_same_v<W, double>)
+    return arg.number.to_double();
+  else
+    return arg.number.to_int();
 }
 
 template <class T>
@@ -30,8 +32,10 @@ T& element(char* const* data, const int64_t* strides, int operand, int64_t i) {
 /// F(inputs..., arguments of the op) or F(inputs...), whichever exists.
 template <auto F, class... W>
 auto apply(const KernelArg* params, W... inputs) {
-  if constexpr (std::is_invocable_v<decltype(F), W..., const KernelArg*>) return F(inputs..., params);
-  else return F(inputs...);
+  if constexpr (std::is_invocable_v<decltype(F), W..., const KernelArg*>)
+    return F(inputs..., params);
+  else
+    return F(inputs...);
 }
 
 /// N inputs of type T, an output of type Out; F computes with Wide<T>.

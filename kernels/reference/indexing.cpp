@@ -19,8 +19,10 @@ void move(const View& out, const int64_t* to, const View& in, const int64_t* fro
 }
 void add(const View& out, const int64_t* to, const View& in, const int64_t* from) {
   const Number a = read(out.dtype, address_at(out, to)), b = read(in.dtype, address_at(in, from));
-  if (is_floating(out.dtype)) write(out.dtype, address_at(out, to), to_double(a) + to_double(b));
-  else write(out.dtype, address_at(out, to), std::get<int64_t>(a) + std::get<int64_t>(b));
+  if (is_floating(out.dtype))
+    write(out.dtype, address_at(out, to), to_double(a) + to_double(b));
+  else
+    write(out.dtype, address_at(out, to), std::get<int64_t>(a) + std::get<int64_t>(b));
 }
 
 int64_t index_at(const View& indices, const int64_t* at) {
@@ -154,9 +156,8 @@ void for_each_indexed(const View& self, std::span<const View> indices, Body body
 }
 
 void index(const KernelCall& call) {
-  for_each_indexed(call.view(0), call.views(1), [&](const int64_t* i, int, const int64_t* from) {
-    move(call.out[0], i, call.view(0), from);
-  });
+  for_each_indexed(call.view(0), call.views(1),
+                   [&](const int64_t* i, int, const int64_t* from) { move(call.out[0], i, call.view(0), from); });
 }
 
 void index_put(const KernelCall& call) {

@@ -25,9 +25,7 @@ constexpr auto kSoftplus = [](double x, const KernelArg* p) {
   return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
 };
 
-constexpr auto kElu = [](double x, const KernelArg* p) {
-  return x > 0 ? x : attribute<double>(p[1]) * std::expm1(x);
-};
+constexpr auto kElu = [](double x, const KernelArg* p) { return x > 0 ? x : attribute<double>(p[1]) * std::expm1(x); };
 
 constexpr auto kPow = [](auto a, auto b) {
   if constexpr (std::is_integral_v<decltype(a)>) {

@@ -37,8 +37,10 @@ void copy(const KernelCall& call) {
 
 void fill_with(const View& out, const Scalar& value) {
   for_each_index(out, [&](const int64_t* i) {
-    if (value.is_float()) write(out.dtype, address_at(out, i), value.to_double());
-    else write(out.dtype, address_at(out, i), value.to_int());
+    if (value.is_float())
+      write(out.dtype, address_at(out, i), value.to_double());
+    else
+      write(out.dtype, address_at(out, i), value.to_int());
   });
 }
 
@@ -105,8 +107,10 @@ void triangle(const KernelCall& call) {
   for_each_index(out, [&](const int64_t* i) {
     const int64_t row = i[out.rank - 2], column = i[out.rank - 1], border = row + call.integer(1);
     const bool keeps = kLower ? column <= border : column >= border;
-    if (keeps) move(out, i, call.view(0), i);
-    else write(out.dtype, address_at(out, i), int64_t{0});
+    if (keeps)
+      move(out, i, call.view(0), i);
+    else
+      write(out.dtype, address_at(out, i), int64_t{0});
   });
 }
 
@@ -137,12 +141,18 @@ void eye(const KernelCall& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "clone", .run = clone},         {.op = "copy", .run = copy},
-    {.op = "fill", .run = fill},           {.op = "full", .run = fill},
-    {.op = "cat", .run = cat},             {.op = "constant_pad", .run = constant_pad},
-    {.op = "pad_slice", .run = pad_slice}, {.op = "flip", .run = flip},
-    {.op = "tril", .run = triangle<true>}, {.op = "triu", .run = triangle<false>},
-    {.op = "arange", .run = arange},       {.op = "linspace", .run = linspace},
+    {.op = "clone", .run = clone},
+    {.op = "copy", .run = copy},
+    {.op = "fill", .run = fill},
+    {.op = "full", .run = fill},
+    {.op = "cat", .run = cat},
+    {.op = "constant_pad", .run = constant_pad},
+    {.op = "pad_slice", .run = pad_slice},
+    {.op = "flip", .run = flip},
+    {.op = "tril", .run = triangle<true>},
+    {.op = "triu", .run = triangle<false>},
+    {.op = "arange", .run = arange},
+    {.op = "linspace", .run = linspace},
     {.op = "eye", .run = eye},
 };
 

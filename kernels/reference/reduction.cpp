@@ -147,7 +147,8 @@ void scan(const KernelCall& call) {
   if (in.rank > 0) reduced[static_cast<size_t>(wrapped(call.integer(1), in.rank))] = true;
   std::map<int64_t, Number> totals;
   for_each_index(in, [&](const int64_t* i) {
-    Number& total = totals.try_emplace(output_of(in, reduced, i), kProduct ? one(out.dtype) : zero(out.dtype)).first->second;
+    Number& total =
+        totals.try_emplace(output_of(in, reduced, i), kProduct ? one(out.dtype) : zero(out.dtype)).first->second;
     const Number x = read(in.dtype, address_at(in, i));
     total = kProduct ? multiply(total, x) : add(total, x);
     write(out.dtype, address_at(out, i), total);

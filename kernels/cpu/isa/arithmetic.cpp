@@ -19,17 +19,17 @@ double round_to_zero(double x) { return __builtin_trunc(x); }
 float magnitude(float x) { return __builtin_fabsf(x); }
 double magnitude(double x) { return __builtin_fabs(x); }
 
-#define TERRA_UNARY(Name, expression)            \
-  template <class T>                             \
-  struct Name : Plain<T> {                       \
-    using Plain<T>::Plain;                       \
+#define TERRA_UNARY(Name, expression)              \
+  template <class T>                               \
+  struct Name : Plain<T> {                         \
+    using Plain<T>::Plain;                         \
     T operator()(T x) const { return expression; } \
   };
 
-#define TERRA_BINARY(Name, expression)                \
-  template <class T>                                  \
-  struct Name : Plain<T> {                            \
-    using Plain<T>::Plain;                            \
+#define TERRA_BINARY(Name, expression)                  \
+  template <class T>                                    \
+  struct Name : Plain<T> {                              \
+    using Plain<T>::Plain;                              \
     T operator()(T a, T b) const { return expression; } \
   };
 

@@ -6,16 +6,16 @@ namespace terra::cpu::TERRA_ISA {
 
 namespace {
 
-#define TERRA_COMPARISON(Name, expression)               \
-  template <class T>                                     \
-  struct Name : Plain<T, bool> {                         \
-    using Plain<T, bool>::Plain;                         \
+#define TERRA_COMPARISON(Name, expression)                 \
+  template <class T>                                       \
+  struct Name : Plain<T, bool> {                           \
+    using Plain<T, bool>::Plain;                           \
     bool operator()(T a, T b) const { return expression; } \
   };
-#define TERRA_PREDICATE(Name, expression)            \
-  template <class T>                                 \
-  struct Name : Plain<T, bool> {                     \
-    using Plain<T, bool>::Plain;                     \
+#define TERRA_PREDICATE(Name, expression)             \
+  template <class T>                                  \
+  struct Name : Plain<T, bool> {                      \
+    using Plain<T, bool>::Plain;                      \
     bool operator()(T x) const { return expression; } \
   };
 

@@ -58,7 +58,9 @@ void write_blocks(char* out, int64_t stride, int64_t n, Block block) {
 
 /// True iff Op works on whole vectors: it then has a type Vector, and calls of library functions inside.
 template <class Op>
-concept OnVectors = requires { typename Op::Vector; };
+concept OnVectors = requires {
+  typename Op::Vector;
+};
 
 /// What the lanes beyond the end of a tensor hold: inside the domain of every function.
 inline constexpr double kPadding = 0.5;
@@ -195,28 +197,46 @@ struct PlainVector : Plain<T> {
 /// The attribute at position i of the signature as an element.
 template <class T>
 T attribute(const KernelArg* params, int i) {
-  if constexpr (static_cast<T>(0.5) == T(0)) return static_cast<T>(params[i].number.to_int());
-  else return static_cast<T>(params[i].number.to_double());
+  if constexpr (static_cast<T>(0.5) == T(0))
+    return static_cast<T>(params[i].number.to_int());
+  else
+    return static_cast<T>(params[i].number.to_double());
 }
 
 template <class T>
 consteval DType dtype_of();
 template <>
-consteval DType dtype_of<bool>() { return DType::Bool; }
+consteval DType dtype_of<bool>() {
+  return DType::Bool;
+}
 template <>
-consteval DType dtype_of<uint8_t>() { return DType::U8; }
+consteval DType dtype_of<uint8_t>() {
+  return DType::U8;
+}
 template <>
-consteval DType dtype_of<int8_t>() { return DType::I8; }
+consteval DType dtype_of<int8_t>() {
+  return DType::I8;
+}
 template <>
-consteval DType dtype_of<int16_t>() { return DType::I16; }
+consteval DType dtype_of<int16_t>() {
+  return DType::I16;
+}
 template <>
-consteval DType dtype_of<int32_t>() { return DType::I32; }
+consteval DType dtype_of<int32_t>() {
+  return DType::I32;
+}
 template <>
-consteval DType dtype_of<int64_t>() { return DType::I64; }
+consteval DType dtype_of<int64_t>() {
+  return DType::I64;
+}
 template <>
-consteval DType dtype_of<float>() { return DType::F32; }
+consteval DType dtype_of<float>() {
+  return DType::F32;
+}
 template <>
-consteval DType dtype_of<double>() { return DType::F64; }
+consteval DType dtype_of<double>() {
+  return DType::F64;
+}
 
 /// Table entries: one op template at several element types. `cost` as in Kernel::cost.
 template <template <class> class Op, class... T>

@@ -1,7 +1,8 @@
 // From the algebra of a fold to its loops.
 //
 // A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), Out; start, lane(x),
-// take(lane, lane), widen(lane), merge(acc, acc). Lanes are independent, so the inner loops vectorize without reassociation.
+// take(lane, lane), widen(lane), merge(acc, acc). Lanes are independent, so the inner loops vectorize without
+// reassociation.
 #pragma once
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/reducer.h"
@@ -104,8 +105,13 @@ template <class F>
 consteval Reducer reducer() {
   using Loops = ReducerLoops<F>;
   static_assert(sizeof(typename F::Acc) <= kMaxAccBytes);
-  return {sizeof(typename F::Acc), dtype_of<typename F::Out>(), Loops::start, Loops::row, Loops::columns,
-          Loops::merge,            Loops::finish};
+  return {sizeof(typename F::Acc),
+          dtype_of<typename F::Out>(),
+          Loops::start,
+          Loops::row,
+          Loops::columns,
+          Loops::merge,
+          Loops::finish};
 }
 
 template <bool kFirst, class A, class B>
@@ -153,9 +159,12 @@ struct MaxFold {
   using Acc = T;
   using Out = T;
   static T lowest() {
-    if constexpr (kIsReal<T>) return -static_cast<T>(__builtin_inf());
-    else if constexpr (T(-1) < T(0)) return static_cast<T>(T(1) << (8 * sizeof(T) - 1));
-    else return T(0);
+    if constexpr (kIsReal<T>)
+      return -static_cast<T>(__builtin_inf());
+    else if constexpr (T(-1) < T(0))
+      return static_cast<T>(T(1) << (8 * sizeof(T) - 1));
+    else
+      return T(0);
   }
   static T start() { return lowest(); }
   template <class V>
@@ -170,9 +179,12 @@ struct MaxFold {
 template <class T>
 struct MinFold : MaxFold<T> {
   static T start() {
-    if constexpr (kIsReal<T>) return static_cast<T>(__builtin_inf());
-    else if constexpr (T(-1) < T(0)) return static_cast<T>(~MaxFold<T>::lowest());
-    else return static_cast<T>(-1);
+    if constexpr (kIsReal<T>)
+      return static_cast<T>(__builtin_inf());
+    else if constexpr (T(-1) < T(0))
+      return static_cast<T>(~MaxFold<T>::lowest());
+    else
+      return static_cast<T>(-1);
   }
   template <class V>
   static V take(V best, V x) {

@@ -50,16 +50,16 @@ inline Vec<T> broadcast(T value) {
   return v;
 }
 
-#define TERRA_VECTOR_FUNCTION(name)                                                                    \
-  extern "C" Vec<float> TERRA_MVEC_F(v, name)(Vec<float>);                                             \
-  extern "C" Vec<double> TERRA_MVEC_D(v, name)(Vec<double>);                                           \
-  inline Vec<float> v_##name(Vec<float> x) { return TERRA_MVEC_F(v, name)(x); }                        \
+#define TERRA_VECTOR_FUNCTION(name)                                             \
+  extern "C" Vec<float> TERRA_MVEC_F(v, name)(Vec<float>);                      \
+  extern "C" Vec<double> TERRA_MVEC_D(v, name)(Vec<double>);                    \
+  inline Vec<float> v_##name(Vec<float> x) { return TERRA_MVEC_F(v, name)(x); } \
   inline Vec<double> v_##name(Vec<double> x) { return TERRA_MVEC_D(v, name)(x); }
 
-#define TERRA_VECTOR_FUNCTION_2(name)                                                                  \
-  extern "C" Vec<float> TERRA_MVEC_F(vv, name)(Vec<float>, Vec<float>);                                \
-  extern "C" Vec<double> TERRA_MVEC_D(vv, name)(Vec<double>, Vec<double>);                             \
-  inline Vec<float> v_##name(Vec<float> x, Vec<float> y) { return TERRA_MVEC_F(vv, name)(x, y); }      \
+#define TERRA_VECTOR_FUNCTION_2(name)                                                             \
+  extern "C" Vec<float> TERRA_MVEC_F(vv, name)(Vec<float>, Vec<float>);                           \
+  extern "C" Vec<double> TERRA_MVEC_D(vv, name)(Vec<double>, Vec<double>);                        \
+  inline Vec<float> v_##name(Vec<float> x, Vec<float> y) { return TERRA_MVEC_F(vv, name)(x, y); } \
   inline Vec<double> v_##name(Vec<double> x, Vec<double> y) { return TERRA_MVEC_D(vv, name)(x, y); }
 
 TERRA_VECTOR_FUNCTION(acos)

@@ -104,8 +104,8 @@ inline void fill_arguments(const ElementwiseCase& c, Arguments& arguments) {
 
 /// Comparisons and predicates write bools, the others the dtype of their last operand.
 inline DType result_dtype(const char* op, DType dtype) {
-  static const char* const kPredicates[] = {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
-                                            "logical_not", "isnan", "isinf"};
+  static const char* const kPredicates[] = {
+      "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf"};
   for (const char* name : kPredicates) {
     if (std::string(name) == op) return DType::Bool;
   }
@@ -118,8 +118,9 @@ inline double distance_in_ulps(double value, double reference, DType dtype, doub
   if (value == reference) return 0;
   if (!is_floating(dtype) || std::isinf(value) || std::isinf(reference)) return INFINITY;
   const double size = std::max(std::abs(reference), scale);
-  const double ulp = dtype == DType::F32 ? std::nextafterf(static_cast<float>(size), INFINITY) - static_cast<float>(size)
-                                         : std::nextafter(size, INFINITY) - size;
+  const double ulp = dtype == DType::F32
+                         ? std::nextafterf(static_cast<float>(size), INFINITY) - static_cast<float>(size)
+                         : std::nextafter(size, INFINITY) - size;
   return std::abs(value - reference) / ulp;
 }
 

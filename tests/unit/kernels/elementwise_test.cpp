@@ -23,9 +23,12 @@ std::vector<Array> operands_of(const ElementwiseCase& c, DType dtype, const std:
     std::uniform_real_distribution<double> uniform(-6, 6);
     for (int64_t i = 0; i < a.numel(); ++i) {
       double x = uniform(engine);
-      if (own == DType::Bool) x = x > 0;
-      else if (own == DType::U8) x = std::abs(x) + 1;
-      else if (!is_floating(own)) x = x < 0 ? x - 1 : x + 1;
+      if (own == DType::Bool)
+        x = x > 0;
+      else if (own == DType::U8)
+        x = std::abs(x) + 1;
+      else if (!is_floating(own))
+        x = x < 0 ? x - 1 : x + 1;
       a.set(i, x);
     }
     operands.push_back(a);
@@ -38,7 +41,8 @@ void check(const ElementwiseCase& c, const std::vector<Array>& operands, const A
   Arguments arguments;
   fill_arguments(c, arguments);
   Array got = out, expected = out, threaded = out;
-  reference::run_elementwise(*find_reference_kernel(c.op), expected.view(), views_of(operands), arguments.args().data());
+  reference::run_elementwise(*find_reference_kernel(c.op), expected.view(), views_of(operands),
+                             arguments.args().data());
   cpu::set_threads(1);
   cpu::run_elementwise(*find_kernel(c.op), got.view(), views_of(operands), arguments.args().data());
   cpu::set_threads(2);
@@ -90,8 +94,15 @@ TEST_CASE("every kernel with loops is tested", "[elementwise]") {
 }
 
 TEST_CASE("elementwise kernels agree with their references", "[elementwise]") {
-  const std::vector<std::vector<Sizes>> shapes = {
-      {{}}, {{0}}, {{1}}, {{7}}, {{300}}, {{5, 67}}, {{4, 5, 6}, {1, 6}, {4, 1, 1}}, {{33}, {}, {1}}, {{1}, {33}, {33}}};
+  const std::vector<std::vector<Sizes>> shapes = {{{}},
+                                                  {{0}},
+                                                  {{1}},
+                                                  {{7}},
+                                                  {{300}},
+                                                  {{5, 67}},
+                                                  {{4, 5, 6}, {1, 6}, {4, 1, 1}},
+                                                  {{33}, {}, {1}},
+                                                  {{1}, {33}, {33}}};
   for (const ElementwiseCase& c : elementwise_cases()) {
     for (const DType dtype : dtypes_of(c)) {
       for (const auto& operand_shapes : shapes) {
@@ -160,7 +171,8 @@ TEST_CASE("an element's value depends on its inputs only", "[elementwise]") {
 
 TEST_CASE("the output may be an input", "[elementwise]") {
   for (const ElementwiseCase& c : elementwise_cases()) {
-    if (result_dtype(c.op, DType::F32) != DType::F32 || !find_kernel(c.op)->loops[static_cast<int>(DType::F32)]) continue;
+    if (result_dtype(c.op, DType::F32) != DType::F32 || !find_kernel(c.op)->loops[static_cast<int>(DType::F32)])
+      continue;
     for (int p = 0; p < c.operands; ++p) {
       if (p == c.mask) continue;
       INFO(c.op << " into operand " << p);
@@ -180,7 +192,8 @@ TEST_CASE("exceptional arguments give what the C library gives", "[elementwise]"
   const double inf = INFINITY, nan = NAN;
   for (const DType dtype : {DType::F32, DType::F64}) {
     const double tiny = dtype == DType::F32 ? 1e-42 : 1e-310, huge = dtype == DType::F32 ? 1e38 : 5e307;
-    const std::vector<double> values = {0.0, -0.0, 1, -1, 0.5, 2, 3, -2, inf, -inf, nan, tiny, -tiny, huge, -huge, 100, -100};
+    const std::vector<double> values = {0.0,  -0.0, 1,    -1,    0.5,  2,     3,   -2,  inf,
+                                        -inf, nan,  tiny, -tiny, huge, -huge, 100, -100};
     const auto n = static_cast<int64_t>(values.size());
     for (const ElementwiseCase& c : elementwise_cases()) {
       if (!find_kernel(c.op)->loops[static_cast<int>(dtype)] || c.operands > 2 || c.op == std::string("gelu")) continue;
@@ -195,7 +208,8 @@ TEST_CASE("exceptional arguments give what the C library gives", "[elementwise]"
       }
       const Array got(result_dtype(c.op, dtype), {n * n}), expected = got;
       cpu::run_elementwise(*find_kernel(c.op), got.view(), views_of(operands), arguments.args().data());
-      reference::run_elementwise(*find_reference_kernel(c.op), expected.view(), views_of(operands), arguments.args().data());
+      reference::run_elementwise(*find_reference_kernel(c.op), expected.view(), views_of(operands),
+                                 arguments.args().data());
       for (int64_t i = 0; i < n * n; ++i) {
         const double x = got.get(i), y = expected.get(i);
         INFO("of " << operands[0].get(i) << ", " << (c.operands > 1 ? operands[1].get(i) : 0) << " got " << x
@@ -214,7 +228,8 @@ TEST_CASE("to_dtype converts every dtype to every other", "[elementwise]") {
       const auto in_dtype = static_cast<DType>(from), out_dtype = static_cast<DType>(to);
       INFO(name_of(in_dtype) << " to " << name_of(out_dtype));
       Array in(in_dtype, {300});
-      for (int64_t i = 0; i < 300; ++i) in.set(i, in_dtype == DType::Bool ? i % 2 : static_cast<double>(i % 100) * 0.75);
+      for (int64_t i = 0; i < 300; ++i)
+        in.set(i, in_dtype == DType::Bool ? i % 2 : static_cast<double>(i % 100) * 0.75);
       KernelArg params[2];
       params[1].kind = KernelArg::Kind::DType;
       params[1].dtype = out_dtype;

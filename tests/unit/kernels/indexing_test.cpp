@@ -67,16 +67,22 @@ TEST_CASE("index_select, gather and scatter agree with their references", "[inde
     for (const DType index : {DType::I64, DType::I32}) {
       const Array x = Array::random(dtype, {6, 7, 5}, 1, 0, 50), turned = x.permuted({2, 0, 1});
       check_kernel("index_select", Arguments() << x << 1 << indices_below(7, {9}, index), {Array(dtype, {6, 9, 5})}, 0);
-      check_kernel("index_select", Arguments() << x << -1 << indices_below(5, {4}, index), {Array(dtype, {6, 7, 4})}, 0);
-      check_kernel("index_select", Arguments() << turned << 0 << indices_below(5, {8}, index), {Array(dtype, {8, 6, 7})}, 0);
+      check_kernel("index_select", Arguments() << x << -1 << indices_below(5, {4}, index), {Array(dtype, {6, 7, 4})},
+                   0);
+      check_kernel("index_select", Arguments() << turned << 0 << indices_below(5, {8}, index),
+                   {Array(dtype, {8, 6, 7})}, 0);
       check_kernel("gather", Arguments() << x << 1 << indices_below(7, {6, 3, 5}, index), {Array(dtype, {6, 3, 5})}, 0);
-      check_kernel("gather", Arguments() << turned << 2 << indices_below(7, {2, 6, 11}, index), {Array(dtype, {2, 6, 11})}, 0);
+      check_kernel("gather", Arguments() << turned << 2 << indices_below(7, {2, 6, 11}, index),
+                   {Array(dtype, {2, 6, 11})}, 0);
       const Array source = Array::random(dtype, {6, 8, 5}, 2, 0, 50);
-      check_kernel("scatter", Arguments() << x << 1 << indices_below(7, {6, 8, 4}, index) << source, {Array(dtype, {6, 7, 5})}, 0);
-      check_kernel("scatter_add", Arguments() << x << 1 << indices_below(7, {6, 8, 4}, index) << source, {Array(dtype, {6, 7, 5})}, 1e-6);
+      check_kernel("scatter", Arguments() << x << 1 << indices_below(7, {6, 8, 4}, index) << source,
+                   {Array(dtype, {6, 7, 5})}, 0);
+      check_kernel("scatter_add", Arguments() << x << 1 << indices_below(7, {6, 8, 4}, index) << source,
+                   {Array(dtype, {6, 7, 5})}, 1e-6);
     }
   }
-  check_kernel("gather", Arguments() << Array::random(DType::F32, {}) << 0 << indices_below(1, {}), {Array(DType::F32, {})}, 0);
+  check_kernel("gather", Arguments() << Array::random(DType::F32, {}) << 0 << indices_below(1, {}),
+               {Array(DType::F32, {})}, 0);
 }
 
 TEST_CASE("advanced indexing puts the index dimensions where PyTorch does", "[indexing]") {
@@ -104,7 +110,8 @@ TEST_CASE("embeddings and their gradients", "[indexing]") {
                {Array(DType::F32, {50, 17})}, 1e-6);
   check_kernel("embedding_backward", Arguments() << Array::random(DType::F32, {9, 4, 17}) << indices << 50 << 3,
                {Array(DType::F32, {50, 17})}, 1e-6);
-  check_kernel("embedding_backward", Arguments() << Array::random(DType::F32, {4000, 40}) << indices_below(3000, {4000}) << 3000 << -1,
+  check_kernel("embedding_backward",
+               Arguments() << Array::random(DType::F32, {4000, 40}) << indices_below(3000, {4000}) << 3000 << -1,
                {Array(DType::F32, {3000, 40})}, 1e-5);
 }
 
@@ -113,7 +120,9 @@ TEST_CASE("indices out of range are errors in PyTorch's words", "[indexing]") {
   Array seven(DType::I64, {1}), low(DType::I64, {1});
   seven.set(0, 7);
   low.set(0, -8);
-  const auto call = [&](const char* op, const Array& index) { run(find_kernel(op), Arguments() << x << 0 << index << x, {out}); };
+  const auto call = [&](const char* op, const Array& index) {
+    run(find_kernel(op), Arguments() << x << 0 << index << x, {out});
+  };
   CHECK_THROWS_WITH(call("index_select", seven), "index out of range in self");
   CHECK_THROWS_WITH(call("gather", seven), "index 7 is out of bounds for dimension 0 with size 6");
   CHECK_THROWS_WITH(run(find_kernel("scatter"), Arguments() << x << 0 << low << x, {Array(DType::F32, {6})}),

@@ -75,11 +75,13 @@ void check_reducers(const char* level, const cpu::Reducer* reducers) {
 
 }  // namespace
 
-#define TERRA_CHECK_ISA(level)                                                                          \
-  for (const DType dtype : {DType::F32, DType::F64}) {                                                  \
-    check_tables(#level, {cpu::level::arithmetic_table(), cpu::level::math_table(),                     \
-                          cpu::level::compare_table(), cpu::level::select_table()}, dtype);             \
-  }                                                                                                     \
+#define TERRA_CHECK_ISA(level)                                                                           \
+  for (const DType dtype : {DType::F32, DType::F64}) {                                                   \
+    check_tables(#level,                                                                                 \
+                 {cpu::level::arithmetic_table(), cpu::level::math_table(), cpu::level::compare_table(), \
+                  cpu::level::select_table()},                                                           \
+                 dtype);                                                                                 \
+  }                                                                                                      \
   check_reducers(#level, cpu::level::float_reducers());
 
 TEST_CASE("every instruction set computes the same functions", "[isa]") {

@@ -11,7 +11,8 @@ constexpr DType kAllDTypes[] = {DType::Bool, DType::U8,  DType::I8,   DType::I16
 /// 0, 1, 2, ... in row-major order (modulo 97, so that every dtype holds them; bools alternate).
 Array counting(DType dtype, Sizes sizes) {
   Array a(dtype, std::move(sizes));
-  for (int64_t i = 0; i < a.numel(); ++i) a.set(i, dtype == DType::Bool ? static_cast<double>(i % 2) : static_cast<double>(i % 97));
+  for (int64_t i = 0; i < a.numel(); ++i)
+    a.set(i, dtype == DType::Bool ? static_cast<double>(i % 2) : static_cast<double>(i % 97));
   return a;
 }
 
@@ -24,9 +25,11 @@ TEST_CASE("clone copies any strides", "[movement]") {
     check_kernel("clone", Arguments() << counting(dtype, {3, 4, 5}).permuted({2, 0, 1}), {Array(dtype, {5, 3, 4})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {40, 70}).permuted({1, 0}), {Array(dtype, {70, 40})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {9, 8}).halved(1), {Array(dtype, {9, 4})}, 0);
-    check_kernel("clone", Arguments() << counting(dtype, {6, 33, 41}).permuted({0, 2, 1}), {Array(dtype, {6, 41, 33})}, 0);
+    check_kernel("clone", Arguments() << counting(dtype, {6, 33, 41}).permuted({0, 2, 1}), {Array(dtype, {6, 41, 33})},
+                 0);
   }
-  check_kernel("clone", Arguments() << counting(DType::F32, {700, 900}).permuted({1, 0}), {Array(DType::F32, {900, 700})}, 0);
+  check_kernel("clone", Arguments() << counting(DType::F32, {700, 900}).permuted({1, 0}),
+               {Array(DType::F32, {900, 700})}, 0);
   check_kernel("clone", Arguments() << counting(DType::F32, {500, 1000}), {Array(DType::F32, {500, 1000})}, 0);
 }
 
@@ -50,7 +53,8 @@ TEST_CASE("fill and full write one number", "[movement]") {
 
 TEST_CASE("cat joins along a dimension", "[movement]") {
   for (const DType dtype : kAllDTypes) {
-    const std::vector<Array> parts = {counting(dtype, {3, 2}), counting(dtype, {0}), counting(dtype, {4, 3}).permuted({1, 0})};
+    const std::vector<Array> parts = {counting(dtype, {3, 2}), counting(dtype, {0}),
+                                      counting(dtype, {4, 3}).permuted({1, 0})};
     check_kernel("cat", Arguments() << parts << 1, {Array(dtype, {3, 6})}, 0);
     check_kernel("cat", Arguments() << parts << -1, {Array(dtype, {3, 6})}, 0);
   }
@@ -70,7 +74,8 @@ TEST_CASE("triangles", "[movement]") {
   for (const char* op : {"tril", "triu"}) {
     for (const int diagonal : {-9, -1, 0, 2, 9}) {
       check_kernel(op, Arguments() << counting(DType::F32, {2, 5, 4}) << diagonal, {Array(DType::F32, {2, 5, 4})}, 0);
-      check_kernel(op, Arguments() << counting(DType::I64, {6, 3}).permuted({1, 0}) << diagonal, {Array(DType::I64, {3, 6})}, 0);
+      check_kernel(op, Arguments() << counting(DType::I64, {6, 3}).permuted({1, 0}) << diagonal,
+                   {Array(DType::I64, {3, 6})}, 0);
     }
   }
 }

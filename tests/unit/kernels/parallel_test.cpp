@@ -64,9 +64,11 @@ TEST_CASE("a loop inside a loop runs inline", "[parallel]") {
 TEST_CASE("an exception reaches the caller and the pool goes on", "[parallel]") {
   set_threads(4);
   for (int round = 0; round < 50; ++round) {
-    CHECK_THROWS_AS(parallel_for(64, 1, [](int64_t begin, int64_t) {
-      if (begin >= 5) throw std::out_of_range("x");
-    }), std::out_of_range);
+    CHECK_THROWS_AS(parallel_for(64, 1,
+                                 [](int64_t begin, int64_t) {
+                                   if (begin >= 5) throw std::out_of_range("x");
+                                 }),
+                    std::out_of_range);
     CHECK(visits(100, 1) == std::vector<int>(100, 1));
   }
 }

@@ -17,7 +17,8 @@ Array small_numbers(DType dtype, Sizes sizes, unsigned seed = 5) {
 
 DType sum_dtype(DType dtype) { return is_floating(dtype) ? dtype : DType::I64; }
 
-constexpr DType kNumbers[] = {DType::Bool, DType::U8, DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64};
+constexpr DType kNumbers[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,
+                              DType::I32,  DType::I64, DType::F32, DType::F64};
 
 /// A fold over shapes and layouts: over rows, over columns, over both, over dimensions with others between.
 void check_fold(const char* op, DType in, DType out, double tolerance) {
@@ -88,7 +89,8 @@ TEST_CASE("NaN wins every maximum and minimum", "[reduction]") {
       check_kernel(op, Arguments() << x << Sizes{0}, {Array(DType::F32, {3})}, 0);
       check_kernel(op, Arguments() << x << Sizes{0, 1}, {Array(DType::F32, {})}, 0);
     }
-    for (const char* op : {"argmax", "argmin"}) check_kernel(op, Arguments() << x << nullptr, {Array(DType::I64, {})}, 0);
+    for (const char* op : {"argmax", "argmin"})
+      check_kernel(op, Arguments() << x << nullptr, {Array(DType::I64, {})}, 0);
   }
 }
 
@@ -102,17 +104,20 @@ TEST_CASE("the first of equal elements is found", "[reduction]") {
     }
     for (const char* op : {"max_with_index", "min_with_index"}) {
       check_kernel(op, Arguments() << x << -1 << false, {Array(dtype, {6}), Array(DType::I64, {6})}, 0);
-      check_kernel(op, Arguments() << x.permuted({1, 0}) << 1 << true, {Array(dtype, {300, 1}), Array(DType::I64, {300, 1})}, 0);
+      check_kernel(op, Arguments() << x.permuted({1, 0}) << 1 << true,
+                   {Array(dtype, {300, 1}), Array(DType::I64, {300, 1})}, 0);
     }
   }
-  check_kernel("max_with_index", Arguments() << small_numbers(DType::F32, {}) << -1, {Array(DType::F32, {}), Array(DType::I64, {})}, 0);
+  check_kernel("max_with_index", Arguments() << small_numbers(DType::F32, {}) << -1,
+               {Array(DType::F32, {}), Array(DType::I64, {})}, 0);
 }
 
 TEST_CASE("running totals", "[reduction]") {
   for (const DType dtype : kNumbers) {
     for (const char* op : {"cumsum", "cumprod"}) {
       for (const int dim : {0, 1, -1}) {
-        check_kernel(op, Arguments() << small_numbers(dtype, {5, 4, 7}) << dim, {Array(sum_dtype(dtype), {5, 4, 7})}, 1e-5);
+        check_kernel(op, Arguments() << small_numbers(dtype, {5, 4, 7}) << dim, {Array(sum_dtype(dtype), {5, 4, 7})},
+                     1e-5);
       }
       check_kernel(op, Arguments() << small_numbers(dtype, {}) << 0, {Array(sum_dtype(dtype), {})}, 0);
     }
@@ -124,7 +129,8 @@ TEST_CASE("sort and topk are stable and put NaN above everything", "[reduction]"
     Array x = small_numbers(dtype, {4, 50});
     if (is_floating(dtype)) x.set(7, NAN), x.set(60, NAN), x.set(61, NAN);
     for (const bool descending : {false, true}) {
-      check_kernel("sort", Arguments() << x << -1 << descending, {Array(dtype, {4, 50}), Array(DType::I64, {4, 50})}, 0);
+      check_kernel("sort", Arguments() << x << -1 << descending, {Array(dtype, {4, 50}), Array(DType::I64, {4, 50})},
+                   0);
       check_kernel("sort", Arguments() << x << 0 << descending, {Array(dtype, {4, 50}), Array(DType::I64, {4, 50})}, 0);
       for (const int k : {0, 1, 3, 30}) {
         check_kernel("topk", Arguments() << x << k << 1 << descending << true,
