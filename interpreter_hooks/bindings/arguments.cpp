@@ -50,13 +50,17 @@ struct Converters {
   static bool tensor_or_number(Arguments& a, const Param& p, Borrowed v, Arg& out) {
     return tensor(a, p, v, out) || number(a, p, v, out);
   }
-  static bool tensor_list(Arguments& a, const Param&, Borrowed v, Arg& out) {
+  static bool tensor_list(Arguments& a, const Param& p, Borrowed v, Arg& out) {
     if (!is_sequence(v)) return false;
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(v);
     std::vector<Tensor> list;
     list.reserve(n);
     for (Py_ssize_t i = 0; i < n; ++i) {
       Borrowed item = PySequence_Fast_GET_ITEM(v, i);
+      if (p.optional && item == Py_None) {  // an index list: ':'
+        list.emplace_back();
+        continue;
+      }
       if (!is_tensor(item)) {
         raise(PyExc_TypeError, "expected Tensor as element %zd in argument 0, but got %s", i, Py_TYPE(item)->tp_name);
       }

@@ -1,6 +1,7 @@
 // Methods that change what memory a tensor views, or walk it with Python functions.
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -107,6 +108,36 @@ Object map(PyObject* self, PyObject* args) {
   return map_elements(self, other, function);
 }
 
+/// x.squeeze_() and the like: x becomes the view that the op makes of it, history included.
+Object become_view(PyObject* self, const char* op_name, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  opaque(self, "in-place change of a shape");
+  const Tensor target = tensor_of(self);
+  check(!target.requires_grad() || !autograd::is_leaf(target) || !grad_enabled(),
+        "a leaf Variable that requires grad is being used in an in-place operation.");
+  Object method = owned(PyObject_GetAttrString(self, op_name));
+  Object view = owned(PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), names));
+  const TensorImpl& from = *impl_of(view.get());
+  target->offset = from.offset;
+  target->sizes = from.sizes;
+  target->strides = from.strides;
+  target->storage->bump_version();
+  if (const autograd::Edge made = autograd::history(tensor_of(view.get())); made.node)
+    autograd::set_history(target, made.node, made.index);
+  return Object::share(self);
+}
+Object squeeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "squeeze", args, count, names);
+}
+Object unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "unsqueeze", args, count, names);
+}
+Object transpose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "transpose", args, count, names);
+}
+Object t(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "t", args, count, names);
+}
+
 Object itself(PyObject* self, PyObject*) { return Object::share(self); }
 
 }  // namespace
@@ -117,6 +148,10 @@ PyMethodDef memory_methods[] = {
     {"set_", method<set_memory>(), METH_O, "Another view of the memory of another tensor."},
     {"apply_", method<apply>(), METH_O, "Replaces every element by function(element)."},
     {"map_", method<map>(), METH_VARARGS, "Replaces every element by function(element, element of other)."},
+    {"squeeze_", method<squeeze>(), METH_FASTCALL | METH_KEYWORDS, "Drops dimensions of size 1 in place."},
+    {"unsqueeze_", method<unsqueeze>(), METH_FASTCALL | METH_KEYWORDS, "Adds a dimension of size 1 in place."},
+    {"transpose_", method<transpose>(), METH_FASTCALL | METH_KEYWORDS, "Swaps two dimensions in place."},
+    {"t_", method<t>(), METH_FASTCALL | METH_KEYWORDS, "Swaps the two dimensions of a matrix in place."},
     {"share_memory_", method<itself>(), METH_NOARGS, "The tensor itself."},
     {"resolve_conj", method<itself>(), METH_NOARGS, nullptr},
     {"resolve_neg", method<itself>(), METH_NOARGS, nullptr},

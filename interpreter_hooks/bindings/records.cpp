@@ -87,16 +87,21 @@ Object op_overloads(PyObject*, PyObject*) {
     Object names = owned(PyList_New(0));
     for (std::string_view op : overload.ops)
       if (!op.empty()) succeeded(PyList_Append(names.get(), text(op).get()));
-    put(dict, overload.name.data(), std::move(names));
+    Object entry = owned(PyDict_New());
+    put(entry, "ops", std::move(names));
+    for (const auto& row : flag_names)
+      if (row.flag & (kFunction | kMethod | kFunctional))
+        put(entry, row.name, owned(PyBool_FromLong((overload.where & row.flag) != 0)));
+    put(dict, overload.name.data(), std::move(entry));
   }
   return dict;
 }
 
 }  // namespace
 
-PyMethodDef record_functions[] = {
-    {"op_records", method<op_records>(), METH_NOARGS, "Every op record as a dict."},
-    {"op_overloads", method<op_overloads>(), METH_NOARGS, "Names that stand for several ops, and those ops."},
-    {}};
+PyMethodDef record_functions[] = {{"op_records", method<op_records>(), METH_NOARGS, "Every op record as a dict."},
+                                  {"op_overloads", method<op_overloads>(), METH_NOARGS,
+                                   "Names that stand for several ops: those ops, and where the names are found."},
+                                  {}};
 
 }  // namespace terra::hooks

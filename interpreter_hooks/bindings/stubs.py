@@ -25,6 +25,12 @@ def result_type(record):
     return f"tuple[{', '.join('Tensor' for _ in record['results'])}]" if len(record["results"]) > 1 else "Tensor"
 
 
+def may_be_left_out(params, i):
+    """Python wants no parameter without a default behind one with it."""
+    rest = params[i:] if not params[i]["keyword_only"] else params[i : i + 1]
+    return all(p["default"] or p["optional"] for p in rest if p is params[i] or not p["keyword_only"])
+
+
 def parameters(record, method):
     """The parameters of a function or method as source text."""
     texts, star = [], False
@@ -42,7 +48,7 @@ def parameters(record, method):
             star = True
         name = "input" if i == 0 and p["name"] == "self" else p["name"]
         name += "_" if keyword.iskeyword(name) else ""
-        texts.append(f"{name}: {kind}" + (" = ..." if p["default"] or p["optional"] else ""))
+        texts.append(f"{name}: {kind}" + (" = ..." if may_be_left_out(record["params"], i) else ""))
     return ", ".join(texts)
 
 
@@ -50,9 +56,9 @@ def callables(records, where):
     """(name, record) of everything that is found in one place, overloads and in-place forms included."""
     by_name = {r["name"]: r for r in records}
     overloads = C.op_overloads()
-    for name, candidates in overloads.items():
-        for op in candidates:
-            if op in by_name:
+    for name, overload in overloads.items():
+        for op in overload["ops"]:
+            if op in by_name and overload[where]:
                 yield name, by_name[op]
     for record in records:
         names = [record["name"], *(a.strip() for a in record["aliases"].split(",") if a.strip())]
