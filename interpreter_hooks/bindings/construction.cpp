@@ -122,11 +122,15 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
   if (is_array(data)) {
     Buffer buffer(data);
     const auto type = buffer.dtype();
-    if (!type)
-      raise(PyExc_TypeError,
-            "can't convert np.ndarray of format '%s'. The only supported types are: float64, float32, float16, int64, "
-            "int32, int16, int8, uint8, and bool.",
-            buffer.format());
+    if (!type) {
+      Object given = owned(PyObject_GetAttrString(data, "dtype"));
+      Object kind = owned(PyObject_GetAttrString(given.get(), "type"));
+      raise(
+          PyExc_TypeError,
+          "can't convert np.ndarray of type %s. The only supported types are: float64, float32, float16, int64, int32, "
+          "int16, int8, uint8, and bool.",
+          PyType_Check(kind.get()) ? reinterpret_cast<PyTypeObject*>(kind.get())->tp_name : "object");
+    }
     const Tensor shared = std::move(buffer).share();
     const GradMode off(false);
     static const Op* clone = find_op("clone");

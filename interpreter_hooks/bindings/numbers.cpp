@@ -3,7 +3,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/overloads.h"
-#include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/override.h"
@@ -144,6 +144,9 @@ Object positive(PyObject* a) { return Object::share(a); }
 Object compare(PyObject* a, PyObject* b, int how) {
   static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
   if (!ops[kLess + how]) return Object::share(Py_NotImplemented);
+  Object array;  // numpy leaves comparisons with tensors to us
+  if (!is_tensor(b) && PyObject_CheckBuffer(b) && std::string_view(Py_TYPE(b)->tp_name) == "numpy.ndarray")
+    b = (array = tensor_from_data(b)).get();
   PyObject* const values[] = {a, b};
   return operate(kLess + how, false, values, 2);
 }
