@@ -90,8 +90,8 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   op_.gradient(backward);
 
   std::vector<Tensor> flat(edges.size());
-  for (size_t p = 0; p < params; ++p)
-    for (size_t i = 0; i < out[p].size(); ++i)
+  for (size_t p = 0; p < params; ++p)  // a rule may set the gradient of an operand that was not given: it has no edge
+    for (size_t i = 0; i < out[p].size() && first_meta_[p] + i < first_meta_[p + 1]; ++i)
       if (edges[first_meta_[p] + i].node) flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
   return flat;
 }
