@@ -17,7 +17,9 @@ std::string legacy_name(const Tensor& t) {
 }  // namespace
 
 SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
-    : alias_(t.alias()), result_index_(result_index), is_result_(is_result), requires_grad_(t.requires_grad()) {
+    : alias_(t.alias()), result_index_(result_index), is_result_(is_result) {
+  // A result gets its history only after its node is complete.
+  requires_grad_ = is_result ? is_floating(t.dtype()) : t.requires_grad();
   if (requires_grad_ && !is_result) edge_ = gradient_edge(t);
   version_ = t->version();
 }

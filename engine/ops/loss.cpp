@@ -235,7 +235,7 @@ const Op nll_loss{{.name = "nll_loss",
                    .flags = kFunctional,
                    .composite = nll_loss_of,
                    .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
-                               {"randn(4, 3), terra.tensor([0, -100, 1, 1]), rand(3), 'sum'"},
+                               {"randn(4, 3), terra.tensor([0, -100, 1, 1]), fixed(0.3, 0.5, 0.9), 'sum'"},
                                {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), None, 'none'"}}}};
 const Op nll_loss_forward{{.name = "nll_loss_forward",
                            .signature = "(Tensor self, Tensor target, Tensor? weight, str reduction, int ignore_index) -> Tensor",
@@ -245,7 +245,7 @@ const Op nll_loss_forward{{.name = "nll_loss_forward",
                            .shape = nll_loss_shape,
                            .gradient = nll_loss_gradient,
                            .saved = saves({1, 2}) | saves_result(1),
-                           .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1]), rand(3), 'mean', 2"}}}};
+                           .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1]), fixed(0.3, 0.5, 0.9), 'mean', 2"}}}};
 const Op nll_loss_backward{{.name = "nll_loss_backward",
                             .signature = "(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] input_sizes, "
                                          "str reduction, int ignore_index) -> Tensor",
@@ -255,7 +255,7 @@ const Op nll_loss_backward{{.name = "nll_loss_backward",
                             .shape = nll_loss_backward_shape,
                             .gradient = nll_loss_backward_gradient,
                             .saved = saves({1, 2}),
-                            .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, ones(()), (4, 3), 'none', -100"}}}};
+                            .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), (4, 3), 'none', -100"}}}};
 const Op cross_entropy{{.name = "cross_entropy",
                         .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int "
                                      "ignore_index=-100, float label_smoothing=0.0) -> Tensor",
@@ -264,7 +264,7 @@ const Op cross_entropy{{.name = "cross_entropy",
                         .flags = kFunctional,
                         .composite = cross_entropy_of,
                         .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
-                                    {"randn(4, 3), terra.tensor([0, 2, -100, 1]), rand(3), label_smoothing=0.1"},
+                                    {"randn(4, 3), terra.tensor([0, 2, -100, 1]), fixed(0.3, 0.5, 0.9), label_smoothing=0.1"},
                                     {"randn(4, 3), rand(4, 3)"},
                                     {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), reduction='sum'"},
                                     {"randn(3), terra.tensor(1)"}}}};

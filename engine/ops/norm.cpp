@@ -194,7 +194,7 @@ const Op batch_norm{{.name = "batch_norm",
                      .composite = batch_norm_of,
                      .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
                                  {"randn(5, 3), None, None, None, None, True"},
-                                 {"randn(4, 3, 5), zeros(3), ones(3), randn(3), randn(3), False"}}}};
+                                 {"randn(4, 3, 5), fixed(0.1, 0.2, -0.3), fixed(1.5, 0.7, 1.0), randn(3), randn(3), False"}}}};
 const Op batch_norm_stats{{.name = "batch_norm_stats",
                            .signature = "(Tensor input, float eps) -> (Tensor mean, Tensor invstd, Tensor var)",
                            .doc = "Mean, 1 / sqrt(variance + eps) and variance of every channel.",

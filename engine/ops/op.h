@@ -66,8 +66,9 @@ constexpr uint32_t saves(std::initializer_list<int> params) {
 }
 constexpr uint32_t saves_result(int i = 0) { return 1u << (31 - i); }
 
-/// One call for the test matrix, as Python source: `setup` builds nothing, arguments are expressions such as
-/// "randn(3, 4), dim=1". `dtypes` restricts the matrix ("float", "int", "all"). `differentiable` false: no gradient check.
+/// One call for the test matrix: its arguments as Python source, such as "randn(3, 4), dim=1", over the functions of
+/// tests/python/ops/_samples.py. `dtypes` says which kind of number they are about ("float", "int", "bool"): floats are
+/// tried in float32 and float64. `differentiable` false: no gradient check.
 struct Sample {
   std::string_view args;
   std::string_view dtypes = "float";

@@ -42,8 +42,14 @@ class Source:
     def randint(self, low, high, size):
         return self._made((size,), lambda: self.random.randrange(low, high), terra.int64)
 
+    def fixed(self, *values):
+        """A vector of constants, a number if there is one: gradients by it aren't looked at."""
+        t = terra.tensor(values if len(values) > 1 else values[0], dtype=self.dtype)
+        t.is_fixed = True
+        return t
+
     def arguments(self, text):
-        names = {n: getattr(self, n) for n in ("randn", "rand", "zeros", "ones", "randint")}
+        names = {n: getattr(self, n) for n in ("randn", "rand", "zeros", "ones", "randint", "fixed")}
         return eval(f"call({text})", names | {"terra": terra, "call": lambda *a, **k: (list(a), k)})
 
 

@@ -15,7 +15,6 @@ failures = []
 passed = 0
 
 
-import faulthandler; faulthandler.enable()
 def judge(call, what, holds, detail=""):
     global passed
     if holds:
@@ -69,7 +68,8 @@ class Problem:
         self.call = call
         self.args, self.kwargs = call.arguments(dtype=terra.float64)
         self.inputs = [t for t in tensors_in(self.args) + tensors_in(self.kwargs) if t.is_floating_point()]
-        self.inputs = [t for t in self.inputs if t.numel() > 0]
+        self.inputs = [t for t in self.inputs if t.numel() > 0 and not hasattr(t, "is_fixed")]
+        self.inputs = [t for t in self.inputs if 0 not in t.stride()]  # moving an element moves one element
         dice = random.Random(3)
         results = self.results()
         self.weights = [
