@@ -1,5 +1,7 @@
 #include "kernels/cpu/indirect.h"
 
+#include <type_traits>
+
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/iteration.h"
@@ -111,7 +113,12 @@ void scatter_add_elements(const View& base, const View& dense, const View& offse
     for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         T& sum = *reinterpret_cast<T*>(to + i * to_stride);
-        sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * from_stride));
+        const T x = *reinterpret_cast<const T*>(from + i * from_stride);
+        if constexpr (std::is_same_v<T, int64_t>) {
+          sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x));  // wraps
+        } else {
+          sum = static_cast<T>(sum + x);
+        }
       }
     });
   };

@@ -11,7 +11,8 @@ int threads();
 /// At least 1. Takes effect with the next parallel_for; must not be called from inside one.
 void set_threads(int count);
 
-/// A task worth forking for lasts this long: waking a worker costs 17-45 us when it sleeps, under 1 us when it spins.
+/// A grain lasts this long. Two of them are worth forking for: waking a worker costs 17-45 us when it sleeps, under 1 us
+/// when it spins.
 inline constexpr int64_t kGrainNanoseconds = 15'000;
 
 /// How many elements make one grain when an element costs `quarter_ns` quarter nanoseconds (see Kernel::cost).
@@ -25,7 +26,7 @@ using RangeFunction = void (*)(void* context, int64_t begin, int64_t end);
 void parallel_ranges(int64_t n, int64_t grain, RangeFunction function, void* context);
 }  // namespace detail
 
-/// Calls fn(begin, end) for ranges that cover [0, n) exactly once, on several threads if there is more than one grain.
+/// Calls fn(begin, end) for ranges that cover [0, n) exactly once, on several threads if there are two grains or more.
 ///
 /// Laws. Every `begin` is a multiple of `grain`, so a kernel whose blocks are its grains computes the same blocks for
 /// any number of threads. Calls from inside fn, and calls while another thread is using the pool, run inline. The first
@@ -34,7 +35,7 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFunction function, void* con
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& fn) {
   if (n <= 0) return;
-  if (n <= grain) {
+  if (n < 2 * grain) {
     fn(int64_t{0}, n);
     return;
   }

@@ -1,4 +1,4 @@
-// Running sums and products along a dimension: cumsum, cumprod. Floats accumulate in double.
+// Running sums and products along a dimension: cumsum, cumprod. Floats accumulate in double, integers wrap around.
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
@@ -17,7 +17,7 @@ void scan(const KernelCall& call) {
   Lines lines;
   lines_along({&out, 1}, out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank), lines);
   with_number(out.dtype, [&]<class T>(T) {
-    using Acc = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+    using Acc = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
     for_lines(lines, 8, [&](char* const* at) {
       Acc acc = kProduct ? 1 : 0;
       for (int64_t i = 0; i < lines.lengths[0]; ++i) {

@@ -47,13 +47,15 @@ char* output(const View& out, int64_t place) {
 
 Number add(Number a, Number b) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
-    return std::get<int64_t>(a) + std::get<int64_t>(b);
+    return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) +
+                                static_cast<uint64_t>(std::get<int64_t>(b)));
   }
   return to_double(a) + to_double(b);
 }
 Number multiply(Number a, Number b) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
-    return std::get<int64_t>(a) * std::get<int64_t>(b);
+    return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) *
+                                static_cast<uint64_t>(std::get<int64_t>(b)));
   }
   return to_double(a) * to_double(b);
 }

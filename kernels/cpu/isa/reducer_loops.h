@@ -123,12 +123,13 @@ struct Choose<false, A, B> {
   using type = B;
 };
 
+/// Integers wrap around, so they accumulate unsigned.
 template <class T>
 struct SumFold {
   using In = T;
-  using Lane = typename Choose<kIsReal<T>, T, int64_t>::type;
-  using Acc = typename Choose<kIsReal<T>, double, int64_t>::type;
-  using Out = Lane;
+  using Lane = typename Choose<kIsReal<T>, T, uint64_t>::type;
+  using Acc = typename Choose<kIsReal<T>, double, uint64_t>::type;
+  using Out = typename Choose<kIsReal<T>, T, int64_t>::type;
   static Lane start() { return Lane(0); }
   static Lane lane(T x) { return static_cast<Lane>(x); }
   template <class V>
