@@ -27,6 +27,7 @@ struct CodeRecord {
   bool eligible = true;      ///< an ordinary function
   long calls = 0;
   long next_recording = 0;   ///< number of the call that is to be recorded
+  bool tensor_work = false;  ///< a call of it led to eager tensor ops
   int recordings = 0;
   int failures = 0;          ///< recordings in a row that gave no entry
   long hits = 0, misses = 0, misses_in_a_row = 0, fallbacks = 0;

@@ -28,7 +28,8 @@ Step decide(CodeRecord& r) {
   r.calls++;
   switch (r.state) {
     case State::Cold:
-      if (r.calls <= (settings().mode == Mode::Stress ? 1 : profile_runs) || settings().frozen) return Step::Run;
+      if (settings().frozen || r.calls <= (settings().mode == Mode::Stress ? 1 : profile_runs)) return Step::Run;
+      if (!r.tensor_work && settings().mode != Mode::Stress) return Step::Run;
       r.state = State::Hot;
       [[fallthrough]];
     case State::Hot: return r.calls >= r.next_recording ? Step::Record : Step::Run;

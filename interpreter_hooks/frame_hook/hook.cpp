@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 
+#include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
@@ -157,7 +158,12 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (done && totals().replays != replays) return result;
     step = !done && missed(*record) ? Step::Record : Step::Run;
   }
-  return step == Step::Record ? record_frame(*record, thread, frame) : terra_frame_run(thread, frame, 0);
+  if (step == Step::Record) return record_frame(*record, thread, frame);
+  // A profile is nothing but the answer to one question: does this function do tensor work?
+  uint64_t before = hooks::counters.eager_calls;
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  if (hooks::counters.eager_calls != before) record->tensor_work = true;
+  return result;
 }
 
 void apply() {

@@ -161,6 +161,7 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
       holder = met->self;
     } else {
       holder = r.read(Op::ModulePart, module, {part}, dict, path);
+      r.shadow(holder).named = true;
     }
     Value value = r.dict_item(holder, name);
     if (!value.known()) continue;  // its absence is guarded

@@ -112,6 +112,11 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   }
   if (is_engine_callable(callee)) {
     site.kind = CallSite::Engine;
+    for (auto* list : {&site.positional, &site.keyword_values}) {
+      for (Value& value : *list) {
+        if (is_sequence(value.object)) items(value);  // C code is going to look at them
+      }
+    }
     return;
   }
   if ((site.model = model_of(callee))) {

@@ -13,6 +13,13 @@ PyObject* real_item(PyObject* sequence, Py_ssize_t index) {
   return PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
 }
 
+/// Hash and equality of the object are its address.
+bool found_by_identity(PyObject* key) {
+  PyTypeObject* type = Py_TYPE(key);
+  return is_plain_tensor(key) || (type->tp_hash == PyBaseObject_Type.tp_hash &&
+                                  type->tp_richcompare == PyBaseObject_Type.tp_richcompare);
+}
+
 bool contains_key(const std::vector<PyObject*>& keys, PyObject* key) {
   return std::any_of(keys.begin(), keys.end(), [&](PyObject* k) { return same_value(k, key); });
 }
@@ -107,15 +114,35 @@ void Recording::know_keys(Value& dict) {
   known.entries = std::move(all);
 }
 
+/// The value under a key that is an object from outside; that there is none is not modelled.
+Value Recording::object_item(Value& dict, PyObject* key) {
+  Shadow* holder = find(key);
+  PyObject* object = PyDict_GetItemWithError(dict.object, key);
+  if (!holder || holder->fresh() || !object) {
+    PyErr_Clear();
+    stop(Reason::UnmodelledContainer, "a dict key that is an object");
+    return {};
+  }
+  Shadow& known = shadow(dict);
+  std::string path = known.path + "[" + holder->path + "]";
+  Register base = reg_of(known.self), key_reg = reg_of(holder->self);
+  Register reg = new_register(path, false, false);
+  if (alive_) entry_->entry.emit(Op::KeyOf, reg, base, key_reg);
+  Value value = classify(reg, object, path);
+  shadow(dict).entries.push_back({hold(key), value});
+  return value;
+}
+
 /// The value under a key that the frame sees now; Unknown when there is none (a fact as well).
 Value Recording::dict_item(Value& dict, PyObject* key) {
-  if (!is_atom(key)) {
+  if (!is_atom(key) && !found_by_identity(key)) {
     stop(Reason::UnmodelledContainer, std::string("a dict key that is a ") + Py_TYPE(key)->tp_name);
     return {};
   }
   Shadow& known = shadow(dict);
   Shadow::Entry* seen = entry(known, key);
   if (seen && seen->value.known()) return seen->value;
+  if (!is_atom(key)) return object_item(dict, key);
   if (known.fresh() || contains_key(known.missing, key)) return {};
   PyObject* object = PyDict_GetItemWithError(dict.object, key);
   if (!object) {
@@ -125,7 +152,7 @@ Value Recording::dict_item(Value& dict, PyObject* key) {
     return {};
   }
   Value value = read(Op::Key, reg_of(known.self), {word_of(file().keep(key))}, object,
-                     known.path + "[" + short_text(key) + "]");
+                     known.named ? known.path + "." + PyUnicode_AsUTF8(key) : known.path + "[" + short_text(key) + "]");
   Shadow& after = shadow(dict);
   if (Shadow::Entry* place = entry(after, key)) {
     place->value = value;

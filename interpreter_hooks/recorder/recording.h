@@ -116,6 +116,7 @@ class Recording {
   void know_keys(Value& dict);
   Shadow::Entry* entry(Shadow& dict, PyObject* key);
   Value dict_item(Value& dict, PyObject* key);
+  Value object_item(Value& dict, PyObject* key);
   /// Before a store: `key` is what the dict will hold afterwards.
   void dict_store(Value& dict, PyObject* key, Value value, bool was_there);
   void dict_delete(Value& dict, PyObject* key);

@@ -6,6 +6,7 @@
 #include <opcode.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace terra::capture {
 
@@ -94,7 +95,8 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
     return r.item(container, PyNumber_AsSsize_t(key.object, nullptr));
   }
   if (is_sequence(object) && PySlice_Check(key.object)) return slice_of(r, container, key.object, result);
-  if (PyDict_CheckExact(object)) {
+  bool default_dict = !std::strcmp(Py_TYPE(object)->tp_name, "collections.defaultdict");
+  if (PyDict_CheckExact(object) || (default_dict && pending.extra.known())) {  // extra: the key was there before
     r.pin(key);
     return r.dict_item(container, key.object);
   }
@@ -112,6 +114,14 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
   if (container.is_fact() && key.is_fact() && !r.find(object)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledContainer, std::string("subscript of a ") + Py_TYPE(object)->tp_name);
   return {};
+}
+
+/// A defaultdict makes what it lacks; only keys that are there are modelled.
+void begin_subscript(Recording& r, ShadowFrame& f) {
+  Value &container = f.pending.in[0], &key = f.pending.in[1];
+  if (!PyDict_Check(container.object) || PyDict_CheckExact(container.object) || !r.find(key.object)) return;
+  if (!is_tensor(key.object)) return;
+  if (PyDict_Contains(container.object, key.object) == 1) f.pending.extra = Value::fact(Py_True);
 }
 
 void binary_subscript(Recording& r, ShadowFrame& f) {
@@ -238,7 +248,7 @@ constexpr Rule rules[] = {
     {LOAD_METHOD, begin_load_attribute, load_method},
     {STORE_ATTR, begin_store_attribute, store_attribute},
     {DELETE_ATTR, begin_delete_attribute, delete_attribute},
-    {BINARY_SUBSCR, nullptr, binary_subscript},
+    {BINARY_SUBSCR, begin_subscript, binary_subscript},
     {STORE_SUBSCR, begin_store_subscript, store_subscript},
     {DELETE_SUBSCR, begin_delete_subscript, delete_subscript},
     {BINARY_OP, nullptr, binary},

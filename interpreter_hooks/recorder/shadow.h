@@ -24,6 +24,7 @@ struct Shadow {
   bool outside = false;       ///< existed before the frame: reads become guards, writes become effects
   bool typed = false;         ///< its type is guarded
   bool written = false;       ///< the frame changes it
+  bool named = false;         ///< a dict whose keys read as attributes of what `path` says
   bool plain_call = false;    ///< a module: that it has no hooks is guarded
   bool being_made = false;    ///< materialising it right now (cycles)
   std::string path;           ///< how it was reached
