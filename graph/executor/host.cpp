@@ -14,11 +14,10 @@ struct HostOpBlock final : Block {
   std::vector<Located> results;
 };
 
-bool run_host_op(Block& block, Instance& instance) {
+bool run_host_op(Block& block, Instance&) {
   auto& b = static_cast<HostOpBlock&>(block);
   size_t k = 0;
   const ArgList args(b.node->args, [&](ValueId) { return b.sources[k++].tensor(); });
-  (void)instance;
   std::vector<Tensor> made;
   b.node->op->host(args.args(), made);
   ensure(made.size() == b.results.size(), "a host op makes as many results as it did when the graph was built");
@@ -74,7 +73,11 @@ MadeBlock make_host_op_block(Instance& instance, const Node& node) {
   auto b = std::make_unique<HostOpBlock>();
   b->node = &node;
   size_t uses = 0;
-  for_each_use(node, [&](ValueId) { ++uses; });
+  for_each_use(node, [&](ValueId id) {
+    if (!instance.plan().graph.meta(id).is_tensor())
+      throw InternalError("the op '" + std::string(node.op->name) + "' needs a number that is only known when the graph runs");
+    ++uses;
+  });
   b->sources.resize(uses);
   uses = 0;
   for_each_use(node, [&](ValueId id) { b->sources[uses++].locate(instance, id); });

@@ -124,11 +124,13 @@ class Planner {
     plan_.places[v] = contiguous_place(add_buffer(kind, static_cast<uint32_t>(std::max(output, 0)), meta(v).bytes()), meta(v));
   }
 
-  /// True iff nobody reads the memory of `old` after the node being planned, and it is the plan's to reuse.
+  /// True iff nobody reads the memory of `old` after the node being planned, and it is the plan's to reuse. `old` must
+  /// be all of its buffer: one that is claimed for an output gets the output's size.
   bool is_dead_after(ValueId old) const {
     const Place& p = plan_.places[old];
-    return p.buffer >= 0 && plan_.buffers[p.buffer].kind == Buffer::Kind::Arena && last_use_[root_[old]] <= position_ &&
-           p.offset == 0 && p.is_contiguous() && !taken_[p.buffer];
+    if (p.buffer < 0 || p.offset != 0 || !p.is_contiguous() || taken_[p.buffer]) return false;
+    const Buffer& b = plan_.buffers[p.buffer];
+    return b.kind == Buffer::Kind::Arena && b.block.bytes == meta(old).bytes() && last_use_[root_[old]] <= position_;
   }
 
   /// Gives result v the memory of operand `old`.

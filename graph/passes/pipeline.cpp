@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "graph/ir/verify.h"
@@ -59,11 +58,6 @@ std::vector<PassReport> optimize(Graph& graph, Phase phase) {
 #endif
   }
   return reports;
-}
-
-bool exact_mode() {
-  const char* text = std::getenv("TERRA_EXACT");
-  return text && std::strcmp(text, "1") == 0;
 }
 
 }  // namespace terra::graph

@@ -33,7 +33,4 @@ const std::vector<Pass>& pipeline();
 /// behind each pass.
 std::vector<PassReport> optimize(Graph& graph, Phase phase);
 
-/// TERRA_EXACT=1: only rewrites that keep every bit.
-bool exact_mode();
-
 }  // namespace terra::graph
