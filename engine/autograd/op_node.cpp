@@ -19,6 +19,34 @@ Tensor fit(Tensor g, const TensorMeta& meta) {
 
 }  // namespace
 
+/// Unpacks saved tensors for one application of the rule, each when it is first asked for.
+struct OpNode::Loader final : Backward::Source {
+  explicit Loader(OpNode& node)
+      : node(node), args(node.constants_.args().begin(), node.constants_.args().end()), tensors(node.saved_.size()),
+        results(node.saved_results_.size()) {}
+
+  void load_param(int p) override {
+    if (std::exchange(loaded[static_cast<size_t>(p)], true)) return;
+    const size_t begin = node.first_meta_[static_cast<size_t>(p)], end = node.first_meta_[static_cast<size_t>(p) + 1];
+    for (size_t i = begin; i < end; ++i)
+      if (node.saved_[i].defined()) tensors[i] = node.saved_[i].unpack(Ref<Node>(&node));
+    if (node.op_.sig().params[static_cast<size_t>(p)].type == ParamType::TensorList)
+      args[static_cast<size_t>(p)] = Arg(std::span<const Tensor>(tensors.data() + begin, end - begin));
+    else if (end > begin)
+      args[static_cast<size_t>(p)] = Arg(tensors[begin]);
+  }
+  void load_result(int i) override {
+    const SavedTensor& saved = node.saved_results_[static_cast<size_t>(i)];
+    if (saved.defined() && !results[static_cast<size_t>(i)].defined())
+      results[static_cast<size_t>(i)] = saved.unpack(Ref<Node>(&node));
+  }
+
+  OpNode& node;
+  std::vector<Arg> args;
+  std::vector<Tensor> tensors, results;
+  bool loaded[kMaxParams] = {};
+};
+
 OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), constants_(args, 0) {
   const auto visit = [&](const Tensor& t, bool save) {
     saved_.push_back(save && t.defined() ? SavedTensor(t, false) : SavedTensor());
@@ -55,31 +83,17 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
         "saved tensors after calling backward.");
-  const Ref<Node> self(this);
+  Loader loader(*this);
   const size_t params = first_meta_.size() - 1;
-  std::vector<Tensor> unpacked(saved_.size());
-  for (size_t i = 0; i < saved_.size(); ++i)
-    if (saved_[i].defined()) unpacked[i] = saved_[i].unpack(self);
-  std::vector<Tensor> results_unpacked(saved_results_.size());
-  for (size_t i = 0; i < saved_results_.size(); ++i)
-    if (saved_results_[i].defined()) results_unpacked[i] = saved_results_[i].unpack(self);
-
-  std::vector<Arg> args(constants_.args().begin(), constants_.args().end());
   uint32_t needed = 0;
-  for (size_t p = 0; p < params; ++p) {
-    const size_t begin = first_meta_[p], count = first_meta_[p + 1] - begin;
-    const bool is_list = op_.sig().params[p].type == ParamType::TensorList;
-    if (is_list)
-      args[p] = Arg(std::span<const Tensor>(unpacked.data() + begin, count));
-    else if (count == 1)
-      args[p] = Arg(unpacked[begin]);
-    for (size_t i = begin; i < begin + count; ++i)
+  for (size_t p = 0; p < params; ++p)
+    for (size_t i = first_meta_[p]; i < first_meta_[p + 1]; ++i)
       if (edges[i].node) needed |= 1u << p;
-  }
   Backward::Call call;
   call.op = &op_;
-  call.args = args;
-  call.results = results_unpacked;
+  call.source = &loader;
+  call.args = loader.args;
+  call.results = loader.results;
   call.metas = metas_;
   call.first_meta = first_meta_;
   call.result_metas = result_metas_;

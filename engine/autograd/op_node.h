@@ -20,6 +20,8 @@ class OpNode final : public Node {
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
 
  private:
+  struct Loader;
+
   const Op& op_;
   OwnedArgs constants_;                  // numbers, lists, strings; tensors are None
   std::vector<SavedTensor> saved_;       // of the tensors among the arguments, one by one; undefined if not declared

@@ -12,8 +12,17 @@ namespace terra {
 class Backward {
  public:
   /// Filled in by the tape (or by whoever differentiates): everything is borrowed for the length of the rule.
+  /// Brings a saved tensor when the rule first asks for it: one that a rule doesn't read may have been overwritten.
+  struct Source {
+    virtual void load_param(int i) = 0;   ///< fills in args[i]
+    virtual void load_result(int i) = 0;  ///< fills in results[i]
+
+   protected:
+    ~Source() = default;
+  };
   struct Call {
     const Op* op = nullptr;
+    Source* source = nullptr;                 ///< null: everything is filled in
     std::span<const Arg> args;                ///< unsaved tensors are None
     std::span<const Tensor> results;          ///< unsaved ones are undefined
     std::span<const TensorMeta> metas;        ///< of all tensors among the arguments, list elements one by one
@@ -28,12 +37,19 @@ class Backward {
   Tensor grad(int i = 0) const;
   bool has_grad(int i) const { return call_.grads[i].defined(); }
   /// Saved operand i (declared in `saved`) as it was in the forward call: a tensor, a number, or None.
-  const Arg& arg(int i) const { return call_.args[i]; }
-  Tensor in(int i) const { return call_.args[i].tensor(); }
-  std::span<const Tensor> in_list(int i) const { return call_.args[i].tensors(); }
-  bool has(int i) const { return !call_.args[i].is_none(); }
+  const Arg& arg(int i) const {
+    if (call_.source) call_.source->load_param(i);
+    return call_.args[i];
+  }
+  Tensor in(int i) const { return arg(i).tensor(); }
+  std::span<const Tensor> in_list(int i) const { return arg(i).tensors(); }
+  /// True iff parameter i was given.
+  bool has(int i) const { return !call_.args[i].is_none() || call_.first_meta[i + 1] > call_.first_meta[i]; }
   /// Saved result i.
-  const Tensor& out(int i = 0) const { return call_.results[i]; }
+  const Tensor& out(int i = 0) const {
+    if (call_.source) call_.source->load_result(i);
+    return call_.results[i];
+  }
   const Dims& sizes(int i) const { return call_.metas[call_.first_meta[i]].sizes; }
   DType dtype(int i) const { return call_.metas[call_.first_meta[i]].dtype; }
   /// Metadata of every element of list parameter i.
