@@ -5,8 +5,8 @@ import math
 import _terra_C as C
 
 __all__ = [
-    "allclose", "atleast_1d", "atleast_2d", "block_diag", "cartesian_prod", "cdist", "compile", "cross", "einsum", "equal",
-    "is_floating_point", "is_nonzero", "isin", "logspace", "nan_to_num", "numel", "tensordot", "trace",
+    "allclose", "atleast_1d", "atleast_2d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist", "compile", "cross", "einsum", "equal",
+    "is_floating_point", "is_nonzero", "isin", "logspace", "meshgrid", "nan_to_num", "numel", "tensordot", "trace",
 ]  # fmt: skip
 
 
@@ -15,6 +15,19 @@ def equal(input, other):
     if not isinstance(other, C.Tensor):
         raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
     return input.shape == other.shape and bool((input == other).all())
+
+
+def _listed(tensors):
+    """Tensors given one by one, or as one sequence."""
+    return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
+
+
+def broadcast_tensors(*tensors):
+    return C.broadcast_tensors(_listed(tensors))
+
+
+def meshgrid(*tensors, indexing="ij"):
+    return C.meshgrid(_listed(tensors), indexing=indexing)
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -97,7 +110,7 @@ def atleast_2d(*tensors):
 
 
 def cartesian_prod(*tensors):
-    grids = C.meshgrid(*tensors, indexing="ij")
+    grids = C.meshgrid(list(tensors), indexing="ij")
     return C.stack([grid.flatten() for grid in grids], -1)
 
 

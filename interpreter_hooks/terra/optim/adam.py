@@ -75,6 +75,10 @@ class Adam(Optimizer):
             state = self.state[p]
             if not state:
                 self._new_state(state, p, group)
+            elif state["exp_avg"].dtype != p.dtype:  # the model was converted since
+                for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"):
+                    if name in state:
+                        state[name] = state[name].to(p.dtype)
             state["step"] += 1
             params.append(p)
             grads.append(grad)

@@ -64,6 +64,9 @@ class SGD(Optimizer):
                 new_grads.append(grad)
                 new_buffers.append(buffer)
             else:
+                if buffer.dtype != p.dtype:  # the model was converted since
+                    buffer = buffer.to(p.dtype)
+                    state["momentum_buffer"] = buffer
                 params.append(p)
                 grads.append(grad)
                 buffers.append(buffer)

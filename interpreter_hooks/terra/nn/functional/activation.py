@@ -1,4 +1,4 @@
-"""Activations. Nearly all are op records; `inplace` is a last parameter of each record that has an in-place form."""
+"""Activations. Nearly all are op records; what is written here is `inplace`, and the old forms."""
 
 import _terra_C as C
 
@@ -11,28 +11,63 @@ __all__ = [
     "tanhshrink", "threshold",
 ]  # fmt: skip
 
-celu = records.celu
-elu = records.elu
 gelu = records.gelu
 glu = records.glu
 hardshrink = records.hardshrink
-hardsigmoid = records.hardsigmoid
-hardswish = records.hardswish
-leaky_relu = records.leaky_relu
 logsigmoid = records.logsigmoid
-mish = records.mish
 prelu = records.prelu
 relu = records.relu
-relu6 = records.relu6
-selu = records.selu
 sigmoid = C.sigmoid
-silu = records.silu
 softplus = records.softplus
 softshrink = records.softshrink
 softsign = records.softsign
 tanh = C.tanh
 tanhshrink = records.tanhshrink
-threshold = records.threshold
+
+def _written(input, record, *args):
+    """An in-place form whose gradient needs the values from before the write: they are kept in a copy."""
+    return input.copy_(record(input.clone(), *args))
+
+
+def celu(input, alpha=1.0, inplace=False):
+    return _written(input, records.celu, alpha) if inplace else records.celu(input, alpha)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    return _written(input, records.elu, alpha) if inplace else records.elu(input, alpha)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    return _written(input, records.leaky_relu, negative_slope) if inplace else records.leaky_relu(input, negative_slope)
+
+
+def hardsigmoid(input, inplace=False):
+    return _written(input, records.hardsigmoid) if inplace else records.hardsigmoid(input)
+
+
+def hardswish(input, inplace=False):
+    return _written(input, records.hardswish) if inplace else records.hardswish(input)
+
+
+def mish(input, inplace=False):
+    return _written(input, records.mish) if inplace else records.mish(input)
+
+
+def relu6(input, inplace=False):
+    return _written(input, records.relu6) if inplace else records.relu6(input)
+
+
+def selu(input, inplace=False):
+    return _written(input, records.selu) if inplace else records.selu(input)
+
+
+def silu(input, inplace=False):
+    return _written(input, records.silu) if inplace else records.silu(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    args = (threshold, value)
+    return _written(input, records.threshold, *args) if inplace else records.threshold(input, *args)
 
 
 def relu_(input):
@@ -50,7 +85,9 @@ def leaky_relu_(input, negative_slope=0.01):
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return records.hardtanh(input, min_val, max_val, inplace)
+    if inplace:
+        return _written(input, records.hardtanh, min_val, max_val)
+    return records.hardtanh(input, min_val, max_val)
 
 
 def hardtanh_(input, min_val=-1.0, max_val=1.0):

@@ -6,7 +6,7 @@ __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    x1, x2 = C.broadcast_tensors(x1, x2)
+    x1, x2 = C.broadcast_tensors([x1, x2])
     n1 = (x1 * x1).sum(dim, keepdim=True).sqrt().clamp(min=eps)
     n2 = (x2 * x2).sum(dim, keepdim=True).sqrt().clamp(min=eps)
     return ((x1 / n1) * (x2 / n2)).sum(dim)
