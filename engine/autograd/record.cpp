@@ -32,8 +32,24 @@ void check_write(const Op&, const Tensor& target) {
   check(!is_leaf(target), "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
+/// A copy of the target as it is before the write, with its history: what a gradient that reads the old value saves.
+Tensor before_write(const Tensor& target) {
+  static const Op* clone = find_op("clone");
+  const Edge edge = target.requires_grad() ? gradient_edge(target) : Edge{};
+  GradMode off(false);
+  const Tensor copy = (*clone)(target);
+  if (edge.node) set_history(copy, edge.node, edge.index);
+  return copy;
+}
+
 void record_write(const Op& op, std::span<const Arg> args, const Tensor& target, const std::function<void()>& write) {
-  Ref<OpNode> node(new OpNode(op, args));
+  std::vector<Arg> operands(args.begin(), args.end());
+  Tensor old_value;
+  if (op.saved & saves({0})) {
+    old_value = before_write(target);
+    operands[0] = Arg(old_value);
+  }
+  Ref<OpNode> node(new OpNode(op, operands));
   Meta& meta = meta_of(target);
   if (!meta.base.defined()) {
     write();

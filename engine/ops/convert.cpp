@@ -26,7 +26,7 @@ void fill_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
 void type_as_of(Composition& c) { c.result(to_dtype(c.tensor(0), c.tensor(1).dtype())); }
 void contiguous_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  c.result(self->is_symbolic() || self.is_contiguous() ? self : clone(self));
+  c.result(self.is_contiguous() ? self : clone(self));
 }
 void fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(1);

@@ -77,10 +77,6 @@ struct Shape {
 void view_shape(Inference& f) {
   const TensorImpl& self = f.impl(0);
   Dims sizes = inferred_sizes(f.ints(1), self.numel);
-  if (self.is_symbolic()) {  // has no layout yet: contiguous as far as this rule is concerned
-    Dims strides = contiguous_strides(sizes);
-    return f.view(std::move(sizes), std::move(strides), 0);
-  }
   auto strides = strides_of_view(self.sizes, self.strides, sizes);
   check(strides.has_value(),
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
@@ -293,7 +289,7 @@ void diagonal_gradient(Backward& b) {
 void reshape_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const Dims sizes = inferred_sizes(c.ints(1), self.numel());
-  const bool viewable = self->is_symbolic() || strides_of_view(self.sizes(), self.strides(), sizes).has_value();
+  const bool viewable = strides_of_view(self.sizes(), self.strides(), sizes).has_value();
   c.result(view(viewable ? self : clone(self), sizes));
 }
 void flatten_of(Composition& c) {
