@@ -24,6 +24,7 @@ void decode(const unsigned char* bytes, Pending& pending, int offset) {
   pending.offset = offset;
   pending.next = at + 1;
   while (bytes[2 * pending.next] == CACHE) pending.next++;
+  if (bytes[2 * pending.next] == RESUME) pending.next++;  // behind a yield: a start event, not an instruction event
   pending.target = jump_target(pending.opcode, arg, pending.next);
 }
 

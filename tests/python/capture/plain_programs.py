@@ -348,6 +348,20 @@ def methods_and_bound():
     return f, lambda i: (o, 3), o
 
 
+@program(captures=3)
+def generators_inside():
+    def pairs(xs, n):
+        for x in xs:
+            yield x * n
+        yield n
+    def f(xs, n):
+        total = 0
+        for y in pairs(xs, n):
+            total += y
+        return total, sum(x + n for x in xs), list(pairs(xs, 2))
+    return f, lambda i: ([1, 2, 4], 3), None
+
+
 @program(captures=4)
 def list_methods():
     def f(x, out):
