@@ -31,8 +31,8 @@ void relu_shape(Inference& f) {
 }
 void softmax_shape(Inference& f) {
   wrap_dim(f.integer(1), f.rank(0));
-  check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError, "\"{}_lastdim_kernel_impl\" not implemented for '{}'",
-             f.op.name, scalar_type_name(f.dtype(0)));
+  check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError,
+             "\"{}_lastdim_kernel_impl\" not implemented for '{}'", f.op.name, scalar_type_name(f.dtype(0)));
   rules::like_first(f);
 }
 
@@ -141,7 +141,8 @@ void log_softmax_dtype_of(Composition& c) { c.result(log_softmax(as_dtype(c), c.
 constexpr uint32_t kActivation = kFunction | kFunctional | kInPlace;
 
 OpRecord composed(std::string_view name, std::string_view doc, CompositeRule rule,
-                  std::string_view signature = "(Tensor self) -> Tensor", std::vector<Sample> samples = {{"randn(3, 4)"}}) {
+                  std::string_view signature = "(Tensor self) -> Tensor",
+                  std::vector<Sample> samples = {{"randn(3, 4)"}}) {
   return {.name = name,
           .signature = signature,
           .doc = doc,
@@ -150,8 +151,8 @@ OpRecord composed(std::string_view name, std::string_view doc, CompositeRule rul
           .composite = rule,
           .samples = std::move(samples)};
 }
-const std::vector<Sample> kAlongDim = {{"randn(3, 4), 1"}, {"randn(2, 3, 4), 0"}, {"randn(4, 3).t(), -1"},
-                                       {"randn(2, 70), 1"}, {"randn(()), 0"}, {"randn(0, 3), 1"}};
+const std::vector<Sample> kAlongDim = {{"randn(3, 4), 1"},  {"randn(2, 3, 4), 0"}, {"randn(4, 3).t(), -1"},
+                                       {"randn(2, 70), 1"}, {"randn(()), 0"},      {"randn(0, 3), 1"}};
 
 }  // namespace
 
@@ -218,7 +219,8 @@ const Op threshold_backward{{.name = "threshold_backward",
                              .samples = {{"randn(3, 4), randn(3, 4), 0"}}}};
 const Op silu{composed("silu", "x * sigmoid(x).", silu_of)};
 const Op hardtanh{composed("hardtanh", "Each element moved into [min_val, max_val].", hardtanh_of,
-                           "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor", {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}})};
+                           "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
+                           {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}})};
 const Op relu6{composed("relu6", "Each element moved into [0, 6].", relu6_of)};
 const Op logsigmoid{composed("logsigmoid", "log(sigmoid(x)), without overflow.", logsigmoid_of)};
 const Op mish{composed("mish", "x * tanh(softplus(x)).", mish_of)};

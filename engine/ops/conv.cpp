@@ -36,15 +36,16 @@ void conv2d_shape(Inference& f) {
         to_string(input));
   check(weight.size() == 4, "weight should have at least four dimensions, but got {}", to_string(weight));
   check(weight[0] % a.groups == 0 && weight[0] >= a.groups,
-        "Given groups={}, expected weight to be at least {} at dimension 0, but got weight of size {} instead", a.groups,
-        a.groups, to_string(weight));
+        "Given groups={}, expected weight to be at least {} at dimension 0, but got weight of size {} instead",
+        a.groups, a.groups, to_string(weight));
   check(input[1] == weight[1] * a.groups,
-        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", a.groups,
-        to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
+        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
+        a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
   if (f.has(2))
-    check(f.rank(2) == 1 && f.sizes(2)[0] == weight[0],
-          "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
-          to_string(weight), weight[0], to_string(f.sizes(2)));
+    check(
+        f.rank(2) == 1 && f.sizes(2)[0] == weight[0],
+        "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
+        to_string(weight), weight[0], to_string(f.sizes(2)));
   check(f.dtype(0) == f.dtype(1), "Input type ({}) and weight type ({}) should be the same",
         scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
   check(!f.has(2) || f.dtype(0) == f.dtype(2), "Input type ({}) and bias type ({}) should be the same",
@@ -54,23 +55,22 @@ void conv2d_shape(Inference& f) {
     padded.push_back(input[2 + i] + 2 * a.padding[i]);
     kernel.push_back(a.dilation[i] * (weight[2 + i] - 1) + 1);
   }
-  check(padded[0] >= kernel[0] && padded[1] >= kernel[1],
-        "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
-        "actual input size",
-        padded[0], padded[1], kernel[0], kernel[1]);
+  check(
+      padded[0] >= kernel[0] && padded[1] >= kernel[1],
+      "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
+      "actual input size",
+      padded[0], padded[1], kernel[0], kernel[1]);
   for (int i = 0; i < 2; ++i) out.push_back((padded[i] - kernel[i]) / a.stride[i] + 1);
   f.result(f.dtype(0), std::move(out));
 }
 void adjoint_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(2))); }
 
-// ---- gradients: y = x * w is linear in x and in w, its adjoints are conv2d_backward_input and _weight -----------------
+// ---- gradients: conv2d is linear in its input and in its weight; the adjoints are conv2d_backward_input and _weight --
 void conv2d_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor g = b.grad();
-  if (b.needs(0))
-    b.set(0, conv2d_backward_input(g, b.in(1), b.sizes(0), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(1))
-    b.set(1, conv2d_backward_weight(g, b.in(0), b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
+  if (b.needs(0)) b.set(0, conv2d_backward_input(g, b.in(1), b.sizes(0), a.stride, a.padding, a.dilation, a.groups));
+  if (b.needs(1)) b.set(1, conv2d_backward_weight(g, b.in(0), b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
   if (b.needs(2)) b.set(2, sum(g, Dims{0, 2, 3}));
 }
 /// r(g, w), the input's gradient: <u, r> = <u * w, g>.
@@ -78,8 +78,7 @@ void conv2d_backward_input_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor u = b.grad();
   if (b.needs(0)) b.set(0, conv2d(u, b.in(1), Arg(), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(1))
-    b.set(1, conv2d_backward_weight(b.in(0), u, b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
+  if (b.needs(1)) b.set(1, conv2d_backward_weight(b.in(0), u, b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
 }
 /// r(g, x), the weight's gradient: <u, r> = <x * u, g>.
 void conv2d_backward_weight_gradient(Backward& b) {
@@ -93,8 +92,8 @@ void conv2d_backward_weight_gradient(Backward& b) {
 /// Inputs may lack the batch dimension.
 void check_rank(const Tensor& input, size_t spatial, std::string_view op) {
   check(input.rank() == spatial + 1 || input.rank() == spatial + 2,
-        "Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", spatial + 1, spatial + 2, op,
-        to_string(input.sizes()));
+        "Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", spatial + 1, spatial + 2,
+        op, to_string(input.sizes()));
 }
 /// The two-dimensional attribute in which a one-dimensional one is the width.
 Dims with_height(std::span<const int64_t> one, int64_t height) { return {height, one[0]}; }
@@ -113,8 +112,8 @@ void conv1d_of(Composition& c) {
   const Tensor batch = x.rank() == 2 ? unsqueeze(x, 0) : x;
   const Attributes a = attributes(c, 3);
   check(batch.size(1) == w.size(1) * a.groups,
-        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead", a.groups,
-        to_string(w.sizes()), to_string(batch.sizes()), w.size(1) * a.groups, batch.size(1));
+        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
+        a.groups, to_string(w.sizes()), to_string(batch.sizes()), w.size(1) * a.groups, batch.size(1));
   const Tensor out = squeeze(conv2d(unsqueeze(batch, 2), unsqueeze(w, 2), c.arg(2), with_height(a.stride, 1),
                                     with_height(a.padding, 0), with_height(a.dilation, 1), a.groups),
                              Dims{2});
@@ -151,10 +150,10 @@ void conv_transpose1d_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check_rank(x, 1, "conv_transpose1d");
   const Tensor batch = x.rank() == 2 ? unsqueeze(x, 0) : x;
-  const Tensor y = squeeze(transposed(unsqueeze(batch, 2), unsqueeze(c.tensor(1), 2), c.tensor(2),
-                                      with_height(c.ints(3), 1), with_height(c.ints(4), 0), with_height(c.ints(5), 0),
-                                      c.integer(6), with_height(c.ints(7), 1)),
-                           Dims{2});
+  const Tensor y =
+      squeeze(transposed(unsqueeze(batch, 2), unsqueeze(c.tensor(1), 2), c.tensor(2), with_height(c.ints(3), 1),
+                         with_height(c.ints(4), 0), with_height(c.ints(5), 0), c.integer(6), with_height(c.ints(7), 1)),
+              Dims{2});
   c.result(x.rank() == 2 ? squeeze(y, Dims{0}) : y);
 }
 
@@ -174,41 +173,46 @@ const Op conv2d{{.name = "conv2d",
                              {"randn(1, 4, 6, 6), randn(6, 2, 3, 3), randn(6), (1, 2), (1, 0), (2, 1), 2"},
                              {"randn(1, 1, 3, 3), randn(1, 1, 1, 1)"}}}};
 const Op conv2d_batched{{.name = "conv2d_batched",
-                         .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
-                                      "int[2] dilation=1, int groups=1) -> Tensor",
+                         .signature =
+                             "(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
+                             "int[2] dilation=1, int groups=1) -> Tensor",
                          .doc = "conv2d of images with or without the batch dimension.",
                          .example = "",
                          .composite = conv2d_batched_of,
                          .samples = {{"randn(3, 6, 5), randn(4, 3, 3, 2), randn(4)"}}}};
-const Op conv1d{{.name = "conv1d",
-                 .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
-                              "int[1] dilation=1, int groups=1) -> Tensor",
-                 .doc = "The cross-correlation of sequences [N, C, L] with filters [K, C / groups, R].",
-                 .example = "terra.nn.functional.conv1d(terra.ones(1, 1, 4), terra.ones(1, 1, 3)).shape",
-                 .flags = kFunction | kFunctional,
-                 .composite = conv1d_of,
-                 .samples = {{"randn(2, 3, 6), randn(4, 3, 3), randn(4)"}, {"randn(3, 6), randn(4, 3, 3), None, 2, 1"}}}};
-const Op conv_transpose2d{{.name = "conv_transpose2d",
-                           .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
-                                        "int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
-                           .doc = "The transposed convolution: what conv2d with the same weight does to gradients.",
-                           .example = "terra.nn.functional.conv_transpose2d(terra.ones(1, 1, 2, 2), terra.ones(1, 1, 2, 2), "
-                                      "stride=2).shape",
-                           .flags = kFunction | kFunctional,
-                           .composite = conv_transpose2d_of,
-                           .samples = {{"randn(2, 3, 4, 4), randn(3, 2, 3, 3), randn(2), 2, 1, 1"},
-                                       {"randn(1, 2, 3, 3), randn(2, 2, 2, 2)"}}}};
-const Op conv_transpose1d{{.name = "conv_transpose1d",
-                           .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
-                                        "int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
-                           .doc = "The transposed convolution of sequences.",
-                           .example = "terra.nn.functional.conv_transpose1d(terra.ones(1, 1, 2), terra.ones(1, 1, 2)).shape",
-                           .flags = kFunction | kFunctional,
-                           .composite = conv_transpose1d_of,
-                           .samples = {{"randn(2, 3, 4), randn(3, 2, 3), randn(2), 2"}}}};
+const Op conv1d{
+    {.name = "conv1d",
+     .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
+                  "int[1] dilation=1, int groups=1) -> Tensor",
+     .doc = "The cross-correlation of sequences [N, C, L] with filters [K, C / groups, R].",
+     .example = "terra.nn.functional.conv1d(terra.ones(1, 1, 4), terra.ones(1, 1, 3)).shape",
+     .flags = kFunction | kFunctional,
+     .composite = conv1d_of,
+     .samples = {{"randn(2, 3, 6), randn(4, 3, 3), randn(4)"}, {"randn(3, 6), randn(4, 3, 3), None, 2, 1"}}}};
+const Op conv_transpose2d{
+    {.name = "conv_transpose2d",
+     .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
+                  "int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+     .doc = "The transposed convolution: what conv2d with the same weight does to gradients.",
+     .example = "terra.nn.functional.conv_transpose2d(terra.ones(1, 1, 2, 2), terra.ones(1, 1, 2, 2), "
+                "stride=2).shape",
+     .flags = kFunction | kFunctional,
+     .composite = conv_transpose2d_of,
+     .samples = {{"randn(2, 3, 4, 4), randn(3, 2, 3, 3), randn(2), 2, 1, 1"},
+                 {"randn(1, 2, 3, 3), randn(2, 2, 2, 2)"}}}};
+const Op conv_transpose1d{
+    {.name = "conv_transpose1d",
+     .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
+                  "int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+     .doc = "The transposed convolution of sequences.",
+     .example = "terra.nn.functional.conv_transpose1d(terra.ones(1, 1, 2), terra.ones(1, 1, 2)).shape",
+     .flags = kFunction | kFunctional,
+     .composite = conv_transpose1d_of,
+     .samples = {{"randn(2, 3, 4), randn(3, 2, 3), randn(2), 2"}}}};
 const Op conv2d_backward_input{{.name = "conv2d_backward_input",
-                                .signature = "(Tensor grad, Tensor weight, int[] input_sizes, int[2] stride, int[2] padding, "
-                                             "int[2] dilation, int groups) -> Tensor",
+                                .signature =
+                                    "(Tensor grad, Tensor weight, int[] input_sizes, int[2] stride, int[2] padding, "
+                                    "int[2] dilation, int groups) -> Tensor",
                                 .doc = "The gradient of conv2d with respect to its input.",
                                 .example = "",
                                 .shape = adjoint_shape,
@@ -216,8 +220,9 @@ const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                 .saved = saves({0, 1}),
                                 .samples = {{"randn(2, 4, 4, 4), randn(4, 3, 3, 2), (2, 3, 6, 5), 1, 0, 1, 1"}}}};
 const Op conv2d_backward_weight{{.name = "conv2d_backward_weight",
-                                 .signature = "(Tensor grad, Tensor input, int[] weight_sizes, int[2] stride, int[2] padding, "
-                                              "int[2] dilation, int groups) -> Tensor",
+                                 .signature =
+                                     "(Tensor grad, Tensor input, int[] weight_sizes, int[2] stride, int[2] padding, "
+                                     "int[2] dilation, int groups) -> Tensor",
                                  .doc = "The gradient of conv2d with respect to its weight.",
                                  .example = "",
                                  .shape = adjoint_shape,

@@ -111,8 +111,8 @@ OpRecord triangle(std::string_view name, std::string_view doc, std::string_view 
           .flags = kVisibleInPlace,
           .shape = triangle_shape,
           .gradient = gradient,
-          .samples = {{"randn(3, 4)"}, {"randn(4, 3), 1"}, {"randn(2, 3, 3), -1"},
-                      {"randint(0, 9, (3, 3))", "int", false}}};
+          .samples = {
+              {"randn(3, 4)"}, {"randn(4, 3), 1"}, {"randn(2, 3, 3), -1"}, {"randint(0, 9, (3, 3))", "int", false}}};
 }
 
 }  // namespace
@@ -124,16 +124,18 @@ const Op full{{.name = "full",
                .example = "terra.full((2, 2), 7)",
                .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                .shape = full_shape,
-               .samples = {{"(2, 3), 1.5", "float", false}, {"(), 2", "float", false},
-                           {"(2,), 3, dtype=terra.float64", "float", false}, {"(2,), True", "float", false}}}};
+               .samples = {{"(2, 3), 1.5", "float", false},
+                           {"(), 2", "float", false},
+                           {"(2,), 3, dtype=terra.float64", "float", false},
+                           {"(2,), True", "float", false}}}};
 const Op zeros{sized("zeros", "A tensor of zeros.", "terra.zeros(2, 3)", zeros_of)};
 const Op ones{sized("ones", "A tensor of ones.", "terra.ones(2, 3)", ones_of)};
 const Op empty{sized("empty", "A tensor whose elements the caller will write; zeros until then.",
                      "terra.empty(2, 3).shape", zeros_of)};
-const Op zeros_like{like("zeros_like", "Zeros in the shape and dtype of self.", "terra.zeros_like(terra.ones(2))",
-                         zeros_like_of)};
-const Op ones_like{like("ones_like", "Ones in the shape and dtype of self.", "terra.ones_like(terra.zeros(2))",
-                        ones_like_of)};
+const Op zeros_like{
+    like("zeros_like", "Zeros in the shape and dtype of self.", "terra.zeros_like(terra.ones(2))", zeros_like_of)};
+const Op ones_like{
+    like("ones_like", "Ones in the shape and dtype of self.", "terra.ones_like(terra.zeros(2))", ones_like_of)};
 const Op empty_like{like("empty_like", "A tensor in the shape and dtype of self that the caller will write.",
                          "terra.empty_like(terra.ones(2)).shape", zeros_like_of)};
 const Op full_like{{.name = "full_like",
@@ -143,10 +145,10 @@ const Op full_like{{.name = "full_like",
                     .flags = kFunction | kFactory | kNoGradient,
                     .composite = full_like_of,
                     .samples = {{"randn(2, 3), 2", "float", false}}}};
-const Op new_zeros{as_new("new_zeros", "Zeros of another size in the dtype of self.", "terra.ones(1).new_zeros(2)",
-                          new_zeros_of)};
-const Op new_ones{as_new("new_ones", "Ones of another size in the dtype of self.", "terra.ones(1).new_ones(2)",
-                         new_ones_of)};
+const Op new_zeros{
+    as_new("new_zeros", "Zeros of another size in the dtype of self.", "terra.ones(1).new_zeros(2)", new_zeros_of)};
+const Op new_ones{
+    as_new("new_ones", "Ones of another size in the dtype of self.", "terra.ones(1).new_ones(2)", new_ones_of)};
 const Op new_empty{as_new("new_empty", "A tensor of another size in the dtype of self that the caller will write.",
                           "terra.ones(1).new_empty(2).shape", new_zeros_of)};
 const Op new_full{{.name = "new_full",
@@ -162,8 +164,11 @@ const Op arange{{.name = "arange",
                  .example = "terra.arange(1, 7, 2)",
                  .flags = kFunction | kFactory | kNoGradient,
                  .shape = arange_shape,
-                 .samples = {{"1, 7, 2", "float", false}, {"0.5, 3, 0.25", "float", false}, {"5, 0, -2", "float", false},
-                             {"0, 0", "float", false}, {"0, 5, dtype=terra.float32", "float", false}}}};
+                 .samples = {{"1, 7, 2", "float", false},
+                             {"0.5, 3, 0.25", "float", false},
+                             {"5, 0, -2", "float", false},
+                             {"0, 0", "float", false},
+                             {"0, 5, dtype=terra.float32", "float", false}}}};
 const Op arange_to{{.name = "arange_to",
                     .signature = "(Number end, *, dtype? dtype=None) -> Tensor",
                     .doc = "0, 1, ... below end.",
@@ -171,13 +176,14 @@ const Op arange_to{{.name = "arange_to",
                     .flags = kFactory | kNoGradient,
                     .composite = arange_to_of,
                     .samples = {{"5", "float", false}, {"2.5", "float", false}}}};
-const Op linspace{{.name = "linspace",
-                   .signature = "(Number start, Number end, int steps, *, dtype? dtype=None) -> Tensor",
-                   .doc = "Numbers at equal distances, start and end included.",
-                   .example = "terra.linspace(0, 1, 5)",
-                   .flags = kFunction | kFactory | kNoGradient,
-                   .shape = linspace_shape,
-                   .samples = {{"0, 1, 5", "float", false}, {"-1, 1, 1", "float", false}, {"3, -2, 6", "float", false}}}};
+const Op linspace{
+    {.name = "linspace",
+     .signature = "(Number start, Number end, int steps, *, dtype? dtype=None) -> Tensor",
+     .doc = "Numbers at equal distances, start and end included.",
+     .example = "terra.linspace(0, 1, 5)",
+     .flags = kFunction | kFactory | kNoGradient,
+     .shape = linspace_shape,
+     .samples = {{"0, 1, 5", "float", false}, {"-1, 1, 1", "float", false}, {"3, -2, 6", "float", false}}}};
 const Op eye{{.name = "eye",
               .signature = "(int n, int? m=None, *, dtype? dtype=None) -> Tensor",
               .doc = "The matrix with ones on the diagonal and zeros elsewhere.",

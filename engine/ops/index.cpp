@@ -21,7 +21,8 @@ void check_index_dtype(Inference& f, int param) {
 }
 
 void index_select_shape(Inference& f) {
-  check(f.dtype(2) == DType::I64 || f.dtype(2) == DType::I32, "index_select(): Expected dtype int32 or int64 for index");
+  check(f.dtype(2) == DType::I64 || f.dtype(2) == DType::I32,
+        "index_select(): Expected dtype int32 or int64 for index");
   check_kind(f.rank(2) <= 1, ErrorKind::IndexError, "index_select(): Index is supposed to be a vector, but got dim: {}",
              f.rank(2));
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0));
@@ -63,8 +64,8 @@ void scatter_shape(Inference& f) {
 /// Sizes of self[indices]: the broadcast index shape stands where the indexed dimensions were if those are neighbours,
 /// else in front.
 Dims indexed_sizes(std::span<const int64_t> self, std::span<const Tensor> indices) {
-  check_kind(indices.size() <= self.size(), ErrorKind::IndexError,
-             "too many indices for tensor of dimension {}", self.size());
+  check_kind(indices.size() <= self.size(), ErrorKind::IndexError, "too many indices for tensor of dimension {}",
+             self.size());
   Dims common;
   size_t first = self.size(), last = 0, count = 0;
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -124,9 +125,7 @@ void embedding_shape(Inference& f) {
   sizes.push_back(f.sizes(0)[1]);
   f.result(f.dtype(0), std::move(sizes));
 }
-void embedding_backward_shape(Inference& f) {
-  f.result(f.dtype(0), Dims{f.integer(2), f.sizes(0)[f.rank(0) - 1]});
-}
+void embedding_backward_shape(Inference& f) { f.result(f.dtype(0), Dims{f.integer(2), f.sizes(0)[f.rank(0) - 1]}); }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
 /// [:, ..., index] with the index at dim.
@@ -141,7 +140,8 @@ void index_select_gradient(Backward& b) {
   const Dims& sizes = b.sizes(0);
   if (sizes.empty()) return b.set(0, view(b.grad(), sizes));
   const Tensor index = reshape(as_long(b.in(2)), {-1});
-  b.set(0, index_put(zeros(sizes, b.grad().dtype()), at_dim(wrap_dim(b.integer(1), sizes.size()), index), b.grad(), true));
+  b.set(0,
+        index_put(zeros(sizes, b.grad().dtype()), at_dim(wrap_dim(b.integer(1), sizes.size()), index), b.grad(), true));
 }
 void gather_gradient(Backward& b) {
   b.set(0, scatter_add(zeros(b.sizes(0), b.grad().dtype()), b.arg(1), b.arg(2), b.grad()));
@@ -155,17 +155,13 @@ void scatter_add_gradient(Backward& b) {
   b.set(0, b.grad());
   if (b.needs(3)) b.set(3, gather(b.grad(), b.arg(1), b.arg(2)));
 }
-void index_gradient(Backward& b) {
-  b.set(0, index_put(zeros(b.sizes(0), b.grad().dtype()), b.arg(1), b.grad(), true));
-}
+void index_gradient(Backward& b) { b.set(0, index_put(zeros(b.sizes(0), b.grad().dtype()), b.arg(1), b.grad(), true)); }
 void index_put_gradient(Backward& b) {
   const Tensor g = b.grad();
   if (b.needs(0)) b.set(0, b.flag(3) ? g : index_put(g, b.arg(1), zeros(Dims{}, g.dtype())));
   if (b.needs(2)) b.set(2, index(g, b.arg(1)));
 }
-void embedding_gradient(Backward& b) {
-  b.set(0, embedding_backward(b.grad(), b.arg(1), b.sizes(0)[0], b.arg(2)));
-}
+void embedding_gradient(Backward& b) { b.set(0, embedding_backward(b.grad(), b.arg(1), b.sizes(0)[0], b.arg(2))); }
 /// Rows of padding_idx got nothing, so they give nothing.
 void embedding_backward_gradient(Backward& b) {
   const Tensor rows = embedding_forward(b.grad(), b.arg(1), -1);
@@ -178,7 +174,8 @@ void index_add_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const Tensor source = c.real(4) == 1 ? c.tensor(3) : mul(c.tensor(3), c.arg(4));
   check(c.tensor(2).rank() <= 1, "index_add_(): Index is supposed to be a vector");
-  c.result(index_put(self, at_dim(wrap_dim(c.integer(1), self.rank()), reshape(as_long(c.tensor(2)), {-1})), source, true));
+  c.result(
+      index_put(self, at_dim(wrap_dim(c.integer(1), self.rank()), reshape(as_long(c.tensor(2)), {-1})), source, true));
 }
 void index_fill_of(Composition& c) {
   const Tensor self = c.tensor(0);
@@ -191,10 +188,11 @@ void scatter_value_of(Composition& c) {
 void take_along_dim_of(Composition& c) {
   const Tensor self = c.tensor(0), index = c.tensor(1);
   if (!c.has(2)) return c.result(gather(reshape(self, {-1}), 0, reshape(index, {-1})));
-  check(self.rank() == index.rank(),
-        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
-        "input, and {} dimensions for indices",
-        self.rank(), index.rank());
+  check(
+      self.rank() == index.rank(),
+      "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
+      "input, and {} dimensions for indices",
+      self.rank(), index.rank());
   const int64_t dim = wrap_dim(c.integer(2), self.rank());
   Dims common_self = self.sizes(), common_index = index.sizes();
   common_self[dim] = common_index[dim] = 1;
@@ -203,9 +201,7 @@ void take_along_dim_of(Composition& c) {
   common_index[dim] = index.size(dim);
   c.result(gather(expand(self, common_self), dim, expand(index, common_index)));
 }
-void take_of(Composition& c) {
-  c.result(index(reshape(c.tensor(0), {-1}), std::vector{as_long(c.tensor(1))}));
-}
+void take_of(Composition& c) { c.result(index(reshape(c.tensor(0), {-1}), std::vector{as_long(c.tensor(1))})); }
 
 /// Integer indices in place of masks (one for each dimension that a mask covers), all int64.
 std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> given) {
@@ -216,7 +212,8 @@ std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> gi
     } else if (t.dtype() == DType::Bool || t.dtype() == DType::U8) {
       for (size_t i = 0; i < t.rank(); ++i) {
         const size_t dim = plain.size() + i;
-        check_kind(dim < self.rank(), ErrorKind::IndexError, "too many indices for tensor of dimension {}", self.rank());
+        check_kind(dim < self.rank(), ErrorKind::IndexError, "too many indices for tensor of dimension {}",
+                   self.rank());
         check_kind(t.sizes()[i] == self.sizes()[dim], ErrorKind::IndexError,
                    "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
                    to_string(t.sizes()), i, to_string(self.sizes()), dim);
@@ -238,7 +235,8 @@ bool selects_nothing(std::span<const Tensor> indices) {
 Tensor only_mask(const Tensor& self, std::span<const Tensor> indices) {
   if (indices.size() != 1 || !indices[0].defined() || indices[0].dtype() != DType::Bool) return {};
   const Tensor& mask = indices[0];
-  if (mask.rank() > self.rank() || !std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin())) return {};
+  if (mask.rank() > self.rank() || !std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin()))
+    return {};
   Dims sizes = mask.sizes();
   sizes.resize(self.rank(), 1);
   return mask.rank() == self.rank() ? mask : reshape(mask, sizes);
@@ -254,9 +252,9 @@ void advanced_index_of(Composition& c) {
 }
 void advanced_index_put_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  const Tensor value = !c.arg(2).is_tensor() ? full(Dims{}, c.arg(2), self.dtype())
+  const Tensor value = !c.arg(2).is_tensor()                 ? full(Dims{}, c.arg(2), self.dtype())
                        : c.tensor(2).dtype() == self.dtype() ? c.tensor(2)
-                                                              : to_dtype(c.tensor(2), self.dtype());
+                                                             : to_dtype(c.tensor(2), self.dtype());
   const Tensor mask = only_mask(self, c.tensors(1));
   if (mask.defined() && value.numel() == 1 && !c.flag(3))  // no need to know where the mask holds
     return c.result(where(mask, reshape(value, Dims{}), self));
@@ -352,7 +350,8 @@ const Op index_select{{.name = "index_select",
                        .shape = index_select_shape,
                        .gradient = index_select_gradient,
                        .saved = saves({2}),
-                       .samples = {{"randn(3, 4), 0, terra.tensor([2, 0, 2])"}, {"randn(3, 4), -1, terra.tensor([1])"},
+                       .samples = {{"randn(3, 4), 0, terra.tensor([2, 0, 2])"},
+                                   {"randn(3, 4), -1, terra.tensor([1])"},
                                    {"randint(0, 9, (4,)), 0, terra.tensor([3, 3])", "int", false}}}};
 const Op index_add{{.name = "index_add",
                     .signature = "(Tensor self, int dim, Tensor index, Tensor source, *, Number alpha=1) -> Tensor",
@@ -377,7 +376,8 @@ const Op gather{{.name = "gather",
                  .shape = gather_shape,
                  .gradient = gather_gradient,
                  .saved = saves({2}),
-                 .samples = {{"randn(3, 4), 1, randint(0, 4, (3, 2))"}, {"randn(3, 4), 0, randint(0, 3, (5, 4))"},
+                 .samples = {{"randn(3, 4), 1, randint(0, 4, (3, 2))"},
+                             {"randn(3, 4), 0, randint(0, 3, (5, 4))"},
                              {"randint(0, 9, (4,)), 0, terra.tensor([3, 3])", "int", false}}}};
 const Op take_along_dim{{.name = "take_along_dim",
                          .signature = "(Tensor self, Tensor indices, int? dim=None) -> Tensor",
@@ -453,8 +453,9 @@ const Op advanced_index{{.name = "advanced_index",
                                      {"randn(3, 4), [None, terra.tensor([1, 1, 3], dtype=terra.int32)]"},
                                      {"randn(2, 2), [terra.tensor([[True, False], [True, True]])]"}}}};
 const Op advanced_index_put{{.name = "advanced_index_put",
-                             .signature = "(Tensor self, Tensor[]? indices, Tensor|Number values, bool accumulate=False) "
-                                          "-> Tensor",
+                             .signature =
+                                 "(Tensor self, Tensor[]? indices, Tensor|Number values, bool accumulate=False) "
+                                 "-> Tensor",
                              .doc = "self with self[indices] = values for tensors and masks.",
                              .example = "",
                              .flags = kInPlace,
@@ -484,13 +485,14 @@ const Op nonzero_tuple{{.name = "nonzero_tuple",
                         .flags = kNoGradient,
                         .composite = nonzero_tuple_of,
                         .samples = {{"randint(0, 2, (3, 4))", "int", false}}}};
-const Op one_hot{{.name = "one_hot",
-                  .signature = "(Tensor self, int num_classes=-1) -> Tensor",
-                  .doc = "A further dimension with 1 at the position that each element names.",
-                  .example = "terra.nn.functional.one_hot(terra.tensor([0, 2]), 3)",
-                  .flags = kFunctional | kNoGradient,
-                  .composite = one_hot_of,
-                  .samples = {{"terra.tensor([0, 2, 1]), 4", "int", false}, {"terra.tensor([[0], [2]])", "int", false}}}};
+const Op one_hot{
+    {.name = "one_hot",
+     .signature = "(Tensor self, int num_classes=-1) -> Tensor",
+     .doc = "A further dimension with 1 at the position that each element names.",
+     .example = "terra.nn.functional.one_hot(terra.tensor([0, 2]), 3)",
+     .flags = kFunctional | kNoGradient,
+     .composite = one_hot_of,
+     .samples = {{"terra.tensor([0, 2, 1]), 4", "int", false}, {"terra.tensor([[0], [2]])", "int", false}}}};
 const Op repeat_index{{.name = "repeat_index",
                        .signature = "(Tensor repeats) -> Tensor",
                        .doc = "Each position i repeats[i] times.",

@@ -46,8 +46,7 @@ void huber_loss_of(Composition& c) {
 void kl_div_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
   const Tensor empty = eq(t, 0);
-  const Tensor loss = c.flag(3) ? exp(t) * (t - x)
-                                : where(empty, 0.0, t * (log(where(empty, 1.0, t)) - x));
+  const Tensor loss = c.flag(3) ? exp(t) * (t - x) : where(empty, 0.0, t * (log(where(empty, 1.0, t)) - x));
   if (c.text(2) == "batchmean") return c.result(sum(loss) / static_cast<double>(x.size(0)));
   c.result(reduced(loss, c.text(2)));
 }
@@ -92,7 +91,8 @@ void check_targets(std::span<const int64_t> scores, std::span<const int64_t> tar
   check_kind(scores[0] == targets[0], ErrorKind::ValueError,
              "Expected input batch_size ({}) to match target batch_size ({}).", scores[0], targets[0]);
   for (size_t i = 2; i < scores.size(); ++i)
-    check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", to_string(scores), to_string(targets));
+    check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", to_string(scores),
+          to_string(targets));
 }
 void nll_loss_shape(Inference& f) {
   check_reduction(f.text(3));
@@ -118,15 +118,15 @@ void nll_loss_gradient(Backward& b) {
 void nll_loss_backward_gradient(Backward& b) {
   b.set(0, nll_loss_forward(b.grad(), b.arg(1), b.arg(2), b.arg(5), b.arg(6)));
 }
-void nll_loss_of(Composition& c) {
-  c.result(nll_loss_forward(c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4)));
-}
+void nll_loss_of(Composition& c) { c.result(nll_loss_forward(c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4))); }
 
 /// Targets are probabilities: - sum over classes of weight * target * log p.
 Tensor soft_cross_entropy(const Tensor& log_p, const Tensor& target, const Tensor& weight, std::string_view reduction,
                           double smoothing) {
-  check(log_p.sizes() == target.sizes(), "Expected floating point type target with class probabilities of size {}, but "
-        "got {}", to_string(log_p.sizes()), to_string(target.sizes()));
+  check(log_p.sizes() == target.sizes(),
+        "Expected floating point type target with class probabilities of size {}, but "
+        "got {}",
+        to_string(log_p.sizes()), to_string(target.sizes()));
   const int64_t dim = class_dim(log_p.rank()), classes = log_p.size(dim);
   Tensor t = target;
   if (smoothing > 0) t = t * (1 - smoothing) + smoothing / static_cast<double>(classes);
@@ -142,8 +142,8 @@ Tensor soft_cross_entropy(const Tensor& log_p, const Tensor& target, const Tenso
   return reduction == "sum" ? total : total / (static_cast<double>(log_p.numel()) / static_cast<double>(classes));
 }
 /// With smoothing s: (1 - s) nll + s / C times the loss against all classes alike.
-Tensor smoothed_cross_entropy(const Tensor& log_p, const Tensor& target, const Tensor& weight, std::string_view reduction,
-                              int64_t ignored, double smoothing) {
+Tensor smoothed_cross_entropy(const Tensor& log_p, const Tensor& target, const Tensor& weight,
+                              std::string_view reduction, int64_t ignored, double smoothing) {
   const int64_t dim = class_dim(log_p.rank()), classes = log_p.size(dim);
   const auto nll = nll_loss_forward.all(log_p, target, weight, reduction, ignored);
   Tensor all_alike = log_p;
@@ -164,8 +164,7 @@ void cross_entropy_of(Composition& c) {
   check(scores.rank() > 0, "Expected the input of cross_entropy to have a class dimension, but got a number");
   const Tensor log_p = log_softmax(scores, class_dim(scores.rank()));
   if (is_floating(target.dtype())) {
-    check(scores.sizes() == target.sizes(),
-          "expected scalar type Long but found {}", scalar_type_name(target.dtype()));
+    check(scores.sizes() == target.sizes(), "expected scalar type Long but found {}", scalar_type_name(target.dtype()));
     return c.result(soft_cross_entropy(log_p, target, weight, c.text(3), smoothing));
   }
   if (smoothing > 0) return c.result(smoothed_cross_entropy(log_p, target, weight, c.text(3), c.integer(4), smoothing));
@@ -180,7 +179,8 @@ OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rul
           .example = example,
           .flags = kFunctional,
           .composite = rule,
-          .samples = {{"randn(3, 4), randn(3, 4)"}, {"randn(3, 4), randn(3, 4), reduction='sum'"},
+          .samples = {{"randn(3, 4), randn(3, 4)"},
+                      {"randn(3, 4), randn(3, 4), reduction='sum'"},
                       {"randn(3), randn(3), reduction='none'"}}};
 }
 
@@ -193,10 +193,10 @@ const Op mse_loss{distance("mse_loss", "The mean squared difference.", mse_loss_
 const Op l1_loss{distance("l1_loss", "The mean absolute difference.", l1_loss_of,
                           "(Tensor self, Tensor target, str reduction='mean') -> Tensor",
                           "terra.nn.functional.l1_loss(terra.ones(2), terra.zeros(2))")};
-const Op smooth_l1_loss{distance("smooth_l1_loss", "The mean of d * d / (2 beta) where |d| < beta, else |d| - beta / 2.",
-                                 smooth_l1_loss_of,
-                                 "(Tensor self, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
-                                 "terra.nn.functional.smooth_l1_loss(terra.ones(2), terra.zeros(2))")};
+const Op smooth_l1_loss{
+    distance("smooth_l1_loss", "The mean of d * d / (2 beta) where |d| < beta, else |d| - beta / 2.", smooth_l1_loss_of,
+             "(Tensor self, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
+             "terra.nn.functional.smooth_l1_loss(terra.ones(2), terra.zeros(2))")};
 const Op huber_loss{distance("huber_loss", "The mean of d * d / 2 where |d| <= delta, else delta * (|d| - delta / 2).",
                              huber_loss_of,
                              "(Tensor self, Tensor target, str reduction='mean', float delta=1.0) -> Tensor",
@@ -207,29 +207,33 @@ const Op kl_div{{.name = "kl_div",
                  .example = "terra.nn.functional.kl_div(terra.zeros(2), terra.ones(2), reduction='batchmean')",
                  .flags = kFunctional,
                  .composite = kl_div_of,
-                 .samples = {{"randn(3, 4), rand(3, 4)"}, {"randn(3, 4), randn(3, 4), 'sum', True"},
+                 .samples = {{"randn(3, 4), rand(3, 4)"},
+                             {"randn(3, 4), randn(3, 4), 'sum', True"},
                              {"randn(3, 4), rand(3, 4), 'batchmean'"}}}};
-const Op binary_cross_entropy{{.name = "binary_cross_entropy",
-                               .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
-                               .doc = "-(target * log(p) + (1 - target) * log(1 - p)), logarithms cut at -100.",
-                               .example = "terra.nn.functional.binary_cross_entropy(terra.tensor([0.5]), terra.ones(1))",
-                               .flags = kFunctional | kChecksValues,
-                               .composite = binary_cross_entropy_of,
-                               .samples = {{"rand(3, 4) * 0.8 + 0.1, rand(3, 4)"},
-                                           {"rand(3, 4) * 0.8 + 0.1, rand(3, 4), rand(4), 'sum'"}}}};
-const Op binary_cross_entropy_with_logits{{.name = "binary_cross_entropy_with_logits",
-                                           .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', "
-                                                        "Tensor? pos_weight=None) -> Tensor",
-                                           .doc = "binary_cross_entropy of sigmoid(self), without overflow.",
-                                           .example = "terra.nn.functional.binary_cross_entropy_with_logits(terra.zeros(1), "
-                                                      "terra.ones(1))",
-                                           .flags = kFunctional,
-                                           .composite = binary_cross_entropy_with_logits_of,
-                                           .samples = {{"randn(3, 4), rand(3, 4)"},
-                                                       {"randn(3, 4), rand(3, 4), rand(4), 'none', rand(4)"}}}};
+const Op binary_cross_entropy{
+    {.name = "binary_cross_entropy",
+     .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor",
+     .doc = "-(target * log(p) + (1 - target) * log(1 - p)), logarithms cut at -100.",
+     .example = "terra.nn.functional.binary_cross_entropy(terra.tensor([0.5]), terra.ones(1))",
+     .flags = kFunctional | kChecksValues,
+     .composite = binary_cross_entropy_of,
+     .samples = {{"rand(3, 4) * 0.8 + 0.1, rand(3, 4)"},
+                 {"rand(3, 4) * 0.8 + 0.1, rand(3, 4), fixed(0.3, 0.5, 0.9, 1.5), 'sum'"}}}};
+const Op binary_cross_entropy_with_logits{
+    {.name = "binary_cross_entropy_with_logits",
+     .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', "
+                  "Tensor? pos_weight=None) -> Tensor",
+     .doc = "binary_cross_entropy of sigmoid(self), without overflow.",
+     .example = "terra.nn.functional.binary_cross_entropy_with_logits(terra.zeros(1), "
+                "terra.ones(1))",
+     .flags = kFunctional,
+     .composite = binary_cross_entropy_with_logits_of,
+     .samples = {{"randn(3, 4), rand(3, 4)"},
+                 {"randn(3, 4), rand(3, 4), fixed(0.3, 0.5, 0.9, 1.5), 'none', fixed(2.0, 0.5, 1.0, 3.0)"}}}};
 const Op nll_loss{{.name = "nll_loss",
-                   .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int ignore_index=-100) "
-                                "-> Tensor",
+                   .signature =
+                       "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int ignore_index=-100) "
+                       "-> Tensor",
                    .doc = "Minus the log probability of the target class, averaged by weight.",
                    .example = "terra.nn.functional.nll_loss(terra.zeros(1, 3), terra.tensor([1]))",
                    .flags = kFunctional,
@@ -237,36 +241,39 @@ const Op nll_loss{{.name = "nll_loss",
                    .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
                                {"randn(4, 3), terra.tensor([0, -100, 1, 1]), fixed(0.3, 0.5, 0.9), 'sum'"},
                                {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), None, 'none'"}}}};
-const Op nll_loss_forward{{.name = "nll_loss_forward",
-                           .signature = "(Tensor self, Tensor target, Tensor? weight, str reduction, int ignore_index) -> Tensor",
-                           .doc = "nll_loss; a second result is the total weight.",
-                           .example = "",
-                           .flags = kChecksValues,
-                           .shape = nll_loss_shape,
-                           .gradient = nll_loss_gradient,
-                           .saved = saves({1, 2}) | saves_result(1),
-                           .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1]), fixed(0.3, 0.5, 0.9), 'mean', 2"}}}};
-const Op nll_loss_backward{{.name = "nll_loss_backward",
-                            .signature = "(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] input_sizes, "
-                                         "str reduction, int ignore_index) -> Tensor",
-                            .doc = "The gradient of nll_loss.",
-                            .example = "",
-                            .flags = kChecksValues,
-                            .shape = nll_loss_backward_shape,
-                            .gradient = nll_loss_backward_gradient,
-                            .saved = saves({1, 2}),
-                            .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), (4, 3), 'none', -100"}}}};
-const Op cross_entropy{{.name = "cross_entropy",
-                        .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int "
-                                     "ignore_index=-100, float label_smoothing=0.0) -> Tensor",
-                        .doc = "nll_loss of log_softmax(self); targets may be class numbers or class probabilities.",
-                        .example = "terra.nn.functional.cross_entropy(terra.zeros(1, 3), terra.tensor([1]))",
-                        .flags = kFunctional,
-                        .composite = cross_entropy_of,
-                        .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
-                                    {"randn(4, 3), terra.tensor([0, 2, -100, 1]), fixed(0.3, 0.5, 0.9), label_smoothing=0.1"},
-                                    {"randn(4, 3), rand(4, 3)"},
-                                    {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), reduction='sum'"},
-                                    {"randn(3), terra.tensor(1)"}}}};
+const Op nll_loss_forward{
+    {.name = "nll_loss_forward",
+     .signature = "(Tensor self, Tensor target, Tensor? weight, str reduction, int ignore_index) -> Tensor",
+     .doc = "nll_loss; a second result is the total weight.",
+     .example = "",
+     .flags = kChecksValues,
+     .shape = nll_loss_shape,
+     .gradient = nll_loss_gradient,
+     .saved = saves({1, 2}) | saves_result(1),
+     .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1]), fixed(0.3, 0.5, 0.9), 'mean', 2"}}}};
+const Op nll_loss_backward{
+    {.name = "nll_loss_backward",
+     .signature = "(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, int[] input_sizes, "
+                  "str reduction, int ignore_index) -> Tensor",
+     .doc = "The gradient of nll_loss.",
+     .example = "",
+     .flags = kChecksValues,
+     .shape = nll_loss_backward_shape,
+     .gradient = nll_loss_backward_gradient,
+     .saved = saves({1, 2}),
+     .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), (4, 3), 'none', -100"}}}};
+const Op cross_entropy{
+    {.name = "cross_entropy",
+     .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int "
+                  "ignore_index=-100, float label_smoothing=0.0) -> Tensor",
+     .doc = "nll_loss of log_softmax(self); targets may be class numbers or class probabilities.",
+     .example = "terra.nn.functional.cross_entropy(terra.zeros(1, 3), terra.tensor([1]))",
+     .flags = kFunctional,
+     .composite = cross_entropy_of,
+     .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
+                 {"randn(4, 3), terra.tensor([0, 2, -100, 1]), fixed(0.3, 0.5, 0.9), label_smoothing=0.1"},
+                 {"randn(4, 3), rand(4, 3)"},
+                 {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), reduction='sum'"},
+                 {"randn(3), terra.tensor(1)"}}}};
 
 }  // namespace terra::ops

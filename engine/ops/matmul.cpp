@@ -11,8 +11,9 @@ namespace {
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 /// Names dtypes as PyTorch does in these messages.
 std::string_view c_name(DType t) {
-  static constexpr std::string_view kNames[kDTypeCount] = {"bool",      "unsigned char", "signed char", "short", "int",
-                                                           "long int",  "c10::Half",     "c10::BFloat16", "float", "double"};
+  static constexpr std::string_view kNames[kDTypeCount] = {"bool",  "unsigned char", "signed char", "short",
+                                                           "int",   "long int",      "c10::Half",   "c10::BFloat16",
+                                                           "float", "double"};
   return kNames[static_cast<int>(t)];
 }
 void check_same_dtype(Inference& f, int a, int b) {
@@ -38,10 +39,11 @@ void addmm_shape(Inference& f) {
   const Dims sizes{a[0], b[1]};
   for (size_t i = 0; i < f.rank(0); ++i) {
     const int64_t have = f.sizes(0)[f.rank(0) - 1 - i];
-    check(f.rank(0) <= 2 && (have == 1 || have == sizes[1 - i]),
-          "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
-          "sizes: {}.  Tensor sizes: {}",
-          i < 2 ? sizes[1 - i] : 0, have, i < 2 ? 1 - i : 0, to_string(sizes), to_string(f.sizes(0)));
+    check(
+        f.rank(0) <= 2 && (have == 1 || have == sizes[1 - i]),
+        "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
+        "sizes: {}.  Tensor sizes: {}",
+        i < 2 ? sizes[1 - i] : 0, have, i < 2 ? 1 - i : 0, to_string(sizes), to_string(f.sizes(0)));
   }
   f.result(f.dtype(0), sizes);
 }
@@ -58,8 +60,10 @@ void bmm_shape(Inference& f) {
 void linear_shape(Inference& f) {
   check(f.rank(1) == 2, "linear(): the weight must be a matrix [out_features, in_features], but got shape {}",
         to_string(f.sizes(1)));
-  check(f.rank(0) >= 1, "linear(): the input needs at least one dimension, but both arguments to linear need to be at "
-        "least 1D, but they are {}D and {}D", f.rank(0), f.rank(1));
+  check(f.rank(0) >= 1,
+        "linear(): the input needs at least one dimension, but both arguments to linear need to be at "
+        "least 1D, but they are {}D and {}D",
+        f.rank(0), f.rank(1));
   Dims sizes(f.sizes(0));
   const int64_t n = f.sizes(1)[0], k = f.sizes(1)[1];
   int64_t rows = 1;
@@ -68,10 +72,11 @@ void linear_shape(Inference& f) {
   check(f.dtype(0) == f.dtype(1), "mat1 and mat2 must have the same dtype, but got {} and {}",
         scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
   if (f.has(2)) {
-    check(f.sizes(2).empty() || (f.rank(2) == 1 && (f.sizes(2)[0] == n)),
-          "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension 1.  Target "
-          "sizes: [{}, {}].  Tensor sizes: {}",
-          n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, to_string(f.sizes(2)));
+    check(
+        f.sizes(2).empty() || (f.rank(2) == 1 && (f.sizes(2)[0] == n)),
+        "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension 1.  Target "
+        "sizes: [{}, {}].  Tensor sizes: {}",
+        n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, to_string(f.sizes(2)));
     check(f.dtype(2) == f.dtype(0), "self and mat2 must have the same dtype, but got {} and {}",
           scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(0)));
   }
@@ -97,7 +102,9 @@ void bmm_gradient(Backward& b) {
   if (b.needs(1)) b.set(1, bmm(transpose(b.in(0), 1, 2), b.grad()));
 }
 /// The rows of a tensor [.., k] as a matrix.
-Tensor rows(const Tensor& x) { return x.rank() == 2 ? x : reshape(x, Dims{x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)}); }
+Tensor rows(const Tensor& x) {
+  return x.rank() == 2 ? x : reshape(x, Dims{x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)});
+}
 void linear_gradient(Backward& b) {
   const Tensor g = rows(b.grad());
   if (b.needs(0)) b.set(0, reshape(mm(g, b.in(1)), b.sizes(0)));
@@ -111,10 +118,11 @@ void dot_of(Composition& c) {
   check(a.rank() == 1 && b.rank() == 1, "1D tensors expected, but got {}D and {}D tensors", a.rank(), b.rank());
   check(a.dtype() == b.dtype(), "dot : expected both vectors to have same dtype, but found {} and {}",
         scalar_type_name(a.dtype()), scalar_type_name(b.dtype()));
-  check(a.numel() == b.numel(),
-        "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} and {} "
-        "elements respectively",
-        to_string(a.sizes()), to_string(b.sizes()), a.numel(), b.numel());
+  check(
+      a.numel() == b.numel(),
+      "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} and {} "
+      "elements respectively",
+      to_string(a.sizes()), to_string(b.sizes()), a.numel(), b.numel());
   c.result(sum(a * b));
 }
 void mv_of(Composition& c) {
@@ -182,8 +190,12 @@ const Op mm{{.name = "mm",
              .shape = mm_shape,
              .gradient = mm_gradient,
              .saved = saves({0, 1}),
-             .samples = {{"randn(2, 3), randn(3, 4)"}, {"randn(3, 2).t(), randn(4, 3).t()"}, {"randn(1, 5), randn(5, 1)"},
-                         {"randn(0, 3), randn(3, 2)"}, {"randn(2, 0), randn(0, 3)"}, {"randn(33, 17), randn(17, 65)"}}}};
+             .samples = {{"randn(2, 3), randn(3, 4)"},
+                         {"randn(3, 2).t(), randn(4, 3).t()"},
+                         {"randn(1, 5), randn(5, 1)"},
+                         {"randn(0, 3), randn(3, 2)"},
+                         {"randn(2, 0), randn(0, 3)"},
+                         {"randn(33, 17), randn(17, 65)"}}}};
 const Op bmm{{.name = "bmm",
               .signature = "(Tensor self, Tensor mat2) -> Tensor",
               .doc = "The products of two batches of matrices.",
@@ -192,7 +204,8 @@ const Op bmm{{.name = "bmm",
               .shape = bmm_shape,
               .gradient = bmm_gradient,
               .saved = saves({0, 1}),
-              .samples = {{"randn(2, 2, 3), randn(2, 3, 4)"}, {"randn(2, 3, 2).transpose(1, 2), randn(2, 3, 4)"},
+              .samples = {{"randn(2, 2, 3), randn(2, 3, 4)"},
+                          {"randn(2, 3, 2).transpose(1, 2), randn(2, 3, 4)"},
                           {"randn(1, 2, 3).expand(2, 2, 3), randn(2, 3, 1)"}}}};
 const Op matmul{{.name = "matmul",
                  .signature = "(Tensor self, Tensor other) -> Tensor",
@@ -200,9 +213,14 @@ const Op matmul{{.name = "matmul",
                  .example = "terra.matmul(terra.ones(2, 3), terra.ones(3))",
                  .flags = kVisible,
                  .composite = matmul_of,
-                 .samples = {{"randn(3), randn(3)"}, {"randn(2, 3), randn(3)"}, {"randn(3), randn(3, 2)"},
-                             {"randn(2, 3), randn(3, 2)"}, {"randn(2, 2, 3), randn(3, 2)"}, {"randn(2, 2, 3), randn(3)"},
-                             {"randn(3), randn(2, 3, 2)"}, {"randn(2, 1, 2, 3), randn(3, 3, 2)"}}}};
+                 .samples = {{"randn(3), randn(3)"},
+                             {"randn(2, 3), randn(3)"},
+                             {"randn(3), randn(3, 2)"},
+                             {"randn(2, 3), randn(3, 2)"},
+                             {"randn(2, 2, 3), randn(3, 2)"},
+                             {"randn(2, 2, 3), randn(3)"},
+                             {"randn(3), randn(2, 3, 2)"},
+                             {"randn(2, 1, 2, 3), randn(3, 3, 2)"}}}};
 const Op dot{{.name = "dot",
               .signature = "(Tensor self, Tensor tensor) -> Tensor",
               .doc = "The sum of the products of two vectors.",
@@ -235,13 +253,14 @@ const Op addmm{{.name = "addmm",
                 .saved = saves({1, 2}),
                 .samples = {{"randn(4), randn(2, 3), randn(3, 4)"},
                             {"randn(2, 4), randn(2, 3), randn(3, 4), beta=0.5, alpha=2"}}}};
-const Op baddbmm{{.name = "baddbmm",
-                  .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
-                  .doc = "beta * self + alpha * (batch1 @ batch2).",
-                  .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
-                  .flags = kVisibleInPlace,
-                  .composite = baddbmm_of,
-                  .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};
+const Op baddbmm{
+    {.name = "baddbmm",
+     .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
+     .doc = "beta * self + alpha * (batch1 @ batch2).",
+     .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
+     .flags = kVisibleInPlace,
+     .composite = baddbmm_of,
+     .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};
 const Op linear{{.name = "linear",
                  .signature = "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
                  .doc = "input @ weight.T + bias over the last dimension.",
@@ -250,7 +269,10 @@ const Op linear{{.name = "linear",
                  .shape = linear_shape,
                  .gradient = linear_gradient,
                  .saved = saves({0, 1}),
-                 .samples = {{"randn(2, 3), randn(4, 3), randn(4)"}, {"randn(2, 3, 5), randn(4, 5)"}, {"randn(3), randn(2, 3), randn(2)"},
-                             {"randn(3, 2).t(), randn(4, 3), randn(4)"}, {"randn(0, 3), randn(4, 3), randn(4)"}}}};
+                 .samples = {{"randn(2, 3), randn(4, 3), randn(4)"},
+                             {"randn(2, 3, 5), randn(4, 5)"},
+                             {"randn(3), randn(2, 3), randn(2)"},
+                             {"randn(3, 2).t(), randn(4, 3), randn(4)"},
+                             {"randn(0, 3), randn(4, 3), randn(4)"}}}};
 
 }  // namespace terra::ops

@@ -97,7 +97,8 @@ void batch_norm_of(Composition& c) {
   }
   const int64_t n = x.rank() >= 2 && x.size(1) > 0 ? x.numel() / x.size(1) : 0;
   check_kind(n > 1 || x.rank() < 2, ErrorKind::ValueError,
-             "Expected more than 1 value per channel when training, got input size {}", "torch.Size(" + to_string(x.sizes()) + ")");
+             "Expected more than 1 value per channel when training, got input size {}",
+             "torch.Size(" + to_string(x.sizes()) + ")");
   std::vector<Tensor> stats;
   {
     const GradMode no_gradient(false);  // batch_norm_apply accounts for them
@@ -117,10 +118,13 @@ Dims last_dims(size_t count) {
 
 void layer_norm_shape(Inference& f) {
   const auto shape = f.ints(1);
-  check(!shape.empty(), "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
-        "but got normalized_shape = {}", to_string(shape));
+  check(!shape.empty(),
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+        "but got normalized_shape = {}",
+        to_string(shape));
   const auto sizes = f.sizes(0);
-  check(sizes.size() >= shape.size() && std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
+  check(sizes.size() >= shape.size() &&
+            std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
         "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
         fmt::join(shape, ", "), to_string(sizes));
   static constexpr std::string_view kNames[] = {"", "", "weight", "bias"};
@@ -166,9 +170,10 @@ void group_norm_of(Composition& c) {
   const Tensor x = c.tensor(0);
   const int64_t groups = c.integer(1);
   check(x.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", x.rank());
-  check(groups > 0 && x.size(1) % groups == 0,
-        "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
-        to_string(x.sizes()), groups);
+  check(
+      groups > 0 && x.size(1) % groups == 0,
+      "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
+      to_string(x.sizes()), groups);
   for (int i : {2, 3})
     check(!c.has(i) || (c.tensor(i).rank() == 1 && c.tensor(i).size(0) == x.size(1)),
           "Expected {0} to be a vector of size equal to the number of channels in input, but got {0} of shape {1} and "
@@ -184,17 +189,18 @@ void group_norm_of(Composition& c) {
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op batch_norm{{.name = "batch_norm",
-                     .signature = "(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? "
-                                  "bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
-                     .doc = "Every channel with mean 0 and variance 1 (of the batch if training, else the running ones), "
-                            "times weight plus bias; training updates the running ones.",
-                     .example = "terra.nn.functional.batch_norm(terra.randn(4, 2), None, None, training=True).shape",
-                     .flags = kFunctional,
-                     .composite = batch_norm_of,
-                     .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
-                                 {"randn(5, 3), None, None, None, None, True"},
-                                 {"randn(4, 3, 5), fixed(0.1, 0.2, -0.3), fixed(1.5, 0.7, 1.0), randn(3), randn(3), False"}}}};
+const Op batch_norm{
+    {.name = "batch_norm",
+     .signature = "(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? "
+                  "bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor",
+     .doc = "Every channel with mean 0 and variance 1 (of the batch if training, else the running ones), "
+            "times weight plus bias; training updates the running ones.",
+     .example = "terra.nn.functional.batch_norm(terra.randn(4, 2), None, None, training=True).shape",
+     .flags = kFunctional,
+     .composite = batch_norm_of,
+     .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
+                 {"randn(5, 3), None, None, None, None, True"},
+                 {"randn(4, 3, 5), fixed(0.1, 0.2, -0.3), fixed(1.5, 0.7, 1.0), randn(3), randn(3), False"}}}};
 const Op batch_norm_stats{{.name = "batch_norm_stats",
                            .signature = "(Tensor input, float eps) -> (Tensor mean, Tensor invstd, Tensor var)",
                            .doc = "Mean, 1 / sqrt(variance + eps) and variance of every channel.",
@@ -202,50 +208,55 @@ const Op batch_norm_stats{{.name = "batch_norm_stats",
                            .flags = kNoGradient | kReduction,
                            .shape = stats_shape,
                            .samples = {{"randn(4, 3, 2, 2), 1e-5", "float", false}}}};
-const Op batch_norm_apply{{.name = "batch_norm_apply",
-                           .signature = "(Tensor input, Tensor mean, Tensor invstd, Tensor? weight, Tensor? bias, bool "
-                                        "training, float eps) -> Tensor",
-                           .doc = "(input - mean) * invstd * weight + bias for every channel; training says that mean and "
-                                  "invstd are those of input, whose gradient flows through them.",
-                           .example = "",
-                           .shape = apply_shape,
-                           .gradient = apply_gradient,
-                           .saved = saves({0, 1, 2, 3}),
-                           .samples = {{"randn(4, 3, 2, 2), zeros(3), ones(3), randn(3), randn(3), False, 1e-5", "float", false}}}};
-const Op batch_norm_backward{{.name = "batch_norm_backward",
-                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor invstd, Tensor? weight) -> "
-                                           "(Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
-                              .doc = "The gradients of batch_norm in training.",
-                              .example = "",
-                              .flags = kNoGradient,
-                              .shape = batch_norm_backward_shape,
-                              .samples = {{"randn(4, 3, 2, 2), randn(4, 3, 2, 2), zeros(3), ones(3), randn(3)", "float", false}}}};
-const Op layer_norm{{.name = "layer_norm",
-                     .signature = "(Tensor input, int[1] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
-                                  "eps=1e-05) -> Tensor",
-                     .doc = "Every slice of the last dimensions with mean 0 and variance 1, times weight plus bias.",
-                     .example = "terra.nn.functional.layer_norm(terra.randn(4, 2), (2,)).shape",
-                     .flags = kFunctional,
-                     .shape = layer_norm_shape,
-                     .gradient = layer_norm_gradient,
-                     .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
-                     .samples = {{"randn(4, 5), (5,), randn(5), randn(5)"}, {"randn(2, 3, 4), (3, 4)"},
-                                 {"randn(3, 4), (4,), randn(4)"}}}};
-const Op layer_norm_backward{{.name = "layer_norm_backward",
-                              .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int[] "
-                                           "normalized_shape) -> (Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
-                              .doc = "The gradients of layer_norm.",
-                              .example = "",
-                              .flags = kNoGradient,
-                              .shape = layer_norm_backward_shape,
-                              .samples = {{"randn(4, 5), randn(4, 5), zeros(4), ones(4), randn(5), (5,)", "float", false}}}};
-const Op group_norm{{.name = "group_norm",
-                     .signature = "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
-                                  "-> Tensor",
-                     .doc = "Every group of channels of every sample with mean 0 and variance 1, times weight plus bias.",
-                     .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
-                     .flags = kFunctional,
-                     .composite = group_norm_of,
-                     .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
+const Op batch_norm_apply{
+    {.name = "batch_norm_apply",
+     .signature = "(Tensor input, Tensor mean, Tensor invstd, Tensor? weight, Tensor? bias, bool "
+                  "training, float eps) -> Tensor",
+     .doc = "(input - mean) * invstd * weight + bias for every channel; training says that mean and "
+            "invstd are those of input, whose gradient flows through them.",
+     .example = "",
+     .shape = apply_shape,
+     .gradient = apply_gradient,
+     .saved = saves({0, 1, 2, 3}),
+     .samples = {{"randn(4, 3, 2, 2), zeros(3), ones(3), randn(3), randn(3), False, 1e-5", "float", false}}}};
+const Op batch_norm_backward{
+    {.name = "batch_norm_backward",
+     .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor invstd, Tensor? weight) -> "
+                  "(Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
+     .doc = "The gradients of batch_norm in training.",
+     .example = "",
+     .flags = kNoGradient,
+     .shape = batch_norm_backward_shape,
+     .samples = {{"randn(4, 3, 2, 2), randn(4, 3, 2, 2), zeros(3), ones(3), randn(3)", "float", false}}}};
+const Op layer_norm{
+    {.name = "layer_norm",
+     .signature = "(Tensor input, int[1] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+                  "eps=1e-05) -> Tensor",
+     .doc = "Every slice of the last dimensions with mean 0 and variance 1, times weight plus bias.",
+     .example = "terra.nn.functional.layer_norm(terra.randn(4, 2), (2,)).shape",
+     .flags = kFunctional,
+     .shape = layer_norm_shape,
+     .gradient = layer_norm_gradient,
+     .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
+     .samples = {
+         {"randn(4, 5), (5,), randn(5), randn(5)"}, {"randn(2, 3, 4), (3, 4)"}, {"randn(3, 4), (4,), randn(4)"}}}};
+const Op layer_norm_backward{
+    {.name = "layer_norm_backward",
+     .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int[] "
+                  "normalized_shape) -> (Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
+     .doc = "The gradients of layer_norm.",
+     .example = "",
+     .flags = kNoGradient,
+     .shape = layer_norm_backward_shape,
+     .samples = {{"randn(4, 5), randn(4, 5), zeros(4), ones(4), randn(5), (5,)", "float", false}}}};
+const Op group_norm{
+    {.name = "group_norm",
+     .signature = "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) "
+                  "-> Tensor",
+     .doc = "Every group of channels of every sample with mean 0 and variance 1, times weight plus bias.",
+     .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
+     .flags = kFunctional,
+     .composite = group_norm_of,
+     .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
 
 }  // namespace terra::ops

@@ -32,27 +32,29 @@ void adam_shape(Inference& f) {
 
 }  // namespace
 
-const Op sgd_update{{.name = "sgd_update",
-                     .signature = "(Tensor[] params, Tensor[] grads, Tensor[] momentum_buffers, Number lr, float momentum, "
-                                  "float dampening, float weight_decay, bool nesterov, bool maximize, bool first) -> Tensor[]",
-                     .doc = "One step of stochastic gradient descent; `first`: the buffers start with the gradients.",
-                     .example = "",
-                     .flags = kNoGradient,
-                     .shape = sgd_shape,
-                     .writes = saves({0, 2}),
-                     .samples = {{"[randn(3)], [randn(3)], [randn(3)], 0.1, 0.9, 0.0, 0.01, False, False, False", "float", false},
-                                 {"[randn(3), randn(2, 2)], [randn(3), randn(2, 2)], [], 0.1, 0.0, 0.0, 0.0, False, False, True",
-                                  "float", false}}}};
-const Op adam_update{{.name = "adam_update",
-                      .signature = "(Tensor[] params, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Number step, "
-                                   "Number lr, float beta1, float beta2, float eps, float weight_decay, bool decoupled, bool "
-                                   "maximize) -> Tensor[]",
-                      .doc = "Step number `step` of Adam; `decoupled`: weight decay as in AdamW.",
-                      .example = "",
-                      .flags = kNoGradient,
-                      .shape = adam_shape,
-                      .writes = saves({0, 2, 3}),
-                      .samples = {{"[randn(3)], [randn(3)], [randn(3)], [rand(3)], 3, 0.1, 0.9, 0.999, 1e-8, 0.01, False, False",
-                                   "float", false}}}};
+const Op sgd_update{
+    {.name = "sgd_update",
+     .signature = "(Tensor[] params, Tensor[] grads, Tensor[] momentum_buffers, Number lr, float momentum, "
+                  "float dampening, float weight_decay, bool nesterov, bool maximize, bool first) -> Tensor[]",
+     .doc = "One step of stochastic gradient descent; `first`: the buffers start with the gradients.",
+     .example = "",
+     .flags = kNoGradient,
+     .shape = sgd_shape,
+     .writes = saves({0, 2}),
+     .samples = {{"[randn(3)], [randn(3)], [randn(3)], 0.1, 0.9, 0.0, 0.01, False, False, False", "float", false},
+                 {"[randn(3), randn(2, 2)], [randn(3), randn(2, 2)], [], 0.1, 0.0, 0.0, 0.0, False, False, True",
+                  "float", false}}}};
+const Op adam_update{
+    {.name = "adam_update",
+     .signature = "(Tensor[] params, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Number step, "
+                  "Number lr, float beta1, float beta2, float eps, float weight_decay, bool decoupled, bool "
+                  "maximize) -> Tensor[]",
+     .doc = "Step number `step` of Adam; `decoupled`: weight decay as in AdamW.",
+     .example = "",
+     .flags = kNoGradient,
+     .shape = adam_shape,
+     .writes = saves({0, 2, 3}),
+     .samples = {{"[randn(3)], [randn(3)], [randn(3)], [rand(3)], 3, 0.1, 0.9, 0.999, 1e-8, 0.01, False, False",
+                  "float", false}}}};
 
 }  // namespace terra::ops

@@ -80,8 +80,8 @@ void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place,
 void kthvalue_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t k = c.integer(1), dim = wrap_dim(c.integer(2), self.rank());
-  check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1), "kthvalue(): selected number k out of range for dimension {}",
-        dim);
+  check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1),
+        "kthvalue(): selected number k out of range for dimension {}", dim);
   pick_sorted(c, self, dim, k - 1, c.flag(3));
 }
 void median_all_of(Composition& c) {
@@ -141,7 +141,10 @@ OpRecord running(std::string_view name, std::string_view doc, GradientRule gradi
           .shape = running_shape,
           .gradient = gradient,
           .saved = saved,
-          .samples = {{"randn(3, 4), 1"}, {"randn(2, 3, 4), 0"}, {"randn(4, 3).t(), -1"}, {"randn(()), 0"},
+          .samples = {{"randn(3, 4), 1"},
+                      {"randn(2, 3, 4), 0"},
+                      {"randn(4, 3).t(), -1"},
+                      {"randn(()), 0"},
                       {"randint(0, 5, (3, 4)), 1", "int", false}}};
 }
 OpRecord running_dtype(std::string_view name, std::string_view doc, CompositeRule rule) {
@@ -189,25 +192,27 @@ const Op topk{{.name = "topk",
                .gradient = topk_gradient,
                .saved = saves_result(1),
                .samples = {{"randn(3, 5), 2"}, {"randn(5, 3), 3, 0, False"}, {"randn(4), 0"}}}};
-const Op kthvalue{{.name = "kthvalue",
-                   .signature = "(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                   .doc = "The k-th smallest element along dim, and where it was.",
-                   .example = "terra.kthvalue(terra.tensor([3, 1, 2]), 2).values",
-                   .flags = kVisible,
-                   .composite = kthvalue_of,
-                   .samples = {{"randn(3, 5), 2"}, {"randn(3, 5), 1, 0, True"}}}};
+const Op kthvalue{
+    {.name = "kthvalue",
+     .signature = "(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+     .doc = "The k-th smallest element along dim, and where it was.",
+     .example = "terra.kthvalue(terra.tensor([3, 1, 2]), 2).values",
+     .flags = kVisible,
+     .composite = kthvalue_of,
+     .samples = {{"randn(3, 5), 2"}, {"randn(3, 5), 1, 0, True"}}}};
 const Op median_all{{.name = "median_all",
                      .signature = "(Tensor self) -> Tensor",
                      .doc = "The element in the middle, the lower of two.",
                      .example = "terra.median(terra.tensor([3, 1, 2]))",
                      .composite = median_all_of,
                      .samples = {{"randn(3, 5)"}, {"randn(4)"}}}};
-const Op median_with_index{{.name = "median_with_index",
-                            .signature = "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-                            .doc = "The element in the middle along dim, the lower of two, and where it was.",
-                            .example = "",
-                            .composite = median_with_index_of,
-                            .samples = {{"randn(3, 5), 1"}, {"randn(4, 2), 0, True"}}}};
+const Op median_with_index{
+    {.name = "median_with_index",
+     .signature = "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+     .doc = "The element in the middle along dim, the lower of two, and where it was.",
+     .example = "",
+     .composite = median_with_index_of,
+     .samples = {{"randn(3, 5), 1"}, {"randn(4, 2), 0, True"}}}};
 const Op unique{{.name = "unique",
                  .signature = "(Tensor self, bool sorted=True) -> Tensor",
                  .doc = "The distinct elements in ascending order.",

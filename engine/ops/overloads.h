@@ -61,12 +61,12 @@ struct Conversion {
 };
 
 inline constexpr Conversion kConversions[] = {
-    {"bfloat16", DType::BF16}, {"bool", DType::Bool}, {"byte", DType::U8},  {"char", DType::I8},  {"double", DType::F64},
-    {"float", DType::F32},     {"half", DType::F16},  {"int", DType::I32},  {"long", DType::I64}, {"short", DType::I16},
+    {"bfloat16", DType::BF16}, {"bool", DType::Bool}, {"byte", DType::U8}, {"char", DType::I8},  {"double", DType::F64},
+    {"float", DType::F32},     {"half", DType::F16},  {"int", DType::I32}, {"long", DType::I64}, {"short", DType::I16},
 };
 
-/// What the syntax of Python calls. `x[i]` and `x[i] = v` first apply integers, slices, None and ... through the view ops;
-/// tensors, masks and lists that remain go as one list (undefined for ':') to these two.
+/// What the syntax of Python calls. `x[i]` and `x[i] = v` first apply integers, slices, None and ... through the view
+/// ops; tensors, masks and lists that remain go as one list (undefined for ':') to these two.
 inline constexpr std::string_view kGetItem = "advanced_index";
 inline constexpr std::string_view kSetItem = "advanced_index_put";
 

@@ -43,8 +43,8 @@ Dims pooled_sizes(Inference& f, std::span<const int64_t> kernel, const Arg& stri
     check(w.dilation > 0, "dilation should be greater than zero, but got {}", w.dilation);
     check(w.padding >= 0, "pad must be non-negative, but got pad: {}", w.padding);
     check(w.padding <= ((w.kernel - 1) * w.dilation + 1) / 2,
-          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}", w.padding,
-          w.kernel, w.dilation);
+          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}",
+          w.padding, w.kernel, w.dilation);
     int64_t& size = sizes[sizes.size() - 2 + axis];
     size = w.count(size);
   }
@@ -69,7 +69,8 @@ void adaptive_shape(Inference& f) {
   check_image(f, "adaptive_avg_pool2d");
   Dims sizes(f.sizes(0));
   for (int axis = 0; axis < 2; ++axis) {
-    check(f.ints(1)[axis] >= 0, "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but got {}",
+    check(f.ints(1)[axis] >= 0,
+          "adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0, but got {}",
           to_string(f.ints(1)));
     sizes[sizes.size() - 2 + axis] = f.ints(1)[axis];
   }
@@ -124,11 +125,13 @@ const Op max_pool2d{{.name = "max_pool2d",
                      .example = "terra.nn.functional.max_pool2d(terra.ones(1, 1, 4, 4), 2).shape",
                      .flags = kFunction | kFunctional,
                      .composite = max_pool2d_of,
-                     .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(3, 6, 6), 3, 2, 1"},
+                     .samples = {{"randn(2, 3, 6, 5), 2"},
+                                 {"randn(3, 6, 6), 3, 2, 1"},
                                  {"randn(1, 2, 5, 7), (2, 3), (2, 1), (1, 0), 1, True"}}}};
 const Op max_pool2d_with_indices{{.name = "max_pool2d_with_indices",
-                                  .signature = "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
-                                               "int[2] dilation=1, bool ceil_mode=False) -> (Tensor out, Tensor indices)",
+                                  .signature =
+                                      "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+                                      "int[2] dilation=1, bool ceil_mode=False) -> (Tensor out, Tensor indices)",
                                   .doc = "max_pool2d, and where in its plane each result was.",
                                   .example = "",
                                   .flags = kFunctional,
@@ -144,7 +147,8 @@ const Op avg_pool2d{{.name = "avg_pool2d",
                      .flags = kFunctional,
                      .shape = avg_pool2d_shape,
                      .gradient = avg_pool2d_gradient,
-                     .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(3, 6, 6), 3, 2, 1"},
+                     .samples = {{"randn(2, 3, 6, 5), 2"},
+                                 {"randn(3, 6, 6), 3, 2, 1"},
                                  {"randn(1, 2, 5, 7), (2, 3), 2, (1, 0), True, False"}}}};
 const Op adaptive_avg_pool2d{{.name = "adaptive_avg_pool2d",
                               .signature = "(Tensor self, int[2] output_size) -> Tensor",
@@ -170,19 +174,21 @@ const Op max_pool2d_backward{{.name = "max_pool2d_backward",
                               .saved = saves({1}),
                               .samples = {{"randn(2, 1, 2, 2), randint(0, 16, (2, 1, 2, 2)), (2, 1, 4, 4)"}}}};
 const Op avg_pool2d_backward{{.name = "avg_pool2d_backward",
-                              .signature = "(Tensor grad, int[] input_sizes, int[2] kernel_size, int[2]? stride, int[2] "
-                                           "padding, bool ceil_mode, bool count_include_pad) -> Tensor",
+                              .signature =
+                                  "(Tensor grad, int[] input_sizes, int[2] kernel_size, int[2]? stride, int[2] "
+                                  "padding, bool ceil_mode, bool count_include_pad) -> Tensor",
                               .doc = "The gradient of avg_pool2d: grad spread evenly over its windows.",
                               .example = "",
                               .shape = input_shape<1>,
                               .gradient = avg_pool2d_backward_gradient,
                               .samples = {{"randn(2, 1, 2, 2), (2, 1, 4, 4), 2, None, 0, False, True"}}}};
-const Op adaptive_avg_pool2d_backward{{.name = "adaptive_avg_pool2d_backward",
-                                       .signature = "(Tensor grad, int[] input_sizes) -> Tensor",
-                                       .doc = "The gradient of adaptive_avg_pool2d: grad spread evenly over its windows.",
-                                       .example = "",
-                                       .shape = input_shape<1>,
-                                       .gradient = adaptive_backward_gradient,
-                                       .samples = {{"randn(2, 1, 2, 2), (2, 1, 5, 4)"}}}};
+const Op adaptive_avg_pool2d_backward{
+    {.name = "adaptive_avg_pool2d_backward",
+     .signature = "(Tensor grad, int[] input_sizes) -> Tensor",
+     .doc = "The gradient of adaptive_avg_pool2d: grad spread evenly over its windows.",
+     .example = "",
+     .shape = input_shape<1>,
+     .gradient = adaptive_backward_gradient,
+     .samples = {{"randn(2, 1, 2, 2), (2, 1, 5, 4)"}}}};
 
 }  // namespace terra::ops

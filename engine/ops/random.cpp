@@ -63,9 +63,8 @@ void randn_host(Args a, Results& out) {
 void randint_host(Args a, Results& out) {
   const int64_t low = a[0].scalar().to_int(), high = a[1].scalar().to_int();
   check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
-  out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64), [&](auto* p, int64_t n) {
-    random::randint(state_of(a[4]), p, n, low, high);
-  }));
+  out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64),
+                              [&](auto* p, int64_t n) { random::randint(state_of(a[4]), p, n, low, high); }));
 }
 void randperm_host(Args a, Results& out) {
   const int64_t n = a[0].scalar().to_int();
@@ -97,9 +96,7 @@ void exponential_host(Args a, Results& out) {
   out.push_back(drawn(self.sizes(), self.dtype(), "exponential_kernel_cpu",
                       [&](auto* p, int64_t n) { random::exponential(state_of(a[2]), p, n, lambda); }));
 }
-void check_probability(double p) {
-  check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={}", p);
-}
+void check_probability(double p) { check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={}", p); }
 void bernoulli_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double p = a[1].scalar().to_double();
@@ -109,9 +106,8 @@ void bernoulli_host(Args a, Results& out) {
     random::bernoulli(state_of(a[2]), t->data_as<bool>(), t.numel(), p);
     return out.push_back(t);
   }
-  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
-    random::bernoulli(state_of(a[2]), to, n, p);
-  }));
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(),
+                              [&](auto* to, int64_t n) { random::bernoulli(state_of(a[2]), to, n, p); }));
 }
 void bernoulli_each_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
@@ -137,25 +133,23 @@ void random_any_host(Args a, Results& out) {
     random::random_full_range(state_of(a[1]), t->data_as<bool>(), t.numel());
     return out.push_back(t);
   }
-  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
-    random::random_full_range(state_of(a[1]), to, n);
-  }));
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(),
+                              [&](auto* to, int64_t n) { random::random_full_range(state_of(a[1]), to, n); }));
 }
 void random_range_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const int64_t low = a[1].scalar().to_int(), high = a[2].scalar().to_int();
   check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
-  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&](auto* to, int64_t n) {
-    random::randint(state_of(a[3]), to, n, low, high);
-  }));
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(),
+                              [&](auto* to, int64_t n) { random::randint(state_of(a[3]), to, n, low, high); }));
 }
 void multinomial_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const int64_t samples = a[1].scalar().to_int();
   const bool replacement = a[2].scalar().to_bool();
   check(self.rank() == 1 || self.rank() == 2, "prob_dist must be 1 or 2 dim");
-  check(is_floating(self.dtype()),
-        "multinomial only supports floating-point dtypes for input, but got: {}", scalar_type_name(self.dtype()));
+  check(is_floating(self.dtype()), "multinomial only supports floating-point dtypes for input, but got: {}",
+        scalar_type_name(self.dtype()));
   const int64_t n = self.size(-1), rows = self.rank() == 2 ? self.size(0) : 1;
   check(samples > 0, "cannot sample n_sample <= 0 samples");
   check(replacement || samples <= n, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
@@ -208,7 +202,9 @@ void normal_sized_of(Composition& c) {
 void normal_tensors_of(Composition& c) {
   const Dims mean = c.arg(0).is_tensor() ? c.tensor(0).sizes() : Dims{};
   const Dims deviation = c.arg(1).is_tensor() ? c.tensor(1).sizes() : Dims{};
-  const DType dtype = c.arg(0).is_tensor() ? c.tensor(0).dtype() : c.arg(1).is_tensor() ? c.tensor(1).dtype() : default_dtype();
+  const DType dtype = c.arg(0).is_tensor()   ? c.tensor(0).dtype()
+                      : c.arg(1).is_tensor() ? c.tensor(1).dtype()
+                                             : default_dtype();
   const Tensor standard = randn(broadcast_sizes(mean, deviation), dtype, c.arg(2));
   c.result(add(mul(standard, c.arg(1)), c.arg(0)));
 }
@@ -256,14 +252,15 @@ const Op randn{{.name = "randn",
                 .shape = sized_shape,
                 .host = randn_host,
                 .samples = {{"2, 3", "float", false}, {"(20,), dtype=terra.float64", "float", false}}}};
-const Op randint{{.name = "randint",
-                  .signature = "(int low, int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
-                  .doc = "Uniform integers in [low, high).",
-                  .example = "terra.randint(0, 9, (2,)).shape",
-                  .flags = kFactory | kDraws,
-                  .shape = randint_shape,
-                  .host = randint_host,
-                  .samples = {{"-3, 9, (2, 3)", "float", false}, {"0, 2, (3,), dtype=terra.float32", "float", false}}}};
+const Op randint{
+    {.name = "randint",
+     .signature = "(int low, int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+     .doc = "Uniform integers in [low, high).",
+     .example = "terra.randint(0, 9, (2,)).shape",
+     .flags = kFactory | kDraws,
+     .shape = randint_shape,
+     .host = randint_host,
+     .samples = {{"-3, 9, (2, 3)", "float", false}, {"0, 2, (3,), dtype=terra.float32", "float", false}}}};
 const Op randint_to{{.name = "randint_to",
                      .signature = "(int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
                      .doc = "Uniform integers in [0, high).",
@@ -304,23 +301,25 @@ const Op normal{overwriting("normal",
                             "(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
                             "Normal numbers.", "terra.zeros(2).normal_().shape", normal_host, "randn(20), 1.0, 2.0")};
 const Op normal_sized{{.name = "normal_sized",
-                       .signature = "(float mean, float std, int[] size, *, dtype? dtype=None, Generator? generator=None) -> "
-                                    "Tensor",
+                       .signature =
+                           "(float mean, float std, int[] size, *, dtype? dtype=None, Generator? generator=None) -> "
+                           "Tensor",
                        .doc = "Normal numbers of the given size.",
                        .example = "terra.normal(0.0, 1.0, (2,)).shape",
                        .flags = kFactory | kNoGradient,
                        .composite = normal_sized_of,
                        .samples = {{"0.0, 1.0, (2, 3)", "float", false}}}};
-const Op normal_tensors{{.name = "normal_tensors",
-                         .signature = "(Tensor|Number mean, Tensor|Number std=1, *, Generator? generator=None) -> Tensor",
-                         .doc = "Normal numbers, each with its own mean and deviation.",
-                         .example = "",
-                         .flags = kNoGradient,
-                         .composite = normal_tensors_of,
-                         .samples = {{"randn(2, 3), rand(3)", "float", false}, {"randn(2)", "float", false}}}};
-const Op uniform{overwriting("uniform", "(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
-                             "Uniform numbers in [from, to).", "terra.zeros(2).uniform_(1, 2).shape", uniform_host,
-                             "randn(5), -1.0, 1.0")};
+const Op normal_tensors{
+    {.name = "normal_tensors",
+     .signature = "(Tensor|Number mean, Tensor|Number std=1, *, Generator? generator=None) -> Tensor",
+     .doc = "Normal numbers, each with its own mean and deviation.",
+     .example = "",
+     .flags = kNoGradient,
+     .composite = normal_tensors_of,
+     .samples = {{"randn(2, 3), rand(3)", "float", false}, {"randn(2)", "float", false}}}};
+const Op uniform{overwriting(
+    "uniform", "(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
+    "Uniform numbers in [from, to).", "terra.zeros(2).uniform_(1, 2).shape", uniform_host, "randn(5), -1.0, 1.0")};
 const Op exponential{overwriting("exponential", "(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor",
                                  "Exponentially distributed numbers of rate lambd.",
                                  "terra.zeros(2).exponential_().shape", exponential_host, "randn(5), 2.0")};
@@ -339,9 +338,9 @@ const Op bernoulli_each{{.name = "bernoulli_each",
 const Op random_any{overwriting("random_any", "(Tensor self, *, Generator? generator=None) -> Tensor",
                                 "Integers from the whole range of the dtype that are not negative.",
                                 "terra.zeros(2).random_().shape", random_any_host, "randn(5)")};
-const Op random_range{overwriting("random_range", "(Tensor self, int from, int to, *, Generator? generator=None) -> Tensor",
-                                  "Integers in [from, to).", "terra.zeros(2).random_(2, 5).shape", random_range_host,
-                                  "randn(5), 2, 5")};
+const Op random_range{
+    overwriting("random_range", "(Tensor self, int from, int to, *, Generator? generator=None) -> Tensor",
+                "Integers in [from, to).", "terra.zeros(2).random_(2, 5).shape", random_range_host, "randn(5), 2, 5")};
 const Op random_to{{.name = "random_to",
                     .signature = "(Tensor self, int to, *, Generator? generator=None) -> Tensor",
                     .doc = "Integers in [0, to).",
@@ -350,21 +349,23 @@ const Op random_to{{.name = "random_to",
                     .composite = random_to_of,
                     .samples = {{"randn(5), 7", "float", false}}}};
 const Op multinomial{{.name = "multinomial",
-                      .signature = "(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> "
-                                   "Tensor",
+                      .signature =
+                          "(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> "
+                          "Tensor",
                       .doc = "Positions drawn with probability proportional to the elements of each row.",
                       .example = "terra.multinomial(terra.tensor([0.0, 1.0]), 1)",
                       .flags = kVisible | kDraws | kChecksValues,
                       .shape = multinomial_shape,
                       .host = multinomial_host,
                       .samples = {{"rand(5), 3", "float", false}, {"rand(2, 5), 7, True", "float", false}}}};
-const Op dropout{{.name = "dropout",
-                  .signature = "(Tensor self, float p=0.5, bool training=True, Generator? generator=None) -> Tensor",
-                  .doc = "Zero with probability p, else the element divided by 1 - p; the tensor itself unless training.",
-                  .example = "terra.nn.functional.dropout(terra.ones(4), 0.5).shape",
-                  .flags = kFunction | kFunctional | kInPlace,
-                  .composite = dropout_of,
-                  .samples = {{"randn(3, 4), 0.3, False"}, {"randn(3, 4), 0.3", "float", false}}}};
+const Op dropout{
+    {.name = "dropout",
+     .signature = "(Tensor self, float p=0.5, bool training=True, Generator? generator=None) -> Tensor",
+     .doc = "Zero with probability p, else the element divided by 1 - p; the tensor itself unless training.",
+     .example = "terra.nn.functional.dropout(terra.ones(4), 0.5).shape",
+     .flags = kFunction | kFunctional | kInPlace,
+     .composite = dropout_of,
+     .samples = {{"randn(3, 4), 0.3, False"}, {"randn(3, 4), 0.3", "float", false}}}};
 const Op dropout_mask{{.name = "dropout_mask",
                        .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
                        .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p).",

@@ -202,19 +202,15 @@ void sum_to_size_of(Composition& c) {
 }
 
 // ---- samples --------------------------------------------------------------------------------------------------------
-const std::vector<Sample> kOverDims = {{"randn(3, 4)"},
-                                       {"randn(2, 3, 4), 1"},
-                                       {"randn(2, 3, 4), (0, -1), keepdim=True"},
-                                       {"randn(4, 3).t(), 0"},
-                                       {"randn(())"},
-                                       {"randint(-3, 9, (3, 4)), 1", "int", false}};
+const std::vector<Sample> kOverDims = {
+    {"randn(3, 4)"},        {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"},
+    {"randn(4, 3).t(), 0"}, {"randn(())"},         {"randint(-3, 9, (3, 4)), 1", "int", false}};
 const std::vector<Sample> kOverOneDim = {{"randn(3, 4), 1"},
                                          {"randn(2, 3, 4), 0, True"},
                                          {"randn(4, 3).t(), -1"},
                                          {"randint(-3, 9, (3, 4)), 1", "int", false}};
-const std::vector<Sample> kDeviations = {{"randn(3, 4)"},
-                                         {"randn(2, 3, 4), 1"},
-                                         {"randn(3, 4), (0, 1), correction=0, keepdim=True"}};
+const std::vector<Sample> kDeviations = {
+    {"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(3, 4), (0, 1), correction=0, keepdim=True"}};
 
 constexpr uint32_t kReduces = kVisible | kReduction;
 
@@ -268,7 +264,8 @@ OpRecord truth(std::string_view name, std::string_view doc, std::string_view exa
           .example = example,
           .flags = kReduces | kNoGradient,
           .shape = truth_shape,
-          .samples = {{"randn(3, 4) > 0", "bool", false}, {"randn(3, 4) > 1, 1", "bool", false},
+          .samples = {{"randn(3, 4) > 0", "bool", false},
+                      {"randn(3, 4) > 1, 1", "bool", false},
                       {"randint(0, 2, (2, 3)), 0, True", "int", false}}};
 }
 
@@ -282,23 +279,28 @@ const Op sum{{.name = "sum",
               .flags = kReduces,
               .shape = accumulated_shape,
               .gradient = sum_gradient,
-              .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"},
-                          {"randn(4, 3).t(), 0"}, {"randn(())"}, {"randn(0, 3), 0"},
-                          {"randint(-3, 9, (3, 4)), 1", "int", false}, {"randn(5) > 0", "bool", false}}}};
+              .samples = {{"randn(3, 4)"},
+                          {"randn(2, 3, 4), 1"},
+                          {"randn(2, 3, 4), (0, -1), keepdim=True"},
+                          {"randn(4, 3).t(), 0"},
+                          {"randn(())"},
+                          {"randn(0, 3), 0"},
+                          {"randint(-3, 9, (3, 4)), 1", "int", false},
+                          {"randn(5) > 0", "bool", false}}}};
 const Op sum_dtype{{.name = "sum_dtype",
                     .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
                     .doc = "The sum over dim of the elements converted to dtype.",
                     .example = "",
                     .composite = sum_dtype_of,
                     .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}}};
-const Op sum_to_size{{.name = "sum_to_size",
-                      .signature = "(Tensor self, int[] *size) -> Tensor",
-                      .doc = "The sum over the dimensions along which a tensor of the given size was broadcast.",
-                      .example = "terra.ones(2, 3).sum_to_size(1, 3)",
-                      .flags = kMethod,
-                      .composite = sum_to_size_of,
-                      .samples = {{"randn(2, 3), (1, 3)"}, {"randn(2, 3), (3,)"}, {"randn(2, 3), ()"},
-                                  {"randn(2, 1, 3), (1, 1)"}}}};
+const Op sum_to_size{
+    {.name = "sum_to_size",
+     .signature = "(Tensor self, int[] *size) -> Tensor",
+     .doc = "The sum over the dimensions along which a tensor of the given size was broadcast.",
+     .example = "terra.ones(2, 3).sum_to_size(1, 3)",
+     .flags = kMethod,
+     .composite = sum_to_size_of,
+     .samples = {{"randn(2, 3), (1, 3)"}, {"randn(2, 3), (3,)"}, {"randn(2, 3), ()"}, {"randn(2, 1, 3), (1, 1)"}}}};
 const Op prod{{.name = "prod",
                .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
                .doc = "The product over dim, over everything by default.",
@@ -307,7 +309,10 @@ const Op prod{{.name = "prod",
                .shape = accumulated_shape,
                .gradient = prod_gradient,
                .saved = saves({0}),
-               .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3), 0, True"}, {"randn(())"},
+               .samples = {{"randn(3, 4)"},
+                           {"randn(2, 3, 4), 1"},
+                           {"randn(2, 3), 0, True"},
+                           {"randn(())"},
                            {"randint(-3, 4, (3, 4)), 1", "int", false}}}};
 const Op prod_dtype{{.name = "prod_dtype",
                      .signature = "(Tensor self, int? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
@@ -390,14 +395,15 @@ const Op var_mean{{.name = "var_mean",
                    .composite = var_mean_of,
                    .samples = {{"randn(3, 4), 1"}}}};
 
-const Op norm{{.name = "norm",
-               .signature = "(Tensor self, Number? p=2, int[1]? dim=None, bool keepdim=False, dtype? dtype=None) -> "
-                            "Tensor",
-               .doc = "The p-th root of the sum of |x| ** p.",
-               .example = "terra.norm(terra.tensor([3.0, 4.0]))",
-               .composite = norm_of,
-               .samples = {{"randn(3, 4)"}, {"randn(3, 4), 1, 1"}, {"randn(3, 4), 3, (0, 1), True"},
-                           {"randn(3, 4), float('inf'), 1"}}}};
+const Op norm{
+    {.name = "norm",
+     .signature = "(Tensor self, Number? p=2, int[1]? dim=None, bool keepdim=False, dtype? dtype=None) -> "
+                  "Tensor",
+     .doc = "The p-th root of the sum of |x| ** p.",
+     .example = "terra.norm(terra.tensor([3.0, 4.0]))",
+     .composite = norm_of,
+     .samples = {
+         {"randn(3, 4)"}, {"randn(3, 4), 1, 1"}, {"randn(3, 4), 3, (0, 1), True"}, {"randn(3, 4), float('inf'), 1"}}}};
 const Op norm_named{{.name = "norm_named",
                      .signature = "(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
                      .doc = "The norm of that name: 'fro', the root of the sum of squares.",

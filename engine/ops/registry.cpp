@@ -27,9 +27,9 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add, &ops::cat,        &ops::conv2d,   &ops::cumsum,     &ops::eq,  &ops::exp,      &ops::full,
-      &ops::index, &ops::layer_norm, &ops::mm,       &ops::mse_loss,   &ops::rand, &ops::relu,     &ops::avg_pool2d,
-      &ops::sum, &ops::to_dtype,   &ops::sgd_update, &ops::view,     &ops::where,
+      &ops::add,   &ops::cat,        &ops::conv2d,     &ops::cumsum,   &ops::eq,    &ops::exp,  &ops::full,
+      &ops::index, &ops::layer_norm, &ops::mm,         &ops::mse_loss, &ops::rand,  &ops::relu, &ops::avg_pool2d,
+      &ops::sum,   &ops::to_dtype,   &ops::sgd_update, &ops::view,     &ops::where,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

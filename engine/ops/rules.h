@@ -35,8 +35,8 @@ Dims reduced_sizes(std::span<const int64_t> sizes, uint64_t mask, bool keepdim);
 /// The dimensions parameter of a reduction: None and [] mean all.
 uint64_t dim_mask(const Arg& dims, size_t rank);
 
-/// The integer in a tensor of one element, for composites whose result sizes depend on values: throws InternalError for a
-/// tensor that has no value yet.
+/// The integer in a tensor of one element, for composites whose result sizes depend on values: throws InternalError for
+/// a tensor that has no value yet.
 int64_t known_integer(const Tensor& t);
 
 /// A reduction's result (or its gradient), brought back to the rank of its operand: size 1 where it was reduced.

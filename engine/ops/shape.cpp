@@ -106,8 +106,9 @@ void stack_of(Composition& c) {
   check(!list.empty(), "stack expects a non-empty TensorList");
   const Dims& sizes = list[0].sizes();
   for (size_t i = 0; i < list.size(); ++i)
-    check(list[i].sizes() == sizes, "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}",
-          to_string(sizes), to_string(list[i].sizes()), i);
+    check(list[i].sizes() == sizes,
+          "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", to_string(sizes),
+          to_string(list[i].sizes()), i);
   const int64_t dim = wrap_dim(c.integer(1), sizes.size() + 1);
   for (Tensor& t : list) t = unsqueeze(t, dim);
   c.result(cat(list, dim));
@@ -151,8 +152,7 @@ int64_t split_dim(Composition& c, int param) {
 void split_of(Composition& c) {
   const int64_t dim = split_dim(c, 2), length = c.integer(1), size = c.tensor(0).sizes()[dim];
   check(length >= 0, "split expects split_size be non-negative, but got split_size={}", length);
-  check(length > 0 || size == 0,
-        "split_size can only be 0 if dimension size is 0, but got dimension size of {}", size);
+  check(length > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of {}", size);
   split_by(c, dim, std::max<int64_t>(length, 1));
 }
 void split_sizes_of(Composition& c) {
@@ -270,8 +270,10 @@ void pad_of(Composition& c) {
              "Unrecognised padding mode {}", mode);
   const auto pad = c.ints(1);
   Tensor t = c.tensor(0);
-  check(pad.size() % 2 == 0 && pad.size() / 2 <= t.rank(), "Padding length must be divisible by 2 and at most twice "
-        "the number of dimensions of the input, got {} for {} dimensions", pad.size(), t.rank());
+  check(pad.size() % 2 == 0 && pad.size() / 2 <= t.rank(),
+        "Padding length must be divisible by 2 and at most twice "
+        "the number of dimensions of the input, got {} for {} dimensions",
+        pad.size(), t.rank());
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     const int64_t dim = static_cast<int64_t>(t.rank() - 1 - k), n = t.size(dim), before = pad[2 * k],
                   after = pad[2 * k + 1];
@@ -287,8 +289,8 @@ void pad_of(Composition& c) {
 void pixel_shuffle_of(Composition& c) {
   const Tensor t = c.tensor(0);
   const int64_t r = c.integer(1);
-  check(t.rank() >= 3,
-        "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)", t.rank());
+  check(t.rank() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
+        t.rank());
   const int64_t channels = t.size(-3), h = t.size(-2), w = t.size(-1);
   check(r > 0 && channels % (r * r) == 0,
         "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
@@ -329,7 +331,7 @@ void diag_of(Composition& c) {
 }
 void meshgrid_of(Composition& c) {
   auto list = list_of(c.tensors(0));
-  const bool columns = c.text(1) == "xy";
+  const bool columns = c.text(1) == "xy";  // dimension 0 belongs to the second tensor
   check(columns || c.text(1) == "ij", "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {}",
         c.text(1));
   if (columns && list.size() > 1) std::swap(list[0], list[1]);
@@ -339,8 +341,7 @@ void meshgrid_of(Composition& c) {
   for (size_t i = 0; i < list.size(); ++i) {
     Dims own(list.size(), 1);
     own[i] = list[i].numel();
-    Tensor grid = expand(reshape(list[i], own), sizes);
-    grids.push_back(columns && list.size() > 1 ? transpose(grid, 0, 1) : grid);
+    grids.push_back(expand(reshape(list[i], own), sizes));
   }
   if (columns && list.size() > 1) std::swap(grids[0], grids[1]);
   for (Tensor& grid : grids) c.result(grid);
@@ -363,8 +364,10 @@ const Op cat{{.name = "cat",
               .shape = cat_shape,
               .gradient = cat_gradient,
               .aliases = "concat,concatenate",
-              .samples = {{"[randn(2, 3), randn(1, 3)]"}, {"[randn(2, 3), randn(2, 1), randn(2, 0)], dim=-1"},
-                          {"[randn(3, 2).t(), randn(2, 3)], 1"}, {"[randint(0, 9, (2,)), randint(0, 9, (3,))]", "int", false}}}};
+              .samples = {{"[randn(2, 3), randn(1, 3)]"},
+                          {"[randn(2, 3), randn(2, 1), randn(2, 0)], dim=-1"},
+                          {"[randn(3, 2).t(), randn(2, 3)], 1"},
+                          {"[randint(0, 9, (2,)), randint(0, 9, (3,))]", "int", false}}}};
 const Op stack{{.name = "stack",
                 .signature = "(Tensor[] tensors, int dim=0) -> Tensor",
                 .doc = "Equally shaped tensors along a new dimension.",
@@ -386,12 +389,13 @@ const Op vstack{{.name = "vstack",
                  .flags = kFunction,
                  .composite = vstack_of,
                  .samples = {{"[randn(3), randn(2, 3)]"}}}};
-const Op split{{.name = "split",
-                .signature = "(Tensor self, int split_size_or_sections, int dim=0) -> Tensor[]",
-                .doc = "Views of consecutive pieces of that length (the last may be shorter), or of the lengths in a list.",
-                .example = "terra.split(terra.arange(5), 2)",
-                .composite = split_of,
-                .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 3, dim=1"}}}};
+const Op split{
+    {.name = "split",
+     .signature = "(Tensor self, int split_size_or_sections, int dim=0) -> Tensor[]",
+     .doc = "Views of consecutive pieces of that length (the last may be shorter), or of the lengths in a list.",
+     .example = "terra.split(terra.arange(5), 2)",
+     .composite = split_of,
+     .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 3, dim=1"}}}};
 const Op split_sizes{{.name = "split_sizes",
                       .signature = "(Tensor self, int[] split_size_or_sections, int dim=0) -> Tensor[]",
                       .doc = "Views of consecutive pieces of the given lengths.",
@@ -427,7 +431,9 @@ const Op flip{{.name = "flip",
                .flags = kVisible | kMovesBytes,
                .shape = flip_shape,
                .gradient = flip_gradient,
-               .samples = {{"randn(3, 4), (0,)"}, {"randn(3, 4), (0, -1)"}, {"randn(3, 4).t(), (1,)"},
+               .samples = {{"randn(3, 4), (0,)"},
+                           {"randn(3, 4), (0, -1)"},
+                           {"randn(3, 4).t(), (1,)"},
                            {"randint(0, 9, (5,)), (0,)", "int", false}}}};
 const Op roll{{.name = "roll",
                .signature = "(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
@@ -477,7 +483,9 @@ const Op constant_pad{{.name = "constant_pad",
                        .shape = constant_pad_shape,
                        .gradient = constant_pad_gradient,
                        .aliases = "constant_pad_nd",
-                       .samples = {{"randn(2, 3), (1, 2)"}, {"randn(2, 3), (1, 0, 0, 2), 1.5"}, {"randn(4, 5), (-1, 2)"},
+                       .samples = {{"randn(2, 3), (1, 2)"},
+                                   {"randn(2, 3), (1, 0, 0, 2), 1.5"},
+                                   {"randn(4, 5), (-1, 2)"},
                                    {"randint(0, 9, (3,)), (1, 1), 7", "int", false}}}};
 const Op pad{{.name = "pad",
               .signature = "(Tensor self, int[] pad, str mode='constant', Number? value=None) -> Tensor",
@@ -485,7 +493,8 @@ const Op pad{{.name = "pad",
               .example = "terra.nn.functional.pad(terra.ones(2), (1, 1))",
               .flags = kFunctional,
               .composite = pad_of,
-              .samples = {{"randn(2, 3), (1, 2)"}, {"randn(1, 2, 4), (1, 2), mode='reflect'"},
+              .samples = {{"randn(2, 3), (1, 2)"},
+                          {"randn(1, 2, 4), (1, 2), mode='reflect'"},
                           {"randn(1, 2, 4, 3), (1, 2, 0, 1), mode='replicate'"},
                           {"randn(1, 2, 4), (1, 2), mode='circular'"}}}};
 const Op pixel_shuffle{{.name = "pixel_shuffle",

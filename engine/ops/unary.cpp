@@ -147,8 +147,8 @@ const std::vector<Sample> kUnitInterval = {{"rand(3, 4) * 1.6 - 0.8"}, {"rand(()
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op exp{on_reals({"exp", "e to the power of each element.", "terra.exp(terra.zeros(2))", exp_gradient,
-                       saves_result()})};
+const Op exp{
+    on_reals({"exp", "e to the power of each element.", "terra.exp(terra.zeros(2))", exp_gradient, saves_result()})};
 const Op expm1{on_reals({"expm1", "e to the power of each element, minus 1, exact near 0.",
                          "terra.expm1(terra.tensor([1e-8]))", expm1_gradient, saves_result()})};
 const Op log{on_reals({"log", "The natural logarithm of each element.", "terra.log(terra.ones(2))", log_gradient,
@@ -167,26 +167,26 @@ const Op reciprocal{on_reals({"reciprocal", "1 over each element.", "terra.recip
                               reciprocal_gradient, saves_result(), kPositive})};
 const Op sin{on_reals({"sin", "The sine of each element.", "terra.sin(terra.zeros(2))", sin_gradient, saves({0})})};
 const Op cos{on_reals({"cos", "The cosine of each element.", "terra.cos(terra.zeros(2))", cos_gradient, saves({0})})};
-const Op tan{on_reals({"tan", "The tangent of each element.", "terra.tan(terra.zeros(2))", tan_gradient,
-                       saves_result(), kUnitInterval})};
+const Op tan{on_reals(
+    {"tan", "The tangent of each element.", "terra.tan(terra.zeros(2))", tan_gradient, saves_result(), kUnitInterval})};
 const Op asin{on_reals({"asin", "The angle in [-pi/2, pi/2] whose sine is each element.",
                         "terra.asin(terra.tensor([1.0]))", asin_gradient, saves({0}), kUnitInterval, "arcsin"})};
-const Op acos{on_reals({"acos", "The angle in [0, pi] whose cosine is each element.",
-                        "terra.acos(terra.tensor([1.0]))", acos_gradient, saves({0}), kUnitInterval, "arccos"})};
+const Op acos{on_reals({"acos", "The angle in [0, pi] whose cosine is each element.", "terra.acos(terra.tensor([1.0]))",
+                        acos_gradient, saves({0}), kUnitInterval, "arccos"})};
 const Op atan{on_reals({"atan", "The angle in (-pi/2, pi/2) whose tangent is each element.",
                         "terra.atan(terra.tensor([1.0]))", atan_gradient, saves({0}), kUnitInterval, "arctan"})};
-const Op sinh{on_reals({"sinh", "The hyperbolic sine of each element.", "terra.sinh(terra.zeros(2))", sinh_gradient,
-                        saves({0})})};
-const Op cosh{on_reals({"cosh", "The hyperbolic cosine of each element.", "terra.cosh(terra.zeros(2))", cosh_gradient,
-                        saves({0})})};
-const Op tanh{on_reals({"tanh", "The hyperbolic tangent of each element.", "terra.tanh(terra.zeros(2))",
-                        tanh_gradient, saves_result()})};
+const Op sinh{on_reals(
+    {"sinh", "The hyperbolic sine of each element.", "terra.sinh(terra.zeros(2))", sinh_gradient, saves({0})})};
+const Op cosh{on_reals(
+    {"cosh", "The hyperbolic cosine of each element.", "terra.cosh(terra.zeros(2))", cosh_gradient, saves({0})})};
+const Op tanh{on_reals(
+    {"tanh", "The hyperbolic tangent of each element.", "terra.tanh(terra.zeros(2))", tanh_gradient, saves_result()})};
 const Op sigmoid{on_reals({"sigmoid", "1 / (1 + exp(-x)) of each element.", "terra.sigmoid(terra.zeros(2))",
                            sigmoid_gradient, saves_result()})};
-const Op erf{on_reals({"erf", "The error function of each element.", "terra.erf(terra.zeros(2))", erf_gradient,
-                       saves({0})})};
-const Op erfc{on_reals({"erfc", "1 minus the error function of each element.", "terra.erfc(terra.zeros(2))",
-                        erfc_gradient, saves({0})})};
+const Op erf{
+    on_reals({"erf", "The error function of each element.", "terra.erf(terra.zeros(2))", erf_gradient, saves({0})})};
+const Op erfc{on_reals(
+    {"erfc", "1 minus the error function of each element.", "terra.erfc(terra.zeros(2))", erfc_gradient, saves({0})})};
 
 const Op neg{keeping_dtype({.name = "neg",
                             .doc = "Minus each element.",
@@ -236,8 +236,8 @@ const Op square{{.name = "square",
                  .flags = kVisibleInPlace,
                  .composite = square_of,
                  .samples = {{"randn(3, 4)"}, {"randint(-4, 5, (4, 2))", "int", false}}}};
-const Op frac{composed("frac", "The fraction of each element, with its sign.", "terra.frac(terra.tensor([1.5]))",
-                       frac_of)};
+const Op frac{
+    composed("frac", "The fraction of each element, with its sign.", "terra.frac(terra.tensor([1.5]))", frac_of)};
 const Op positive{{.name = "positive",
                    .signature = "(Tensor self) -> Tensor",
                    .doc = "The tensor itself.",
@@ -250,8 +250,7 @@ const Op rad2deg{composed("rad2deg", "Radians as degrees.", "terra.rad2deg(terra
 
 const Op tanh_backward{from_result("tanh_backward", "The gradient of tanh from its result: grad * (1 - out * out).",
                                    tanh_backward_gradient)};
-const Op sigmoid_backward{from_result("sigmoid_backward",
-                                      "The gradient of sigmoid from its result: grad * out * (1 - out).",
-                                      sigmoid_backward_gradient)};
+const Op sigmoid_backward{from_result(
+    "sigmoid_backward", "The gradient of sigmoid from its result: grad * out * (1 - out).", sigmoid_backward_gradient)};
 
 }  // namespace terra::ops

@@ -7,7 +7,8 @@
 
 namespace terra {
 
-/// Walks both shapes from the right: every maximal run of dimensions that lies in memory like one must be split exactly.
+/// Walks both shapes from the right: every maximal run of dimensions that lies in memory like one must be split
+/// exactly.
 std::optional<Dims> strides_of_view(const Dims& sizes, const Dims& strides, std::span<const int64_t> wanted) {
   if (checked_numel(sizes) == 0) return sizes == Dims(wanted) ? strides : contiguous_strides(wanted);
   Dims out(wanted.size(), 1);
@@ -46,10 +47,11 @@ Dims inferred_sizes(std::span<const int64_t> wanted, int64_t numel) {
     }
   }
   if (unknown >= 0) {
-    check(known != 0 || numel != 0,
-          "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value "
-          "and is ambiguous",
-          to_string(wanted));
+    check(
+        known != 0 || numel != 0,
+        "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value "
+        "and is ambiguous",
+        to_string(wanted));
     check(known != 0 && numel % known == 0, "shape '{}' is invalid for input of size {}", to_string(wanted), numel);
     out[unknown] = numel / known;
   } else {
@@ -209,8 +211,8 @@ void diagonal_shape(Inference& f) {
   Shape s(f);
   const int64_t a = wrap_dim(f.integer(2), f.rank(0)), b = wrap_dim(f.integer(3), f.rank(0)), k = f.integer(1);
   check(a != b, "diagonal dimensions cannot be identical {}, {}", f.integer(2), f.integer(3));
-  const int64_t length = std::max<int64_t>(0, k >= 0 ? std::min(s.sizes[a], s.sizes[b] - k)
-                                                     : std::min(s.sizes[a] + k, s.sizes[b]));
+  const int64_t length =
+      std::max<int64_t>(0, k >= 0 ? std::min(s.sizes[a], s.sizes[b] - k) : std::min(s.sizes[a] + k, s.sizes[b]));
   if (length > 0) s.offset += k >= 0 ? k * s.strides[b] : -k * s.strides[a];
   const int64_t stride = s.strides[a] + s.strides[b];
   s.erase(std::max(a, b));
@@ -281,9 +283,7 @@ void slice_gradient(Backward& b) {
   const auto [start, length] = sliced(b.arg(2), b.arg(3), step, b.sizes(0)[dim]);
   b.set(0, padded(b, b.grad(), dim, start, step));
 }
-void diagonal_gradient(Backward& b) {
-  b.set(0, diagonal_backward(b.grad(), b.sizes(0), b.arg(1), b.arg(2), b.arg(3)));
-}
+void diagonal_gradient(Backward& b) { b.set(0, diagonal_backward(b.grad(), b.sizes(0), b.arg(1), b.arg(2), b.arg(3))); }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
 void reshape_of(Composition& c) {
@@ -358,15 +358,15 @@ constexpr uint32_t kViewVisible = kView | kVisible | kCheap;
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op view{{.name = "view",
-               .signature = "(Tensor self, int[] *size) -> Tensor",
-               .doc = "The same elements under another shape; -1 stands for what is left.",
-               .example = "terra.arange(6).view(2, -1)",
-               .flags = kView | kMethod | kCheap,
-               .shape = view_shape,
-               .gradient = reshape_gradient,
-               .samples = {{"randn(2, 6), (3, 4)"}, {"randn(2, 3, 4), (-1,)"}, {"randn(()), (1, 1)"},
-                           {"randn(0, 3), (3, 0)"}}}};
+const Op view{
+    {.name = "view",
+     .signature = "(Tensor self, int[] *size) -> Tensor",
+     .doc = "The same elements under another shape; -1 stands for what is left.",
+     .example = "terra.arange(6).view(2, -1)",
+     .flags = kView | kMethod | kCheap,
+     .shape = view_shape,
+     .gradient = reshape_gradient,
+     .samples = {{"randn(2, 6), (3, 4)"}, {"randn(2, 3, 4), (-1,)"}, {"randn(()), (1, 1)"}, {"randn(0, 3), (3, 0)"}}}};
 const Op reshape{{.name = "reshape",
                   .signature = "(Tensor self, int[] *shape) -> Tensor",
                   .doc = "The same elements under another shape: a view where strides allow, else a copy.",
@@ -399,15 +399,15 @@ const Op t{{.name = "t",
             .shape = t_shape,
             .gradient = t_gradient,
             .samples = {{"randn(2, 3)"}, {"randn(3)"}}}};
-const Op squeeze{{.name = "squeeze",
-                  .signature = "(Tensor self, int[1]? dim=None) -> Tensor",
-                  .doc = "The view without its dimensions of size 1, or without those of them that are in dim.",
-                  .example = "terra.ones(2, 1, 3).squeeze(1).shape",
-                  .flags = kViewVisible,
-                  .shape = squeeze_shape,
-                  .gradient = reshape_gradient,
-                  .samples = {{"randn(2, 1, 3, 1)"}, {"randn(2, 1, 3), 1"}, {"randn(2, 1, 3), 0"},
-                              {"randn(1, 2, 1), (0, -1)"}}}};
+const Op squeeze{
+    {.name = "squeeze",
+     .signature = "(Tensor self, int[1]? dim=None) -> Tensor",
+     .doc = "The view without its dimensions of size 1, or without those of them that are in dim.",
+     .example = "terra.ones(2, 1, 3).squeeze(1).shape",
+     .flags = kViewVisible,
+     .shape = squeeze_shape,
+     .gradient = reshape_gradient,
+     .samples = {{"randn(2, 1, 3, 1)"}, {"randn(2, 1, 3), 1"}, {"randn(2, 1, 3), 0"}, {"randn(1, 2, 1), (0, -1)"}}}};
 const Op unsqueeze{{.name = "unsqueeze",
                     .signature = "(Tensor self, int dim) -> Tensor",
                     .doc = "The view with a further dimension of size 1 at dim.",
@@ -441,15 +441,16 @@ const Op select{{.name = "select",
                  .shape = select_shape,
                  .gradient = select_gradient,
                  .samples = {{"randn(4, 5), 1, 2"}, {"randn(4), 0, -1"}}}};
-const Op slice{{.name = "slice",
-                .signature = "(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
-                .doc = "The view of a Python slice of dim.",
-                .example = "terra.arange(6)[1:5:2]",
-                .flags = kView | kCheap,
-                .shape = slice_shape,
-                .gradient = slice_gradient,
-                .samples = {{"randn(5, 4), 0, 1, 4"}, {"randn(5, 4), 1, None, None, 3"}, {"randn(5), 0, -3, -1"},
-                            {"randn(5), 0, 4, 2"}}}};
+const Op slice{
+    {.name = "slice",
+     .signature = "(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
+     .doc = "The view of a Python slice of dim.",
+     .example = "terra.arange(6)[1:5:2]",
+     .flags = kView | kCheap,
+     .shape = slice_shape,
+     .gradient = slice_gradient,
+     .samples = {
+         {"randn(5, 4), 0, 1, 4"}, {"randn(5, 4), 1, None, None, 3"}, {"randn(5), 0, -3, -1"}, {"randn(5), 0, 4, 2"}}}};
 const Op diagonal{{.name = "diagonal",
                    .signature = "(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
                    .doc = "The view of a diagonal of two dimensions, as the last dimension.",
@@ -481,14 +482,14 @@ const Op alias{{.name = "alias",
                 .gradient = detached_gradient,
                 .samples = {{"randn(2, 3)"}}}};
 
-const Op flatten{{.name = "flatten",
-                  .signature = "(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
-                  .doc = "The dimensions start_dim to end_dim as one.",
-                  .example = "terra.ones(2, 3, 4).flatten(1).shape",
-                  .flags = kVisible,
-                  .composite = flatten_of,
-                  .samples = {{"randn(2, 3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4).transpose(0, 1), 0, 1"},
-                              {"randn(())"}}}};
+const Op flatten{
+    {.name = "flatten",
+     .signature = "(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+     .doc = "The dimensions start_dim to end_dim as one.",
+     .example = "terra.ones(2, 3, 4).flatten(1).shape",
+     .flags = kVisible,
+     .composite = flatten_of,
+     .samples = {{"randn(2, 3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4).transpose(0, 1), 0, 1"}, {"randn(())"}}}};
 const Op unflatten{{.name = "unflatten",
                     .signature = "(Tensor self, int dim, int[] sizes) -> Tensor",
                     .doc = "The view with dim split into dimensions of the given sizes.",
