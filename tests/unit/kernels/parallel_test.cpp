@@ -88,6 +88,7 @@ TEST_CASE("several threads may ask at once", "[parallel]") {
   CHECK(wrong == 0);
 }
 
+#ifndef __SANITIZE_THREAD__  // which forbids new threads in the child
 TEST_CASE("a child process has a pool of its own", "[parallel]") {
   set_threads(3);
   visits(100, 1);
@@ -98,6 +99,7 @@ TEST_CASE("a child process has a pool of its own", "[parallel]") {
   CHECK(status == 0);
   CHECK(visits(100, 1) == std::vector<int>(100, 1));
 }
+#endif
 
 TEST_CASE("the number of processors is sensible", "[parallel]") {
   CHECK(usable_processors() >= 1);
