@@ -57,6 +57,9 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   copy_attributes(self, result.get(), memo);
   if (const Tensor gradient = autograd::grad(tensor_of(self)); gradient.defined()) {
     Object object = Object::steal(wrap(gradient));
+    // The memo knows objects by address: this one has to live as long as the memo.
+    Object module = owned(PyImport_ImportModule("copy"));
+    owned(PyObject_CallMethod(module.get(), "_keep_alive", "OO", object.get(), memo));
     autograd::set_grad(copy, tensor_of(deepcopy(object.get(), memo).get()));
   }
   return result;
