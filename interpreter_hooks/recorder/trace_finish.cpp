@@ -6,12 +6,6 @@
 
 #include <map>
 
-#if __has_include("graph/cache/pair.h")
-constexpr bool graphs_carry_gradients = true;
-#else
-constexpr bool graphs_carry_gradients = false;
-#endif
-
 namespace terra::capture {
 
 using graph::kNoValue;
@@ -133,15 +127,6 @@ void TraceBuilder::finish(Entry& entry) {
   if (gradients_) link_gradients();
   if (!r_.alive()) return;
   guard_tensors(entry);
-  for (auto& [id, reg] : outputs_) {
-    for (auto& [object, shadow] : r_.shadows()) {
-      if (shadow.trace_id != id || shadow.outside || !is_tensor(object)) continue;
-      const TensorImpl& tensor = *tensor_of(object);
-      if (!graphs_carry_gradients && tensor.requires_grad && !is_leaf(tensor)) {
-        return r_.stop(Reason::GradientState, "a result that requires grad leaves the frame");
-      }
-    }
-  }
   renumber();
   for (Input& input : inputs_) entry.tensors.push_back(input.reg);
   for (auto& [reg, input] : scalars_) entry.scalars.push_back(reg);
