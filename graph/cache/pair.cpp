@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/spent_node.h"
 #include "engine/autograd/saved.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -66,7 +67,8 @@ class PairNode final : public autograd::Node {
           break;
         case SavedValue::Kind::Fresh: {
           const ValueMeta& m = forward.graph().meta(forward.graph().outputs[s.index]);
-          saved_.emplace_back(Tensor::view_of(made.storages[s.index], m.dtype, m.sizes, contiguous_strides(m.sizes), 0), false);
+          saved_.emplace_back(Tensor::view_of(made.storages[s.index], m.dtype, m.sizes, contiguous_strides(m.sizes), 0),
+                              false);
           break;
         }
         case SavedValue::Kind::ScalarInput: saved_scalars_.push_back(forward.scalar_input(s.index)); break;
@@ -78,11 +80,7 @@ class PairNode final : public autograd::Node {
   }
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
-    check(!released_,
-          "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-          "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-          "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-          "saved tensors after calling backward.");
+    if (released_) autograd::fail_spent();
     if (grad_enabled()) return apply_differentiably(grads);
     const Ref<Node> self(this);
     std::vector<Tensor> tensors, tangents;
@@ -107,10 +105,11 @@ class PairNode final : public autograd::Node {
   std::vector<Tensor> apply_differentiably(const std::vector<Tensor>& grads) {
     const Program& p = shared_->forward.program();
     if (!p.generators.empty())
-      throw Error(ErrorKind::NotImplementedError,
-                  fmt::format("'{}' drew random numbers inside a captured region: its gradient can't be differentiated again. "
-                              "Run it under terra.capture.off() to do so.",
-                              shared_->trace.name));
+      throw Error(
+          ErrorKind::NotImplementedError,
+          fmt::format("'{}' drew random numbers inside a captured region: its gradient can't be differentiated again. "
+                      "Run it under terra.capture.off() to do so.",
+                      shared_->trace.name));
     static const Op* clone = find_op("clone");
     const Ref<Node> self(this);
     std::vector<Tensor> tensors;
@@ -173,10 +172,13 @@ class Pair final : public Compiled {
     Runner& forward = shared_->forward;
     Runner::Made made;
     Ref<PairNode> node;
-    const RunResult result = forward.run(inputs, scalars, {}, interrupt_poll(), [&] {
-      node = Ref<PairNode>(new PairNode(shared_, inputs));
-      return !before_commit || before_commit();
-    }, made);
+    const RunResult result = forward.run(
+        inputs, scalars, {}, interrupt_poll(),
+        [&] {
+          node = Ref<PairNode>(new PairNode(shared_, inputs));
+          return !before_commit || before_commit();
+        },
+        made);
     if (result.status != RunStatus::Done) return result;
     forward.publish(inputs, made);
     node->save(inputs, scalars, made);
@@ -186,14 +188,17 @@ class Pair final : public Compiled {
       if (specs.size() == 1)
         autograd::set_history(made.tensors[specs[k]], pair, k);
       else
-        autograd::set_history(made.tensors[specs[k]], Ref<autograd::Node>(new ResultNode(pair, k, shared_->names[k])), 0);
+        autograd::set_history(made.tensors[specs[k]], Ref<autograd::Node>(new ResultNode(pair, k, shared_->names[k])),
+                              0);
     }
     forward.collect(made, outputs);
     return result;
   }
 
   std::string text() const override { return print(shared_->forward.graph()) + print(shared_->backward.graph()); }
-  size_t node_count() const override { return count_nodes(shared_->forward.graph()) + count_nodes(shared_->backward.graph()); }
+  size_t node_count() const override {
+    return count_nodes(shared_->forward.graph()) + count_nodes(shared_->backward.graph());
+  }
   size_t call_count() const override { return shared_->forward.program().calls; }
 
  private:

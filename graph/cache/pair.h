@@ -7,8 +7,8 @@
 
 namespace terra::graph {
 
-/// Runs the forward half; results that require grad carry one node whose backward runs the other half. Each run keeps its
-/// own saved values, so a forward may run many times before any backward.
+/// Runs the forward half; results that require grad carry one node whose backward runs the other half. Each run keeps
+/// its own saved values, so a forward may run many times before any backward.
 std::shared_ptr<Compiled> make_pair(Partition partition, const Trace& trace);
 
 }  // namespace terra::graph

@@ -1,6 +1,7 @@
 #include "graph/cache/run.h"
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/random/generator.h"
 #include "graph/executor/planner.h"
@@ -40,7 +41,8 @@ Plan Runner::plan(const Program& program) {
   PlanRequest request;
   for (const InputBinding& in : program.inputs) request.input_strides.push_back(in.strides);
   for (ValueId v : program.graph.outputs)
-    request.roles.push_back({program.graph.meta(v).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
+    request.roles.push_back(
+        {program.graph.meta(v).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
   for (const StorageWrite& w : program.writes) request.roles[w.output] = {OutputRole::Kind::Write, w.input};
   return make_plan(program.graph, std::move(request));
 }
@@ -55,7 +57,8 @@ RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> sc
     switch (in.kind) {
       case InputBinding::Kind::Tensor: {
         const TensorImpl& t = *inputs[in.index];
-        instance_.bind_input(i, static_cast<char*>(t.storage->data()) + in.offset * static_cast<int64_t>(size_of(t.dtype)));
+        instance_.bind_input(
+            i, static_cast<char*>(t.storage->data()) + in.offset * static_cast<int64_t>(size_of(t.dtype)));
         break;
       }
       case InputBinding::Kind::Scalar: instance_.bind_scalar(i, scalars[in.index]); break;
@@ -91,6 +94,8 @@ void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
     }
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, s.offset));
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
+    if (s.spent)
+      autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
 }
 

@@ -15,8 +15,8 @@ class Runner {
 
   /// What a run made, before anything is published.
   struct Made {
-    std::vector<Tensor> tensors;          ///< by spec
-    std::vector<Ref<Storage>> storages;   ///< by graph output; null where not fresh
+    std::vector<Tensor> tensors;         ///< by spec
+    std::vector<Ref<Storage>> storages;  ///< by graph output; null where not fresh
   };
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has

@@ -34,7 +34,8 @@ bool reads_only_as_replaced(const Node& node, size_t result, ValueId old, const 
   });
   if (!is_elementwise_node(node)) return good && times == 1;
   for (size_t a = 0; a < node.args.size(); ++a)
-    if (const auto* use = std::get_if<Use>(&node.args[a]); use && use->id == old) good &= read_before_made(node, a, result);
+    if (const auto* use = std::get_if<Use>(&node.args[a]); use && use->id == old)
+      good &= read_before_made(node, a, result);
   return good;
 }
 
@@ -117,7 +118,8 @@ CommitChoice choose_commits(const Graph& graph, const std::vector<OutputRole>& r
     if (n < 0 || uses[value] != 1 || !cannot_fail(graph.nodes[n])) continue;
     const Node& node = graph.nodes[n];
     const auto& strides = input_strides.empty() ? Dims() : input_strides[roles[o].input];
-    if (!(graph.meta(value) == graph.meta(input)) || (!input_strides.empty() && !contiguous(graph.meta(input).sizes, strides)))
+    if (!(graph.meta(value) == graph.meta(input)) ||
+        (!input_strides.empty() && !contiguous(graph.meta(input).sizes, strides)))
       continue;
     for (size_t r = 0; r < node.results.size(); ++r) {
       if (node.results[r] != value) continue;
@@ -140,8 +142,7 @@ CommitChoice choose_commits(const Graph& graph, const std::vector<OutputRole>& r
     for (size_t k = 0; k < candidates.size() && !changed; ++k) {
       const Candidate& c = candidates[k];
       bool good = tail[c.node] && !escapes[c.input];
-      for (int32_t reader : readers[c.input])
-        good &= reader == c.node || !tail[reader] || reader < c.node;
+      for (int32_t reader : readers[c.input]) good &= reader == c.node || !tail[reader] || reader < c.node;
       good &= reads_only_as_replaced(graph.nodes[c.node], c.result, c.input, root);
       if (good) continue;
       candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(k));

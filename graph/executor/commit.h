@@ -9,11 +9,11 @@ namespace terra::graph {
 /// Which nodes form the tail, and for each graph output that is a write whether a tail node makes it in place.
 ///
 /// A node is chosen iff it makes the final value of an input elementwise from the input's old value (an update, an
-/// elementwise op, a fused chain, a write to a view), it can't fail, all its results are such final values, nothing else
-/// uses them, and every other reader of the old value runs in the body or earlier in the tail.
+/// elementwise op, a fused chain, a write to a view), it can't fail, all its results are such final values, nothing
+/// else uses them, and every other reader of the old value runs in the body or earlier in the tail.
 struct CommitChoice {
-  std::vector<bool> in_tail;          ///< by node
-  std::vector<bool> written_in_place; ///< by graph output
+  std::vector<bool> in_tail;           ///< by node
+  std::vector<bool> written_in_place;  ///< by graph output
 };
 CommitChoice choose_commits(const Graph& graph, const std::vector<OutputRole>& roles,
                             const std::vector<Dims>& input_strides);

@@ -1,4 +1,5 @@
-// Steps that run nested graphs: each has an instance of its own, whose operands are copied where they aren't contiguous.
+// Steps that run nested graphs: each has an instance of its own, whose operands are copied where they aren't
+// contiguous.
 #include <cstring>
 
 #include "engine/errors/errors.h"
@@ -132,12 +133,14 @@ bool run_while(Block& block, Instance& outer) {
   for (int turn = 0;; turn ^= 1) {
     for (size_t k = 0; k < n; ++k) {
       if (now[k]) condition.bind_input(k, now[k]), step.bind_input(k, now[k]);
-      if (b.operands[k].kind == ValueKind::Scalar) condition.bind_scalar(k, scalars[k]), step.bind_scalar(k, scalars[k]);
+      if (b.operands[k].kind == ValueKind::Scalar)
+        condition.bind_scalar(k, scalars[k]), step.bind_scalar(k, scalars[k]);
     }
     if (truth_meta.is_tensor()) condition.bind_fresh(0, b.truth.data());
     if (!run_inner(outer, condition)) return false;
-    const bool holds = truth_meta.is_tensor() ? read_scalar(b.truth.data(), truth_meta.dtype, Scalar::Kind::Bool).to_bool()
-                                              : condition.scalar(cg.outputs[0]).to_bool();
+    const bool holds = truth_meta.is_tensor()
+                           ? read_scalar(b.truth.data(), truth_meta.dtype, Scalar::Kind::Bool).to_bool()
+                           : condition.scalar(cg.outputs[0]).to_bool();
     if (!holds) break;
     for (size_t k = 0; k < n; ++k)
       if (now[k]) step.bind_fresh(k, b.state[turn][k].data());
@@ -179,7 +182,8 @@ MadeBlock make_while_block(Instance& instance, const Node& node) {
   fill(*b, instance, node, 0);
   for (auto& buffers : b->state) {
     buffers.resize(b->operands.size());
-    for (size_t k = 0; k < b->operands.size(); ++k) buffers[k].resize(instance.plan().graph.meta(b->operands[k].id).bytes() + 1);
+    for (size_t k = 0; k < b->operands.size(); ++k)
+      buffers[k].resize(instance.plan().graph.meta(b->operands[k].id).bytes() + 1);
   }
   const Graph& condition = *node.bodies[0];
   b->truth.resize(condition.meta(condition.outputs[0]).bytes() + 1);

@@ -11,9 +11,9 @@
 namespace terra::graph {
 namespace {
 
-constexpr int kMaxSlots = 8;             // operands of one elementwise op, the output included
+constexpr int kMaxSlots = 8;                // operands of one elementwise op, the output included
 constexpr int64_t kTileBudget = 24 * 1024;  // bytes that a tile of all operands may take: most of an L1 cache
-constexpr int64_t kShortRow = 32;        // rows shorter than this are gathered into tiles
+constexpr int64_t kShortRow = 32;           // rows shorter than this are gathered into tiles
 
 bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
 

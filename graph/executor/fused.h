@@ -1,8 +1,8 @@
 // The tiled interpreter of elementwise chains.
 //
-// All ops of a chain run over one iteration space, in tiles that stay in the L1 cache: a tile of every intermediate value
-// is computed by the same inner loop that eager execution uses (kernels/abi/kernel.h: the value of an element doesn't
-// depend on where loops are split), so fused and eager results are equal bit for bit.
+// All ops of a chain run over one iteration space, in tiles that stay in the L1 cache: a tile of every intermediate
+// value is computed by the same inner loop that eager execution uses (kernels/abi/kernel.h: the value of an element
+// doesn't depend on where loops are split), so fused and eager results are equal bit for bit.
 #pragma once
 #include <memory>
 #include <vector>
@@ -36,17 +36,17 @@ class FusedBlock {
  private:
   /// Where a step finds or puts one of its operands.
   enum class SlotKind : uint8_t {
-    Memory,  ///< contiguous over the iteration space: base + index * step
-    One,     ///< a single element
-    Strided, ///< anything else
-    Tile,    ///< scratch of this tile
+    Memory,   ///< contiguous over the iteration space: base + index * step
+    One,      ///< a single element
+    Strided,  ///< anything else
+    Tile,     ///< scratch of this tile
   };
   struct Slot {
     SlotKind kind = SlotKind::Tile;
-    uint8_t size = 4;          ///< bytes per element
-    char* data = nullptr;      ///< Memory, One, Strided
-    int32_t strided = -1;      ///< Strided: index into strided_
-    int32_t tile = -1;         ///< scratch number: Tile always, Strided in gather mode
+    uint8_t size = 4;      ///< bytes per element
+    char* data = nullptr;  ///< Memory, One, Strided
+    int32_t strided = -1;  ///< Strided: index into strided_
+    int32_t tile = -1;     ///< scratch number: Tile always, Strided in gather mode
   };
   struct StepRecord {
     ElementwiseLoop loop = nullptr;
@@ -83,9 +83,9 @@ class FusedBlock {
   std::vector<int64_t> dims_;  ///< collapsed sizes, innermost last; empty when nothing is strided
   std::vector<Place> kept_;    ///< places of strided operands until collapsed
   int64_t numel_ = 0;
-  int64_t tile_ = 0;           ///< elements
-  int32_t tiles_ = 0;          ///< scratch tiles
-  int64_t tile_bytes_ = 0;     ///< of one scratch tile
+  int64_t tile_ = 0;        ///< elements
+  int32_t tiles_ = 0;       ///< scratch tiles
+  int64_t tile_bytes_ = 0;  ///< of one scratch tile
   int64_t grain_ = 0;
   bool gather_ = false;
 };

@@ -66,7 +66,9 @@ bool run_host_call(Block& block, Instance& instance) {
 }  // namespace
 
 Tensor Located::tensor() const {
-  return Tensor::view_of(Storage::wrap(data, 0, [](void*) {}, nullptr), place->dtype, place->sizes, place->strides, 0);
+  return Tensor::view_of(Storage::wrap(
+                             data, 0, [](void*) {}, nullptr),
+                         place->dtype, place->sizes, place->strides, 0);
 }
 
 MadeBlock make_host_op_block(Instance& instance, const Node& node) {
@@ -75,7 +77,8 @@ MadeBlock make_host_op_block(Instance& instance, const Node& node) {
   size_t uses = 0;
   for_each_use(node, [&](ValueId id) {
     if (!instance.plan().graph.meta(id).is_tensor())
-      throw InternalError("the op '" + std::string(node.op->name) + "' needs a number that is only known when the graph runs");
+      throw InternalError("the op '" + std::string(node.op->name) +
+                          "' needs a number that is only known when the graph runs");
     ++uses;
   });
   b->sources.resize(uses);

@@ -84,9 +84,9 @@ class Instance {
   Plan plan_;
   char* arena_ = nullptr;
   std::vector<Bound> input_addresses_, fresh_addresses_;
-  std::vector<Scalar> scalars_;                         // by value
+  std::vector<Scalar> scalars_;                          // by value
   std::vector<std::vector<KernelArg*>> scalar_readers_;  // by value
-  std::vector<Handle> handles_;                         // by value
+  std::vector<Handle> handles_;                          // by value
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Instruction> body_, tail_;
   Stop stop_;

@@ -38,8 +38,8 @@ struct OutputRole {
 
 struct Plan {
   Graph graph;
-  std::vector<OutputRole> roles;      ///< one per graph output
-  std::vector<Place> places;          ///< by value; buffer -1: not a tensor, or never materialised
+  std::vector<OutputRole> roles;  ///< one per graph output
+  std::vector<Place> places;      ///< by value; buffer -1: not a tensor, or never materialised
   std::vector<Buffer> buffers;
   std::vector<Step> body, tail;
   size_t arena_bytes = 0;

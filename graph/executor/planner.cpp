@@ -58,9 +58,8 @@ class Planner {
     for (const Node& n : g().nodes)
       if (n.is_op(kView)) root_[n.results[0]] = root_[std::get<Use>(n.args[0]).id];
     for (size_t k = 0; k < order_.size(); ++k)
-      for_each_use(g().nodes[order_[k]], [&](ValueId id) {
-        last_use_[root_[id]] = std::max(last_use_[root_[id]], static_cast<int32_t>(k));
-      });
+      for_each_use(g().nodes[order_[k]],
+                   [&](ValueId id) { last_use_[root_[id]] = std::max(last_use_[root_[id]], static_cast<int32_t>(k)); });
     for (ValueId id : g().outputs) last_use_[root_[id]] = kForever;
     position_ = -1;
   }
@@ -121,7 +120,8 @@ class Planner {
   void place_fresh(ValueId v) {
     const int32_t output = claimed_by_[v];
     const auto kind = output >= 0 ? Buffer::Kind::Fresh : Buffer::Kind::Arena;
-    plan_.places[v] = contiguous_place(add_buffer(kind, static_cast<uint32_t>(std::max(output, 0)), meta(v).bytes()), meta(v));
+    plan_.places[v] =
+        contiguous_place(add_buffer(kind, static_cast<uint32_t>(std::max(output, 0)), meta(v).bytes()), meta(v));
   }
 
   /// True iff nobody reads the memory of `old` after the node being planned, and it is the plan's to reuse. `old` must
@@ -273,7 +273,8 @@ class Planner {
 
   // ---- outputs ---------------------------------------------------------------------------------------------------
 
-  /// Fresh outputs that weren't computed in place, and new values of storages that the copies at the commit could spoil.
+  /// Fresh outputs that weren't computed in place, and new values of storages that the copies at the commit could
+  /// spoil.
   void materialise_outputs() {
     committed_.resize(plan_.roles.size());
     for (size_t o = 0; o < plan_.roles.size(); ++o) {
@@ -283,7 +284,8 @@ class Planner {
       if (role.kind == OutputRole::Kind::Fresh) {
         const Buffer::Kind kind = p.buffer >= 0 ? plan_.buffers[p.buffer].kind : Buffer::Kind::Arena;
         if (kind == Buffer::Kind::Fresh && plan_.buffers[p.buffer].index == o) continue;
-        const Place to = contiguous_place(add_buffer(Buffer::Kind::Fresh, static_cast<uint32_t>(o), meta(v).bytes()), meta(v));
+        const Place to =
+            contiguous_place(add_buffer(Buffer::Kind::Fresh, static_cast<uint32_t>(o), meta(v).bytes()), meta(v));
         add_copy(p, to);
       } else if (role.kind == OutputRole::Kind::Write && !commits_.written_in_place[o]) {
         committed_[o] = p;
@@ -324,7 +326,8 @@ class Planner {
   }
 
   size_t workspace_bytes(const Step& s) const {
-    if (s.kind == Step::Kind::Copy || s.node->kind != NodeKind::Op || s.node->op->is(kHost) || is_elementwise_node(*s.node))
+    if (s.kind == Step::Kind::Copy || s.node->kind != NodeKind::Op || s.node->op->is(kHost) ||
+        is_elementwise_node(*s.node))
       return 0;
     const std::unique_ptr<KernelBlock> block = make_kernel_block(plan_, *s.node);
     return block->kernel->workspace ? block->kernel->workspace(block->call) : 0;
@@ -345,7 +348,7 @@ class Planner {
   CommitChoice commits_;
   std::vector<size_t> order_;  // nodes as they run: body, then tail
   size_t body_nodes_ = 0;
-  int32_t position_ = 0;       // in order_
+  int32_t position_ = 0;  // in order_
   std::vector<ValueId> root_;
   std::vector<int32_t> last_use_;
   std::vector<int32_t> claimed_by_;  // value -> fresh output

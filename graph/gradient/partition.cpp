@@ -37,9 +37,9 @@ class Cutter {
     }
   }
 
-  /// Values that gradient rules read, themselves or through views: eager execution would have kept them (and checked their
-  /// versions), so inputs among them are kept by reference. Others are copied, since the program may legally write them
-  /// before backward.
+  /// Values that gradient rules read, themselves or through views: eager execution would have kept them (and checked
+  /// their versions), so inputs among them are kept by reference. Others are copied, since the program may legally
+  /// write them before backward.
   void mark_kept_by_rules() {
     kept_by_rule_.assign(g_.values.size(), false);
     for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o) kept_by_rule_[g_.outputs[o]] = true;
@@ -50,10 +50,12 @@ class Cutter {
     }
   }
 
-  bool can_repeat(const Node& n) const { return n.kind == NodeKind::Op && n.is_pure() && n.op->is(kCheap | kView) && !n.op->is(kHost); }
+  bool can_repeat(const Node& n) const {
+    return n.kind == NodeKind::Op && n.is_pure() && n.op->is(kCheap | kView) && !n.op->is(kHost);
+  }
 
-  /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between them
-  /// is cut where v is saved.
+  /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between
+  /// them is cut where v is saved.
   void choose_saved() {
     const size_t values = g_.values.size(), source = 2 * values, sink = source + 1;
     std::vector<bool> read_by_gradient(values, false);
@@ -62,7 +64,8 @@ class Cutter {
     for (const auto& [id, tensor] : g_.constants) constant[id] = true;
     std::vector<bool> needed(values, false);  // may be read in the backward half: bounds the network
     for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o)
-      if (!after_tangent_[g_.outputs[o]] && !constant[g_.outputs[o]]) needed[g_.outputs[o]] = read_by_gradient[g_.outputs[o]] = true;
+      if (!after_tangent_[g_.outputs[o]] && !constant[g_.outputs[o]])
+        needed[g_.outputs[o]] = read_by_gradient[g_.outputs[o]] = true;
     for (size_t n = g_.nodes.size(); n-- > 0;) {
       const Node& node = g_.nodes[n];
       bool repeated = backward_[n];
@@ -80,7 +83,8 @@ class Cutter {
       const bool is_input = made_by_[v] < 0;
       const ValueMeta& meta = g_.meta(v);
       int64_t cost = 1;
-      if (meta.is_tensor() && !(is_input && kept_by_rule_[v] && !is_written_input(v))) cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
+      if (meta.is_tensor() && !(is_input && kept_by_rule_[v] && !is_written_input(v)))
+        cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
       net.add_edge(2 * v, 2 * v + 1, cost);
       if (is_input || !can_repeat(g_.nodes[made_by_[v]])) net.add_edge(source, 2 * v, FlowNetwork::kInfinite);
       if (read_by_gradient[v]) net.add_edge(2 * v + 1, sink, FlowNetwork::kInfinite);
@@ -137,7 +141,8 @@ class Cutter {
 
   /// The run itself replaces what the input holds.
   bool is_written_input(ValueId v) const {
-    return std::any_of(joint_.writes.begin(), joint_.writes.end(), [&](const StorageWrite& w) { return g_.inputs[w.input] == v; });
+    return std::any_of(joint_.writes.begin(), joint_.writes.end(),
+                       [&](const StorageWrite& w) { return g_.inputs[w.input] == v; });
   }
 
   void make_backward() {
@@ -158,7 +163,8 @@ class Cutter {
         in.index = scalars_++;
       } else {
         in.index = tensors_++;
-        in.strides = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].strides : contiguous_strides(g.meta(v).sizes);
+        in.strides = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].strides
+                                                       : contiguous_strides(g.meta(v).sizes);
         in.offset = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].offset : 0;
       }
       b.inputs.push_back(std::move(in));

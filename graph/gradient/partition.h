@@ -9,8 +9,8 @@ namespace terra::graph {
 /// A value that the forward half keeps for the backward half.
 struct SavedValue {
   enum class Kind : uint8_t {
-    Input,         ///< the tensor (or stretch of storage) that forward graph input `index` is: by reference, with its version
-    Fresh,         ///< forward graph output `index`, a storage of its own
+    Input,  ///< the tensor (or stretch of storage) that forward graph input `index` is: by reference, with its version
+    Fresh,  ///< forward graph output `index`, a storage of its own
     ScalarInput,   ///< what forward graph input `index` was
     ScalarOutput,  ///< what forward graph output `index` was
   };
@@ -19,13 +19,15 @@ struct SavedValue {
 };
 
 struct Partition {
-  Program forward;   ///< the joint program without tangents and gradients; its graph has the saved values as extra outputs
+  Program
+      forward;  ///< the joint program without tangents and gradients; its graph has the saved values as extra outputs
   Program backward;  ///< inputs: the saved values in order, then the tangents; results: the gradients in order
   std::vector<SavedValue> saved;
 };
 
-/// What is saved is the cheapest cut: bytes of fresh values; inputs that gradient rules read themselves cost nothing; cheap
-/// elementwise ops and views are computed again where that needs less. Random draws and effects stay in the forward half.
+/// What is saved is the cheapest cut: bytes of fresh values; inputs that gradient rules read themselves cost nothing;
+/// cheap elementwise ops and views are computed again where that needs less. Random draws and effects stay in the
+/// forward half.
 Partition partition(Program joint);
 
 }  // namespace terra::graph

@@ -12,8 +12,8 @@ struct Graph {
   std::string name;
   std::vector<ValueMeta> values;
   std::vector<ValueId> inputs;
-  std::vector<std::string> input_names;                  ///< for people; empty or one per input
-  std::vector<std::pair<ValueId, Tensor>> constants;     ///< real tensors, never written
+  std::vector<std::string> input_names;               ///< for people; empty or one per input
+  std::vector<std::pair<ValueId, Tensor>> constants;  ///< real tensors, never written
   std::vector<Node> nodes;
   std::vector<ValueId> outputs;
   std::vector<Origin> origins;

@@ -41,9 +41,9 @@ class Handle {
 
 using HostValue = std::variant<Tensor, Scalar, Handle>;
 
-/// Host functions, numbered by whoever supplies them; a HostCall node names one by its number. Called on the thread that
-/// called the graph, between nodes, before the commit point. It fills `results` (of the declared kinds and shapes) and
-/// throws to abandon the run.
+/// Host functions, numbered by whoever supplies them; a HostCall node names one by its number. Called on the thread
+/// that called the graph, between nodes, before the commit point. It fills `results` (of the declared kinds and shapes)
+/// and throws to abandon the run.
 using HostFunction = void (*)(uint32_t index, std::span<const HostValue> args, std::span<HostValue> results);
 void set_host_functions(HostFunction function);
 HostFunction host_functions();

@@ -14,7 +14,7 @@ constexpr std::string_view short_name(DType t) { return kShortDTypes[static_cast
 inline constexpr std::string_view kScalarNames[] = {"bool", "int", "float"};
 
 /// Indexed by NodeKind; an Op node is written by the name of its op instead.
-inline constexpr std::string_view kNodeNames[] = {"op",     "fused", "write_view", "item",     "as_tensor",
-                                                  "assert", "switch", "while",      "call",     "host_call"};
+inline constexpr std::string_view kNodeNames[] = {"op",     "fused",  "write_view", "item", "as_tensor",
+                                                  "assert", "switch", "while",      "call", "host_call"};
 
 }  // namespace terra::graph

@@ -34,8 +34,8 @@ struct Use {
 using UseList = std::vector<ValueId>;
 using IntList = std::vector<int64_t>;
 
-/// One argument: absent, an attribute, a value or a list of values. A Use in a Number position is a scalar value that is
-/// read when the node runs.
+/// One argument: absent, an attribute, a value or a list of values. A Use in a Number position is a scalar value that
+/// is read when the node runs.
 using NodeArg = std::variant<std::monostate, Scalar, IntList, DType, std::string, Generator*, Use, UseList>;
 
 /// Where a node came from in the program.
@@ -46,12 +46,12 @@ struct Origin {
 
 struct Node {
   NodeKind kind = NodeKind::Op;
-  bool expected = false;       ///< Assert
-  const Op* op = nullptr;      ///< Op, WriteView
-  uint32_t chain = 0;          ///< effect chain; 0: the node is pure
-  uint32_t ticket = 0;         ///< position in the chain, ascending along the list
-  uint32_t index = 0;          ///< Assert: its number in the trace; HostCall: which function
-  int32_t origin = -1;         ///< index into Graph::origins
+  bool expected = false;   ///< Assert
+  const Op* op = nullptr;  ///< Op, WriteView
+  uint32_t chain = 0;      ///< effect chain; 0: the node is pure
+  uint32_t ticket = 0;     ///< position in the chain, ascending along the list
+  uint32_t index = 0;      ///< Assert: its number in the trace; HostCall: which function
+  int32_t origin = -1;     ///< index into Graph::origins
   std::vector<NodeArg> args;
   std::vector<ValueId> results;
   std::vector<std::shared_ptr<const Graph>> bodies;

@@ -128,11 +128,13 @@ class Parser {
   NodeArg number() {
     skip_space();
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::strchr("+-.", text_[at_])))
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::strchr("+-.", text_[at_])))
       ++at_;
     const std::string token(text_.substr(start, at_ - start));
     if (token.empty()) wrong("an argument");
-    if (token.find_first_of(".en") == std::string::npos) return Scalar(int64_t{std::strtoll(token.c_str(), nullptr, 10)});
+    if (token.find_first_of(".en") == std::string::npos)
+      return Scalar(int64_t{std::strtoll(token.c_str(), nullptr, 10)});
     char* end = nullptr;
     const double v = std::strtod(token.c_str(), &end);
     if (*end) wrong("a number");

@@ -17,9 +17,9 @@ enum class ValueKind : uint8_t { Tensor, Scalar, Handle };
 
 struct ValueMeta {
   ValueKind kind = ValueKind::Tensor;
-  DType dtype = DType::F32;                          ///< Tensor
-  Scalar::Kind scalar = Scalar::Kind::Float;         ///< Scalar
-  Dims sizes;                                        ///< Tensor
+  DType dtype = DType::F32;                   ///< Tensor
+  Scalar::Kind scalar = Scalar::Kind::Float;  ///< Scalar
+  Dims sizes;                                 ///< Tensor
 
   static ValueMeta tensor(DType dtype, Dims sizes) { return {ValueKind::Tensor, dtype, {}, std::move(sizes)}; }
   static ValueMeta number(Scalar::Kind kind) { return {ValueKind::Scalar, DType::F32, kind, {}}; }

@@ -38,18 +38,18 @@ constexpr KindRule kKindRules[] = {
 };
 
 /// What may stand for each parameter type, as indices of NodeArg's alternatives (bit i: alternative i).
-constexpr uint32_t kNone = 1 << 0, kNumber = 1 << 1, kInts = 1 << 2, kDType = 1 << 3, kText = 1 << 4, kGenerator = 1 << 5,
-                   kUse = 1 << 6, kList = 1 << 7;
+constexpr uint32_t kNone = 1 << 0, kNumber = 1 << 1, kInts = 1 << 2, kDType = 1 << 3, kText = 1 << 4,
+                   kGenerator = 1 << 5, kUse = 1 << 6, kList = 1 << 7;
 struct ParamRule {
   ParamType type;
   uint32_t allowed;
 };
 constexpr ParamRule kParamRules[] = {
-    {ParamType::Tensor, kNone | kUse},     {ParamType::TensorOrNumber, kNone | kUse | kNumber},
-    {ParamType::TensorList, kNone | kList}, {ParamType::Number, kNone | kNumber | kUse},
-    {ParamType::Int, kNone | kNumber},     {ParamType::Float, kNone | kNumber | kUse},
-    {ParamType::Bool, kNone | kNumber},    {ParamType::IntList, kNone | kInts | kNumber},
-    {ParamType::DType, kNone | kDType},    {ParamType::String, kNone | kText},
+    {ParamType::Tensor, kNone | kUse},          {ParamType::TensorOrNumber, kNone | kUse | kNumber},
+    {ParamType::TensorList, kNone | kList},     {ParamType::Number, kNone | kNumber | kUse},
+    {ParamType::Int, kNone | kNumber},          {ParamType::Float, kNone | kNumber | kUse},
+    {ParamType::Bool, kNone | kNumber},         {ParamType::IntList, kNone | kInts | kNumber},
+    {ParamType::DType, kNone | kDType},         {ParamType::String, kNone | kText},
     {ParamType::Generator, kNone | kGenerator},
 };
 
@@ -124,7 +124,8 @@ class Verifier {
       if (stage_ == Stage::Portable && std::holds_alternative<Generator*>(n.args[i]))
         complain("a portable graph names no generator");
     }
-    if (n.op->is(kRandom) != (n.chain >= kFirstGeneratorChain)) complain("an op is in a generator's chain iff it is random");
+    if (n.op->is(kRandom) != (n.chain >= kFirstGeneratorChain))
+      complain("an op is in a generator's chain iff it is random");
   }
 
   void check_effects(const Node& n) {
@@ -142,7 +143,8 @@ class Verifier {
       const Graph& body = *n.bodies[b];
       if (std::string inner = Verifier(body, stage_).run(); !inner.empty()) return complain(std::move(inner));
       const size_t skip = n.kind == NodeKind::Switch ? 1 : 0;
-      if (body.inputs.size() + skip != n.args.size()) return complain("a nested graph takes another number of operands");
+      if (body.inputs.size() + skip != n.args.size())
+        return complain("a nested graph takes another number of operands");
       for (size_t i = 0; i < body.inputs.size(); ++i) {
         const auto* use = std::get_if<Use>(&n.args[i + skip]);
         if (!use || !(body.meta(body.inputs[i]) == g_.meta(use->id)))

@@ -9,7 +9,8 @@ bool drop_dead_code(Graph& graph) {
   for (ValueId id : graph.outputs) live[id] = true;
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const Node& node = graph.nodes[n];
-    keep[n] = !node.is_pure() || std::any_of(node.results.begin(), node.results.end(), [&](ValueId r) { return live[r]; });
+    keep[n] =
+        !node.is_pure() || std::any_of(node.results.begin(), node.results.end(), [&](ValueId r) { return live[r]; });
     if (keep[n]) for_each_use(node, [&](ValueId id) { live[id] = true; });
   }
   const size_t before = graph.nodes.size() + graph.constants.size();

@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kLargestGroup = 48;  // ops; bounds the scratch tiles of a chain
 
 bool can_fuse(const Node& n) {
-  if (!n.is_op(kElementwise) || n.op->writes || !n.is_pure() || n.op->is(kChecksValues) || n.results.size() != 1) return false;
+  if (!n.is_op(kElementwise) || n.op->writes || !n.is_pure() || n.op->is(kChecksValues) || n.results.size() != 1)
+    return false;
   const Kernel* kernel = find_kernel(n.op->name);
   return kernel && !kernel->run;
 }
@@ -51,8 +52,8 @@ class Grouping {
     members_[b].clear();
   }
 
-  /// True iff some operand of b outside of both depends on a (or vice versa): the walk goes up from the operands of each
-  /// that lie outside, no further than the first member of the other.
+  /// True iff some operand of b outside of both depends on a (or vice versa): the walk goes up from the operands of
+  /// each that lie outside, no further than the first member of the other.
   bool path_through_third(size_t a, size_t b) { return reaches(b, a) || reaches(a, b); }
 
   bool reaches(size_t from, size_t to) {

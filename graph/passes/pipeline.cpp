@@ -32,8 +32,8 @@ bool switched_off(std::string_view name) {
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> passes = {
       {"dce", "What a replay emitted for nobody makes the next passes slower.", drop_dead_code, Phase::Whole},
-      {"simplify", "Writes that cover all of a tensor are its new value; copies and ones from gradients vanish.", simplify,
-       Phase::Whole},
+      {"simplify", "Writes that cover all of a tensor are its new value; copies and ones from gradients vanish.",
+       simplify, Phase::Whole},
       {"fold", "What depends on constants only is computed once.", fold_constants, Phase::Whole},
       {"cse", "Gradient rules and the program ask for the same views and masks.", merge_common, Phase::Whole},
       {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},

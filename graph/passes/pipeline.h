@@ -29,8 +29,8 @@ struct PassReport {
 
 const std::vector<Pass>& pipeline();
 
-/// Runs the passes of a phase. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier stands
-/// behind each pass.
+/// Runs the passes of a phase. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier
+/// stands behind each pass.
 std::vector<PassReport> optimize(Graph& graph, Phase phase);
 
 }  // namespace terra::graph

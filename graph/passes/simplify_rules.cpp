@@ -1,10 +1,10 @@
 // The algebraic rules.
 //
-// Laws of the set. (1) Every rule keeps every bit of every result, NaN payloads aside, so all of them hold in exact mode:
-// none reassociates, drops a signed zero (x + 0.0 isn't x for x = -0.0) or assumes finite values (x * 0 isn't 0). (2) A
-// rule replaces a node by one of its operands, by an operand's operand, or by a node with fewer or simpler operands of
-// the order write_view > copy, fill > views and elementwise ops > full: no rule goes up, so the set terminates. (3) A rule
-// looks at definitions only, never at uses, and never at effects.
+// Laws of the set. (1) Every rule keeps every bit of every result, NaN payloads aside, so all of them hold in exact
+// mode: none reassociates, drops a signed zero (x + 0.0 isn't x for x = -0.0) or assumes finite values (x * 0 isn't 0).
+// (2) A rule replaces a node by one of its operands, by an operand's operand, or by a node with fewer or simpler
+// operands of the order write_view > copy, fill > views and elementwise ops > full: no rule goes up, so the set
+// terminates. (3) A rule looks at definitions only, never at uses, and never at effects.
 #include <cmath>
 
 #include "graph/passes/rewrite.h"
@@ -106,7 +106,8 @@ bool neutral_element(Rewrite& r) {
   const Node& n = r.node();
   if (n.kind != NodeKind::Op) return false;
   const auto literal = [&](size_t i) { return std::get_if<Scalar>(&n.args[i]); };
-  if (r.is("mul")) return (equals(literal(1), 1) && r.becomes(r.value(0))) || (equals(literal(0), 1) && r.becomes(r.value(1)));
+  if (r.is("mul"))
+    return (equals(literal(1), 1) && r.becomes(r.value(0))) || (equals(literal(0), 1) && r.becomes(r.value(1)));
   if (r.is("true_divide")) return equals(literal(1), 1) && r.becomes(r.value(0));
   if (r.is("sub")) {
     const Scalar* zero = literal(1);
@@ -136,7 +137,8 @@ bool overwritten(Rewrite& r) {
   Node& n = r.node();
   if (n.kind != NodeKind::WriteView) return false;
   const Node* before = r.maker(r.value(0));
-  if (!before || before->kind != NodeKind::WriteView || before->op != n.op || !same_attributes(n, *before, 2, 2)) return false;
+  if (!before || before->kind != NodeKind::WriteView || before->op != n.op || !same_attributes(n, *before, 2, 2))
+    return false;
   n.args[0] = before->args[0];
   return true;
 }

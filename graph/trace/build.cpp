@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
@@ -14,7 +15,8 @@
 namespace terra::graph {
 namespace {
 
-/// Stands for the history of an input that was computed outside: gradients pass through it to the input's stand-in leaf.
+/// Stands for the history of an input that was computed outside: gradients pass through it to the input's stand-in
+/// leaf.
 class Entrance final : public autograd::Node {
  public:
   explicit Entrance(const Tensor& leaf) { edges.push_back(autograd::gradient_edge(leaf)); }
@@ -28,9 +30,7 @@ class SymbolicReplay final : public Replay {
 
  protected:
   void at_line(const std::string& file, int line) override { emitter_.set_origin(file, line); }
-  ReplayValue item(const Tensor& t, Scalar::Kind kind) override {
-    return emitter_.number(emitter_.emit_item(t, kind));
-  }
+  ReplayValue item(const Tensor& t, Scalar::Kind kind) override { return emitter_.number(emitter_.emit_item(t, kind)); }
   void assert_truth(const Tensor& t, bool expected) override { emitter_.emit_assert(t, expected); }
 
  private:
@@ -50,14 +50,15 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
 
 class Builder {
  public:
-  Builder(const Trace& trace, bool joint) : trace_(trace), joint_(joint), emitter_(program_.graph), replay_(trace, emitter_) {}
+  Builder(const Trace& trace, bool joint)
+      : trace_(trace), joint_(joint), emitter_(program_.graph), replay_(trace, emitter_) {}
 
   Program run() {
     EmitterScope scope(emitter_);
     GradMode mode(trace_.grad_enabled);
     program_.graph.name = trace_.name;
     bind_inputs();
-    for (const auto& [id, tensor] : trace_.constants) replay_.set(id, tensor);
+    bind_constants();
     replay_.run();
     emitter_.set_origin("", 0);
     collect_results();
@@ -109,14 +110,15 @@ class Builder {
     replay_.set(i, t);
   }
 
-  /// Several inputs view one storage: the graph's input is the stretch of elements that they cover, each of them a view.
+  /// Several inputs view one storage: the graph's input is the stretch of elements that they cover, each of them a
+  /// view.
   void bind_group(const std::vector<uint32_t>& members) {
     const TraceInput& first_in = trace_.inputs[members[0]];
     auto [first, end] = extent(first_in);
     for (uint32_t i : members) {
       if (trace_.inputs[i].meta.dtype != first_in.meta.dtype)
-        throw InternalError(fmt::format("inputs {} and {} share memory under different dtypes", first_in.name,
-                                        trace_.inputs[i].name));
+        throw InternalError(
+            fmt::format("inputs {} and {} share memory under different dtypes", first_in.name, trace_.inputs[i].name));
       const auto [a, b] = extent(trace_.inputs[i]);
       first = std::min(first, a);
       end = std::max(end, b);
@@ -145,6 +147,22 @@ class Builder {
     inside->strides = t->strides;
     autograd::set_history(inside, Ref<autograd::Node>(new Entrance(t)), 0);
     replay_.set(i, inside);
+  }
+
+  /// A constant must not lead the symbolic tape to the program's real one.
+  void bind_constants() {
+    for (const auto& [id, tensor] : trace_.constants) {
+      if (!tensor.requires_grad()) {
+        replay_.set(id, tensor);
+        continue;
+      }
+      for (const TraceRecord& r : trace_.records)
+        if (trace_.grad_enabled || std::holds_alternative<BackwardRecord>(r.what) ||
+            std::holds_alternative<GradModeRecord>(r.what))
+          throw InternalError(fmt::format(
+              "a tensor that requires grad ({}) is used but is neither an input nor made inside", describe(tensor)));
+      replay_.set(id, constants_.emplace_back(tensor.alias()));
+    }
   }
 
   // ---- what is left after the replay -----------------------------------------------------------------------------
@@ -181,7 +199,8 @@ class Builder {
       const ValueId id = symbol ? symbol->storage->value : emitter_.value_of(*t);
       const auto& constants = program_.graph.constants;
       spec.index = static_cast<uint32_t>(
-          std::find_if(constants.begin(), constants.end(), [id](const auto& c) { return c.first == id; }) - constants.begin());
+          std::find_if(constants.begin(), constants.end(), [id](const auto& c) { return c.first == id; }) -
+          constants.begin());
     } else if (symbol->storage && symbol->storage->input >= 0) {
       spec.source = TensorSpec::Source::InputStorage;
       spec.index = program_.inputs[static_cast<size_t>(symbol->storage->input)].index;
@@ -195,10 +214,13 @@ class Builder {
     const bool has_history = autograd::history(t).node.get() != nullptr;
     spec.leaf_requires_grad = t.requires_grad() && !has_history;
     if (t.requires_grad() && has_history && !(input >= 0 && is_entrance(t))) {
-      spec.differentiable = static_cast<int32_t>(program_.differentiable.size());
-      program_.differentiable.push_back(it->second);
       spec.grad_fn = autograd::history(t).node->name();
-      roots_.push_back(t);
+      spec.spent = autograd::is_spent(t);
+      if (!spec.spent) {
+        spec.differentiable = static_cast<int32_t>(program_.differentiable.size());
+        program_.differentiable.push_back(it->second);
+        roots_.push_back(t);
+      }
     }
     kept_.push_back(t);
     program_.tensors.push_back(std::move(spec));
@@ -230,7 +252,8 @@ class Builder {
       const Tensor after = autograd::grad(leaf_.at(i));
       if (before == after) continue;
       if (!in.is_leaf)
-        throw InternalError(fmt::format("backward() inside the region reaches {}, which was computed outside of it", in.name));
+        throw InternalError(
+            fmt::format("backward() inside the region reaches {}, which was computed outside of it", in.name));
       program_.grads.push_back({spec_of(leaf_.at(i)), after.defined() ? static_cast<int32_t>(spec_of(after)) : -1});
     }
     for (size_t k = 0; k < kept_.size(); ++k) {  // fresh leaves; kept_ grows while gradients are added
@@ -273,7 +296,8 @@ class Builder {
     for (size_t k = 0; k < roots_.size(); ++k) {
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
                                                   fmt::format("tangent {}", k));
-      program_.inputs.push_back({InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes())});
+      program_.inputs.push_back(
+          {InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes())});
       tangents.push_back(emitter_.whole(id, contiguous_strides(roots_[k].sizes()), 0));
     }
     const std::vector<Tensor> grads = autograd::gradients(roots_, tangents, inputs, true, false, true);
@@ -302,8 +326,9 @@ class Builder {
   std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
   std::map<const TensorImpl*, uint32_t> spec_numbers_;
   std::map<const void*, uint32_t> fresh_;
-  std::vector<Tensor> kept_;   // by spec
-  std::vector<Tensor> roots_;  // differentiable results
+  std::vector<Tensor> constants_;  // aliases of those that require grad
+  std::vector<Tensor> kept_;       // by spec
+  std::vector<Tensor> roots_;      // differentiable results
 };
 
 }  // namespace

@@ -304,8 +304,9 @@ void GraphEmitter::write(const Tensor& target, ValueId value) {
   ValueId whole_value = value;
   for (const SymbolicView* view = s.view.get(); view; view = view->parent.get()) {
     if (view->op->name == "expand")
-      throw InternalError("unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                          "location. Please clone() the tensor before performing the operation.");
+      throw InternalError(
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+          "location. Please clone() the tensor before performing the operation.");
     const ValueId parent = derive(*s.storage, view->parent);
     const ValueId result = graph_.add_value(graph_.meta(parent));
     Node& n = append(NodeKind::WriteView);

@@ -9,8 +9,8 @@
 
 namespace terra::graph {
 
-/// Memory that symbolic tensors share. `value` is what it holds at this point of the program, in the shape of the tensor
-/// that was made with it.
+/// Memory that symbolic tensors share. `value` is what it holds at this point of the program, in the shape of the
+/// tensor that was made with it.
 struct SymbolicStorage {
   ValueId value = kNoId;
   uint32_t version = 0;
@@ -56,7 +56,8 @@ class GraphEmitter final : public Emitter {
 
   /// A tensor that is the whole of a storage: of graph input `input`, or of a value just made.
   Tensor whole(ValueId value, const Dims& strides, int64_t offset, int32_t input = -1);
-  /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the value.
+  /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the
+  /// value.
   Tensor strided(const Tensor& base, const TensorMeta& meta, const Dims& strides, int64_t offset, int64_t relative);
   /// A host scalar as a 0-d tensor that promotes as Python numbers do.
   Tensor number(ValueId scalar);

@@ -46,7 +46,8 @@ struct RecordText {
   }
   std::string operator()(const BackwardRecord& r) const {
     return fmt::format("backward({}, gradients={}, inputs={}{}{})", numbers(r.roots), numbers(r.gradients),
-                       numbers(r.inputs), r.retain_graph ? ", retain_graph" : "", r.create_graph ? ", create_graph" : "");
+                       numbers(r.inputs), r.retain_graph ? ", retain_graph" : "",
+                       r.create_graph ? ", create_graph" : "");
   }
   std::string operator()(const GradRecord& r) const {
     return fmt::format("{} = grad({}, {}, gradients={}{})", numbers(r.results), numbers(r.roots), numbers(r.inputs),
@@ -58,7 +59,9 @@ struct RecordText {
   std::string operator()(const WriteGradRecord& r) const {
     return fmt::format("{}.grad = {}", number(r.tensor), number(r.value));
   }
-  std::string operator()(const GradModeRecord& r) const { return fmt::format("grad mode {}", r.enabled ? "on" : "off"); }
+  std::string operator()(const GradModeRecord& r) const {
+    return fmt::format("grad mode {}", r.enabled ? "on" : "off");
+  }
   std::string operator()(const RequiresGradRecord& r) const {
     return fmt::format("{}.requires_grad_({})", number(r.tensor), r.value);
   }
@@ -66,8 +69,9 @@ struct RecordText {
 
 std::string input(TraceId id, const TraceInput& in) {
   if (in.kind == TraceInput::Kind::Scalar) return fmt::format("  {} {}: scalar\n", number(id), in.name);
-  return fmt::format("  {} {}: {} {} strides {} offset {} storage {}{}{}\n", number(id), in.name, name_of(in.meta.dtype),
-                     terra::to_string(in.meta.sizes), terra::to_string(in.strides), in.offset, in.storage_group,
+  return fmt::format("  {} {}: {} {} strides {} offset {} storage {}{}{}\n", number(id), in.name,
+                     name_of(in.meta.dtype), terra::to_string(in.meta.sizes), terra::to_string(in.strides), in.offset,
+                     in.storage_group,
                      in.requires_grad ? (in.is_leaf ? " requires_grad" : " requires_grad (not a leaf)") : "",
                      in.grad == kNoValue ? std::string() : " grad " + number(in.grad));
 }
@@ -77,7 +81,8 @@ std::string input(TraceId id, const TraceInput& in) {
 std::string to_string(const Trace& trace) {
   std::string out = fmt::format("trace {}, grad mode {}\n", trace.name, trace.grad_enabled ? "on" : "off");
   for (size_t i = 0; i < trace.inputs.size(); ++i) out += input(static_cast<TraceId>(i), trace.inputs[i]);
-  for (const auto& [id, tensor] : trace.constants) out += fmt::format("  {}: constant {}\n", number(id), describe(tensor));
+  for (const auto& [id, tensor] : trace.constants)
+    out += fmt::format("  {}: constant {}\n", number(id), describe(tensor));
   for (const TraceRecord& r : trace.records) {
     out += "  " + std::visit(RecordText{}, r.what);
     if (r.line > 0) out += fmt::format("  # {}:{}", r.file, r.line);

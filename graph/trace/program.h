@@ -11,9 +11,10 @@ namespace terra::graph {
 struct InputBinding {
   enum class Kind : uint8_t { Tensor, Scalar, Tangent };
   Kind kind = Kind::Tensor;
-  uint32_t index = 0;    ///< Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
-  int64_t offset = 0;    ///< Tensor: elements from the start of the tensor's storage
-  Dims strides;          ///< Tensor: of the value's elements
+  uint32_t index =
+      0;  ///< Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
+  int64_t offset = 0;  ///< Tensor: elements from the start of the tensor's storage
+  Dims strides;        ///< Tensor: of the value's elements
 };
 
 /// The storage behind an input was written: `output` of the graph is its new value, arranged as the input binding says.
@@ -38,7 +39,8 @@ struct TensorSpec {
   int64_t offset = 0;
   bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
   int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
-  std::string grad_fn;              ///< of differentiable ones: the name of the op's own node
+  bool spent = false;               ///< its backward has run inside: it has a history, but no second backward
+  std::string grad_fn;              ///< of spent and differentiable ones: the name of the op's own node
 };
 
 struct ResultSpec {
@@ -64,7 +66,7 @@ struct Program {
   Graph graph;
   std::vector<InputBinding> inputs;  ///< one per graph input
   std::vector<TensorSpec> tensors;
-  std::vector<ResultSpec> results;   ///< one per Trace::outputs
+  std::vector<ResultSpec> results;  ///< one per Trace::outputs
   std::vector<StorageWrite> writes;
   std::vector<GradWrite> grads;
   std::vector<FlagWrite> flags;
@@ -73,9 +75,9 @@ struct Program {
   size_t calls = 0;  ///< user-level calls
 
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.
-  std::vector<uint32_t> differentiable;    ///< tensor specs that carry the autograd node
-  std::vector<uint32_t> gradient_inputs;   ///< tensors of the run's inputs that get a gradient
-  uint32_t first_gradient = 0;             ///< graph output
+  std::vector<uint32_t> differentiable;   ///< tensor specs that carry the autograd node
+  std::vector<uint32_t> gradient_inputs;  ///< tensors of the run's inputs that get a gradient
+  uint32_t first_gradient = 0;            ///< graph output
 };
 
 }  // namespace terra::graph

@@ -55,9 +55,7 @@ void Replay::apply(const CallRecord& r) {
   std::vector<Tensor> held;
   for (const TraceArg& a : r.args) {
     switch (a.kind) {
-      case TraceArg::Kind::Constant:
-        args.push_back(a.constant.args().empty() ? Arg() : a.constant.args()[0]);
-        break;
+      case TraceArg::Kind::Constant: args.push_back(a.constant.args().empty() ? Arg() : a.constant.args()[0]); break;
       case TraceArg::Kind::Value:
         ensure(a.value == kNoValue || a.value < values_.size(), "a trace numbers no value beyond Trace::values");
         if (a.value == kNoValue) {
@@ -81,8 +79,8 @@ void Replay::apply(const CallRecord& r) {
   for (size_t i = 0; i < r.results.size(); ++i) {
     if (r.results[i] == kNoValue) continue;
     if (i >= results.size())
-      throw InternalError(fmt::format("{}() made {} results where the trace has {}", r.op->name, results.size(),
-                                      r.results.size()));
+      throw InternalError(
+          fmt::format("{}() made {} results where the trace has {}", r.op->name, results.size(), r.results.size()));
     set(r.results[i], results[i]);
   }
 }

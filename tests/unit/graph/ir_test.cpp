@@ -71,21 +71,31 @@ TEST_CASE("what isn't a graph is refused with line and column", "[ir]") {
 
 TEST_CASE("the verifier finds what a stage forbids", "[ir]") {
   start();
-  const auto violation = [](const char* text, Stage stage = Stage::Captured) { return find_violation(parse(text), stage); };
+  const auto violation = [](const char* text, Stage stage = Stage::Captured) {
+    return find_violation(parse(text), stage);
+  };
   CHECK(violation("graph \"f\"(%0: f32[2]) { return %0 }").empty());
-  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = neg(%2) return %1 }"), Catch::Contains("before it is defined"));
+  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = neg(%2) return %1 }"),
+             Catch::Contains("before it is defined"));
   CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %0: f32[2] = neg(%0) return %0 }"), Catch::Contains("defined twice"));
-  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = mul(%0) return %1 }"), Catch::Contains("has 1 arguments"));
-  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = neg((1)) return %1 }"), Catch::Contains("'self' can't be (1)"));
-  CHECK_THAT(violation("graph \"f\"(%0: f32[]) { $assert(%0) expect true index 0 return }"), Catch::Contains("assert chain"));
+  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = mul(%0) return %1 }"),
+             Catch::Contains("has 1 arguments"));
+  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = neg((1)) return %1 }"),
+             Catch::Contains("'self' can't be (1)"));
+  CHECK_THAT(violation("graph \"f\"(%0: f32[]) { $assert(%0) expect true index 0 return }"),
+             Catch::Contains("assert chain"));
   CHECK_THAT(violation("graph \"f\"(%0: f32[]) { $assert(%0) index 0 @1.2 $assert(%0) index 1 @1.2 return }"),
              Catch::Contains("don't ascend"));
   CHECK_THAT(violation("graph \"f\"(%0: handle) { $host_call(%0) index 0 @2.1 return }", Stage::Portable),
              Catch::Contains("may not stand"));
-  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = $fused(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
-             Catch::Contains("may not stand"));
-  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[3] = $call(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
-             Catch::Contains("another dtype or shape"));
+  CHECK_THAT(
+      violation(
+          "graph \"f\"(%0: f32[2]) { %1: f32[2] = $fused(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
+      Catch::Contains("may not stand"));
+  CHECK_THAT(
+      violation(
+          "graph \"f\"(%0: f32[2]) { %1: f32[3] = $call(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
+      Catch::Contains("another dtype or shape"));
 }
 
 TEST_CASE("a switch runs one case, or its exit", "[ir]") {
@@ -96,7 +106,8 @@ TEST_CASE("a switch runs one case, or its exit", "[ir]") {
       { graph "exit"(%0: f32[3]) { return %0 } }
     return %2 })");
   const Tensor x = values({3}, {1, 2, 3});
-  for (auto [selector, expected] : {std::pair{0, std::vector<float>{-1, -2, -3}}, {1, {11, 12, 13}}, {7, {1, 2, 3}}, {-1, {1, 2, 3}}}) {
+  for (auto [selector, expected] :
+       {std::pair{0, std::vector<float>{-1, -2, -3}}, {1, {11, 12, 13}}, {7, {1, 2, 3}}, {-1, {1, 2, 3}}}) {
     Tensor s = Tensor::empty(Dims{}, DType::I64);
     *s->data_as<int64_t>() = selector;
     CHECK(bits(run_graph(g, {s, x})[0]) == bits(values({3}, expected)));

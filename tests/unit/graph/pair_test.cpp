@@ -19,7 +19,8 @@ Tensor op(const char* name, std::initializer_list<Arg> args) {
 }
 
 std::vector<Tensor> state() {
-  return {filled({8, 16}, 1), leaf(filled({32, 16}, 2)), leaf(filled({32}, 3)), leaf(filled({4, 32}, 4)), leaf(filled({4}, 5))};
+  return {filled({8, 16}, 1), leaf(filled({32, 16}, 2)), leaf(filled({32}, 3)), leaf(filled({4, 32}, 4)),
+          leaf(filled({4}, 5))};
 }
 
 Trace forward_trace() {

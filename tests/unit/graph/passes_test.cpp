@@ -1,6 +1,7 @@
 // Each pass on small graphs, before and after.
 #include <catch2/catch.hpp>
 
+#include "graph/executor/arena.h"
 #include "graph/ir/parse.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
@@ -9,7 +10,6 @@
 #include "graph/passes/fuse_elementwise.h"
 #include "graph/passes/merge_common.h"
 #include "graph/passes/simplify.h"
-#include "graph/executor/arena.h"
 #include "tests/unit/graph/support.h"
 
 using namespace terra;
@@ -54,12 +54,14 @@ TEST_CASE("simplify", "[passes]") {
   check_simplifies("%4: f32[2,3] = true_divide(%0, 1.0) return %4", "return %0");
   check_simplifies("%4: f32[2,3] = sub(%0, 0.0, 1) return %4", "return %0");
   check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = neg(%4) return %5", "return %0");
-  check_simplifies("%4: f32[3] = select(%0, 0, 1) %5: f32[3] = neg(%4) %6: f32[2,3] = $write_view select(%0, %5, 0, 1) "
-                   "%7: f32[3] = select(%6, 0, 1) return %7",
-                   "%4: f32[3] = select(%0, 0, 1) %5: f32[3] = neg(%4) return %5");
-  check_simplifies("%4: f32[2,3] = $write_view select(%0, %3, 0, 1) %5: f32[3] = neg(%3) "
-                   "%6: f32[2,3] = $write_view select(%4, %5, 0, 1) return %6",
-                   "%5: f32[3] = neg(%3) %6: f32[2,3] = $write_view select(%0, %5, 0, 1) return %6");
+  check_simplifies(
+      "%4: f32[3] = select(%0, 0, 1) %5: f32[3] = neg(%4) %6: f32[2,3] = $write_view select(%0, %5, 0, 1) "
+      "%7: f32[3] = select(%6, 0, 1) return %7",
+      "%4: f32[3] = select(%0, 0, 1) %5: f32[3] = neg(%4) return %5");
+  check_simplifies(
+      "%4: f32[2,3] = $write_view select(%0, %3, 0, 1) %5: f32[3] = neg(%3) "
+      "%6: f32[2,3] = $write_view select(%4, %5, 0, 1) return %6",
+      "%5: f32[3] = neg(%3) %6: f32[2,3] = $write_view select(%0, %5, 0, 1) return %6");
   check_simplifies("%4: f32[2,3] = $write_view t(%0, %2) return %4", "%4: f32[2,3] = t(%2) return %4");
 }
 
@@ -73,19 +75,22 @@ TEST_CASE("simplify keeps signed zeros, infinities and sums", "[passes]") {
 
 TEST_CASE("ones of a gradient vanish", "[passes]") {
   start();
-  Graph g = around("%4: f32[] = full((), 1.0, :f32) %5: f32[2,3] = expand(%4, (2, 3)) %6: f32[2,3] = mul(%5, %0) return %6");
+  Graph g =
+      around("%4: f32[] = full((), 1.0, :f32) %5: f32[2,3] = expand(%4, (2, 3)) %6: f32[2,3] = mul(%5, %0) return %6");
   simplify(g);
   drop_dead_code(g);
   CHECK(print(g) == print(around("return %0")));
 }
 
 TEST_CASE("merge_common merges what is equal, and nothing random", "[passes]") {
-  Graph g = around("%4: f32[2,3] = mul(%0, %1) %5: f32[2,3] = mul(%0, %1) %6: f32[2,3] = mul(%0, 2) %7: f32[2,3] = mul(%0, 2.0) "
-                   "%8: f32[2,3] = sub(%4, %5, 1) return %8, %6, %7");
+  Graph g = around(
+      "%4: f32[2,3] = mul(%0, %1) %5: f32[2,3] = mul(%0, %1) %6: f32[2,3] = mul(%0, 2) %7: f32[2,3] = mul(%0, 2.0) "
+      "%8: f32[2,3] = sub(%4, %5, 1) return %8, %6, %7");
   CHECK(merge_common(g));
   CHECK(print(g) == print(around("%4: f32[2,3] = mul(%0, %1) %6: f32[2,3] = mul(%0, 2) %7: f32[2,3] = mul(%0, 2.0) "
                                  "%8: f32[2,3] = sub(%4, %4, 1) return %8, %6, %7")));
-  Graph r = around("%4: f32[3] = rand((3), none, generator) @3.1 %5: f32[3] = rand((3), none, generator) @3.2 return %4, %5");
+  Graph r =
+      around("%4: f32[3] = rand((3), none, generator) @3.1 %5: f32[3] = rand((3), none, generator) @3.2 return %4, %5");
   CHECK_FALSE(merge_common(r));
   r.outputs.clear();
   CHECK_FALSE(drop_dead_code(r));  // a draw moves the stream
@@ -93,7 +98,8 @@ TEST_CASE("merge_common merges what is equal, and nothing random", "[passes]") {
 
 TEST_CASE("fold_constants computes what depends on constants only", "[passes]") {
   start();
-  Graph g = around("%4: f32[2] = constant 0 %5: f32[2] = mul(%4, 2) %6: f32[2] = exp(%5) return %6", {{values({2}, {0, 0})}, nullptr});
+  Graph g = around("%4: f32[2] = constant 0 %5: f32[2] = mul(%4, 2) %6: f32[2] = exp(%5) return %6",
+                   {{values({2}, {0, 0})}, nullptr});
   CHECK(fold_constants(g));
   drop_dead_code(g);
   CHECK(g.nodes.empty());
@@ -110,8 +116,9 @@ TEST_CASE("fuse_elementwise joins chains and respects what lies between", "[pass
   CHECK(print(parse(print(g))) == print(g));
 
   // exp feeds a product whose result meets exp's again: the product must run between the two.
-  Graph between = around("%4: f32[2,3] = exp(%0) %5: f32[3,3] = mm(%2, %4) %6: f32[2,3] = mm(%4, %5) "
-                         "%7: f32[2,3] = mul(%4, %6) return %7");
+  Graph between = around(
+      "%4: f32[2,3] = exp(%0) %5: f32[3,3] = mm(%2, %4) %6: f32[2,3] = mm(%4, %5) "
+      "%7: f32[2,3] = mul(%4, %6) return %7");
   CHECK_FALSE(fuse_elementwise(between));
 }
 
@@ -122,7 +129,8 @@ TEST_CASE("the arena packs by lifetime", "[passes]") {
   for (size_t a = 0; a < blocks.size(); ++a)
     for (size_t b = a + 1; b < blocks.size(); ++b) {
       const bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
-      const bool overlap = blocks[a].offset < blocks[b].offset + blocks[b].bytes && blocks[b].offset < blocks[a].offset + blocks[a].bytes;
+      const bool overlap = blocks[a].offset < blocks[b].offset + blocks[b].bytes &&
+                           blocks[b].offset < blocks[a].offset + blocks[a].bytes;
       CHECK_FALSE((together && overlap));
     }
 }

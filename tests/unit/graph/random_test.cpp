@@ -28,7 +28,8 @@ class Program {
   /// A scalar from everything that was made.
   TraceId total() {
     TraceId sum = maker_.call("sum", {V{known_[0].id}});
-    for (size_t k = 1; k < known_.size(); ++k) sum = maker_.call("add", {V{sum}, V{maker_.call("sum", {V{known_[k].id}})}});
+    for (size_t k = 1; k < known_.size(); ++k)
+      sum = maker_.call("add", {V{sum}, V{maker_.call("sum", {V{known_[k].id}})}});
     return sum;
   }
   TraceMaker& maker() { return maker_; }
@@ -72,7 +73,8 @@ class Program {
         if (rank > 0) {
           Dims sizes = a.sizes;
           sizes.erase(0);
-          made(maker_.call("select", {V{a.id}, Arg(0), Arg(static_cast<int>(below(static_cast<size_t>(a.sizes[0]))))}), sizes);
+          made(maker_.call("select", {V{a.id}, Arg(0), Arg(static_cast<int>(below(static_cast<size_t>(a.sizes[0]))))}),
+               sizes);
         }
         break;
       case 7:
@@ -113,7 +115,9 @@ TEST_CASE("random programs with writes to inputs, some of which share storage", 
 }
 
 TEST_CASE("random programs with gradients", "[random]") {
-  const auto make = [] { return std::vector<Tensor>{leaf(filled({4, 5}, 1)), leaf(filled({5, 4}, 2)), leaf(filled({5}, 3))}; };
+  const auto make = [] {
+    return std::vector<Tensor>{leaf(filled({4, 5}, 1)), leaf(filled({5, 4}, 2)), leaf(filled({5}, 3))};
+  };
   int compared = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     Program p(seed, make(), false);

@@ -10,7 +10,8 @@ using namespace terra::graph::test;
 
 TEST_CASE("an MLP forward", "[run]") {
   const auto make = [] {
-    return std::vector<Tensor>{filled({8, 16}, 1), filled({32, 16}, 2), filled({32}, 3), filled({4, 32}, 4), filled({4}, 5)};
+    return std::vector<Tensor>{filled({8, 16}, 1), filled({32, 16}, 2), filled({32}, 3), filled({4, 32}, 4),
+                               filled({4}, 5)};
   };
   TraceMaker t(make());
   const TraceId h = t.call("linear", {V{0}, V{1}, V{2}});
@@ -143,9 +144,15 @@ TEST_CASE("a refused run publishes nothing", "[run]") {
   const std::vector<Tensor> inputs = make();
   const std::string before = bits(inputs[0]);
   std::vector<RunOutput> outputs;
-  CHECK(compiled->run(inputs, {}, [] { return false; }, outputs).status == RunStatus::Refused);
+  CHECK(compiled
+            ->run(
+                inputs, {}, [] { return false; }, outputs)
+            .status == RunStatus::Refused);
   CHECK(bits(inputs[0]) == before);
-  CHECK(compiled->run(inputs, {}, [] { return true; }, outputs).status == RunStatus::Done);
+  CHECK(compiled
+            ->run(
+                inputs, {}, [] { return true; }, outputs)
+            .status == RunStatus::Done);
   CHECK(bits(inputs[0]) != before);
   CHECK(inputs[0]->version() == 1);
 }

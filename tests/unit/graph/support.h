@@ -65,7 +65,8 @@ using MakeInputs = std::function<std::vector<Tensor>()>;
 /// Eager execution of the trace on fresh inputs.
 Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {});
 /// The compiled trace on fresh inputs, `times` times on the same inputs; requires that it runs to its end.
-Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {}, int times = 1);
+Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {},
+                     int times = 1);
 /// Requires that both agree bit for bit.
 void require_same(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {});
 

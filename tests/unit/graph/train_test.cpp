@@ -53,8 +53,10 @@ TEST_CASE("a whole training step with momentum", "[train]") {
   t.grad_mode(false);
   std::vector<TraceId> grads;
   for (TraceId p : {2, 3, 4, 5}) grads.push_back(t.read_grad(p));
-  t.call_many("sgd_update", {L{{2, 3, 4, 5}}, L{grads}, L{{6, 7, 8, 9}}, Arg(0.1), Arg(0.9), Arg(0.0), Arg(0.01), Arg(false),
-                             Arg(false), Arg(false)}, 0);
+  t.call_many("sgd_update",
+              {L{{2, 3, 4, 5}}, L{grads}, L{{6, 7, 8, 9}}, Arg(0.1), Arg(0.9), Arg(0.0), Arg(0.01), Arg(false),
+               Arg(false), Arg(false)},
+              0);
   t.grad_mode(true);
   t.output(t.item(loss, Scalar::Kind::Float));
   require_same(t.trace, mlp_state);
@@ -68,8 +70,10 @@ TEST_CASE("updates parameter by parameter become one", "[train]") {
   t.backward(mlp_loss(t));
   t.grad_mode(false);
   for (TraceId p : {2, 3, 4, 5})
-    t.call_many("sgd_update", {L{{p}}, L{{t.read_grad(p)}}, L{{p + 4}}, Arg(0.1), Arg(0.9), Arg(0.0), Arg(0.0), Arg(false),
-                               Arg(false), Arg(false)}, 0);
+    t.call_many("sgd_update",
+                {L{{p}}, L{{t.read_grad(p)}}, L{{p + 4}}, Arg(0.1), Arg(0.9), Arg(0.0), Arg(0.0), Arg(false),
+                 Arg(false), Arg(false)},
+                0);
   t.grad_mode(true);
   const std::string text = compile(t.trace)->text();
   const size_t first = text.find("sgd_update");
@@ -113,8 +117,8 @@ TEST_CASE("an SGD step written by hand runs on the parameter's memory", "[train]
 TEST_CASE("batch norm with running statistics, dropout", "[train]") {
   const auto make = [] {
     default_generator().manual_seed(7);
-    return std::vector<Tensor>{filled({6, 5}, 1),       filled({5}, 2), values({5}, {1, 1, 1, 1, 1}), leaf(filled({5}, 3)),
-                               leaf(filled({5}, 4)), filled({1}, 5, DType::I64)};
+    return std::vector<Tensor>{filled({6, 5}, 1),    filled({5}, 2),       values({5}, {1, 1, 1, 1, 1}),
+                               leaf(filled({5}, 3)), leaf(filled({5}, 4)), filled({1}, 5, DType::I64)};
   };
   TraceMaker t(make());
   t.in_place("add", {V{5}, Arg(1)});
@@ -132,7 +136,10 @@ TEST_CASE("an abandoned run puts the random state back", "[train]") {
   const auto compiled = compile(t.trace);
   default_generator().manual_seed(3);
   std::vector<RunOutput> outputs;
-  REQUIRE(compiled->run(make(), {}, [] { return false; }, outputs).status == RunStatus::Refused);
+  REQUIRE(compiled
+              ->run(
+                  make(), {}, [] { return false; }, outputs)
+              .status == RunStatus::Refused);
   REQUIRE(compiled->run(make(), {}, nullptr, outputs).status == RunStatus::Done);
   const std::string first = bits(std::get<Tensor>(outputs[0]));
   default_generator().manual_seed(3);
