@@ -32,6 +32,8 @@ class Node : public Counted {
   virtual std::string name() const = 0;
   /// Frees what was saved for apply; a second backward then raises.
   virtual void release_saved() {}
+  /// True iff release_saved freed something that apply needs.
+  virtual bool released() const { return false; }
   /// Metadata of result i, to make zeros for a gradient that didn't arrive and to check user gradients. May be absent.
   virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
 

@@ -1,6 +1,7 @@
 #include "engine/autograd/op_node.h"
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 
@@ -78,11 +79,7 @@ void OpNode::save_results(std::span<const Tensor> made) {
 }
 
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
-  check(!released_,
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        "saved tensors after calling backward.");
+  if (released_) fail_spent();
   Loader loader(*this);
   const size_t params = first_meta_.size() - 1;
   uint32_t needed = 0;

@@ -17,6 +17,7 @@ class OpNode final : public Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override;
   void release_saved() override;
+  bool released() const override { return released_; }
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
 
  private:
