@@ -9,6 +9,7 @@
 #include "interpreter_hooks/embed/builtin_modules.h"
 #include "interpreter_hooks/embed/capture.h"
 #include "interpreter_hooks/embed/interpreter.h"
+#include "kernels/cpu/blas.h"
 
 namespace {
 
@@ -27,6 +28,16 @@ bool is_set(const char* variable, std::string_view value) {
 bool started() {
   if (is_set("TERRA_HOOK", "passthrough")) terra_hook_install(terra_frame_run);
   return !terra::embed::capture_starts_with_program() || terra::embed::start_capture();
+}
+
+// Measured speed depends on the BLAS core, and an inherited variable can halve it: hence both are shown.
+void print_version() {
+  std::printf("Terra %s\n", TERRA_VERSION);
+  for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS",
+                           "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name)) std::printf("%s=%s\n", name, value);
+  }
+  std::printf("BLAS core: %s\n", terra::cpu::blas::core_name());
 }
 
 }  // namespace
@@ -49,6 +60,6 @@ int main(int argc, char** argv) {
   const int status = terra::embed::run_main(
       argument_count, line.python.data(),
       {.package_folder = package_folder(), .torch = is_set("TERRA_TORCH", "1"), .started = started});
-  if (line.version) std::printf("Terra %s\n", TERRA_VERSION);
+  if (line.version) print_version();
   return status;
 }
