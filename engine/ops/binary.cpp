@@ -112,9 +112,9 @@ void add_shape(Inference& f) {
   rules::elementwise(f);
 }
 void sub_shape(Inference& f) {
-  check(f.common != DType::Bool,
-        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-        "operator instead.");
+  check_kind(f.common != DType::Bool, ErrorKind::NotImplementedError,
+             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+             "operator instead.");
   add_shape(f);
 }
 /// Integer division by a Python zero is known before the kernel runs; by a zero element only there.
@@ -144,6 +144,17 @@ void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
 void hypot_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   c.result(sqrt(x * x + y * y));
+}
+/// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity.
+void logaddexp_of(Composition& c) {
+  const Tensor x = c.tensor(0), y = c.tensor(1);
+  const Tensor same = logical_and(eq(x, y), isinf(x));
+  c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(where(same, 0.0, x - y))))));
+}
+/// x log y, 0 where x is 0 (unless y is NaN).
+void xlogy_of(Composition& c) {
+  const Tensor empty = logical_and(eq(c.arg(0), 0), eq(c.arg(1), c.arg(1)));
+  c.result(where(empty, 0.0, mul(c.arg(0), log(where(empty, 1.0, c.arg(1))))));
 }
 /// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly.
 void lerp_of(Composition& c) {
@@ -334,6 +345,20 @@ const Op hypot{{.name = "hypot",
                 .flags = kVisible,
                 .composite = hypot_of,
                 .samples = {{"rand(3, 4) + 1, randn(4)"}}}};
+const Op logaddexp{{.name = "logaddexp",
+                    .signature = "(Tensor self, Tensor other) -> Tensor",
+                    .doc = "log(exp(self) + exp(other)), without overflow.",
+                    .example = "terra.logaddexp(terra.zeros(1), terra.zeros(1))",
+                    .flags = kVisible,
+                    .composite = logaddexp_of,
+                    .samples = {{"randn(3, 4), randn(4)"}}}};
+const Op xlogy{{.name = "xlogy",
+                .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                .doc = "self * log(other), 0 where self is 0.",
+                .example = "terra.xlogy(terra.tensor([0.0]), terra.tensor([0.0]))",
+                .flags = kVisible,
+                .composite = xlogy_of,
+                .samples = {{"randn(3, 4), rand(4) + 0.2"}}}};
 const Op lerp{{.name = "lerp",
                .signature = "(Tensor self, Tensor end, Tensor|Number weight) -> Tensor",
                .doc = "self + weight * (end - self).",

@@ -5,6 +5,7 @@
 #include "engine/ops/composition.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/rules.h"
 
 namespace terra {
 namespace {
@@ -72,8 +73,8 @@ void complete(const Op& op, std::span<const Arg> args, Prepared& p) {
 
 bool takes_part(const Op& op, size_t i) {
   const ParamType type = op.sig().params[i].type;
-  return (op.promoted >> i & 1) && (type == ParamType::Tensor || type == ParamType::TensorOrNumber ||
-                                    type == ParamType::TensorList);
+  return (op.promoted >> i & 1) &&
+         (type == ParamType::Tensor || type == ParamType::TensorOrNumber || type == ParamType::TensorList);
 }
 
 DType common_dtype(const Op& op, const Prepared& p) {
@@ -179,9 +180,12 @@ void call_writing(const Op& op, const Prepared& p, std::vector<Tensor>& results)
   results.insert(results.end(), targets.begin(), targets.end());
 }
 
-/// A contiguous tensor of the target's dtype and shape takes the place of its value.
-void write_value(const Tensor& target, const Tensor& value) {
-  const Arg args[] = {target, value};
+/// The result of an in-place form takes the place of the target's value, unless its dtype is of a higher kind.
+void write_result(const Tensor& target, const Tensor& result) {
+  const DType from = result.dtype(), to = target.dtype();
+  check(!(is_floating(from) && !is_floating(to)) && !(to == DType::Bool && from != DType::Bool),
+        "result type {} can't be cast to the desired output type {}", scalar_type_name(from), scalar_type_name(to));
+  const Arg args[] = {target, result};
   call_in_place(copy_op(), args);
 }
 
@@ -208,8 +212,7 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
   }
   const std::span<Tensor> fresh(results.data() + first, results.size() - first);
   if (wants_gradient(op, p.span())) tape_hooks().record(op, p.span(), fresh);
-  if (op.is(kView) && !op.is(kNoGradient))
-    tape_hooks().record_view(op, p.span(), p.args[0].tensor(), results[first]);
+  if (op.is(kView) && !op.is(kNoGradient)) tape_hooks().record_view(op, p.span(), p.args[0].tensor(), results[first]);
   to_half(p, fresh);
 }
 
@@ -219,7 +222,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   if (op.composite) {
     std::vector<Tensor> results;
     call(op, args, results);
-    write_value(target, results.front());
+    write_result(target, results.front());
     return target;
   }
   Prepared p(op);
@@ -232,11 +235,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
     // The kernel's result isn't of the target's dtype: compute beside it and convert.
     std::vector<Tensor> results;
     call(op, args, results);
-    check(!(is_floating(results.front().dtype()) && !is_floating(target.dtype())) &&
-              !(target.dtype() == DType::Bool && results.front().dtype() != DType::Bool),
-          "result type {} can't be cast to the desired output type {}", name_of(results.front().dtype()),
-          name_of(target.dtype()));
-    write_value(target, results.front());
+    write_result(target, results.front());
     return target;
   }
   check(scratch.metas[0].sizes == target.sizes(), "output with shape {} doesn't match the broadcast shape {}",

@@ -65,7 +65,8 @@ void conv2d_shape(Inference& f) {
 }
 void adjoint_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(2))); }
 
-// ---- gradients: conv2d is linear in its input and in its weight; the adjoints are conv2d_backward_input and _weight --
+// ---- gradients: conv2d is linear in its input and in its weight; the adjoints are conv2d_backward_input and _weight
+// --
 void conv2d_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor g = b.grad();

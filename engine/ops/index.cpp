@@ -32,21 +32,21 @@ void index_select_shape(Inference& f) {
 }
 
 /// Index and tensor have one rank; the index may be smaller, `along` says whether it may be longer there.
-void check_index_fits(Inference& f, size_t dim, std::span<const int64_t> index, std::span<const int64_t> other,
-                      std::string_view of, bool any_length_along_dim) {
+void check_index_fits(size_t dim, std::span<const int64_t> index, std::span<const int64_t> other, std::string_view of,
+                      bool any_length_along_dim) {
   check(std::max<size_t>(index.size(), 1) == std::max<size_t>(other.size(), 1),
         "Index tensor must have the same number of dimensions as {} tensor", of);
   for (size_t i = 0; i < index.size() && i < other.size(); ++i)
     check((i == dim && any_length_along_dim) || index[i] <= other[i],
-          "Size does not match at dimension {} expected index {} to be no larger than {} {}{}", i, to_string(index), of,
-          to_string(other), any_length_along_dim ? fmt::format(" apart from dimension {}", dim) : "");
-  (void)f;
+          "Size does not match at dimension {} expected index {} to be no larger than {} {}{}", i, to_string(index),
+          of == "input" ? "self" : of, to_string(other),
+          any_length_along_dim ? fmt::format(" apart from dimension {}", dim) : "");
 }
 
 void gather_shape(Inference& f) {
   check_index_dtype(f, 2);
   const auto dim = static_cast<size_t>(wrap_dim(f.integer(1), f.rank(0)));
-  if (f.impl(2).numel > 0) check_index_fits(f, dim, f.sizes(2), f.sizes(0), "self", true);
+  if (f.impl(2).numel > 0) check_index_fits(dim, f.sizes(2), f.sizes(0), "input", true);
   f.result(f.dtype(0), Dims(f.sizes(2)));
 }
 
@@ -55,8 +55,8 @@ void scatter_shape(Inference& f) {
   check(f.dtype(0) == f.dtype(3), "{}(): Expected self.dtype to be equal to src.dtype", f.op.name);
   const auto dim = static_cast<size_t>(wrap_dim(f.integer(1), f.rank(0)));
   if (f.impl(2).numel > 0) {
-    check_index_fits(f, dim, f.sizes(2), f.sizes(0), "self", true);
-    check_index_fits(f, dim, f.sizes(2), f.sizes(3), "src", false);
+    check_index_fits(dim, f.sizes(2), f.sizes(0), "self", true);
+    check_index_fits(dim, f.sizes(2), f.sizes(3), "src", false);
   }
   rules::like_first(f);
 }
@@ -436,7 +436,7 @@ const Op index_put{{.name = "index_put",
                     .signature = "(Tensor self, Tensor[]? indices, Tensor values, bool accumulate=False) -> Tensor",
                     .doc = "self with self[indices] = values, or += if accumulate.",
                     .example = "terra.zeros(3).index_put((terra.tensor([1]),), terra.tensor(5.0))",
-                    .flags = kVisibleInPlace | kChecksValues | kKeepsFirst | kMovesBytes,
+                    .flags = kVisibleInPlace | kChecksValues | kKeepsFirst,
                     .shape = index_put_shape,
                     .gradient = index_put_gradient,
                     .saved = saves({1}),

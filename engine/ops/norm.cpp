@@ -91,8 +91,8 @@ void batch_norm_of(Composition& c) {
   const bool training = c.flag(5);
   const double momentum = c.real(6), eps = c.real(7);
   if (!training) {
-    check(running_mean.defined() && running_var.defined(),
-          "Expected running_mean and running_var to be defined when training=False");
+    check(running_mean.defined(), "running_mean must be defined in evaluation mode");
+    check(running_var.defined(), "running_var must be defined in evaluation mode");
     return c.result(batch_norm_apply(x, running_mean, rsqrt(running_var + eps), c.arg(3), c.arg(4), false, eps));
   }
   const int64_t n = x.rank() >= 2 && x.size(1) > 0 ? x.numel() / x.size(1) : 0;

@@ -96,9 +96,10 @@ int64_t count(const Tensor& t, const Arg& dims) {
 }
 
 void check_floating(const Tensor& t, std::string_view name) {
-  check(is_floating(t.dtype()),
-        "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}",
-        name, scalar_type_name(t.dtype()));
+  check_kind(
+      is_floating(t.dtype()), ErrorKind::NotImplementedError,
+      "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}", name,
+      scalar_type_name(t.dtype()));
 }
 
 Tensor as_dtype(const Tensor& t, const Arg& dtype) {
@@ -153,6 +154,10 @@ void std_unbiased_of(Composition& c) {
 }
 void std_dim_unbiased_of(Composition& c) {
   c.result(sqrt_flat_at_zero(variance(c.tensor(0), c.arg(1), correction_of(c.flag(2)), c.flag(3))));
+}
+void std_mean_of(Composition& c) {
+  std_of(c);
+  c.result(mean(c.tensor(0), c.arg(1), c.arg(3)));
 }
 void var_mean_of(Composition& c) {
   var_of(c);
@@ -393,6 +398,15 @@ const Op var_mean{{.name = "var_mean",
                    .example = "terra.var_mean(terra.tensor([1.0, 3.0]))",
                    .flags = kFunction,
                    .composite = var_mean_of,
+                   .samples = {{"randn(3, 4), 1"}}}};
+
+const Op std_mean{{.name = "std_mean",
+                   .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> "
+                                "(Tensor std, Tensor mean)",
+                   .doc = "Standard deviation and mean.",
+                   .example = "terra.std_mean(terra.tensor([1.0, 3.0]))",
+                   .flags = kFunction,
+                   .composite = std_mean_of,
                    .samples = {{"randn(3, 4), 1"}}}};
 
 const Op norm{

@@ -329,6 +329,18 @@ void diag_of(Composition& c) {
   check(self.rank() == 1 || self.rank() == 2, "diag(): Supports 1D or 2D tensors. Got {}D", self.rank());
   c.result(self.rank() == 1 ? diag_embed(self, c.arg(1)) : clone(diagonal(self, c.arg(1))));
 }
+void diff_of(Composition& c) {
+  Tensor t = c.tensor(0);
+  check(t.rank() > 0, "diff expects input to be at least one-dimensional");
+  check(c.integer(1) >= 0, "order must be non-negative but got {}", c.integer(1));
+  const int64_t dim = wrap_dim(c.integer(2), t.rank());
+  for (int64_t i = 0; i < c.integer(1) && t.size(dim) > 0; ++i) {
+    const int64_t n = t.size(dim) - 1;
+    const Tensor later = narrow(t, dim, 1, n), sooner = narrow(t, dim, 0, n);
+    t = t.dtype() == DType::Bool ? ne(later, sooner) : later - sooner;
+  }
+  c.result(t);
+}
 void meshgrid_of(Composition& c) {
   auto list = list_of(c.tensors(0));
   const bool columns = c.text(1) == "xy";  // dimension 0 belongs to the second tensor
@@ -518,6 +530,13 @@ const Op diag_embed{{.name = "diag_embed",
                      .flags = kVisible,
                      .composite = diag_embed_of,
                      .samples = {{"randn(2, 3)"}, {"randn(2, 3), 1"}}}};
+const Op diff{{.name = "diff",
+               .signature = "(Tensor self, int n=1, int dim=-1) -> Tensor",
+               .doc = "The differences of neighbours along dim, taken n times.",
+               .example = "terra.diff(terra.tensor([1, 4, 9]))",
+               .flags = kVisible,
+               .composite = diff_of,
+               .samples = {{"randn(3, 4)"}, {"randn(4, 2), 2, 0"}, {"randint(0, 9, (4,))", "int", false}}}};
 const Op meshgrid{{.name = "meshgrid",
                    .signature = "(Tensor[] tensors, str indexing='ij') -> Tensor[]",
                    .doc = "The coordinates of a grid, one tensor per axis.",

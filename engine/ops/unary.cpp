@@ -57,9 +57,10 @@ void sigmoid_backward_gradient(Backward& b) {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void neg_shape(Inference& f) {
-  check(f.dtype(0) != DType::Bool,
-        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
-        "`~` or `logical_not()` operator instead.");
+  check_kind(
+      f.dtype(0) != DType::Bool, ErrorKind::NotImplementedError,
+      "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+      "`~` or `logical_not()` operator instead.");
   rules::elementwise(f);
 }
 

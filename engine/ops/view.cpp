@@ -1,6 +1,9 @@
 #include "engine/ops/view.h"
 
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/index.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
@@ -144,7 +147,7 @@ void expand_shape(Inference& f) {
         wanted.size(), from.sizes.size());
   const size_t lead = wanted.size() - from.sizes.size();
   Dims sizes(wanted), strides(wanted.size(), 0);
-  for (size_t i = 0; i < wanted.size(); ++i) {
+  for (size_t i = wanted.size(); i-- > 0;) {
     if (i < lead) {
       check(wanted[i] >= 0,
             "The expanded size of the tensor ({}) isn't allowed in a leading, non-existing dimension {}", wanted[i], i);
@@ -243,6 +246,26 @@ void as_strided_shape(Inference& f) {
   f.view(Dims(sizes), Dims(strides), offset);
 }
 
+void unfold_shape(Inference& f) {
+  Shape s(f);
+  const int64_t dim = wrap_dim(f.integer(1), f.rank(0)), length = f.integer(2), step = f.integer(3);
+  const int64_t size = s.sizes.empty() ? 1 : s.sizes[dim];
+  check(length >= 0 && length <= size, "maximum size for tensor at dimension {} is {} but size is {}", dim, size,
+        length);
+  check(step > 0, "step is {} but must be > 0", step);
+  if (s.sizes.empty()) {
+    s.sizes = s.strides = Dims{1};
+    s.sizes[0] = length;
+    return s.becomes(f);
+  }
+  const int64_t stride = s.strides[dim];
+  s.sizes[dim] = (size - length) / step + 1;
+  s.strides[dim] *= step;
+  s.sizes.push_back(length);
+  s.strides.push_back(stride);
+  s.becomes(f);
+}
+
 void same_shape(Inference& f) { Shape(f).becomes(f); }
 
 void t_shape(Inference& f) {
@@ -284,6 +307,17 @@ void slice_gradient(Backward& b) {
   b.set(0, padded(b, b.grad(), dim, start, step));
 }
 void diagonal_gradient(Backward& b) { b.set(0, diagonal_backward(b.grad(), b.sizes(0), b.arg(1), b.arg(2), b.arg(3))); }
+
+/// Every element gets the sum of its gradients in all windows.
+void unfold_gradient(Backward& b) {
+  const Dims& sizes = b.sizes(0);
+  if (sizes.empty()) return b.set(0, reshape(b.grad(), sizes));
+  const int64_t dim = wrap_dim(b.integer(1), sizes.size()), length = b.integer(2), step = b.integer(3);
+  const int64_t windows = (sizes[dim] - length) / step + 1;
+  const Tensor index = unsqueeze(arange(0, windows), 1) * step + arange(0, length);
+  const Tensor grad = flatten(movedim(b.grad(), Dims{-1}, Dims{dim + 1}), dim, dim + 1);
+  b.set(0, index_add(zeros(sizes, grad.dtype()), dim, reshape(index, {-1}), grad));
+}
 
 // ---- composites -----------------------------------------------------------------------------------------------------
 void reshape_of(Composition& c) {
@@ -466,6 +500,15 @@ const Op as_strided{{.name = "as_strided",
                      .flags = kViewVisible | kNoGradient,
                      .shape = as_strided_shape,
                      .samples = {{"randn(6), (2, 2), (1, 2)", "float", false}}}};
+const Op unfold{
+    {.name = "unfold",
+     .signature = "(Tensor self, int dimension, int size, int step) -> Tensor",
+     .doc = "The view of all windows of `size` elements of a dimension, `step` apart, as the last dimension.",
+     .example = "terra.arange(5).unfold(0, 2, 1)",
+     .flags = kView | kMethod | kCheap,
+     .shape = unfold_shape,
+     .gradient = unfold_gradient,
+     .samples = {{"randn(5), 0, 3, 1"}, {"randn(3, 6), 1, 2, 2"}, {"randn(5, 2), 0, 2, 3"}}}};
 const Op detach{{.name = "detach",
                  .signature = "(Tensor self) -> Tensor",
                  .doc = "The same elements without gradient history.",

@@ -146,6 +146,7 @@ MEANING = {
     "to_dtype": torch.Tensor.to,
     "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "uniform": in_place("uniform_"),
+    "unfold": torch.Tensor.unfold,
     "unique_parts": lambda x: torch.unique(x, return_inverse=True, return_counts=True),
     "var_dim_unbiased": torch.var,
     "var_unbiased": torch.var,

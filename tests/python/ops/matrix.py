@@ -1,7 +1,7 @@
 # run: --capture=off
 # timeout: 600
-"""Every sample of every op record: kernels = reference loops, numeric first and second gradients, in-place forms; and the
-examples run."""
+"""Every sample of every op record: kernels = reference loops, 16-bit floats, numeric first and second gradients, in-place
+forms; and the examples run."""
 
 import random
 import sys
@@ -54,6 +54,34 @@ def same_as_reference(call):
         if a[:2] != b[:2] or not all_close(a[2], b[2], relative, absolute):
             return False, f"\n    kernel    {a}\n    reference {b}"
     return len(ours) == len(meant), ""
+
+
+# ---- 16-bit floats = float32 rounded -------------------------------------------------------------------------------
+ROUNDING = {terra.float16: 4e-3, terra.bfloat16: 3e-2}
+
+
+def moved(value, dtype):
+    """The argument with its floating tensors converted."""
+    if isinstance(value, terra.Tensor):
+        return value.to(dtype) if value.is_floating_point() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(moved(v, dtype) for v in value)
+    return value
+
+
+def rounds_like_float32(call, half):
+    args, kwargs = call.arguments()
+    args, kwargs = moved(args, half), {k: moved(v, half) for k, v in kwargs.items()}
+    terra.manual_seed(7)
+    rounded = tensors_in(call.run(args, kwargs))
+    terra.manual_seed(7)
+    exact = tensors_in(call.run(moved(args, terra.float32), {k: moved(v, terra.float32) for k, v in kwargs.items()}))
+    for a, b in zip(rounded, exact):
+        if str(a.dtype) != str(b.dtype).replace("float32", str(half).split(".")[-1]) or a.shape != b.shape:
+            return False, f"gives {a.dtype} {list(a.shape)} where float32 gives {b.dtype} {list(b.shape)}"
+        if not all_close(numbers_of(a), numbers_of(b), ROUNDING[half], ROUNDING[half]):
+            return False, f"\n    16 bits {numbers_of(a)}\n    32 bits {numbers_of(b)}"
+    return len(rounded) == len(exact), ""
 
 
 # ---- gradients -----------------------------------------------------------------------------------------------------
@@ -189,6 +217,10 @@ for call in samples():
     guarded(call, "kernel = reference:", lambda: same_as_reference(call))
     if call.record["in_place"]:
         guarded(call, "in place:", lambda: in_place(call))
+for call in samples(("float32",)):
+    if chosen(call.record) and call.differentiable and "float64" not in call.text:
+        for half in ROUNDING:
+            guarded(call, f"{half}:", lambda: rounds_like_float32(call, half))
 for call in samples(("float64",)):
     if chosen(call.record) and call.differentiable:
         guarded(call, "first gradient:", lambda: first_gradient(call))
