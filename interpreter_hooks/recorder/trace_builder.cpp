@@ -216,11 +216,6 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   }
   if (!r_.alive()) return;
   pin_operands(used);
-  // A symbolic tensor always counts as contiguous (engine/ops/convert.cpp), so the graph would hand its input through.
-  bool copied = report.results.size() == 1 && object_behind(report.results[0]) && !r_.find(object_behind(report.results[0]));
-  if (copied && report.op->name == "contiguous") {
-    return r_.stop(Reason::TensorOpaque, "contiguous() of a tensor that is not");
-  }
   writes_ = writes_ || report.in_place || report.op->writes;
   for (const Tensor& result : report.results) {
     PyObject* object = result.defined() ? object_behind(result) : nullptr;
