@@ -9,8 +9,6 @@ namespace terra::ops {
 namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
-DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
-
 DType dtype_of(const Scalar& value) { return value.is_float() ? default_dtype() : value.dtype(); }
 
 void full_shape(Inference& f) {

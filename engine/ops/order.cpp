@@ -113,8 +113,28 @@ Distinct distinct(const Tensor& self) {
           reshape(scatter(zeros(Dims{n}, DType::I64), 0, sorted[1], group), self.sizes()), sub(ends, starts)};
 }
 void unique_of(Composition& c) { c.result(distinct(c.tensor(0)).values); }
-void unique_parts_of(Composition& c) {
-  Distinct d = distinct(c.tensor(0));
+/// What is asked for is part of the name: a False where PyTorch's default is False changes nothing there, but can't
+/// here.
+void check_asked(Composition& c, int param) {
+  check(c.flag(param), "unique(): leave {} out instead of passing False.",
+        c.op.sig().params[static_cast<size_t>(param)].name);
+}
+void unique_inverse_of(Composition& c) {
+  check_asked(c, 2);
+  const Distinct d = distinct(c.tensor(0));
+  c.result(d.values);
+  c.result(d.inverse);
+}
+void unique_counts_of(Composition& c) {
+  check_asked(c, 2);
+  const Distinct d = distinct(c.tensor(0));
+  c.result(d.values);
+  c.result(d.counts);
+}
+void unique_inverse_counts_of(Composition& c) {
+  check_asked(c, 2);
+  check_asked(c, 3);
+  const Distinct d = distinct(c.tensor(0));
   c.result(d.values);
   c.result(d.inverse);
   c.result(d.counts);
@@ -220,13 +240,31 @@ const Op unique{{.name = "unique",
                  .flags = kVisible | kNoGradient,
                  .composite = unique_of,
                  .samples = {{"randint(0, 4, (3, 5))", "int", false}}}};
-const Op unique_parts{{.name = "unique_parts",
-                       .signature = "(Tensor self) -> (Tensor values, Tensor inverse, Tensor counts)",
-                       .doc = "The distinct elements, the place of each element among them, and how often each occurs.",
-                       .example = "",
-                       .flags = kNoGradient,
-                       .composite = unique_parts_of,
-                       .samples = {{"randint(0, 4, (3, 5))", "int", false}}}};
+const Op unique_inverse{{.name = "unique_inverse",
+                         .signature = "(Tensor self, bool sorted=True, *, bool return_inverse) -> "
+                                      "(Tensor values, Tensor inverse)",
+                         .doc = "The distinct elements, and the place of each element among them.",
+                         .example = "",
+                         .flags = kNoGradient,
+                         .composite = unique_inverse_of,
+                         .samples = {{"randint(0, 4, (3, 5)), return_inverse=True", "int", false}}}};
+const Op unique_counts{{.name = "unique_counts",
+                        .signature = "(Tensor self, bool sorted=True, *, bool return_counts) -> "
+                                     "(Tensor values, Tensor counts)",
+                        .doc = "The distinct elements, and how often each occurs.",
+                        .example = "",
+                        .flags = kNoGradient,
+                        .composite = unique_counts_of,
+                        .samples = {{"randint(0, 4, (3, 5)), return_counts=True", "int", false}}}};
+const Op unique_inverse_counts{
+    {.name = "unique_inverse_counts",
+     .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts) -> "
+                  "(Tensor values, Tensor inverse, Tensor counts)",
+     .doc = "The distinct elements, the place of each element among them, and how often each occurs.",
+     .example = "",
+     .flags = kNoGradient,
+     .composite = unique_inverse_counts_of,
+     .samples = {{"randint(0, 4, (3, 5)), return_inverse=True, return_counts=True", "int", false}}}};
 const Op bincount{{.name = "bincount",
                    .signature = "(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
                    .doc = "How often (or with what total weight) each number from 0 occurs.",

@@ -49,6 +49,7 @@ inline constexpr Overload kOverloads[] = {
     {"split", kFunction | kMethod, {"split", "split_sizes"}},
     {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
     {"sum", kFunction | kMethod, {"sum", "sum_dtype"}},
+    {"unique", kFunction | kMethod, {"unique", "unique_inverse", "unique_counts", "unique_inverse_counts"}},
     {"var", kFunction | kMethod, {"var", "var_unbiased", "var_dim_unbiased"}},
     {"where", kFunction, {"where", "nonzero_tuple"}},
     {"where", kMethod, {"where_method"}},

@@ -48,7 +48,6 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
   return t;
 }
 
-DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
 

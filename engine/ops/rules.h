@@ -28,6 +28,9 @@ void like_first(Inference& f);
 /// The name PyTorch's "not implemented for 'Long'" messages use.
 std::string_view scalar_type_name(DType dtype);
 
+/// The dtype an optional parameter names.
+inline DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
+
 /// Dimensions in [0, rank), as a bit mask; none given means all. Throws for repeated ones.
 uint64_t dim_mask(std::span<const int64_t> dims, size_t rank);
 /// Sizes after reducing the dimensions in `mask`.

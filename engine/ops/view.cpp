@@ -314,7 +314,7 @@ void unfold_gradient(Backward& b) {
   if (sizes.empty()) return b.set(0, reshape(b.grad(), sizes));
   const int64_t dim = wrap_dim(b.integer(1), sizes.size()), length = b.integer(2), step = b.integer(3);
   const int64_t windows = (sizes[dim] - length) / step + 1;
-  const Tensor index = unsqueeze(arange(0, windows), 1) * step + arange(0, length);
+  const Tensor index = mul(unsqueeze(arange(0, windows), 1), step) + arange(0, length);
   const Tensor grad = flatten(movedim(b.grad(), Dims{-1}, Dims{dim + 1}), dim, dim + 1);
   b.set(0, index_add(zeros(sizes, grad.dtype()), dim, reshape(index, {-1}), grad));
 }

@@ -12,7 +12,7 @@ using namespace terra;
 
 namespace {
 
-const std::vector<const Op*>& ops() {
+const std::vector<const Op*>& records() {
   eager::start();
   return all_ops();
 }
@@ -22,7 +22,7 @@ constexpr uint32_t kSeen = kFunction | kMethod | kFunctional | kProperty;
 }  // namespace
 
 TEST_CASE("every record says how it is computed, once", "[ops]") {
-  for (const Op* op : ops()) {
+  for (const Op* op : records()) {
     INFO(op->name);
     if (op->composite) {
       CHECK(op->shape == nullptr);
@@ -40,7 +40,7 @@ TEST_CASE("every record says how it is computed, once", "[ops]") {
 }
 
 TEST_CASE("every record is documented and sampled", "[ops]") {
-  for (const Op* op : ops()) {
+  for (const Op* op : records()) {
     INFO(op->name);
     CHECK_FALSE(op->samples.empty());
     REQUIRE_FALSE(op->doc.empty());
@@ -50,7 +50,7 @@ TEST_CASE("every record is documented and sampled", "[ops]") {
 }
 
 TEST_CASE("flags agree with signatures", "[ops]") {
-  for (const Op* op : ops()) {
+  for (const Op* op : records()) {
     INFO(op->name);
     const auto& params = op->sig().params;
     if (op->is(kInPlace | kView | kMethod)) {
@@ -64,7 +64,7 @@ TEST_CASE("flags agree with signatures", "[ops]") {
 }
 
 TEST_CASE("overloads and special methods name ops", "[ops]") {
-  ops();
+  records();
   for (const Overload& overload : kOverloads)
     for (std::string_view name : overload.ops) {
       INFO(overload.name << ": " << name);
