@@ -1,5 +1,6 @@
 // Compiled traces against eager execution: forwards, writes, views, asserts, scalars.
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "engine/errors/errors.h"
 #include "tests/unit/graph/support.h"
@@ -155,4 +156,25 @@ TEST_CASE("a refused run publishes nothing", "[run]") {
             .status == RunStatus::Done);
   CHECK(bits(inputs[0]) != before);
   CHECK(inputs[0]->version() == 1);
+}
+
+TEST_CASE("overhead of a step and of a run", "[.bench]") {
+  const auto make = [] { return std::vector<Tensor>{filled({1}, 1)}; };
+  for (int length : {0, 1000}) {
+    TraceMaker t(make());
+    TraceId x = 0;
+    for (int k = 0; k < length; ++k) x = t.call(k % 2 ? "neg" : "sign", {V{x}});
+    t.output(x);
+    const auto compiled = compile(t.trace);
+    const auto inputs = make();
+    std::vector<RunOutput> outputs;
+    double best = 1e9;
+    for (int k = 0; k < 50; ++k) {
+      const auto start = std::chrono::steady_clock::now();
+      for (int r = 0; r < 20; ++r) compiled->run(inputs, {}, nullptr, outputs);
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+      best = std::min(best, took.count() / 20);
+    }
+    WARN(compiled->node_count() << " nodes: " << best << " ns a run");
+  }
 }

@@ -82,6 +82,19 @@ TEST_CASE("updates parameter by parameter become one", "[train]") {
   require_same(t.trace, mlp_state);
 }
 
+TEST_CASE("a loss that is returned after its backward still requires grad", "[train]") {
+  TraceMaker t(mlp_state());
+  const TraceId loss = mlp_loss(t);
+  t.backward(loss);
+  t.output(loss);
+  require_same(t.trace, mlp_state);
+  std::vector<RunOutput> outputs;
+  REQUIRE(compile(t.trace)->run(mlp_state(), {}, nullptr, outputs).status == RunStatus::Done);
+  const Tensor roots[] = {std::get<Tensor>(outputs[0])};
+  CHECK(roots[0].requires_grad());
+  CHECK_THROWS_WITH(autograd::backward(roots, {}, false, false), Catch::Contains("a second time"));
+}
+
 TEST_CASE("gradients accumulate into .grad that was there", "[train]") {
   const auto make = [] {
     std::vector<Tensor> in = mlp_state();
