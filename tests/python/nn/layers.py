@@ -58,8 +58,7 @@ def walk():
         torch.manual_seed(1)
         layer = kind(*args, **kwargs)
         name = repr(layer)
-        yield name, [f"{k} {tuple(v.shape)}" for k, v in layer.state_dict().items()]
-        yield "  initial", [p for p in layer.parameters()]
+        yield name, [[f"{k} {tuple(v.shape)}" for k, v in layer.state_dict().items()], list(layer.parameters())]
         data = [torch.randn(shape) for shape in shapes]
         for mode in (True, False):
             layer.train(mode)
@@ -70,8 +69,7 @@ def walk():
             yield f"  train={mode}", output
             (output * torch.linspace(0.5, 1.5, output.numel()).view(output.shape)).sum().backward()
             yield "  gradients", [x.grad for x in (*inputs, *layer.parameters()) if x.grad is not None]
-        yield "  buffers", list(layer.buffers())
-        yield "  next number", torch.rand(1)
+        yield "  buffers and next number", [list(layer.buffers()), torch.rand(1)]
 
 
 check(list(walk()), __file__)
