@@ -19,10 +19,12 @@ class Single final : public Compiled {
   RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
     Runner::Made made;
-    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), before_commit, made);
-    if (result.status != RunStatus::Done) return result;
-    runner_.publish(inputs, made);
-    runner_.collect(made, outputs);
+    const auto ready = [&] {
+      runner_.collect(made, outputs);
+      return !before_commit || before_commit();
+    };
+    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), ready, made);
+    if (result.status == RunStatus::Done) runner_.publish(inputs, made);
     return result;
   }
 

@@ -27,11 +27,12 @@ class Compiled {
   virtual ~Compiled() = default;
 
   /// Runs on real tensors and scalars, in the order of the trace's inputs.
-  /// `before_commit` is called when everything has been computed and nothing published; returning false refuses the
-  /// run. After it nothing fails: storages of inputs are written and their versions bumped, gradients of leaf inputs
-  /// that were accumulated in place included. `outputs` follow Trace::outputs; those that require grad carry one
-  /// autograd node for the whole run. Outputs that alias an input or each other are views as eager would have made.
-  /// Throws Error for what the ops themselves refuse (index out of range, memory), nothing published.
+  /// `before_commit` is called when everything has been computed, `outputs` are filled in and nothing is published;
+  /// returning false refuses the run. After it nothing fails: storages of inputs are written and their versions bumped,
+  /// gradients of leaf inputs that were accumulated in place included. `outputs` follow Trace::outputs; those that
+  /// require grad carry one autograd node for the whole run. Outputs that alias an input or each other are views as
+  /// eager would have made. Throws Error for what the ops themselves refuse (index out of range, memory), nothing
+  /// published.
   virtual RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) = 0;
 

@@ -176,6 +176,7 @@ class Pair final : public Compiled {
         inputs, scalars, {}, interrupt_poll(),
         [&] {
           node = Ref<PairNode>(new PairNode(shared_, inputs));
+          forward.collect(made, outputs);
           return !before_commit || before_commit();
         },
         made);
@@ -191,7 +192,6 @@ class Pair final : public Compiled {
         autograd::set_history(made.tensors[specs[k]], Ref<autograd::Node>(new ResultNode(pair, k, shared_->names[k])),
                               0);
     }
-    forward.collect(made, outputs);
     return result;
   }
 
