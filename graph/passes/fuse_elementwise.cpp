@@ -177,7 +177,8 @@ bool fuse_elementwise(Graph& graph) {
     const size_t n = ready.top();
     ready.pop();
     if (members[n].size() > 1) {
-      nodes.push_back(make_fused(graph, members[n], used_outside));
+      Node fused = make_fused(graph, members[n], used_outside);
+      if (!fused.results.empty()) nodes.push_back(std::move(fused));  // else nobody reads the group
       changed = true;
     } else {
       nodes.push_back(graph.nodes[n]);
