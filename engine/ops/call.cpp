@@ -189,6 +189,14 @@ void write_result(const Tensor& target, const Tensor& result) {
   call_in_place(copy_op(), args);
 }
 
+/// An expanded tensor shows one element in several places: what a write to it would leave there depends on the order.
+void check_distinct_elements(const Tensor& target) {
+  for (size_t d = 0; d < target.rank(); ++d)
+    check(target.strides()[d] != 0 || target.sizes()[d] <= 1,
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+          "Please clone() the tensor before performing the operation.");
+}
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
@@ -219,6 +227,7 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
 Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   ensure(!args.empty() && args[0].is_tensor(), "the in-place form of an op gets the tensor it writes");
   const Tensor target = args[0].tensor();
+  check_distinct_elements(target);
   if (op.composite) {
     std::vector<Tensor> results;
     call(op, args, results);

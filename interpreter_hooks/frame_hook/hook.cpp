@@ -104,6 +104,11 @@ bool serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
       *result = attempt.result;
       return true;
     }
+    if (!attempt.internal_error.empty()) {
+      internal_error(record, attempt.internal_error.c_str());
+      injected = true;
+      break;
+    }
     if (attempt.outcome == Outcome::Injected) {
       injected = true;
       break;

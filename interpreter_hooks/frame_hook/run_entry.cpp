@@ -120,6 +120,9 @@ Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* fu
       if (!run_graph(entry, run, fault.assertion, attempt)) return attempt;
     } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
       return attempt;
+    } catch (const std::exception& e) {
+      attempt.internal_error = e.what();
+      return attempt;
     }
   }
   attempt.outcome = Outcome::Done;

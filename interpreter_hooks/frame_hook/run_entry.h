@@ -1,5 +1,7 @@
 // One run of a captured entry: guards, graph, commit, effects.
 #pragma once
+#include <string>
+
 #include "interpreter_hooks/recorder/entry.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -16,6 +18,7 @@ struct Attempt {
   Outcome outcome = Outcome::Missed;
   PyObject* result = nullptr;  ///< Done: new reference
   int missed_at = -1;          ///< Missed: offset in the entry program
+  std::string internal_error;  ///< Failed: what of ours broke; nothing was published
   bool late = false;           ///< Failed: missed_at is an offset in the late program
 };
 
