@@ -36,10 +36,12 @@ with tempfile.TemporaryDirectory() as folder:
     inside = subprocess.run([sys.executable, "--report=r.json", "-c", child, *nested], cwd=folder, env=CLEAN,
                             capture_output=True, text=True).stdout.split()
     assert inside[2:] == [os.path.join(os.path.realpath(folder), "r.json"), inside[0]] and inside[1] != inside[0], inside
-    own = subprocess.run([sys.executable, "-c", child, "--report=x", *nested], cwd=folder, env=CLEAN,
+    report = os.path.join(folder, "own.json")
+    own = subprocess.run([sys.executable, "-c", child, f"--report={report}", *nested], cwd=folder, env=CLEAN,
                          capture_output=True, text=True).stdout.split()
-    assert own[2:] == ["/x", own[1]], own
-assert shown("-c", "import os; print(os.environ['TERRA_MAIN_PROCESS'] == str(os.getpid()))", TERRA_REPORT="r") == "True"
+    assert own[2:] == [report, own[1]] and os.path.exists(report), own
+    is_main = "import os; print(os.environ['TERRA_MAIN_PROCESS'] == str(os.getpid()))"
+    assert shown("-c", is_main, TERRA_REPORT=os.path.join(folder, "inherited.json")) == "True"
 
 # Mistakes.
 for wrong, complaint in {
