@@ -143,7 +143,9 @@ void get_iter(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
   PyObject* iterator = f.real(1);
   if (is_tensor(value.object)) return r.stop(Reason::UnmodelledIteration, "a tensor");
-  if (!f.pending.returns.empty() || Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+  // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
+  bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object);
+  if (!f.pending.returns.empty() || own_class) {
     static PyObject* name = PyUnicode_InternFromString("__iter__");
     r.guard_type(value.object);
     r.look_up(Py_TYPE(value.object), name);
