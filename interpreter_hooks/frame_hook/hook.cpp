@@ -82,17 +82,27 @@ bool relax_after(CodeRecord& record, size_t index, const Attempt& attempt, Terra
   const Program& program = attempt.late ? entry.late : entry.entry;
   entry.misses++;
   entry.last_miss = record.last_miss = program.text(attempt.missed_at, entry.file);
-  if (attempt.late || static_cast<Op>(head(program.at(attempt.missed_at)).kind) != Op::Equal) return false;
-  if (!relax_numbers(entry, terra_frame_localsplus(frame), terra_frame_function(frame), record.relaxation)) return false;
+  if (attempt.late || settings().frozen || static_cast<Op>(head(program.at(attempt.missed_at)).kind) != Op::Equal)
+    return false;
+  if (!relax_numbers(entry, terra_frame_localsplus(frame), terra_frame_function(frame), record.relaxation))
+    return false;
   record.entries.erase(record.entries.begin() + index);
   return true;
 }
 
-/// True when an entry served the call; `result` is the frame's.
-bool serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
+/// What became of a call to a function that has entries.
+enum class Served : unsigned char {
+  Done,     ///< an entry served it
+  Missed,   ///< no entry's guards hold
+  Refused,  ///< guards held, but a graph found that it wasn't made for these values
+  Broken,   ///< by fault injection or an error of ours: this frame runs plainly
+};
+
+/// Tries the entries in turn; `result` is the frame's when Done.
+Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
   PyObject** arguments = terra_frame_localsplus(frame);
   PyFunctionObject* function = terra_frame_function(frame);
-  bool injected = false;
+  Served served = Served::Missed;
   for (size_t i = 0; i < record.entries.size(); i++) {
     std::shared_ptr<Entry> entry = record.entries[i];
     Attempt attempt = run_entry(*entry, arguments, function);
@@ -102,28 +112,36 @@ bool serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
       totals().graph_calls += entry->calls;
       hit(record, i);
       *result = attempt.result;
-      return true;
+      return Served::Done;
     }
-    if (!attempt.internal_error.empty()) {
-      internal_error(record, attempt.internal_error.c_str());
-      injected = true;
-      break;
-    }
-    if (attempt.outcome == Outcome::Injected) {
-      injected = true;
+    if (!attempt.internal_error.empty()) internal_error(record, attempt.internal_error.c_str());
+    if (attempt.outcome == Outcome::Injected || !attempt.internal_error.empty()) {
+      served = Served::Broken;
       break;
     }
     if (attempt.missed_at < 0) {
       entry->misses++;
       entry->last_miss = record.last_miss = "the graph was refused";
+      served = Served::Refused;
       continue;
     }
     if (relax_after(record, i, attempt, frame)) i--;
   }
   record.fallbacks++;
   totals().fallbacks++;
-  if (!injected) totals().misses++;
-  return injected;
+  if (served != Served::Broken) totals().misses++;
+  return served;
+}
+
+/// terra.capture.freeze(): a miss is an error.
+PyObject* raise_frozen_miss(const CodeRecord& record) {
+  PyErr_Format(
+      PyExc_RuntimeError,
+      "The call of %s (%s:%d) fits none of its captured graphs, and capture is frozen: %s. Call it with what it "
+      "was captured for, or let it be captured again with terra.capture.freeze(False).",
+      record.name.c_str(), record.file.c_str(), record.line,
+      record.last_miss.empty() ? "a guard does not hold" : record.last_miss.c_str());
+  return nullptr;
 }
 
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
@@ -158,10 +176,10 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   Step step = decide(*record);
   if (step == Step::Serve) {
     PyObject* result = nullptr;
-    long replays = totals().replays;
-    bool done = serve(*record, frame, &result);
-    if (done && totals().replays != replays) return result;
-    step = !done && missed(*record) ? Step::Record : Step::Run;
+    const Served served = serve(*record, frame, &result);
+    if (served == Served::Done) return result;
+    if (served == Served::Missed && settings().frozen) return raise_frozen_miss(*record);
+    step = served != Served::Broken && missed(*record) ? Step::Record : Step::Run;
   }
   if (step == Step::Record) return record_frame(*record, thread, frame);
   // A profile is nothing but the answer to one question: does this function do tensor work?

@@ -74,7 +74,7 @@ PyMethodDef capture_methods[] = {
     {"capture_explain_all", capture_explain_all, METH_NOARGS, "What --explain prints."},
     {"capture_explain", capture_explain, METH_O, "The same for one function."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
-    {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded."},
+    {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded and a miss raises."},
     {"capture_reset", capture_reset, METH_NOARGS, "Forgets all entries and counters of functions."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -63,7 +63,9 @@ def stats():
 
 
 def freeze(on=True):
-    """From now on nothing is recorded: what is captured stays, everything else runs plainly."""
+    """From now on nothing is recorded, and a call that fits none of its function's graphs raises RuntimeError.
+
+    Functions that were never captured run plainly."""
     C.capture_freeze(on)
 
 
