@@ -49,7 +49,8 @@ std::string complaint(const Option& option, bool has_value, std::string_view val
   const std::string got = ", not '" + std::string(value) + "'";
   switch (option.value) {
     case Value::none: return has_value ? name + " takes no value" : "";
-    case Value::choice: return is_one_of(value, option.form) ? "" : name + " is one of " + std::string(option.form) + got;
+    case Value::choice:
+      return is_one_of(value, option.form) ? "" : name + " is one of " + std::string(option.form) + got;
     case Value::count: return is_count(value) ? "" : name + " is a whole number of at least 1" + got;
     case Value::file: return value.empty() ? name + " needs the name of a file after a '='" : "";
   }
