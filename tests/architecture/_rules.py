@@ -97,14 +97,14 @@ def folders_use_what_they_link(house):
     for file, _, target in house.includes():
         user, used = second_level(file), second_level(target)
         if user in house.links and used in house.links and used not in house.links[user]:
-            yield (f"{file} includes {target}, but {user.split('/')[0]}/CMakeLists.txt does not let {user} link {used}. "
-                   "Either the include runs against the arrows or the link is missing.")
+            yield (f"{file} includes {target}, but {user.split('/')[0]}/CMakeLists.txt does not let {user} link "
+                   f"{used}. Either the include runs against the arrows or the link is missing.")
 
 
 def python_stays_in_interpreter_hooks(house):
     for file, _, target in house.includes():
         if target == "Python.h" and not file.startswith(PYTHON_FENCE):
-            yield f"{file} includes Python.h: only interpreter_hooks/ and the launcher know Python. Use an opaque handle."
+            yield f"{file} includes Python.h: only interpreter_hooks/ and the launcher know it. Use an opaque handle."
 
 
 def cuda_stays_in_kernels_cuda(house):
@@ -124,7 +124,7 @@ def nothing_is_left_unfinished(house):
     for file, text in house.files.items():
         for number, line in enumerate(text.splitlines(), 1):
             if UNFINISHED.search(line):
-                yield f"{file}:{number} has a note about unfinished work: finish it, or say as a fact what is not there."
+                yield f"{file}:{number} notes unfinished work: finish it, or say as a fact what is not there."
 
 
 def files_are_small(house):

@@ -14,7 +14,7 @@ WAYS = {PLAIN: {}, HOOKED: {"TERRA_HOOK": "passthrough"}}
 
 # Tests that terra-run does not pass although python3 does: in which ways, and why that is right.
 COPIED = "expects a copied program to look for its standard library beside itself; ours is the linked interpreter's"
-UNSPECIALIZED = "expects a specialised call in warm code, which CPython undoes under any hook so that the hook sees the call"
+UNSPECIALIZED = "expects specialised calls in warm code, which CPython does without under any hook"
 DIFFERENT = {
     "test.test_venv.BasicTest.test_zippath_from_non_installed_posix": ((PLAIN, HOOKED), COPIED),
     "test.test_dis.DisTests.test_loop_quicken": ((HOOKED,), UNSPECIALIZED),
@@ -52,7 +52,8 @@ def compare(modules):
     complaints = []
     for module in modules:
         for way in WAYS:
-            known = {test for test, (ways, _) in DIFFERENT.items() if way in ways and test.startswith(f"test.{module}.")}
+            known = {test for test, (ways, _) in DIFFERENT.items()
+                     if way in ways and test.startswith(f"test.{module}.")}
             found = dict(differences(module, way))
             if found.keys() - known:
                 # Some of these tests depend on timing; what counts shows twice.

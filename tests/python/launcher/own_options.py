@@ -21,8 +21,9 @@ def shown(*arguments, **variables):
 
 # Each option is a variable, so that children inherit it.
 assert shown("-c", SHOW) == "[] []"
-assert shown("--capture=off", "-u", "--threads=3", "-W", "ignore", "--log=debug", "--explain", "-c", SHOW, "x") == str(
-    ["x"]) + " " + str([("TERRA_CAPTURE", "off"), ("TERRA_EXPLAIN", "1"), ("TERRA_LOG", "debug"), ("TERRA_THREADS", "3")])
+VARIABLES = [("TERRA_CAPTURE", "off"), ("TERRA_EXPLAIN", "1"), ("TERRA_LOG", "debug"), ("TERRA_THREADS", "3")]
+OPTIONS = ["--capture=off", "-u", "--threads=3", "-W", "ignore", "--log=debug", "--explain"]
+assert shown(*OPTIONS, "-c", SHOW, "x") == f"['x'] {VARIABLES}"
 
 # Behind the program's name everything belongs to the program, also where that name is in a cluster of flags.
 for start in (["-c", SHOW], ["-uc", SHOW], ["-Bc" + SHOW]):
@@ -31,11 +32,13 @@ assert shown("-X", "--torch", "-c", SHOW) == "[] []"  # the value of a flag is n
 
 # A file is named from where the run started, and the process that writes it is the outermost one.
 with tempfile.TemporaryDirectory() as folder:
-    child = "import os, subprocess, sys; os.chdir('/'); print(os.getpid(), flush=True); subprocess.run([sys.executable, *sys.argv[1:]])"
+    child = "import os, subprocess, sys; os.chdir('/'); print(os.getpid(), flush=True);" \
+            "subprocess.run([sys.executable, *sys.argv[1:]])"
     nested = ["-c", "import os; print(os.getpid(), os.environ['TERRA_REPORT'], os.environ['TERRA_MAIN_PROCESS'])"]
     inside = subprocess.run([sys.executable, "--report=r.json", "-c", child, *nested], cwd=folder, env=CLEAN,
                             capture_output=True, text=True).stdout.split()
-    assert inside[2:] == [os.path.join(os.path.realpath(folder), "r.json"), inside[0]] and inside[1] != inside[0], inside
+    assert inside[2:] == [os.path.join(os.path.realpath(folder), "r.json"), inside[0]], inside
+    assert inside[1] != inside[0]
     report = os.path.join(folder, "own.json")
     own = subprocess.run([sys.executable, "-c", child, f"--report={report}", *nested], cwd=folder, env=CLEAN,
                          capture_output=True, text=True).stdout.split()

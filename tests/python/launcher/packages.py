@@ -28,7 +28,7 @@ assert (nn.__name__, nn.__spec__.name, nn.__package__) == ("terra.nn",) * 3
 assert torchvision is sys.modules["terra.vision"] and datasets.__name__ == "terra.vision.datasets"
 assert b"terra.nn" in pickle.dumps(Linear) and pickle.loads(pickle.dumps(Linear)) is terra.nn.Linear
 assert pickle.loads(b"ctorch.nn\\nLinear\\n.") is Linear
-for name, missing in {"torch.cuda": "torch.cuda", "torch.nn.x.y": "torch.nn.x", "torch.broken": "no_such_module"}.items():
+for name, missing in [("torch.cuda", "torch.cuda"), ("torch.nn.x.y", "torch.nn.x"), ("torch.broken", "no_such_module")]:
     try:
         importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -36,6 +36,15 @@ for name, missing in {"torch.cuda": "torch.cuda", "torch.nn.x.y": "torch.nn.x", 
     else:
         raise AssertionError(name)
 assert importlib.reload(terra) is terra and importlib.import_module("torch.nn") is nn
+"""
+
+SPAWNED = """
+import multiprocessing, torch
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    child = multiprocessing.Process(target=print, args=(torch.nn.Linear,))
+    child.start()
+    child.join()
 """
 
 with tempfile.TemporaryDirectory() as folder:
@@ -64,9 +73,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert run("-c", "import torch", PYTHONPATH="/nowhere").stderr.rstrip().endswith("No module named 'torch'")
 
     # A child has the names of its parent, whichever way it was started.
-    spawned = "import multiprocessing as m\nimport torch\nif __name__ == '__main__':\n    m.set_start_method('spawn')\n" \
-              "    p = m.Process(target=print, args=(torch.nn.Linear,))\n    p.start()\n    p.join()\n"
-    (elsewhere / "spawned.py").write_text(spawned)
+    (elsewhere / "spawned.py").write_text(SPAWNED)
     assert succeeds("--torch", "spawned.py") == "<class 'terra.nn.Linear'>"
 
     # A folder that merely has our name is not taken for us; a module of the user's is, as anywhere on sys.path.

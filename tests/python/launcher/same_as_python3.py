@@ -40,7 +40,8 @@ COMMANDS = [
     ["-O", "-c", "assert False; print(__debug__)"], ["-OO", "paths.py"], ["-B", "paths.py"], ["paths.py"],
     ["-I", "paths.py"], ["-E", "paths.py"], ["-s", "paths.py"], ["-S", "paths.py"], ["-P", "paths.py"],
     ["-d", "-b", "-q", "paths.py"], ["-R", "paths.py"], ["modules.py"], ["-S", "modules.py"],
-    ["-W", "error", "-c", "import warnings; warnings.warn('w')"], ["-Wignore", "-c", "import warnings; warnings.warn('w')"],
+    ["-W", "error", "-c", "import warnings; warnings.warn('w')"],
+    ["-Wignore", "-c", "import warnings; warnings.warn('w')"],
     ["-X", "utf8", "-c", "import sys; print(sys.flags.utf8_mode, sys._xoptions)"], ["-Xdev", "paths.py"],
     ["-X", "int_max_str_digits=640", "-c", "int('1' * 700)"],
     ["--check-hash-based-pycs", "never", "hello.py"], ["--check-hash-based-pycs", "sometimes", "hello.py"],
@@ -74,14 +75,16 @@ with tempfile.TemporaryDirectory() as folder:
         assert without_addresses(ours) == without_addresses(theirs), f"{command}:\n{ours}\n{theirs}"
 
 # sys.executable, also of children and when the program is found on PATH.
-CHILD = "import subprocess, sys; print(sys.executable); subprocess.run([sys.executable, '-c', 'import sys; print(sys.executable)'])"
+CHILD = "import sys; print(sys.executable)"
+PARENT = f"import subprocess, sys; print(sys.executable); subprocess.run([sys.executable, '-c', '{CHILD}'])"
 folder, name = os.path.split(sys.executable)
-found = subprocess.run([name, "-uc", CHILD], env=os.environ | {"PATH": folder + ":/usr/bin"}, capture_output=True, text=True)
+variables = os.environ | {"PATH": folder + ":/usr/bin"}
+found = subprocess.run([name, "-uc", PARENT], env=variables, capture_output=True, text=True)
 assert found.stdout.split() == [sys.executable] * 2, found
 
 # Ctrl-C ends the process by the signal, as shells expect.
-process = subprocess.Popen([sys.executable, "-c", "print('ready', flush=True)\nwhile True: pass"], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True)
+process = subprocess.Popen([sys.executable, "-c", "print('ready', flush=True)\nwhile True: pass"],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 process.stdout.readline()
 process.send_signal(signal.SIGINT)
 assert process.communicate(timeout=30)[1].rstrip().endswith("KeyboardInterrupt")

@@ -23,7 +23,8 @@ def shown(program=sys.executable, active=None, flags=("-c",)):
     variables = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
     if active:
         variables["VIRTUAL_ENV"] = active
-    return subprocess.run([program, *flags, SHOW], env=variables, capture_output=True, text=True, check=True).stdout.strip()
+    run = subprocess.run([program, *flags, SHOW], env=variables, capture_output=True, text=True, check=True)
+    return run.stdout.strip()
 
 
 with tempfile.TemporaryDirectory() as folder:
