@@ -153,6 +153,8 @@ def main():
     parser.add_argument("--only", default="", metavar="PATTERN", help="tests whose name matches this expression")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     arguments = parser.parse_args()
+    # A shell's background job ignores Ctrl-C and so would every child; a handler of ours is not inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     tests = [*unit_tests(arguments.build, ""), *python_tests(arguments.build, arguments.long)]
     if arguments.sanitized:
