@@ -6,9 +6,9 @@ import os
 import random
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python", "capture"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "semantics"))
 import _terra_C as C  # noqa: E402
-from harness import look  # noqa: E402
+from _harness import look  # noqa: E402
 
 PLAIN = "--plain" in sys.argv
 if not PLAIN:

@@ -3,8 +3,15 @@
 A program is a function that makes (f, args, state): f is the function to capture, args(i) gives the arguments of call i
 (it may change the world first), state is anything that must look the same afterwards. `captures` says how often at
 least a call must have been served from an entry; None: f must not be captured (and `reason` says why, by number).
+Write it so that a stale constant, a lost effect or a wrong order changes what is compared.
+
+Each program runs three times over: plain and captured in this process, and in processes of their own with capture off
+and `auto`; what they print is part of what is compared.
+
+    terra-run tests/semantics/FILE.py [NAME...] [-v]      a file of programs, or some of them; -v explains the frames
 """
 import os
+import subprocess
 import sys
 import types
 
@@ -92,10 +99,38 @@ def run(name, verbose=False):
     return not problems
 
 
+def print_transcripts(names, mode):
+    """The half of a comparison that runs in a process of its own."""
+    for name in names:
+        make, calls, *_ = programs[name]
+        for line in transcript(*make(), calls, mode):
+            print(name, line)
+
+
+def processes_differ(names):
+    """What separate processes print with capture off and on, where they part; empty if nowhere."""
+    texts = []
+    for mode in "off", "auto":
+        command = [sys.executable, sys.argv[0], *names, f"--transcripts={mode}"]
+        process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"TERRA_CAPTURE": "off"})
+        texts.append(process.stdout.splitlines() + process.stderr.splitlines())
+    for plain, captured in zip(*texts):
+        if plain != captured:
+            return f"processes differ:\n    plain    {plain}\n    captured {captured}"
+    return "" if len(texts[0]) == len(texts[1]) else "processes differ in length"
+
+
 def main():
-    chosen = [a for a in sys.argv[1:] if not a.startswith("-")]
+    chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or list(programs)
+    for argument in sys.argv[1:]:
+        if argument.startswith("--transcripts="):
+            return print_transcripts(chosen, argument.partition("=")[2])
     verbose = "-v" in sys.argv
-    results = {name: run(name, verbose) for name in (chosen or programs)}
-    failed = [name for name, good in results.items() if not good]
-    print(f"{len(results) - len(failed)} passed, {len(failed)} failed {' '.join(failed)}")
+    failed = [name for name in chosen if not run(name, verbose)]
+    if complaint := processes_differ(chosen):
+        print(complaint)
+        failed.append("(processes)")
+    if failed:
+        print("failed:", *failed)
+    print(f"{len(chosen)} passed")
     sys.exit(bool(failed))

@@ -1,7 +1,7 @@
 """Frames that do tensor work: forwards, branches on tensors, in-place writes, whole training steps."""
 import terra
 import terra.nn.functional as F
-from harness import main, program
+from _harness import main, program
 from terra import nn
 
 

@@ -1,5 +1,5 @@
 """Facts that a capture forgets easily: each program changes one of them between calls. Without tensors."""
-from harness import main, program
+from _harness import main, program
 
 
 class Bag:

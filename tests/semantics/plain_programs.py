@@ -1,7 +1,7 @@
 """Ordinary constructs, without tensors: each must be captured and give what plain Python gives."""
 import functools
 
-from harness import main, program
+from _harness import main, program
 
 
 class Bag:
