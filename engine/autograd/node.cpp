@@ -40,7 +40,7 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
   static const Op* add = find_op("add");
   static const Op* clone = find_op("clone");
   Tensor g = grads[0];
-  if (!g.defined()) return {};
+  if (!g.defined() || !leaf_.requires_grad()) return {};  // it may have been frozen since
   Meta& meta = meta_of(leaf_);
   for (const auto& [id, hook] : std::vector(meta.hooks))  // a hook may remove itself
     if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);

@@ -256,9 +256,9 @@ class Builder {
             fmt::format("backward() inside the region reaches {}, which was computed outside of it", in.name));
       program_.grads.push_back({spec_of(leaf_.at(i)), after.defined() ? static_cast<int32_t>(spec_of(after)) : -1});
     }
-    for (size_t k = 0; k < kept_.size(); ++k) {  // fresh leaves; kept_ grows while gradients are added
+    for (size_t k = 0; k < kept_.size(); ++k) {  // made inside; kept_ grows while gradients are added
       const TensorSpec::Source source = program_.tensors[k].source;
-      if (source == TensorSpec::Source::Input || !program_.tensors[k].leaf_requires_grad) continue;
+      if (source == TensorSpec::Source::Input) continue;
       if (const Tensor g = autograd::grad(kept_[k]); g.defined())
         program_.grads.push_back({static_cast<uint32_t>(k), static_cast<int32_t>(spec_of(g))});
     }
@@ -280,19 +280,36 @@ class Builder {
     }
   }
 
+  /// The gradient of a result goes to inputs that asked for it from the start: to nothing that began to inside.
+  void refuse_other_leaves() {
+    for (uint32_t i : trace_inputs_)
+      if (leaf_.at(i).requires_grad() != trace_.inputs[i].requires_grad)
+        throw InternalError(fmt::format(
+            "requires_grad of {} changes inside the region, and a result keeps its history", trace_.inputs[i].name));
+    std::vector<Tensor> leaves;
+    for (size_t k = 0; k < kept_.size(); ++k)
+      if (program_.tensors[k].leaf_requires_grad && program_.tensors[k].source != TensorSpec::Source::Input)
+        leaves.push_back(kept_[k]);
+    if (leaves.empty()) return;
+    std::vector<Tensor> ones;
+    static const Op* full = find_op("full");
+    for (const Tensor& root : roots_) ones.push_back((*full)(root.sizes(), 1.0, root.dtype()));
+    for (const Tensor& g : autograd::gradients(roots_, ones, leaves, true, false, true))
+      if (g.defined())
+        throw InternalError("a result leads back to a leaf that was made inside the region and leaves it as well");
+  }
+
   /// Tangents of the differentiable results in, gradients of the inputs that ask for them out.
   void differentiate() {
     std::vector<Tensor> inputs, tangents;
+    if (!roots_.empty()) refuse_other_leaves();
     for (uint32_t i : trace_inputs_) {
       if (!trace_.inputs[i].requires_grad) continue;
       inputs.push_back(leaf_.at(i));
       program_.gradient_inputs.push_back(tensor_number_[i]);
     }
     program_.first_gradient = static_cast<uint32_t>(program_.graph.outputs.size());
-    if (roots_.empty() || inputs.empty()) {
-      if (!roots_.empty()) throw InternalError("a result requires grad but no input does");
-      return;
-    }
+    if (roots_.empty()) return;
     for (size_t k = 0; k < roots_.size(); ++k) {
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
                                                   fmt::format("tangent {}", k));

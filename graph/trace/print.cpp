@@ -50,8 +50,9 @@ struct RecordText {
                        r.create_graph ? ", create_graph" : "");
   }
   std::string operator()(const GradRecord& r) const {
-    return fmt::format("{} = grad({}, {}, gradients={}{})", numbers(r.results), numbers(r.roots), numbers(r.inputs),
-                       numbers(r.gradients), r.create_graph ? ", create_graph" : "");
+    return fmt::format("{} = grad({}, {}, gradients={}{}{})", numbers(r.results), numbers(r.roots), numbers(r.inputs),
+                       numbers(r.gradients), r.retain_graph ? ", retain_graph" : "",
+                       r.create_graph ? ", create_graph" : "");
   }
   std::string operator()(const ReadGradRecord& r) const {
     return fmt::format("{} = {}.grad", number(r.result), number(r.tensor));

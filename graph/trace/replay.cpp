@@ -106,11 +106,12 @@ void Replay::apply(const BackwardRecord& r) {
 }
 
 void Replay::apply(const GradRecord& r) {
-  // The record doesn't say whether the program keeps the tape; keeping it is right for either.
-  const std::vector<Tensor> grads = autograd::gradients(tensors(r.roots), tensors(r.gradients), tensors(r.inputs), true,
-                                                        r.create_graph, r.allow_unused);
+  static const Op* zeros_like = find_op("zeros_like");
+  const std::vector<Tensor> inputs = tensors(r.inputs);
+  const std::vector<Tensor> grads =
+      autograd::gradients(tensors(r.roots), tensors(r.gradients), inputs, r.retain_graph, r.create_graph, r.allow_unused);
   for (size_t i = 0; i < r.results.size() && i < grads.size(); ++i)
-    if (r.results[i] != kNoValue) set(r.results[i], grads[i]);
+    if (r.results[i] != kNoValue) set(r.results[i], grads[i].defined() || !r.materialize ? grads[i] : (*zeros_like)(inputs[i]));
 }
 
 void Replay::apply(const ReadGradRecord& r) {

@@ -83,8 +83,10 @@ struct BackwardRecord {
 /// autograd.grad(): results are the gradients of `inputs` (kNoValue where unused and allowed).
 struct GradRecord {
   std::vector<TraceId> roots, gradients, inputs, results;
+  bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;
+  bool materialize = false;  ///< zeros where an input was not used
 };
 /// tensor.grad was read: `result` is that gradient's number from now on (kNoValue: it was None).
 struct ReadGradRecord {

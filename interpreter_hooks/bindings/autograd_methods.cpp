@@ -33,7 +33,8 @@ void change_requires_grad(PyObject* self, bool value) {
     told(self, "requires_grad", boolean(value));
     return;
   }
-  opaque(self, "requires_grad_()");
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_requires_grad(self, value);
   autograd::set_requires_grad(tensor_of(self), value);
 }
 

@@ -65,21 +65,23 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
     throw PythonError{};
   check_kind(!flag(batched, false), ErrorKind::NotImplementedError,
              "autograd.grad(is_grads_batched=True) is not available: call grad once per gradient");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("autograd.grad()", outputs);
   ++counters.backwards;
   Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
-  const bool fill = flag(materialize, false), creates = flag(create, false);
+  const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
   const std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
   const std::vector<Tensor> found =
       autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "grad_outputs"),
-                          wanted, flag(retain, creates), creates, flag(unused, fill));
+                          wanted, retains, creates, flag(unused, fill));
   Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (size_t i = 0; i < found.size(); ++i) {
     Tensor gradient = found[i];
     if (!gradient.defined() && fill) gradient = (*find_op("zeros_like"))(wanted[i]);
     PyTuple_SET_ITEM(result.get(), i, wrap(gradient));
   }
+  if (OpObserver* observer = op_observer())
+    observer->on_grad({items(root_tuple), items(gradient_tuple), items(input_tuple), items(result), retains, creates,
+                       flag(unused, fill), fill});
   return result;
 }
 
@@ -94,7 +96,7 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
   autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
                      tensors_of(items(input_tuple), "inputs"));
   if (OpObserver* observer = op_observer())
-    observer->on_backward(roots, gradients, retains, creates, inputs == Py_None ? nullptr : inputs);
+    observer->on_backward({roots, gradients, items(input_tuple), {}, retains, creates});
 }
 
 PyMethodDef autograd_functions[] = {

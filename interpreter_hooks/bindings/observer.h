@@ -22,6 +22,16 @@ struct CallReport {
   PyObject* result = nullptr;             ///< what Python gets: a Tensor, a tuple or list of them
 };
 
+/// One pass over the tape as the program asked for it, after it has run.
+struct BackwardReport {
+  std::span<PyObject* const> roots;
+  std::span<PyObject* const> gradients;  ///< a tensor or None per root
+  std::span<PyObject* const> inputs;     ///< backward: empty for all leaves
+  std::span<PyObject* const> results;    ///< autograd.grad: the gradient of each input, None where it was not used
+  bool retain_graph = false, create_graph = false;
+  bool allow_unused = false, materialize = false;  ///< autograd.grad
+};
+
 /// Things that happen to tensors and aren't ops. `object` arguments are Tensor objects.
 class OpObserver {
  public:
@@ -37,9 +47,12 @@ class OpObserver {
   /// `tensor.grad` was read (value: Tensor or None) or assigned.
   virtual void on_grad_read(PyObject* tensor, PyObject* value) = 0;
   virtual void on_grad_write(PyObject* tensor, PyObject* value) = 0;
-  /// backward() finished. `inputs` is null when gradients were accumulated into all leaves.
-  virtual void on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
-                           bool create_graph, PyObject* inputs) = 0;
+  /// backward() finished: gradients were accumulated.
+  virtual void on_backward(const BackwardReport& report) = 0;
+  /// autograd.grad() finished.
+  virtual void on_grad(const BackwardReport& report) = 0;
+  /// requires_grad is about to be set to another value.
+  virtual void on_requires_grad(PyObject* tensor, bool value) = 0;
   /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.
   virtual void on_grad_mode(bool enabled) = 0;
   /// Something that a trace can't express (numpy(), data_ptr, hooks, set_data, ...): `what` names it for the reasons

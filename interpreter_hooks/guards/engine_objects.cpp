@@ -76,6 +76,12 @@ Tensor shared(const TensorImpl& tensor) { return Tensor(Ref<TensorImpl>(const_ca
 }  // namespace
 
 bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad || autograd::is_leaf(shared(tensor)); }
+bool is_hooked(PyObject* tensor) {
+  PyObject* hooks = hooks::tensor_object(tensor)->hooks;
+  if (hooks && PyDict_GET_SIZE(hooks) > 0) return true;
+  const autograd::Meta* meta = autograd::find_meta(shared(*tensor_of(tensor)));
+  return meta && meta->accumulate && !(meta->accumulate->pre_hooks.empty() && meta->accumulate->post_hooks.empty());
+}
 Tensor gradient_of(const TensorImpl& tensor) { return autograd::grad(shared(tensor)); }
 uint64_t engine_mode() { return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1; }
 

@@ -34,14 +34,20 @@ std::string tensor_text(const Word* at, const RegisterFile& file) {
 }
 
 bool gradient_holds(Word* at, Run& run) {
-  Tensor gradient = gradient_of(*tensor_of(a_of(at, run)));
-  return gradient.defined() && found(at, run, object_of(gradient));
+  PyObject* object = a_of(at, run);
+  Tensor gradient = gradient_of(*tensor_of(object));
+  return gradient.defined() && !is_hooked(object) && found(at, run, object_of(gradient));
 }
-std::string gradient_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + ".grad is there"; }
+std::string gradient_text(const Word* at, const RegisterFile& file) {
+  return file.name(head(at).a) + ".grad is there and has no hooks";
+}
 
-bool no_gradient_holds(Word* at, Run& run) { return !gradient_of(*tensor_of(a_of(at, run))).defined(); }
+bool no_gradient_holds(Word* at, Run& run) {
+  PyObject* object = a_of(at, run);
+  return !gradient_of(*tensor_of(object)).defined() && !is_hooked(object);
+}
 std::string no_gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is None";
+  return file.name(head(at).a) + ".grad is None and has no hooks";
 }
 
 bool same_storage_holds(Word* at, Run& run) {

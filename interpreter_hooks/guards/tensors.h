@@ -34,6 +34,8 @@ struct TensorFacts {
 };
 
 bool is_leaf(const TensorImpl& tensor);
+/// True if Python functions are called when the gradient of the leaf arrives.
+bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.
 Tensor gradient_of(const TensorImpl& tensor);
 

@@ -218,7 +218,7 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
         std::vector<Value> all;
         for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {
           PyObject* item = PyList_CheckExact(result) ? PyList_GET_ITEM(result, i) : PyTuple_GET_ITEM(result, i);
-          all.push_back(by_identity(item));
+          all.push_back(item == Py_None ? Value::fact(item) : by_identity(item));
           if (!all.back().known()) stop(Reason::UnmodelledCall, callable_name(site.callee));
         }
         return make_sequence(result, std::move(all));

@@ -3,6 +3,7 @@
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/trace_ids.h"
 
 #include <algorithm>
 
@@ -13,10 +14,6 @@ using graph::TraceArg;
 using graph::TraceId;
 
 namespace {
-
-/// Provisional numbers of inputs are counted from here, those of results from 0.
-constexpr TraceId first_input = 1u << 30;
-constexpr TraceId first_scalar = first_input + (1u << 29);
 
 PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(tensor->owner); }
 
@@ -268,66 +265,6 @@ void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject
   bool follows = is_atom(value) || is_engine_value(value) || PyTuple_CheckExact(value);
   if (!follows) return r_.stop(Reason::TensorOpaque, attribute);
   pending()->extra = Value::fact(r_.hold(value));
-}
-
-void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
-  if (!listening()) return;
-  Pending& open = *pending();
-  open.reported = true;
-  gradients_ = true;
-  graph::ReadGradRecord read{id_of(tensor), kNoValue};
-  if (!r_.alive()) return;
-  if (value == Py_None) {
-    open.extra = Value::fact(Py_None);
-  } else if (Shadow* known = r_.find(value)) {
-    read.result = known->trace_id != kNoValue ? known->trace_id : make_input(*known);
-  } else {
-    read.result = new_value();
-    r_.put(value, Value::fresh(value), false, "").trace_id = read.result;
-  }
-  record(read);
-}
-
-void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
-  if (!listening()) return;
-  pending()->reported = true;
-  gradients_ = true;
-  graph::WriteGradRecord write{id_of(tensor), id_of(value)};
-  if (r_.alive()) record(write);
-}
-
-void TraceBuilder::on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
-                               bool create_graph, PyObject* inputs) {
-  if (!listening()) return;
-  pending()->reported = true;
-  gradients_ = true;
-  if (inputs) return r_.stop(Reason::GradientState, "backward(inputs=)");
-  graph::BackwardRecord backward;
-  backward.retain_graph = retain_graph;
-  backward.create_graph = create_graph;
-  for (PyObject* root : roots) {
-    backward.roots.push_back(id_of(root));
-    Shadow* known = r_.find(root);
-    if (known && known->outside && !is_leaf(*tensor_of(root))) {
-      return r_.stop(Reason::GradientState, "backward() of a loss that was computed outside");
-    }
-  }
-  bool plain = std::all_of(gradients.begin(), gradients.end(), [](PyObject* g) { return !g || g == Py_None; });
-  for (PyObject* gradient : gradients) {
-    if (!plain) backward.gradients.push_back(id_of(gradient));
-  }
-  for (const Input& input : inputs_) {
-    if (input.what.requires_grad && !input.what.is_leaf) {
-      return r_.stop(Reason::GradientState, "backward() through " + input.what.name + ", which was computed outside");
-    }
-  }
-  if (r_.alive()) record(std::move(backward));
-}
-
-void TraceBuilder::on_grad_mode(bool enabled) {
-  if (!listening()) return;
-  pending()->reported = true;
-  record(graph::GradModeRecord{enabled});
 }
 
 void TraceBuilder::on_opaque(const char* what, PyObject*) {

@@ -5,6 +5,7 @@
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace terra::capture {
@@ -36,8 +37,9 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_metadata(PyObject* tensor, const char* attribute, PyObject* value) override;
   void on_grad_read(PyObject* tensor, PyObject* value) override;
   void on_grad_write(PyObject* tensor, PyObject* value) override;
-  void on_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, bool retain_graph,
-                   bool create_graph, PyObject* inputs) override;
+  void on_backward(const hooks::BackwardReport& report) override;
+  void on_grad(const hooks::BackwardReport& report) override;
+  void on_requires_grad(PyObject* tensor, bool value) override;
   void on_grad_mode(bool enabled) override;
   void on_opaque(const char* what, PyObject* tensor) override;
 
@@ -61,6 +63,9 @@ class TraceBuilder final : public hooks::OpObserver {
   void pin_operands(const std::vector<PyObject*>& used);
   void renumber();
   void guard_tensors(Entry& entry);
+  bool starts_inside(const hooks::BackwardReport& report);
+  bool has_history_outside();
+  std::vector<graph::TraceId> ids_of(std::span<PyObject* const> tensors);
   void link_gradients();
 
   Recording& r_;
@@ -68,6 +73,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool attached_ = false;
   bool writes_ = false;     ///< something in place
   bool gradients_ = false;  ///< backward, or .grad read or written
+  std::unordered_set<PyObject*> watched_;  ///< tensors from outside whose .grad or requires_grad the frame touches
   hooks::OpObserver* before_ = nullptr;
 
   std::vector<Input> inputs_;

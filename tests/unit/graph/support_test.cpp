@@ -103,7 +103,7 @@ std::vector<TraceId> TraceMaker::grad(TraceId root, const std::vector<TraceId>& 
   GradRecord r;
   r.roots = {root};
   r.inputs = inputs;
-  r.create_graph = create_graph;
+  r.retain_graph = r.create_graph = create_graph;
   for (size_t i = 0; i < inputs.size(); ++i) r.results.push_back(next());
   const std::vector<TraceId> ids = r.results;
   add(std::move(r));

@@ -1,0 +1,168 @@
+// What a frame does with gradients: .grad, requires_grad, backward(), autograd.grad().
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+#include "interpreter_hooks/recorder/trace_ids.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+using graph::kNoValue;
+using graph::TraceId;
+
+void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
+  if (!listening()) return;
+  Pending& open = *pending();
+  open.reported = true;
+  gradients_ = true;
+  watched_.insert(tensor);
+  graph::ReadGradRecord read{id_of(tensor), kNoValue};
+  if (!r_.alive()) return;
+  if (value == Py_None) {
+    open.extra = Value::fact(Py_None);
+  } else if (Shadow* known = r_.find(value)) {
+    read.result = known->trace_id != kNoValue ? known->trace_id : make_input(*known);
+  } else {
+    read.result = new_value();
+    r_.put(value, Value::fresh(value), false, "").trace_id = read.result;
+  }
+  record(read);
+}
+
+void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  gradients_ = true;
+  watched_.insert(tensor);
+  graph::WriteGradRecord write{id_of(tensor), id_of(value)};
+  if (r_.alive()) record(write);
+}
+
+void TraceBuilder::on_requires_grad(PyObject* tensor, bool value) {
+  if (!listening()) return;
+  pending()->reported = true;
+  gradients_ = true;
+  watched_.insert(tensor);
+  graph::RequiresGradRecord flag{id_of(tensor), value};
+  if (r_.alive()) record(flag);
+}
+
+std::vector<TraceId> TraceBuilder::ids_of(std::span<PyObject* const> tensors) {
+  std::vector<TraceId> ids;
+  for (PyObject* tensor : tensors) ids.push_back(id_of(tensor));
+  return ids;
+}
+
+/// The tape of what was computed outside is the program's: a walk that starts there is not the graph's.
+bool TraceBuilder::starts_inside(const hooks::BackwardReport& report) {
+  for (PyObject* root : report.roots) {
+    Shadow* known = r_.find(root);
+    if (!known || !known->outside || is_leaf(*tensor_of(root))) continue;
+    r_.stop(Reason::GradientState, "backward() of a loss that was computed outside");
+  }
+  return r_.alive();
+}
+
+/// True, and the recording has ended, if the tape of the frame leads on to one outside.
+bool TraceBuilder::has_history_outside() {
+  for (const Input& input : inputs_) {
+    if (!input.what.requires_grad || input.what.is_leaf) continue;
+    r_.stop(Reason::GradientState, "backward() through " + input.what.name + ", which was computed outside");
+    return true;
+  }
+  return false;
+}
+
+void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
+  if (!listening()) return;
+  pending()->reported = true;
+  gradients_ = true;
+  graph::BackwardRecord backward;
+  backward.retain_graph = report.retain_graph;
+  backward.create_graph = report.create_graph;
+  backward.roots = ids_of(report.roots);
+  backward.inputs = ids_of(report.inputs);
+  if (!starts_inside(report) || has_history_outside()) return;
+  bool plain = std::all_of(report.gradients.begin(), report.gradients.end(), [](PyObject* g) { return g == Py_None; });
+  if (!plain) backward.gradients = ids_of(report.gradients);
+  if (r_.alive()) record(std::move(backward));
+}
+
+void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
+  if (!listening()) return;
+  pending()->reported = true;
+  graph::GradRecord grad;
+  grad.retain_graph = report.retain_graph;
+  grad.create_graph = report.create_graph;
+  grad.allow_unused = report.allow_unused;
+  grad.materialize = report.materialize;
+  grad.roots = ids_of(report.roots);
+  grad.inputs = ids_of(report.inputs);
+  if (!r_.alive() || !starts_inside(report)) return;
+  // What is made inside can't be reached through a tape outside; anything else could be.
+  bool all_fresh = std::all_of(report.inputs.begin(), report.inputs.end(),
+                               [&](PyObject* input) { return r_.find(input)->fresh(); });
+  if (!all_fresh && has_history_outside()) return;
+  bool plain = std::all_of(report.gradients.begin(), report.gradients.end(), [](PyObject* g) { return g == Py_None; });
+  if (!plain) grad.gradients = ids_of(report.gradients);
+  for (PyObject* result : report.results) {
+    if (result == Py_None || r_.find(result)) {
+      grad.results.push_back(kNoValue);  // not used, or a gradient that was given
+    } else {
+      grad.results.push_back(new_value());
+      r_.put(result, Value::fresh(result), false, "").trace_id = grad.results.back();
+    }
+  }
+  if (r_.alive()) record(std::move(grad));
+}
+
+void TraceBuilder::on_grad_mode(bool enabled) {
+  if (!listening()) return;
+  pending()->reported = true;
+  record(graph::GradModeRecord{enabled});
+}
+
+/// Where gradients are read, written or accumulated, the .grad that a leaf has at the start is an input of its own, or
+/// None.
+void TraceBuilder::link_gradients() {
+  for (size_t i = 0; i < inputs_.size() && r_.alive(); i++) {
+    PyObject* object = inputs_[i].object;
+    const bool collects = inputs_[i].what.requires_grad && inputs_[i].what.is_leaf;
+    if (!collects && !watched_.count(object)) continue;
+    if (!inputs_[i].what.is_leaf) {
+      return r_.stop(Reason::GradientState, inputs_[i].what.name + ".grad, which was computed outside");
+    }
+    Register reg = inputs_[i].reg;
+    Tensor gradient = first_gradients_[object];
+    if (!gradient.defined()) {
+      r_.guard(Op::NoGradient, reg);
+      continue;
+    }
+    PyObject* holder = object_of(gradient);  // held below
+    r_.hold(holder);
+    Py_DECREF(holder);
+    Shadow* known = r_.find(holder);
+    if (known && known->trace_id != kNoValue && known->trace_id >= first_input) {
+      inputs_[i].what.grad = known->trace_id;
+      r_.guard(Op::Same, r_.reg_of(known->self), {}, r_.gradient_register(reg, inputs_[i].what.name));
+      continue;
+    }
+    TraceId seen_as = known ? known->trace_id : kNoValue;
+    Register gradient_reg = r_.gradient_register(reg, inputs_[i].what.name);
+    auto* facts = r_.file().keep(std::make_unique<TensorFacts>(*gradient));
+    r_.guard(Op::Tensor, gradient_reg, {word_of(facts), word_of(r_.file().keep(Py_TYPE(holder)))});
+    Shadow& shadow = r_.put(holder, Value::dynamic(gradient_reg, holder), true, inputs_[i].what.name + ".grad");
+    TraceId id = make_input(shadow);
+    inputs_[i].what.grad = id;
+    if (seen_as != kNoValue) {  // it was read by the frame before it was known to be an input
+      auto same = [&](TraceId& value) {
+        if (value == seen_as) value = id;
+      };
+      EachId<decltype(same)> each{same};
+      for (auto& record : trace_.records) std::visit(each, record.what);
+      for (auto& [output, output_reg] : outputs_) same(output);
+    }
+  }
+}
+
+}  // namespace terra::capture

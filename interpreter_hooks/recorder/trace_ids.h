@@ -1,0 +1,36 @@
+// The numbers of values while a trace is being built.
+#pragma once
+#include "graph/trace/trace.h"
+
+namespace terra::capture {
+
+/// Provisional numbers of inputs are counted from here, those of scalars from first_scalar, those of results from 0.
+inline constexpr graph::TraceId first_input = 1u << 30;
+inline constexpr graph::TraceId first_scalar = first_input + (1u << 29);
+
+/// Calls visit(graph::TraceId&) for every number in a record.
+template <class F>
+struct EachId {
+  F visit;
+  void list(std::vector<graph::TraceId>& ids) {
+    for (graph::TraceId& id : ids) visit(id);
+  }
+  void operator()(graph::CallRecord& r) {
+    for (auto& arg : r.args) {
+      visit(arg.value);
+      list(arg.list);
+    }
+    list(r.results);
+  }
+  void operator()(graph::AssertRecord& r) { visit(r.tensor); }
+  void operator()(graph::ItemRecord& r) { visit(r.tensor), visit(r.result); }
+  void operator()(graph::BackwardRecord& r) { list(r.roots), list(r.gradients), list(r.inputs); }
+  void operator()(graph::GradRecord& r) { list(r.roots), list(r.gradients), list(r.inputs), list(r.results); }
+  void operator()(graph::ReadGradRecord& r) { visit(r.tensor), visit(r.result); }
+  void operator()(graph::WriteGradRecord& r) { visit(r.tensor), visit(r.value); }
+  void operator()(graph::GradModeRecord&) {}
+  void operator()(graph::RequiresGradRecord& r) { visit(r.tensor); }
+};
+
+
+}  // namespace terra::capture

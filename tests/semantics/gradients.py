@@ -1,0 +1,713 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Gradients in and around captured frames: backward, grad, .grad, flags, modes, in-place writes, views."""
+import sys
+
+import terra
+import terra.nn.functional as F
+from _harness import main, program
+from terra import nn
+
+
+def t(i, n=3):
+    return terra.sin(terra.arange(float(n)) + i)
+
+
+def leaf(i=0, n=3):
+    return t(i, n).requires_grad_()
+
+
+class Net(nn.Module):
+    def __init__(self, seed=1):
+        super().__init__()
+        terra.manual_seed(seed)
+        self.a = nn.Linear(4, 5)
+        self.b = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return self.b(terra.tanh(self.a(x)))
+
+
+class Seen:
+    """Shows tensors and their gradients to the harness."""
+    def __init__(self, *things):
+        self.things = things
+
+    def leaves(self):
+        for thing in self.things:
+            yield from thing.parameters() if isinstance(thing, nn.Module) else [thing]
+
+    @property
+    def __dict__(self):
+        return {"state": [(p.detach(), p.grad, p._version, p.requires_grad) for p in self.leaves()]}
+
+
+# ---- backward ----
+
+@program(calls=12, captures=8)
+def accumulates_over_calls():
+    w = leaf()
+    def f(x):
+        (w * x).sum().backward()
+        return w.grad.sum().item()
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def gradient_argument():
+    w = leaf()
+    def f(x, g):
+        (w * w * x).backward(g)
+        return w.grad * 1
+    return f, lambda i: (t(i), t(i + 5)), Seen(w)
+
+
+@program(calls=12, captures=8)
+def gradient_by_keyword():
+    w = leaf()
+    def f(x, g):
+        (w * x).backward(gradient=g, retain_graph=False)
+    return f, lambda i: (t(i), t(i + 5)), Seen(w)
+
+
+@program(calls=12, captures=8)
+def backward_into_some_inputs():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        (w * v * x).sum().backward(inputs=[w])
+        return v.grad
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def backward_into_one_input():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        y = w * v * x
+        y.sum().backward(inputs=v)
+        return w.grad is None
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def backward_twice_retained():
+    w = leaf(1)
+    def f(x):
+        y = (w * w * x).sum()
+        y.backward(retain_graph=True)
+        y.backward()
+        return w.grad.clone()
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def several_roots():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        a, b = (w * x).sum(), (v * w).sum()
+        terra.autograd.backward([a, b])
+        return a + b
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def backward_with_create_graph():
+    w = leaf(1)
+    def f(x):
+        w.grad = None
+        (w * w * w * x).sum().backward(create_graph=True)
+        g = w.grad
+        w.grad = None
+        (g * g).sum().backward()
+        r = w.grad
+        w.grad = None
+        return r
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=None)
+def backward_a_second_time_raises():
+    w = leaf(1)
+    def f(x):
+        y = (w * w * x).sum()
+        y.backward()
+        try:
+            y.backward()
+        except RuntimeError as e:
+            return str(e)[:30]
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=None, reason=26)
+def loss_from_outside():
+    w = leaf(1)
+    def f(loss, k):
+        loss.backward()
+        return k * 2
+    return f, lambda i: ((w * t(i)).sum(), t(i)), Seen(w)
+
+
+# ---- autograd.grad ----
+
+@program(calls=12, captures=8)
+def grad_of_one():
+    w = leaf(1)
+    def f(x):
+        g, = terra.autograd.grad((w * w * x).sum(), w)
+        return g * 2, w.grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def grad_of_several():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        y = (w * v * x).sum()
+        return terra.autograd.grad(y, [w, v])
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def grad_unused():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        y = (w * x).sum()
+        gw, gv = terra.autograd.grad(y, [w, v], allow_unused=True)
+        return gw, gv is None
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def grad_materialized():
+    w, v = leaf(1), leaf(2)
+    def f(x):
+        y = (w * x).sum()
+        return terra.autograd.grad(y, [w, v], materialize_grads=True)
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def grad_with_outputs():
+    w = leaf(1)
+    def f(x, g):
+        return terra.autograd.grad(w * w * x, w, grad_outputs=g)[0]
+    return f, lambda i: (t(i), t(i + 4)), Seen(w)
+
+
+@program(calls=12, captures=8)
+def grad_twice():
+    w = leaf(1)
+    def f(x):
+        y = (w ** 3 * x).sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        h, = terra.autograd.grad(g.sum(), w)
+        return g.detach(), h
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def grad_of_intermediate():
+    w = leaf(1)
+    def f(x):
+        h = w * x
+        y = (h * h).sum()
+        return terra.autograd.grad(y, h)[0]
+    return f, lambda i: (t(i),), Seen(w)
+
+
+# ---- .grad ----
+
+@program(calls=12, captures=8)
+def grad_set_to_none():
+    w = leaf(1)
+    def f(x):
+        w.grad = None
+        (w * x).sum().backward()
+        return w.grad is None, w.grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=6)
+def grad_zeroed_in_place():
+    w = leaf(1)
+    def f(x):
+        if w.grad is not None:
+            w.grad.zero_()
+        (w * x).sum().backward()
+        return w.grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def grad_assigned():
+    w = leaf(1)
+    def f(x):
+        w.grad = x * 2
+        w.grad += 1
+        (w * x).sum().backward()
+        return w.grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=6)
+def gradient_identity():
+    w = leaf(1)
+    def f(x):
+        before = w.grad
+        (w * x).sum().backward()
+        return before is w.grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=14, captures=6)
+def accumulate_every_k():
+    net = Net()
+    opt = terra.optim.SGD(net.parameters(), lr=0.1)
+    step = [0]
+    def f(x):
+        loss = net(x).pow(2).mean() / 3
+        loss.backward()
+        step[0] += 1
+        if step[0] % 3 == 0:
+            opt.step()
+            opt.zero_grad()
+        return loss.item()
+    return f, lambda i: (t(i, 8).view(2, 4),), Seen(net)
+
+
+# ---- flags and modes ----
+
+@program(calls=12, captures=8)
+def requires_grad_inside():
+    def f(x):
+        y = x.clone().requires_grad_()
+        (y * y).sum().backward()
+        return y.grad, y.requires_grad, y.is_leaf
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=6)
+def flag_flips_outside():
+    w = leaf(1)
+    def f(x):
+        return (w * x).sum()
+    def args(i):
+        w.requires_grad = i % 4 < 2
+        return t(i),
+    return f, args, Seen(w)
+
+
+@program(calls=12, captures=6)
+def flag_flips_inside():
+    w = leaf(1)
+    def f(x):
+        w.requires_grad_(False)
+        a = w * x
+        w.requires_grad = True
+        b = w * x
+        return a.requires_grad, b.requires_grad, a
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=6)
+def layers_frozen_half_way():
+    net = Net()
+    opt = terra.optim.SGD(net.parameters(), lr=0.1, momentum=0.5)
+    def f(x):
+        opt.zero_grad()
+        net(x).pow(2).sum().backward()
+        opt.step()
+    def args(i):
+        if i == 6:
+            for p in net.a.parameters():
+                p.requires_grad_(False)
+        return t(i, 8).view(2, 4),
+    return f, args, Seen(net)
+
+
+@program(calls=12, captures=8)
+def no_grad_inside():
+    w = leaf(1)
+    def f(x):
+        with terra.no_grad():
+            a = w * x
+        with terra.enable_grad():
+            b = w * x
+        (b * a).sum().backward()
+        return a.requires_grad, terra.is_grad_enabled(), a
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def enable_inside_no_grad():
+    w = leaf(1)
+    def g(x):
+        with terra.enable_grad():
+            (w * x).sum().backward()
+        return w * x
+    def f(x):
+        with terra.no_grad():
+            return g(x).requires_grad
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def set_grad_enabled_by_argument():
+    w = leaf(1)
+    def f(x, on):
+        with terra.set_grad_enabled(on):
+            y = w * x
+        return y.requires_grad, y.detach()
+    return f, lambda i: (t(i), i % 3 == 0), Seen(w)
+
+
+@program(calls=12, captures=8)
+def detached():
+    w = leaf(1)
+    def f(x):
+        h = w * x
+        (h * h.detach()).sum().backward()
+        d = h.detach()
+        d += 1
+        return d, h.detach()
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=None, reason=19)
+def data_read():
+    w = leaf(1)
+    def f(x):
+        return w.data * x
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=None, reason=19)
+def data_updated():
+    w = leaf(1)
+    def f(x):
+        w.grad = None
+        (w * w * x).sum().backward()
+        w.data -= 0.1 * w.grad
+        return w.data.sum().item()
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def manual_update():
+    w = leaf(1)
+    def f(x):
+        (w * w * x).sum().backward()
+        with terra.no_grad():
+            w.sub_(w.grad, alpha=0.1)
+            w.grad = None
+        return w.detach().clone()
+    return f, lambda i: (t(i),), Seen(w)
+
+
+# ---- captured pairs ----
+
+def around(forward, *weights):
+    """A frame `forward` whose result is differentiated by a caller that is never captured: it looks at its frame."""
+    def f(x, g):
+        here = sys._getframe()
+        y = forward(x)
+        y.backward(g)
+        for w in weights:
+            if w.grad is not None:
+                w.grad.mul_(0.5)
+        return y.detach()
+    f.target = forward
+    return f
+
+
+@program(calls=12, captures=8)
+def pair():
+    w = leaf(1)
+    def forward(x):
+        return terra.exp(w * x) * w
+    return around(forward, w), lambda i: (t(i), t(i + 3)), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_backward_twice():
+    w = leaf(1)
+    def forward(x):
+        return terra.exp(w * x)
+    def f(x):
+        here = sys._getframe()
+        y = forward(x).sum()
+        y.backward(retain_graph=True)
+        y.backward()
+        try:
+            y.backward()
+        except RuntimeError as e:
+            return str(e)
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_double_backward():
+    w = leaf(1)
+    def forward(x):
+        return terra.exp(w * x) * w
+    def f(x):
+        here = sys._getframe()
+        y = forward(x).sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        h, = terra.autograd.grad(g.sum(), w)
+        return g.detach(), h
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_double_backward_partial():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        return w ** 3 * x, v ** 3 * x
+    def f(x, which):
+        here = sys._getframe()
+        y = forward(x)[which].sum()
+        g = terra.autograd.grad(y, [w, v], create_graph=True, allow_unused=True)
+        return [k is None for k in g], terra.autograd.grad(g[which].sum(), (w, v)[which])
+    f.target = forward
+    return f, lambda i: (t(i), i % 2), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def pair_grad_fn_names():
+    w = leaf(1)
+    def forward(x):
+        return w * x, terra.exp(w), w + x
+    def f(x):
+        here = sys._getframe()
+        return [(y.grad_fn.name(), y.is_leaf) for y in forward(x)]
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_hook_on_result():
+    w = leaf(1)
+    seen = []
+    def forward(x):
+        return w * x
+    def f(x):
+        here = sys._getframe()
+        y = forward(x)
+        y.register_hook(lambda g: seen.append(g.sum().item()) or g * 2)
+        y.retain_grad()
+        (y * y).sum().backward()
+        return y.grad
+    f.target = forward
+    return f, lambda i: (t(i),), (Seen(w), seen)
+
+
+@program(calls=12, captures=8)
+def pair_saved_input_written():
+    w = leaf(1)
+    def forward(x):
+        return w * x
+    def f(x, spoil):
+        here = sys._getframe()
+        y = forward(x).sum()
+        if spoil:
+            x += 1
+        y.backward()
+    f.target = forward
+    return f, lambda i: (t(i), i % 4 == 3), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_input_with_history():
+    w, v = leaf(1), leaf(2)
+    def forward(h):
+        return h * w
+    def f(x):
+        here = sys._getframe()
+        h = v * x
+        y = forward(h) + h
+        y.sum().backward()
+        return y.detach()
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w, v)
+
+
+# ---- in-place and views ----
+
+@program(calls=12, captures=None, reason=19)
+def in_place_on_intermediate():
+    w = leaf(1)
+    def f(x):
+        y = w * x
+        y += x
+        y.mul_(2)
+        y.sum().backward()
+        return y._version
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def view_written():
+    w = leaf(1, 4)
+    def f(x):
+        y = w * x
+        v = y[1:3]
+        v.mul_(x[:2])
+        (y * y).sum().backward()
+        return v.detach().clone()
+    return f, lambda i: (t(i, 4),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def gradient_through_views():
+    w = leaf(1, 6)
+    def f(x):
+        y = w.view(2, 3).t()[1:] @ x
+        y.backward(terra.ones_like(y))
+        return w.grad.view(3, 2)[0]
+    return f, lambda i: (t(i, 2),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def item_assignment():
+    w = leaf(1, 4)
+    def f(x):
+        y = terra.zeros(4)
+        y[1:] = w[1:] * x[1:]
+        y[0] = 3.0
+        (y * x).sum().backward()
+        return y.detach()
+    return f, lambda i: (t(i, 4),), Seen(w)
+
+
+@program(calls=12, captures=None)
+def in_place_after_save():
+    w = leaf(1)
+    versions = []
+    def f(x, spoil):
+        y = terra.exp(w * x)
+        z = y.sum()
+        if spoil:
+            y.add_(1)
+        try:
+            z.backward()
+        finally:
+            versions.append((x._version, w._version))
+    return f, lambda i: (t(i), True), (Seen(w), versions)
+
+
+@program(calls=12, captures=None)
+def leaf_written_in_place():
+    w = leaf(1)
+    def f(x):
+        w.add_(x)
+    return f, lambda i: (t(i),), Seen(w)
+
+
+# ---- clipping, scaling, construction ----
+
+@program(calls=12, captures=0)
+def clip_by_norm():
+    net = Net()
+    opt = terra.optim.SGD(net.parameters(), lr=0.1)
+    def f(x):
+        opt.zero_grad()
+        net(x).pow(2).sum().backward()
+        norm = nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+        opt.step()
+        return norm.item()
+    return f, lambda i: (t(i, 8).view(2, 4),), Seen(net)
+
+
+@program(calls=12, captures=0)
+def clip_by_value():
+    net = Net()
+    def f(x):
+        net.zero_grad()
+        net(x).pow(2).sum().backward()
+        nn.utils.clip_grad_value_(net.parameters(), 0.1)
+    return f, lambda i: (t(i, 8).view(2, 4),), Seen(net)
+
+
+@program(calls=12, captures=8)
+def loss_scaled():
+    w = leaf(1)
+    state = {"scale": 4.0, "good": 0}
+    def f(x):
+        w.grad = None
+        ((w * x).sum() * state["scale"]).backward()
+        w.grad.mul_(1.0 / state["scale"])
+        if terra.isfinite(w.grad).all():
+            with terra.no_grad():
+                w.add_(w.grad, alpha=-0.1)
+            state["good"] += 1
+        return w.grad.sum().item()
+    def args(i):
+        if i % 3 == 2:
+            state["scale"] *= 2.0
+        return t(i),
+    return f, args, (Seen(w), state)
+
+
+@program(calls=12, captures=None, reason=19)
+def tensor_of_constants():
+    w = leaf(1)
+    def f(x):
+        k = terra.tensor([1.0, 2.0, 3.0])
+        (w * x * k).sum().backward()
+        k += 1
+        return k
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=None, reason=19)
+def tensor_of_changing_numbers():
+    w = leaf(1)
+    def f(x, a, n):
+        k = terra.tensor(a * 0.5)
+        m = terra.tensor([a, 2.0 * n, 3.0])
+        return x * k + m, terra.tensor(n), terra.as_tensor(a)
+    return f, lambda i: (t(i), 0.5 * i, i), Seen(w)
+
+
+@program(calls=12, captures=4)
+def parameters_shared():
+    a = Net()
+    b = Net(2)
+    b.a.weight = a.a.weight
+    b.b = a.b
+    opt = terra.optim.SGD(list(dict.fromkeys([*a.parameters(), *b.parameters()])), lr=0.1)
+    def f(x):
+        opt.zero_grad()
+        (a(x) * b(x)).sum().backward()
+        opt.step()
+    return f, lambda i: (t(i, 8).view(2, 4),), Seen(a, b)
+
+
+@program(calls=12, captures=0)
+def parameter_replaced():
+    net = Net()
+    def f(x):
+        net.zero_grad()
+        net(x).sum().backward()
+        return net.a.weight.grad
+    def args(i):
+        if i == 5:
+            net.a.weight = nn.Parameter(net.a.weight.detach() * 2)
+        return t(i, 8).view(2, 4),
+    return f, args, Seen(net)
+
+
+@program(calls=12, captures=None)
+def parameter_assigned_inside():
+    net = Net()
+    def f(x):
+        net.b.bias = nn.Parameter(x.sum(0)[:3])
+        return net(x)
+    return f, lambda i: (t(i, 8).view(2, 4),), Seen(net)
+
+
+if __name__ == "__main__":
+    main()
