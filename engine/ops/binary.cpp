@@ -11,9 +11,9 @@
 namespace terra::ops {
 namespace {
 
-/// grad times an attribute; a factor of 1 costs nothing.
+/// grad times an attribute; a factor known to be 1 costs nothing.
 Tensor mul_scalar(const Tensor& grad, const Arg& factor) {
-  return factor.scalar().to_double() == 1 ? grad : mul(grad, factor);
+  return !factor.is_tensor() && factor.scalar().to_double() == 1 ? grad : mul(grad, factor);
 }
 
 // ---- gradients: operands may be Python numbers, so they are handed on as Args ---------------------------------------
@@ -99,8 +99,9 @@ void addcdiv_gradient(Backward& b) {
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
-/// alpha must be of a kind that the common dtype can hold.
+/// alpha must be of a kind that the common dtype can hold. A number that is only known when a graph runs is no boolean.
 void check_alpha(Inference& f, int param, std::string_view name) {
+  if (is_floating(f.common) && f.arg(param).is_tensor()) return;
   const Scalar& alpha = f.arg(param).scalar();
   check(is_floating(f.common) || !alpha.is_float(),
         "For integral input tensors, argument {} must not be a floating point number.", name);

@@ -85,7 +85,9 @@ void linear_shape(Inference& f) {
 }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
-Tensor scaled(const Tensor& t, const Arg& by) { return by.scalar().to_double() == 1 ? t : mul(t, by); }
+Tensor scaled(const Tensor& t, const Arg& by) {
+  return !by.is_tensor() && by.scalar().to_double() == 1 ? t : mul(t, by);
+}
 
 void mm_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, mm(b.grad(), t(b.in(1))));

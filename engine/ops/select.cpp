@@ -19,10 +19,12 @@ void where_shape(Inference& f) {
 }
 void clamp_shape(Inference& f) {
   check(f.has(1) || f.has(2), "torch.clamp: At least one of 'min' or 'max' must not be None");
-  for (int i : {1, 2})
-    check(is_floating(f.common) || !f.has(i) || !f.arg(i).scalar().is_float(),
-          "clamp of a tensor of {} got the float bound {}; convert the tensor to a floating dtype first.",
-          name_of(f.common), f.has(i) ? f.real(i) : 0);
+  if (!is_floating(f.common)) {
+    for (int i : {1, 2})
+      check(!f.has(i) || !f.arg(i).scalar().is_float(),
+            "clamp of a tensor of {} got the float bound {}; convert the tensor to a floating dtype first.",
+            name_of(f.common), f.has(i) ? f.real(i) : 0);
+  }
   rules::elementwise(f);
 }
 void masked_fill_shape(Inference& f) {

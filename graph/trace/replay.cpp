@@ -1,5 +1,7 @@
 #include "graph/trace/replay.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
@@ -42,10 +44,26 @@ std::vector<Tensor> Replay::tensors(const std::vector<TraceId>& ids) const {
 
 void Replay::run() {
   GradMode mode(trace_.grad_enabled);
-  for (const TraceRecord& record : trace_.records) {
+  for (size_t i = 0; i < trace_.records.size(); ++i) {
+    const TraceRecord& record = trace_.records[i];
     at_line(record.file, record.line);
-    std::visit([this](const auto& what) { apply(what); }, record.what);
+    try {
+      std::visit([this](const auto& what) { apply(what); }, record.what);
+    } catch (const InternalError& e) {
+      if (takes_symbolic_number(record)) throw NumberRefused(i, e.what());
+      throw;
+    }
   }
+}
+
+bool Replay::takes_symbolic_number(const TraceRecord& record) const {
+  const auto* call = std::get_if<CallRecord>(&record.what);
+  if (!call) return false;
+  return std::any_of(call->args.begin(), call->args.end(), [&](const TraceArg& a) {
+    const bool there = a.kind == TraceArg::Kind::Value && a.value != kNoValue;
+    const auto* t = there ? std::get_if<Tensor>(&values_[a.value]) : nullptr;
+    return t && (*t)->wrapped_number && (*t)->is_symbolic();
+  });
 }
 
 void Replay::apply(const CallRecord& r) {

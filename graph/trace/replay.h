@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/errors/errors.h"
 #include "graph/trace/trace.h"
 
 namespace terra::graph {
@@ -10,6 +11,13 @@ namespace terra::graph {
 /// A numbered value of a trace while it is replayed: a tensor (real or symbolic; host scalars of a graph are symbolic
 /// 0-d tensors), a real scalar, or nothing yet.
 using ReplayValue = std::variant<std::monostate, Tensor, Scalar>;
+
+/// Record number `record` takes a number that is only known when the graph runs where its op has to know it before.
+class NumberRefused final : public InternalError {
+ public:
+  NumberRefused(size_t record, const std::string& why) : InternalError(why), record(record) {}
+  const size_t record;
+};
 
 /// Replays on real tensors, which is eager execution. Subclasses say what items and asserts become in a graph.
 class Replay {
@@ -44,6 +52,7 @@ class Replay {
   void apply(const RequiresGradRecord& r);
 
   std::vector<Tensor> tensors(const std::vector<TraceId>& ids) const;
+  bool takes_symbolic_number(const TraceRecord& record) const;
 
   const Trace& trace_;
   std::vector<ReplayValue> values_;

@@ -1,6 +1,6 @@
 // What the frame tier knows about one code object, from its first call to the end of the process.
 #pragma once
-#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/frame_hook/entry_table.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -34,7 +34,7 @@ struct CodeRecord {
   Stop why;                  ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
-  std::vector<std::shared_ptr<Entry>> entries;  ///< most recently used first
+  EntryTable entries;
   double recording_ms = 0;
 };
 

@@ -1,6 +1,7 @@
 // cold -> hot -> captured -> (miss: other entry, or relax and record again) -> settled / given up
 #include "interpreter_hooks/frame_hook/decide.h"
 
+#include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 
 #include <algorithm>
@@ -9,8 +10,17 @@ namespace terra::capture {
 
 namespace {
 
+/// Recordings have to be earned: the first ones are free, each further one costs replays.
+constexpr long free_recordings = 24, replays_per_recording = 4;
+constexpr long most_recordings = 3 * most_entries;
+/// A function that misses this often without a hit is left alone.
+constexpr long most_misses_in_a_row = 100;
+
+bool can_be_recorded(const CodeRecord& r) {
+  return r.recordings < most_recordings && r.entries.has_room() && !settings().frozen;
+}
 bool may_record(const CodeRecord& r) {
-  return r.recordings < most_recordings && r.entries.size() < most_entries && !settings().frozen;
+  return can_be_recorded(r) && r.recordings < free_recordings + r.hits / replays_per_recording;
 }
 
 void give_up(CodeRecord& r, Reason reason) {
@@ -42,10 +52,10 @@ Step decide(CodeRecord& r) {
 
 void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool again) {
   r.recordings++;
-  if (entry) {
+  if (entry && r.entries.make_room()) {
     r.failures = 0;
-    r.entries.insert(r.entries.begin(), std::move(entry));
-    r.state = may_record(r) ? State::Captured : State::Settled;
+    r.entries.add(std::move(entry));
+    r.state = can_be_recorded(r) ? State::Captured : State::Settled;
     return;
   }
   r.why = why;
@@ -66,16 +76,22 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
 bool missed(CodeRecord& r) {
   r.misses++;
   r.misses_in_a_row++;
-  if (may_record(r) && r.state == State::Captured) return r.calls >= r.next_recording;
-  r.state = State::Settled;
-  if (r.misses_in_a_row > 100) give_up(r, Reason::KeepsMissing);
+  if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording;
+  if (!can_be_recorded(r)) r.state = State::Settled;
+  if (r.misses_in_a_row > most_misses_in_a_row) give_up(r, Reason::KeepsMissing);
   return false;
 }
 
-void hit(CodeRecord& r, size_t index) {
+void hit(CodeRecord& r) {
   r.hits++;
   r.misses_in_a_row = 0;
-  if (index > 0) std::rotate(r.entries.begin(), r.entries.begin() + index, r.entries.begin() + index + 1);
+}
+
+void broken(CodeRecord& r, const char* what) {
+  totals().internal_errors++;
+  r.state = State::GivenUp;
+  r.entries.clear();
+  r.why = {Reason::Internal, what, r.file, r.line};
 }
 
 }  // namespace terra::capture

@@ -10,8 +10,10 @@ enum class Step : unsigned char { Run, Record, Serve };
 Step decide(CodeRecord& record);
 /// A recording ended; `again`: a fact was relaxed, record the next call.
 void recorded(CodeRecord& record, std::shared_ptr<Entry> entry, const Stop& why, bool again);
-/// No entry held. True: this call is to be recorded. `path` is the number whose fact failed ("" for another guard).
+/// No entry held. True: this call is to be recorded.
 bool missed(CodeRecord& record);
-void hit(CodeRecord& record, size_t index);
+void hit(CodeRecord& record);
+/// An error of ours: the function runs plainly from now on. An exception of ours never reaches the program.
+void broken(CodeRecord& record, const char* what);
 
 }  // namespace terra::capture

@@ -4,7 +4,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
-#include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <chrono>
@@ -24,14 +24,6 @@ struct Busy {
 double now_ms() {
   using namespace std::chrono;
   return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
-}
-
-/// An exception of ours never reaches the program: the frame has run or will run plainly.
-void internal_error(CodeRecord& record, const char* what) {
-  totals().internal_errors++;
-  record.state = State::GivenUp;
-  record.entries.clear();
-  record.why = {Reason::Internal, what, record.file, record.line};
 }
 
 /// Runs the frame under CPython and watches. The result is the frame's in every case.
@@ -62,7 +54,7 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   }
   recorded(record, entry, why, recording->again());
   if (entry) totals().captures++;
-  if (!error.empty()) internal_error(record, error.c_str());
+  if (!error.empty()) broken(record, error.c_str());
   record.recording_ms += now_ms() - before;
   totals().recording_ms += now_ms() - before;
   recording.reset();
@@ -74,63 +66,6 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
     PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), error.c_str());
   }
   return result;
-}
-
-/// After a miss: numbers that were facts become inputs, and an entry that relied on them goes. True when it went.
-bool relax_after(CodeRecord& record, size_t index, const Attempt& attempt, TerraFrame* frame) {
-  Entry& entry = *record.entries[index];
-  const Program& program = attempt.late ? entry.late : entry.entry;
-  entry.misses++;
-  entry.last_miss = record.last_miss = program.text(attempt.missed_at, entry.file);
-  if (attempt.late || settings().frozen || static_cast<Op>(head(program.at(attempt.missed_at)).kind) != Op::Equal)
-    return false;
-  if (!relax_numbers(entry, terra_frame_localsplus(frame), terra_frame_function(frame), record.relaxation))
-    return false;
-  record.entries.erase(record.entries.begin() + index);
-  return true;
-}
-
-/// What became of a call to a function that has entries.
-enum class Served : unsigned char {
-  Done,     ///< an entry served it
-  Missed,   ///< no entry's guards hold
-  Refused,  ///< guards held, but a graph found that it wasn't made for these values
-  Broken,   ///< by fault injection or an error of ours: this frame runs plainly
-};
-
-/// Tries the entries in turn; `result` is the frame's when Done.
-Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result) {
-  PyObject** arguments = terra_frame_localsplus(frame);
-  PyFunctionObject* function = terra_frame_function(frame);
-  Served served = Served::Missed;
-  for (size_t i = 0; i < record.entries.size(); i++) {
-    std::shared_ptr<Entry> entry = record.entries[i];
-    Attempt attempt = run_entry(*entry, arguments, function);
-    if (attempt.outcome == Outcome::Done) {
-      entry->hits++;
-      totals().replays++;
-      totals().graph_calls += entry->calls;
-      hit(record, i);
-      *result = attempt.result;
-      return Served::Done;
-    }
-    if (!attempt.internal_error.empty()) internal_error(record, attempt.internal_error.c_str());
-    if (attempt.outcome == Outcome::Injected || !attempt.internal_error.empty()) {
-      served = Served::Broken;
-      break;
-    }
-    if (attempt.missed_at < 0) {
-      entry->misses++;
-      entry->last_miss = record.last_miss = "the graph was refused";
-      served = Served::Refused;
-      continue;
-    }
-    if (relax_after(record, i, attempt, frame)) i--;
-  }
-  record.fallbacks++;
-  totals().fallbacks++;
-  if (served != Served::Broken) totals().misses++;
-  return served;
 }
 
 /// terra.capture.freeze(): a miss is an error.

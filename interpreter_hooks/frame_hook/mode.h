@@ -26,10 +26,8 @@ bool parse_mode(const std::string& name, Mode& mode);
 const char* mode_name(Mode mode);
 void read_environment();
 
-/// Runs before a code object's first recording, and how often it may be recorded.
+/// Runs before a code object's first recording, and how many recordings in a row may give no entry.
 constexpr int profile_runs = 3;
-constexpr int most_entries = 8;
-constexpr int most_recordings = 24;
 constexpr int most_failures = 3;
 
 }  // namespace terra::capture

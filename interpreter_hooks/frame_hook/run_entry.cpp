@@ -68,9 +68,11 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
     }
     attempt.missed_at = entry.late.run(run);
     attempt.late = attempt.missed_at >= 0;
+    if (attempt.late) attempt.branch = entry.branch_of_late_guard(attempt.missed_at);
     return attempt.missed_at < 0;
   };
   graph::RunResult result = entry.graph->run(tensors, scalars, before_commit, outputs);
+  if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status != graph::RunStatus::Done) return false;
   for (size_t i = 0; i < entry.outputs.size(); i++) {
     PyObject*& place = run.registers[entry.outputs[i]];
@@ -91,6 +93,7 @@ bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* f
   Run run{space.registers(), arguments, function};
   bool relaxed = false;
   entry.entry.run_past(run, [&](const Word* at) {
+    if (static_cast<Op>(head(at).kind) == Op::Pinned) return true;
     if (static_cast<Op>(head(at).kind) != Op::Equal || !is_number(object_word(at[1]))) return false;
     if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(run.registers[head(at).a])) return false;
     relaxed = relaxation.relax(entry.file.name(head(at).a)) || relaxed;

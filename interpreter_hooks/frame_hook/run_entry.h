@@ -20,9 +20,11 @@ struct Attempt {
   int missed_at = -1;          ///< Missed: offset in the entry program
   std::string internal_error;  ///< Failed: what of ours broke; nothing was published
   bool late = false;           ///< Failed: missed_at is an offset in the late program
+  int branch = -1;             ///< Failed: which of the entry's branches went another way, if that is why
 };
 
-/// After a miss: relaxes every number whose guard fails for these arguments (not only the first one). True if any did.
+/// After a miss: relaxes every number whose guard fails for these arguments (not only the first one), up to the first
+/// guard that fails for another reason. True if any was a fact until now.
 bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);

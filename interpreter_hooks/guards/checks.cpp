@@ -25,6 +25,11 @@ std::string equal_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " == " + short_text(object_word(at[1]));
 }
 
+bool pinned_holds(Word* at, Run& run) { return equal_holds(at, run); }
+std::string pinned_text(const Word* at, const RegisterFile& file) {
+  return equal_text(at, file) + ", which is used as a constant";
+}
+
 bool type_holds(Word* at, Run& run) { return Py_TYPE(a_of(at, run)) == pointer<PyTypeObject>(at[1]); }
 std::string type_text(const Word* at, const RegisterFile& file) {
   return "type of " + name_a(at, file) + " is " + pointer<PyTypeObject>(at[1])->tp_name;

@@ -26,6 +26,7 @@ enum class Op : uint8_t {
   // Guards.
   Is,             // a [object]
   Equal,          // a [value]        same type and value
+  Pinned,         // a [value]        the same of a number that is an input, where only a constant will do
   Type,           // a [type]
   Class,          // [ClassFacts]     what was looked up on a class is still so
   Length,         // a [n]            list, tuple

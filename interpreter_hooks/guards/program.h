@@ -129,6 +129,7 @@ class Program {
   /// The same with the `fail`-th guard (0-based, -1 for none) made to fail: fault injection.
   int run_failing(Run& run, int fail);
 
+  int end() const { return static_cast<int>(words_.size()); }
   const Word* at(int offset) const { return &words_[offset]; }
   bool empty() const { return words_.empty(); }
   int guards() const;

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/effects/effects.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/program.h"
+#include "interpreter_hooks/recorder/relaxation.h"
 
 #include "graph/cache/compiled.h"
 
@@ -11,6 +12,14 @@
 #include <vector>
 
 namespace terra::capture {
+
+/// A place where the recorded run depended on the value of a tensor: an assert of the graph, or a guard of the late
+/// program on a number that was taken from a tensor.
+struct Branch {
+  bool late = false;
+  bool expected = false;  ///< of an assert
+  uint32_t at = 0;        ///< number of the assert; offset in the late program
+};
 
 struct Entry {
   RegisterFile file;
@@ -25,10 +34,23 @@ struct Entry {
   std::vector<Register> outputs;  ///< where the outputs of the graph go
   bool late_decides = false;      ///< the late program can fail: it has to run before the commit
 
+  /// In program order. Recording is deterministic under the guards: where the guards of two entries hold and their
+  /// branches went alike up to number i, both decide the same condition at i.
+  std::vector<Branch> branches;
+  /// Index among the branches, or -1.
+  int branch_of_assert(uint32_t number) const;
+  int branch_of_late_guard(int offset) const;
+
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;
   long misses = 0;
   std::string last_miss;
 };
+
+/// A run of `failed`, whose guards held, found that its branch number `branch` goes another way now. False when it has
+/// thereby shown that `entry`, should its guards hold, would fail too.
+bool may_follow(const Entry& entry, const Entry& failed, size_t branch);
+/// A number that is an input by now is a fact in this entry.
+bool relies_on(const Entry& entry, const Relaxation& relaxation);
 
 }  // namespace terra::capture

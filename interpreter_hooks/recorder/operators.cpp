@@ -19,14 +19,18 @@ bool all_facts(const std::vector<Value>& values) {
 }
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
   if (all_facts(in)) return Value::fact(r.hold(result));
-  // Host arithmetic must give what it gave here, type included, and never run away: powers and shifts of inputs are
-  // computed from facts only.
-  bool grows = op == Op::Binary && (code % NB_INPLACE_ADD == NB_POWER || code % NB_INPLACE_ADD == NB_LSHIFT);
+  // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
+  // computed from facts only. A power of a float is a float, or complex for some negative ones.
+  const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
+  const bool power = sign == NB_POWER;
+  const bool grows = sign == NB_LSHIFT || (power && !(PyFloat_CheckExact(in[0].object) && PyFloat_CheckExact(result)));
   if (grows || !is_atom(result)) {
     for (Value& value : in) r.pin(value);
     return Value::fact(r.hold(result));
   }
-  return r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
+  Value value = r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
+  if (power) r.guard(Op::Type, value.reg, {word_of(&PyFloat_Type)});
+  return value;
 }
 
 /// `a += items` on a list is list.extend.

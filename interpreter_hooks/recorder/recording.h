@@ -64,6 +64,7 @@ class Recording {
   void let_go();
   /// True if the recording ended because a fact has just been relaxed: record the next call again.
   bool again() const { return again_; }
+  void record_again() { again_ = true; }
   /// The entry; null with why() set when it can't be made (finish.cpp).
   std::unique_ptr<Entry> finish();
 

@@ -73,6 +73,7 @@ Register Recording::new_register(std::string name, bool owned, bool late) {
 void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b) {
   if (!alive_) return;
   bool is_late = (a != no_register && late(a)) || (b != no_register && late(b));
+  if (is_late) entry_->branches.push_back({true, false, static_cast<uint32_t>(entry_->late.end())});
   (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
 }
 
@@ -175,7 +176,7 @@ void Recording::pin(Value& value) {
   if (!value.has_register() || !is_atom(value.object)) return;
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
-    guard(Op::Equal, value.reg, {word_of(file().keep(value.object))});
+    guard(Op::Pinned, value.reg, {word_of(file().keep(value.object))});
   }
   value = Value::fact(value.object);
 }

@@ -41,10 +41,27 @@ bool TraceBuilder::listening() { return attached_ && r_.alive(); }
 Pending* TraceBuilder::pending() { return r_.top() ? &r_.top()->pending : nullptr; }
 
 void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
+  trace_.records.push_back(at_this_line({std::move(what), {}, 0}));
+}
+
+graph::TraceRecord TraceBuilder::at_this_line(graph::TraceRecord record) const {
   ShadowFrame& f = *r_.top();
-  graph::TraceRecord record{std::move(what), PyUnicode_AsUTF8(f.code->co_filename), 0};
+  record.file = PyUnicode_AsUTF8(f.code->co_filename);
   record.line = PyCode_Addr2Line(f.code, f.pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
-  trace_.records.push_back(std::move(record));
+  return record;
+}
+
+std::string TraceBuilder::place(const graph::TraceRecord& record) {
+  return std::string(std::get<graph::CallRecord>(record.what).op->name) + " at " + record.file + ":" +
+         std::to_string(record.line);
+}
+
+/// Earlier the graph refused numbers as inputs of this call.
+bool TraceBuilder::is_constant_here(const terra::Op& op) {
+  if (!r_.relaxation().insists()) return false;
+  graph::CallRecord call;
+  call.op = &op;
+  return r_.relaxation().insisted(place(at_this_line({std::move(call), {}, 0})));
 }
 
 // ---- values ----
@@ -207,8 +224,9 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   call.op = report.op;
   call.in_place = report.in_place;
   std::vector<PyObject*> used;
+  const bool constant = is_constant_here(*report.op);
   for (size_t i = 0; i < params.size() && i < report.args.size() && r_.alive(); i++) {
-    PyObject* source = i < report.sources.size() ? report.sources[i] : nullptr;
+    PyObject* source = i < report.sources.size() && !constant ? report.sources[i] : nullptr;
     call.args.push_back(argument(params[i], report.args[i], source, used));
   }
   if (!r_.alive()) return;
@@ -253,7 +271,9 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
   pending()->reported = true;
   pending()->extra = Value::fact(value ? Py_True : Py_False);
   graph::AssertRecord truth{id_of(tensor), value};
-  if (r_.alive()) record(truth);
+  if (!r_.alive()) return;
+  r_.entry_being_made().branches.push_back({false, value, asserts_++});
+  record(truth);
 }
 
 void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject* value) {

@@ -58,6 +58,9 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::TraceId make_input(Shadow& shadow);
   graph::TraceId scalar_input(const Value& value);
   graph::TraceId new_value() { return next_value_++; }
+  graph::TraceRecord at_this_line(graph::TraceRecord record) const;
+  static std::string place(const graph::TraceRecord& record);
+  bool is_constant_here(const terra::Op& op);
   graph::TraceArg argument(const Param& param, const Arg& arg, PyObject* source, std::vector<PyObject*>& used);
   const Value* scalar_source(PyObject* object);
   void pin_operands(const std::vector<PyObject*>& used);
@@ -83,6 +86,7 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<std::pair<graph::TraceId, Register>> outputs_;
   std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction
   graph::TraceId next_value_ = 0;
+  uint32_t asserts_ = 0;
 };
 
 }  // namespace terra::capture

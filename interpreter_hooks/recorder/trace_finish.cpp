@@ -1,6 +1,7 @@
 // The end of a trace: final numbers, the guards that concern several tensors, the graph.
 #include "engine/errors/errors.h"
 #include "graph/cache/compiled.h"
+#include "graph/trace/replay.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
@@ -65,6 +66,10 @@ void TraceBuilder::finish(Entry& entry) {
   for (auto& [id, reg] : outputs_) entry.outputs.push_back(reg);
   try {
     entry.graph = graph::compile(trace_);
+  } catch (const graph::NumberRefused& e) {
+    r_.relaxation().insist(place(trace_.records[e.record]));
+    r_.record_again();
+    return r_.stop(Reason::GraphRefused, e.what());
   } catch (const InternalError& e) {
     return r_.stop(Reason::GraphRefused, e.what());
   } catch (const Error& e) {

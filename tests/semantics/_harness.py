@@ -47,7 +47,9 @@ def look(value, depth=0, seen=None):
         return ("method", value.__func__.__qualname__, look(value.__self__, depth + 1, seen))
     if hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, types.ModuleType)) and depth < 8:
         slots = [(n, look(getattr(value, n, None), depth + 1, seen)) for n in getattr(type(value), "__slots__", ())]
-        return (type(value).__name__, look(dict(vars(value)), depth + 1, seen), slots)
+        fields = dict(vars(value))
+        seen[id(fields), "kept"] = fields  # an address that is looked at must not be used again
+        return (type(value).__name__, look(fields, depth + 1, seen), slots)
     slots = getattr(type(value), "__slots__", None)
     if slots and depth < 8:
         return (type(value).__name__, [(n, look(getattr(value, n, None), depth + 1, seen)) for n in slots])

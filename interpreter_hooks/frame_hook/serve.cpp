@@ -1,0 +1,111 @@
+#include "interpreter_hooks/frame_hook/serve.h"
+
+#include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/run_entry.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+/// One call on its way through the entries.
+class Search {
+ public:
+  Search(CodeRecord& record, TerraFrame* frame)
+      : record_(record), arguments_(terra_frame_localsplus(frame)), function_(terra_frame_function(frame)) {}
+
+  Served run(PyObject** result) {
+    const uint64_t key = record_.entries.size() > 1 ? call_key(arguments_, function_) : 0;
+    const std::shared_ptr<Entry> first = record_.entries.likely(key);
+    if (attempt(first, result)) return Served::Done;
+    if (served_ == Served::Broken) return fall_back();
+    const std::vector<std::shared_ptr<Entry>> others(record_.entries.begin(), record_.entries.end());
+    for (const std::shared_ptr<Entry>& entry : others) {
+      if (entry == first || !may_hold(*entry)) continue;
+      if (attempt(entry, result)) {
+        record_.entries.served(key, entry);
+        return Served::Done;
+      }
+      if (served_ == Served::Broken) return fall_back();
+    }
+    if (served_ == Served::Missed) relax(others);
+    return fall_back();
+  }
+
+ private:
+  bool attempt(const std::shared_ptr<Entry>& entry, PyObject** result) {
+    const Attempt made = run_entry(*entry, arguments_, function_);
+    if (made.outcome == Outcome::Done) {
+      entry->hits++;
+      totals().replays++;
+      totals().graph_calls += entry->calls;
+      hit(record_);
+      *result = made.result;
+      return true;
+    }
+    if (!made.internal_error.empty()) broken(record_, made.internal_error.c_str());
+    if (made.outcome == Outcome::Injected || !made.internal_error.empty()) {
+      served_ = Served::Broken;
+      return false;
+    }
+    note_miss(entry, made);
+    return false;
+  }
+
+  void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
+    entry->misses++;
+    if (made.branch >= 0) failed_.push_back({entry, static_cast<size_t>(made.branch)});
+    if (made.missed_at >= 0) {
+      const Program& program = made.late ? entry->late : entry->entry;
+      entry->last_miss = program.text(made.missed_at, entry->file);
+    } else {
+      entry->last_miss = made.branch >= 0 ? "a branch on a tensor went the other way" : "the graph was refused";
+    }
+    record_.last_miss = entry->last_miss;
+    if (made.outcome == Outcome::Failed) served_ = Served::Refused;
+  }
+
+  /// False when a run that failed has shown that this entry went another way than the frame would go now.
+  bool may_hold(const Entry& entry) const {
+    return std::all_of(failed_.begin(), failed_.end(), [&](const Failure& failure) {
+      return may_follow(entry, *failure.entry, failure.branch);
+    });
+  }
+
+  /// Numbers that were facts and have changed become inputs, and entries that rely on such facts go.
+  void relax(const std::vector<std::shared_ptr<Entry>>& entries) {
+    if (record_.state == State::GivenUp) return;
+    bool relaxed = false;
+    for (const std::shared_ptr<Entry>& entry : entries) {
+      relaxed = relax_numbers(*entry, arguments_, function_, record_.relaxation) || relaxed;
+    }
+    if (!relaxed) return;
+    record_.entries.remove_if([&](const Entry& entry) { return relies_on(entry, record_.relaxation); });
+  }
+
+  Served fall_back() {
+    record_.fallbacks++;
+    totals().fallbacks++;
+    if (served_ != Served::Broken) totals().misses++;
+    return served_;
+  }
+
+  struct Failure {
+    std::shared_ptr<Entry> entry;
+    size_t branch;
+  };
+
+  CodeRecord& record_;
+  PyObject** arguments_;
+  PyFunctionObject* function_;
+  std::vector<Failure> failed_;
+  Served served_ = Served::Missed;
+};
+
+}  // namespace
+
+Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result) { return Search(record, frame).run(result); }
+
+}  // namespace terra::capture

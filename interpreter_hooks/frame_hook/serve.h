@@ -1,0 +1,18 @@
+// A call served from the entries of its code object: which one is tried, what a failure teaches.
+#pragma once
+#include "interpreter_hooks/frame_hook/code_record.h"
+
+namespace terra::capture {
+
+/// What became of a call to a function that has entries.
+enum class Served : unsigned char {
+  Done,     ///< an entry served it
+  Missed,   ///< no entry's guards hold
+  Refused,  ///< guards held, but a graph found that it wasn't made for these values
+  Broken,   ///< by fault injection or an error of ours: this frame runs plainly
+};
+
+/// Tries the likely entry first, then the others. `result` is the frame's when Done.
+Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result);
+
+}  // namespace terra::capture

@@ -1,0 +1,252 @@
+"""Numbers that change between calls: after the first miss they are inputs, wherever they were read."""
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+import terra
+from _harness import main, program
+from terra import nn
+
+
+class Bag:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+class Slots:
+    __slots__ = ("n", "rate")
+
+    def __init__(self):
+        self.n, self.rate = 1, 0.5
+
+
+def t(i, n=3):
+    return terra.arange(float(n)) + i
+
+
+@program(calls=12, captures=9)
+def argument():
+    def f(x, n):
+        return x * n + n
+    return f, lambda i: (t(i), i * i), None
+
+
+@program(calls=12, captures=9)
+def keyword_with_default():
+    def f(x, n=2.5):
+        return x * n
+    return lambda x, **k: f(x, **k), lambda i: (t(i),), None
+
+
+@program(calls=12, captures=9)
+def attribute_read():
+    o = Bag(lr=0.5)
+    def f(x):
+        return x * o.lr
+    def args(i):
+        o.lr = 0.5 / (1 + i)
+        return t(i),
+    return f, args, o
+
+
+@program(calls=12, captures=9)
+def attribute_counter():
+    o = Bag(n=0)
+    def f(x):
+        o.n += 1
+        return x / o.n
+    return f, lambda i: (t(i),), o
+
+
+@program(calls=12, captures=9)
+def slot_counter():
+    o = Slots()
+    def f(x):
+        o.n += 2
+        o.rate *= 0.5
+        return x * o.rate + o.n
+    return f, lambda i: (t(i),), o
+
+
+@program(calls=12, captures=8)
+def dict_item():
+    group = {"lr": 0.1, "step": 0}
+    def f(x):
+        group["step"] += 1
+        return x * (group["lr"] / group["step"])
+    def args(i):
+        group["lr"] = 0.1 * (i + 1)
+        return t(i),
+    return f, args, group
+
+
+@program(calls=12, captures=9)
+def list_items():
+    sizes = [1, 2, 3]
+    def f(x):
+        total = x
+        for s in sizes:
+            total = total + s
+        return total
+    def args(i):
+        sizes[i % 3] += i
+        return t(i),
+    return f, args, sizes
+
+
+@program(calls=12, captures=9)
+def closure_cell():
+    n = 0
+    def f(x):
+        nonlocal n
+        n += 1
+        return x * n
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=9)
+def module_global():
+    space = {}
+    exec("count = 0\ndef f(x):\n    global count\n    count += 1\n    return x * count", space)
+    return space["f"], lambda i: (t(i),), None
+
+
+@program(calls=12, captures=9)
+def class_counter():
+    class Thing:
+        made = 0
+    def f(x):
+        return x + Thing.made
+    def args(i):
+        if i > 6:
+            Thing.made = 3
+        return t(i),
+    return f, args, None
+
+
+@program(calls=14, captures=10)
+def objects_below_one_root():
+    net = Bag(layers=[Bag(n=k) for k in range(6)])
+    def f(x):
+        for layer in net.layers:
+            layer.n += 1
+            x = x * 0.5 + layer.n
+        return x
+    return f, lambda i: (t(i),), net
+
+
+@program(calls=14, captures=9)
+def different_roots():
+    a, b = Bag(k=1, v=0.5), Bag(k=10, v=0.25)
+    def f(p, q, x):
+        return x * p.k + q.k * p.v - q.v
+    def args(i):
+        a.k, b.v = i, i / 3
+        return a, b, t(i)
+    return f, args, None
+
+
+@program(calls=14, captures=10)
+def only_feeds_tensor_ops():
+    o = Bag(p=0.0, decay=0.9)
+    def f(x):
+        o.p = 1 - (1 - o.p) * o.decay
+        return terra.clamp(x, min=o.p, max=o.p * 4).add(x, alpha=o.p)
+    return f, lambda i: (t(i) * 0.3,), o
+
+
+@program(calls=14, captures=10)
+def power_of_a_rate():
+    o = Bag(step=0)
+    def f(x, beta):
+        o.step += 1
+        return x / (1 - beta ** o.step)
+    return f, lambda i: (t(i), 0.5 if i % 2 else 0.9), o
+
+
+@program(calls=12, captures=6)
+def power_that_turns_complex():
+    def f(x, base, e):
+        y = base ** e
+        return x * 2, y
+    return f, lambda i: (t(i), [2.0, 3.0, -8.0][i % 3], [0.5, 2.0, 1 / 3][i % 3]), None
+
+
+@program(calls=12, captures=6)
+def int_then_float():
+    def f(x, n):
+        return x * n, n + 1
+    return f, lambda i: (t(i), i if i < 6 else i / 2), None
+
+
+@program(calls=12, captures=7)
+def signed_zeros_and_booleans():
+    def f(x, n):
+        return (x + 1) / n, n
+    return f, lambda i: (t(i), [0.0, -0.0, True, 1, 1.0, 2.0][i % 6]), None
+
+
+@program(calls=12, captures=8)
+def number_decides_a_branch():
+    def f(x, n):
+        if n % 3 == 0:
+            return x * n
+        return x - n
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=24, captures=12)
+def number_as_a_shape():
+    def f(x, n):
+        return x.sum() + terra.zeros(n).sum() + n
+    return f, lambda i: (t(i), 1 + i % 5), None
+
+
+@program(calls=24, captures=10)
+def number_that_only_a_constant_will_do_for():
+    o = Bag(n=0)
+    def f(x):
+        o.n += 1
+        return terra.arange(o.n % 4 + 1).sum() + x * o.n
+    return f, lambda i: (t(i),), o
+
+
+@program(calls=12, captures=8)
+def big_ints():
+    def f(x, n):
+        return x * 2, n * 3
+    return f, lambda i: (t(i), 7 ** (i * 4)), None
+
+
+@program(calls=14, captures=9)
+def one_function_for_all_instances():
+    terra.manual_seed(3)
+    layers = [nn.Linear(3, 3) for _ in range(7)]
+    def f(layer, x):
+        return layer(x) * 2
+    return f, lambda i: (layers[i % 7], t(i)), None
+
+
+@program(calls=14, captures=9)
+def schedule_object():
+    class Schedule:
+        def __init__(self):
+            self.epoch, self.base, self.lr = 0, 0.4, 0.4
+
+        def update(self, x):
+            self.epoch += 1
+            if self.epoch % 4 == 0:
+                self.lr = self.base * 0.5 ** (self.epoch // 4)
+            return x * self.lr
+    s = Schedule()
+    return s.update, lambda i: (t(i),), s
+
+
+@program(calls=130, captures=20)
+def thrash():
+    """A number that only a constant will do for and that never comes again: the frame is left alone in the end."""
+    def f(x, n):
+        return x.sum() + terra.ones(n).sum()
+    return f, lambda i: (t(i), 3 if i < 60 and i % 2 else 10 + i), None
+
+
+if __name__ == "__main__":
+    main()
