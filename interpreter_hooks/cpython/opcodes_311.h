@@ -73,6 +73,9 @@
   /* iteration */                                              \
   X(GET_ITER, 1, 1, N)                                         \
   X(FOR_ITER, 1, 2, B)                                         \
+  X(UNPACK_EX, 1, (arg & 0xff) + (arg >> 8) + 1, N)            \
+  X(GET_YIELD_FROM_ITER, 1, 1, N)                              \
+  X(SEND, 2, 2, B)                                             \
   /* jumps */                                                  \
   X(JUMP_FORWARD, 0, 0, J)                                     \
   X(JUMP_BACKWARD, 0, 0, J)                                    \

@@ -80,17 +80,15 @@ PyObject* raise_frozen_miss(const CodeRecord& record) {
 }
 
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
-  if (throwing) {
-    recording.stop(Reason::GeneratorEscapes, "throw");
-    return terra_frame_run(thread, frame, throwing);
-  }
-  ShadowFrame* shadow = recording.enter(frame);
+  PyObject *type, *value, *traceback;
+  if (throwing) PyErr_Fetch(&type, &value, &traceback);
+  ShadowFrame* shadow = recording.enter(frame, throwing);
   recording.let_go();
-  PyObject* result = terra_frame_run(thread, frame, 0);
+  if (throwing) PyErr_Restore(type, value, traceback);
+  PyObject* result = terra_frame_run(thread, frame, throwing);
   if (shadow && Recording::current() == &recording) {
-    PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    recording.leave(shadow, result);
+    recording.leave(shadow, result, type ? type : PyExc_SystemError);
     recording.let_go();
     PyErr_Restore(type, value, traceback);
   }

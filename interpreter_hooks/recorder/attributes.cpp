@@ -16,6 +16,12 @@ std::string text_of(PyObject* name) { return PyUnicode_AsUTF8(name); }
 
 bool is_data_descriptor(PyObject* found) { return found && Py_TYPE(found)->tp_descr_set; }
 
+/// A field of an object that was defined in C.
+bool is_c_descriptor(PyObject* found) {
+  bool field = Py_TYPE(found) == &PyMemberDescr_Type || Py_TYPE(found) == &PyGetSetDescr_Type;
+  return field && !(reinterpret_cast<PyDescrObject*>(found)->d_type->tp_flags & Py_TPFLAGS_HEAPTYPE);
+}
+
 /// The C getters whose result follows from guarded facts.
 bool is_fixed(PyObject* name) {
   static const std::set<std::string> names = {"__class__", "__name__", "__qualname__", "__module__", "__doc__"};
@@ -95,6 +101,8 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
     if (!hook || hook != _PyType_Lookup(&PyBaseObject_Type, getattribute)) return Access::None;
   }
   if (is_data_descriptor(*found)) {
+    if (PyExceptionInstance_Check(object) && is_c_descriptor(*found)) return Access::Exception;
+    if (PyFunction_Check(object) && is_fixed(name)) return Access::Fixed;
     if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
     if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::None;
     return Access::Property;
@@ -115,6 +123,31 @@ void Recording::no_attribute(Value& owner, PyObject* name) {
   PyTypeObject* type = Py_TYPE(owner.object);
   if (!type->tp_dictoffset && !(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) return;
   guard(Op::NoAttribute, reg_of(known.self), {word_of(file().keep(name))});
+}
+
+void Recording::absent(Value& owner, PyObject* name) {
+  static PyObject* getattr = interned("__getattr__");
+  PyObject* object = owner.object;
+  if (PyModule_CheckExact(object)) {
+    Value dict = Value::fact(PyModule_GetDict(object));
+    dict_item(dict, name);
+    return;
+  }
+  if (PyType_Check(object) || Py_TYPE(object) == &PySuper_Type) {
+    return stop(Reason::UnmodelledAttribute, "a class without the attribute asked for");
+  }
+  guard_type(object);
+  look_up(Py_TYPE(object), name);
+  look_up(Py_TYPE(object), getattr);
+  no_attribute(owner, name);
+  if (!is_module(object)) return;
+  for (uint64_t part = module_parameters; part < module_dict_count; part++) {
+    PyObject* dict = module_part(object, part);
+    if (!dict) continue;
+    Value holder = find(dict) ? find(dict)->self
+                                : read(Op::ModulePart, reg_of(shadow(owner).self), {part}, dict, shadow(owner).path);
+    dict_item(holder, name);
+  }
 }
 
 Value Recording::instance_attribute(Value& owner, PyObject* name, PyObject* value) {
@@ -291,6 +324,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       guard_type(owner.object);
       look_up(type, name);
       return Value::fact(hold(result));
+    case Access::Exception: return exception_attribute(owner, name, result);
     case Access::Tensor: {
       if (is_tensor(result)) {
         Value value = by_identity(result);

@@ -27,6 +27,7 @@ bool hands_result_through(const Pending& pending) {
     case BINARY_OP:
     case BINARY_SUBSCR:
     case COMPARE_OP:
+    case SEND:
     case FOR_ITER: return true;
     default: return false;
   }
@@ -34,7 +35,7 @@ bool hands_result_through(const Pending& pending) {
 
 }  // namespace
 
-ShadowFrame* Recording::enter(TerraFrame* frame) {
+ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   if (!terra_events_are_on(thread_)) {
     stop(Reason::Observed);
     return nullptr;
@@ -50,8 +51,15 @@ ShadowFrame* Recording::enter(TerraFrame* frame) {
       stop(Reason::GeneratorEscapes);
       return nullptr;
     }
-    frames_.push_back(known->second);
-    return known->second;
+    ShadowFrame* generator = known->second;
+    if (!generator->resumed) unhold(generator->generator_object);
+    generator->resumed = true;
+    frames_.push_back(generator);
+    return generator;
+  }
+  if (throwing) {
+    stop(Reason::GeneratorEscapes, "throw");
+    return nullptr;
   }
   ShadowFrame* child = new_frame(frame);
   auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
@@ -72,14 +80,21 @@ ShadowFrame* Recording::enter(TerraFrame* frame) {
   return child;
 }
 
-void Recording::leave(ShadowFrame* frame, PyObject* result) {
+void Recording::leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind) {
   if (!alive_ || top() != frame) return;
+  if (!result) {
+    raised(*frame, raised_kind);
+    if (!alive_) return;
+  }
   frames_.pop_back();
-  bool creation = frame->generator && result && !terra_frame_is_borrowed(frame->frame) && PyGen_CheckExact(result);
-  if (!creation) return;
-  frame->frame = terra_generator_frame(result);
-  generators_[frame->frame] = frame;
-  make_iterator(result, Iterator::Generator, result);
+  if (!result) top()->pending.child_raised = true;
+  if (!frame->generator) return;
+  if (frame->generator_object) {
+    frame->ended = frame->ended || !result;
+    if (frame->ended) hold(frame->generator_object);
+  } else if (result && !terra_frame_is_borrowed(frame->frame) && PyGen_CheckExact(result)) {
+    made_generator(frame, result);
+  }
 }
 
 /// RETURN_VALUE and YIELD_VALUE: of the root, or into the open instruction of the caller.
@@ -91,7 +106,10 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
   }
   Pending& pending = frames_[frames_.size() - 2]->pending;
   bool ends_generator = frame.generator && frame.pending.opcode == RETURN_VALUE;
-  if (ends_generator) {  // only tells the consumer that there is no more
+  if (ends_generator) {  // tells the consumer that there is no more; `yield from` and StopIteration carry the value
+    frame.ended = true;
+    if (pending.opcode != SEND) pin_deep(value);
+    pending.ended = value;
     pending.used_returns = true;
     return;
   }
@@ -107,6 +125,7 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   std::vector<Value> positional = site.positional;
   if (site.kind == CallSite::NewInstance) {
     Value made = by_identity(real[0]).known() ? by_identity(real[0]) : fresh(real[0]).self;
+    if (PyExceptionInstance_Check(real[0])) shadow(made).items = site.positional;  // BaseException.__new__ keeps them
     positional.insert(positional.begin(), made);
   }
   int given = static_cast<int>(positional.size()), takes = code->co_argcount;

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 
+#include <cstring>
 #include <unordered_map>
 
 namespace terra::capture {
@@ -19,6 +20,7 @@ const void* key_of(PyObject* callee) {
 }
 
 PyObject* holder_of(const char* where) {
+  if (!std::strcmp(where, "generator")) return Py_NewRef(reinterpret_cast<PyObject*>(&PyGen_Type));
   PyObject* builtins = PyEval_GetBuiltins();
   PyObject* found = PyDict_GetItemString(builtins, where);
   if (found) return Py_NewRef(found);
@@ -37,7 +39,7 @@ void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* mode
 
 Table make_table() {
   Table table;
-  for (ModelList list : {object_models(), container_models(), pure_models()}) {
+  for (ModelList list : {object_models(), container_models(), pure_models(), control_models()}) {
     for (size_t i = 0; i < list.count; i++) {
       const CallModel& model = list.models[i];
       PyObject* holder = holder_of(model.where);

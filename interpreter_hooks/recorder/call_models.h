@@ -11,6 +11,8 @@ struct CallModel {
   const char* name;   ///< null: every callable of that module or type
   void (*before)(Recording& r, ShadowFrame& f);
   Value (*after)(Recording& r, ShadowFrame& f, PyObject* result);
+  /// Where it may raise inside a recording: makes facts of what made it raise; false if that can't be.
+  bool (*raised)(Recording& r, ShadowFrame& f) = nullptr;
 };
 
 struct ModelList {
@@ -20,6 +22,7 @@ struct ModelList {
 ModelList object_models();     // calls_objects.cpp: attributes, types, super
 ModelList container_models();  // calls_containers.cpp: list, dict, tuple
 ModelList pure_models();       // calls_pure.cpp: numbers and strings, sum, sorted, iterators
+ModelList control_models();    // calls_control.cpp: generators, exceptions
 
 /// The model of a builtin function, method descriptor, slot wrapper or builtin type, or null.
 const CallModel* model_of(PyObject* callee);

@@ -36,7 +36,7 @@ bool is_engine_callable(PyObject* callee) {
 
 /// A Python class whose instances are made by object.__new__ and type.__call__.
 bool makes_plain_instances(PyTypeObject* type) {
-  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type) == &PyType_Type &&
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type)->tp_call == PyType_Type.tp_call &&
          type->tp_new == PyBaseObject_Type.tp_new;
 }
 
@@ -155,6 +155,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       site.kind = CallSite::NewInstance;
       look_up(type, init);
       class_facts(type);
+      if (Py_TYPE(type) != &PyType_Type) look_up(Py_TYPE(type), call);  // ABCMeta
     }
     return;
   }

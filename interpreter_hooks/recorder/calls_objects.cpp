@@ -51,32 +51,6 @@ void begin_getattr(Recording& r, ShadowFrame& f) {
   f.pending.extra = Value::fact(name);
 }
 
-/// Nothing has that name: neither instance nor class nor __getattr__.
-void absent(Recording& r, Value& owner, PyObject* name) {
-  static PyObject* getattr = PyUnicode_InternFromString("__getattr__");
-  PyObject* object = owner.object;
-  if (PyModule_CheckExact(object)) {
-    Value dict = Value::fact(PyModule_GetDict(object));
-    r.dict_item(dict, name);
-    return;
-  }
-  if (PyType_Check(object) || Py_TYPE(object) == &PySuper_Type) {
-    return r.stop(Reason::UnmodelledAttribute, "a class without the attribute asked for");
-  }
-  r.guard_type(object);
-  r.look_up(Py_TYPE(object), name);
-  r.look_up(Py_TYPE(object), getattr);
-  r.no_attribute(owner, name);
-  if (!is_module(object)) return;
-  for (uint64_t part = module_parameters; part < module_dict_count; part++) {
-    PyObject* dict = module_part(object, part);
-    if (!dict) continue;
-    Value holder = r.find(dict) ? r.find(dict)->self
-                                : r.read(Op::ModulePart, r.reg_of(r.shadow(owner).self), {part}, dict, r.shadow(owner).path);
-    r.dict_item(holder, name);
-  }
-}
-
 bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
   if (pending.access == Access::None) return true;
   if (PyModule_CheckExact(owner.object)) return !PyDict_GetItemWithError(PyModule_GetDict(owner.object), name);
@@ -91,7 +65,7 @@ Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
     r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
     return {};
   }
-  absent(r, in[0], name);
+  r.absent(in[0], name);
   return in[2];
 }
 
@@ -100,7 +74,7 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* name = f.pending.extra.object;
   if (result == Py_False) {
     if (!is_absent(f.pending, in[0], name)) r.stop(Reason::UnmodelledAttribute, "hasattr through Python code");
-    absent(r, in[0], name);
+    r.absent(in[0], name);
     return Value::fact(result);
   }
   PyObject* value = PyObject_GetAttr(in[0].object, name);

@@ -47,10 +47,29 @@ void expose_all(Recording& r, ShadowFrame& f) {
   for (Value& value : f.pending.call.keyword_values) expose(r, value);
 }
 
+/// An exception of a function of numbers and strings: they become facts.
+bool raised_by_numbers(Recording& r, ShadowFrame& f) {
+  std::vector<Value> all = everything(f);
+  if (!all_atoms(all)) return false;
+  for (Value& value : all) r.pin(value);
+  return true;
+}
+
+/// A C callable that other C code may call without being seen: one without effects, or one that reports itself.
+bool is_harmless(PyObject* callee) {
+  if (is_op_function(callee)) return true;
+  const CallModel* model = model_of(callee);
+  return model && model->raised == raised_by_numbers;
+}
+bool is_c_callable(PyObject* object) {
+  return PyCFunction_Check(object) || Py_TYPE(object) == &PyMethodDescr_Type || PyType_Check(object);
+}
+
 /// Whether C code can have seen nothing but facts and tensors in a value.
 bool transparent(Recording& r, const Value& value, int depth = 0) {
   if (!value.known() || depth > 4) return false;
   PyObject* object = value.object;
+  if (value.is_fact() && is_c_callable(object)) return is_harmless(object);
   if (value.is_fact() || is_tensor(object) || PyFunction_Check(object) || PyMethod_Check(object)) return true;
   Shadow* known = r.find(object);
   if (!known) return false;
@@ -188,7 +207,7 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
   for (Value& value : everything(f)) r.pin(value);
   Value child = r.iterate(in[0], nullptr);
   Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
-  r.find(result)->iterator->children = {child};
+  r.set_children(result, {child});
   return made;
 }
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -196,7 +215,7 @@ Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Value> children;
   for (Value& value : arguments(f)) children.push_back(r.iterate(value, nullptr));
   Value made = r.make_iterator(result, Iterator::Zip, nullptr);
-  r.find(result)->iterator->children = std::move(children);
+  r.set_children(result, std::move(children));
   return made;
 }
 Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -223,54 +242,75 @@ Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
   }
   return r.iterate(arguments(f)[0], result);
 }
+/// Whether there was a next one follows from the iterator's shadow, which counts along.
 Value end_next(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (arguments(f).size() != 1) {
-    r.stop(Reason::UnmodelledIteration, "next with a default");
-    return {};
-  }
-  return r.next(f, arguments(f)[0], result);
+  auto& in = arguments(f);
+  if (in.size() == 1 || r.found_next(f, in[0], result, in[1].object)) return r.next(f, in[0], result);
+  f.pending.used_returns = true;
+  return in[1];
 }
+bool raised_by_next(Recording& r, ShadowFrame& f) {
+  Shadow* known = r.find(arguments(f)[0].object);
+  return (known && known->iterator) || f.pending.child_raised;
+}
+bool raised_below_walk(Recording& r, ShadowFrame& f) {
+  if (!f.pending.child_raised) return raised_by_numbers(r, f);
+  std::vector<Value> all = everything(f);
+  return std::all_of(all.begin(), all.end(), [&](Value& v) { return is_atom(v.object) || transparent(r, v); });
+}
+
+/// map and filter: the function is the program's own, or does nothing but compute; what they walk over is known.
+template <Iterator::Kind kind>
 Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
-  Value made = r.make_iterator(result, Iterator::Mapped, nullptr);
-  r.find(result)->iterator->children = arguments(f);
+  auto& in = arguments(f);
+  PyObject* function = in[0].object;
+  if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
+    r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
+  }
+  for (size_t i = 1; i < in.size() && r.alive(); i++) {
+    if (!transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);
+  }
+  Value made = r.make_iterator(result, kind, nullptr);
+  r.set_children(result, arguments(f));
   return made;
 }
 
 constexpr CallModel models[] = {
     {"builtins", "len", begin_len, end_len},
-    {"builtins", "abs", nullptr, end_pure},
-    {"builtins", "round", nullptr, end_pure},
-    {"builtins", "pow", nullptr, end_pure},
-    {"builtins", "divmod", nullptr, end_pure},
-    {"builtins", "ord", nullptr, end_pure},
-    {"builtins", "chr", nullptr, end_pure},
-    {"builtins", "int", nullptr, end_pure},
-    {"builtins", "float", nullptr, end_pure},
-    {"builtins", "bool", nullptr, end_pure},
-    {"builtins", "str", nullptr, end_pure},
-    {"builtins", "repr", nullptr, end_pure},
-    {"builtins", "format", nullptr, end_pure},
-    {"builtins", "slice", nullptr, end_pure},
-    {"builtins", "sum", expose_all, end_walk},
-    {"builtins", "min", begin_extremum, end_extremum},
-    {"builtins", "max", begin_extremum, end_extremum},
-    {"builtins", "any", expose_all, end_walk},
-    {"builtins", "all", expose_all, end_walk},
-    {"builtins", "sorted", begin_sorted, end_walk},
-    {"_functools", "reduce", expose_all, end_walk},
+    {"builtins", "abs", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "round", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "pow", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "divmod", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "ord", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "chr", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "int", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "float", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "bool", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "str", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "repr", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "format", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "slice", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "sum", expose_all, end_walk, raised_below_walk},
+    {"builtins", "min", begin_extremum, end_extremum, raised_below_walk},
+    {"builtins", "max", begin_extremum, end_extremum, raised_below_walk},
+    {"builtins", "any", expose_all, end_walk, raised_below_walk},
+    {"builtins", "all", expose_all, end_walk, raised_below_walk},
+    {"builtins", "sorted", begin_sorted, end_walk, raised_below_walk},
+    {"_functools", "reduce", expose_all, end_walk, raised_below_walk},
     {"builtins", "enumerate", nullptr, end_enumerate},
     {"builtins", "zip", nullptr, end_zip},
     {"builtins", "reversed", nullptr, end_reversed},
     {"builtins", "range", nullptr, end_range},
     {"builtins", "iter", nullptr, end_iter},
-    {"builtins", "next", nullptr, end_next},
-    {"builtins", "map", expose_all, end_map},
-    {"builtins", "filter", expose_all, end_map},
-    {"math", nullptr, nullptr, end_pure},
-    {"str", nullptr, nullptr, end_pure},
-    {"bytes", nullptr, nullptr, end_pure},
-    {"int", nullptr, nullptr, end_pure},
-    {"float", nullptr, nullptr, end_pure},
+    {"builtins", "next", nullptr, end_next, raised_by_next},
+    {"builtins", "map", expose_all, end_map<Iterator::Mapped>},
+    {"builtins", "filter", expose_all, end_map<Iterator::Filtered>},
+    {"math", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"str", "join", expose_all, end_walk, raised_below_walk},
+    {"str", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"bytes", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"int", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"float", nullptr, nullptr, end_pure, raised_by_numbers},
 };
 
 }  // namespace

@@ -198,6 +198,7 @@ std::unique_ptr<Entry> Finisher::run() {
 
 std::unique_ptr<Entry> Recording::finish() {
   if (alive_ && !returned_) stop(Reason::FrameRaised);
+  if (alive_) check_generators();
   if (!alive_) return nullptr;
   return Finisher(*this).run();
 }

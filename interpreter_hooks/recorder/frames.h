@@ -42,6 +42,7 @@ enum class Access : uint8_t {
   Parameter,   ///< in one of the four dicts of a terra.nn.Module
   Tensor,      ///< the binding layer reports it
   Super,       ///< through super()
+  Exception,   ///< a C field of an exception made inside
   Fixed,       ///< a C getter whose result is a function of facts (__class__, __name__)
 };
 
@@ -55,11 +56,14 @@ struct Pending {
   std::vector<Value> in;        ///< the operands it took
   std::vector<Value> returns;   ///< what Python frames below it returned
   bool used_returns = false;
+  size_t taken = 0;  ///< how many of them generators have delivered to the items made so far
   CallSite call;
   Access access = Access::None;
   PyObject* found = nullptr;  ///< what the class look-up of an attribute found (borrowed)
   Value extra;                ///< a value that rules or reports of the engine keep for end
   bool reported = false;      ///< the engine reported something during the instruction
+  bool child_raised = false;  ///< an exception left a Python frame below it
+  Value ended;                ///< what a generator below it returned at its end
 };
 
 struct ShadowFrame {
@@ -73,6 +77,9 @@ struct ShadowFrame {
   PyObject* keyword_names = nullptr;  ///< of the KW_NAMES before a CALL (borrowed from the code)
   bool started = false;
   bool generator = false;
+  PyObject* generator_object = nullptr;  ///< borrowed while it is suspended, held by the recording once it has ended
+  bool resumed = false;
+  bool ended = false;                    ///< a generator that has returned or raised
 
   PyObject** real_stack() const { return terra_frame_localsplus(frame) + code->co_nlocalsplus; }
   int real_depth() const { return terra_frame_stack_depth(frame); }

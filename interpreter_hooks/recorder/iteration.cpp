@@ -5,6 +5,8 @@
 
 #include <opcode.h>
 
+#include <algorithm>
+
 namespace terra::capture {
 
 namespace {
@@ -41,6 +43,56 @@ Value Recording::make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject
   return made.self;
 }
 
+void Recording::made_generator(ShadowFrame* frame, PyObject* generator) {
+  frame->frame = terra_generator_frame(generator);
+  frame->generator_object = generator;
+  generators_[frame->frame] = frame;
+  shadows_.erase(generator);  // of one that died at the same address
+  make_iterator(generator, Iterator::Generator, generator);
+}
+
+bool Recording::suspended_in_try(PyObject* iterator) {
+  Shadow* known = find(iterator);
+  if (!known || !known->iterator) return false;
+  if (known->iterator->kind == Iterator::Generator) {
+    auto found = generators_.find(terra_generator_frame(iterator));
+    if (found == generators_.end()) return false;
+    const ShadowFrame& frame = *found->second;
+    int depth = 0, lasti = 0;
+    return frame.resumed && !frame.ended && terra_code_handler(frame.code, frame.pending.offset, &depth, &lasti) >= 0;
+  }
+  const auto& children = known->iterator->children;
+  return std::any_of(children.begin(), children.end(), [&](const Value& v) { return suspended_in_try(v.object); });
+}
+
+void Recording::check_generators() {
+  for (auto& [frame, generator] : generators_) {
+    if (!generator->resumed || generator->ended) continue;
+    if (suspended_in_try(generator->generator_object)) {
+      return stop(Reason::FreshEscapes, "a generator that has not left its try");
+    }
+  }
+}
+
+/// Nobody but the recording holds a zip, map or enumerate: a generator below it would be closed now, inside CPython's
+/// own instruction. The recording ends and lets go of it, which is soon enough.
+void Recording::check_wrappers() {
+  std::erase_if(wrappers_, [&](PyObject* wrapper) {
+    if (Py_REFCNT(wrapper) > 1) return false;
+    if (suspended_in_try(wrapper)) stop(Reason::FreshEscapes, "a generator that is dropped in its try");
+    return true;
+  });
+}
+
+void Recording::set_children(PyObject* iterator, std::vector<Value> children) {
+  auto is_iterator = [&](const Value& v) {
+    Shadow* known = find(v.object);
+    return known && known->iterator;
+  };
+  if (std::any_of(children.begin(), children.end(), is_iterator)) wrappers_.push_back(iterator);
+  find(iterator)->iterator->children = std::move(children);
+}
+
 Value Recording::iterate(Value& value, PyObject* iterator) {
   PyObject* object = value.object;
   if (iterator == object) return value;
@@ -59,7 +111,7 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
     pin(value);
   } else if (known && known->iterator) {  // dict.items() and the like: views that are iterated over
     Value made = make_iterator(iterator, known->iterator->kind, known->iterator->base);
-    find(iterator)->iterator->children = find(object)->iterator->children;
+    set_children(iterator, find(object)->iterator->children);
     return made;
   } else {
     stop(Reason::UnmodelledIteration, Py_TYPE(object)->tp_name);
@@ -68,13 +120,24 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
   return make_iterator(iterator, kind_for(object), object);
 }
 
+/// The class of the program's own has a __next__.
+Value Recording::next_in_python(ShadowFrame& f, Value& value, PyObject* produced) {
+  PyTypeObject* type = Py_TYPE(value.object);
+  auto& returns = f.pending.returns;
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || returns.empty() || returns.back().object != produced) {
+    stop(Reason::UnmodelledIteration, type->tp_name);
+    return {};
+  }
+  guard_type(value.object);
+  class_facts(type).strict = true;
+  f.pending.used_returns = true;
+  return returns.back();
+}
+
 Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
   Shadow* known = find(value.object);
   Iterator* iterator = known ? known->iterator.get() : nullptr;
-  if (!iterator) {
-    stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
-    return {};
-  }
+  if (!iterator) return next_in_python(f, value, produced);
   switch (iterator->kind) {
     case Iterator::Sequence:
     case Iterator::Reversed: {
@@ -101,11 +164,21 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
       // enumerate and zip reuse their result tuple when nobody else holds it; the recording does hold it.
       return make_sequence(produced, std::move(parts));
     }
-    case Iterator::Generator:
+    case Iterator::Generator: {
+      auto& returns = f.pending.returns;
+      size_t place = f.pending.taken++;
       f.pending.used_returns = true;
-      if (!f.pending.returns.empty() && f.pending.returns.back().object == produced) return f.pending.returns.back();
+      if (place < returns.size() && returns[place].object == produced) return returns[place];
       break;
-    case Iterator::Mapped: {
+    }
+    case Iterator::Mapped:
+      if (!f.pending.returns.empty() && f.pending.returns.back().object == produced) {
+        f.pending.used_returns = true;
+        return f.pending.returns.back();
+      }
+      [[fallthrough]];
+    case Iterator::Filtered: {
+      for (Value& value : f.pending.returns) pin_deep(value);
       f.pending.used_returns = true;
       if (Value met = by_identity(produced); met.known()) return met;
       if (is_atom(produced)) return Value::fact(hold(produced));  // operands and returns were pinned
@@ -116,23 +189,73 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
   return {};
 }
 
+bool Recording::found_next(ShadowFrame& f, Value& value, PyObject* result, PyObject* other) {
+  if (result != other) return true;
+  Shadow* known = find(value.object);
+  Iterator* iterator = known ? known->iterator.get() : nullptr;
+  Shadow* base = iterator && iterator->base ? find(iterator->base) : nullptr;
+  size_t index = iterator ? static_cast<size_t>(iterator->index) : 0;
+  if (iterator) {
+    switch (iterator->kind) {
+      case Iterator::Generator: return f.pending.taken < f.pending.returns.size();
+      case Iterator::Sequence:
+      case Iterator::Reversed:
+        if (base) return index < base->items.size();
+        break;
+      case Iterator::Keys:
+      case Iterator::Values:
+      case Iterator::Items:
+        if (base) return index < base->entries.size();
+        break;
+      case Iterator::Enumerate:
+      case Iterator::Zip: return false;  // a new tuple is never the other object
+      default: break;
+    }
+  }
+  stop(Reason::UnmodelledIteration, "next with a default that may be an item");
+  return false;
+}
+
 std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* produced) {
   std::vector<Value> all;
   PyObject* object = iterable.object;
-  if (is_sequence(object)) return items(iterable);
   Shadow* known = find(object);
-  bool generator = known && known->iterator && known->iterator->kind == Iterator::Generator;
-  Value iterator = known && known->iterator ? iterable : iterate(iterable, nullptr);
-  auto returns = std::move(f.pending.returns);
-  f.pending.returns.clear();
-  for (Py_ssize_t i = 0; i < Py_SIZE(produced) && alive_; i++) {
-    PyObject* item = PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
-    if (generator && i < static_cast<Py_ssize_t>(returns.size())) f.pending.returns = {returns[i]};
-    all.push_back(next(f, iterator, item));
-    if (!all.back().known()) stop(Reason::UnmodelledIteration, "an item of unknown origin");
+  bool iterator = known && known->iterator;
+  if (!iterator && is_sequence(object)) return items(iterable);
+  auto produced_item = [&](Py_ssize_t i) {
+    return PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
+  };
+  if (!iterator && !PyDict_CheckExact(object) && !PyRange_Check(object)) {
+    return drain_python(f, iterable, produced);
   }
-  if (!returns.empty()) f.pending.used_returns = true;
+  Value walked = iterator ? iterable : iterate(iterable, nullptr);
+  for (Py_ssize_t i = 0; i < Py_SIZE(produced) && alive_; i++) {
+    all.push_back(next(f, walked, produced_item(i)));
+    if (alive_ && !all.back().known()) stop(Reason::UnmodelledIteration, "an item of unknown origin");
+  }
+  if (!f.pending.returns.empty()) f.pending.used_returns = true;
   return all;
+}
+
+/// A class with __iter__ or __next__ in Python: its frames returned the items, after the iterator itself.
+std::vector<Value> Recording::drain_python(ShadowFrame& f, Value& iterable, PyObject* produced) {
+  PyTypeObject* type = Py_TYPE(iterable.object);
+  auto& returns = f.pending.returns;
+  size_t count = static_cast<size_t>(Py_SIZE(produced));
+  bool walked = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && returns.size() >= count && returns.size() <= count + 1;
+  for (size_t i = 0; walked && i < count; i++) {
+    PyObject* item = PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
+    walked = returns[returns.size() - count + i].object == item;
+  }
+  if (!walked) {
+    stop(Reason::UnmodelledIteration, type->tp_name);
+    return {};
+  }
+  guard_type(iterable.object);
+  class_facts(type).strict = true;
+  if (returns.size() > count && returns[0].object != iterable.object) stop(Reason::UnmodelledIteration, type->tp_name);
+  f.pending.used_returns = true;
+  return {returns.end() - static_cast<std::ptrdiff_t>(count), returns.end()};
 }
 
 // ---- rules ----
@@ -157,6 +280,15 @@ void get_iter(Recording& r, ShadowFrame& f) {
   f.push(r.iterate(value, iterator));
 }
 
+/// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards.
+void begin_for_iter(Recording& r, ShadowFrame& f) {
+  PyObject* iterator = f.pending.in[0].object;
+  PyTypeObject* type = Py_TYPE(iterator);
+  Shadow* known = r.find(iterator);
+  if ((known && known->iterator) || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return;
+  r.guard_type(iterator);
+  r.class_facts(type).strict = true;
+}
 void for_iter(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];
   if (f.real_depth() == static_cast<int>(f.stack.size())) {  // exhausted
@@ -165,28 +297,96 @@ void for_iter(Recording& r, ShadowFrame& f) {
   }
   PyObject* produced = f.real(1);
   f.push(iterator);
-  if (Py_TYPE(iterator.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !f.pending.returns.empty()) {  // __next__ in Python
-    r.guard_type(iterator.object);
-    r.class_facts(Py_TYPE(iterator.object)).strict = true;
-    f.pending.used_returns = true;
-    return f.push(f.pending.returns.back());
-  }
   Value value = r.next(f, iterator, produced);
   if (r.alive() && !value.known()) r.stop(Reason::UnmodelledIteration, "a list that changes while it is iterated over");
   f.push(value);
 }
 
-void unpack(Recording& r, ShadowFrame& f) {
+/// The topmost items of the stack, the top first, as a tuple for drain().
+PyObject* stacked(ShadowFrame& f, int count) {
+  PyObject* tuple = PyTuple_New(count);
+  for (int i = 0; i < count; i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(f.real(1 + i)));
+  return tuple;
+}
+
+/// Iterators have to be known before the instruction uses them up.
+void begin_unpack(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
-  if (!is_sequence(value.object)) return r.stop(Reason::UnmodelledIteration, "unpacking of an iterator");
-  std::vector<Value> all = r.items(value);
+  Shadow* known = r.find(value.object);
+  if (is_sequence(value.object)) return r.know_length(value);
+  if (PyDict_CheckExact(value.object)) return r.know_keys(value);
+  if (is_atom(value.object)) return r.pin(value);
+  if (known && known->iterator) return;
+  if (PyRange_Check(value.object)) return;
+  if (!(Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) || is_tensor(value.object)) {
+    r.stop(Reason::UnmodelledIteration, std::string("unpacking of a ") + Py_TYPE(value.object)->tp_name);
+  }
+}
+std::vector<Value> unpacked(Recording& r, ShadowFrame& f, PyObject* produced) {
+  Value& value = f.pending.in[0];
+  if (!f.pending.in[0].is_fact() || !is_atom(value.object)) return r.drain(f, value, produced);
+  std::vector<Value> all;  // the characters of a string
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(produced); i++) {
+    all.push_back(Value::fact(r.hold(PyTuple_GET_ITEM(produced, i))));
+  }
+  return all;
+}
+void unpack(Recording& r, ShadowFrame& f) {
+  PyObject* produced = stacked(f, f.pending.arg);
+  std::vector<Value> all = unpacked(r, f, produced);
+  Py_DECREF(produced);
   for (int i = f.pending.arg - 1; i >= 0 && r.alive(); i--) f.push(all[i]);
+}
+
+/// a, b, *c, d = value: the low byte counts the places before the list, the next those behind it.
+void unpack_ex(Recording& r, ShadowFrame& f) {
+  int before = f.pending.arg & 0xff, after = f.pending.arg >> 8;
+  PyObject* list = f.real(before + 1);
+  int middle = static_cast<int>(PyList_GET_SIZE(list));
+  PyObject* produced = PyTuple_New(before + middle + after);
+  for (int i = 0; i < before + middle + after; i++) {
+    bool in_list = i >= before && i < before + middle;
+    PyObject* item = in_list ? PyList_GET_ITEM(list, i - before) : f.real(i < before ? i + 1 : i - middle + 2);
+    PyTuple_SET_ITEM(produced, i, Py_NewRef(item));
+  }
+  std::vector<Value> all = unpacked(r, f, produced);
+  Py_DECREF(produced);
+  if (!r.alive()) return;
+  for (int i = before + middle + after - 1; i >= before + middle; i--) f.push(all[i]);
+  f.push(r.make_sequence(list, {all.begin() + before, all.begin() + before + middle}));
+  for (int i = before - 1; i >= 0; i--) f.push(all[i]);
+}
+
+// ---- yield from ----
+
+/// Stack: iterator, what to send it. A generator takes that up when its frame goes on (rules_call.cpp).
+void begin_send(Recording& r, ShadowFrame& f) {
+  begin_for_iter(r, f);
+  f.pending.extra = f.pending.in[1];
+}
+/// [iterator, item], or at the end only what the generator returned.
+void send(Recording& r, ShadowFrame& f) {
+  Value iterator = f.pending.in[0];
+  PyObject* produced = f.real(1);
+  bool goes_on = f.real_depth() == static_cast<int>(f.stack.size()) + 2;
+  if (goes_on) {
+    f.push(iterator);
+    Value value = r.next(f, iterator, produced);
+    return f.push(value);
+  }
+  f.pending.used_returns = true;
+  if (f.pending.ended.known() && f.pending.ended.object == produced) return f.push(f.pending.ended);
+  if (produced != Py_None) return r.stop(Reason::UnmodelledIteration, "the value of `yield from`");
+  f.push(Value::fact(produced));
 }
 
 constexpr Rule rules[] = {
     {GET_ITER, nullptr, get_iter},
-    {FOR_ITER, nullptr, for_iter},
-    {UNPACK_SEQUENCE, nullptr, unpack},
+    {FOR_ITER, begin_for_iter, for_iter},
+    {UNPACK_SEQUENCE, begin_unpack, unpack},
+    {UNPACK_EX, begin_unpack, unpack_ex},
+    {GET_YIELD_FROM_ITER, nullptr, get_iter},
+    {SEND, begin_send, send},
 };
 
 }  // namespace

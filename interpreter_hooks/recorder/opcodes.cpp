@@ -19,6 +19,8 @@ std::array<Opcode, 256> make_table() {
   for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(), exception_rules()}) {
     for (size_t i = 0; i < list.count; i++) table[list.rules[i].opcode].rule = &list.rules[i];
   }
+  RaiseRuleList raising = raise_rules();
+  for (size_t i = 0; i < raising.count; i++) table[raising.rules[i].opcode].raised = raising.rules[i].raised;
   return table;
 }
 

@@ -33,6 +33,7 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
     {"uses memory that somebody outside the engine can see", ""},
     {"uses gradient state that is not modelled", ""},
     {"met an internal error of the recorder", "please report this"},
+    {"raises and catches an exception that no guard can foretell", "test for the condition instead of catching"},
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ enum class Reason : int {
   Exported = 25,
   GradientState = 26,
   Internal = 27,
+  OpaqueRaise = 28,
   Count_
 };
 

@@ -72,15 +72,21 @@ class Recording {
   void start_event(TerraFrame* frame);
   void instruction_event(TerraFrame* frame);  // let_go() is the caller's business after each of these
   /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller (bind.cpp).
-  ShadowFrame* enter(TerraFrame* frame);
-  /// It has run; `result` is what it returned, borrowed, or null after an exception.
-  void leave(ShadowFrame* frame, PyObject* result);
+  /// `throwing`: a suspended generator, into which an exception is thrown.
+  ShadowFrame* enter(TerraFrame* frame, bool throwing);
+  /// It has run; `result` is what it returned, borrowed, or null after an exception of class `raised_kind`.
+  void leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind);
+  void raised(ShadowFrame& frame, PyObject* kind);
   void give_back(ShadowFrame& frame, Value value);
   ShadowFrame& root() { return *frames_.front(); }
   ShadowFrame* top() { return frames_.empty() ? nullptr : frames_.back(); }
+  /// The frame that called the top one.
+  ShadowFrame* below_top() { return frames_.size() < 2 ? nullptr : frames_[frames_.size() - 2]; }
 
   // ---- objects (sources.cpp) ----
   PyObject* hold(PyObject* object);
+  /// Gives one reference back; never the last one.
+  void unhold(PyObject* object);
   Shadow* find(PyObject* object);
   /// The shadow of the object behind a value; makes one for facts.
   Shadow& shadow(const Value& value);
@@ -129,9 +135,15 @@ class Recording {
   Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);
   Value instance_attribute(Value& owner, PyObject* name, PyObject* value);
   void no_attribute(Value& owner, PyObject* name);
+  /// Nothing has that name: neither instance nor class nor __getattr__.
+  void absent(Value& owner, PyObject* name);
   void store_attribute(Value& owner, PyObject* name, Value value);
   void delete_attribute(Value& owner, PyObject* name);
   bool can_store_attribute(PyObject* owner, PyObject* name);
+
+  // ---- exceptions made inside (exceptions.cpp) ----
+  Value exception_attribute(Value& exception, PyObject* name, PyObject* result);
+  std::vector<Value> exception_arguments(Shadow& exception);
 
   // ---- calls (call_sites.cpp, calls.cpp, bind.cpp) ----
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
@@ -144,9 +156,21 @@ class Recording {
 
   // ---- iteration (iteration.cpp) ----
   Value make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject* base);
+  /// The creation of `frame` has returned a generator. Once it has started, only the program's references keep it alive
+  /// until it ends: its `finally` has to run where it would have run.
+  void made_generator(ShadowFrame* frame, PyObject* generator);
+  void set_children(PyObject* iterator, std::vector<Value> children);
+  /// Whether dropping the iterator would run code of the program.
+  bool suspended_in_try(PyObject* iterator);
+  /// The end of a recorded run must not leave such a generator behind.
+  void check_generators();
   /// The shadow of iter(value) for a real iterator object (null: inside enumerate or zip).
   Value iterate(Value& value, PyObject* iterator);
   Value next(ShadowFrame& frame, Value iterator, PyObject* produced);
+  /// Whether next(iterator, other), which gave `result`, found an item; stops where that can't be told.
+  bool found_next(ShadowFrame& frame, Value& iterator, PyObject* result, PyObject* other);
+  Value next_in_python(ShadowFrame& frame, Value& iterator, PyObject* produced);
+  std::vector<Value> drain_python(ShadowFrame& frame, Value& iterable, PyObject* produced);
   /// Everything an iterable yields, when the real items are `produced`.
   std::vector<Value> drain(ShadowFrame& frame, Value iterable, PyObject* produced);
 
@@ -168,6 +192,7 @@ class Recording {
   friend class Finisher;
   ShadowFrame* new_frame(TerraFrame* frame);
   void check_slots(ShadowFrame& frame);
+  void check_wrappers();
   void unwind(ShadowFrame& frame, int offset);
   Register materialise(Shadow& shadow);
   void stop_here(Reason reason, std::string detail);
@@ -195,6 +220,7 @@ class Recording {
   std::vector<std::unique_ptr<ShadowFrame>> own_;
   std::vector<ShadowFrame*> frames_;
   std::unordered_map<TerraFrame*, ShadowFrame*> generators_;
+  std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
   std::unordered_map<PyCodeObject*, PyObject*> bytes_;
 };
 

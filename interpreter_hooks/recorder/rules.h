@@ -22,6 +22,8 @@ struct Opcode {
   int (*pushes)(int arg) = nullptr;
   Next next = Next::None;
   const Rule* rule = nullptr;  ///< null: ends the recording
+  /// Makes a fact of whatever made the instruction raise; null: an exception ends the recording.
+  void (*raised)(Recording& r, ShadowFrame& f) = nullptr;
 };
 
 const Opcode& opcode(int code);
@@ -39,6 +41,16 @@ RuleList jump_rules();
 RuleList call_rules();
 RuleList iteration_rules();
 RuleList exception_rules();
+
+struct RaiseRule {
+  int opcode;
+  void (*raised)(Recording& r, ShadowFrame& f);
+};
+struct RaiseRuleList {
+  const RaiseRule* rules;
+  size_t count;
+};
+RaiseRuleList raise_rules();
 
 /// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);

@@ -75,8 +75,11 @@ void return_value(Recording& r, ShadowFrame& f) { r.give_back(f, f.pending.in[0]
 
 /// What the consumer sends in (or the None of a plain next) is on the stack when the generator goes on.
 void resume(Recording& r, ShadowFrame& f) {
-  if (f.real(1) != Py_None) r.stop(Reason::GeneratorEscapes, "send");
-  f.push(Value::fact(f.real(1)));
+  PyObject* sent = f.real(1);
+  if (sent == Py_None) return f.push(Value::fact(sent));
+  Value value = r.below_top() ? r.below_top()->pending.extra : Value();
+  if (!value.known() || value.object != sent) return r.stop(Reason::UnknownOrigin, "a value sent to a generator");
+  f.push(value);
 }
 
 constexpr Rule rules[] = {

@@ -11,11 +11,11 @@ namespace terra::capture {
 
 /// An iterator made inside the frame. CPython's own is advanced by CPython; this one is advanced beside it.
 struct Iterator {
-  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Facts };
+  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Facts };
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
-  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped
+  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped and Filtered
 };
 
 /// What is known of one object; identity is the address (the recording holds a reference, so it is not reused).

@@ -5,6 +5,8 @@
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
+#include <algorithm>
+
 namespace terra::capture {
 
 namespace {
@@ -30,6 +32,13 @@ bool is_mutable(PyTypeObject* type) {
 PyObject* Recording::hold(PyObject* object) {
   held_.push_back(Py_NewRef(object));
   return object;
+}
+
+void Recording::unhold(PyObject* object) {
+  auto found = std::find(held_.rbegin(), held_.rend(), object);
+  if (found == held_.rend() || Py_REFCNT(object) < 2) return;
+  held_.erase(std::next(found).base());
+  Py_DECREF(object);
 }
 
 Shadow* Recording::find(PyObject* object) {
@@ -197,6 +206,13 @@ bool Recording::read_deep(Value& value, int depth) {
   pin(value);
   if (!value.known() || depth > 4) return false;
   PyObject* object = value.object;
+  if (Shadow* made = PyExceptionInstance_Check(object) ? find(object) : nullptr; made && made->fresh()) {
+    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) class_facts(Py_TYPE(object)).strict = true;
+    for (Value& argument : exception_arguments(*made)) {
+      if (!read_deep(argument, depth + 1)) return false;
+    }
+    return alive_;
+  }
   if (is_atom(object) || is_tensor(object) || is_singleton(object) || PyFunction_Check(object)) return true;
   if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
     for (Value& item : items(value)) {

@@ -13,7 +13,9 @@ namespace {
 constexpr long event_budget = 2'000'000;
 
 /// The instruction at `offset`, its EXTENDED_ARG prefixes folded in.
-void decode(const unsigned char* bytes, Pending& pending, int offset) {
+void decode(const ShadowFrame& f, Pending& pending, int offset) {
+  const unsigned char* bytes = f.bytes;
+  const int count = static_cast<int>(Py_SIZE(f.code));  // code units
   int at = offset, arg = bytes[2 * at + 1];
   while (bytes[2 * at] == EXTENDED_ARG) {
     at++;
@@ -23,8 +25,8 @@ void decode(const unsigned char* bytes, Pending& pending, int offset) {
   pending.arg = arg;
   pending.offset = offset;
   pending.next = at + 1;
-  while (bytes[2 * pending.next] == CACHE) pending.next++;
-  if (bytes[2 * pending.next] == RESUME) pending.next++;  // behind a yield: a start event, not an instruction event
+  while (pending.next < count && bytes[2 * pending.next] == CACHE) pending.next++;
+  if (pending.next < count && bytes[2 * pending.next] == RESUME) pending.next++;  // behind a yield: a start event, not an instruction event
   pending.target = jump_target(pending.opcode, arg, pending.next);
 }
 
@@ -67,20 +69,35 @@ void Recording::start_event(TerraFrame* frame) {
   }
 }
 
+/// The open instruction of `f` raised an exception of that class: what made it do so becomes a fact, or the recording ends.
+/// Exceptions that come from nowhere (a signal, a full stack or heap) are never foretold.
+void Recording::raised(ShadowFrame& f, PyObject* kind) {
+  if (!alive_ || f.pending.opcode < 0) return;
+  static PyObject* const sudden[] = {PyExc_KeyboardInterrupt, PyExc_RecursionError, PyExc_MemoryError, PyExc_SystemError};
+  for (PyObject* type : sudden) {
+    if (PyErr_GivenExceptionMatches(kind, type)) return stop(Reason::OpaqueRaise, short_text(kind));
+  }
+  const Opcode& open = opcode(f.pending.opcode);
+  if (!open.raised) return stop(Reason::OpaqueRaise, open.name);
+  open.raised(*this, f);
+  if (alive_) trace_->settle(f);
+}
+
 /// An exception brought the frame to a handler: the stack is cut and what the handler gets is a fact.
 void Recording::unwind(ShadowFrame& f, int offset) {
   int depth = 0, lasti = 0;
   if (terra_code_handler(f.code, f.pending.offset, &depth, &lasti) != offset) {
     return stop(Reason::OutOfStep, "an instruction that cannot follow");
   }
-  for (Value& value : f.pending.in) pin_deep(value);
-  for (Value& value : f.pending.returns) pin_deep(value);
+  PyObject* caught = f.real_depth() > depth ? f.real(1) : nullptr;
+  raised(f, caught ? reinterpret_cast<PyObject*>(Py_TYPE(caught)) : PyExc_SystemError);
+  if (!alive_) return;
   if (static_cast<int>(f.stack.size()) < depth) return stop(Reason::OutOfStep, "a handler deeper than the stack");
   f.stack.resize(depth);
   for (int i = depth; i < f.real_depth(); i++) {
     PyObject* object = f.real_stack()[i];
     bool exception = PyExceptionInstance_Check(object);
-    if (exception && !find(object)) fresh(object);  // may be looked at, must not leave the frame
+    if (exception && !find(object)) fresh(object);  // made by C code out of facts
     f.push(exception ? by_identity(object) : Value::fact(hold(object)));
   }
   f.keyword_names = nullptr;
@@ -125,11 +142,12 @@ void Recording::instruction_event(TerraFrame* frame) {
     }
   }
   if (!alive_) return;
+  check_wrappers();
   check_slots(f);
   if (!alive_) return;
 
   if (pending.opcode >= 0 || !pending.in.empty()) pending = Pending();
-  decode(f.bytes, pending, offset);
+  decode(f, pending, offset);
   const Opcode& now = opcode(pending.opcode);
   if (!now.rule) {
     return stop(Reason::UnmodelledOpcode, now.name ? now.name : "opcode " + std::to_string(pending.opcode));

@@ -454,7 +454,7 @@ def locals_and_getframe():
     return f, lambda i: (3,), None
 
 
-@program(captures=None)
+@program(captures=3)
 def unpack_generator():
     def g(xs):
         for x in xs:

@@ -1,0 +1,40 @@
+// Exceptions made inside the frame: what handlers can see of them.
+//
+// The fields that C code keeps (args, cause, context) follow from what the frame did. A traceback does not: it names
+// real frames, so that an exception that was raised must not leave the recorded run.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <cstring>
+
+namespace terra::capture {
+
+/// Those that the frame passed, where they are still there; otherwise C code put them together from facts.
+std::vector<Value> Recording::exception_arguments(Shadow& exception) {
+  PyObject* real = reinterpret_cast<PyBaseExceptionObject*>(exception.self.object)->args;
+  std::vector<Value> known = exception.items, all;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(real); i++) {
+    PyObject* object = PyTuple_GET_ITEM(real, i);
+    bool passed = i < static_cast<Py_ssize_t>(known.size()) && known[i].object == object;
+    all.push_back(passed ? known[i] : is_atom(object) ? Value::fact(hold(object)) : by_identity(object));
+    if (!all.back().known()) stop(Reason::UnknownOrigin, "an argument of an exception");
+  }
+  return all;
+}
+
+Value Recording::exception_attribute(Value& exception, PyObject* name, PyObject* result) {
+  Shadow& known = shadow(exception);
+  const char* text = PyUnicode_AsUTF8(name);
+  auto is = [&](const char* field) { return !std::strcmp(text, field); };
+  if (known.fresh()) {
+    if (is("args")) return make_sequence(result, exception_arguments(known));
+    if (is("__class__") || is("__suppress_context__")) return Value::fact(hold(result));
+    bool linked = is("__cause__") || is("__context__") || is("value");
+    if (linked && is_atom(result)) return Value::fact(hold(result));
+    if (linked && by_identity(result).known()) return by_identity(result);
+  }
+  stop(Reason::UnmodelledAttribute, std::string(Py_TYPE(exception.object)->tp_name) + "." + text);
+  return {};
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,289 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Generators and iterators made, drained, dropped and passed around inside the recorded frame."""
+import terra
+from _harness import main, program
+
+
+def t(n):
+    return terra.arange(4.0).view(2, 2) * 0.5 + n
+
+
+def doubled(xs, n=2):
+    for x in xs:
+        yield x * n
+
+
+@program(calls=12, captures=9)
+def builtins_over_generator_expressions():
+    def f(xs, n):
+        total = sum(x * n for x in xs)
+        rank = max(x.dim() * 3 for x in xs) + min(x.dim() for x in xs)
+        flags = any(x.dim() > 5 for x in xs), all(x.dim() == 2 for x in xs)
+        return total * rank, flags
+    return f, lambda i: ([t(i), t(1)], 2.0 + i % 2), None
+
+
+@program(calls=12, captures=7)
+def containers_of_generator_expressions():
+    def f(xs, n):
+        a = list(x + n for x in xs)
+        b = tuple(x * n for x in xs)
+        d = {f"k{j}": x for j, x in enumerate(xs)}
+        s = sorted((j * n for j in range(3)), reverse=True)
+        text = ",".join(str(j) for j in range(n))
+        return a, b, d, s, text
+    return f, lambda i: ([t(i), t(1)], 1 + i % 2), None
+
+
+@program(calls=12, captures=10)
+def user_generator_drained():
+    def f(xs, n):
+        out = []
+        for y in doubled(xs, n):
+            out.append(y + 1)
+        return out
+    return f, lambda i: ([t(i), t(i + 1), t(2)], 3.0), None
+
+
+@program(calls=12, captures=9)
+def yield_from_generator():
+    def both(xs, n):
+        got = yield from doubled(xs, n)
+        yield from xs
+        yield from (x - 1 for x in xs)
+        assert got is None
+    def f(xs, n):
+        return [y * 2 for y in both(xs, n)]
+    return f, lambda i: ([t(i), t(1)], 1 + i % 2), None
+
+
+@program(calls=12, captures=10)
+def value_of_yield_from():
+    def inner(x):
+        yield x
+        yield x * 2
+        return x * 10
+    def outer(x, log):
+        value = yield from inner(x)
+        log.append("inner done")
+        yield value + 1
+    def f(x):
+        log = []
+        return list(outer(x, log)), log
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=10)
+def early_break_runs_finally():
+    log = []
+    def gen(xs):
+        try:
+            for x in xs:
+                yield x
+        finally:
+            log.append("closed")
+    def f(xs):
+        for y in gen(xs):
+            break
+        log.append("after")
+        return y * 3
+    def args(i):
+        return [t(i), t(1)],
+    return f, args, log
+
+
+@program(calls=12, captures=10)
+def closed_by_hand():
+    def gen(x, log):
+        try:
+            yield x
+            yield x + 1
+        finally:
+            log.append("closed")
+    def f(x, log):
+        g = gen(x, log)
+        first = next(g)
+        g.close()
+        log.append("after")
+        return first * 2
+    log = []
+    return f, lambda i: (t(i), log), None
+
+
+@program(calls=12, captures=10)
+def next_with_and_without_default():
+    def f(xs):
+        g = doubled(xs)
+        a = next(g)
+        b = next(g)
+        c = next(g, None)
+        d = next(g, 7)
+        it = iter(xs)
+        e = next(it) + next(it)
+        return a + b + e, c, d, next(it, "none")
+    return f, lambda i: ([t(i), t(1)],), None
+
+
+@program(calls=12, captures=10)
+def send_values():
+    def acc(x):
+        total = x
+        while True:
+            got = yield total
+            if got is None:
+                return
+            total = total + got
+    def f(x, y):
+        g = acc(x)
+        next(g)
+        a = g.send(y)
+        b = g.send(a * 2)
+        g.close()
+        return a, b
+    return f, lambda i: (t(i), t(1)), None
+
+
+@program(calls=12, captures=9)
+def stop_iteration_caught():
+    def f(xs):
+        g = doubled(xs)
+        n, out = 0, xs[0]
+        while True:
+            try:
+                out = out + next(g)
+            except StopIteration:
+                break
+            n += 1
+        return out, n
+    return f, lambda i: ([t(i), t(1)],), None
+
+
+@program(calls=12, captures=9)
+def nested_generators():
+    def evens(xs):
+        for j, x in enumerate(xs):
+            if j % 2 == 0:
+                yield j, x
+    def scaled(pairs, k):
+        for j, x in pairs:
+            yield x * (j + k)
+    def f(xs, k):
+        return sum(scaled(evens(doubled(xs)), k))
+    return f, lambda i: ([t(i), t(1), t(2)], 1 + i % 2), None
+
+
+@program(calls=12, captures=10)
+def comprehension_in_comprehension():
+    def f(rows, n):
+        a = [[x * n for x in row] for row in rows]
+        b = {j: [x + j for x in row] for j, row in enumerate(rows)}
+        c = [x for row in rows for x in row if x.dim() == 2]
+        return a, b, c
+    return f, lambda i: ([[t(i), t(1)], [t(2)]], 2), None
+
+
+@program(calls=12, captures=10)
+def iterators_passed_around():
+    def take(it, n):
+        return [next(it) for _ in range(n)]
+    def f(xs, n):
+        z = zip(xs, range(10))
+        a = take(z, 1)
+        b = [x * k for x, k in z]
+        m = map(lambda x: x * n, xs)
+        c = next(m)
+        d = list(m)
+        e = [x + j for j, x in enumerate(xs, 5)]
+        g = [x for x in filter(lambda x: x.dim() == 2, xs)]
+        h = list(reversed(xs))
+        return a, b, c, d, e, g, h
+    return f, lambda i: ([t(i), t(1), t(2)], 3.0), None
+
+
+@program(calls=12, captures=9)
+def generator_with_state():
+    class Box:
+        pass
+    box = Box()
+    box.n = 0
+    def count(box, xs):
+        for x in xs:
+            box.n += 1
+            yield x * box.n
+    def f(box, xs):
+        return list(count(box, xs))
+    return f, lambda i: (box, [t(i), t(1)]), box
+
+
+@program(calls=12, captures=9)
+def star_and_unpacking_of_generators():
+    def show(*args):
+        return sum(args)
+    def f(xs):
+        a, *b = doubled(xs)
+        c, d, e = doubled(xs, 3)
+        *g, h = (x + 1 for x in xs)
+        return show(*list(doubled(xs))), a + c * d, b, e, [*doubled(xs), *xs], (*g, h)
+    return f, lambda i: ([t(i), t(1), t(2)],), None
+
+
+@program(calls=12, captures=9)
+def lists_grown_from_generators():
+    def f(xs):
+        out = []
+        out.extend(doubled(xs))
+        out += [x for x in doubled(xs)]
+        out.extend(x + 1 for x in xs)
+        d = {}
+        d.update({str(j): x for j, x in enumerate(xs)})
+        return out, d
+    return f, lambda i: ([t(i), t(1)],), None
+
+
+@program(calls=12, captures=9)
+def iterator_class():
+    class Steps:
+        def __init__(self, x, n):
+            self.x, self.n = x, n
+        def __iter__(self):
+            return self
+        def __next__(self):
+            if self.n <= 0:
+                raise StopIteration
+            self.n -= 1
+            self.x = self.x + 1
+            return self.x
+    class Bag:
+        def __init__(self, xs):
+            self.xs = xs
+        def __iter__(self):
+            for x in self.xs:
+                yield x * 2
+    def f(x, n):
+        return [y for y in Steps(x, n)], [y + 1 for y in Bag([x, x * 3])], sum(Bag([x]))
+    return f, lambda i: (t(i), 2), None
+
+
+@program(calls=12, captures=None, reason=13)
+def escaping_generator():
+    def f(x):
+        return (x * k for k in range(2))
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=None, reason=14)
+def generator_from_outside():
+    def forever():
+        k = 0
+        while True:
+            yield k
+            k += 1
+    it = forever()
+    def f(x):
+        return x * next(it)
+    return f, lambda i: (t(i),), None
+
+
+if __name__ == "__main__":
+    main()
