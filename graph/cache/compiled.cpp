@@ -6,7 +6,6 @@
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pipeline.h"
-#include "graph/trace/build.h"
 
 namespace terra::graph {
 namespace {
@@ -38,11 +37,13 @@ class Single final : public Compiled {
 
 }  // namespace
 
-std::shared_ptr<Compiled> compile(const Trace& trace) {
-  Program program = build(trace, true);
+std::shared_ptr<Compiled> compile(const Trace& trace) { return compile_request(trace, {}); }
+
+std::shared_ptr<Compiled> compile_request(const Trace& trace, const BuildRequest& request) {
+  Program program = build(trace, request);
   verify(program.graph, Stage::Captured, "built from a trace");
   optimize(program.graph, Phase::Whole);
-  if (!program.differentiable.empty()) return make_pair(partition(std::move(program)), trace);
+  if (request.joint && !program.differentiable.empty()) return make_pair(std::move(program), trace, request);
   optimize(program.graph, Phase::Part);
   return std::make_shared<Single>(std::move(program));
 }

@@ -3,12 +3,16 @@
 #include <memory>
 
 #include "graph/cache/compiled.h"
-#include "graph/gradient/partition.h"
+#include "graph/trace/build.h"
 
 namespace terra::graph {
 
-/// Runs the forward half; results that require grad carry one node whose backward runs the other half. Each run keeps
-/// its own saved values, so a forward may run many times before any backward.
-std::shared_ptr<Compiled> make_pair(Partition partition, const Trace& trace);
+/// Runs the forward half of `joint`, which was built from `trace` by `request` and is optimized; results that require
+/// grad carry one node whose backward runs the other half. Each run keeps its own saved values, so a forward may run
+/// many times before any backward.
+std::shared_ptr<Compiled> make_pair(Program joint, const Trace& trace, const BuildRequest& request);
+
+/// compile(trace) for the program that `request` asks for.
+std::shared_ptr<Compiled> compile_request(const Trace& trace, const BuildRequest& request);
 
 }  // namespace terra::graph

@@ -37,6 +37,9 @@ class RandomGuard {
 void set_interrupt_poll(bool (*poll)()) { poll_function = poll; }
 bool (*interrupt_poll())() { return poll_function; }
 
+UninterruptedRun::UninterruptedRun() : poll_(std::exchange(poll_function, nullptr)) {}
+UninterruptedRun::~UninterruptedRun() { poll_function = poll_; }
+
 Plan Runner::plan(const Program& program) {
   PlanRequest request;
   for (const InputBinding& in : program.inputs) request.input_strides.push_back(in.strides);
@@ -94,8 +97,7 @@ void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
     }
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, s.offset));
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
-    if (s.spent)
-      autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
+    if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
 }
 
@@ -113,10 +115,11 @@ void Runner::collect(const Made& made, std::vector<RunOutput>& outputs) const {
   outputs.clear();
   outputs.reserve(program_.results.size());
   for (const ResultSpec& r : program_.results) {
-    if (r.is_scalar)
-      outputs.emplace_back(instance_.scalar(graph().outputs[r.index]));
-    else
-      outputs.emplace_back(made.tensors[r.index]);
+    switch (r.kind) {
+      case ResultSpec::Kind::Tensor: outputs.emplace_back(made.tensors[r.index]); break;
+      case ResultSpec::Kind::Scalar: outputs.emplace_back(instance_.scalar(graph().outputs[r.index])); break;
+      case ResultSpec::Kind::None: outputs.emplace_back(Tensor()); break;
+    }
   }
 }
 

@@ -46,4 +46,15 @@ class Runner {
 /// The function set by set_interrupt_poll, or null.
 bool (*interrupt_poll())();
 
+/// While it lives no run is interrupted: for runs inside what can't be repeated.
+class UninterruptedRun {
+ public:
+  UninterruptedRun();
+  ~UninterruptedRun();
+  UninterruptedRun(const UninterruptedRun&) = delete;
+
+ private:
+  bool (*poll_)();
+};
+
 }  // namespace terra::graph

@@ -190,10 +190,10 @@ class Cutter {
       spec.sizes = m.sizes;
       spec.strides = contiguous_strides(m.sizes);
       b.tensors.push_back(std::move(spec));
-      b.results.push_back({false, o});
+      b.results.push_back({ResultSpec::Kind::Tensor, o});
     }
     b.first_gradient = static_cast<uint32_t>(g.outputs.size());
-    b.gradient_inputs = joint_.gradient_inputs;
+    b.gradients = joint_.gradients;
     drop_dead_code(g);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -50,8 +51,8 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
 
 class Builder {
  public:
-  Builder(const Trace& trace, bool joint)
-      : trace_(trace), joint_(joint), emitter_(program_.graph), replay_(trace, emitter_) {}
+  Builder(const Trace& trace, const BuildRequest& request)
+      : trace_(trace), request_(request), emitter_(program_.graph), replay_(trace, emitter_) {}
 
   Program run() {
     EmitterScope scope(emitter_);
@@ -65,7 +66,8 @@ class Builder {
     collect_gradients_written();
     collect_flags();
     collect_writes();
-    if (joint_) differentiate();
+    for (const Tangents& step : request_.derivatives) derive(step);
+    if (request_.joint) differentiate();
     program_.generators = emitter_.generators();
     program_.asserts = emitter_.asserts();
     for (const TraceRecord& r : trace_.records) program_.calls += std::holds_alternative<CallRecord>(r.what);
@@ -237,9 +239,9 @@ class Builder {
       ensure(t.defined(), "an output of a trace has a value");
       const ValueId scalar = GraphEmitter::scalar_of(*t);
       if (scalar != kNoId && t->wrapped_number)
-        program_.results.push_back({true, add_output(scalar)});
+        program_.results.push_back({ResultSpec::Kind::Scalar, add_output(scalar)});
       else
-        program_.results.push_back({false, spec_of(t)});
+        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(t)});
     }
     for (uint32_t i : trace_inputs_)  // inputs that were written under gradient mode get a new history
       if (const Tensor t = replay_.tensor(i); autograd::history(t).node && !is_entrance(t)) spec_of(t);
@@ -284,8 +286,8 @@ class Builder {
   void refuse_other_leaves() {
     for (uint32_t i : trace_inputs_)
       if (leaf_.at(i).requires_grad() != trace_.inputs[i].requires_grad)
-        throw InternalError(fmt::format(
-            "requires_grad of {} changes inside the region, and a result keeps its history", trace_.inputs[i].name));
+        throw InternalError(fmt::format("requires_grad of {} changes inside the region, and a result keeps its history",
+                                        trace_.inputs[i].name));
     std::vector<Tensor> leaves;
     for (size_t k = 0; k < kept_.size(); ++k)
       if (program_.tensors[k].leaf_requires_grad && program_.tensors[k].source != TensorSpec::Source::Input)
@@ -299,32 +301,117 @@ class Builder {
         throw InternalError("a result leads back to a leaf that was made inside the region and leaves it as well");
   }
 
-  /// Tangents of the differentiable results in, gradients of the inputs that ask for them out.
-  void differentiate() {
-    std::vector<Tensor> inputs, tangents;
-    if (!roots_.empty()) refuse_other_leaves();
+  /// What asks for gradients: inputs as they entered, then tangents of steps before.
+  std::vector<Tensor> find_wanted() {
+    std::vector<Tensor> wanted;
+    program_.wanted.clear();
     for (uint32_t i : trace_inputs_) {
       if (!trace_.inputs[i].requires_grad) continue;
-      inputs.push_back(leaf_.at(i));
-      program_.gradient_inputs.push_back(tensor_number_[i]);
+      wanted.push_back(leaf_.at(i));
+      program_.wanted.push_back(tensor_number_[i]);
     }
+    for (const auto& [tangent, number] : given_) {
+      if (!tangent.requires_grad()) continue;
+      wanted.push_back(tangent);
+      program_.wanted.push_back(number);
+    }
+    return wanted;
+  }
+
+  /// Forgets what the program would publish.
+  void forget_results() {
+    program_.graph.outputs.clear();
+    program_.tensors.clear();
+    program_.results.clear();
+    program_.writes.clear();
+    program_.grads.clear();
+    program_.flags.clear();
+    program_.differentiable.clear();
+    spec_numbers_.clear();
+    fresh_.clear();
+    kept_.clear();
+    roots_.clear();
+  }
+
+  /// The results become the gradients of what is wanted.
+  void derive(const Tangents& step) {
+    refuse_other_leaves();
+    const std::vector<Tensor> wanted = find_wanted();
+    std::vector<Tensor> roots, tangents;
+    ensure(step.given.size() == roots_.size(), "a derivative has a flag for each differentiable result");
+    for (size_t k = 0; k < roots_.size(); ++k) {
+      if (!step.given[k]) continue;
+      const auto slot = static_cast<int32_t>(program_.inputs.size());
+      const auto number = static_cast<uint32_t>(trace_inputs_.size() + given_.size());
+      const Dims strides = contiguous_strides(roots_[k].sizes());
+      const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
+                                                  fmt::format("gradient {}", k));
+      program_.inputs.push_back({InputBinding::Kind::Tensor, number, 0, strides});
+      Tensor tangent = emitter_.whole(id, strides, 0, slot);
+      tangent->requires_grad = step.require_grad[k];
+      given_.emplace_back(tangent, number);
+      roots.push_back(roots_[k]);
+      tangents.push_back(std::move(tangent));
+    }
+    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, true, true);
+    forget_results();
+    for (const Tensor& g : grads) {
+      if (g.defined())
+        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(g)});
+      else
+        program_.results.push_back({ResultSpec::Kind::None, 0});
+    }
+  }
+
+  /// Tangents of the differentiable results in, gradients of what is wanted out.
+  void differentiate() {
     program_.first_gradient = static_cast<uint32_t>(program_.graph.outputs.size());
     if (roots_.empty()) return;
+    refuse_other_leaves();
+    const std::vector<Tensor> wanted = find_wanted();
+    std::vector<Tensor> roots, tangents;
     for (size_t k = 0; k < roots_.size(); ++k) {
+      if (!request_.tangents.empty() && !request_.tangents[k]) continue;
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
                                                   fmt::format("tangent {}", k));
       program_.inputs.push_back(
           {InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes())});
       tangents.push_back(emitter_.whole(id, contiguous_strides(roots_[k].sizes()), 0));
+      roots.push_back(roots_[k]);
     }
-    const std::vector<Tensor> grads = autograd::gradients(roots_, tangents, inputs, true, false, true);
-    std::vector<uint32_t> reached;
-    for (size_t k = 0; k < grads.size(); ++k) {
+    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, false, true);
+    for (uint32_t k = 0; k < grads.size(); ++k) {
       if (!grads[k].defined()) continue;
-      reached.push_back(program_.gradient_inputs[k]);
+      program_.gradients.push_back(k);
       add_output(emitter_.value_of(*grads[k]));
     }
-    program_.gradient_inputs = std::move(reached);
+    find_conflicts();
+  }
+
+  /// Results conflict where a call in the history of both keeps something for its gradient.
+  void find_conflicts() {
+    std::vector<std::unordered_set<const autograd::Node*>> saving(roots_.size());
+    for (size_t k = 0; k < roots_.size(); ++k) {
+      std::unordered_set<const autograd::Node*> seen;
+      std::vector<autograd::Node*> stack;
+      const auto visit = [&](autograd::Node* node) {
+        if (node && seen.insert(node).second) stack.push_back(node);
+      };
+      visit(autograd::history(roots_[k]).node.get());
+      while (!stack.empty()) {
+        autograd::Node* node = stack.back();
+        stack.pop_back();
+        node->release_saved();
+        if (node->released()) saving[k].insert(node);
+        for (const autograd::Edge& e : node->edges) visit(e.node.get());
+      }
+    }
+    for (size_t a = 0; a < roots_.size(); ++a) {
+      auto& row = program_.conflicts.emplace_back();
+      for (size_t b = 0; b < roots_.size(); ++b)
+        row.push_back(std::any_of(saving[a].begin(), saving[a].end(),
+                                  [&](const autograd::Node* node) { return saving[b].count(node) > 0; }));
+    }
   }
 
   /// Symbolic leaves and their AccumulateGrad nodes refer to each other through .grad: take them apart.
@@ -333,7 +420,7 @@ class Builder {
   }
 
   const Trace& trace_;
-  const bool joint_;
+  const BuildRequest& request_;
   Program program_;
   GraphEmitter emitter_;
   SymbolicReplay replay_;
@@ -343,13 +430,14 @@ class Builder {
   std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
   std::map<const TensorImpl*, uint32_t> spec_numbers_;
   std::map<const void*, uint32_t> fresh_;
-  std::vector<Tensor> constants_;  // aliases of those that require grad
-  std::vector<Tensor> kept_;       // by spec
-  std::vector<Tensor> roots_;      // differentiable results
+  std::vector<Tensor> constants_;                   // aliases of those that require grad
+  std::vector<Tensor> kept_;                        // by spec
+  std::vector<Tensor> roots_;                       // differentiable results
+  std::vector<std::pair<Tensor, uint32_t>> given_;  // tangents of derivatives, and their numbers among the inputs
 };
 
 }  // namespace
 
-Program build(const Trace& trace, bool joint) { return Builder(trace, joint).run(); }
+Program build(const Trace& trace, const BuildRequest& request) { return Builder(trace, request).run(); }
 
 }  // namespace terra::graph

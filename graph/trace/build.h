@@ -1,13 +1,32 @@
 // From a trace to a graph.
 #pragma once
+#include <vector>
+
 #include "graph/trace/program.h"
 #include "graph/trace/trace.h"
 
 namespace terra::graph {
 
-/// Replays the trace on symbolic tensors. `joint`: results that have a history leading to inputs get tangent inputs,
-/// and the gradients of those inputs become outputs (empty `differentiable` if there are none). Throws InternalError
-/// with a sentence for what can't be expressed, and Error for what the ops refuse.
-Program build(const Trace& trace, bool joint);
+/// Gradients that arrive for the differentiable results of a program, one flag for each result.
+struct Tangents {
+  std::vector<bool> given;
+  std::vector<bool> require_grad;
+
+  auto operator<=>(const Tangents&) const = default;
+};
+
+/// Which program is made of a trace.
+struct BuildRequest {
+  /// Each step turns the program into that of its gradients: `wanted` gives the results (None where nothing arrives),
+  /// the tangents that are given become further inputs, and nothing is published. No step: the trace's own program.
+  std::vector<Tangents> derivatives;
+  /// Differentiable results get tangent inputs, and the gradients of `wanted` become outputs.
+  bool joint = true;
+  std::vector<bool> tangents;  ///< joint: the results that get one; empty: all of them
+};
+
+/// Replays the trace on symbolic tensors. Throws InternalError with a sentence for what can't be expressed, and Error
+/// for what the ops refuse.
+Program build(const Trace& trace, const BuildRequest& request = {});
 
 }  // namespace terra::graph

@@ -44,8 +44,9 @@ struct TensorSpec {
 };
 
 struct ResultSpec {
-  bool is_scalar = false;
-  uint32_t index = 0;  ///< tensor spec, or graph output that is a scalar value
+  enum class Kind : uint8_t { Tensor, Scalar, None };
+  Kind kind = Kind::Tensor;
+  uint32_t index = 0;  ///< Tensor: spec; Scalar: graph output
 };
 
 /// `.grad` of a tensor after the run.
@@ -61,7 +62,7 @@ struct FlagWrite {
 };
 
 /// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the
-/// gradients of a joint program, one for each of `gradient_inputs`.
+/// gradients of a joint program, one for each of `gradients`.
 struct Program {
   Graph graph;
   std::vector<InputBinding> inputs;  ///< one per graph input
@@ -75,9 +76,12 @@ struct Program {
   size_t calls = 0;  ///< user-level calls
 
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.
-  std::vector<uint32_t> differentiable;   ///< tensor specs that carry the autograd node
-  std::vector<uint32_t> gradient_inputs;  ///< tensors of the run's inputs that get a gradient
-  uint32_t first_gradient = 0;            ///< graph output
+  std::vector<uint32_t> differentiable;  ///< tensor specs that carry the autograd node
+  std::vector<uint32_t> wanted;          ///< tensors of the run's inputs that ask for a gradient
+  std::vector<uint32_t> gradients;       ///< which of `wanted` each gradient belongs to
+  uint32_t first_gradient = 0;           ///< graph output
+  /// By pair of differentiable results: once the backward of one has freed what it saved, that of the other fails.
+  std::vector<std::vector<bool>> conflicts;
 };
 
 }  // namespace terra::graph

@@ -42,6 +42,13 @@ class Seen:
         return {"state": [(p.detach(), p.grad, p._version, p.requires_grad) for p in self.leaves()]}
 
 
+class Near(Seen):
+    """The same for second derivatives, whose sums a pair takes in another order than the tape of single calls."""
+    @property
+    def __dict__(self):
+        return {"state": [terra.round(p.grad, decimals=4) for p in self.leaves()]}
+
+
 # ---- backward ----
 
 @program(calls=12, captures=8)
@@ -192,6 +199,24 @@ def grad_with_outputs():
     def f(x, g):
         return terra.autograd.grad(w * w * x, w, grad_outputs=g)[0]
     return f, lambda i: (t(i), t(i + 4)), Seen(w)
+
+
+@program(calls=12, captures=8)
+def gradient_penalty():
+    net = Net()
+    weights = list(net.parameters())
+    for p in weights:
+        p.grad = terra.zeros_like(p)
+    def f(x):
+        x = x.detach().requires_grad_()
+        y = net(x).pow(2).sum()
+        g, = terra.autograd.grad(y, x, create_graph=True)
+        loss = y + (g.norm(2) - 1) ** 2
+        for p in weights:
+            p.grad = None
+        loss.backward()
+        return round(loss.item(), 4)
+    return f, lambda i: (t(i, 8).view(2, 4),), Near(net)
 
 
 @program(calls=12, captures=8)
@@ -447,6 +472,20 @@ def pair_backward_twice():
 
 
 @program(calls=12, captures=8)
+def pair_partial_tangents():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        return w * w * x, v * v * x
+    def f(x, which):
+        here = sys._getframe()
+        w.grad = v.grad = None
+        forward(x)[which].sum().backward()
+        return w.grad is None, v.grad is None
+    f.target = forward
+    return f, lambda i: (t(i), i % 2), Seen(w, v)
+
+
+@program(calls=12, captures=8)
 def pair_double_backward():
     w = leaf(1)
     def forward(x):
@@ -473,6 +512,89 @@ def pair_double_backward_partial():
         return [k is None for k in g], terra.autograd.grad(g[which].sum(), (w, v)[which])
     f.target = forward
     return f, lambda i: (t(i), i % 2), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def pair_parts_backward_apart():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        h = terra.exp(w * x)
+        return h * v, h * 2, v * v
+    def f(x, order):
+        here = sys._getframe()
+        outs, told = forward(x), []
+        for k in order:
+            try:
+                outs[k].sum().backward()
+                told.append((k, w.grad is None, v.grad is None))
+            except RuntimeError as e:
+                told.append((k, str(e)[:40]))
+        return told
+    f.target = forward
+    return f, lambda i: (t(i), [(0, 1), (1, 2), (2, 0), (0, 0), (2, 1, 2)][i % 5]), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def pair_with_buffer_written():
+    w, b = leaf(1), t(9)
+    def forward(x):
+        b.mul_(0.5).add_(x)
+        return w ** 3 * b.detach().clone()
+    def f(x):
+        here = sys._getframe()
+        y = forward(x).sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        return g.detach(), terra.autograd.grad(g.sum(), w)
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w, b)
+
+
+@program(calls=12, captures=8)
+def pair_third_derivative():
+    w = leaf(1)
+    def forward(x):
+        return terra.exp(w * x)
+    def f(x):
+        here = sys._getframe()
+        y = forward(x).sum()
+        a, = terra.autograd.grad(y, w, create_graph=True)
+        b, = terra.autograd.grad(a.sum(), w, create_graph=True)
+        c, = terra.autograd.grad(b.sum(), w)
+        return a.detach(), b.detach(), c
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_double_backward_through_gradient():
+    w = leaf(1)
+    def forward(x):
+        return terra.sin(w * x)
+    def f(x):
+        here = sys._getframe()
+        u = leaf(4)
+        g, = terra.autograd.grad(forward(x), w, u, create_graph=True)
+        return terra.autograd.grad((g * g).sum(), [u, w])
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(w)
+
+
+@program(calls=12, captures=8)
+def pair_double_backward_random():
+    w = leaf(1)
+    def forward(x):
+        return F.dropout(w ** 3 * x, 0.5)
+    def f(x):
+        here = sys._getframe()
+        y = forward(x).sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        h, = terra.autograd.grad(g.sum(), w)
+        return g.detach(), h, terra.rand(2)
+    f.target = forward
+    def args(i):
+        terra.manual_seed(i)
+        return t(i),
+    return f, args, Seen(w)
 
 
 @program(calls=12, captures=8)
