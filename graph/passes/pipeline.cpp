@@ -9,8 +9,10 @@
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fuse_elementwise.h"
 #include "graph/passes/merge_common.h"
+#include "graph/passes/merge_sums.h"
 #include "graph/passes/merge_updates.h"
 #include "graph/passes/simplify.h"
+#include "kernels/cpu/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -37,6 +39,9 @@ const std::vector<Pass>& pipeline() {
       {"fold", "What depends on constants only is computed once.", fold_constants, Phase::Whole},
       {"cse", "Gradient rules and the program ask for the same views and masks.", merge_common, Phase::Whole},
       {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},
+      {"sums", "The gradient of a weight that is used at every step is one product, not a sum of small ones.", merge_sums,
+       Phase::Whole, true},
+      {"recse", "A weight and its bias gathered the same operands.", merge_common, Phase::Whole},
       {"sweep", "The rules leave what they went around.", drop_dead_code, Phase::Whole},
       {"updates", "One kernel call steps all parameters.", merge_updates, Phase::Part},
       {"fuse", "Chains of elementwise ops stay in the cache.", fuse_elementwise, Phase::Part},
@@ -48,6 +53,7 @@ std::vector<PassReport> optimize(Graph& graph, Phase phase) {
   std::vector<PassReport> reports;
   for (const Pass& pass : pipeline()) {
     if (pass.phase != phase || switched_off(pass.name)) continue;
+    if (pass.reassociates && cpu::exact_mode()) continue;
     const size_t before = graph.nodes.size();
     const auto start = std::chrono::steady_clock::now();
     pass.run(graph);

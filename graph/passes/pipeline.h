@@ -18,6 +18,7 @@ struct Pass {
   const char* why;
   PassFunction run;
   Phase phase;
+  bool reassociates = false;  ///< may change the last bits of a result: not in exact mode
 };
 
 /// What ran and what it took, for reports.

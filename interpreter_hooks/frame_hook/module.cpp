@@ -8,7 +8,9 @@ namespace terra::capture {
 
 namespace {
 
-PyObject* text(const std::string& s) { return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())); }
+PyObject* text(const std::string& s) {
+  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+}
 
 PyObject* capture_mode(PyObject*, PyObject* name) {
   Mode mode;
@@ -16,7 +18,8 @@ PyObject* capture_mode(PyObject*, PyObject* name) {
   if (!wanted) return nullptr;
   if (!parse_mode(wanted, mode)) {
     PyErr_Format(PyExc_ValueError,
-                 "capture mode '%s' does not exist: use 'auto', 'off', 'frame', 'coexec', 'verify' or 'stress'", wanted);
+                 "capture mode '%s' does not exist: use 'auto', 'off', 'frame', 'coexec', 'verify' or 'stress'",
+                 wanted);
     return nullptr;
   }
   return text(mode_name(set_mode(mode)));
@@ -30,14 +33,35 @@ PyObject* capture_start(PyObject*, PyObject*) {
 PyObject* capture_report(PyObject*, PyObject*) { return text(report_json()); }
 PyObject* capture_explain_all(PyObject*, PyObject*) { return text(explain_all()); }
 
-PyObject* capture_explain(PyObject*, PyObject* callable) {
+/// The record of a Python function or method; null if it was never called under capture. `known` is false, with an
+/// exception that names the caller's `purpose`, for any other object.
+CodeRecord* record_of_callable(PyObject* callable, const char* purpose, bool& known) {
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
-  if (!PyFunction_Check(function)) {
-    PyErr_Format(PyExc_TypeError, "explain() needs a Python function or method, not a %s", Py_TYPE(callable)->tp_name);
-    return nullptr;
-  }
-  auto* record = find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
+  known = PyFunction_Check(function);
+  if (known) return find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
+  PyErr_Format(PyExc_TypeError, "%s() needs a Python function or method, not a %s", purpose,
+               Py_TYPE(callable)->tp_name);
+  return nullptr;
+}
+
+PyObject* capture_explain(PyObject*, PyObject* callable) {
+  bool known;
+  CodeRecord* record = record_of_callable(callable, "explain", known);
+  if (!known) return nullptr;
   return text(record ? explain(*record) : "has not been called under capture\n");
+}
+
+PyObject* capture_graphs(PyObject*, PyObject* callable) {
+  bool known;
+  CodeRecord* record = record_of_callable(callable, "graphs", known);
+  PyObject* list = known ? PyList_New(0) : nullptr;
+  for (size_t i = 0; list && record && i < record->entries.size(); i++) {
+    if (!record->entries[i]->graph) continue;
+    PyObject* graph = text(record->entries[i]->graph->text());
+    if (!graph || PyList_Append(list, graph) != 0) Py_CLEAR(list);
+    Py_XDECREF(graph);
+  }
+  return list;
 }
 
 /// (state, calls, recordings, hits, misses, entries, reason number, sentence) of one function.
@@ -73,6 +97,7 @@ PyMethodDef capture_methods[] = {
     {"capture_report", capture_report, METH_NOARGS, "What --report writes, as JSON text."},
     {"capture_explain_all", capture_explain_all, METH_NOARGS, "What --explain prints."},
     {"capture_explain", capture_explain, METH_O, "The same for one function."},
+    {"capture_graphs", capture_graphs, METH_O, "The optimized graphs of one function's entries, as text."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
     {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded and a miss raises."},
     {"capture_reset", capture_reset, METH_NOARGS, "Forgets all entries and counters of functions."},

@@ -3,6 +3,7 @@
     with terra.capture.mode("off"): ...      # also as a decorator; "auto", "frame", "coexec", "verify", "stress"
     @terra.capture.off                       # this function and what it calls run plainly
     print(terra.capture.explain(f, *args))   # calls f until it is hot, then says what became of it
+    print(*terra.capture.graphs(f))          # what it runs as
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import json
 
 import _terra_C as C
 
-__all__ = ["explain", "freeze", "mode", "off", "reset", "stats"]
+__all__ = ["explain", "freeze", "graphs", "mode", "off", "reset", "stats"]
 
 
 class mode(contextlib.ContextDecorator):
@@ -55,6 +56,11 @@ def explain(function, *args, **kwargs):
         for _ in range(6):
             function(*args, **kwargs)
     return C.capture_explain(target)
+
+
+def graphs(function):
+    """The optimized graphs that a function was captured as: a list of texts, the most recently used one first."""
+    return C.capture_graphs(getattr(function, "forward", function))
 
 
 def stats():
