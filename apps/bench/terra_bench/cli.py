@@ -15,7 +15,8 @@ def main(own_folder):
     commands.add_parser("list", help="names and what they measure")
     run = commands.add_parser("run", help="measure")
     run.add_argument("names", nargs="+", metavar="NAME", help="benchmarks, or 'all'")
-    run.add_argument("--peer", help="KIND=PYTHON, for example torch=/path/to/venv/bin/python")
+    run.add_argument("--peer", action="append", default=[], metavar="KIND=PYTHON",
+                     help="torch=/path/to/venv/bin/python or jax=...; repeated for more than one")
     run.add_argument("--threads", type=int, default=1)
     run.add_argument("--rounds", type=int, default=11, help="alternations of ours and the peer")
     run.add_argument("--json", metavar="FILE", help="also write everything there")
@@ -43,19 +44,20 @@ def run_benchmarks(arguments):
         print(f"terra-bench: {arguments.terra_run} does not exist; build it or give --terra-run", file=sys.stderr)
         return 2
     ours = Subject("terra", [arguments.terra_run, "--torch"], arguments.threads)
-    peer = None
-    if arguments.peer:
-        kind, _, python = arguments.peer.partition("=")
-        if kind != "torch" or not python:
-            print("terra-bench: --peer takes torch=PYTHON", file=sys.stderr)
+    peers = []
+    for words in arguments.peer:
+        kind, _, python = words.partition("=")
+        if kind not in ("torch", "jax") or not python:
+            print("terra-bench: --peer takes torch=PYTHON or jax=PYTHON", file=sys.stderr)
             return 2
-        peer = Subject(kind, [python], arguments.threads)
+        peers.append(Subject(kind, [python], arguments.threads))
     facts = machine.facts(arguments.terra_run)
     probe_before = machine.two_core_scaling()
     rows = []
     for name in names:
-        print(f"{name} ...", file=sys.stderr, flush=True)
-        rows += measure.WAYS[BENCHMARKS[name].way](name, BENCHMARKS[name], ours, peer, arguments.rounds)
+        for peer in [p for p in peers if p.has(BENCHMARKS[name].program)] or [None]:
+            print(f"{name}{f' beside {peer.kind}' if peer else ''} ...", file=sys.stderr, flush=True)
+            rows += measure.WAYS[BENCHMARKS[name].way](name, BENCHMARKS[name], ours, peer, arguments.rounds)
     probe_after = machine.two_core_scaling()
     scaling = min(probe_before, probe_after)
     for row in rows:

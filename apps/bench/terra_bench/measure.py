@@ -19,12 +19,13 @@ def spread(values):
     return (high - low) / statistics.median(values)
 
 
-def row(name, benchmark, variant, ours, peer, unit, threads, **more):
-    """`ours` and `peer`: lists of measurements in `unit`, taken in turns."""
+def row(name, benchmark, variant, ours, peer, unit, threads, subject=None, **more):
+    """`ours` and `peer`: lists of measurements in `unit`, taken in turns; the peer is that of `subject`."""
     middle = statistics.median(ours)
     result = {
         "benchmark": name, "variant": variant, "threads": threads, "unit": unit, "goal": benchmark.goal,
         "ours": middle, "spread": spread(ours), "ours_all": ours, "peer": None, "ratio": None, "peer_all": peer,
+        "peer_kind": subject.kind if subject else "",
     }  # fmt: skip
     if peer:
         result |= {"peer": statistics.median(peer), "ratio": statistics.median(peer) / middle}
@@ -67,7 +68,7 @@ def blocks(name, benchmark, ours, peer, rounds):
     rows = []
     for variant in benchmark.variants:
         more = {"versions": versions} | ({"stats": stats} if variant == "captured" else {})
-        rows.append(row(name, benchmark, variant, scaled[variant], scaled.get("peer", []), unit, ours.threads, **more))
+        rows.append(row(name, benchmark, variant, scaled[variant], scaled.get("peer", []), unit, ours.threads, peer, **more))
     return rows
 
 
@@ -83,7 +84,7 @@ def warmup(name, benchmark, ours, peer, rounds):
     return [
         row(
             name, benchmark, f"to step {n}", [1e3 * run[n - 1] for run in taken["ours"]],
-            [1e3 * run[n - 1] for run in taken["peer"]], "ms", ours.threads,
+            [1e3 * run[n - 1] for run in taken["peer"]], "ms", ours.threads, peer,
         )
         for n in STEPS_SHOWN
     ]  # fmt: skip
@@ -106,7 +107,7 @@ def busy(name, benchmark, ours, peer, rounds):
             neighbour.wait()
     for _, worker in workers:
         worker.stop()
-    return [row(name, benchmark, "busy / idle", slowdowns["ours"], slowdowns["peer"], "x", ours.threads)]
+    return [row(name, benchmark, "busy / idle", slowdowns["ours"], slowdowns["peer"], "x", ours.threads, peer)]
 
 
 def memory(name, benchmark, ours, peer, rounds):
@@ -120,7 +121,7 @@ def memory(name, benchmark, ours, peer, rounds):
                 sizes = worker.ask(do="memory")
                 taken[who].append((sizes["peak"] - sizes["base"]) / 1024)
                 worker.stop()
-    return [row(name, benchmark, "peak over import", taken["ours"], taken["peer"], "MB", ours.threads)]
+    return [row(name, benchmark, "peak over import", taken["ours"], taken["peer"], "MB", ours.threads, peer)]
 
 
 RESIDENT = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
@@ -142,8 +143,8 @@ def startup(name, benchmark, ours, peer, rounds):
             )
             sizes[who].append(int(shown.stdout) / 1024)
     return [
-        row(name, benchmark, "wall", times["ours"], times["peer"], "ms", 1),
-        row(name, benchmark, "resident", sizes["ours"], sizes["peer"], "MB", 1),
+        row(name, benchmark, "wall", times["ours"], times["peer"], "ms", 1, peer),
+        row(name, benchmark, "resident", sizes["ours"], sizes["peer"], "MB", 1, peer),
     ]
 
 

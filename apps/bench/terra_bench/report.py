@@ -2,7 +2,7 @@
 
 import json
 
-HEAD = ("benchmark", "variant", "threads", "ours", "peer", "ratio", "spread", "goal", "")
+HEAD = ("benchmark", "variant", "threads", "ours", "peer", "", "ratio", "spread", "goal", "")
 
 
 def number(value, unit):
@@ -15,7 +15,7 @@ def number(value, unit):
 def cells(row):
     return (
         row["benchmark"], row["variant"], str(row["threads"]), number(row["ours"], row["unit"]),
-        number(row["peer"], row["unit"]), "-" if row["ratio"] is None else f"{row['ratio']:.2f}x",
+        number(row["peer"], row["unit"]), row["peer_kind"], "-" if row["ratio"] is None else f"{row['ratio']:.2f}x",
         f"{100 * row['spread']:.0f} %", row["goal"], "void: the second core was busy" if row["void"] else "",
     )  # fmt: skip
 
@@ -27,7 +27,7 @@ def table(rows, facts):
     text.insert(1, "  ".join("-" * width for width in widths).rstrip())
     versions = {v for row in rows for k, v in row.get("versions", {}).items() if k == "peer"}
     text += ["", *facts["terra"], f"{facts['processor']}, {facts['cores']} cores, two-core scaling {facts['two_core_scaling']}"]
-    text += [f"peer: torch {version}" for version in sorted(versions)]
+    text += [f"peer: {version}" for version in sorted(versions)]
     text += [f"unset for the workers: {', '.join(facts['unset'])}"] if facts["unset"] else []
     return "\n".join(text)
 

@@ -17,6 +17,10 @@ class Subject:
         self.command = command
         self.threads = threads
 
+    def has(self, program):
+        """Whether there is a form of the program that the interpreter can run. JAX has its own, in programs/jax_*.py."""
+        return self.kind != "jax" or (WORKER.parent / "programs" / f"jax_{program}.py").exists()
+
     def environment(self):
         kept = {k: v for k, v in os.environ.items() if not k.startswith(POOL_VARIABLES)}
         kept |= {"PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -36,7 +40,7 @@ class Worker:
 
     def __init__(self, subject, program, variant):
         self._process = subprocess.Popen(
-            [*subject.command, str(WORKER), program, variant, str(subject.threads)],
+            [*subject.command, str(WORKER), subject.kind, program, variant, str(subject.threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=subject.environment(),
         )  # fmt: skip
         self.hello = self._answer()

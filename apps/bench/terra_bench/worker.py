@@ -1,4 +1,4 @@
-"""The side that runs in the measured interpreter: worker.py PROGRAM VARIANT THREADS.
+"""The side that runs in the measured interpreter: worker.py KIND PROGRAM VARIANT THREADS.
 
 Reads requests, one JSON object a line, from stdin, answers on stdout. Says hello when the program is imported and built."""
 
@@ -26,21 +26,35 @@ def reset_peak():
         file.write("5")
 
 
-def main():
-    program, variant, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    begin = time.perf_counter()
+def import_torch(threads):
+    """PyTorch, or Terra under its name."""
     import torch
 
-    imported = time.perf_counter()
     torch.set_num_threads(threads)
     torch.manual_seed(0)
+    return torch
+
+
+def import_jax(threads):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])  # XLA's pool follows the affinity mask
+    import jax
+
+    return jax
+
+
+def main():
+    kind, program, variant, threads = *sys.argv[1:4], int(sys.argv[4])
+    begin = time.perf_counter()
+    library = import_jax(threads) if kind == "jax" else import_torch(threads)
+    imported = time.perf_counter()
     reset_peak()
     base = status_kilobytes("VmHWM")
-    capture = getattr(torch, "capture", None)
+    capture = getattr(library, "capture", None)
     mode = capture.mode("off") if capture is not None and variant == "eager" else contextlib.nullcontext()
     with mode:
-        step = importlib.import_module("programs." + program).build(torch)
-        answer(version=torch.__version__, import_seconds=imported - begin)
+        name = "jax_" + program if kind == "jax" else program
+        step = importlib.import_module("programs." + name).build(library)
+        answer(version=f"{kind} {library.__version__}", import_seconds=imported - begin)
         for line in sys.stdin:
             serve(json.loads(line), step, base, capture)
 
