@@ -4,19 +4,56 @@
 
 namespace terra::capture {
 
-#define ROW(guard, name) {#name, guard, name##_holds, name##_text}
+#define ROW(guard, name) \
+  { #name, guard, name##_holds, name##_text }
 
 // In the order of Op. A read can fail too (an attribute that is gone), which is a miss like any other.
+// clang-format off
 const Kind kinds[static_cast<size_t>(Op::Count_)] = {
-    ROW(false, argument), ROW(false, function), ROW(false, closure), ROW(true, cell), ROW(true, item), ROW(true, key),
-    ROW(true, attribute), ROW(true, slot), ROW(true, class_attribute), ROW(false, method_part),
-    ROW(false, partial_part), ROW(false, module_part), ROW(true, key_of), ROW(true, gradient), ROW(true, is),
-    ROW(true, equal), ROW(true, pinned), ROW(true, type), ROW(true, class_facts), ROW(true, length), ROW(true, keys),
-    ROW(true, size), ROW(true, no_key), ROW(true, no_attribute), ROW(true, code), ROW(true, globals), ROW(true, same),
-    ROW(true, distinct), ROW(true, all_distinct), ROW(true, truth), ROW(true, tensor), ROW(true, no_gradient),
-    ROW(true, same_storage), ROW(true, apart), ROW(true, no_hooks), ROW(true, mode), ROW(false, binary),
-    ROW(false, compare), ROW(false, unary), ROW(false, call), ROW(false, format),
+    ROW(false, argument),
+    ROW(false, function),
+    ROW(false, closure),
+    ROW(true, cell),
+    ROW(true, item),
+    ROW(true, key),
+    ROW(true, attribute),
+    ROW(true, slot),
+    ROW(true, class_attribute),
+    ROW(false, method_part),
+    ROW(false, partial_part),
+    ROW(false, module_part),
+    ROW(true, key_of),
+    ROW(true, item_of),
+    ROW(true, gradient),
+    ROW(true, is),
+    ROW(true, equal),
+    ROW(true, pinned),
+    ROW(true, type),
+    ROW(true, class_facts),
+    ROW(true, length),
+    ROW(true, keys),
+    ROW(true, size),
+    ROW(true, no_key),
+    ROW(true, no_attribute),
+    ROW(true, code),
+    ROW(true, globals),
+    ROW(true, same),
+    ROW(true, distinct),
+    ROW(true, all_distinct),
+    ROW(true, truth),
+    ROW(true, tensor),
+    ROW(true, no_gradient),
+    ROW(true, same_storage),
+    ROW(true, apart),
+    ROW(true, no_hooks),
+    ROW(true, mode),
+    ROW(false, binary),
+    ROW(false, compare),
+    ROW(false, unary),
+    ROW(false, call),
+    ROW(false, format),
 };
+// clang-format on
 
 std::vector<Word> pack(const std::vector<Register>& registers) {
   std::vector<Word> words((registers.size() + 3) / 4);

@@ -22,6 +22,7 @@ enum class Op : uint8_t {
   PartialPart,    // a [0, 1 or 2]    func, args, keywords of a functools.partial
   ModulePart,     // a [part]         one of the four dicts of a terra.nn.Module
   KeyOf,          // a b              value in a dict whose keys are objects
+  ItemOf,         // a b              item of a list or tuple at an index that is an int of the run
   Gradient,       // a                .grad of a tensor (a new reference)
   // Guards.
   Is,             // a [object]

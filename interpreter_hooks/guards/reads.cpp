@@ -64,6 +64,19 @@ bool key_of_holds(Word* at, Run& run) {
   return found(at, run, value);
 }
 
+bool item_of_holds(Word* at, Run& run) {
+  PyObject* sequence = a_of(at, run);
+  Py_ssize_t index = PyLong_AsSsize_t(b_of(at, run));
+  if (index == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return false;
+  }
+  if (index < 0) index += Py_SIZE(sequence);
+  if (index < 0 || index >= Py_SIZE(sequence)) return false;
+  return found(at, run,
+               PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+}
+
 std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string function_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string closure_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
@@ -75,6 +88,7 @@ std::string slot_text(const Word* at, const RegisterFile& file) { return read_te
 std::string class_attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string method_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string item_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string key_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 

@@ -16,8 +16,8 @@ PyObject* real_item(PyObject* sequence, Py_ssize_t index) {
 /// Hash and equality of the object are its address.
 bool found_by_identity(PyObject* key) {
   PyTypeObject* type = Py_TYPE(key);
-  return is_plain_tensor(key) || (type->tp_hash == PyBaseObject_Type.tp_hash &&
-                                  type->tp_richcompare == PyBaseObject_Type.tp_richcompare);
+  return is_plain_tensor(key) ||
+         (type->tp_hash == PyBaseObject_Type.tp_hash && type->tp_richcompare == PyBaseObject_Type.tp_richcompare);
 }
 
 bool contains_key(const std::vector<PyObject*>& keys, PyObject* key) {
@@ -61,6 +61,19 @@ Value Recording::item(Value& sequence, Py_ssize_t index) {
                  known.path + "[" + std::to_string(index) + "]");
   }
   return shadow(sequence).items[index] = value;
+}
+
+Value Recording::item_of(Value& sequence, const Value& index) {
+  Shadow& known = shadow(sequence);
+  const bool as_it_was = known.outside && !known.written && known.appended.empty();
+  if (!as_it_was || !index.has_register() || late(index.reg) || !PyLong_CheckExact(index.object)) return {};
+  Py_ssize_t place = PyLong_AsSsize_t(index.object);
+  if (place < 0) place += Py_SIZE(sequence.object);
+  PyObject* object = real_item(sequence.object, place);
+  const std::string path = known.path + "[" + file().name(index.reg) + "]";
+  Register base = reg_of(known.self), reg = new_register(path, false, false);
+  if (alive_) entry_->entry.emit(Op::ItemOf, reg, base, index.reg);
+  return classify(reg, object, path);
 }
 
 std::vector<Value> Recording::items(Value& sequence) {

@@ -119,6 +119,8 @@ class Recording {
   // ---- containers (containers.cpp) ----
   void know_length(Value& sequence);
   Value item(Value& sequence, Py_ssize_t index);
+  /// The item at an index that changes from run to run; Unknown where only a fixed index will do.
+  Value item_of(Value& sequence, const Value& index);
   std::vector<Value> items(Value& sequence);
   void know_keys(Value& dict);
   Shadow::Entry* entry(Shadow& dict, PyObject* key);

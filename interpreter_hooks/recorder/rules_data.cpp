@@ -50,8 +50,8 @@ void store_attribute(Recording& r, ShadowFrame& f) {
   if (pending.access == Access::Instance) return r.store_attribute(owner, name, pending.in[0]);
   if (pending.reported) return;
   if (pending.returns.empty()) {
-    return r.stop(Reason::UnmodelledAttribute, std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." +
-                                                   PyUnicode_AsUTF8(name));
+    return r.stop(Reason::UnmodelledAttribute,
+                  std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." + PyUnicode_AsUTF8(name));
   }
   static PyObject* setattr = PyUnicode_InternFromString("__setattr__");
   pending.used_returns = true;
@@ -69,9 +69,7 @@ void begin_delete_attribute(Recording& r, ShadowFrame& f) {
   if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("del ") + PyUnicode_AsUTF8(name));
   r.attribute(f, owner, name, terra_instance_attribute(owner.object, name));  // that it is there is a fact
 }
-void delete_attribute(Recording& r, ShadowFrame& f) {
-  r.delete_attribute(f.pending.in[0], f.name(f.pending.arg));
-}
+void delete_attribute(Recording& r, ShadowFrame& f) { r.delete_attribute(f.pending.in[0], f.name(f.pending.arg)); }
 
 // ---- items ----
 
@@ -91,6 +89,10 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = container.object;
   if (is_tensor(object)) return r.by_identity(result);
   if (is_sequence(object) && PyIndex_Check(key.object) && is_atom(key.object)) {
+    if (!is_size(object)) {
+      Value moving = r.item_of(container, key);
+      if (moving.known() || !r.alive()) return moving;
+    }
     r.pin(key);
     return r.item(container, PyNumber_AsSsize_t(key.object, nullptr));
   }
@@ -152,7 +154,8 @@ void store_subscript(Recording& r, ShadowFrame& f) {
     known.items[index] = value;
     if (known.fresh()) return;
     known.written = true;
-    return r.write({Effect::SetItem, known.self, key.object, value, {}, known.path + "[" + std::to_string(index) + "]"});
+    return r.write(
+        {Effect::SetItem, known.self, key.object, value, {}, known.path + "[" + std::to_string(index) + "]"});
   }
   if (is_tensor(object) && pending.reported) return;
   if (!pending.returns.empty()) {
@@ -167,7 +170,8 @@ void store_subscript(Recording& r, ShadowFrame& f) {
 void begin_delete_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
   if (!PyDict_CheckExact(container.object)) {
-    return r.stop(Reason::UnmodelledContainer, std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
+    return r.stop(Reason::UnmodelledContainer,
+                  std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
   }
   r.pin(key);
   r.dict_item(container, key.object);
