@@ -85,10 +85,12 @@ double seconds_of(Implementation implementation, const Product<float>& p, int re
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times the candidates on a corner of the product with at most 64 million operations (half a millisecond), each best
-/// of four in turn, into a result of its own: about 5 ms for a class of large shapes, once in the life of the process.
+/// Times the candidates on a corner of the product with at most 32 million operations (a quarter of a millisecond) into
+/// a result of its own: each once to warm up, then in turn until one is clearly the fastest or four rounds are over. A
+/// millisecond or two for a class of large shapes, once in the life of the process.
 uint8_t measure(Product<float> p) {
-  constexpr double kMostOperations = 64e6;
+  constexpr double kMostOperations = 32e6, kClearly = 1.25;
+  constexpr int kMostRounds = 4;
   const auto operations = [&p] { return 2.0 * p.m * p.n * p.k; };
   while (operations() > kMostOperations) {
     int& longest = p.m > 64 && p.m >= p.n ? p.m : p.n > 64 ? p.n : p.k;
@@ -102,12 +104,16 @@ uint8_t measure(Product<float> p) {
   const int repetitions = static_cast<int>(std::clamp(1e6 / operations(), 1.0, 100.0));
   double best_time[3] = {1e9, 1e9, 1e9};
   for (int i = 0; i < candidates; ++i) kImplementations[i](p);
-  for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < candidates; ++i) {
+  int best = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
+    for (int i = 0; i < candidates; ++i)
       best_time[i] = std::min(best_time[i], seconds_of(kImplementations[i], p, repetitions));
-    }
+    best = static_cast<int>(std::min_element(best_time, best_time + candidates) - best_time);
+    bool clear = true;
+    for (int i = 0; i < candidates; ++i) clear &= i == best || best_time[i] > kClearly * best_time[best];
+    if (clear) break;
   }
-  return static_cast<uint8_t>(1 + (std::min_element(best_time, best_time + candidates) - best_time));
+  return static_cast<uint8_t>(1 + best);
 }
 
 /// Products of fewer multiplications than this are OpenBLAS's without a measurement: it was never seen to lose there,
