@@ -5,9 +5,8 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/serve.h"
+#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/recording.h"
-
-#include <chrono>
 
 namespace terra::capture {
 
@@ -21,21 +20,18 @@ struct Busy {
   ~Busy() { busy = false; }
 };
 
-double now_ms() {
-  using namespace std::chrono;
-  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
-}
-
 /// Runs the frame under CPython and watches. The result is the frame's in every case.
 PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
   Busy guard;
   totals().recordings++;
-  double before = now_ms();
   int collecting = PyGC_Disable();  // a collection inside would run finalizers at another time than a run of the entry
   auto recording = std::make_unique<Recording>(record.relaxation, thread);
   PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
   Py_INCREF(function);
-  recording->begin(frame);
+  {
+    const OwnTime time(recording->own_ms());
+    recording->begin(frame);
+  }
   PyObject* result = terra_frame_run(thread, frame, 0);
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
@@ -43,6 +39,7 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   std::shared_ptr<Entry> entry;
   std::string error;
   try {
+    const OwnTime time(recording->own_ms());
     entry = recording->finish();
   } catch (const std::exception& e) {
     error = e.what();
@@ -55,8 +52,8 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   recorded(record, entry, why, recording->again());
   if (entry) totals().captures++;
   if (!error.empty()) broken(record, error.c_str());
-  record.recording_ms += now_ms() - before;
-  totals().recording_ms += now_ms() - before;
+  record.recording_ms += recording->own_ms();
+  totals().recording_ms += recording->own_ms();
   recording.reset();
   Py_DECREF(function);
   if (collecting) PyGC_Enable();

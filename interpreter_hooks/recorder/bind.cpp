@@ -2,6 +2,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -36,6 +37,7 @@ bool hands_result_through(const Pending& pending) {
 }  // namespace
 
 ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
+  const OwnTime time(own_ms_);
   if (!terra_events_are_on(thread_)) {
     stop(Reason::Observed);
     return nullptr;
@@ -81,6 +83,7 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
 }
 
 void Recording::leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind) {
+  const OwnTime time(own_ms_);
   if (!alive_ || top() != frame) return;
   if (!result) {
     raised(*frame, raised_kind);

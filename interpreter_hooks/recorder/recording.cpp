@@ -1,6 +1,7 @@
 #include "interpreter_hooks/recorder/recording.h"
 
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 namespace terra::capture {
@@ -11,11 +12,13 @@ thread_local Recording* recording = nullptr;
 
 void on_start(TerraFrame* frame) {
   if (!recording || !recording->alive()) return;
+  const OwnTime time(recording->own_ms());
   recording->start_event(frame);
   recording->let_go();
 }
 void on_instruction(TerraFrame* frame) {
   if (!recording || !recording->alive()) return;
+  const OwnTime time(recording->own_ms());
   recording->instruction_event(frame);
   recording->let_go();
 }

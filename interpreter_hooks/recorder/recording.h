@@ -59,6 +59,8 @@ class Recording {
   bool alive() const { return alive_; }
   bool returned() const { return returned_; }
   const Stop& why() const { return why_; }
+  /// Milliseconds that watching has cost so far, the frame's own work aside (own_time.h).
+  double& own_ms() { return own_ms_; }
   /// After a stop, where nothing of the recording is in use any more: lets go of the program's objects, so that their
   /// destructors run when they would have.
   void let_go();
@@ -205,6 +207,7 @@ class Recording {
   Stop why_;
   Value result_;
   long events_ = 0;
+  double own_ms_ = 0;
 
   std::unique_ptr<Entry> entry_;
   std::unique_ptr<TraceBuilder> trace_;

@@ -1,3 +1,4 @@
+#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include "engine/errors/errors.h"
@@ -217,6 +218,7 @@ void TraceBuilder::settle(ShadowFrame& frame) {
 
 void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!listening()) return;
+  const OwnTime time(r_.own_ms());
   Pending& open = *pending();
   open.reported = true;
   const auto& params = report.op->sig().params;

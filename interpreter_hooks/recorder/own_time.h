@@ -1,0 +1,29 @@
+// How long a recording itself takes: what it adds to the run of the frame that it watches.
+#pragma once
+#include <chrono>
+
+namespace terra::capture {
+
+/// Adds the time until the end of the scope to `sum` (milliseconds), unless a scope around it does so already.
+class OwnTime {
+ public:
+  explicit OwnTime(double& sum) : sum_(sum), outermost_(!inside) {
+    if (!outermost_) return;
+    inside = true;
+    begin_ = std::chrono::steady_clock::now();
+  }
+  ~OwnTime() {
+    if (!outermost_) return;
+    inside = false;
+    sum_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  OwnTime(const OwnTime&) = delete;
+
+ private:
+  static inline thread_local bool inside = false;
+  double& sum_;
+  bool outermost_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace terra::capture
