@@ -118,6 +118,24 @@ void nll_loss_gradient(Backward& b) {
 void nll_loss_backward_gradient(Backward& b) {
   b.set(0, nll_loss_forward(b.grad(), b.arg(1), b.arg(2), b.arg(5), b.arg(6)));
 }
+void cross_entropy_backward_shape(Inference& f) {
+  check(f.rank(4) == 1 || f.rank(4) == 2, "cross_entropy_backward expects scores [C] or [N, C], but got {}",
+        to_string(f.sizes(4)));
+  check_targets(f.sizes(4), f.sizes(1));
+  f.result(f.dtype(4), Dims(f.sizes(4)));
+}
+/// d out = d(g - exp(log_p) * sum(g)) with g = nll_loss_backward(grad): linear in grad, and through exp(log_p) in
+/// log_p.
+void cross_entropy_backward_gradient(Backward& b) {
+  const Tensor g = nll_loss_backward(b.arg(0), b.arg(1), b.arg(2), b.arg(3), b.sizes(4), b.arg(5), b.arg(6));
+  const int64_t dim = class_dim(b.sizes(4).size());
+  const Tensor p = exp(b.arg(4)), total = sum(g, {dim}, true);
+  if (b.needs(0)) {
+    const Tensor through = sub(b.grad(), sum(mul(b.grad(), p), {dim}, true));
+    b.set(0, nll_loss_forward(through, b.arg(1), b.arg(2), b.arg(5), b.arg(6)));
+  }
+  if (b.needs(4)) b.set(4, neg(mul(mul(b.grad(), p), total)));
+}
 void nll_loss_of(Composition& c) { c.result(nll_loss_forward(c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4))); }
 
 /// Targets are probabilities: - sum over classes of weight * target * log p.
@@ -262,6 +280,18 @@ const Op nll_loss_backward{
      .gradient = nll_loss_backward_gradient,
      .saved = saves({1, 2}),
      .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), (4, 3), 'none', -100"}}}};
+const Op cross_entropy_backward{
+    {.name = "cross_entropy_backward",
+     .signature = "(Tensor grad, Tensor target, Tensor? weight, Tensor total_weight, Tensor log_p, str reduction, "
+                  "int ignore_index) -> Tensor",
+     .doc = "log_softmax_backward of nll_loss_backward in one pass.",
+     .example = "",
+     .flags = kChecksValues,
+     .shape = cross_entropy_backward_shape,
+     .gradient = cross_entropy_backward_gradient,
+     .saved = saves({0, 1, 2, 3, 4}),
+     .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), -rand(4, 3), 'none', 1"},
+                 {"fixed(1.5), terra.tensor([0, 2]), fixed(0.3, 0.5, 0.9), fixed(1.2), -rand(2, 3), 'mean', -100"}}}};
 const Op cross_entropy{
     {.name = "cross_entropy",
      .signature = "(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', int "

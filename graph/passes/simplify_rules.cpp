@@ -163,6 +163,19 @@ bool write_of_everything(Rewrite& r) {
   return r.becomes("permute", {Use{y}, std::move(inverse)});
 }
 
+// log_softmax_backward(nll_loss_backward(g, ...), y) = cross_entropy_backward(g, ..., y) along the last of one or two
+// dimensions
+bool cross_entropy_in_one(Rewrite& r) {
+  const Node& n = r.node();
+  if (n.kind != NodeKind::Op || !r.is("log_softmax_backward") || r.result().sizes.size() > 2) return false;
+  const Node* inner = r.made_by(r.value(0), "nll_loss_backward");
+  const auto* dim = std::get_if<Scalar>(&n.args[2]);
+  const auto rank = static_cast<int64_t>(r.result().sizes.size());
+  if (!inner || !dim || (dim->to_int() != rank - 1 && dim->to_int() != -1)) return false;
+  return r.becomes("cross_entropy_backward", {inner->args[0], inner->args[1], inner->args[2], inner->args[3], n.args[1],
+                                              inner->args[5], inner->args[6]});
+}
+
 }  // namespace
 
 const std::vector<Rule>& simplify_rules() {
@@ -180,6 +193,7 @@ const std::vector<Rule>& simplify_rules() {
       {"v(write_v(x, y)) = y", read_what_was_written},
       {"write_v(write_v(x, y), z) = write_v(x, z)", overwritten},
       {"write_v(x, y) = v^-1(y), v onto", write_of_everything},
+      {"d log_softmax(d nll(g)) = d cross_entropy(g)", cross_entropy_in_one},
   };
   return rules;
 }

@@ -1,10 +1,12 @@
-// The negative log likelihood loss and its gradient.
+// The negative log likelihood loss, its gradient, and its gradient through the log-softmax before it.
 #include <algorithm>
 #include <string>
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {
@@ -111,9 +113,41 @@ void backward_in(const KernelCall& call, Scratch& scratch) {
   });
 }
 
+/// (grad, target, weight?, total_weight, log_p, reduction, ignore_index) -> gradient of the scores, for scores
+/// [classes] or [images, classes]
+void cross_entropy_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View& out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* grad = scratch.contiguous<T>(call.view(0));
+    const Targets targets(call.view(1), scratch);
+    const T* weight = call.has(2) ? scratch.contiguous<T>(call.view(2)) : nullptr;
+    const T* log_p = scratch.contiguous<T>(call.view(4));
+    if (scratch.counting()) return;
+    const Shape shape(std::span(out.sizes, static_cast<size_t>(out.rank)));
+    const int64_t ignored = call.integer(6);
+    const bool each = call.text(5) == "none";
+    const T scale = each ? T{1} : call.text(5) == "mean" ? *grad / *call.view(3).as<const T>() : *grad;
+    for (int64_t i = 0; i < shape.targets(); ++i)
+      if (targets[i] != ignored) check_target(targets[i], shape.classes);
+    const SoftmaxRows<T> loops = TERRA_ROWS(softmax_rows, SoftmaxRows, T);
+    const int64_t grain = std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, shape.classes));
+    parallel_for(shape.targets(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const bool counts = targets[i] != ignored;
+        const int64_t target = counts ? targets[i] : 0;
+        const T w = counts && weight != nullptr ? weight[target] : T{1};
+        const T g = counts ? -w * (each ? grad[i] : scale) : T{0};
+        loops.cross_entropy_backward(out.as<T>() + i * shape.classes, g, target, log_p + i * shape.classes,
+                                     shape.classes);
+      }
+    });
+  });
+}
+
 constexpr Kernel kKernels[] = {
     scratch_kernel<forward_in>("nll_loss_forward"),
     scratch_kernel<backward_in>("nll_loss_backward"),
+    scratch_kernel<cross_entropy_backward_in>("cross_entropy_backward"),
 };
 
 }  // namespace

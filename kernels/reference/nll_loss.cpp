@@ -1,4 +1,5 @@
 // The negative log likelihood loss over scores [C], [N, C] or [N, C, d...].
+#include <cmath>
 #include <string>
 
 #include "kernels/abi/kernel_error.h"
@@ -64,9 +65,28 @@ void nll_loss_backward(const KernelCall& call) {
   });
 }
 
+/// (grad, target, weight?, total_weight, log_p, reduction, ignore_index): g - exp(log_p) * sum(g), where g is what
+/// nll_loss_backward gives
+void cross_entropy_backward(const KernelCall& call) {
+  const View &grad = call.view(0), &log_p = call.view(4), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < out.numel(); ++i) nth<T>(out, i) = 0;
+    const double total = nth<T>(call.view(3), 0);
+    const std::span<const int64_t> sizes(out.sizes, static_cast<size_t>(out.rank));
+    const int64_t classes = sizes.back();
+    for_each_target<T>(call.view(1), sizes, call, call.integer(6), [&](int64_t i, int64_t score, double w) {
+      double g = nth<T>(grad, call.text(5) == "none" ? i : 0);
+      g = -w * (call.text(5) == "mean" ? g / total : g);
+      for (int64_t c = i * classes; c < (i + 1) * classes; ++c)
+        nth<T>(out, c) = static_cast<T>((c == score ? g : 0) - std::exp(static_cast<double>(nth<T>(log_p, c))) * g);
+    });
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {.op = "nll_loss_forward", .run = nll_loss_forward},
     {.op = "nll_loss_backward", .run = nll_loss_backward},
+    {.op = "cross_entropy_backward", .run = cross_entropy_backward},
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ struct SoftmaxRows {
   void (*log_softmax)(T* out, const T* in, int64_t n);
   void (*softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
   void (*log_softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
+  /// log_softmax_backward of a gradient that is `grad` at one place and 0 elsewhere.
+  void (*cross_entropy_backward)(T* out, T grad, int64_t place, const T* result, int64_t n);
 };
 
 /// Sums over contiguous runs are taken in vectors and returned in f64, so that long chains of runs lose nothing.

@@ -60,13 +60,23 @@ void log_softmax_backward(T* out, const T* grad, const T* result, int64_t n) {
   });
 }
 
+template <class T>
+void cross_entropy_backward(T* out, T grad, int64_t place, const T* result, int64_t n) {
+  const Vec<T> at_place = grad - v_exp(read(result + place, 1)) * grad;
+  for_each_vector<T>(
+      n, [&](int64_t i, int64_t count) { write<T>(out + i, T{0} - v_exp(read(result + i, count)) * grad, count); });
+  write<T>(out + place, at_place, 1);
+}
+
 }  // namespace
 
 SoftmaxRows<float> softmax_rows(float) {
-  return {softmax<float>, log_softmax<float>, softmax_backward<float>, log_softmax_backward<float>};
+  return {softmax<float>, log_softmax<float>, softmax_backward<float>, log_softmax_backward<float>,
+          cross_entropy_backward<float>};
 }
 SoftmaxRows<double> softmax_rows(double) {
-  return {softmax<double>, log_softmax<double>, softmax_backward<double>, log_softmax_backward<double>};
+  return {softmax<double>, log_softmax<double>, softmax_backward<double>, log_softmax_backward<double>,
+          cross_entropy_backward<double>};
 }
 
 }  // namespace terra::cpu::TERRA_ISA
