@@ -29,8 +29,24 @@ BENCHMARKS = {
         "the same with caches flushed before each call (the flush is subtracted)", "blocks", "call_flushed", "",
         ("captured", "eager"),
     ),
+    "call_module": Benchmark(
+        "a module of 50 sub-modules, 16 elements each", "blocks", "call_module", "250 ns above the graph",
+        ("captured", "eager"),
+    ),
+    "lstm": Benchmark(
+        "one training step of a 2-layer LSTM as a loop over 20 steps", "blocks", "lstm", ">= 2x", ("captured", "eager")
+    ),
+    "ptb": Benchmark(
+        "one training step of the PTB language model, gradients clipped", "blocks", "ptb", ">= 1.4x",
+        ("captured", "eager"),
+    ),
     "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
     "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),
     "memory": Benchmark("peak memory of LeNet steps over that of the import", "memory", "lenet", "<= the peer's"),
+    "recording": Benchmark("captures of a frame of 20,000 instructions", "recording", "long_frame", "<= 20 ms each"),
+    "recording_resnet": Benchmark("captures of the training step of ResNet-50", "recording", "resnet50", "<= 1000 ms"),
+    "hook_calls": Benchmark("pure Python: calls", "slowdown", "plain_calls", "<= 1.4x"),
+    "hook_attributes": Benchmark("pure Python: attributes and containers", "slowdown", "plain_attributes", "<= 1.1x"),
+    "hook_generators": Benchmark("pure Python: generators", "slowdown", "plain_generators", "<= 1.1x"),
     "startup": Benchmark("import, and a tensor of two ones", "startup", "", "<= 150 ms, <= 80 MB"),
 }  # fmt: skip

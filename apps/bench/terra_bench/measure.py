@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+from .subject import Subject
+
 BLOCK_SECONDS = 0.25
 STEPS_SHOWN = (1, 2, 5, 10, 100)
 
@@ -124,6 +126,44 @@ def memory(name, benchmark, ours, peer, rounds):
     return [row(name, benchmark, "peak over import", taken["ours"], taken["peer"], "MB", ours.threads, peer)]
 
 
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+def slowdown(name, benchmark, ours, peer, rounds):
+    """Programs without tensors: blocks with the frame hook over blocks without it, and these over the system's Python."""
+    subjects = {
+        "auto": ours, "off": ours.with_variables(TERRA_CAPTURE="off"), "python3": Subject("python", [SYSTEM_PYTHON], 1),
+    }  # fmt: skip
+    workers = {who: subject.start(benchmark.program, who) for who, subject in subjects.items()}
+    calls = {who: calls_for(worker) for who, worker in workers.items()}
+    taken = {who: [] for who in workers}
+    for _ in range(rounds):
+        for who, worker in workers.items():
+            taken[who].append(worker.block(calls[who]))
+    for worker in workers.values():
+        worker.stop()
+    return [
+        row(name, benchmark, f"{a} / {b}", [x / y for x, y in zip(taken[a], taken[b])], [], "x", 1)
+        for a, b in (("auto", "off"), ("off", "python3"))
+    ]
+
+
+def recording(name, benchmark, ours, peer, rounds):
+    """What captures cost in a fresh process: recording and optimizing, the frames' own work aside."""
+    total, each = [], []
+    for _ in range(3):
+        worker = ours.start(benchmark.program, "captured")
+        worker.block(8)
+        stats = worker.ask(do="stats")["stats"]
+        total.append(stats["capture_ms"])
+        each.append(stats["capture_ms"] / max(1, stats["recordings"]))
+        worker.stop()
+    return [
+        row(name, benchmark, "all recordings", total, [], "ms", ours.threads),
+        row(name, benchmark, "per recording", each, [], "ms", ours.threads),
+    ]
+
+
 RESIDENT = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 
 
@@ -148,4 +188,7 @@ def startup(name, benchmark, ours, peer, rounds):
     ]
 
 
-WAYS = {"blocks": blocks, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup}
+WAYS = {
+    "blocks": blocks, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup, "slowdown": slowdown,
+    "recording": recording,
+}  # fmt: skip

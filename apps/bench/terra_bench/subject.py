@@ -12,10 +12,14 @@ POOL_VARIABLES = ("OPENBLAS_", "MKL_", "OMP_", "KMP_", "BLIS_", "GOTO_", "DNNL_"
 class Subject:
     """`command` runs a script in the interpreter."""
 
-    def __init__(self, kind, command, threads):
+    def __init__(self, kind, command, threads, **variables):
         self.kind = kind
         self.command = command
         self.threads = threads
+        self.variables = variables
+
+    def with_variables(self, **variables):
+        return Subject(self.kind, self.command, self.threads, **variables)
 
     def has(self, program):
         """Whether there is a form of the program that the interpreter can run. JAX has its own, in programs/jax_*.py."""
@@ -25,7 +29,7 @@ class Subject:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(POOL_VARIABLES)}
         kept |= {"PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": ""}
         kept |= {"TERRA_THREADS": str(self.threads)} if self.kind == "terra" else {"OMP_NUM_THREADS": str(self.threads)}
-        return kept
+        return kept | self.variables
 
     def start(self, program, variant):
         return Worker(self, program, variant)

@@ -42,10 +42,13 @@ def import_jax(threads):
     return jax
 
 
+LIBRARIES = {"terra": import_torch, "torch": import_torch, "jax": import_jax, "python": lambda threads: None}
+
+
 def main():
     kind, program, variant, threads = *sys.argv[1:4], int(sys.argv[4])
     begin = time.perf_counter()
-    library = import_jax(threads) if kind == "jax" else import_torch(threads)
+    library = LIBRARIES[kind](threads)
     imported = time.perf_counter()
     reset_peak()
     base = status_kilobytes("VmHWM")
@@ -54,7 +57,7 @@ def main():
     with mode:
         name = "jax_" + program if kind == "jax" else program
         step = importlib.import_module("programs." + name).build(library)
-        answer(version=f"{kind} {library.__version__}", import_seconds=imported - begin)
+        answer(version=f"{kind} {getattr(library, '__version__', sys.version.split()[0])}", import_seconds=imported - begin)
         for line in sys.stdin:
             serve(json.loads(line), step, base, capture)
 

@@ -13,8 +13,9 @@ TEST_CASE("the graph of a convolutional training step", "[golden]") {
     Tensor y = Tensor::empty(Dims{2}, DType::I64);
     y->data_as<int64_t>()[0] = 1;
     y->data_as<int64_t>()[1] = 3;
-    return std::vector<Tensor>{filled({2, 1, 8, 8}, 1), y, leaf(filled({4, 1, 3, 3}, 2)), leaf(filled({4}, 3)),
-                               leaf(filled({5, 64}, 4)), leaf(filled({5}, 5))};
+    return std::vector<Tensor>{filled({2, 1, 8, 8}, 1),       y,
+                               leaf(filled({4, 1, 3, 3}, 2)), leaf(filled({4}, 3)),
+                               leaf(filled({5, 64}, 4)),      leaf(filled({5}, 5))};
   };
   start();
   TraceMaker t(make());
@@ -26,8 +27,10 @@ TEST_CASE("the graph of a convolutional training step", "[golden]") {
   t.grad_mode(false);
   std::vector<TraceId> grads;
   for (TraceId w : {2, 3, 4, 5}) grads.push_back(t.read_grad(w));
-  t.call_many("sgd_update", {L{{2, 3, 4, 5}}, L{grads}, L{{}}, Arg(0.1), Arg(0.0), Arg(0.0), Arg(0.0), Arg(false),
-                             Arg(false), Arg(false)}, 0);
+  t.call_many(
+      "sgd_update",
+      {L{{2, 3, 4, 5}}, L{grads}, L{{}}, Arg(0.1), Arg(0.0), Arg(0.0), Arg(0.0), Arg(false), Arg(false), Arg(false)},
+      0);
   t.grad_mode(true);
   t.output(t.item(loss, Scalar::Kind::Float));
   require_same(t.trace, make);
@@ -37,8 +40,8 @@ TEST_CASE("the graph of a convolutional training step", "[golden]") {
   const std::string text = compile(t.trace)->text();
   INFO(text);
   size_t at = 0;
-  for (const char* op : {"conv2d(", "relu(", "max_pool2d_with_indices(", "view(", "linear(", "log_softmax(", "nll_loss_forward(",
-                         "nll_loss_backward(", "log_softmax_backward(", "max_pool2d_backward(", "threshold_backward(",
+  for (const char* op : {"conv2d(", "relu(", "max_pool2d_with_indices(", "view(", "linear(", "log_softmax(",
+                         "nll_loss_forward(", "cross_entropy_backward(", "max_pool2d_backward(", "threshold_backward(",
                          "conv2d_backward_weight(", "sgd_update(", "return"}) {
     INFO(op);
     const size_t found = text.find(op, at);
