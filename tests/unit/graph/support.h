@@ -59,6 +59,8 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 std::string bits(const Tensor& t);
+/// Of a run that has ended.
+Outcome outcome_of(const std::vector<Tensor>& inputs, const std::vector<RunOutput>& outputs);
 
 using MakeInputs = std::function<std::vector<Tensor>()>;
 

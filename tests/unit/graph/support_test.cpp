@@ -149,6 +149,13 @@ std::string text_of(const RunOutput& v) {
 
 }  // namespace
 
+Outcome outcome_of(const std::vector<Tensor>& inputs, const std::vector<RunOutput>& outputs) {
+  Outcome o;
+  for (const RunOutput& v : outputs) o.outputs.push_back(text_of(v));
+  describe_inputs(inputs, o);
+  return o;
+}
+
 Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars) {
   const std::vector<Tensor> inputs = make();
   Replay replay(trace);
@@ -180,10 +187,7 @@ Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vect
     const RunResult r = compiled->run(inputs, scalars, nullptr, outputs);
     REQUIRE(r.status == RunStatus::Done);
   }
-  Outcome o;
-  for (const RunOutput& v : outputs) o.outputs.push_back(text_of(v));
-  describe_inputs(inputs, o);
-  return o;
+  return outcome_of(inputs, outputs);
 }
 
 void require_same(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars) {

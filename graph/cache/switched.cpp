@@ -1,0 +1,183 @@
+#include "graph/cache/switched.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/errors/errors.h"
+#include "graph/cache/run.h"
+#include "graph/ir/print.h"
+#include "graph/ir/verify.h"
+#include "graph/passes/pipeline.h"
+#include "graph/trace/build.h"
+#include "graph/trace/merge.h"
+
+namespace terra::graph {
+namespace {
+
+/// How the tensors of a path were laid out when it was recorded.
+struct Layout {
+  DType dtype;
+  Dims sizes, strides;
+  int64_t offset;
+
+  bool fits(const TensorImpl& t) const {
+    return t.dtype == dtype && t.offset == offset && t.sizes == sizes && t.strides == strides;
+  }
+};
+
+struct Branch {
+  explicit Branch(MergedPaths merged)
+      : leaves(std::move(merged.leaves)),
+        tensors_of(std::move(merged.tensors_of)),
+        scalars_of(std::move(merged.scalars_of)),
+        assert_index(merged.assert_index),
+        last(leaves.front()) {
+    verify(merged.program.graph, Stage::Captured, "merged from several paths");
+    optimize(merged.program.graph, Phase::Whole);
+    optimize(merged.program.graph, Phase::Part);
+    runner = std::make_unique<Runner>(std::move(merged.program));
+    for (int truth : {0, 1})
+      if (merged.cases[truth]) cases[truth] = std::make_unique<Branch>(std::move(*merged.cases[truth]));
+  }
+
+  bool is_leaf() const { return !cases[0]; }
+  /// The position of a path among `leaves`, or -1.
+  int position(uint32_t path) const {
+    const auto found = std::find(leaves.begin(), leaves.end(), path);
+    return found == leaves.end() ? -1 : static_cast<int>(found - leaves.begin());
+  }
+
+  std::unique_ptr<Runner> runner;
+  std::vector<uint32_t> leaves;
+  std::vector<std::vector<uint32_t>> tensors_of, scalars_of;
+  uint32_t assert_index;
+  uint32_t last;  ///< the path that a run took here last
+  std::unique_ptr<Branch> cases[2];
+};
+
+class Tree final : public Switched {
+ public:
+  Tree(MergedPaths merged, std::vector<std::vector<Layout>> layouts)
+      : root_(std::move(merged)), layouts_(std::move(layouts)) {}
+
+  RunResult run(uint32_t likely, const Caller& caller, std::vector<RunOutput>& outputs, uint32_t& path) override {
+    Walk walk{likely, caller, outputs, path, {}, {}, {}};
+    walk.inputs.resize(layouts_.size(), nullptr);
+    return run(root_, walk);
+  }
+
+  std::string text() const override { return text(root_, 0); }
+  size_t node_count() const override { return count(root_); }
+
+ private:
+  /// One run on its way from the root to a leaf.
+  struct Walk {
+    uint32_t likely;
+    const Caller& caller;
+    std::vector<RunOutput>& outputs;
+    uint32_t& path;
+    std::vector<const PathInputs*> inputs;  ///< by path, where asked for
+    std::vector<Tensor> tensors;            ///< results of the programs above
+    std::vector<Scalar> scalars;
+  };
+
+  const PathInputs* inputs_of(uint32_t path, Walk& walk) const {
+    if (!walk.inputs[path]) {
+      walk.inputs[path] = walk.caller.inputs(path);
+      if (!walk.inputs[path]) return nullptr;
+      const std::vector<Tensor>& tensors = walk.inputs[path]->tensors;
+      for (size_t i = 0; i < tensors.size(); ++i)
+        if (!layouts_[path][i].fits(*tensors[i])) return nullptr;
+    }
+    return walk.inputs[path];
+  }
+
+  RunResult run(Branch& branch, Walk& walk) {
+    walk.path = branch.position(walk.likely) >= 0 ? walk.likely : branch.last;
+    const PathInputs* inputs = inputs_of(walk.path, walk);
+    if (!inputs) return {RunStatus::Refused, 0};
+    return branch.is_leaf() ? run_leaf(branch, *inputs, walk) : run_shared(branch, *inputs, walk);
+  }
+
+  /// The rest runs where the shared part would commit, so that everything is undone when anything fails below.
+  RunResult run_shared(Branch& branch, const PathInputs& inputs, Walk& walk) {
+    const auto position = static_cast<size_t>(branch.position(walk.path));
+    std::vector<Tensor> tensors;
+    std::vector<Scalar> scalars;
+    for (uint32_t i : branch.tensors_of[position]) tensors.push_back(inputs.tensors[i]);
+    for (uint32_t i : branch.scalars_of[position]) scalars.push_back(inputs.scalars[i]);
+    tensors.insert(tensors.end(), walk.tensors.begin(), walk.tensors.end());
+    scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
+    Runner::Made made;
+    RunResult below;
+    bool asked = false;
+    const auto go_on = [&] {
+      asked = true;
+      std::vector<RunOutput> results;
+      branch.runner->collect(made, results);
+      const bool truth = std::get<Scalar>(results.back()).to_bool();
+      results.pop_back();
+      for (RunOutput& result : results) {
+        if (auto* tensor = std::get_if<Tensor>(&result))
+          walk.tensors.push_back(std::move(*tensor));
+        else
+          walk.scalars.push_back(std::get<Scalar>(result));
+      }
+      below = run(*branch.cases[truth], walk);
+      if (below.status == RunStatus::Done) branch.last = walk.path;
+      return below.status == RunStatus::Done;
+    };
+    const RunResult shared = branch.runner->run(tensors, scalars, {}, interrupt_poll(), go_on, made);
+    return asked ? below : shared;
+  }
+
+  RunResult run_leaf(Branch& branch, const PathInputs& inputs, Walk& walk) {
+    std::vector<Tensor> tensors = inputs.tensors;
+    std::vector<Scalar> scalars = inputs.scalars;
+    tensors.insert(tensors.end(), walk.tensors.begin(), walk.tensors.end());
+    scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
+    Runner::Made made;
+    const auto ready = [&] {
+      branch.runner->collect(made, walk.outputs);
+      return !walk.caller.before_commit || walk.caller.before_commit(walk.path);
+    };
+    const RunResult result = branch.runner->run(tensors, scalars, {}, interrupt_poll(), ready, made);
+    if (result.status == RunStatus::Done) branch.runner->publish(tensors, made);
+    return result;
+  }
+
+  static size_t count(const Branch& branch) {
+    const size_t own = count_nodes(branch.runner->graph());
+    return branch.is_leaf() ? own : own + 1 + count(*branch.cases[0]) + count(*branch.cases[1]);
+  }
+
+  static std::string text(const Branch& branch, size_t depth) {
+    const std::string pad(2 * depth, ' ');
+    std::istringstream lines(print(branch.runner->graph(), false));
+    std::string out;
+    for (std::string line; std::getline(lines, line);) out += pad + line + "\n";
+    if (branch.is_leaf()) return out;
+    for (int truth : {1, 0})
+      out += pad + (truth ? "if true:\n" : "if false:\n") + text(*branch.cases[truth], depth + 1);
+    return out;
+  }
+
+  Branch root_;
+  std::vector<std::vector<Layout>> layouts_;  // by path
+};
+
+}  // namespace
+
+std::shared_ptr<Switched> compile_switch(const std::vector<const Trace*>& paths) {
+  std::vector<Program> programs;
+  std::vector<std::vector<Layout>> layouts;
+  for (const Trace* trace : paths) {
+    programs.push_back(build(*trace));
+    auto& layout = layouts.emplace_back();
+    for (const TraceInput& in : trace->inputs)
+      if (in.kind == TraceInput::Kind::Tensor) layout.push_back({in.meta.dtype, in.meta.sizes, in.strides, in.offset});
+  }
+  return std::make_shared<Tree>(merge_paths(std::move(programs)), std::move(layouts));
+}
+
+}  // namespace terra::graph
