@@ -1,6 +1,6 @@
-"""Writes the type stub of the package `terra` and the reference page of its ops, both from the op records.
+"""Writes the type stub of the package `terra` and its reference pages, from the op records and the table of reasons.
 
-usage: terra-run stubs.py [--stub FILE] [--page FILE]"""
+usage: terra-run stubs.py [--stub FILE] [--page FILE] [--reasons FILE]"""
 
 import argparse
 import inspect
@@ -117,12 +117,23 @@ def page():
     return "\n".join(lines)
 
 
+def reasons():
+    """Why frames are not captured, by the number that reports give."""
+    lines = ["# Reasons", "", "The numbers that `terra-run --explain` and `--report` give.", ""]
+    for number, sentence, hint, example in C.capture_reasons():
+        lines += [f"## {number}: a frame {sentence}" if number else "## 0: captured", ""]
+        lines += [hint[0].upper() + hint[1:] + ".", ""] if hint else []
+        lines += ["```python", example, "```", ""] if example != "-" else []
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stub", help="file to write the type stub to")
     parser.add_argument("--page", help="file to write the reference page to")
+    parser.add_argument("--reasons", help="file to write the table of reasons to")
     options = parser.parse_args()
-    for path, text in ((options.stub, stub), (options.page, page)):
+    for path, text in ((options.stub, stub), (options.page, page), (options.reasons, reasons)):
         if path:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text())

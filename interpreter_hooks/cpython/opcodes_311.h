@@ -107,6 +107,12 @@
   X(RAISE_VARARGS, arg, 0, L)                                  \
   X(RERAISE, 1, 0, L)                                          \
   /* imports */                                                \
+  X(MATCH_MAPPING, 0, 1, N)                                    \
+  X(MATCH_SEQUENCE, 0, 1, N)                                   \
+  X(MATCH_KEYS, 0, 1, N)                                       \
+  X(MATCH_CLASS, 3, 1, N)                                      \
+  X(SET_ADD, 1, 0, N)                                          \
+  X(SET_UPDATE, 1, 0, N)                                       \
   X(IMPORT_NAME, 2, 1, N)                                      \
   X(IMPORT_FROM, 0, 1, N)
 /* clang-format on */

@@ -46,6 +46,7 @@ CodeRecord* record_of(PyCodeObject* code) {
   constexpr int refused = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
                      record->file.compare(0, 7, "<frozen") != 0;
+  if (!record->eligible) record->why = {Reason::NotEligible, "", record->file, record->line};
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot(), record.get()) < 0) {
     PyErr_Clear();
     return nullptr;
@@ -64,6 +65,7 @@ void reset_records() {
     fresh.file = record->file;
     fresh.line = record->line;
     fresh.eligible = record->eligible;
+    if (!fresh.eligible) fresh.why = record->why;
     *record = std::move(fresh);
   }
 }

@@ -89,6 +89,18 @@ PyObject* capture_reset(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
+/// [(number, sentence, hint, example)]
+PyObject* capture_reasons(PyObject*, PyObject*) {
+  PyObject* list = PyList_New(0);
+  for (int number = 0; list && number < static_cast<int>(Reason::Count_); number++) {
+    const ReasonText& reason = reason_text(static_cast<Reason>(number));
+    PyObject* row = Py_BuildValue("(isss)", number, reason.text, reason.hint, reason.example);
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
+
 }  // namespace
 
 PyMethodDef capture_methods[] = {
@@ -99,6 +111,7 @@ PyMethodDef capture_methods[] = {
     {"capture_explain", capture_explain, METH_O, "The same for one function."},
     {"capture_graphs", capture_graphs, METH_O, "The optimized graphs of one function's entries, as text."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
+    {"capture_reasons", capture_reasons, METH_NOARGS, "The table of reasons."},
     {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded and a miss raises."},
     {"capture_reset", capture_reset, METH_NOARGS, "Forgets all entries and counters of functions."},
     {nullptr, nullptr, 0, nullptr}};

@@ -37,4 +37,15 @@ Value Recording::exception_attribute(Value& exception, PyObject* name, PyObject*
   return {};
 }
 
+bool Recording::keeps_exception_field(Value& owner, PyObject* name) {
+  if (!PyExceptionInstance_Check(owner.object)) return false;
+  Shadow* known = find(owner.object);
+  if (!known || known->outside) return false;
+  const char* text = PyUnicode_AsUTF8(name);
+  for (const char* field : {"__traceback__", "__cause__", "__context__", "__suppress_context__"}) {
+    if (!std::strcmp(text, field)) return true;
+  }
+  return false;
+}
+
 }  // namespace terra::capture

@@ -16,7 +16,8 @@ std::array<Opcode, 256> make_table() {
                         [](int arg [[maybe_unused]]) -> int { return push_count; }, next_kind, nullptr};
   TERRA_OPCODES(TERRA_ROW)
 #undef TERRA_ROW
-  for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(), exception_rules()}) {
+  for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(), exception_rules(), match_rules(),
+                        import_rules()}) {
     for (size_t i = 0; i < list.count; i++) table[list.rules[i].opcode].rule = &list.rules[i];
   }
   RaiseRuleList raising = raise_rules();

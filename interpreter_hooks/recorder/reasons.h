@@ -41,6 +41,7 @@ enum class Reason : int {
 struct ReasonText {
   const char* text;
   const char* hint;
+  const char* example = "";  ///< a line of a program that ends with it; "-" where no program can
 };
 
 const ReasonText& reason_text(Reason reason);

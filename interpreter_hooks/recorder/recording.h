@@ -148,6 +148,8 @@ class Recording {
   // ---- exceptions made inside (exceptions.cpp) ----
   Value exception_attribute(Value& exception, PyObject* name, PyObject* result);
   std::vector<Value> exception_arguments(Shadow& exception);
+  /// A link or traceback of an exception made inside, which can only be seen inside.
+  bool keeps_exception_field(Value& owner, PyObject* name);
 
   // ---- calls (call_sites.cpp, calls.cpp, bind.cpp) ----
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,

@@ -41,6 +41,8 @@ RuleList jump_rules();
 RuleList call_rules();
 RuleList iteration_rules();
 RuleList exception_rules();
+RuleList match_rules();
+RuleList import_rules();
 
 struct RaiseRule {
   int opcode;

@@ -37,6 +37,10 @@ void load_method(Recording& r, ShadowFrame& f) {
 
 void begin_store_attribute(Recording& r, ShadowFrame& f) {
   PyObject *owner = f.pending.in[1].object, *name = f.name(f.pending.arg);
+  if (r.keeps_exception_field(f.pending.in[1], name)) {
+    f.pending.access = Access::Exception;
+    return;
+  }
   if (r.can_store_attribute(owner, name)) {
     f.pending.access = Access::Instance;
     return;
@@ -47,6 +51,7 @@ void store_attribute(Recording& r, ShadowFrame& f) {
   Pending& pending = f.pending;
   Value& owner = pending.in[1];
   PyObject* name = f.name(pending.arg);
+  if (pending.access == Access::Exception) return;  // read from the exception itself when it is asked for
   if (pending.access == Access::Instance) return r.store_attribute(owner, name, pending.in[0]);
   if (pending.reported) return;
   if (pending.returns.empty()) {

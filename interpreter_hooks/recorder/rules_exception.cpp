@@ -57,7 +57,14 @@ void push_exception_info(Recording& r, ShadowFrame& f) {
 
 void check_match(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
-void begin_import(Recording& r, ShadowFrame&) { r.stop(Reason::Import); }
+/// An exception from outside would keep a traceback that no replay can give it.
+void begin_raise(Recording& r, ShadowFrame& f) {
+  for (Value& value : f.pending.in) {
+    if (!PyExceptionInstance_Check(value.object)) continue;
+    Shadow* known = r.find(value.object);
+    if (!known || known->outside) r.stop(Reason::OpaqueRaise, "an exception made elsewhere is raised");
+  }
+}
 
 constexpr Rule rules[] = {
     {BEFORE_WITH, begin_with, with},
@@ -65,9 +72,8 @@ constexpr Rule rules[] = {
     {PUSH_EXC_INFO, nullptr, push_exception_info},
     {CHECK_EXC_MATCH, nullptr, check_match},
     {POP_EXCEPT, nullptr, nullptr},
-    {RAISE_VARARGS, nullptr, nullptr},
+    {RAISE_VARARGS, begin_raise, nullptr},
     {RERAISE, nullptr, nullptr},
-    {IMPORT_NAME, begin_import, nullptr},
 };
 
 }  // namespace

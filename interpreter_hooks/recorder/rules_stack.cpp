@@ -71,6 +71,22 @@ void store_global(Recording& r, ShadowFrame& f) {
   r.dict_store(globals, f.name(f.pending.arg), f.pending.in[0], f.pending.extra.known());
 }
 
+/// Only a cell of the frame's own: an empty one from outside is nothing that an effect could make.
+void begin_delete_deref(Recording& r, ShadowFrame& f) {
+  Shadow* cell = r.find(cell_at(f));
+  if (!cell || cell->outside) r.stop(Reason::UnmodelledContainer, "del of a variable of an outer function");
+}
+void delete_deref(Recording& r, ShadowFrame& f) { r.find(cell_at(f))->content = Value(); }
+
+void begin_delete_global(Recording& r, ShadowFrame& f) {
+  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  r.dict_item(globals, f.name(f.pending.arg));  // that it is there is a fact
+}
+void delete_global(Recording& r, ShadowFrame& f) {
+  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  r.dict_delete(globals, f.name(f.pending.arg));
+}
+
 void load_assertion_error(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
 constexpr Rule rules[] = {
@@ -90,6 +106,8 @@ constexpr Rule rules[] = {
     {STORE_DEREF, nullptr, store_deref},
     {LOAD_GLOBAL, nullptr, load_global},
     {STORE_GLOBAL, begin_store_global, store_global},
+    {DELETE_DEREF, begin_delete_deref, delete_deref},
+    {DELETE_GLOBAL, begin_delete_global, delete_global},
     {LOAD_ASSERTION_ERROR, nullptr, load_assertion_error},
 };
 

@@ -6,13 +6,16 @@
     print(*terra.capture.graphs(f))          # what it runs as
 """
 
+import collections
 import contextlib
 import functools
 import json
 
 import _terra_C as C
 
-__all__ = ["explain", "freeze", "graphs", "mode", "off", "reset", "stats"]
+__all__ = ["Reason", "explain", "freeze", "graphs", "mode", "off", "reasons", "reset", "stats"]
+
+Reason = collections.namedtuple("Reason", "number sentence hint example")
 
 
 class mode(contextlib.ContextDecorator):
@@ -66,6 +69,11 @@ def graphs(function):
 def stats():
     """What --report writes, as a dict."""
     return json.loads(C.capture_report())
+
+
+def reasons():
+    """The table behind the reason numbers of reports: why a frame was not captured, or not as a whole."""
+    return [Reason(*row) for row in C.capture_reasons()]
 
 
 def freeze(on=True):

@@ -1,0 +1,77 @@
+// Imports inside the frame: of modules that are loaded. That sys.modules holds them is a fact; loading one is not
+// captured.
+#include "interpreter_hooks/recorder/rules.h"
+
+#include <opcode.h>
+
+#include <cstring>
+#include <string>
+
+namespace terra::capture {
+
+namespace {
+
+/// sys.modules[name], read as a fact; null where it isn't there.
+PyObject* loaded(Recording& r, const std::string& name) {
+  PyObject* modules = PyImport_GetModuleDict();
+  if (!r.find(modules)) r.put(modules, Value::fact(modules), true, "sys.modules");
+  Value dict = Value::fact(modules);
+  PyObject* key = PyUnicode_FromString(name.c_str());
+  r.hold(key);
+  Py_DECREF(key);
+  Value module = r.dict_item(dict, key);
+  return module.known() && PyModule_Check(module.object) ? module.object : nullptr;
+}
+
+/// Replacing __import__ replaces what the statement means.
+bool is_own_import(Recording& r, ShadowFrame& f) {
+  static PyObject* name = PyUnicode_InternFromString("__import__");
+  PyObject* builtins = f.callee()->func_builtins;
+  Value dict = Value::fact(builtins);
+  if (!r.find(builtins)) r.put(builtins, dict, true, "builtins");
+  Value import = r.dict_item(dict, name);
+  if (!import.known() || !PyCFunction_Check(import.object)) return false;
+  return !std::strcmp(reinterpret_cast<PyCFunctionObject*>(import.object)->m_ml->ml_name, "__import__");
+}
+
+/// Operands: level, names to take from the module. The result is the module, or its outermost package.
+void begin_import(Recording& r, ShadowFrame& f) {
+  std::string name = PyUnicode_AsUTF8(f.name(f.pending.arg));
+  bool relative = PyObject_IsTrue(f.pending.in[0].object), outermost = f.pending.in[1].object == Py_None;
+  if (relative || !is_own_import(r, f)) return r.stop(Reason::Import, name);
+  PyObject* module = nullptr;
+  for (size_t end = name.find('.'); r.alive(); end = name.find('.', end + 1)) {
+    PyObject* part = loaded(r, name.substr(0, end));
+    if (!part) return r.stop(Reason::Import, name);
+    if (!module || !outermost) module = part;
+    if (end == std::string::npos) break;
+  }
+  f.pending.extra = Value::fact(module);
+}
+void import_name(Recording& r, ShadowFrame& f) {
+  f.pending.used_returns = true;  // a package's names go through a function of importlib
+  if (f.real(1) != f.pending.extra.object) return r.stop(Reason::Import, PyUnicode_AsUTF8(f.name(f.pending.arg)));
+  f.push(f.pending.extra);
+}
+
+void import_from(Recording& r, ShadowFrame& f) {
+  Value owner = f.top();
+  PyObject* name = f.name(f.pending.arg);
+  if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
+  Value dict = Value::fact(PyModule_GetDict(owner.object));
+  if (!r.find(dict.object)) r.put(dict.object, dict, true, PyModule_GetName(owner.object));
+  Value value = r.dict_item(dict, name);
+  if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
+  f.push(value);
+}
+
+constexpr Rule rules[] = {
+    {IMPORT_NAME, begin_import, import_name},
+    {IMPORT_FROM, nullptr, import_from},
+};
+
+}  // namespace
+
+RuleList import_rules() { return {rules, std::size(rules)}; }
+
+}  // namespace terra::capture
