@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <unistd.h>
@@ -92,6 +93,11 @@ std::string explain(const CodeRecord& record) {
     text += "  entry: " + std::to_string(entry->hits) + " hits, " + std::to_string(entry->misses) + " misses" +
             (entry->last_miss.empty() ? "" : "; last miss: " + entry->last_miss) + "\n";
     for (auto& line : entry->entry.texts(entry->file, false)) text += "    " + line + "\n";
+    if (entry->paths) {
+      text += "    path " + std::to_string(entry->path) + " of " + std::to_string(entry->paths->size()) +
+              " that run as one graph with switches, of " + std::to_string(entry->paths->graph().node_count()) +
+              " nodes\n";
+    }
     if (entry->graph) text += "    graph of " + std::to_string(entry->graph->node_count()) + " nodes\n";
     for (auto& line : entry->late.texts(entry->file, false)) text += "    after it: " + line + "\n";
     for (auto& line : entry->effects.program().texts(entry->file, false)) text += "    effect: " + line + "\n";

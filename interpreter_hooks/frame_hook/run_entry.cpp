@@ -1,6 +1,7 @@
 #include "interpreter_hooks/frame_hook/run_entry.h"
 
 #include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
@@ -9,25 +10,6 @@
 namespace terra::capture {
 
 namespace {
-
-/// Registers of one run: on the C stack unless the entry is very long.
-class Space {
- public:
-  explicit Space(const RegisterFile& file) : file_(file) {
-    if (file.words() > inline_words) heap_.resize(file.words());
-    registers_ = file.prepare(heap_.empty() ? inline_ : heap_.data());
-  }
-  ~Space() { file_.release(registers_); }
-  Space(const Space&) = delete;
-  PyObject** registers() { return registers_; }
-
- private:
-  static constexpr size_t inline_words = 2048;
-  const RegisterFile& file_;
-  PyObject* inline_[inline_words];
-  std::vector<PyObject*> heap_;
-  PyObject** registers_;
-};
 
 terra::Scalar scalar_of(PyObject* number) {
   if (PyBool_Check(number)) return terra::Scalar(number == Py_True);
@@ -45,35 +27,46 @@ PyObject* number_of(const terra::Scalar& scalar) {
 
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
-  std::vector<Tensor> tensors;
-  std::vector<terra::Scalar> scalars;
+  graph::PathInputs inputs;
   std::vector<graph::RunOutput> outputs;
-  for (Register r : entry.tensors) tensors.emplace_back(Ref<TensorImpl>(tensor_of(run.registers[r])));
+  if (!read_inputs(entry, run, inputs)) return false;
+  auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
+  graph::RunResult result = entry.graph->run(inputs.tensors, inputs.scalars, before_commit, outputs);
+  if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
+  if (result.status != graph::RunStatus::Done) return false;
+  take_outputs(entry, run, outputs);
+  return true;
+}
+
+}  // namespace
+
+bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs) {
+  for (Register r : entry.tensors) inputs.tensors.emplace_back(Ref<TensorImpl>(tensor_of(run.registers[r])));
   for (Register r : entry.scalars) {
-    scalars.push_back(scalar_of(run.registers[r]));
-    if (PyErr_Occurred()) {  // an int that doesn't fit
+    inputs.scalars.push_back(scalar_of(run.registers[r]));
+    if (PyErr_Occurred()) {
       PyErr_Clear();
       return false;
     }
   }
-  // Numbers that the graph read from tensors decide, before anything is published, whether the run counts.
-  auto before_commit = [&] {
-    if (refuse) return false;
-    if (!entry.late_decides) return true;
-    if (outputs.size() != entry.outputs.size()) return false;
-    for (size_t i = 0; i < entry.outputs.size() && i < outputs.size(); i++) {
-      if (auto* scalar = std::get_if<terra::Scalar>(&outputs[i])) {
-        run.registers[entry.outputs[i]] = number_of(*scalar);
-      }
+  return true;
+}
+
+bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt) {
+  if (!entry.late_decides) return true;
+  if (outputs.size() != entry.outputs.size()) return false;
+  for (size_t i = 0; i < entry.outputs.size(); i++) {
+    if (auto* scalar = std::get_if<terra::Scalar>(&outputs[i])) {
+      run.registers[entry.outputs[i]] = number_of(*scalar);
     }
-    attempt.missed_at = entry.late.run(run);
-    attempt.late = attempt.missed_at >= 0;
-    if (attempt.late) attempt.branch = entry.branch_of_late_guard(attempt.missed_at);
-    return attempt.missed_at < 0;
-  };
-  graph::RunResult result = entry.graph->run(tensors, scalars, before_commit, outputs);
-  if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
-  if (result.status != graph::RunStatus::Done) return false;
+  }
+  attempt.missed_at = entry.late.run(run);
+  attempt.late = attempt.missed_at >= 0;
+  if (attempt.late) attempt.branch = entry.branch_of_late_guard(attempt.missed_at);
+  return attempt.missed_at < 0;
+}
+
+void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs) {
   for (size_t i = 0; i < entry.outputs.size(); i++) {
     PyObject*& place = run.registers[entry.outputs[i]];
     if (auto* tensor = std::get_if<Tensor>(&outputs[i])) {
@@ -83,14 +76,11 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
     }
   }
   if (!entry.late_decides) entry.late.run(run);
-  return true;
 }
 
-}  // namespace
-
 bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
-  Space space(entry.file);
-  Run run{space.registers(), arguments, function};
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
   bool relaxed = false;
   entry.entry.run_past(run, [&](const Word* at) {
     if (static_cast<Op>(head(at).kind) == Op::Pinned) return true;
@@ -104,8 +94,8 @@ bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* f
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
   Attempt attempt;
-  Space space(entry.file);
-  Run run{space.registers(), arguments, function};
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
   Fault fault;
   if (chaos_is_on()) [[unlikely]] {
     fault = next_fault(entry.entry.guards(), entry.graph != nullptr);

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "graph/cache/switched.h"
 #include "interpreter_hooks/recorder/entry.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -26,6 +27,13 @@ struct Attempt {
 /// After a miss: relaxes every number whose guard fails for these arguments (not only the first one), up to the first
 /// guard that fails for another reason. True if any was a fact until now.
 bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);
+
+/// The inputs of the entry's graph, out of the registers. False: an int doesn't fit.
+bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs);
+/// Before the commit: whether numbers that the graph read from tensors let the run count.
+bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt);
+/// After the commit: what the graph made, into the registers, and the rest of the host arithmetic.
+void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs);
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
 

@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
 
 #include <algorithm>
@@ -19,13 +20,20 @@ class Search {
   Served run(PyObject** result) {
     const uint64_t key = record_.entries.size() > 1 ? call_key(arguments_, function_) : 0;
     const std::shared_ptr<Entry> first = record_.entries.likely(key);
-    if (attempt(first, result)) return Served::Done;
+    std::shared_ptr<Entry> taken = first;
+    if (attempt(taken, result)) {
+      if (taken != first) record_.entries.served(key, taken);
+      return Served::Done;
+    }
     if (served_ == Served::Broken) return fall_back();
     const std::vector<std::shared_ptr<Entry>> others(record_.entries.begin(), record_.entries.end());
-    for (const std::shared_ptr<Entry>& entry : others) {
-      if (entry == first || !may_hold(*entry)) continue;
+    const bool merged = first->paths != nullptr;
+    one_by_one_ = true;
+    for (std::shared_ptr<Entry> entry : others) {
+      if ((entry == first && !merged) || !may_hold(*entry)) continue;
       if (attempt(entry, result)) {
         record_.entries.served(key, entry);
+        merge_with(entry);
         return Served::Done;
       }
       if (served_ == Served::Broken) return fall_back();
@@ -35,8 +43,11 @@ class Search {
   }
 
  private:
-  bool attempt(const std::shared_ptr<Entry>& entry, PyObject** result) {
-    const Attempt made = run_entry(*entry, arguments_, function_);
+  /// `entry` becomes the one that the attempt is about, where it is merged with others.
+  bool attempt(std::shared_ptr<Entry>& entry, PyObject** result) {
+    const bool merged = entry->paths && !one_by_one_;
+    const Attempt made =
+        merged ? entry->paths->run(entry, arguments_, function_) : run_entry(*entry, arguments_, function_);
     if (made.outcome == Outcome::Done) {
       entry->hits++;
       totals().replays++;
@@ -65,6 +76,14 @@ class Search {
     }
     record_.last_miss = entry->last_miss;
     if (made.outcome == Outcome::Failed) served_ = Served::Refused;
+  }
+
+  /// Both sides of a branch have been taken, and more than once: from now on what precedes it runs once.
+  void merge_with(const std::shared_ptr<Entry>& served) {
+    if (failed_.empty() || !served->merges || served->hits < 2) return;
+    const std::shared_ptr<Entry>& failed = failed_.front().entry;
+    if (failed->branches[failed_.front().branch].late || !failed->merges || failed->hits < 1) return;
+    if (!Paths::merge({failed, served})) served->merges = false;
   }
 
   /// False when a run that failed has shown that this entry went another way than the frame would go now.
@@ -102,6 +121,7 @@ class Search {
   PyFunctionObject* function_;
   std::vector<Failure> failed_;
   Served served_ = Served::Missed;
+  bool one_by_one_ = false;  ///< merged paths have had their attempt
 };
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace terra::capture {
 
+class Paths;  // frame_hook/paths.h
+
 /// A place where the recorded run depended on the value of a tensor: an assert of the graph, or a guard of the late
 /// program on a number that was taken from a tensor.
 struct Branch {
@@ -40,6 +42,13 @@ struct Entry {
   /// Index among the branches, or -1.
   int branch_of_assert(uint32_t number) const;
   int branch_of_late_guard(int offset) const;
+
+  /// What the graph was made of, where it has asserts, for merging; shared by nobody else.
+  std::shared_ptr<const graph::Trace> trace;
+  /// The merged paths of its region that this entry is one of, or null, and its number there.
+  std::shared_ptr<Paths> paths;
+  uint32_t path = 0;
+  bool merges = true;  ///< no attempt to merge it with others has failed
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;

@@ -76,6 +76,7 @@ void TraceBuilder::finish(Entry& entry) {
     return r_.stop(Reason::GraphRefused, e.what());
   }
   entry.calls = entry.graph->call_count();
+  if (asserts_ > 0) entry.trace = std::make_shared<graph::Trace>(std::move(trace_));
 }
 
 }  // namespace terra::capture

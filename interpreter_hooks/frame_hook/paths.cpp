@@ -1,0 +1,111 @@
+#include "interpreter_hooks/frame_hook/paths.h"
+
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/registers.h"
+
+#include "engine/errors/errors.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace terra::capture {
+
+namespace {
+
+/// More paths than this are better served one by one: each new one compiles all of them again.
+constexpr size_t most_paths = 16;
+
+/// One path in a run: its registers as its guards left them.
+struct Visit {
+  Visit(std::shared_ptr<Entry> of, PyObject* const* arguments, PyFunctionObject* function)
+      : entry(std::move(of)), registers(entry->file), run{registers.first(), arguments, function} {}
+
+  std::shared_ptr<Entry> entry;
+  Registers registers;
+  Run run;
+  graph::PathInputs inputs;
+};
+
+void add(std::vector<std::shared_ptr<Entry>>& list, const std::shared_ptr<Entry>& entry) {
+  if (entry && std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
+}
+
+}  // namespace
+
+std::shared_ptr<Entry> Paths::at(uint32_t path) const {
+  std::shared_ptr<Entry> entry = entries_[path].lock();
+  return entry && entry->paths.get() == this ? entry : nullptr;
+}
+
+bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries) {
+  std::vector<std::shared_ptr<Entry>> all;
+  for (const auto& entry : entries) {
+    add(all, entry);
+    for (uint32_t i = 0; entry->paths && i < entry->paths->entries_.size(); i++) add(all, entry->paths->at(i));
+  }
+  if (all.size() < 2 || all.size() > most_paths) return false;
+  std::vector<const graph::Trace*> traces;
+  for (const auto& entry : all) {
+    if (!entry->trace) return false;
+    traces.push_back(entry->trace.get());
+  }
+  auto paths = std::make_shared<Paths>();
+  try {
+    paths->graph_ = graph::compile_switch(traces);
+  } catch (const InternalError&) {  // says why; the entries serve one by one
+    return false;
+  } catch (const Error&) {
+    return false;
+  }
+  for (uint32_t i = 0; i < all.size(); i++) {
+    paths->entries_.push_back(all[i]);
+    all[i]->paths = paths;
+    all[i]->path = i;
+  }
+  return true;
+}
+
+Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function) {
+  const std::shared_ptr<Paths> held = entry->paths;
+  Attempt attempt;
+  std::deque<Visit> visits;
+  Fault fault;
+  if (chaos_is_on()) [[unlikely]] fault = next_fault(entry->entry.guards(), true);
+  const auto visit_of = [&](uint32_t path) -> Visit& {
+    return *std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.entry->path == path; });
+  };
+  const auto inputs_of = [&](uint32_t path) -> const graph::PathInputs* {
+    std::shared_ptr<Entry> wanted = at(path);
+    if (!wanted) return nullptr;
+    Visit& visit = visits.emplace_back(std::move(wanted), arguments, function);
+    const int fail = visits.size() == 1 ? fault.guard : -1;
+    attempt.missed_at = fail >= 0 ? visit.entry->entry.run_failing(visit.run, fail) : visit.entry->entry.run(visit.run);
+    return attempt.missed_at < 0 && read_inputs(*visit.entry, visit.run, visit.inputs) ? &visit.inputs : nullptr;
+  };
+  std::vector<graph::RunOutput> outputs;
+  const auto before_commit = [&](uint32_t path) {
+    Visit& visit = visit_of(path);
+    return !fault.assertion && decide(*visit.entry, visit.run, outputs, attempt);
+  };
+  attempt.outcome = fault.guard >= 0 || fault.assertion ? Outcome::Injected : Outcome::Failed;
+  uint32_t path = entry->path;
+  try {
+    const graph::RunResult result = graph_->run(path, {inputs_of, before_commit}, outputs, path);
+    if (const std::shared_ptr<Entry> taken = at(path)) entry = taken;
+    if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry->branch_of_assert(result.failed_assert);
+    if (attempt.missed_at >= 0 && !attempt.late && attempt.outcome == Outcome::Failed) attempt.outcome = Outcome::Missed;
+    if (result.status != graph::RunStatus::Done) return attempt;
+  } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
+    return attempt;
+  } catch (const std::exception& e) {
+    attempt.internal_error = e.what();
+    return attempt;
+  }
+  Visit& visit = visit_of(path);
+  take_outputs(*visit.entry, visit.run, outputs);
+  attempt.outcome = Outcome::Done;
+  attempt.result = visit.entry->effects.run(visit.run);
+  return attempt;
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,33 @@
+// Entries of one region that part at branches on tensors, run as one graph with switches.
+#pragma once
+#include "interpreter_hooks/frame_hook/run_entry.h"
+
+#include "graph/cache/switched.h"
+
+#include <memory>
+#include <vector>
+
+namespace terra::capture {
+
+/// Each entry keeps its guards, its late program and its effects; what is merged is the graph. A run needs the guards of
+/// the likely path, and those of another one only when the graph goes there.
+class Paths {
+ public:
+  /// Makes `entries`, which were seen to be paths of one region, and the live ones that they are merged with already,
+  /// members of new merged paths. False: they can't be.
+  static bool merge(const std::vector<std::shared_ptr<Entry>>& entries);
+
+  /// One run, `entry` being the likely path. `entry` becomes the one that the attempt is about.
+  Attempt run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function);
+
+  const graph::Switched& graph() const { return *graph_; }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  std::shared_ptr<Entry> at(uint32_t path) const;
+
+  std::vector<std::weak_ptr<Entry>> entries_;  ///< by path
+  std::shared_ptr<graph::Switched> graph_;
+};
+
+}  // namespace terra::capture
