@@ -1,7 +1,7 @@
-"""Branches on tensor values: every path is an entry, and a call goes to the path that its values choose."""
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 # run: TERRA_EXACT=1 TERRA_CHAOS=assert=*@4
+"""Branches on tensor values: every path is an entry, and a call goes to the path that its values choose."""
 import terra
 from _harness import main, program
 

@@ -1,6 +1,6 @@
-"""Numbers that change between calls: after the first miss they are inputs, wherever they were read."""
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Numbers that change between calls: after the first miss they are inputs, wherever they were read."""
 import terra
 from _harness import main, program
 from terra import nn
