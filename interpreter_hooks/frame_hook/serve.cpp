@@ -18,6 +18,7 @@ class Search {
       : record_(record), arguments_(terra_frame_localsplus(frame)), function_(terra_frame_function(frame)) {}
 
   Served run(PyObject** result) {
+    if (record_.entries.empty()) return fall_back();  // all of them relied on a fact that has become an input
     const uint64_t key = record_.entries.size() > 1 ? call_key(arguments_, function_) : 0;
     const std::shared_ptr<Entry> first = record_.entries.likely(key);
     std::shared_ptr<Entry> taken = first;

@@ -28,6 +28,7 @@ void begin_throw(Recording& r, ShadowFrame& f) {
   PyObject* inner = in.empty() ? nullptr : PyObject_GetAttrString(in[0].object, "gi_yieldfrom");
   if (inner != Py_None) r.stop(Reason::UnmodelledCall, "generator.throw");
   Py_XDECREF(inner);
+  for (Value& value : in) r.must_be_made_inside(value.object);
 }
 
 // ---- exceptions ----

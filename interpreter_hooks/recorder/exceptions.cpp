@@ -22,6 +22,12 @@ std::vector<Value> Recording::exception_arguments(Shadow& exception) {
   return all;
 }
 
+void Recording::must_be_made_inside(PyObject* exception) {
+  if (!PyExceptionInstance_Check(exception)) return;
+  Shadow* known = find(exception);
+  if (!known || known->outside) stop(Reason::OpaqueRaise, "an exception made elsewhere is raised");
+}
+
 Value Recording::exception_attribute(Value& exception, PyObject* name, PyObject* result) {
   Shadow& known = shadow(exception);
   const char* text = PyUnicode_AsUTF8(name);

@@ -148,6 +148,8 @@ class Recording {
   // ---- exceptions made inside (exceptions.cpp) ----
   Value exception_attribute(Value& exception, PyObject* name, PyObject* result);
   std::vector<Value> exception_arguments(Shadow& exception);
+  /// Of an exception that is about to be raised.
+  void must_be_made_inside(PyObject* exception);
   /// A link or traceback of an exception made inside, which can only be seen inside.
   bool keeps_exception_field(Value& owner, PyObject* name);
 

@@ -55,22 +55,25 @@ void push_exception_info(Recording& r, ShadowFrame& f) {
   f.push(f.pending.in[0]);
 }
 
+/// The class or tuple of classes decides together with the exception's own class.
+void begin_check_match(Recording& r, ShadowFrame& f) {
+  if (!r.read_deep(f.pending.in[0])) r.stop(Reason::OpaqueRaise, "except with unusual classes");
+}
 void check_match(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
 /// An exception from outside would keep a traceback that no replay can give it.
 void begin_raise(Recording& r, ShadowFrame& f) {
-  for (Value& value : f.pending.in) {
-    if (!PyExceptionInstance_Check(value.object)) continue;
-    Shadow* known = r.find(value.object);
-    if (!known || known->outside) r.stop(Reason::OpaqueRaise, "an exception made elsewhere is raised");
-  }
+  PyObject* again = f.pending.arg == 0 ? PyErr_GetHandledException() : nullptr;
+  if (again) r.must_be_made_inside(again);
+  Py_XDECREF(again);
+  for (Value& value : f.pending.in) r.must_be_made_inside(value.object);
 }
 
 constexpr Rule rules[] = {
     {BEFORE_WITH, begin_with, with},
     {WITH_EXCEPT_START, begin_with_except, with_except},
     {PUSH_EXC_INFO, nullptr, push_exception_info},
-    {CHECK_EXC_MATCH, nullptr, check_match},
+    {CHECK_EXC_MATCH, begin_check_match, check_match},
     {POP_EXCEPT, nullptr, nullptr},
     {RAISE_VARARGS, begin_raise, nullptr},
     {RERAISE, nullptr, nullptr},

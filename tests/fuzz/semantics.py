@@ -1,7 +1,9 @@
-"""Random programs, plain against captured: terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain]
+"""Random programs, plain against captured: terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain] [--shrink]
 
-Each program is called eight times with arguments that alias, change and grow; results, arguments and all reachable
-state are compared after every call. --plain: numbers take the place of tensors."""
+Each program is called twelve times with arguments that alias, change and grow; results, arguments and all reachable
+state are compared after every call. --plain: numbers take the place of tensors. --shrink: what remains of a program that
+differs when statements that don't matter are taken away. The last line says how many calls were served by replay."""
+import contextlib
 import os
 import random
 import sys
@@ -10,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import _terra_C as C  # noqa: E402
 from _harness import look  # noqa: E402
 
+CALLS = 12
 PLAIN = "--plain" in sys.argv
 if not PLAIN:
     import terra
@@ -59,6 +62,50 @@ def gen(xs, n):
         yield x * n
 
 
+def gen_closed(xs, log):
+    try:
+        for x in xs:
+            yield x
+    finally:
+        log.append("closed")
+
+
+def gen_from(xs, n, log):
+    got = yield from gen(xs, n)
+    yield from gen_closed(xs, log)
+    return got
+
+
+def gen_echo(x):
+    got = yield x
+    while got is not None:
+        x = x + got
+        got = yield x
+
+
+class Oops(Exception):
+    def __init__(s, n, t):
+        super().__init__(n)
+        s.n, s.t = n, t
+
+
+def risky(x, n):
+    if n > 1:
+        raise Oops(n, x)
+    return x * 2
+
+
+@contextlib.contextmanager
+def bumped(o, log):
+    o.n += 1
+    try:
+        yield o.n
+    except Oops as e:
+        log.append(e.n)
+    finally:
+        o.n -= 1
+
+
 class Writer:
     """A grammar: T, I, F, L, C make expressions of tensors, ints, numbers, lists, conditions; statements use them."""
 
@@ -78,6 +125,12 @@ class Writer:
             lambda: f"sum((e * {s.I(d+1)} for e in {s.L()}), {s.T(d+1)})",
             lambda: f"(lambda q, w={s.I(d+1)}: q * w + {s.T(d+1)})({s.T(d+1)})",
             lambda: f"[e + {s.T(d+1)} for e in {s.L()}][-1]",
+            lambda: f"[q * w for w in [1, {s.I(d+1)}] for q in {s.L()}][-1]",
+            lambda: f"sum(gen({s.L()}, {s.I(d+1)}))", lambda: f"next(gen({s.L()}, {s.I(d+1)}))",
+            lambda: f"sum(q * w for q, w in zip({s.L()}, (1, {s.I(d+1)})))",
+            lambda: f"next(iter({s.L()}), {s.T(d+1)})", lambda: f"(y0 if (y0 := {s.T(d+1)}) is not t0 else t1)",
+            lambda: f"({s.T(d+1)} if {s.C()} else {s.T(d+1)})", lambda: f"list(map(lambda q: q * {s.I(d+1)}, {s.L()}))[0]",
+            lambda: f"risky({s.T(d+1)}, {s.I(d+1)} % 2)", lambda: f"max([{s.I(d+1)}, 2], key=lambda q: -q) * {s.T(d+1)}",
         ]  # fmt: skip
         return s.r.choice(simple + [f() for f in s.r.sample(deeper, 4)])
 
@@ -99,6 +152,14 @@ class Writer:
         return s.r.choice([f"{s.I()} > {s.I()}", truth, "o.flag", "o is p", "t0 is t1" if not PLAIN else "o is not p", "n",
                            "'a' in d", f"{s.I()} == {s.I()} and not p.flag", "xs", f"'z{s.r.randrange(2)}' in o.d"])  # fmt: skip
 
+    def raising(s):
+        """A statement that raises on some facts."""
+        return s.r.choice([
+            f"t0 = t0 * d['{s.r.choice(['n', 'zz'])}']", f"t1 = xs[{s.I()}]", f"i0 = 4 // ({s.I()} % 2)", "o.missing",
+            f"raise Oops({s.I()}, {s.T()})", f"assert {s.I()} < 2, 'big'", "a, b, c = xs", f"int('q{s.r.randrange(2)}')",
+            "raise ValueError(i0) from KeyError('c')", f"t0 = risky(t1, {s.I()})", "next(iter([]))",
+        ])  # fmt: skip
+
     def block(s, ind, d):
         return "".join(s.statement(ind, d) for _ in range(s.r.randrange(1, 4)))
 
@@ -113,7 +174,11 @@ class Writer:
             lambda: f"{p}o.d['z{r.randrange(2)}'] = {s.I()}\n", lambda: f"{p}x0 = {s.F()} * 0.5\n",
             lambda: f"{p}t0, t1 = t1, {s.T()}\n", lambda: f"{p}p.flag = bool({s.C()})\n",
             lambda: f"{p}out.insert(0, {s.I()})\n", lambda: f"{p}if out: log.append(len(out))\n",
-            lambda: f"{p}s = f'{{{s.I()}}}'; out.append(s)\n",
+            lambda: f"{p}s = f'{{{s.I()}}}'; out.append(s)\n", lambda: f"{p}a, *b = [{s.I()}, {s.T()}, n]; out.append(b)\n",
+            lambda: f"{p}out.extend(q * 2 for q in {s.L()})\n", lambda: f"{p}out += [*{s.L()}, n]\n",
+            lambda: f"{p}log.append(sorted([n, {s.I()}, 2]))\n", lambda: f"{p}d = {{**d, 'b': {s.T()}}}\n",
+            lambda: f"{p}out.append(tuple(q + 1 for q in {s.L()}))\n", lambda: f"{p}out.append([*gen_closed(xs, log)][0])\n",
+            lambda: f"{p}it = iter({s.L()}); t0 = next(it); out.append(list(it))\n",
         ]  # fmt: skip
         if not PLAIN:
             options += [lambda: f"{p}t0 = t0.clone(); t0.mul_({s.F()})\n", lambda: f"{p}t1 = t1 + 0; t1 += {s.T()}\n"]
@@ -127,6 +192,29 @@ class Writer:
                 lambda: f"{p}try:\n{s.block(ind+1, d+1)}{p}  t0 = t0 * d['{r.choice(['n', 'zz'])}']\n"
                         f"{p}except KeyError as e:\n{s.block(ind+1, d+1)}",
                 lambda: f"{p}with Ctx(o) as w:\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}try:\n{s.block(ind+1, d+1)}{p}  t0 = risky({s.T()}, {s.I()})\n{p}except Oops as e:\n"
+                        f"{p}  t0 = e.t * e.n\n{s.block(ind+1, d+1)}{p}else:\n{s.block(ind+1, d+1)}"
+                        f"{p}finally:\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}try:\n{s.block(ind+1, d+1)}{p}  {s.raising()}\n{p}except (KeyError, IndexError) as e:\n"
+                        f"{p}  out.append(type(e).__name__)\n{p}except Exception as e:\n{p}  log.append(len(e.args))\n"
+                        f"{s.block(ind+1, d+1)}",
+                lambda: f"{p}try:\n{p}  try:\n{s.block(ind+2, d+1)}{p}    {s.raising()}\n{p}  finally:\n"
+                        f"{s.block(ind+2, d+1)}{p}except Exception:\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}with bumped(o, log) as i0:\n{s.block(ind+1, d+1)}{p}  t1 = risky({s.T()}, {s.I()})\n",
+                lambda: f"{p}with contextlib.suppress(KeyError):\n{s.block(ind+1, d+1)}{p}  t1 = t1 * d['zz']\n",
+                lambda: f"{p}k{ind} = 0\n{p}while True:\n{p}  k{ind} += 1\n{p}  if k{ind} > {s.I()} % 3: break\n"
+                        f"{p}  if {s.C()}: continue\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}for t1 in gen_closed({s.L()}, log):\n{s.block(ind+1, d+1)}{p}  if {s.C()}: break\n"
+                        f"{p}else:\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}for t0 in gen_from({s.L()}, {s.I()}, log):\n{s.block(ind+1, d+1)}",
+                lambda: f"{p}g = gen_echo({s.T()})\n{p}next(g)\n{p}t0 = g.send({s.T()})\n{s.block(ind, d+1)}"
+                        f"{p}t1 = next(g, t1)\n",
+                lambda: f"{p}match {s.I()}:\n{p}  case 0 | 1:\n{s.block(ind+2, d+1)}{p}  case 2:\n"
+                        f"{s.block(ind+2, d+1)}{p}  case q if q > 4:\n{s.block(ind+2, d+1)}{p}  case _:\n"
+                        f"{s.block(ind+2, d+1)}",
+                lambda: f"{p}match {s.r.choice(['d', 'o.d', 'xs', 'p', '[n, t0]', 'out'])}:\n"
+                        f"{p}  case {{'n': int(q)}}:\n{p}    i0 = q\n{p}  case [q, *w]:\n{p}    out.append(len(w))\n"
+                        f"{p}  case Obj(n=q, flag=True):\n{p}    i0 = q\n{p}  case _:\n{s.block(ind+2, d+1)}",
                 lambda: f"{p}for t1 in gen({s.L()}, {s.I()}):\n{s.block(ind+1, d+1)}",
                 lambda: f"{p}if {s.C()}: return t0, i0, out\n",
                 lambda: f"{p}def inner(q):\n{p}  nonlocal i0\n{p}  i0 = (i0 + 1) % 5\n{p}  return q * i0 + t1\n"
@@ -142,7 +230,7 @@ class Writer:
 def transcript(f, seed, mode):
     r = random.Random(seed)
     o, p, log, lines = Obj(make(1), 1), Obj(make(2), 2), [], []
-    for i in range(8):
+    for i in range(CALLS):
         t = make(i % 3)
         a = [o, o if r.random() < .2 else p, t, t if r.random() < .2 else make(1), r.choice([1, 1, 2]),
              {"a": make(1), "n": r.choice([1, 2])}, [make(0), make(1)], log]  # fmt: skip
@@ -169,37 +257,78 @@ def transcript(f, seed, mode):
     return lines
 
 
+def run(source, seed):
+    """Transcripts without and with capture, and the function of the latter; None if Python refuses the source."""
+    lines, space = [], None
+    for mode in ("off", "stress"):
+        Obj.k = 2
+        space = dict(globals())
+        try:
+            exec(compile(source, f"<{seed}>", "exec"), space)
+        except SyntaxError:
+            return None
+        lines.append(transcript(space["f"], seed, mode))
+    return *lines, space["f"]
+
+
+def statements(lines):
+    """(first line, line behind the last, indentation) of every statement below the def."""
+    depth = [len(line) - len(line.lstrip()) for line in lines]
+    for i in range(1, len(lines)):
+        end = i + 1
+        while end < len(lines) and depth[end] > depth[i]:
+            end += 1
+        yield i, end, depth[i]
+
+
+def smaller(source):
+    """The program without one statement, and with a compound statement's body in its place; the largest cuts first."""
+    lines = source.splitlines()
+    for start, end, _ in sorted(statements(lines), key=lambda s: s[0] - s[1]):
+        yield lines[:start] + lines[end:]
+        if end > start + 1:
+            step = len(lines[start + 1]) - len(lines[start + 1].lstrip()) - (len(lines[start]) - len(lines[start].lstrip()))
+            yield lines[:start] + [line[step:] for line in lines[start + 1 : end]] + lines[end:]
+
+
+def shrunk(source, seed):
+    """The smallest program found that still differs."""
+    for lines in smaller(source):
+        candidate = "\n".join(lines) + "\n"
+        result = run(candidate, seed)
+        if result and result[0] != result[1]:
+            return shrunk(candidate, seed)
+    return source
+
+
 def main():
     numbers = [int(a) for a in sys.argv[1:] if a.lstrip("-").isdigit()]
-    seed, count = (numbers + [0, 200])[:2] if len(numbers) != 1 else (numbers[0], 1)
-    different, invalid, hits, recordings, reasons = 0, 0, 0, 0, {}
+    seed, count = (numbers + [0, 500])[:2] if len(numbers) != 1 else (numbers[0], 1)
+    different, programs, hits, recordings, reasons = 0, 0, 0, 0, {}
     for number in range(seed, seed + count):
-        source, lines = Writer(random.Random(number)).program(), []
-        for mode in ("off", "stress"):
-            Obj.k = 2
-            space = dict(globals())
-            try:
-                exec(compile(source, f"<{number}>", "exec"), space)
-            except SyntaxError:
-                invalid += 1
-                break
-            lines.append(transcript(space["f"], number, mode))
-        if len(lines) < 2:
+        source = Writer(random.Random(number)).program()
+        result = run(source, number)
+        if result is None:
             continue
-        frame = C.capture_frame(space["f"])
+        programs += 1
+        plain, captured, f = result
+        frame = C.capture_frame(f)
         hits += frame["hits"]
         recordings += frame["recordings"]
         if not frame["entries"] and frame["reason"]:
             reasons[frame["why"][:90]] = reasons.get(frame["why"][:90], 0) + 1
-        if lines[0] != lines[1]:
+        if plain != captured:
             different += 1
-            call = [a == b for a, b in zip(*lines)].index(False)
+            call = [a == b for a, b in zip(plain, captured)].index(False)
             print(f"DIFFERENT: seed {number}, call {call}")
             if "-v" in sys.argv:
-                print(source, lines[0][call], lines[1][call], C.capture_explain(space["f"]), sep="\n")
+                print(source, plain[call], captured[call], C.capture_explain(f), sep="\n")
+            if "--shrink" in sys.argv:
+                print(shrunk(source, number))
     for why, times in sorted(reasons.items(), key=lambda item: -item[1])[:12]:
         print(f"  {times:5d}  {why}")
-    print(f"{count - invalid} programs, {recordings} recordings, {hits} replays, {different} different")
+    share = 100 * hits / max(1, programs * CALLS)
+    print(f"{programs} programs, {recordings} recordings, {share:.1f} % of the calls served by replay, {different} different")
     sys.exit(bool(different) or not hits)
 
 

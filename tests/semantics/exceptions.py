@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Exceptions raised and caught inside the recorded frame, where guarded facts decide that they are."""
+import time
+
 import terra
 from _harness import main, program
 
@@ -369,6 +371,70 @@ def thrown_into_generator():
         return a, b, c
     log = []
     return f, lambda i: (t(i), log), log
+
+
+@program(calls=12, captures=8)
+def classes_in_an_attribute():
+    def f(x, o):
+        try:
+            raise KeyError("k")
+        except o.errors:
+            return x * 2
+        except LookupError:
+            return x * 3
+    o = Plain(errors=(KeyError, ValueError))
+    def args(i):
+        if i == 4:
+            o.errors = (ValueError, TypeError)
+        if i == 8:
+            o.errors = KeyError
+        return t(i), o
+    return f, args, o
+
+
+@program(calls=12, captures=None, reason=28)
+def exception_of_the_caller_is_raised_again():
+    def f(x):
+        try:
+            raise
+        except KeyError as e:
+            return x * e.args[0]
+    def handler(x, k):
+        try:
+            raise KeyError(k)
+        except KeyError:
+            return time.time() and f(x)  # the clock keeps the handler from being recorded, f is recorded on its own
+    handler.target = f
+    return handler, lambda i: (t(i), float(i)), None
+
+
+@program(calls=12, captures=None, reason=28)
+def exception_from_outside_is_raised():
+    def f(x, e):
+        try:
+            raise e
+        except ValueError as caught:
+            return x * 2
+    kept = ValueError("kept")
+    def args(i):
+        kept.__traceback__ = None
+        return t(i), kept
+    return f, args, None
+
+
+@program(calls=12, captures=9)
+def caught_while_the_caller_handles():
+    def f(x, d):
+        try:
+            return x * d["k"]
+        except KeyError:
+            return x
+    def handler(x, d):
+        try:
+            raise ValueError(1)
+        except ValueError:
+            return f(x, d)
+    return handler, lambda i: (t(i), {"k": 2.0} if i % 2 else {}), None
 
 
 @program(calls=12, captures=None, reason=1)
