@@ -1,6 +1,7 @@
 // What the frame tier knows about one code object, from its first call to the end of the process.
 #pragma once
 #include "interpreter_hooks/frame_hook/entry_table.h"
+#include "interpreter_hooks/frame_hook/payoff.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -35,6 +36,7 @@ struct CodeRecord {
   std::string last_miss;
   Relaxation relaxation;
   EntryTable entries;
+  Payoff payoff;
   double recording_ms = 0;
 };
 

@@ -1,8 +1,11 @@
 // cold -> hot -> captured -> (miss: other entry, or relax and record again) -> settled / given up
 #include "interpreter_hooks/frame_hook/decide.h"
 
+#include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
+
+#include "kernels/cpu/exact_mode.h"
 
 #include <algorithm>
 
@@ -29,6 +32,9 @@ void give_up(CodeRecord& r, Reason reason) {
   r.entries.clear();
 }
 
+/// Exact mode leaves no choice to a measurement, and the modes that test capture want it whether it pays or not.
+bool measures() { return settings().mode == Mode::Auto && !settings().frozen && !chaos_is_on() && !cpu::exact_mode(); }
+
 /// No tensor work is worth no entry; only stress mode captures it all the same.
 bool is_final(Reason reason) { return reason == Reason::NotEligible || reason == Reason::TooLong; }
 
@@ -44,7 +50,13 @@ Step decide(CodeRecord& r) {
       [[fallthrough]];
     case State::Hot: return r.calls >= r.next_recording ? Step::Record : Step::Run;
     case State::Captured:
-    case State::Settled: return Step::Serve;
+    case State::Settled:
+      switch (r.payoff.due(r.calls)) {
+        case Payoff::Sample::None: return Step::Serve;
+        case Payoff::Sample::Served: return measures() ? Step::MeasureServed : Step::Serve;
+        case Payoff::Sample::Plain: return measures() ? Step::MeasurePlain : Step::Serve;
+      }
+      break;
     case State::GivenUp: break;
   }
   return Step::Run;
@@ -85,6 +97,11 @@ bool missed(CodeRecord& r) {
 void hit(CodeRecord& r) {
   r.hits++;
   r.misses_in_a_row = 0;
+}
+
+void measured(CodeRecord& r, Step step, double microseconds) {
+  r.payoff.note(step == Step::MeasurePlain ? Payoff::Sample::Plain : Payoff::Sample::Served, microseconds);
+  if (r.payoff.verdict() == Payoff::Verdict::Loses && r.state != State::GivenUp) give_up(r, Reason::DoesNotPay);
 }
 
 void broken(CodeRecord& r, const char* what) {

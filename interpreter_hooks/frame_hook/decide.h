@@ -4,7 +4,7 @@
 
 namespace terra::capture {
 
-enum class Step : unsigned char { Run, Record, Serve };
+enum class Step : unsigned char { Run, Record, Serve, MeasureServed, MeasurePlain };
 
 /// At every call of an eligible frame; counts it.
 Step decide(CodeRecord& record);
@@ -13,6 +13,8 @@ void recorded(CodeRecord& record, std::shared_ptr<Entry> entry, const Stop& why,
 /// No entry held. True: this call is to be recorded.
 bool missed(CodeRecord& record);
 void hit(CodeRecord& record);
+/// How long a call took that was to be measured; recordings are not told.
+void measured(CodeRecord& record, Step step, double microseconds);
 /// An error of ours: the function runs plainly from now on. An exception of ours never reaches the program.
 void broken(CodeRecord& record, const char* what);
 

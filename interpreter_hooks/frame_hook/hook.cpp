@@ -8,6 +8,9 @@
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <chrono>
+#include <optional>
+
 namespace terra::capture {
 
 namespace {
@@ -94,6 +97,25 @@ PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* fra
   return result;
 }
 
+/// Times a call to its end.
+class Stopwatch {
+ public:
+  Stopwatch(CodeRecord& record, Step step) : record_(record), step_(step), start_(Clock::now()) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double, std::micro> took = Clock::now() - start_;
+    if (counts_) measured(record_, step_, took.count());
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  void discard() { counts_ = false; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  CodeRecord& record_;
+  const Step step_;
+  const Clock::time_point start_;
+  bool counts_ = true;
+};
+
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (Recording* recording = Recording::current()) [[unlikely]] {
     return run_child(*recording, thread, frame, throwing);
@@ -106,6 +128,15 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     return terra_frame_run(thread, frame, 0);
   }
   Step step = decide(*record);
+  if (step == Step::MeasurePlain) [[unlikely]] {
+    const Stopwatch watch(*record, step);
+    return terra_frame_run(thread, frame, 0);
+  }
+  std::optional<Stopwatch> watch;
+  if (step == Step::MeasureServed) [[unlikely]] {
+    watch.emplace(*record, step);
+    step = Step::Serve;
+  }
   if (step == Step::Serve) {
     PyObject* result = nullptr;
     const Served served = serve(*record, frame, &result);
@@ -113,7 +144,10 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (served == Served::Missed && settings().frozen) return raise_frozen_miss(*record);
     step = served != Served::Broken && missed(*record) ? Step::Record : Step::Run;
   }
-  if (step == Step::Record) return record_frame(*record, thread, frame);
+  if (step == Step::Record) {
+    if (watch) watch->discard();
+    return record_frame(*record, thread, frame);
+  }
   // A profile is nothing but the answer to one question: does this function do tensor work?
   uint64_t before = hooks::counters.eager_calls;
   PyObject* result = terra_frame_run(thread, frame, 0);

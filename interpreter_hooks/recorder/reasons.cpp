@@ -52,6 +52,8 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
     {"met an internal error of the recorder", "please report this", "-"},
     {"raises and catches an exception that no guard can foretell", "test for the condition instead of catching",
      "try: x @ y\nexcept RuntimeError: ..."},
+    {"is slower captured than run plainly", "nothing is wrong: it was measured and runs plainly from now on",
+     "x + 1"},
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ enum class Reason : int {
   GradientState = 26,
   Internal = 27,
   OpaqueRaise = 28,
+  DoesNotPay = 29,
   Count_
 };
 
