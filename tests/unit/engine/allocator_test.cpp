@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "engine/errors/errors.h"
@@ -31,6 +33,30 @@ TEST_CASE("live and peak bytes are counted") {
   for (void* b : blocks) memory::release(b, 1 << 16);
   CHECK(memory::statistics().live_bytes == before);
   CHECK(memory::statistics().peak_bytes == before + 10 * (1 << 16));
+}
+
+TEST_CASE("what a thread leaves behind serves the others") {
+  constexpr size_t kBytes = 3000;
+  memory::trim();
+  std::set<void*> left;
+  std::thread([&] {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 40; ++i) blocks.push_back(memory::allocate(kBytes));
+    for (void* b : blocks) {
+      memory::release(b, kBytes);
+      left.insert(b);
+    }
+  }).join();
+  const uint64_t live = memory::statistics().live_bytes, cached = memory::statistics().cached_bytes;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 40; ++i) {
+    blocks.push_back(memory::allocate(kBytes));
+    CHECK(left.count(blocks.back()) == 1);
+  }
+  CHECK(memory::statistics().live_bytes - live == cached - memory::statistics().cached_bytes);
+  for (void* b : blocks) memory::release(b, kBytes);
+  memory::trim();
+  CHECK(memory::statistics().cached_bytes == 0);
 }
 
 TEST_CASE("an absurd size is an error that names it") {
