@@ -121,6 +121,9 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   }
   if ((site.model = model_of(callee))) {
     site.kind = CallSite::Model;
+    // Models look at their first argument; a call without any is going to raise.
+    const bool bare = site.positional.empty() && !PyType_Check(callee);
+    if (site.model->before && bare) return stop(Reason::UnmodelledCall, callable_name(callee) + " without arguments");
     if (site.model->before) site.model->before(*this, f);
     return;
   }
