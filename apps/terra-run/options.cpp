@@ -23,7 +23,7 @@ struct Option {
 
 constexpr std::array options{
     Option{"torch", "TERRA_TORCH", Value::none, "", "the names torch and torchvision mean Terra's packages"},
-    Option{"capture", "TERRA_CAPTURE", Value::choice, "auto|off|frame|coexec|verify|stress",
+    Option{"capture", "TERRA_CAPTURE", Value::choice, "auto|off|frame|coexec|verify|stress|stress-verify",
            "which programs parts run as graphs (auto)"},
     Option{"threads", "TERRA_THREADS", Value::count, "N", "threads that compute (all cores)"},
     Option{"log", "TERRA_LOG", Value::choice, "off|error|warn|info|debug|trace", "remarks on stderr (off)"},

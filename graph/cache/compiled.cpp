@@ -30,6 +30,7 @@ class Single final : public Compiled {
   std::string text() const override { return print(runner_.graph()); }
   size_t node_count() const override { return count_nodes(runner_.graph()); }
   size_t call_count() const override { return runner_.program().calls; }
+  const std::vector<Generator*>& generators() const override { return runner_.program().generators; }
 
  private:
   Runner runner_;

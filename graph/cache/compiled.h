@@ -41,6 +41,8 @@ class Compiled {
   virtual size_t node_count() const = 0;
   /// User-level calls that one run stands for (composites count one).
   virtual size_t call_count() const = 0;
+  /// Generators that a run draws from; null stands for the default one.
+  virtual const std::vector<Generator*>& generators() const = 0;
 };
 
 /// Builds, optimizes and plans. Throws InternalError when the trace can't be expressed; the message says why.

@@ -319,6 +319,7 @@ class Pair final : public Compiled {
     return count_nodes(shared_->whole().forward.graph()) + count_nodes(shared_->whole().backward.graph());
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }
+  const std::vector<Generator*>& generators() const override { return shared_->whole().forward.program().generators; }
 
  private:
   std::shared_ptr<Shared> shared_;

@@ -22,7 +22,7 @@ typedef void (*TerraStartEvent)(TerraFrame* frame);
 int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction);
 
 /* Switches them off again; allowed inside an event. Frames that are running go on without further events, and their
- * frame objects carry no marks that a later debugger would see. Does nothing when the tracer is not ours any more. */
+ * frame objects carry no marks that a later debugger would see. A tracer that is not ours any more stays. */
 void terra_events_stop(void);
 
 /* False as soon as the program has installed a trace function of its own (sys.settrace inside the recorded frame). */

@@ -16,6 +16,7 @@
 
 static _Thread_local TerraStartEvent on_start;
 static _Thread_local TerraInstructionEvent on_instruction;
+static _Thread_local int on; /* from start to stop, also while somebody else's trace function is in place of ours */
 
 static void want_opcodes(PyFrameObject* object, int wanted) {
   object->f_trace_opcodes = (char)wanted;
@@ -48,17 +49,20 @@ int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction)
   on_start = start;
   on_instruction = instruction;
   PyEval_SetTrace(tracer, NULL);
-  if (thread->c_tracefunc == tracer) return 1;
+  on = thread->c_tracefunc == tracer;
+  if (on) return 1;
   PyErr_Clear();
   return 0;
 }
 
 void terra_events_stop(void) {
   PyThreadState* thread = PyThreadState_Get();
-  if (thread->c_tracefunc != tracer) return;
-  PyEval_SetTrace(NULL, NULL);
+  if (!on) return;
+  on = 0;
+  if (thread->c_tracefunc == tracer) PyEval_SetTrace(NULL, NULL);
   for (TerraFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
-    if (frame->frame_obj) want_opcodes(frame->frame_obj, 0);
+    PyFrameObject* object = frame->frame_obj;
+    if (object && object->f_trace_opcodes && !object->f_trace_lines) want_opcodes(object, 0);
   }
 }
 

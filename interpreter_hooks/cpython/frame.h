@@ -22,12 +22,16 @@ typedef struct _PyInterpreterFrame TerraFrame;
  * its caller clears the frame in either case. */
 typedef PyObject* (*TerraEvaluator)(PyThreadState* thread, TerraFrame* frame, int throwing);
 
-/* ---- the hook: one per process, chained in front of whatever evaluator was there ---- */
+/* ---- the hook: one per process, in front of CPython's own evaluator ---- */
 
-/* Every frame of the interpreter that starts from now on goes through `evaluator`; frames that run already do not. */
-void terra_hook_install(TerraEvaluator evaluator);
+/* Every frame of the interpreter that starts from now on goes through `evaluator`; frames that run already do not.
+ * False when somebody else's evaluator is there, which may do anything with a frame: nothing is installed then. */
+int terra_hook_install(TerraEvaluator evaluator);
 
-/* Restores the evaluator found by install and with it CPython's full speed. When somebody has chained in front of us
+/* False when somebody has put an evaluator of theirs in front of ours. */
+int terra_hook_is_in_front(void);
+
+/* Restores CPython's evaluator and with it its full speed. When somebody has chained in front of us
  * meanwhile, the hook stays in place and passes every frame through. */
 void terra_hook_uninstall(void);
 

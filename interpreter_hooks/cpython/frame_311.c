@@ -15,7 +15,6 @@
 #include "interpreter_hooks/cpython/c_stack.h"
 
 static TerraEvaluator installed;
-static _PyFrameEvalFunction underneath = _PyEval_EvalFrameDefault;
 static int linked; /* `hook` is in the interpreter's chain of evaluators, perhaps behind somebody else's */
 
 static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
@@ -23,20 +22,27 @@ static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
   return evaluator ? evaluator(thread, frame, throwing) : terra_frame_run(thread, frame, throwing);
 }
 
-void terra_hook_install(TerraEvaluator evaluator) {
+int terra_hook_is_in_front(void) {
+  return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook;
+}
+
+int terra_hook_install(TerraEvaluator evaluator) {
+  PyInterpreterState* interpreter = PyInterpreterState_Main();
+  if (linked && !terra_hook_is_in_front()) return 0;
+  if (!linked) {
+    if (_PyInterpreterState_GetEvalFrameFunc(interpreter) != _PyEval_EvalFrameDefault) return 0;
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, hook);
+    linked = 1;
+  }
   installed = evaluator;
-  if (linked) return;
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
-  underneath = _PyInterpreterState_GetEvalFrameFunc(interpreter);
-  _PyInterpreterState_SetEvalFrameFunc(interpreter, hook);
-  linked = 1;
+  return 1;
 }
 
 void terra_hook_uninstall(void) {
   installed = NULL;
-  PyInterpreterState* interpreter = PyInterpreterState_Get();
+  PyInterpreterState* interpreter = PyInterpreterState_Main();
   if (!linked || _PyInterpreterState_GetEvalFrameFunc(interpreter) != hook) return;
-  _PyInterpreterState_SetEvalFrameFunc(interpreter, underneath);
+  _PyInterpreterState_SetEvalFrameFunc(interpreter, _PyEval_EvalFrameDefault);
   linked = 0;
 }
 
@@ -47,7 +53,7 @@ PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing
     PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the thread's C stack is used up");
     return NULL;
   }
-  return underneath(thread, frame, throwing);
+  return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
 PyCodeObject* terra_frame_code(const TerraFrame* frame) { return frame->f_code; }

@@ -44,6 +44,12 @@ class EffectProgram {
   /// New reference to the frame's result, or null with an exception.
   PyObject* run(Run& run);
   const Program& program() const { return program_; }
+  Register result() const { return result_; }
+  /// Calls visit(register) for every borrowed register that it uses, once.
+  template <class F>
+  void each_use(F visit) const {
+    for (Register r : borrowed_) visit(r);
+  }
 
  private:
   Program program_;

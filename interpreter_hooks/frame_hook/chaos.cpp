@@ -1,5 +1,7 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 
+#include "engine/errors/errors.h"
+
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -26,7 +28,8 @@ struct Schedule {
 
 struct Chaos {
   bool on = false;
-  Schedule guards, asserts;
+  Schedule guards, asserts, values;
+  Schedule errors[2];
   double probability = 0;
   std::mt19937 random{1};
 };
@@ -60,6 +63,13 @@ void read_chaos() {
     std::string name = part.substr(0, equals), value = equals == std::string::npos ? "" : part.substr(equals + 1);
     if (name == "guard") chaos().guards = parse(value);
     if (name == "assert") chaos().asserts = parse(value);
+    if (name == "value") chaos().values = parse(value);
+    if (name == "error") {
+      const Schedule schedule = parse(value);
+      for (int place = 0; place < 2; place++) {
+        if (schedule.number == place || schedule.number == any) chaos().errors[place] = {0, schedule.every};
+      }
+    }
     if (name == "p") chaos().probability = std::atof(value.c_str());
     if (name == "seed") chaos().random.seed(static_cast<unsigned>(std::atol(value.c_str())));
     chaos().on = true;
@@ -76,6 +86,12 @@ Fault next_fault(int guards, bool has_graph) {
     fault.guard = static_cast<int>(c.random() % static_cast<unsigned>(guards));
   }
   return fault;
+}
+
+int next_wrong_value(int count) { return chaos().values.next(count); }
+
+void break_here(Breakpoint place) {
+  if (chaos().errors[static_cast<int>(place)].next(1) == 0) throw InternalError("fault injection");
 }
 
 }  // namespace terra::capture

@@ -1,4 +1,5 @@
-// Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold.
+// Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold; value=N@K makes
+// what a verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
 #pragma once
 
 namespace terra::capture {
@@ -11,6 +12,11 @@ struct Fault {
 
 /// For the next run of an entry with so many guards; whether an assert can fail as well.
 Fault next_fault(int guards, bool has_graph);
+/// Number of the thing, among `count`, that the next verification is to get wrong; -1 for none.
+int next_wrong_value(int count);
+/// Throws InternalError where the schedule says so.
+enum class Breakpoint : unsigned char { Finish, Run };
+void break_here(Breakpoint place);
 /// False as long as TERRA_CHAOS asks for nothing: then next_fault need not be called.
 bool chaos_is_on();
 void read_chaos();

@@ -12,10 +12,35 @@ std::vector<std::shared_ptr<CodeRecord>>& records() {
   return *list;
 }
 
+constexpr size_t most_dead = 500;
+constexpr size_t first_sweep = 4096;
+constexpr size_t most_with_entries = 1000;
+
 /// The code object dies: its entries go, what the report says of it stays.
-void release(void* record) {
-  if (record) static_cast<CodeRecord*>(record)->entries.clear();
+void release(void* pointer) {
+  if (!pointer) return;
+  auto* record = static_cast<CodeRecord*>(pointer);
+  record->dead = true;
+  record->entries.clear();
 }
+
+/// Forgets dead code: all that was never recorded, and all but the last few of the rest. At most half of the list is
+/// dead code that was forgotten too late.
+void sweep_dead() {
+  static size_t next = first_sweep;
+  auto& list = records();
+  if (list.size() < next) return;
+  size_t spare = std::count_if(list.begin(), list.end(), [](auto& r) { return r->dead && r->recordings; });
+  std::erase_if(list, [&](const std::shared_ptr<CodeRecord>& r) {
+    if (!r->dead) return false;
+    if (!r->recordings) return true;
+    return spare-- > most_dead;
+  });
+  next = std::max(first_sweep, 2 * list.size());
+}
+
+/// terra.capture itself: explain() calls a function so that it is captured, and not its own frame with the calls inside.
+bool steers_capture(const std::string& file) { return file.ends_with("/terra/capture.py"); }
 
 Py_ssize_t slot() {
   static Py_ssize_t index = _PyEval_RequestCodeExtraIndex(release);
@@ -45,17 +70,33 @@ CodeRecord* record_of(PyCodeObject* code) {
   constexpr int wanted = CO_OPTIMIZED | CO_NEWLOCALS;
   constexpr int refused = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
-                     record->file.compare(0, 7, "<frozen") != 0;
+                     record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
   if (!record->eligible) record->why = {Reason::NotEligible, "", record->file, record->line};
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot(), record.get()) < 0) {
     PyErr_Clear();
     return nullptr;
   }
+  sweep_dead();
   records().push_back(record);
   return record.get();
 }
 
 const std::vector<std::shared_ptr<CodeRecord>>& all_records() { return records(); }
+
+void drop_idle_entries() {
+  static size_t made = 0;
+  if (++made < most_with_entries) return;
+  made = 0;
+  std::vector<std::shared_ptr<CodeRecord>> idle;
+  for (auto& record : records()) {
+    if (!record->entries.empty() && record->calls == record->calls_before) idle.push_back(record);
+    record->calls_before = record->calls;
+  }
+  for (auto& record : idle) {  // destructors of the program may run here, and records may come and go
+    record->state = State::Hot;
+    record->entries.clear();
+  }
+}
 
 void reset_records() {
   for (auto& record : records()) {
@@ -65,6 +106,7 @@ void reset_records() {
     fresh.file = record->file;
     fresh.line = record->line;
     fresh.eligible = record->eligible;
+    fresh.dead = record->dead;
     if (!fresh.eligible) fresh.why = record->why;
     *record = std::move(fresh);
   }

@@ -37,6 +37,8 @@ struct CodeRecord {
   Relaxation relaxation;
   EntryTable entries;
   Payoff payoff;
+  long calls_before = 0;  ///< `calls` when idle entries were last looked for
+  bool dead = false;      ///< the code object is gone; what the report says of it stays for a while
   double recording_ms = 0;
 };
 
@@ -44,8 +46,12 @@ struct CodeRecord {
 CodeRecord* record_of(PyCodeObject* code);
 /// The record if there is one.
 CodeRecord* find_record(PyCodeObject* code);
-/// Of every code object that was called, the dead included (their entries are gone).
+/// Of every code object that was called, with the last few hundred of the dead that were recorded.
 const std::vector<std::shared_ptr<CodeRecord>>& all_records();
+/// An entry was made. Entries keep what they refer to alive, their own function included when it is in a cycle that the
+/// collector cannot see through: so when thousands of functions have entries, those that were not called since the last
+/// time of asking lose theirs, and are recorded again at need.
+void drop_idle_entries();
 /// Forgets everything: terra.capture.reset().
 void reset_records();
 

@@ -3,6 +3,7 @@
 
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 
 #include "kernels/cpu/exact_mode.h"
@@ -44,8 +45,8 @@ Step decide(CodeRecord& r) {
   r.calls++;
   switch (r.state) {
     case State::Cold:
-      if (settings().frozen || r.calls <= (settings().mode == Mode::Stress ? 1 : profile_runs)) return Step::Run;
-      if (!r.tensor_work && settings().mode != Mode::Stress) return Step::Run;
+      if (settings().frozen || r.calls <= (records_everything(settings().mode) ? 1 : profile_runs)) return Step::Run;
+      if (!r.tensor_work && !records_everything(settings().mode)) return Step::Run;
       r.state = State::Hot;
       [[fallthrough]];
     case State::Hot: return r.calls >= r.next_recording ? Step::Record : Step::Run;
@@ -68,6 +69,7 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
     r.failures = 0;
     r.entries.add(std::move(entry));
     r.state = can_be_recorded(r) ? State::Captured : State::Settled;
+    drop_idle_entries();
     return;
   }
   r.why = why;
@@ -105,6 +107,7 @@ void measured(CodeRecord& r, Step step, double microseconds) {
 }
 
 void broken(CodeRecord& r, const char* what) {
+  log().error("capture of {} ({}:{}) met an internal error: {}", r.name, r.file, r.line, what);
   totals().internal_errors++;
   r.state = State::GivenUp;
   r.entries.clear();

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -23,11 +24,16 @@ struct Busy {
   ~Busy() { busy = false; }
 };
 
+/// TERRA_STRICT=1: what broke inside the engine is the program's business, too.
+PyObject* raise_internal_error(const CodeRecord& record) {
+  PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), record.why.detail.c_str());
+  return nullptr;
+}
+
 /// Runs the frame under CPython and watches. The result is the frame's in every case.
 PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
   Busy guard;
   totals().recordings++;
-  int collecting = PyGC_Disable();  // a collection inside would run finalizers at another time than a run of the entry
   auto recording = std::make_unique<Recording>(record.relaxation, thread);
   PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
   Py_INCREF(function);
@@ -45,12 +51,13 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   std::string error;
   try {
     const OwnTime time(recording->own_ms());
+    if (chaos_is_on()) break_here(Breakpoint::Finish);
     entry = recording->finish();
   } catch (const std::exception& e) {
     error = e.what();
   }
   Stop why = recording->why();
-  if (entry && !entry->graph && settings().mode != Mode::Stress) {
+  if (entry && !entry->graph && !records_everything(settings().mode)) {
     why = {Reason::NoTensorWork, "", record.file, record.line};
     entry.reset();
   }
@@ -61,11 +68,10 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
   totals().recording_ms += recording->own_ms();
   recording.reset();
   Py_DECREF(function);
-  if (collecting) PyGC_Enable();
   PyErr_Restore(type, value, traceback);
   if (!error.empty() && settings().strict) {
     Py_CLEAR(result);
-    PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), error.c_str());
+    return raise_internal_error(record);
   }
   return result;
 }
@@ -79,6 +85,28 @@ PyObject* raise_frozen_miss(const CodeRecord& record) {
       record.name.c_str(), record.file.c_str(), record.line,
       record.last_miss.empty() ? "a guard does not hold" : record.last_miss.c_str());
   return nullptr;
+}
+
+/// Interprets a frame that an entry could have served, and compares. The result is the interpreter's.
+PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, TerraFrame* frame,
+                                Verification& verification) {
+  const long before = totals().differences;
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  // Ctrl-C and its like come from outside; an exception of ours from a frame below.
+  if (!result && (before != totals().differences || !PyErr_ExceptionMatches(PyExc_Exception))) return nullptr;
+  const std::optional<Difference> difference = verification.compare(result);
+  if (!difference) return result;
+  totals().differences++;
+  log().error("a captured entry of {} ({}:{}) is wrong: {}", record.name, record.file, record.line,
+              difference->text());
+  record.state = State::GivenUp;
+  record.entries.clear();
+  record.why = {Reason::Differs, difference->text(), record.file, record.line};
+  if (!settings().strict) return result;
+  Py_CLEAR(result);
+  PyErr_Format(PyExc_SystemError, "a captured entry of %s is wrong: %s", record.name.c_str(),
+               difference->text().c_str());
+  return result;
 }
 
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
@@ -116,6 +144,14 @@ class Stopwatch {
   bool counts_ = true;
 };
 
+/// Somebody else evaluates frames (a debugger, another compiler): what they do with one is not ours to skip.
+void give_way() {
+  static bool told = false;
+  if (!told) log().warn("another frame evaluator (PEP 523) is installed: nothing is captured, every frame runs plainly");
+  told = true;
+  settings().mode = Mode::Off;
+}
+
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (Recording* recording = Recording::current()) [[unlikely]] {
     return run_child(*recording, thread, frame, throwing);
@@ -139,14 +175,22 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   }
   if (step == Step::Serve) {
     PyObject* result = nullptr;
-    const Served served = serve(*record, frame, &result);
-    if (served == Served::Done) return result;
+    std::unique_ptr<Verification> verification;
+    const Served served = serve(*record, frame, &result, verification);
+    if (watch && verification) watch->discard();
+    if (served == Served::Done) {
+      return verification ? interpret_and_compare(*record, thread, frame, *verification) : result;
+    }
     if (served == Served::Missed && settings().frozen) return raise_frozen_miss(*record);
+    if (served == Served::Broken && settings().strict && record->why.reason == Reason::Internal) {
+      return raise_internal_error(*record);
+    }
     step = served != Served::Broken && missed(*record) ? Step::Record : Step::Run;
   }
   if (step == Step::Record) {
     if (watch) watch->discard();
-    return record_frame(*record, thread, frame);
+    if (terra_hook_is_in_front()) return record_frame(*record, thread, frame);
+    give_way();
   }
   // A profile is nothing but the answer to one question: does this function do tensor work?
   uint64_t before = hooks::counters.eager_calls;
@@ -159,7 +203,7 @@ void apply() {
   if (settings().mode == Mode::Off) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {
-    terra_hook_install(evaluate);
+    if (!terra_hook_install(evaluate)) give_way();
   }
 }
 

@@ -15,6 +15,7 @@ Mode set_mode(Mode mode);
 /// What happened since the start; also in --report.
 struct Totals {
   long replays = 0, misses = 0, fallbacks = 0, recordings = 0, captures = 0, internal_errors = 0;
+  long differences = 0;  ///< entries that --capture=verify found wrong
   double recording_ms = 0;
   unsigned long graph_calls = 0;  ///< user-level tensor calls that ran inside graphs
 };

@@ -12,7 +12,8 @@ struct Name {
   Mode mode;
 };
 constexpr Name names[] = {{"off", Mode::Off},       {"auto", Mode::Auto},     {"frame", Mode::Auto},
-                          {"coexec", Mode::Off},    {"verify", Mode::Verify}, {"stress", Mode::Stress}};
+                          {"coexec", Mode::Off},    {"verify", Mode::Verify}, {"stress", Mode::Stress},
+                          {"stress-verify", Mode::StressVerify}};
 
 std::string variable(const char* name) {
   const char* text = std::getenv(name);

@@ -9,6 +9,7 @@ enum class Mode : unsigned char {
   Auto,    ///< hot frames that do tensor work are captured
   Verify,  ///< the capture runs without committing, then the frame is interpreted; results are compared
   Stress,  ///< every eligible frame is recorded at its second call, tensors or not
+  StressVerify,  ///< both
 };
 
 struct Settings {
@@ -21,10 +22,15 @@ struct Settings {
 
 /// Of the process; changed under the GIL.
 Settings& settings();
-/// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress". False for another name.
+/// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress",
+/// "stress-verify". False for another name.
 bool parse_mode(const std::string& name, Mode& mode);
 const char* mode_name(Mode mode);
 void read_environment();
+
+/// Tensor work or not, at the second call.
+inline bool records_everything(Mode mode) { return mode >= Mode::Stress; }
+inline bool compares(Mode mode) { return mode == Mode::Verify || mode == Mode::StressVerify; }
 
 /// Runs before a code object's first recording, and how many recordings in a row may give no entry.
 constexpr int profile_runs = 3;

@@ -18,8 +18,8 @@ PyObject* capture_mode(PyObject*, PyObject* name) {
   if (!wanted) return nullptr;
   if (!parse_mode(wanted, mode)) {
     PyErr_Format(PyExc_ValueError,
-                 "capture mode '%s' does not exist: use 'auto', 'off', 'frame', 'coexec', 'verify' or 'stress'",
-                 wanted);
+                 "capture mode '%s' does not exist: use 'auto', 'off', 'frame', 'coexec', 'verify', 'stress' or "
+                 "'stress-verify'", wanted);
     return nullptr;
   }
   return text(mode_name(set_mode(mode)));
@@ -79,6 +79,15 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                        record->last_miss.c_str());
 }
 
+/// Types and entries belong to one interpreter; a second one would share them without a lock.
+PyObject* require_main_interpreter(PyObject*, PyObject*) {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) Py_RETURN_NONE;
+  PyErr_SetString(PyExc_ImportError,
+                  "terra was imported in a subinterpreter, which it does not support: import it in the main interpreter, "
+                  "or start another process");
+  return nullptr;
+}
+
 PyObject* capture_freeze(PyObject*, PyObject* on) {
   settings().frozen = PyObject_IsTrue(on) == 1;
   Py_RETURN_NONE;
@@ -112,6 +121,7 @@ PyMethodDef capture_methods[] = {
     {"capture_graphs", capture_graphs, METH_O, "The optimized graphs of one function's entries, as text."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
     {"capture_reasons", capture_reasons, METH_NOARGS, "The table of reasons."},
+    {"_require_main_interpreter", require_main_interpreter, METH_NOARGS, "Raises ImportError in a subinterpreter."},
     {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded and a miss raises."},
     {"capture_reset", capture_reset, METH_NOARGS, "Forgets all entries and counters of functions."},
     {nullptr, nullptr, 0, nullptr}};

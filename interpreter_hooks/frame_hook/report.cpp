@@ -3,6 +3,7 @@
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
+#include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <unistd.h>
@@ -68,6 +69,7 @@ std::string report_json() {
                {"capture_ms", t.recording_ms},
                {"divergences", 0},
                {"internal_errors", t.internal_errors},
+               {"differences", t.differences},
                {"peak_tensor_bytes", 0},
                {"frames", frames},
                {"segments", Json::array()},
@@ -92,7 +94,9 @@ std::string explain(const CodeRecord& record) {
   for (auto& entry : record.entries) {
     text += "  entry: " + std::to_string(entry->hits) + " hits, " + std::to_string(entry->misses) + " misses" +
             (entry->last_miss.empty() ? "" : "; last miss: " + entry->last_miss) + "\n";
-    for (auto& line : entry->entry.texts(entry->file, false)) text += "    " + line + "\n";
+    entry->entry.each([&](const Word* at) {
+      if (!is_read(at)) text += "    " + kinds[head(at).kind].text(at, entry->file) + "\n";
+    });
     if (entry->paths) {
       text += "    path " + std::to_string(entry->path) + " of " + std::to_string(entry->paths->size()) +
               " that run as one graph with switches, of " + std::to_string(entry->paths->graph().node_count()) +

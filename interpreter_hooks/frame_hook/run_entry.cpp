@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
@@ -26,16 +27,51 @@ PyObject* number_of(const terra::Scalar& scalar) {
 }
 
 /// The graph with the values of the registers. True when it has been committed.
-bool run_graph(Entry& entry, Run& run, bool refuse, Attempt& attempt) {
+bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
   graph::PathInputs inputs;
   std::vector<graph::RunOutput> outputs;
   if (!read_inputs(entry, run, inputs)) return false;
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
-  graph::RunResult result = entry.graph->run(inputs.tensors, inputs.scalars, before_commit, outputs);
+  graph::RunResult result = verification
+                                ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
+                                : entry.graph->run(inputs.tensors, inputs.scalars, before_commit, outputs);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status != graph::RunStatus::Done) return false;
+  for (graph::RunOutput& output : outputs) {
+    if (auto* tensor = std::get_if<Tensor>(&output); tensor && verification) *tensor = verification->output(*tensor);
+  }
   take_outputs(entry, run, outputs);
   return true;
+}
+
+/// With the registers of `run`; the result is missing where a verification stands in for the effects.
+Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
+  Attempt attempt;
+  Fault fault;
+  if (chaos_is_on()) [[unlikely]] {
+    fault = next_fault(entry.entry.guards(), entry.graph != nullptr);
+    attempt.missed_at = entry.entry.run_failing(run, fault.guard);
+  } else {
+    attempt.missed_at = entry.entry.run(run);
+  }
+  if (attempt.missed_at >= 0) {
+    attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
+    return attempt;
+  }
+  attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
+  try {
+    if (chaos_is_on()) break_here(Breakpoint::Run);
+    if (entry.graph && !run_graph(entry, run, fault.assertion, verification, attempt)) return attempt;
+    if (verification) verification->expect_effects();
+  } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
+    return attempt;
+  } catch (const std::exception& e) {
+    attempt.internal_error = e.what();
+    return attempt;
+  }
+  attempt.outcome = Outcome::Done;
+  if (!verification) attempt.result = entry.effects.run(run);
+  return attempt;
 }
 
 }  // namespace
@@ -93,34 +129,21 @@ bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* f
 }
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
-  Attempt attempt;
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
-  Fault fault;
-  if (chaos_is_on()) [[unlikely]] {
-    fault = next_fault(entry.entry.guards(), entry.graph != nullptr);
-    attempt.missed_at = entry.entry.run_failing(run, fault.guard);
-  } else {
-    attempt.missed_at = entry.entry.run(run);
-  }
-  if (attempt.missed_at >= 0) {
-    attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
-    return attempt;
-  }
-  if (entry.graph) {
-    attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
-    try {
-      if (!run_graph(entry, run, fault.assertion, attempt)) return attempt;
-    } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
-      return attempt;
-    } catch (const std::exception& e) {
-      attempt.internal_error = e.what();
-      return attempt;
-    }
-  }
-  attempt.outcome = Outcome::Done;
-  attempt.result = entry.effects.run(run);
-  return attempt;
+  return attempt_entry(entry, run, nullptr);
+}
+
+std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at) {
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
+  const int again = entry.entry.run(run);
+  return again == missed_at ? miss_text(entry.entry.at(again), run, entry.file)
+                            : entry.entry.text(missed_at, entry.file);
+}
+
+Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function) {
+  return attempt_entry(verification.entry(), verification.start(arguments, function), &verification);
 }
 
 }  // namespace terra::capture

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "graph/cache/switched.h"
-#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/frame_hook/verify.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
 namespace terra::capture {
@@ -36,5 +36,9 @@ bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs
 void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs);
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
+/// Why the entry program fails for these arguments, in words with values; to be called after it did.
+std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at);
+/// The same on copies: Done means that the verification knows what would have happened. There is no result.
+Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function);
 
 }  // namespace terra::capture

@@ -14,8 +14,11 @@ namespace {
 /// One call on its way through the entries.
 class Search {
  public:
-  Search(CodeRecord& record, TerraFrame* frame)
-      : record_(record), arguments_(terra_frame_localsplus(frame)), function_(terra_frame_function(frame)) {}
+  Search(CodeRecord& record, TerraFrame* frame, std::unique_ptr<Verification>& verification)
+      : record_(record),
+        arguments_(terra_frame_localsplus(frame)),
+        function_(terra_frame_function(frame)),
+        verification_(verification) {}
 
   Served run(PyObject** result) {
     if (record_.entries.empty()) return fall_back();  // all of them relied on a fact that has become an input
@@ -46,9 +49,10 @@ class Search {
  private:
   /// `entry` becomes the one that the attempt is about, where it is merged with others.
   bool attempt(std::shared_ptr<Entry>& entry, PyObject** result) {
-    const bool merged = entry->paths && !one_by_one_;
-    const Attempt made =
-        merged ? entry->paths->run(entry, arguments_, function_) : run_entry(*entry, arguments_, function_);
+    const bool verifies = compares(settings().mode), merged = entry->paths && !one_by_one_ && !verifies;
+    const Attempt made = verifies ? verify(entry)
+                         : merged ? entry->paths->run(entry, arguments_, function_)
+                                  : run_entry(*entry, arguments_, function_);
     if (made.outcome == Outcome::Done) {
       entry->hits++;
       totals().replays++;
@@ -66,14 +70,21 @@ class Search {
     return false;
   }
 
+  Attempt verify(const std::shared_ptr<Entry>& entry) {
+    verification_ = std::make_unique<Verification>(entry);
+    return verify_entry(*verification_, arguments_, function_);
+  }
+
   void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
     entry->misses++;
     if (made.branch >= 0) failed_.push_back({entry, static_cast<size_t>(made.branch)});
-    if (made.missed_at >= 0) {
-      const Program& program = made.late ? entry->late : entry->entry;
-      entry->last_miss = program.text(made.missed_at, entry->file);
-    } else {
+    // In words for the first few misses and then more and more rarely: texts cost more than guards.
+    const bool in_words = entry->misses < 4 || !(entry->misses & (entry->misses - 1)) || settings().frozen;
+    if (made.missed_at < 0) {
       entry->last_miss = made.branch >= 0 ? "a branch on a tensor went the other way" : "the graph was refused";
+    } else if (in_words) {
+      entry->last_miss = made.late ? entry->late.text(made.missed_at, entry->file)
+                                   : describe_miss(*entry, arguments_, function_, made.missed_at);
     }
     record_.last_miss = entry->last_miss;
     if (made.outcome == Outcome::Failed) served_ = Served::Refused;
@@ -120,6 +131,7 @@ class Search {
   CodeRecord& record_;
   PyObject** arguments_;
   PyFunctionObject* function_;
+  std::unique_ptr<Verification>& verification_;
   std::vector<Failure> failed_;
   Served served_ = Served::Missed;
   bool one_by_one_ = false;  ///< merged paths have had their attempt
@@ -127,6 +139,8 @@ class Search {
 
 }  // namespace
 
-Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result) { return Search(record, frame).run(result); }
+Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result, std::unique_ptr<Verification>& verification) {
+  return Search(record, frame, verification).run(result);
+}
 
 }  // namespace terra::capture

@@ -1,6 +1,7 @@
 // A call served from the entries of its code object: which one is tried, what a failure teaches.
 #pragma once
 #include "interpreter_hooks/frame_hook/code_record.h"
+#include "interpreter_hooks/frame_hook/verify.h"
 
 namespace terra::capture {
 
@@ -12,7 +13,8 @@ enum class Served : unsigned char {
   Broken,   ///< by fault injection or an error of ours: this frame runs plainly
 };
 
-/// Tries the likely entry first, then the others. `result` is the frame's when Done.
-Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result);
+/// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no
+/// result, and nothing but `verification` knows what it would have been.
+Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result, std::unique_ptr<Verification>& verification);
 
 }  // namespace terra::capture

@@ -21,7 +21,8 @@ bool TensorFacts::hold(const TensorImpl& tensor) const {
 }
 
 std::string TensorFacts::text() const {
-  return std::string(name_of(dtype)) + " " + to_string(sizes) + " strides " + to_string(strides) +
+  const bool dense = strides == contiguous_strides(sizes);
+  return std::string(name_of(dtype)) + " " + to_string(sizes) + (dense ? "" : " strides " + to_string(strides)) +
          (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "");
 }
 
@@ -30,7 +31,7 @@ bool tensor_holds(Word* at, Run& run) {
   return Py_TYPE(object) == pointer<PyTypeObject>(at[2]) && pointer<TensorFacts>(at[1])->hold(*tensor_of(object));
 }
 std::string tensor_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + " is " + pointer<TensorFacts>(at[1])->text();
+  return file.name(head(at).a) + ": " + pointer<TensorFacts>(at[1])->text();
 }
 
 bool gradient_holds(Word* at, Run& run) {

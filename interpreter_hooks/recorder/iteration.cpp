@@ -280,12 +280,17 @@ void get_iter(Recording& r, ShadowFrame& f) {
   f.push(r.iterate(value, iterator));
 }
 
-/// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards.
+/// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards. How far a built-in
+/// iterator from outside has come can't be guarded, not even that it is at its end.
 void begin_for_iter(Recording& r, ShadowFrame& f) {
   PyObject* iterator = f.pending.in[0].object;
   PyTypeObject* type = Py_TYPE(iterator);
   Shadow* known = r.find(iterator);
-  if ((known && known->iterator) || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return;
+  if (known && known->iterator) return;
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+    const bool generator = PyGen_CheckExact(iterator) || PyCoro_CheckExact(iterator);
+    return r.stop(generator ? Reason::GeneratorEscapes : Reason::UnmodelledIteration, type->tp_name);
+  }
   r.guard_type(iterator);
   r.class_facts(type).strict = true;
 }

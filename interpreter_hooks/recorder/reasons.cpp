@@ -54,6 +54,7 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
      "try: x @ y\nexcept RuntimeError: ..."},
     {"is slower captured than run plainly", "nothing is wrong: it was measured and runs plainly from now on",
      "x + 1"},
+    {"was found wrong by --capture=verify", "please report this; @terra.capture.off keeps the function uncaptured", "-"},
 };
 
 }  // namespace

@@ -36,6 +36,7 @@ enum class Reason : int {
   Internal = 27,
   OpaqueRaise = 28,
   DoesNotPay = 29,
+  Differs = 30,
   Count_
 };
 

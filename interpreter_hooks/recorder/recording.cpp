@@ -38,10 +38,12 @@ Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
       entry_(std::make_unique<Entry>()),
       trace_(std::make_unique<TraceBuilder>(*this)) {
   recorder_stats().recordings++;
+  collecting_ = PyGC_Disable();
 }
 
 Recording::~Recording() {
   if (recording == this) recording = nullptr;
+  resume_collector();
   trace_.reset();
   entry_.reset();
   std::vector<PyObject*> dropped;
@@ -51,6 +53,11 @@ Recording::~Recording() {
     dropped.push_back(bytes);
   }
   for (PyObject* object : dropped) Py_DECREF(object);
+}
+
+void Recording::resume_collector() {
+  if (collecting_) PyGC_Enable();
+  collecting_ = false;
 }
 
 void Recording::let_go() {
@@ -110,6 +117,7 @@ void Recording::stop(Reason reason, std::string detail) {
   recorder_stats().stopped++;
   trace_->detach();
   terra_events_stop();
+  resume_collector();
 }
 
 }  // namespace terra::capture

@@ -207,6 +207,11 @@ class Recording {
 
   Relaxation& relaxation_;
   PyThreadState* thread_;
+  void resume_collector();
+
+  /// Whether the garbage collector was on: a collection inside would run finalizers at another time than a run of the
+  /// entry does. The program gets it back as soon as the recording stops.
+  bool collecting_;
   bool alive_ = true, returned_ = false, again_ = false, materialising_ = false;
   Stop why_;
   Value result_;

@@ -1,4 +1,5 @@
 // Calls and returns.
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -9,6 +10,15 @@ namespace {
 
 void keyword_names(Recording&, ShadowFrame& f) {
   f.keyword_names = PyTuple_GET_ITEM(f.code->co_consts, f.pending.arg);
+}
+
+/// What isn't modelled is not waited for: it may install a debugger, fork, or ask what the collector does.
+void refuse_unmodelled(Recording& r, ShadowFrame& f) {
+  const CallSite& site = f.pending.call;
+  if (!r.alive() || site.kind != CallSite::Unknown) return;
+  const std::string name = callable_name(site.callee);
+  const bool observes = name == "sys.settrace" || name == "sys.setprofile";
+  r.stop(observes ? Reason::Observed : Reason::UnmodelledCall, name);
 }
 
 /// PRECALL unpacks a bound method in the stack: [NULL, method] becomes [function, receiver].
@@ -45,6 +55,7 @@ void begin_call(Recording& r, ShadowFrame& f) {
   }
   f.keyword_names = nullptr;
   r.open_call(f, callee.object, callee, std::move(positional), std::move(keywords), std::move(values));
+  refuse_unmodelled(r, f);
 }
 
 void begin_call_ex(Recording& r, ShadowFrame& f) {
@@ -63,6 +74,7 @@ void begin_call_ex(Recording& r, ShadowFrame& f) {
     for (PyObject* key : keywords) values.push_back(r.dict_item(in[3], key));
   }
   r.open_call(f, callee.object, callee, std::move(positional), std::move(keywords), std::move(values));
+  refuse_unmodelled(r, f);
 }
 
 void end_call(Recording& r, ShadowFrame& f) {

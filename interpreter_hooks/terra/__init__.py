@@ -7,6 +7,8 @@ import importlib
 import _terra_C as _C
 from _terra_C import *  # noqa: F401,F403
 
+_C._require_main_interpreter()
+
 from ._functions import *  # noqa: F401,F403
 from ._legacy import TYPES as _LEGACY_TYPES
 from .version import __version__

@@ -80,6 +80,8 @@ def run(name, verbose=False):
     target = getattr(made[0], "target", made[0])
     captured = transcript(*made, calls, "stress")
     frame = C.capture_frame(target)
+    if captures is not None:  # a caller made for the test may have been captured with the target inside
+        frame = max(frame, C.capture_frame(made[0]), key=lambda frame: frame["hits"])
     problems = []
     for i, (a, b) in enumerate(zip(plain, captured)):
         if a != b:

@@ -8,7 +8,7 @@ from _harness import main, program, programs
 
 #: An error of the recorder or of the graph compiler, what nothing reports at present, and what a measurement decides:
 #: these no program brings about.
-NOT_FROM_PYTHON = {17, 20, 24, 25, 27, 29}
+NOT_FROM_PYTHON = {17, 20, 24, 25, 27, 29, 30}
 #: Not a matter of one recorded call in stress mode: below.
 APART = {3, 16, 18, 23}
 

@@ -48,9 +48,9 @@ with tempfile.TemporaryDirectory() as folder:
 
 # Mistakes.
 for wrong, complaint in {
-    "--capture=fast": "option --capture is one of auto|off|frame|coexec|verify|stress, not 'fast'",
-    "--capture": "option --capture is one of auto|off|frame|coexec|verify|stress, not ''",
-    "--capture=auto|off": "option --capture is one of auto|off|frame|coexec|verify|stress, not 'auto|off'",
+    "--capture=fast": "option --capture is one of auto|off|frame|coexec|verify|stress|stress-verify, not 'fast'",
+    "--capture": "option --capture is one of auto|off|frame|coexec|verify|stress|stress-verify, not ''",
+    "--capture=auto|off": "option --capture is one of auto|off|frame|coexec|verify|stress|stress-verify, not 'auto|off'",
     "--threads=0": "option --threads is a whole number of at least 1, not '0'",
     "--threads=-1": "option --threads is a whole number of at least 1, not '-1'",
     "--threads=1000000": "option --threads is a whole number of at least 1, not '1000000'",

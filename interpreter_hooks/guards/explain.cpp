@@ -1,0 +1,100 @@
+#include "interpreter_hooks/guards/explain.h"
+
+#include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+std::string changed(const std::string& what, const std::string& was, const std::string& now) {
+  return what + " was " + was + ", now " + now;
+}
+
+const char* truth(bool value) { return value ? "True" : "False"; }
+std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
+std::string name_of_a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
+
+std::string value_miss(const Word* at, const Run& run, const RegisterFile& file) {
+  const std::string was = short_text(object_word(at[1])), now = short_text(a_of(at, run));
+  return was == now ? name_of_a(at, file) + " is not the same object any more: " + now
+                    : changed(name_of_a(at, file), was, now);
+}
+
+std::string type_miss(const Word* at, const Run& run, const RegisterFile& file) {
+  return changed("type of " + name_of_a(at, file), pointer<PyTypeObject>(at[1])->tp_name, type_of(a_of(at, run)));
+}
+
+std::string length_miss(const Word* at, const Run& run, const RegisterFile& file) {
+  const Py_ssize_t now = PyObject_Size(a_of(at, run));
+  PyErr_Clear();
+  return changed("len(" + name_of_a(at, file) + ")", std::to_string(at[1]), std::to_string(now));
+}
+
+std::string truth_miss(const Word* at, const Run&, const RegisterFile& file) {
+  return changed("bool(" + name_of_a(at, file) + ")", truth(at[1]), truth(!at[1]));
+}
+
+std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) {
+  const bool grad = at[1] & 1, now = engine_mode() & 1;
+  if (grad == now) return "the default dtype has changed";
+  (void)run, (void)file;
+  return changed("the gradient mode", grad ? "on" : "off", now ? "on" : "off");
+}
+
+std::string tensor_miss(const Word* at, const Run& run, const RegisterFile& file) {
+  PyObject* object = a_of(at, run);
+  const std::string name = name_of_a(at, file);
+  if (Py_TYPE(object) != pointer<PyTypeObject>(at[2])) {
+    return changed("type of " + name, pointer<PyTypeObject>(at[2])->tp_name, type_of(object));
+  }
+  const TensorFacts& was = *pointer<TensorFacts>(at[1]);
+  const TensorImpl& now = *tensor_of(object);
+  if (was.dtype != now.dtype) {
+    return changed(name + ".dtype", std::string(name_of(was.dtype)), std::string(name_of(now.dtype)));
+  }
+  if (was.sizes.size() != now.sizes.size()) {
+    return changed(name + ".shape", to_string(was.sizes), to_string(now.sizes));
+  }
+  for (size_t i = 0; i < was.sizes.size(); i++) {
+    if (was.sizes[i] == now.sizes[i]) continue;
+    return changed(name + ".shape[" + std::to_string(i) + "]", std::to_string(was.sizes[i]),
+                   std::to_string(now.sizes[i]));
+  }
+  if (was.requires_grad != now.requires_grad) {
+    return changed(name + ".requires_grad", truth(was.requires_grad), truth(now.requires_grad));
+  }
+  if (!(was.strides == now.strides)) {
+    return changed(name + ".stride()", to_string(was.strides), to_string(now.strides));
+  }
+  if (was.offset != now.offset) {
+    return changed(name + ".storage_offset()", std::to_string(was.offset), std::to_string(now.offset));
+  }
+  return changed(name + ".is_leaf", truth(was.leaf), truth(is_leaf(now)));
+}
+
+struct Row {
+  Op op;
+  std::string (*text)(const Word* at, const Run& run, const RegisterFile& file);
+};
+constexpr Row rows[] = {
+    {Op::Is, value_miss},      {Op::Equal, value_miss},   {Op::Pinned, value_miss}, {Op::Type, type_miss},
+    {Op::Length, length_miss}, {Op::Size, length_miss},   {Op::Truth, truth_miss},  {Op::Mode, mode_miss},
+    {Op::Tensor, tensor_miss},
+};
+
+}  // namespace
+
+bool is_read(const Word* at) { return static_cast<Op>(head(at).kind) < Op::Is; }
+
+std::string miss_text(const Word* at, const Run& run, const RegisterFile& file) {
+  const Op op = static_cast<Op>(head(at).kind);
+  if (is_read(at)) return file.name(head(at).dst) + " is gone";
+  const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.op == op; });
+  return row != std::end(rows) ? row->text(at, run, file) : "not so any more: " + kinds[head(at).kind].text(at, file);
+}
+
+}  // namespace terra::capture

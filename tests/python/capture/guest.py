@@ -1,0 +1,320 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 --capture=stress
+# run: TERRA_EXACT=1 --capture=verify
+# timeout: 240
+"""Threads, processes, signals, tracers and foreign hooks round captured functions; what can't be told in a transcript."""
+import atexit
+import faulthandler
+import gc
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import terra
+
+X = terra.arange(6.0).reshape(2, 3)
+W = terra.ones(3, requires_grad=True)
+W2 = terra.ones(3, requires_grad=True)
+
+
+def scaled(x, k):
+    return (x * k + 1).sum()
+
+
+def loss_of(x, w):
+    return (x * w).exp().sum()
+
+
+def counting(box, x):
+    box["n"] += 1
+    return x * box["n"]
+
+
+def warm():
+    for _ in range(8):
+        scaled(X, 2.0)
+        loss_of(X, W)
+
+
+def plain_scaled(k):
+    return (15.0 * k + 6.0)
+
+
+def many_threads_one_function():
+    """Each thread gets its own results, whatever the interpreter switches between."""
+    warm()
+    wrong = []
+    barrier = threading.Barrier(6)
+
+    def work(k):
+        x = X * 1.0
+        barrier.wait()
+        for _ in range(150):
+            if scaled(x, k).item() != plain_scaled(k):
+                wrong.append(k)
+            w = terra.full((3,), float(k), requires_grad=True)
+            loss = loss_of(x * 0, w)
+            loss.backward()
+            if loss.item() != 6.0 or w.grad.tolist() != [0.0, 0.0, 0.0]:
+                wrong.append(("grad", k, loss.item(), w.grad))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert not wrong, wrong[:5]
+
+
+def one_box_for_many_threads():
+    """Under the interpreter's lock a captured `n += 1` is never torn: a served call is one step."""
+    box = {"n": 0}
+    for _ in range(8):
+        counting(box, X)
+    threads = [threading.Thread(target=lambda: [counting(box, X) for _ in range(200)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 8 < box["n"] <= 808, box
+
+
+def thread_that_starts_during_a_recording():
+    results = []
+
+    def watched(x):
+        y = x + 1
+        thread = threading.Thread(target=lambda: results.append(scaled(x, 3.0).item()))
+        thread.start()
+        thread.join()
+        return y * 2
+    for _ in range(8):
+        assert watched(X).sum().item() == 42.0
+    assert results == [plain_scaled(3.0)] * 8
+
+
+def fork_after_captures():
+    warm()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for k in (2.0, 5.0):
+                assert scaled(X, k).item() == plain_scaled(k)
+            loss_of(X, W2).backward()
+            os.write(writer, b"good")
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writer)
+    assert os.read(reader, 10) == b"good"
+    os.close(reader)
+    assert os.waitpid(child, 0)[1] == 0
+    assert scaled(X, 2.0).item() == plain_scaled(2.0)
+
+
+def in_a_process(k):
+    return [scaled(X, k).item() for _ in range(8)]
+
+
+def processes(method):
+    def test():
+        warm()
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(in_a_process, [1.0, 2.0, 3.0]) == [[plain_scaled(k)] * 8 for k in (1.0, 2.0, 3.0)]
+    test.__name__ = f"processes_{method}"
+    return test
+
+
+def interrupted_from_outside():
+    """Ctrl-C while captured calls run: KeyboardInterrupt, at once, and everything goes on afterwards."""
+    warm()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    main = os.getpid()
+    try:
+        for delay in (0.01, 0.03):
+            timer = threading.Timer(delay, lambda: os.kill(main, signal.SIGINT))
+            timer.start()
+            end = time.monotonic() + 20
+            try:
+                while time.monotonic() < end:
+                    assert scaled(X, 2.0).item() == plain_scaled(2.0)
+            except KeyboardInterrupt:
+                pass
+            else:
+                raise AssertionError("nobody was interrupted")
+            timer.join()
+            assert scaled(X, 2.0).item() == plain_scaled(2.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def alarms():
+    """A handler that calls captured functions itself, at any moment."""
+    warm()
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: seen.append(scaled(X, 4.0).item()))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    end = time.monotonic() + 10
+    try:
+        while len(seen) < 30 and time.monotonic() < end:
+            assert scaled(X, 2.0).item() == plain_scaled(2.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(seen) >= 30 and set(seen) == {plain_scaled(4.0)}
+
+
+def tracer_sees_every_line():
+    """Under sys.settrace and sys.setprofile captured functions run plainly, and are served again afterwards."""
+    warm()
+    lines, calls = [], []
+
+    def trace(frame, event, argument):
+        if frame.f_code is scaled.__code__:
+            lines.append((event, frame.f_lineno - scaled.__code__.co_firstlineno))
+        return trace
+
+    def profile(frame, event, argument):
+        if frame.f_code is scaled.__code__:
+            calls.append(event)
+    sys.settrace(trace)
+    scaled(X, 2.0)
+    sys.settrace(None)
+    assert lines == [("call", 0), ("line", 1), ("return", 1)], lines
+    sys.setprofile(profile)
+    scaled(X, 2.0)
+    sys.setprofile(None)
+    assert calls[0] == "call" and calls[-1] == "return", calls
+    before = terra.capture.stats()["replays"]
+    scaled(X, 2.0)
+    assert terra.capture.stats()["replays"] > before
+
+
+def dumped_by_faulthandler():
+    warm()
+    with tempfile.TemporaryFile() as file:
+        def dumping(x):
+            y = x * 2
+            faulthandler.dump_traceback(file)
+            return y
+        for _ in range(6):
+            dumping(X)
+        file.seek(0)
+        assert file.read().count(b"in dumping") == 6
+
+
+def audited():
+    """Run in a process of its own: audit hooks stay for good."""
+    code = ("import sys\nseen = []\nsys.addaudithook(lambda event, arguments: seen.append(event))\n"
+            "import terra\ndef f(x):\n    return x * 2\nx = terra.ones(2)\nfor _ in range(9):\n    f(x)\n"
+            "assert 'import' in seen and f(x).tolist() == [2.0, 2.0]\nprint('good')\n")
+    assert run(code) == "good\n"
+
+
+def audit_hook_that_refuses_tracing():
+    """The recorder's tracer is refused like anybody's: no capture, and nothing is raised."""
+    code = ("import sys\ndef hook(event, arguments):\n    if event == 'sys.settrace':\n        raise RuntimeError('no')\n"
+            "sys.addaudithook(hook)\nimport terra\ndef f(x):\n    return x * 2\nx = terra.ones(2)\n"
+            "for _ in range(9):\n    assert f(x).tolist() == [2.0, 2.0]\n"
+            "assert terra.capture.stats()['replays'] == 0\nprint('good')\n")
+    assert run(code) == "good\n"
+
+
+def run(code, *options, **variables):
+    process = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True,
+                             env=os.environ | variables)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def at_exit():
+    code = ("import atexit, terra\ndef f(x):\n    return (x * 2).sum()\nx = terra.ones(2)\n"
+            "atexit.register(lambda: print(f(x).item(), f(x).item()))\n"
+            "for _ in range(9):\n    f(x)\nprint('end')\n")
+    assert run(code) == "end\n4.0 4.0\n"
+
+
+def daemon_thread_at_exit():
+    code = ("import threading, terra\ndef f(x):\n    return (x * 2).sum()\nx = terra.ones(2)\n"
+            "def loop():\n    while True:\n        f(x)\n"
+            "threading.Thread(target=loop, daemon=True).start()\n"
+            "for _ in range(300):\n    f(x)\nprint('end')\n")
+    assert run(code) == "end\n"
+
+
+def recursion_while_recorded():
+    for depth in (50, 150):
+        code = (f"import sys, terra\nsys.setrecursionlimit({depth})\ndef f(x, n):\n    return f(x + 1, n + 1)\n"
+                "x = terra.ones(2)\nfor _ in range(9):\n    try:\n        f(x, 0)\n    except RecursionError as error:\n"
+                "        pass\n    else:\n        raise SystemExit('no RecursionError')\nprint('good')\n")
+        assert run(code) == "good\n"
+
+
+def deep_recursion_without_limit():
+    code = ("import sys, terra\nsys.setrecursionlimit(10**8)\ndef f(x, n):\n    return f(x, n + 1)\nx = terra.ones(2)\n"
+            "for _ in range(3):\n    try:\n        f(x, 0)\n    except RecursionError:\n        pass\nprint('good')\n")
+    assert run(code) == "good\n"
+
+
+def pickled():
+    warm()
+    twin = pickle.loads(pickle.dumps(scaled))
+    assert twin is scaled and twin(X, 2.0).item() == plain_scaled(2.0)
+
+
+def collected_at_any_moment():
+    """With a collection at nearly every allocation and callbacks that call captured functions."""
+    warm()
+    seen = []
+
+    def watch(phase, info):
+        if phase == "stop" and len(seen) < 50:
+            seen.append(scaled(X, 4.0).item())
+    before = gc.get_threshold()
+    gc.callbacks.append(watch)
+    gc.set_threshold(1)
+    try:
+        for i in range(60):
+            def fresh(x, i=i):
+                return [x * i, {"k": x + 1}]
+            for _ in range(5):
+                assert fresh(X)[0].sum().item() == 15.0 * i
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(watch)
+    assert seen and set(seen) == {plain_scaled(4.0)}
+
+
+tests = [many_threads_one_function, one_box_for_many_threads, thread_that_starts_during_a_recording, fork_after_captures,
+         processes("fork"), processes("spawn"), interrupted_from_outside, alarms, tracer_sees_every_line,
+         dumped_by_faulthandler, audited, audit_hook_that_refuses_tracing, at_exit, daemon_thread_at_exit,
+         recursion_while_recorded, deep_recursion_without_limit, pickled, collected_at_any_moment]
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:]
+    failed = 0
+    for test in tests:
+        if chosen and test.__name__ not in chosen:
+            continue
+        try:
+            test()
+        except Exception as error:
+            failed += 1
+            print(f"{test.__name__}: {type(error).__name__}: {error}")
+            if chosen:
+                raise
+    stats = terra.capture.stats()
+    assert stats["internal_errors"] == 0 and stats["differences"] == 0, stats
+    print(f"{len(tests) - failed} passed")
+    sys.exit(bool(failed))
