@@ -106,7 +106,7 @@ def misses():
         return x * len(items)
 
     def by_attribute(x, box):
-        return x * 2 if hasattr(box, "gone") else x
+        return x * 2 if hasattr(box, "gone") else x + 1
 
     def by_global(x):
         return x * FACTOR
@@ -120,7 +120,7 @@ def misses():
         (by_tensor, (X,), (grad,), "x.requires_grad was False, now True"),
         (by_tensor, (X,), (big.t(),), "x.stride() was [3, 1], now [1, 4]"),
         (by_tensor, (grad,), (grad * 2,), "x.is_leaf was True, now False"),
-        (by_tensor, (X,), (3,), "type of x was terra.Tensor, now int"),
+        (by_tensor, (X,), (3,), "type of x was Tensor, now int"),
         (by_value, (X, "a"), (X, "b"), "k was 'a', now 'b'"),
         (by_length, (X, [1, 2]), (X, [1, 2, 3]), "len(items) was 2, now 3"),
         (by_attribute, (X, box), (X, None), "type of box was Box, now NoneType"),
@@ -188,6 +188,7 @@ def engine_errors():
         for strict in "01":
             os.environ["TERRA_CHAOS"], os.environ["TERRA_STRICT"] = f"error={place}@1", strict
             C.capture_start()
+            C.capture_reset()
             before = terra.capture.stats()["internal_errors"]
             calls, raised = [], 0
 
@@ -204,7 +205,8 @@ def engine_errors():
             assert terra.capture.stats()["internal_errors"] == before + 1
             frame = C.capture_frame(f)
             assert frame["reason"] == 27 and frame["state"] == "given up", frame
-            assert len(calls) == 8, "an effect was lost or happened twice"
+            not_run = place + strict == "11"  # refused before the frame started
+            assert len(calls) == 8 - not_run, "an effect was lost or happened twice"
     os.environ["TERRA_CHAOS"], os.environ["TERRA_STRICT"] = "", "0"
     C.capture_start()
 
