@@ -1,5 +1,7 @@
 #include "interpreter_hooks/frame_hook/code_record.h"
 
+#include "interpreter_hooks/guards/text.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -64,8 +66,8 @@ CodeRecord* record_of(PyCodeObject* code) {
   if (CodeRecord* known = find_record(code)) return known;
   if (slot() < 0) return nullptr;
   auto record = std::make_shared<CodeRecord>();
-  record->name = PyUnicode_AsUTF8(code->co_qualname);
-  record->file = PyUnicode_AsUTF8(code->co_filename);
+  record->name = utf8_of(code->co_qualname);
+  record->file = utf8_of(code->co_filename);
   record->line = code->co_firstlineno;
   constexpr int wanted = CO_OPTIMIZED | CO_NEWLOCALS;
   constexpr int refused = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;

@@ -1,6 +1,7 @@
 #include "interpreter_hooks/recorder/recording.h"
 
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -110,7 +111,7 @@ void Recording::stop(Reason reason, std::string detail) {
   why_ = {reason, std::move(detail), "", 0};
   if (!frames_.empty()) {
     ShadowFrame& frame = *frames_.back();
-    why_.file = PyUnicode_AsUTF8(frame.code->co_filename);
+    why_.file = utf8_of(frame.code->co_filename);
     int offset = frame.pending.opcode >= 0 ? frame.pending.offset : 0;
     why_.line = PyCode_Addr2Line(frame.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
   }

@@ -4,6 +4,7 @@
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
 
 graph::TraceRecord TraceBuilder::at_this_line(graph::TraceRecord record) const {
   ShadowFrame& f = *r_.top();
-  record.file = PyUnicode_AsUTF8(f.code->co_filename);
+  record.file = utf8_of(f.code->co_filename);
   record.line = PyCode_Addr2Line(f.code, f.pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
   return record;
 }
