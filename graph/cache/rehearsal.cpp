@@ -23,8 +23,8 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Tensor gradient = autograd::grad(inputs_[i]);
     if (!gradient.defined()) continue;
-    const auto known = std::find_if(inputs_.begin(), inputs_.end(),
-                                    [&](const Tensor& t) { return t.get() == gradient.get(); });
+    const auto known =
+        std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.get() == gradient.get(); });
     autograd::set_grad(copies_[i], known == inputs_.end() ? gradient : copies_[known - inputs_.begin()]);
   }
 }

@@ -18,9 +18,9 @@ struct Difference {
 };
 
 /// Compares expected values with real ones. Objects that existed before have to be the very same, numbers and strings
-/// have to be equal by type and bits, and objects that the rehearsal made need a counterpart each: of the same type, with
-/// like contents, and the same one wherever it occurs. In exact mode (TERRA_EXACT=1) elements are compared by bits,
-/// else by `tolerance`. The first difference is kept.
+/// have to be equal by type and bits, and objects that the rehearsal made need a counterpart each: of the same type,
+/// with like contents, and the same one wherever it occurs. In exact mode (TERRA_EXACT=1) elements are compared by
+/// bits, else by `tolerance`. The first difference is kept.
 class Likeness {
  public:
   /// `rehearsal` may be null: no graph ran.

@@ -41,7 +41,8 @@ void sweep_dead() {
   next = std::max(first_sweep, 2 * list.size());
 }
 
-/// terra.capture itself: explain() calls a function so that it is captured, and not its own frame with the calls inside.
+/// terra.capture itself: explain() calls a function so that it is captured, and not its own frame with the calls
+/// inside.
 bool steers_capture(const std::string& file) { return file.ends_with("/terra/capture.py"); }
 
 Py_ssize_t slot() {

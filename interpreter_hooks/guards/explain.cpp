@@ -81,9 +81,9 @@ struct Row {
   std::string (*text)(const Word* at, const Run& run, const RegisterFile& file);
 };
 constexpr Row rows[] = {
-    {Op::Is, value_miss},      {Op::Equal, value_miss},   {Op::Pinned, value_miss}, {Op::Type, type_miss},
-    {Op::Length, length_miss}, {Op::Size, length_miss},   {Op::Truth, truth_miss},  {Op::Mode, mode_miss},
-    {Op::Tensor, tensor_miss},
+    {Op::Is, value_miss},    {Op::Equal, value_miss},   {Op::Pinned, value_miss},
+    {Op::Type, type_miss},   {Op::Length, length_miss}, {Op::Size, length_miss},
+    {Op::Truth, truth_miss}, {Op::Mode, mode_miss},     {Op::Tensor, tensor_miss},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Runs CPython's own tests under python3 and under terra-run and compares the outcome of every single test."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -9,25 +10,39 @@ import xml.etree.ElementTree
 
 TERRA_RUN = str(pathlib.Path(os.environ.get("TERRA_BUILD", "build/release"), "bin", "terra-run").resolve())
 PYTHON3 = "/usr/bin/python3"
-PLAIN, HOOKED = "terra-run", "terra-run with the passthrough hook"
-WAYS = {PLAIN: {}, HOOKED: {"TERRA_HOOK": "passthrough"}}
+PLAIN, HOOKED, STRESS = "terra-run", "terra-run with the passthrough hook", "terra-run --capture=stress"
+WAYS = {PLAIN: {}, HOOKED: {"TERRA_HOOK": "passthrough"}, STRESS: {"TERRA_CAPTURE": "stress"}}
 
 # Tests that terra-run does not pass although python3 does: in which ways, and why that is right.
 COPIED = "expects a copied program to look for its standard library beside itself; ours is the linked interpreter's"
 UNSPECIALIZED = "expects specialised calls in warm code, which CPython does without under any hook"
+OPEN = "a fault of ours: what is left of a recording shows to a tracer that starts inside the recorded frame"
 DIFFERENT = {
+    "test.test_pdb.test_list_commands": ((STRESS,), OPEN),
+    "test.test_frame.TestIncompleteFrameAreInvisible.test_sneaky_frame_object": ((STRESS,), OPEN),
     "test.test_venv.BasicTest.test_zippath_from_non_installed_posix": ((PLAIN, HOOKED), COPIED),
-    "test.test_dis.DisTests.test_loop_quicken": ((HOOKED,), UNSPECIALIZED),
-    "test.test_dis.DisWithFileTests.test_loop_quicken": ((HOOKED,), UNSPECIALIZED),
+    "test.test_dis.DisTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),
+    "test.test_dis.DisWithFileTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),
+} | {
+    f"test.test_dis.{case}.test_{what}_specialize": ((STRESS,), UNSPECIALIZED)
+    for case in ("DisTests", "DisWithFileTests") for what in ("binary", "call", "load_attr")
 }
+
+# What the frame tier did in the runs under stress, all modules together.
+captured = {"recordings": 0, "replays": 0, "internal_errors": 0}
 
 
 def outcomes(program, module, variables):
     """Test -> 'passed', 'skipped', 'failure' or 'error'."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report.xml")
+        reports = {"TERRA_REPORT": str(pathlib.Path(folder, "capture-%p.json"))} if "TERRA_CAPTURE" in variables else {}
         run = subprocess.run([program, "-m", "test", "--junit-xml", str(report), module], cwd=folder, text=True,
-                             env=os.environ | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                             env=os.environ | variables | reports, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for file in pathlib.Path(folder).glob("capture-*.json"):
+            if text := file.read_text(encoding="utf-8"):  # empty: a process that was killed while it wrote
+                for key in captured:
+                    captured[key] += json.loads(text)[key]
         if not report.exists():
             return {module: f"did not run, exit status {run.returncode}:\n{run.stdout[-2000:]}"}
         found = {}
@@ -61,5 +76,9 @@ def compare(modules):
                 found = {test: text for test, text in again.items() if test in found}
             complaints += [text for test, text in found.items() if test not in known]
             complaints += [f"{test} passes under {way}: take it out of DIFFERENT" for test in known - found.keys()]
+    if captured["internal_errors"]:
+        complaints.append(f"{captured['internal_errors']} internal errors under stress")
+    if min(captured["recordings"], captured["replays"]) < 100 * len(modules):
+        complaints.append(f"too little was captured under stress: {captured}")
     print("\n".join(complaints) or f"{len(modules) * len(WAYS)} passed")
     sys.exit(bool(complaints))
