@@ -101,8 +101,9 @@ void Recording::begin(TerraFrame* frame) {
                            PyUnicode_AsUTF8(terra_code_slot_name(root->code, i)));
   }
   trace_->begin();
-  recording = this;
+  // An audit hook of the program sees the tracer come: its frames are none of this recording.
   if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
+  recording = this;
 }
 
 void Recording::stop(Reason reason, std::string detail) {

@@ -16,10 +16,7 @@ WAYS = {PLAIN: {}, HOOKED: {"TERRA_HOOK": "passthrough"}, STRESS: {"TERRA_CAPTUR
 # Tests that terra-run does not pass although python3 does: in which ways, and why that is right.
 COPIED = "expects a copied program to look for its standard library beside itself; ours is the linked interpreter's"
 UNSPECIALIZED = "expects specialised calls in warm code, which CPython does without under any hook"
-OPEN = "a fault of ours: what is left of a recording shows to a tracer that starts inside the recorded frame"
 DIFFERENT = {
-    "test.test_pdb.test_list_commands": ((STRESS,), OPEN),
-    "test.test_frame.TestIncompleteFrameAreInvisible.test_sneaky_frame_object": ((STRESS,), OPEN),
     "test.test_venv.BasicTest.test_zippath_from_non_installed_posix": ((PLAIN, HOOKED), COPIED),
     "test.test_dis.DisTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),
     "test.test_dis.DisWithFileTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),

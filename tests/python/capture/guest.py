@@ -222,6 +222,16 @@ def audited():
     assert run(code) == "good\n"
 
 
+def audit_hook_and_marks():
+    """An audit hook in Python hears of the recorder's tracer; no frame keeps marks of a recording that has stopped."""
+    code = ("import gc, sys\nsys.addaudithook(lambda event, arguments: None)\nimport terra\nx = terra.ones(2)\n"
+            "def inner():\n    y = x + 1\n    gc.get_threshold()\n    frame = sys._getframe()\n"
+            "    return frame.f_trace_opcodes, frame.f_trace_lines\n"
+            "def outer():\n    return inner()\n"
+            "for _ in range(20):\n    assert outer() == (False, True)\nprint('good')\n")
+    assert run(code) == "good\n"
+
+
 def audit_hook_that_refuses_tracing():
     """The recorder's tracer is refused like anybody's: no capture, and nothing is raised."""
     code = ("import sys\ndef hook(event, arguments):\n    if event == 'sys.settrace':\n        raise RuntimeError('no')\n"
@@ -298,7 +308,7 @@ def collected_at_any_moment():
 
 tests = [many_threads_one_function, one_box_for_many_threads, thread_that_starts_during_a_recording, fork_after_captures,
          processes("fork"), processes("spawn"), interrupted_from_outside, alarms, tracer_sees_every_line,
-         dumped_by_faulthandler, audited, audit_hook_that_refuses_tracing, at_exit, daemon_thread_at_exit,
+         dumped_by_faulthandler, audited, audit_hook_and_marks, audit_hook_that_refuses_tracing, at_exit, daemon_thread_at_exit,
          recursion_while_recorded, deep_recursion_without_limit, pickled, collected_at_any_moment]
 
 if __name__ == "__main__":
