@@ -169,13 +169,21 @@ class Tree final : public Switched {
 }  // namespace
 
 std::shared_ptr<Switched> compile_switch(const std::vector<const Trace*>& paths) {
-  std::vector<Program> programs;
+  std::vector<Path> programs;
   std::vector<std::vector<Layout>> layouts;
   for (const Trace* trace : paths) {
-    programs.push_back(build(*trace));
+    Path& path = programs.emplace_back(Path{build(*trace)});
     auto& layout = layouts.emplace_back();
-    for (const TraceInput& in : trace->inputs)
-      if (in.kind == TraceInput::Kind::Tensor) layout.push_back({in.meta.dtype, in.meta.sizes, in.strides, in.offset});
+    for (const TraceInput& in : trace->inputs) {
+      if (in.kind == TraceInput::Kind::Tensor)
+        layout.push_back({in.meta.dtype, in.meta.sizes, in.strides, in.offset});
+      else
+        ++path.scalars;
+    }
+    path.tensors = static_cast<uint32_t>(layout.size());
+    const auto read = std::count_if(path.program.inputs.begin(), path.program.inputs.end(),
+                                    [](const InputBinding& in) { return in.kind == InputBinding::Kind::Scalar; });
+    if (read != path.scalars) throw InternalError("a number that differs between runs is built into a path");
   }
   return std::make_shared<Tree>(merge_paths(std::move(programs)), std::move(layouts));
 }

@@ -102,7 +102,11 @@ bool is_derived_again(const Node& n) { return n.is_op(kView) || n.kind == NodeKi
 
 class Merger {
  public:
-  explicit Merger(std::vector<Program> paths) : paths_(std::move(paths)), taken_(paths_.size()) {
+  explicit Merger(std::vector<Path> paths) : own_(paths.size()), taken_(paths.size()) {
+    for (size_t i = 0; i < paths.size(); ++i) {
+      own_[i] = {paths[i].tensors, paths[i].scalars};
+      paths_.push_back(std::move(paths[i].program));
+    }
     for (const Program& p : paths_)
       if (!p.differentiable.empty()) throw InternalError("a path has a result that can be differentiated from outside");
   }
@@ -114,7 +118,7 @@ class Merger {
   }
 
  private:
-  /// Results of the nodes above: how many tensors and scalars there are, or which one a value is.
+  /// Numbers of tensors and scalars, or which tensor or scalar of the nodes above a value is.
   struct Slot {
     uint32_t tensors = 0, scalars = 0;
   };
@@ -157,8 +161,6 @@ class Merger {
       for (ValueId v : g.outputs) wanted[v] = true;
     else
       wanted[std::get<Use>(g.nodes[end].args[0]).id] = true;
-    const uint32_t own_tensors = count_own(leaf, InputBinding::Kind::Tensor);
-    const uint32_t own_scalars = count_own(leaf, InputBinding::Kind::Scalar);
     std::vector<ValueId> taken;
     for (size_t n = start; n-- > 0;) {
       for (ValueId v : g.nodes[n].results) {
@@ -176,7 +178,7 @@ class Merger {
       const bool tensor = g.meta(v).is_tensor();
       InputBinding in;
       in.kind = tensor ? InputBinding::Kind::Tensor : InputBinding::Kind::Scalar;
-      in.index = tensor ? own_tensors + slot.tensors : own_scalars + slot.scalars;
+      in.index = tensor ? own_[leaf].tensors + slot.tensors : own_[leaf].scalars + slot.scalars;
       if (tensor) in.strides = contiguous_strides(g.meta(v).sizes);
       g.inputs.push_back(v);
       g.input_names.resize(g.inputs.size());
@@ -198,13 +200,6 @@ class Merger {
     return out;
   }
 
-  uint32_t count_own(uint32_t leaf, InputBinding::Kind kind) const {
-    uint32_t count = 0;
-    for (const InputBinding& in : paths_[leaf].inputs)
-      if (in.kind == kind) count = std::max(count, in.index + 1);
-    return count;
-  }
-
   /// An inner node numbers its own inputs from 0, so that each leaf below can say which of its run's they are.
   void renumber_inputs(MergedPaths& node, uint32_t first, ValueId truth, const std::vector<Correspondence>& same) {
     Program& p = node.program;
@@ -212,8 +207,6 @@ class Merger {
     for (const Node& n : p.graph.nodes) for_each_use(n, [&](ValueId v) { used[v] = true; });
     used[truth] = true;
     const Program& path = paths_[first];
-    const uint32_t tensors_before = count_own(first, InputBinding::Kind::Tensor);
-    const uint32_t scalars_before = count_own(first, InputBinding::Kind::Scalar);
     node.tensors_of.resize(node.leaves.size());
     node.scalars_of.resize(node.leaves.size());
     std::vector<InputBinding> bindings;
@@ -239,7 +232,7 @@ class Merger {
     }
     for (size_t i = path.inputs.size(); i < p.inputs.size(); ++i) {  // taken over from nodes above
       const bool tensor = p.inputs[i].kind == InputBinding::Kind::Tensor;
-      p.inputs[i].index += tensor ? tensors - tensors_before : scalars - scalars_before;
+      p.inputs[i].index += tensor ? tensors - own_[first].tensors : scalars - own_[first].scalars;
       bindings.push_back(p.inputs[i]);
       inputs.push_back(p.graph.inputs[i]);
       names.push_back("");
@@ -307,11 +300,12 @@ class Merger {
   }
 
   std::vector<Program> paths_;
+  std::vector<Slot> own_;  // by path: how many tensors and scalars its runs come with
   std::vector<std::map<ValueId, Slot>> taken_;  // by path: values that nodes above hand on
 };
 
 }  // namespace
 
-MergedPaths merge_paths(std::vector<Program> paths) { return Merger(std::move(paths)).run(); }
+MergedPaths merge_paths(std::vector<Path> paths) { return Merger(std::move(paths)).run(); }
 
 }  // namespace terra::graph

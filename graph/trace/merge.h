@@ -24,9 +24,15 @@ struct MergedPaths {
   std::vector<std::vector<uint32_t>> tensors_of, scalars_of;
 };
 
+/// One path: its program, and how many tensors and scalars its runs come with (not all of them need be graph inputs).
+struct Path {
+  Program program;
+  uint32_t tensors = 0, scalars = 0;
+};
+
 /// Replaying is deterministic, so that paths of one region agree node by node up to an assert that expects different
 /// truths. The programs are as `build` makes them, without differentiable results. Throws InternalError when they are
 /// not paths of one region, or two are the same path.
-MergedPaths merge_paths(std::vector<Program> paths);
+MergedPaths merge_paths(std::vector<Path> paths);
 
 }  // namespace terra::graph

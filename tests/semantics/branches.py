@@ -261,6 +261,37 @@ def branch_before_a_loss():
     return g, lambda i: (swing(i),), None
 
 
+@program(calls=20, captures=14)
+def aliased_arguments():
+    whole = terra.ones(2, 3)
+    def f(x, row):
+        y = row.exp()
+        row.add_(x)
+        if whole.sum() > 0:
+            y = y * 2
+        if x.sum() > 0:
+            whole.mul_(0.5)
+        return y + row
+    return f, lambda i: (swing(i) * (1 + i % 4 * 2 - 3), whole[1]), Bag(whole=whole)
+
+
+@program(calls=30, captures=20)
+def steps_of_two_paths():
+    """Long enough for both paths to be merged and to take turns irregularly afterwards."""
+    terra.manual_seed(2)
+    p, momentum = terra.ones(3), terra.zeros(3)
+    state = Bag(p=p, momentum=momentum, skipped=0)
+    def f(x):
+        g = p * x + terra.rand(3) * 0.1
+        if g.norm() > 4:
+            state.skipped += 1
+            return None
+        momentum.mul_(0.9).add_(g)
+        p.sub_(momentum, alpha=0.01)
+        return g.norm() * state.skipped
+    return f, lambda i: (t(i * i % 7) * (1 if i % 3 else 0.1),), state
+
+
 @program(calls=12, captures=8)
 def append_on_one_side():
     log = []

@@ -175,6 +175,30 @@ TEST_CASE("writes on one side only, before the branch and after it", "[switch]")
   CHECK(refused.outcome.inputs == outcome_of(numbers(1)(), {}).inputs);  // nothing was published
 }
 
+TEST_CASE("inputs that share their memory, and results that cross two branches", "[switch]") {
+  const auto make = [](float a, float b) {
+    return [a, b] {
+      static const Op* select = find_op("select");
+      const Tensor whole = values({2, 3}, {a, 1, 2, b, 4, 5});
+      return std::vector<Tensor>{whole, values({3}, {b, 1, 1}), (*select)(whole, 0, 1)};
+    };
+  };
+  Region r(make(9, 9),
+           [](TraceMaker& t, const std::vector<bool>& truths) {
+             const TraceId e = t.call("exp", {V{2}});
+             t.in_place("add", {V{2}, V{1}});
+             t.assert_truth(positive(t, 0), truths[0]);
+             const TraceId f = t.call("mul", {V{e}, Arg(truths[0] ? 2.0 : 3.0)});
+             t.assert_truth(positive(t, 1), truths[1]);
+             t.in_place("mul", {V{0}, Arg(truths[1] ? 0.5 : 0.25)});
+             t.output(t.call("add", {V{f}, V{e}}));
+             t.output(t.call("sum", {V{0}}));
+           },
+           {{true, true}, {true, false}, {false, true}, {false, false}});
+  for (float a : {9.0f, -90.0f})
+    for (float b : {9.0f, -9.0f}) r.require_agreement(make(a, b));
+}
+
 TEST_CASE("random draws before the branch and on one side", "[switch]") {
   Region r(numbers(1),
            [](TraceMaker& t, const std::vector<bool>& truths) {
