@@ -23,7 +23,9 @@ class Single final : public Compiled {
       return !before_commit || before_commit();
     };
     const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), ready, made);
-    if (result.status == RunStatus::Done) runner_.publish(inputs, made);
+    if (result.status != RunStatus::Done) return result;
+    runner_.publish(inputs, made);
+    runner_.retain_gradients(made);
     return result;
   }
 

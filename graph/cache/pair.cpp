@@ -309,6 +309,7 @@ class Pair final : public Compiled {
         autograd::set_history(made.tensors[specs[k]], Ref<autograd::Node>(new ResultNode(pair, k, shared_->names[k])),
                               0);
     }
+    forward.retain_gradients(made);
     return result;
   }
 

@@ -92,7 +92,10 @@ void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
     switch (s.source) {
       case TensorSpec::Source::Input: made.tensors.push_back(inputs[s.index]); continue;
       case TensorSpec::Source::InputStorage: storage = inputs[s.index]->storage; break;
-      case TensorSpec::Source::Fresh: storage = made.storages[s.index]; break;
+      case TensorSpec::Source::Fresh:
+        storage = made.storages[s.index];
+        while (storage->version() < s.versions) storage->bump_version();
+        break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, s.offset));
@@ -109,6 +112,11 @@ void Runner::publish(std::span<const Tensor> inputs, const Made& made) {
   for (const FlagWrite& f : program_.flags) inputs[f.input]->requires_grad = f.requires_grad;
   for (const GradWrite& g : program_.grads)
     autograd::set_grad(made.tensors[g.tensor], g.grad < 0 ? Tensor() : made.tensors[static_cast<size_t>(g.grad)]);
+}
+
+void Runner::retain_gradients(const Made& made) {
+  for (size_t k = 0; k < program_.tensors.size(); ++k)
+    if (program_.tensors[k].retains_grad) autograd::retain_grad(made.tensors[k]);
 }
 
 void Runner::collect(const Made& made, std::vector<RunOutput>& outputs) const {

@@ -26,6 +26,8 @@ class Runner {
 
   /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
   void publish(std::span<const Tensor> inputs, const Made& made);
+  /// When all results have their histories: computed tensors keep their gradients where the program asked for that.
+  void retain_gradients(const Made& made);
   void collect(const Made& made, std::vector<RunOutput>& outputs) const;
 
   /// After Done: the scalar that graph input or output `index` holds.

@@ -25,6 +25,19 @@ class Entrance final : public autograd::Node {
   std::string name() const override { return "Entrance"; }
 };
 
+/// User-level calls, those of functions that passes over the tape called included.
+size_t count_calls(const std::vector<TraceRecord>& records) {
+  size_t calls = 0;
+  for (const TraceRecord& r : records) {
+    calls += std::holds_alternative<CallRecord>(r.what);
+    const auto* backward = std::get_if<BackwardRecord>(&r.what);
+    const auto* grad = std::get_if<GradRecord>(&r.what);
+    if (!backward && !grad) continue;
+    for (const auto& run : backward ? backward->runs : grad->runs) calls += count_calls(run->records);
+  }
+  return calls;
+}
+
 class SymbolicReplay final : public Replay {
  public:
   SymbolicReplay(const Trace& trace, GraphEmitter& emitter) : Replay(trace), emitter_(emitter) {}
@@ -70,7 +83,7 @@ class Builder {
     if (request_.joint) differentiate();
     program_.generators = emitter_.generators();
     program_.asserts = emitter_.asserts();
-    for (const TraceRecord& r : trace_.records) program_.calls += std::holds_alternative<CallRecord>(r.what);
+    program_.calls = count_calls(trace_.records);
     release_tape();
     return std::move(program_);
   }
@@ -212,8 +225,13 @@ class Builder {
       const auto [place, first] = fresh_.try_emplace(key, 0);
       if (first) place->second = add_output(symbol->storage ? symbol->storage->value : emitter_.value_of(*t));
       spec.index = place->second;
+      if (symbol->storage) spec.versions = symbol->storage->version;
     }
     const bool has_history = autograd::history(t).node.get() != nullptr;
+    if (const autograd::Meta* meta = autograd::find_meta(t)) {
+      spec.retains_grad = meta->retained != nullptr;
+      if (!meta->hooks.empty()) throw InternalError("a leaf that was made and hooked inside the region leaves it");
+    }
     spec.leaf_requires_grad = t.requires_grad() && !has_history;
     if (t.requires_grad() && has_history && !(input >= 0 && is_entrance(t))) {
       spec.grad_fn = autograd::history(t).node->name();

@@ -66,6 +66,16 @@ struct RecordText {
   std::string operator()(const RequiresGradRecord& r) const {
     return fmt::format("{}.requires_grad_({})", number(r.tensor), r.value);
   }
+  std::string operator()(const FunctionRecord& r) const {
+    return fmt::format("{} = {} #{}({})", numbers(r.outputs), r.name, r.callback, numbers(r.inputs));
+  }
+  std::string operator()(const HistoryRecord& r) const {
+    return fmt::format("{} = {} as result {} of #{}", number(r.result), number(r.tensor), r.index, r.callback);
+  }
+  std::string operator()(const HookRecord& r) const {
+    return fmt::format("{}.register_hook(#{})", number(r.tensor), r.callback);
+  }
+  std::string operator()(const RetainGradRecord& r) const { return fmt::format("{}.retain_grad()", number(r.tensor)); }
 };
 
 std::string input(TraceId id, const TraceInput& in) {

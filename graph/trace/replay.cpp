@@ -1,6 +1,7 @@
 #include "graph/trace/replay.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,86 @@ Scalar read_element(const Tensor& t) {
 }
 
 }  // namespace
+
+/// Stands for the Python functions that passes over the tape call: the k-th call of a pass repeats its k-th run. Nodes
+/// share it, and may outlive the replay.
+class Replay::Callbacks {
+ public:
+  /// While it lives, calls are those of one pass.
+  class Pass {
+   public:
+    Pass(Callbacks& callbacks, const CallbackRuns& runs)
+        : callbacks_(callbacks),
+          runs_(std::exchange(callbacks.runs_, &runs)),
+          next_(std::exchange(callbacks.next_, 0)) {}
+    ~Pass() {
+      callbacks_.runs_ = runs_;
+      callbacks_.next_ = next_;
+    }
+    Pass(const Pass&) = delete;
+
+   private:
+    Callbacks& callbacks_;
+    const CallbackRuns* runs_;
+    size_t next_;
+  };
+
+  explicit Callbacks(Replay& replay) : replay_(&replay) {}
+
+  void close() {
+    replay_ = nullptr;
+    nodes.clear();
+  }
+
+  std::vector<Tensor> call(uint32_t callback, const std::vector<Tensor>& grads) {
+    if (!replay_ || !runs_)
+      throw InternalError("the gradient of a result runs a function of the program after the region has ended");
+    if (next_ >= runs_->size() || (*runs_)[next_]->callback != callback)
+      throw InternalError("a pass over the tape calls other functions of the program than when it was recorded");
+    const CallbackRun& run = *(*runs_)[next_++];
+    for (size_t i = 0; i < grads.size() && i < run.gradients.size(); ++i)
+      if (run.gradients[i] != kNoValue) replay_->set(run.gradients[i], grads[i]);
+    replay_->run(run.records);
+    return replay_->tensors(run.results);
+  }
+
+  std::map<uint32_t, Ref<autograd::Node>> nodes;
+
+ private:
+  Replay* replay_;
+  const CallbackRuns* runs_ = nullptr;
+  size_t next_ = 0;
+};
+
+class Replay::CallbackNode final : public autograd::Node {
+ public:
+  CallbackNode(const FunctionRecord& r, std::shared_ptr<Callbacks> callbacks)
+      : name_(r.name), callback_(r.callback), saves_(r.saves), callbacks_(std::move(callbacks)) {
+    results = static_cast<uint32_t>(r.outputs.size());
+  }
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    std::vector<Tensor> out = callbacks_->call(callback_, grads);
+    out.resize(edges.size());
+    for (size_t i = 0; i < edges.size(); ++i)
+      if (!edges[i].node) out[i].reset();
+    return out;
+  }
+  std::string name() const override { return name_; }
+  void release_saved() override { released_ = saves_; }
+  bool released() const override { return released_; }
+
+ private:
+  const std::string name_;
+  const uint32_t callback_;
+  const bool saves_;
+  const std::shared_ptr<Callbacks> callbacks_;
+  bool released_ = false;
+};
+
+Replay::Replay(const Trace& trace)
+    : trace_(trace), values_(trace.values), callbacks_(std::make_shared<Callbacks>(*this)) {}
+Replay::~Replay() { callbacks_->close(); }
 
 void Replay::set(TraceId id, ReplayValue value) {
   if (id == kNoValue) return;
@@ -44,13 +125,17 @@ std::vector<Tensor> Replay::tensors(const std::vector<TraceId>& ids) const {
 
 void Replay::run() {
   GradMode mode(trace_.grad_enabled);
-  for (size_t i = 0; i < trace_.records.size(); ++i) {
-    const TraceRecord& record = trace_.records[i];
+  run(trace_.records);
+}
+
+void Replay::run(const std::vector<TraceRecord>& records) {
+  for (size_t i = 0; i < records.size(); ++i) {
+    const TraceRecord& record = records[i];
     at_line(record.file, record.line);
     try {
       std::visit([this](const auto& what) { apply(what); }, record.what);
     } catch (const InternalError& e) {
-      if (takes_symbolic_number(record)) throw NumberRefused(i, e.what());
+      if (&records == &trace_.records && takes_symbolic_number(record)) throw NumberRefused(i, e.what());
       throw;
     }
   }
@@ -120,16 +205,19 @@ void Replay::assert_truth(const Tensor& t, bool expected) {
 
 void Replay::apply(const BackwardRecord& r) {
   const std::vector<Tensor> inputs = tensors(r.inputs);
+  const Callbacks::Pass pass(*callbacks_, r.runs);
   autograd::backward(tensors(r.roots), tensors(r.gradients), r.retain_graph, r.create_graph, inputs);
 }
 
 void Replay::apply(const GradRecord& r) {
   static const Op* zeros_like = find_op("zeros_like");
   const std::vector<Tensor> inputs = tensors(r.inputs);
-  const std::vector<Tensor> grads =
-      autograd::gradients(tensors(r.roots), tensors(r.gradients), inputs, r.retain_graph, r.create_graph, r.allow_unused);
+  const Callbacks::Pass pass(*callbacks_, r.runs);
+  const std::vector<Tensor> grads = autograd::gradients(tensors(r.roots), tensors(r.gradients), inputs, r.retain_graph,
+                                                        r.create_graph, r.allow_unused);
   for (size_t i = 0; i < r.results.size() && i < grads.size(); ++i)
-    if (r.results[i] != kNoValue) set(r.results[i], grads[i].defined() || !r.materialize ? grads[i] : (*zeros_like)(inputs[i]));
+    if (r.results[i] != kNoValue)
+      set(r.results[i], grads[i].defined() || !r.materialize ? grads[i] : (*zeros_like)(inputs[i]));
 }
 
 void Replay::apply(const ReadGradRecord& r) {
@@ -142,5 +230,29 @@ void Replay::apply(const ReadGradRecord& r) {
 void Replay::apply(const WriteGradRecord& r) { autograd::set_grad(tensor(r.tensor), tensor(r.value)); }
 void Replay::apply(const GradModeRecord& r) { set_grad_enabled(r.enabled); }
 void Replay::apply(const RequiresGradRecord& r) { autograd::set_requires_grad(tensor(r.tensor), r.value); }
+
+void Replay::apply(const FunctionRecord& r) {
+  const Ref<autograd::Node> node(new CallbackNode(r, callbacks_));
+  for (const Tensor& t : tensors(r.inputs))
+    node->edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge{});
+  for (uint32_t i = 0; i < r.outputs.size(); ++i) autograd::set_history(tensor(r.outputs[i]), node, i);
+  callbacks_->nodes[r.callback] = node;
+}
+
+void Replay::apply(const HistoryRecord& r) {
+  const Tensor from = tensor(r.tensor), to = from.alias();
+  to->strides = from.strides();
+  autograd::set_history(to, callbacks_->nodes.at(r.callback), r.index);
+  set(r.result, to);
+}
+
+void Replay::apply(const HookRecord& r) {
+  autograd::add_hook(tensor(r.tensor), [callbacks = callbacks_, callback = r.callback](const Tensor& g) {
+    const std::vector<Tensor> out = callbacks->call(callback, {g});
+    return out.empty() ? Tensor() : out[0];
+  });
+}
+
+void Replay::apply(const RetainGradRecord& r) { autograd::retain_grad(tensor(r.tensor)); }
 
 }  // namespace terra::graph

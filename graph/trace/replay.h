@@ -22,8 +22,9 @@ class NumberRefused final : public InternalError {
 /// Replays on real tensors, which is eager execution. Subclasses say what items and asserts become in a graph.
 class Replay {
  public:
-  explicit Replay(const Trace& trace) : trace_(trace), values_(trace.values) {}
-  virtual ~Replay() = default;
+  explicit Replay(const Trace& trace);
+  virtual ~Replay();
+  Replay(const Replay&) = delete;
 
   void set(TraceId id, ReplayValue value);
   const ReplayValue& value(TraceId id) const { return values_[id]; }
@@ -41,6 +42,10 @@ class Replay {
   virtual void assert_truth(const Tensor& tensor, bool expected);
 
  private:
+  class Callbacks;
+  class CallbackNode;
+
+  void run(const std::vector<TraceRecord>& records);
   void apply(const CallRecord& r);
   void apply(const AssertRecord& r) { assert_truth(tensor(r.tensor), r.expected); }
   void apply(const ItemRecord& r) { set(r.result, item(tensor(r.tensor), r.kind)); }
@@ -50,12 +55,17 @@ class Replay {
   void apply(const WriteGradRecord& r);
   void apply(const GradModeRecord& r);
   void apply(const RequiresGradRecord& r);
+  void apply(const FunctionRecord& r);
+  void apply(const HistoryRecord& r);
+  void apply(const HookRecord& r);
+  void apply(const RetainGradRecord& r);
 
   std::vector<Tensor> tensors(const std::vector<TraceId>& ids) const;
   bool takes_symbolic_number(const TraceRecord& record) const;
 
   const Trace& trace_;
   std::vector<ReplayValue> values_;
+  std::shared_ptr<Callbacks> callbacks_;
   int asserts_ = 0;
   int failed_assert_ = -1;
 };

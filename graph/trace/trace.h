@@ -5,6 +5,7 @@
 // calls, and composites and gradients expand exactly as they do eagerly.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -49,9 +50,9 @@ struct TraceConstant {
 struct TraceArg {
   enum class Kind : uint8_t { Constant, Value, ValueList };
   Kind kind = Kind::Constant;
-  TraceId value = kNoValue;       ///< Value: a tensor, or a host scalar standing in a Number position
-  std::vector<TraceId> list;      ///< ValueList: tensors, kNoValue for None
-  OwnedArgs constant;             ///< Constant: exactly one argument without tensors
+  TraceId value = kNoValue;   ///< Value: a tensor, or a host scalar standing in a Number position
+  std::vector<TraceId> list;  ///< ValueList: tensors, kNoValue for None
+  OwnedArgs constant;         ///< Constant: exactly one argument without tensors
 };
 
 struct CallRecord {
@@ -72,13 +73,18 @@ struct ItemRecord {
   TraceId result = kNoValue;
   Scalar::Kind kind = Scalar::Kind::Float;
 };
+struct CallbackRun;
+/// What Python functions did that a pass over the tape called, in order.
+using CallbackRuns = std::vector<std::shared_ptr<CallbackRun>>;
+
 /// backward(): gradients of `roots` accumulate into .grad of the leaves among the inputs and fresh leaves.
 struct BackwardRecord {
   std::vector<TraceId> roots;
   std::vector<TraceId> gradients;  ///< empty, or one per root (kNoValue: ones)
   bool retain_graph = false;
   bool create_graph = false;
-  std::vector<TraceId> inputs;     ///< empty: all leaves
+  std::vector<TraceId> inputs;  ///< empty: all leaves
+  CallbackRuns runs;
 };
 /// autograd.grad(): results are the gradients of `inputs` (kNoValue where unused and allowed).
 struct GradRecord {
@@ -87,6 +93,7 @@ struct GradRecord {
   bool create_graph = false;
   bool allow_unused = false;
   bool materialize = false;  ///< zeros where an input was not used
+  CallbackRuns runs;
 };
 /// tensor.grad was read: `result` is that gradient's number from now on (kNoValue: it was None).
 struct ReadGradRecord {
@@ -107,12 +114,43 @@ struct RequiresGradRecord {
   bool value = true;
 };
 
+/// autograd.Function: a node whose gradient is a callback becomes the history of `outputs`.
+struct FunctionRecord {
+  uint32_t callback = 0;  ///< number of nodes and hooks alike
+  std::string name;
+  std::vector<TraceId> inputs, outputs;
+  bool saves = false;  ///< its gradient can't be taken twice
+};
+/// `result` has the elements of `tensor` and the history of result `index` of a FunctionRecord's node.
+struct HistoryRecord {
+  TraceId tensor = kNoValue;
+  uint32_t callback = 0;
+  uint32_t index = 0;
+  TraceId result = kNoValue;
+};
+/// tensor.register_hook(): the callback takes the gradient and gives another, or none.
+struct HookRecord {
+  TraceId tensor = kNoValue;
+  uint32_t callback = 0;
+};
+struct RetainGradRecord {
+  TraceId tensor = kNoValue;
+};
+
 struct TraceRecord {
   std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
-               GradModeRecord, RequiresGradRecord>
+               GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, RetainGradRecord>
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;
+};
+
+/// One call of a callback.
+struct CallbackRun {
+  uint32_t callback = 0;
+  std::vector<TraceId> gradients;  ///< kNoValue: none arrived, or one that has a number already
+  std::vector<TraceRecord> records;
+  std::vector<TraceId> results;  ///< kNoValue: none
 };
 
 /// Storages of inputs that in-place records wrote are written at the commit point; `outputs` are handed out.

@@ -132,8 +132,8 @@ Object detach_in_place(PyObject* self, PyObject*) {
 }
 
 Object retain_grad(PyObject* self, PyObject*) {
-  opaque(self, "retain_grad()");
   autograd::retain_grad(tensor_of(self));
+  if (OpObserver* observer = op_observer()) observer->on_retain_grad(self);
   return Object::share(Py_None);
 }
 

@@ -40,6 +40,17 @@ std::span<PyObject* const> items(const Object& tuple) {
   return {reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()))};
 }
 
+/// Runs a pass over the tape; one that raises has done part of its work, which nobody can repeat.
+template <class F>
+auto observed(F pass) {
+  try {
+    return pass();
+  } catch (...) {
+    if (OpObserver* observer = op_observer()) observer->on_opaque("a backward() that raises", Py_None);
+    throw;
+  }
+}
+
 Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"tensors",        "grad_tensors", "retain_graph", "create_graph",
                                 "grad_variables", "inputs",       nullptr};
@@ -70,9 +81,11 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
   const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
   const std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
-  const std::vector<Tensor> found =
-      autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "grad_outputs"),
-                          wanted, retains, creates, flag(unused, fill));
+  const std::vector<Tensor> found = observed([&] {
+    return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
+                               tensors_of(items(gradient_tuple), "grad_outputs"), wanted, retains, creates,
+                               flag(unused, fill));
+  });
   Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (size_t i = 0; i < found.size(); ++i) {
     Tensor gradient = found[i];
@@ -93,8 +106,10 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
   Object input_tuple = as_tuple(inputs, 0);
   check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");
   ++counters.backwards;
-  autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
-                     tensors_of(items(input_tuple), "inputs"));
+  observed([&] {
+    autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
+                       tensors_of(items(input_tuple), "inputs"));
+  });
   if (OpObserver* observer = op_observer())
     observer->on_backward({roots, gradients, items(input_tuple), {}, retains, creates});
 }

@@ -13,6 +13,13 @@
 namespace terra::hooks {
 namespace {
 
+std::span<PyObject* const> items(const Object& tuple) {
+  return {reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()))};
+}
+std::span<PyObject* const> list_items(Borrowed list) {
+  return {reinterpret_cast<PyListObject*>(list)->ob_item, static_cast<size_t>(PyList_GET_SIZE(list))};
+}
+
 Tensor tensor_or_none(Borrowed object) { return object == Py_None ? Tensor() : tensor_of(object); }
 
 /// Backward runs on the thread that called it, which holds the lock.
@@ -41,7 +48,9 @@ class FunctionNode final : public autograd::Node {
     for (size_t i = 0; i < grads.size(); ++i)
       PyTuple_SET_ITEM(given.get(), i, grads[i].defined() ? wrap(grads[i]) : Py_NewRef(Py_None));
     Object node = wrap_node(Ref<autograd::Node>(static_cast<autograd::Node*>(this)));
+    if (OpObserver* observer = op_observer()) observer->on_callback(this, items(given), node.get());
     Object taken = owned(PyObject_CallFunctionObjArgs(backward_.get(), given.get(), node.get(), nullptr));
+    if (OpObserver* observer = op_observer()) observer->on_callback_done(this, items(taken));
     std::vector<Tensor> result;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken.get()); ++i) {
       Tensor gradient = tensor_or_none(PyTuple_GET_ITEM(taken.get(), i));
@@ -68,16 +77,16 @@ class FunctionNode final : public autograd::Node {
   std::vector<Dims> input_sizes_;
 };
 
-/// _function_node(name, inputs, outputs, backward, release): makes the node the history of the outputs. The edges are
-/// found first, since an output may be an input that was written to. backward(grads, node) and the result are tuples
-/// of tensors and None; release() is called when what was saved is no longer needed.
+/// _function_node(name, inputs, outputs, backward, release, saves): makes the node the history of the outputs. The
+/// edges are found first, since an output may be an input that was written to. backward(grads, node) and the result are
+/// tuples of tensors and None; release() is called when what was saved, if `saves`, is no longer needed.
 Object function_node(PyObject*, PyObject* args) {
   const char* name = nullptr;
   PyObject *inputs, *outputs, *backward, *release;
-  if (!PyArg_ParseTuple(args, "sO!O!OO:_function_node", &name, &PyList_Type, &inputs, &PyList_Type, &outputs, &backward,
-                        &release))
+  int saves = 0;
+  if (!PyArg_ParseTuple(args, "sO!O!OOp:_function_node", &name, &PyList_Type, &inputs, &PyList_Type, &outputs,
+                        &backward, &release, &saves))
     throw PythonError{};
-  if (OpObserver* observer = op_observer()) observer->on_opaque("autograd.Function", Py_None);
   auto* node = new FunctionNode(name, backward, release);
   const Ref<autograd::Node> owner(node);
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) node->add_input(tensor_of(PyList_GET_ITEM(inputs, i)));
@@ -89,6 +98,8 @@ Object function_node(PyObject*, PyObject* args) {
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i)
     autograd::set_history(tensor_of(PyList_GET_ITEM(outputs, i)), owner, static_cast<uint32_t>(i));
+  if (OpObserver* observer = op_observer())
+    observer->on_function(node, name, list_items(inputs), list_items(outputs), saves);
   return Object::share(Py_None);
 }
 
@@ -100,8 +111,11 @@ Object with_history(PyObject*, PyObject* args) {
   if (!is_tensor(tensor) || !is_node(node)) raise(PyExc_TypeError, "_with_history() takes a tensor and a node");
   const TensorImpl& t = *impl_of(tensor);
   const Tensor alias = Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset);
-  autograd::set_history(alias, node_in(node), index);
-  return Object::steal(wrap(alias));
+  const Ref<autograd::Node> owner = node_in(node);
+  autograd::set_history(alias, owner, index);
+  Object result = Object::steal(wrap(alias));
+  if (OpObserver* observer = op_observer()) observer->on_history(tensor, owner.get(), index, result.get());
+  return result;
 }
 
 }  // namespace

@@ -20,9 +20,15 @@ Object new_dict() {
 Object add_to(Borrowed dict, PyObject* function) {
   if (!PyCallable_Check(function))
     raise(PyExc_TypeError, "a hook must be callable, not %s", Py_TYPE(function)->tp_name);
+  // What RemovableHandle(dict) does, without a Python frame.
   Object module = hooks_module();
-  Object handle = owned(PyObject_CallMethod(module.get(), "RemovableHandle", "O", dict));
-  Object id = owned(PyObject_GetAttrString(handle.get(), "id"));
+  auto* type = reinterpret_cast<PyTypeObject*>(owned(PyObject_GetAttrString(module.get(), "RemovableHandle")).get());
+  Object handle = owned(type->tp_alloc(type, 0));
+  Object ids = owned(PyObject_GetAttrString(module.get(), "_next_id"));
+  Object id = owned(PyIter_Next(ids.get()));
+  succeeded(PyObject_SetAttrString(handle.get(), "id", id.get()));
+  succeeded(PyObject_SetAttrString(handle.get(), "_hooks", owned(PyWeakref_NewRef(dict, nullptr)).get()));
+  succeeded(PyObject_SetAttrString(handle.get(), "_extra", owned(PyTuple_New(0)).get()));
   succeeded(PyDict_SetItem(dict, id.get(), function));
   return handle;
 }
@@ -35,8 +41,11 @@ void observe(const char* what) {
 }
 
 Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
-  observe("gradient hook");
   Object functions = functions_of(dict);
+  if (PyList_GET_SIZE(functions.get()) == 0) return {};
+  Object first = Object::steal(wrap(gradient));
+  PyObject* given = first.get();
+  if (OpObserver* observer = op_observer()) observer->on_callback(dict, {&given, 1}, nullptr);
   Tensor current = gradient;
   bool changed = false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
@@ -48,6 +57,11 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
     current = tensor_of(result.get());
     check(current.sizes() == gradient.sizes(), "hook '{}' has changed the size of value", "<lambda>");
     changed = true;
+  }
+  if (OpObserver* observer = op_observer()) {
+    Object last = changed ? Object::steal(wrap(current)) : Object::share(Py_None);
+    PyObject* taken = last.get();
+    observer->on_callback_done(dict, {&taken, 1});
   }
   return changed ? current : Tensor();
 }
@@ -83,16 +97,18 @@ void drop_hooks(TensorImpl& impl) {
 }
 
 Object add_tensor_hook(PyObject* self, PyObject* function) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("register_hook", self);
   TensorObject* t = tensor_object(self);
   check(t->impl->requires_grad, "cannot register a hook on a tensor that doesn't require gradient");
-  if (!t->hooks) {
+  const bool first = !t->hooks;
+  if (first) {
     Object dict = new_dict();
     autograd::add_hook(tensor_of(self), [dict](const Tensor& g) { return run_tensor_hooks(dict.get(), g); });
     t->hooks = dict.release();
     if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
   }
-  return add_to(t->hooks, function);
+  Object handle = add_to(t->hooks, function);
+  if (OpObserver* observer = op_observer()) observer->on_hook(self, t->hooks, first, handle.get());
+  return handle;
 }
 
 Object add_accumulate_hook(PyObject* self, PyObject* function) {

@@ -96,7 +96,7 @@ Object is_contiguous(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
 
 Object version(PyObject* self, void*) {
   const TensorImpl& t = *impl_of(self);
-  return opaque(self, "_version", integer(t.storage ? t.storage->version() : 0));
+  return told(self, "_version", integer(t.storage ? t.storage->version() : 0));
 }
 
 /// From now on somebody outside may read and write the bytes at any time.

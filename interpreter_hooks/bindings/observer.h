@@ -51,6 +51,20 @@ class OpObserver {
   virtual void on_backward(const BackwardReport& report) = 0;
   /// autograd.grad() finished.
   virtual void on_grad(const BackwardReport& report) = 0;
+  /// A node of the program's own (autograd.Function) becomes the history of `outputs`. `saves`: its gradient can't be
+  /// taken twice.
+  virtual void on_function(const void* node, const char* name, std::span<PyObject* const> inputs,
+                           std::span<PyObject* const> outputs, bool saves) = 0;
+  /// `result` has the elements of `tensor` and the history of result `index` of such a node.
+  virtual void on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) = 0;
+  /// A function was hooked to the gradient of a tensor; `hooks` holds all hooks of the tensor, `first`: it was the
+  /// first.
+  virtual void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) = 0;
+  virtual void on_retain_grad(PyObject* tensor) = 0;
+  /// A pass over the tape is about to call Python, for a node of the program's own (then `node` is its object) or for
+  /// the hooks of a tensor, with these gradients (None: none arrived); and has called it, with these results.
+  virtual void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) = 0;
+  virtual void on_callback_done(const void* owner, std::span<PyObject* const> results) = 0;
   /// requires_grad is about to be set to another value.
   virtual void on_requires_grad(PyObject* tensor, bool value) = 0;
   /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.

@@ -4,8 +4,8 @@
 
 namespace terra::capture {
 
-#define TERRA_KIND_FUNCTIONS(name)          \
-  bool name##_holds(Word* at, Run& run);    \
+#define TERRA_KIND_FUNCTIONS(name)       \
+  bool name##_holds(Word* at, Run& run); \
   std::string name##_text(const Word* at, const RegisterFile& file);
 
 // reads.cpp
@@ -44,6 +44,7 @@ TERRA_KIND_FUNCTIONS(no_hooks)
 // tensors.cpp
 TERRA_KIND_FUNCTIONS(tensor)
 TERRA_KIND_FUNCTIONS(gradient)
+TERRA_KIND_FUNCTIONS(version)
 TERRA_KIND_FUNCTIONS(no_gradient)
 TERRA_KIND_FUNCTIONS(same_storage)
 TERRA_KIND_FUNCTIONS(apart)

@@ -25,6 +25,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, key_of),
     ROW(true, item_of),
     ROW(true, gradient),
+    ROW(false, version),
     ROW(true, is),
     ROW(true, equal),
     ROW(true, pinned),

@@ -24,6 +24,7 @@ enum class Op : uint8_t {
   KeyOf,          // a b              value in a dict whose keys are objects
   ItemOf,         // a b              item of a list or tuple at an index that is an int of the run
   Gradient,       // a                .grad of a tensor (a new reference)
+  Version,        // a                of a tensor's memory (a new reference)
   // Guards.
   Is,             // a [object]
   Equal,          // a [value]        same type and value

@@ -43,6 +43,11 @@ std::string gradient_text(const Word* at, const RegisterFile& file) {
   return file.name(head(at).a) + ".grad is there and has no hooks";
 }
 
+bool version_holds(Word* at, Run& run) {
+  return found(at, run, PyLong_FromUnsignedLong(tensor_of(a_of(at, run))->storage->version()));
+}
+std::string version_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + " has a version"; }
+
 bool no_gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
   return !gradient_of(*tensor_of(object)).defined() && !is_hooked(object);

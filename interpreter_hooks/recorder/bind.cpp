@@ -125,6 +125,15 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   PyCodeObject* code = child.code;
   PyObject** real = terra_frame_localsplus(child.frame);
   auto* function = child.callee();
+  if (site.packed) {
+    Shadow& named = fresh(real[2]);
+    for (size_t i = 0; i < site.keywords.size(); i++)
+      named.entries.push_back({hold(site.keywords[i]), site.keyword_values[i]});
+    child.locals[0] = site.positional[0];
+    child.locals[1] = make_sequence(real[1], {site.positional.begin() + 1, site.positional.end()});
+    child.locals[2] = by_identity(real[2]);
+    return;
+  }
   std::vector<Value> positional = site.positional;
   if (site.kind == CallSite::NewInstance) {
     Value made = by_identity(real[0]).known() ? by_identity(real[0]) : fresh(real[0]).self;
@@ -166,7 +175,8 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
       }
     } else if (PyObject* value = PyDict_GetItemWithError(function->func_kwdefaults, name)) {
       Value dict = by_identity(function->func_kwdefaults);
-      if (!dict.known()) dict = put(function->func_kwdefaults, Value::fact(function->func_kwdefaults), true, "keyword defaults").self;
+      if (!dict.known())
+        dict = put(function->func_kwdefaults, Value::fact(function->func_kwdefaults), true, "keyword defaults").self;
       child.locals[i] = dict_item(dict, name);
       (void)value;
     }
@@ -186,8 +196,8 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   }
   for (int i = 0; i < terra_code_argument_slots(code); i++) {
     if (child.locals[i].object != real[i]) {
-      return stop(Reason::OutOfStep, std::string("argument ") + PyUnicode_AsUTF8(terra_code_slot_name(code, i)) + " of " +
-                                         PyUnicode_AsUTF8(code->co_qualname));
+      return stop(Reason::OutOfStep, std::string("argument ") + PyUnicode_AsUTF8(terra_code_slot_name(code, i)) +
+                                         " of " + PyUnicode_AsUTF8(code->co_qualname));
     }
   }
 }

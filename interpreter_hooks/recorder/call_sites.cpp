@@ -22,9 +22,8 @@ bool is_engine_callable(PyObject* callee) {
       PyTypeObject* type = PyType_Check(self) ? reinterpret_cast<PyTypeObject*>(self) : Py_TYPE(self);
       return is_tensor_type(type) || is_engine_type(type);
     }
-    const char* module = function->m_module && PyUnicode_Check(function->m_module)
-                             ? PyUnicode_AsUTF8(function->m_module)
-                             : nullptr;
+    const char* module =
+        function->m_module && PyUnicode_Check(function->m_module) ? PyUnicode_AsUTF8(function->m_module) : nullptr;
     return module && !std::strcmp(module, "_terra_C") && std::strncmp(function->m_ml->ml_name, "capture_", 8) != 0;
   }
   if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyWrapperDescr_Type) {
@@ -44,8 +43,8 @@ bool makes_plain_instances(PyTypeObject* type) {
 PyObject* wrapped_slot(PyObject* wrapper) {
   PyObject* owner = PyObject_GetAttrString(wrapper, "__objclass__");
   PyObject* name = PyObject_GetAttrString(wrapper, "__name__");
-  PyObject* slot = owner && name ? PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(owner)->tp_dict, name)
-                                 : nullptr;
+  PyObject* slot =
+      owner && name ? PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(owner)->tp_dict, name) : nullptr;
   PyErr_Clear();
   Py_XDECREF(owner);
   Py_XDECREF(name);
@@ -169,8 +168,11 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     if (own_call && PyFunction_Check(own_call)) {
       guard_function(Value::fact(own_call));
     } else {
-      if (module_has_hooks(callee)) return stop(Reason::UnmodelledCall, "a module with hooks");
-      if (shadow(callee_value).outside && !shadow(callee_value).plain_call) {
+      static PyObject* call_with_hooks = interned("_call_with_hooks");
+      site.packed = module_has_hooks(callee);  // the hooks are read by the frame that runs them
+      if (site.packed) {
+        look_up(type, call_with_hooks);
+      } else if (shadow(callee_value).outside && !shadow(callee_value).plain_call) {
         shadow(callee_value).plain_call = true;
         guard(Op::NoHooks, reg_of(shadow(callee_value).self));
       }

@@ -26,35 +26,36 @@ struct CallSite {
   std::vector<PyObject*> keywords;  // names, borrowed
   std::vector<Value> keyword_values;
   const CallModel* model = nullptr;  ///< of a C callable
+  bool packed = false;               ///< Instance: the callee gets itself, a tuple and a dict of the other arguments
 };
 
 /// How an attribute access is carried out (attributes.cpp).
 enum class Access : uint8_t {
   None,
-  Instance,    ///< the instance's own dict or inline values
-  Slot,        ///< member descriptor
-  Class,       ///< found by the class look-up; nothing in the instance
-  ClassMethod, ///< the same, bound to the instance or class by the descriptor protocol
-  Property,    ///< a Python getter or setter runs
-  GetAttr,     ///< __getattr__ runs
-  Type,        ///< attribute of a class object
-  Module,      ///< attribute of a Python module
-  Parameter,   ///< in one of the four dicts of a terra.nn.Module
-  Tensor,      ///< the binding layer reports it
-  Super,       ///< through super()
-  Exception,   ///< a C field of an exception made inside
-  Fixed,       ///< a C getter whose result is a function of facts (__class__, __name__)
+  Instance,     ///< the instance's own dict or inline values
+  Slot,         ///< member descriptor
+  Class,        ///< found by the class look-up; nothing in the instance
+  ClassMethod,  ///< the same, bound to the instance or class by the descriptor protocol
+  Property,     ///< a Python getter or setter runs
+  GetAttr,      ///< __getattr__ runs
+  Type,         ///< attribute of a class object
+  Module,       ///< attribute of a Python module
+  Parameter,    ///< in one of the four dicts of a terra.nn.Module
+  Tensor,       ///< the binding layer reports it
+  Super,        ///< through super()
+  Exception,    ///< a C field of an exception made inside
+  Fixed,        ///< a C getter whose result is a function of facts (__class__, __name__)
 };
 
 /// The instruction that is being executed: begun at its event, finished at the frame's next event.
 struct Pending {
   int opcode = -1;
   int arg = 0;
-  int offset = 0;  ///< of the instruction, code units
-  int next = 0;    ///< where it falls through to
-  int target = -1; ///< where it jumps to
-  std::vector<Value> in;        ///< the operands it took
-  std::vector<Value> returns;   ///< what Python frames below it returned
+  int offset = 0;              ///< of the instruction, code units
+  int next = 0;                ///< where it falls through to
+  int target = -1;             ///< where it jumps to
+  std::vector<Value> in;       ///< the operands it took
+  std::vector<Value> returns;  ///< what Python frames below it returned
   bool used_returns = false;
   size_t taken = 0;  ///< how many of them generators have delivered to the items made so far
   CallSite call;
@@ -68,7 +69,7 @@ struct Pending {
 
 struct ShadowFrame {
   TerraFrame* frame = nullptr;
-  PyCodeObject* code = nullptr;     // held by the recording
+  PyCodeObject* code = nullptr;  // held by the recording
   const unsigned char* bytes = nullptr;
   Value function;
   std::vector<Value> locals;
@@ -79,7 +80,7 @@ struct ShadowFrame {
   bool generator = false;
   PyObject* generator_object = nullptr;  ///< borrowed while it is suspended, held by the recording once it has ended
   bool resumed = false;
-  bool ended = false;                    ///< a generator that has returned or raised
+  bool ended = false;  ///< a generator that has returned or raised
 
   PyObject** real_stack() const { return terra_frame_localsplus(frame) + code->co_nlocalsplus; }
   int real_depth() const { return terra_frame_stack_depth(frame); }

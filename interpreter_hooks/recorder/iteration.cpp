@@ -287,6 +287,7 @@ void begin_for_iter(Recording& r, ShadowFrame& f) {
   PyTypeObject* type = Py_TYPE(iterator);
   Shadow* known = r.find(iterator);
   if (known && known->iterator) return;
+  // How far an iterator of C has come can't be guarded, not even that it is at its end.
   if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
     const bool generator = PyGen_CheckExact(iterator) || PyCoro_CheckExact(iterator);
     return r.stop(generator ? Reason::GeneratorEscapes : Reason::UnmodelledIteration, type->tp_name);

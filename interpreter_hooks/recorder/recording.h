@@ -1,9 +1,9 @@
 // One recording: CPython runs a frame for real, and this object watches.
 //
-// The life of a recording: begin(frame) makes the root's shadow frame; every opcode event goes to `instruction` (step.cpp),
-// which finishes the instruction before it and begins the next by the rules (rules.h); Python frames below enter and leave
-// through `enter` and `leave`; tensor operations report themselves (observer.cpp); finish() turns what was seen into an
-// Entry. Stopping costs nothing: CPython simply goes on.
+// The life of a recording: begin(frame) makes the root's shadow frame; every opcode event goes to `instruction`
+// (step.cpp), which finishes the instruction before it and begins the next by the rules (rules.h); Python frames below
+// enter and leave through `enter` and `leave`; tensor operations report themselves (observer.cpp); finish() turns what
+// was seen into an Entry. Stopping costs nothing: CPython simply goes on.
 #pragma once
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/recorder/entry.h"
@@ -73,8 +73,8 @@ class Recording {
   // ---- events (step.cpp) ----
   void start_event(TerraFrame* frame);
   void instruction_event(TerraFrame* frame);  // let_go() is the caller's business after each of these
-  /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller (bind.cpp).
-  /// `throwing`: a suspended generator, into which an exception is thrown.
+  /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller
+  /// (bind.cpp). `throwing`: a suspended generator, into which an exception is thrown.
   ShadowFrame* enter(TerraFrame* frame, bool throwing);
   /// It has run; `result` is what it returned, borrowed, or null after an exception of class `raised_kind`.
   void leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind);
@@ -187,6 +187,8 @@ class Recording {
 
   TraceBuilder& trace() { return *trace_; }
   std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
+  /// A register for the version that a tensor's memory has when the frame starts.
+  Register version_register(Register tensor);
   /// A register for the .grad that a tensor has when the frame starts.
   Register gradient_register(Register tensor, const std::string& name);
   RegisterFile& file() { return entry_->file; }

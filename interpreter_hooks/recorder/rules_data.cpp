@@ -211,10 +211,10 @@ void unary_not_rule(Recording& r, ShadowFrame& f) {
 
 void is_op(Recording& r, ShadowFrame& f) {
   Value &a = f.pending.in[0], &b = f.pending.in[1];
-  bool none = a.object == Py_None || b.object == Py_None;
+  bool apart = Py_TYPE(a.object) != Py_TYPE(b.object);
   for (Value* value : {&a, &b}) {
     if (is_atom(value->object)) {
-      if (!none) r.pin(*value);  // with None the guarded type is enough
+      if (!apart) r.pin(*value);  // else the guarded type is enough
     } else if (r.find(value->object)) {
       r.guard_type(value->object);
     }

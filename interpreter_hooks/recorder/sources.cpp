@@ -92,6 +92,12 @@ Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject
   return classify(reg, found, path);
 }
 
+Register Recording::version_register(Register tensor) {
+  Register reg = new_register(file().name(tensor) + "._version", true, false);
+  if (alive_) entry_->entry.emit(Op::Version, reg, tensor, no_register);
+  return reg;
+}
+
 Register Recording::gradient_register(Register tensor, const std::string& name) {
   Register reg = new_register(name + ".grad", true, false);
   if (alive_) entry_->entry.emit(Op::Gradient, reg, tensor, no_register);
@@ -280,7 +286,8 @@ void Recording::truth(Value& value) {
     guard_type(object);
     for (PyObject* name : names) {
       PyObject* found = look_up(Py_TYPE(object), name);
-      if (found && !PyFunction_Check(found)) stop(Reason::UnmodelledOperator, "bool of a " + std::string(Py_TYPE(object)->tp_name));
+      if (found && !PyFunction_Check(found))
+        stop(Reason::UnmodelledOperator, "bool of a " + std::string(Py_TYPE(object)->tp_name));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "interpreter_hooks/recorder/trace_ids.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace terra::capture {
 
@@ -43,7 +44,8 @@ bool TraceBuilder::listening() { return attached_ && r_.alive(); }
 Pending* TraceBuilder::pending() { return r_.top() ? &r_.top()->pending : nullptr; }
 
 void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
-  trace_.records.push_back(at_this_line({std::move(what), {}, 0}));
+  auto& records = open_runs_.empty() ? trace_.records : open_runs_.back()->records;
+  records.push_back(at_this_line({std::move(what), {}, 0}));
 }
 
 graph::TraceRecord TraceBuilder::at_this_line(graph::TraceRecord record) const {
@@ -68,7 +70,11 @@ bool TraceBuilder::is_constant_here(const terra::Op& op) {
 
 // ---- values ----
 
-void TraceBuilder::met(PyObject* tensor) { first_gradients_.try_emplace(tensor, gradient_of(*tensor_of(tensor))); }
+void TraceBuilder::met(PyObject* tensor) {
+  first_gradients_.try_emplace(tensor, gradient_of(*tensor_of(tensor)));
+  if (const Storage* storage = tensor_of(tensor)->storage.get())
+    storages_.try_emplace(storage, Met{tensor, storage->version()});
+}
 
 TraceId TraceBuilder::make_input(Shadow& shadow) {
   PyObject* object = shadow.self.object;
@@ -163,12 +169,10 @@ TraceArg TraceBuilder::argument(const Param& param, const Arg& arg, PyObject* so
       out.kind = TraceArg::Kind::ValueList;
       for (const Tensor& tensor : arg.tensors()) out.list.push_back(id_of(tensor));
       return out;
-    case Arg::Kind::Generator:
-      r_.stop(Reason::TensorOpaque, "a generator argument");
-      return out;
+    case Arg::Kind::Generator: r_.stop(Reason::TensorOpaque, "a generator argument"); return out;
     case Arg::Kind::Scalar: {
-      bool number = param.type == ParamType::Number || param.type == ParamType::TensorOrNumber ||
-                    param.type == ParamType::Float;
+      bool number =
+          param.type == ParamType::Number || param.type == ParamType::TensorOrNumber || param.type == ParamType::Float;
       const Value* value = number && source && is_number(source) ? scalar_source(source) : nullptr;
       if (value && value->has_register()) {
         out.kind = TraceArg::Kind::Value;
@@ -256,7 +260,7 @@ void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
   graph::ItemRecord item;
   item.tensor = id_of(tensor);
   item.result = new_value();
-  item.kind = PyBool_Check(value)            ? terra::Scalar::Kind::Bool
+  item.kind = PyBool_Check(value)         ? terra::Scalar::Kind::Bool
               : PyFloat_CheckExact(value) ? terra::Scalar::Kind::Float
                                           : terra::Scalar::Kind::Int;
   if (!r_.alive()) return;
@@ -285,6 +289,10 @@ void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject
   Shadow* known = r_.find(tensor);
   if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
   if (known->self.is_fact()) id_of(tensor);  // guards its metadata
+  if (!std::strcmp(attribute, "_version")) {
+    pending()->extra = version_of(tensor, value);
+    return;
+  }
   bool follows = is_atom(value) || is_engine_value(value) || PyTuple_CheckExact(value);
   if (!follows) return r_.stop(Reason::TensorOpaque, attribute);
   pending()->extra = Value::fact(r_.hold(value));

@@ -39,6 +39,13 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_grad_write(PyObject* tensor, PyObject* value) override;
   void on_backward(const hooks::BackwardReport& report) override;
   void on_grad(const hooks::BackwardReport& report) override;
+  void on_function(const void* node, const char* name, std::span<PyObject* const> inputs,
+                   std::span<PyObject* const> outputs, bool saves) override;
+  void on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) override;
+  void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) override;
+  void on_retain_grad(PyObject* tensor) override;
+  void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) override;
+  void on_callback_done(const void* owner, std::span<PyObject* const> results) override;
   void on_requires_grad(PyObject* tensor, bool value) override;
   void on_grad_mode(bool enabled) override;
   void on_opaque(const char* what, PyObject* tensor) override;
@@ -68,14 +75,17 @@ class TraceBuilder final : public hooks::OpObserver {
   void guard_tensors(Entry& entry);
   bool starts_inside(const hooks::BackwardReport& report);
   bool has_history_outside();
+  graph::CallbackRuns take_runs();
+  bool made_inside(PyObject* tensor, const char* what);
+  Value version_of(PyObject* tensor, PyObject* version);
   std::vector<graph::TraceId> ids_of(std::span<PyObject* const> tensors);
   void link_gradients();
 
   Recording& r_;
   graph::Trace trace_;
   bool attached_ = false;
-  bool writes_ = false;     ///< something in place
-  bool gradients_ = false;  ///< backward, or .grad read or written
+  bool writes_ = false;                    ///< something in place
+  bool gradients_ = false;                 ///< backward, or .grad read or written
   std::unordered_set<PyObject*> watched_;  ///< tensors from outside whose .grad or requires_grad the frame touches
   hooks::OpObserver* before_ = nullptr;
 
@@ -86,6 +96,19 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<std::pair<graph::TraceId, Register>> outputs_;
   std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction
   graph::TraceId next_value_ = 0;
+
+  // Python functions that passes over the tape call: nodes of the program's own and dicts of hooks, by number.
+  std::unordered_map<const void*, uint32_t> callbacks_;
+  std::vector<std::shared_ptr<graph::CallbackRun>> open_runs_;  ///< innermost last: records go there
+  std::vector<graph::CallbackRuns> finished_runs_;              ///< by depth, of passes that are not reported yet
+
+  /// By storage from outside: a tensor that views it, and its version when the frame began.
+  struct Met {
+    PyObject* tensor;
+    uint32_t version;
+    Register reg = no_register;  ///< of the version, once it has been read
+  };
+  std::unordered_map<const Storage*, Met> storages_;
   uint32_t asserts_ = 0;
 };
 

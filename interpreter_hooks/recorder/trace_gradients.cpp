@@ -85,6 +85,7 @@ void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
   if (!starts_inside(report) || has_history_outside()) return;
   bool plain = std::all_of(report.gradients.begin(), report.gradients.end(), [](PyObject* g) { return g == Py_None; });
   if (!plain) backward.gradients = ids_of(report.gradients);
+  backward.runs = take_runs();
   if (r_.alive()) record(std::move(backward));
 }
 
@@ -100,8 +101,8 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
   grad.inputs = ids_of(report.inputs);
   if (!r_.alive() || !starts_inside(report)) return;
   // What is made inside can't be reached through a tape outside; anything else could be.
-  bool all_fresh = std::all_of(report.inputs.begin(), report.inputs.end(),
-                               [&](PyObject* input) { return r_.find(input)->fresh(); });
+  bool all_fresh =
+      std::all_of(report.inputs.begin(), report.inputs.end(), [&](PyObject* input) { return r_.find(input)->fresh(); });
   if (!all_fresh && has_history_outside()) return;
   bool plain = std::all_of(report.gradients.begin(), report.gradients.end(), [](PyObject* g) { return g == Py_None; });
   if (!plain) grad.gradients = ids_of(report.gradients);
@@ -113,6 +114,7 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
       r_.put(result, Value::fresh(result), false, "").trace_id = grad.results.back();
     }
   }
+  grad.runs = take_runs();
   if (r_.alive()) record(std::move(grad));
 }
 

@@ -24,13 +24,24 @@ struct EachId {
   }
   void operator()(graph::AssertRecord& r) { visit(r.tensor); }
   void operator()(graph::ItemRecord& r) { visit(r.tensor), visit(r.result); }
-  void operator()(graph::BackwardRecord& r) { list(r.roots), list(r.gradients), list(r.inputs); }
-  void operator()(graph::GradRecord& r) { list(r.roots), list(r.gradients), list(r.inputs), list(r.results); }
+  void runs(graph::CallbackRuns& all) {
+    for (auto& run : all) {
+      list(run->gradients), list(run->results);
+      for (auto& record : run->records) std::visit(*this, record.what);
+    }
+  }
+  void operator()(graph::BackwardRecord& r) { list(r.roots), list(r.gradients), list(r.inputs), runs(r.runs); }
+  void operator()(graph::GradRecord& r) {
+    list(r.roots), list(r.gradients), list(r.inputs), list(r.results), runs(r.runs);
+  }
   void operator()(graph::ReadGradRecord& r) { visit(r.tensor), visit(r.result); }
   void operator()(graph::WriteGradRecord& r) { visit(r.tensor), visit(r.value); }
   void operator()(graph::GradModeRecord&) {}
   void operator()(graph::RequiresGradRecord& r) { visit(r.tensor); }
+  void operator()(graph::FunctionRecord& r) { list(r.inputs), list(r.outputs); }
+  void operator()(graph::HistoryRecord& r) { visit(r.tensor), visit(r.result); }
+  void operator()(graph::HookRecord& r) { visit(r.tensor); }
+  void operator()(graph::RetainGradRecord& r) { visit(r.tensor); }
 };
-
 
 }  // namespace terra::capture

@@ -390,7 +390,7 @@ def manual_update():
 
 # ---- in-place and views ----
 
-@program(calls=12, captures=None, reason=19)
+@program(calls=12, captures=8)
 def in_place_on_intermediate():
     w = leaf(1)
     def f(x):

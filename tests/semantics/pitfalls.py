@@ -565,5 +565,12 @@ def enumerate_of_dict_views():
     return f, lambda i: ({"a": 1, "b": i // 4},), None
 
 
+@program(calls=8, captures=None, reason=8)
+def iterator_from_outside_at_its_end():
+    def f(x, it):
+        return [x * v for v in it], [v for v in it]
+    return f, lambda i: (1, iter([2, 3] if i > 4 else [])), None
+
+
 if __name__ == "__main__":
     main()

@@ -74,6 +74,13 @@ def _among(tensor, tensors):
     return any(tensor is other for other in tensors)
 
 
+def _place(tensor, tensors):
+    for i, other in enumerate(tensors):
+        if tensor is other:
+            return i
+    return None
+
+
 class Function:
     """Subclasses have static methods forward(ctx, *args) and backward(ctx, *grads); calls go through apply."""
 
@@ -142,14 +149,19 @@ class Function:
                 ctx._node = None
 
         def release():
-            ctx._freed = bool(ctx._saved)
+            ctx._freed = len(ctx._saved) > 0
             ctx._saved = ()
 
-        index_of = {id(returned[o]): i for i, o in enumerate(differentiable)}
-        ctx._saved = [None if t is None else _Saved(t, index_of.get(id(t))) for t in ctx._to_save]
+        results = [returned[o] for o in differentiable]
+        ctx._saved = [None if t is None else _Saved(t, _place(t, results)) for t in ctx._to_save]
         ctx._to_save = ()
         C._function_node(
-            cls.__name__ + "Backward", [args[i] for i in places], [outputs[o] for o in differentiable], backward, release
+            cls.__name__ + "Backward",
+            [args[i] for i in places],
+            [outputs[o] for o in differentiable],
+            backward,
+            release,
+            len(ctx._saved) > 0,
         )
 
 

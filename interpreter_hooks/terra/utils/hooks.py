@@ -7,7 +7,8 @@ _next_id = itertools.count()
 
 
 class RemovableHandle:
-    """Names one entry of a dict of hooks. The dict is held weakly: a handle keeps nothing alive.
+    """Names one entry of a dict of hooks, which is held weakly: a handle keeps nothing alive. A plain dict can't be; it is
+    given by a function that finds it.
 
     `extra` dicts share the key: options of the hook kept beside it."""
 
@@ -35,7 +36,15 @@ class HookDict(dict):
     __slots__ = ("__weakref__",)
 
 
+def of_object(owner, name):
+    """A reference to a dict of hooks that is an attribute of `owner`, which is held weakly."""
+    owner = weakref.ref(owner)
+    return lambda: getattr(owner(), name, None)
+
+
 def _reference(hooks):
+    if callable(hooks):
+        return hooks
     try:
         return weakref.ref(hooks)
     except TypeError:  # a plain dict cannot be referred to weakly

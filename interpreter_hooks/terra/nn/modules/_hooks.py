@@ -5,7 +5,7 @@ forward: ModuleBase.__call__ looks for the dicts and comes to `_call_with_hooks`
 
 import _terra_C as C
 
-from ...utils.hooks import HookDict, RemovableHandle
+from ...utils.hooks import HookDict, RemovableHandle, of_object
 from ._full_backward import observe_inputs, observe_outputs
 
 _global_hooks = C._global_module_hooks
@@ -25,13 +25,13 @@ class Hooks:
 
     def _hooks(self, kind):
         """The hooks of one kind, in order; those that were registered as options of a hook are in `kind + '_options'`."""
-        hooks = self.__dict__.get(kind)
-        return list(hooks.values()) if hooks else ()
+        hooks = getattr(self, kind, None)
+        return list(hooks.values()) if hooks else []
 
     def _add_hook(self, kind, hook, prepend=False, options=None):
-        hooks = self.__dict__.setdefault(kind, HookDict())
-        all_options = self.__dict__.setdefault(kind + "_options", HookDict())
-        handle = RemovableHandle(hooks, extra=(all_options,))
+        hooks = self.__dict__.setdefault(kind, {})
+        all_options = self.__dict__.setdefault(kind + "_options", {})
+        handle = RemovableHandle(of_object(self, kind), extra=(of_object(self, kind + "_options"),))
         hooks[handle.id] = hook
         all_options[handle.id] = options or {}
         if prepend:
@@ -42,7 +42,7 @@ class Hooks:
         return handle
 
     def _options(self, kind, key):
-        return self.__dict__.get(kind + "_options", {}).get(key, {})
+        return getattr(self, kind + "_options", {}).get(key, {})
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """hook(module, args) -> None or modified args; with_kwargs: hook(module, args, kwargs) -> None or both."""
@@ -106,7 +106,7 @@ class Hooks:
     def _run_forward_pre_hooks(self, args, kwargs):
         for hook in list(_global_hooks.get("forward_pre", {}).values()):
             args = _as_args(hook(self, args), args)
-        for key, hook in list(self.__dict__.get("_forward_pre_hooks", {}).items()):
+        for key, hook in list(getattr(self, "_forward_pre_hooks", {}).items()):
             if self._options("_forward_pre_hooks", key).get("kwargs"):
                 changed = hook(self, args, kwargs)
                 if changed is not None:
@@ -124,7 +124,7 @@ class Hooks:
         for hook in list(_global_hooks.get("forward", {}).values()):
             changed = hook(self, args, result)
             result = result if changed is None else changed
-        for key, hook in list(self.__dict__.get("_forward_hooks", {}).items()):
+        for key, hook in list(getattr(self, "_forward_hooks", {}).items()):
             if self._options("_forward_hooks", key).get("kwargs"):
                 changed = hook(self, args, kwargs, result)
             else:
@@ -135,7 +135,7 @@ class Hooks:
     def _run_always_hooks(self, args, kwargs):
         """Hooks registered with always_call run (with no result) when forward raised; their own errors are dropped in
         favour of the first."""
-        for key, hook in list(self.__dict__.get("_forward_hooks", {}).items()):
+        for key, hook in list(getattr(self, "_forward_hooks", {}).items()):
             options = self._options("_forward_hooks", key)
             if options.get("always"):
                 try:

@@ -1,0 +1,114 @@
+// Python functions that passes over the tape call: gradients of autograd.Function, hooks on tensors.
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include <opcode.h>
+
+namespace terra::capture {
+
+using graph::CallbackRuns;
+using graph::kNoValue;
+
+namespace {
+
+uint32_t number_in(std::unordered_map<const void*, uint32_t>& callbacks, const void* owner) {
+  return callbacks.try_emplace(owner, static_cast<uint32_t>(callbacks.size())).first->second;
+}
+
+}  // namespace
+
+/// The runs of the pass that has just ended.
+CallbackRuns TraceBuilder::take_runs() {
+  const size_t depth = open_runs_.size();
+  return depth < finished_runs_.size() ? std::exchange(finished_runs_[depth], {}) : CallbackRuns();
+}
+
+/// What is attached to a tensor from outside outlives the frame: the recording ends.
+bool TraceBuilder::made_inside(PyObject* tensor, const char* what) {
+  Shadow* known = r_.find(tensor);
+  if (known && known->fresh()) return true;
+  r_.stop(Reason::GradientState, std::string(what) + " of a tensor that was made outside");
+  return false;
+}
+
+void TraceBuilder::on_function(const void* node, const char* name, std::span<PyObject* const> inputs,
+                               std::span<PyObject* const> outputs, bool saves) {
+  if (!listening()) return;
+  pending()->reported = true;
+  graph::FunctionRecord function{number_in(callbacks_, node), name, ids_of(inputs), ids_of(outputs), saves};
+  if (r_.alive()) record(std::move(function));
+}
+
+void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) {
+  if (!listening()) return;
+  pending()->reported = true;
+  const auto known = callbacks_.find(node);
+  if (known == callbacks_.end()) return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
+  graph::HistoryRecord history{id_of(tensor), known->second, index, new_value()};
+  r_.put(result, Value::fresh(result), false, "").trace_id = history.result;
+  if (r_.alive()) record(history);
+}
+
+void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) {
+  if (!listening()) return;
+  pending()->reported = true;
+  if (!made_inside(tensor, "register_hook()")) return;
+  graph::HookRecord hook{id_of(tensor), number_in(callbacks_, hooks)};
+  r_.put(handle, Value::fresh(handle), false, "");
+  pending()->extra = Value::fresh(handle);
+  if (first && r_.alive()) record(hook);
+}
+
+void TraceBuilder::on_retain_grad(PyObject* tensor) {
+  if (!listening()) return;
+  pending()->reported = true;
+  if (!made_inside(tensor, "retain_grad()")) return;
+  graph::RetainGradRecord retain{id_of(tensor)};
+  if (r_.alive()) record(retain);
+}
+
+void TraceBuilder::on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) {
+  if (!listening()) return;
+  const auto known = callbacks_.find(owner);
+  if (known == callbacks_.end()) {
+    return r_.stop(Reason::GradientState, node ? "an autograd.Function that was applied outside"
+                                               : "a hook on a tensor from outside");
+  }
+  auto run = std::make_shared<graph::CallbackRun>();
+  run->callback = known->second;
+  for (PyObject* gradient : gradients) {
+    const bool numbered = gradient == Py_None || r_.find(gradient);
+    run->gradients.push_back(numbered ? kNoValue : new_value());
+    if (!numbered) r_.put(gradient, Value::fresh(gradient), false, "").trace_id = run->gradients.back();
+  }
+  if (node && !r_.find(node)) r_.put(node, Value::fresh(node), false, "");
+  open_runs_.push_back(std::move(run));
+}
+
+void TraceBuilder::on_callback_done(const void*, std::span<PyObject* const> results) {
+  if (!listening()) return;
+  auto run = std::move(open_runs_.back());
+  open_runs_.pop_back();
+  run->results = ids_of(results);
+  if (finished_runs_.size() <= open_runs_.size()) finished_runs_.resize(open_runs_.size() + 1);
+  finished_runs_[open_runs_.size()].push_back(std::move(run));
+}
+
+/// Versions count from what they are when the frame begins; those of memory made inside are the same in every run.
+Value TraceBuilder::version_of(PyObject* tensor, PyObject* version) {
+  const auto met = storages_.find(tensor_of(tensor)->storage.get());
+  if (met == storages_.end()) {
+    if (!r_.find(tensor)->fresh()) r_.stop(Reason::TensorOpaque, "_version");
+    return Value::fact(r_.hold(version));
+  }
+  Met& storage = met->second;
+  if (storage.reg == no_register) storage.reg = r_.version_register(r_.reg_of(r_.find(storage.tensor)->self));
+  PyObject* before = PyLong_FromUnsignedLong(storage.version);
+  PyObject* writes = PyLong_FromUnsignedLong(tensor_of(tensor)->storage->version() - storage.version);
+  const Value start = Value::dynamic(storage.reg, r_.hold(before)), count = Value::fact(r_.hold(writes));
+  Py_DECREF(before);
+  Py_DECREF(writes);
+  return r_.host(Op::Binary, start.reg, r_.reg_of(count), {NB_ADD}, version, {start, count});
+}
+
+}  // namespace terra::capture
