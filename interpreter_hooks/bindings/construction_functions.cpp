@@ -17,8 +17,25 @@
 namespace terra::hooks {
 namespace {
 
-void observe(const char* what, Borrowed tensor) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, tensor);
+/// True for what on_construct reports.
+bool is_numbers(Borrowed data) {
+  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data)) return true;
+  if (!PyList_CheckExact(data) && !PyTuple_CheckExact(data)) return false;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!is_numbers(PySequence_Fast_GET_ITEM(data, i))) return false;
+  return true;
+}
+
+/// Tells how `tensor` came from `data`; `what` names the function where nobody could repeat it.
+void observe(const char* what, Borrowed data, Borrowed tensor) {
+  OpObserver* observer = op_observer();
+  if (!observer) [[likely]]
+    return;
+  if (is_numbers(data))
+    observer->on_construct(data, tensor);
+  else
+    observer->on_opaque(what, tensor);
 }
 
 std::optional<DType> optional_dtype(Borrowed object, const char* function) {
@@ -45,7 +62,10 @@ struct Options {
 };
 
 Object require(Object tensor, Borrowed requires_grad) {
-  if (succeeded(PyObject_IsTrue(requires_grad))) autograd::set_requires_grad(tensor_of(tensor.get()), true);
+  if (succeeded(PyObject_IsTrue(requires_grad))) {
+    if (OpObserver* observer = op_observer()) observer->on_requires_grad(tensor.get(), true);
+    autograd::set_requires_grad(tensor_of(tensor.get()), true);
+  }
   return tensor;
 }
 
@@ -59,7 +79,7 @@ Object tensor(PyObject*, PyObject* args, PyObject* kwargs) {
                    1) < 0)
     throw PythonError{};
   Object made = tensor_from_data(options.data, optional_dtype(options.dtype, "tensor"));
-  observe("tensor()", made.get());
+  observe("tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 
@@ -82,7 +102,7 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
     }
   }
   if (!made) made = tensor_from_data(options.data, dtype);
-  observe("as_tensor()", made.get());
+  observe("as_tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 
@@ -119,7 +139,8 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     raise(PyExc_TypeError, "new(): data must be a sequence (got %s)", Py_TYPE(first)->tp_name);
   }
   Object result = Object::steal(wrap_as(type, std::move(made)));
-  observe("Tensor()", result.get());
+  const bool of_numbers = n == 1 && (PyList_CheckExact(first) || PyTuple_CheckExact(first)) && type == tensor_type;
+  observe("Tensor()", of_numbers ? first : Py_None, result.get());
   return result;
 }
 
@@ -131,7 +152,7 @@ Object new_tensor(PyObject* self, PyObject* args, PyObject* kwargs) {
   options.parse(args, kwargs, "new_tensor");
   Object made =
       tensor_from_data(options.data, optional_dtype(options.dtype, "new_tensor").value_or(impl_of(self)->dtype));
-  observe("new_tensor()", made.get());
+  observe("new_tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 

@@ -65,6 +65,8 @@ class OpObserver {
   /// the hooks of a tensor, with these gradients (None: none arrived); and has called it, with these results.
   virtual void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) = 0;
   virtual void on_callback_done(const void* owner, std::span<PyObject* const> results) = 0;
+  /// A new tensor was made of numbers: one, or nested lists and tuples of them.
+  virtual void on_construct(PyObject* data, PyObject* tensor) = 0;
   /// requires_grad is about to be set to another value.
   virtual void on_requires_grad(PyObject* tensor, bool value) = 0;
   /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.

@@ -46,6 +46,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_retain_grad(PyObject* tensor) override;
   void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) override;
   void on_callback_done(const void* owner, std::span<PyObject* const> results) override;
+  void on_construct(PyObject* data, PyObject* tensor) override;
   void on_requires_grad(PyObject* tensor, bool value) override;
   void on_grad_mode(bool enabled) override;
   void on_opaque(const char* what, PyObject* tensor) override;
@@ -65,6 +66,9 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::TraceId make_input(Shadow& shadow);
   graph::TraceId scalar_input(const Value& value);
   graph::TraceId new_value() { return next_value_++; }
+  graph::TraceId call(const char* op, std::vector<graph::TraceArg> args);
+  graph::TraceId constant(Tensor tensor);
+  graph::TraceId construct(const Value& data, const Tensor& made);
   graph::TraceRecord at_this_line(graph::TraceRecord record) const;
   static std::string place(const graph::TraceRecord& record);
   bool is_constant_here(const terra::Op& op);

@@ -14,13 +14,19 @@ using graph::kNoValue;
 using graph::TraceId;
 
 void TraceBuilder::renumber() {
-  TraceId tensors = static_cast<TraceId>(inputs_.size()), all = tensors + static_cast<TraceId>(scalars_.size());
+  const auto tensors = static_cast<TraceId>(inputs_.size());
+  const TraceId numbers = tensors + static_cast<TraceId>(scalars_.size());
+  const TraceId all = numbers + static_cast<TraceId>(trace_.constants.size());
   auto renumbered = [&](TraceId& id) {
     if (id == kNoValue) return;
-    id = id >= first_scalar ? id - first_scalar + tensors : id >= first_input ? id - first_input : id + all;
+    id = id >= first_constant ? id - first_constant + numbers
+         : id >= first_scalar ? id - first_scalar + tensors
+         : id >= first_input  ? id - first_input
+                              : id + all;
   };
   EachId<decltype(renumbered)> each{renumbered};
   for (auto& record : trace_.records) std::visit(each, record.what);
+  for (auto& [id, tensor] : trace_.constants) renumbered(id);
   for (auto& [id, reg] : outputs_) renumbered(id);
   for (Input& input : inputs_) {
     renumbered(input.what.grad);

@@ -505,7 +505,7 @@ def loss_scaled():
     return f, args, (Seen(w), state)
 
 
-@program(calls=12, captures=None, reason=19)
+@program(calls=12, captures=8)
 def tensor_of_constants():
     w = leaf(1)
     def f(x):
@@ -516,7 +516,37 @@ def tensor_of_constants():
     return f, lambda i: (t(i),), Seen(w)
 
 
-@program(calls=12, captures=None, reason=19)
+@program(calls=12, captures=8)
+def tensor_of_outside_list():
+    state = {"weights": [1.0, 2.0, 3.0], "flags": [True, False, True]}
+    def f(x):
+        k = terra.tensor(state["weights"], dtype=terra.float64)
+        m = terra.tensor(state["flags"])
+        return x * k, k, m, terra.tensor([[1, 2], [3, 4]]), terra.tensor([])
+    def args(i):
+        state["weights"][1] = 0.1 * i
+        return t(i),
+    return f, args, state
+
+
+@program(calls=12, captures=8)
+def tensor_that_requires_grad():
+    def f(x):
+        w = terra.tensor([0.5, 1.5, -1.0], requires_grad=True)
+        (w * w * x).sum().backward()
+        return w.grad, w.is_leaf, w
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=6)
+def tensor_of_item():
+    def f(x):
+        n = x.sum().item()
+        return terra.tensor(n) * 2, terra.tensor([n, 1.0])
+    return f, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=6)
 def tensor_of_changing_numbers():
     w = leaf(1)
     def f(x, a, n):
