@@ -64,6 +64,13 @@ trains("adagrad_decay", lambda p: optim.Adagrad(p, lr=0.05, lr_decay=0.1))
 trains("adadelta", lambda p: optim.Adadelta(p, lr=0.5, weight_decay=0.01))
 
 
+trains("adamax", lambda p: optim.Adamax(p, lr=0.05, weight_decay=0.1), captures=6)
+trains("nadam", lambda p: optim.NAdam(p, lr=0.05), captures=6)
+trains("radam", lambda p: optim.RAdam(p, lr=0.05), captures=4)
+trains("rprop", lambda p: optim.Rprop(p), captures=6)
+trains("asgd", lambda p: optim.ASGD(p, lr=0.05, t0=4), captures=4)
+
+
 def change_lr(i, optimizer):
     optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
 

@@ -214,3 +214,9 @@ def _typename(value):
 def check_not_negative(value, text):
     if not 0.0 <= value:
         raise ValueError(f"Invalid {text}: {value}")
+
+
+def check_betas(betas):
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")

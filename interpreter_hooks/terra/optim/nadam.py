@@ -1,0 +1,49 @@
+"""NAdam: Adam with Nesterov momentum, written in ops."""
+
+import _terra_C as C
+
+from .counting import CountingOptimizer
+from .optimizer import check_betas, check_not_negative
+
+
+class NAdam(CountingOptimizer):
+    _numbers = ("step", "mu_product")
+
+    def __init__(
+        self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
+        decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False,
+    ):  # fmt: skip
+        check_not_negative(lr, "learning rate")
+        check_not_negative(eps, "epsilon value")
+        check_betas(betas)
+        check_not_negative(weight_decay, "weight_decay value")
+        check_not_negative(momentum_decay, "momentum_decay value")
+        defaults = dict(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay,
+            decoupled_weight_decay=decoupled_weight_decay, maximize=maximize, foreach=foreach, capturable=capturable,
+            differentiable=differentiable,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _new_state(self, group, p, state):
+        state["mu_product"] = 1.0
+        state["exp_avg"] = C.zeros_like(p)
+        state["exp_avg_sq"] = C.zeros_like(p)
+
+    def _update(self, group, p, grad, state):
+        lr, decay, step = group["lr"], group["weight_decay"], state["step"]
+        beta1, beta2 = group["betas"]
+        exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(p, alpha=decay)
+        mu = beta1 * (1 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
+        mu_next = beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
+        state["mu_product"] *= mu
+        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
+        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        denominator = (exp_avg_sq / (1 - beta2**step)).sqrt().add_(group["eps"])
+        p.add_(grad / denominator, alpha=-lr * (1 - mu) / (1 - state["mu_product"]))
+        p.add_(exp_avg / denominator, alpha=-lr * mu_next / (1 - state["mu_product"] * mu_next))

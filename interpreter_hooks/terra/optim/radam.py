@@ -1,0 +1,48 @@
+"""RAdam: Adam whose adaptive rate is held back while its variance is uncertain, written in ops."""
+
+import _terra_C as C
+
+from .counting import CountingOptimizer
+from .optimizer import check_betas, check_not_negative
+
+
+class RAdam(CountingOptimizer):
+    def __init__(
+        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *,
+        foreach=None, maximize=False, capturable=False, differentiable=False,
+    ):  # fmt: skip
+        check_not_negative(lr, "learning rate")
+        check_not_negative(eps, "epsilon value")
+        check_betas(betas)
+        check_not_negative(weight_decay, "weight_decay value")
+        defaults = dict(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize, foreach=foreach,
+            capturable=capturable, decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable,
+        )  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _new_state(self, group, p, state):
+        state["exp_avg"] = C.zeros_like(p)
+        state["exp_avg_sq"] = C.zeros_like(p)
+
+    def _update(self, group, p, grad, state):
+        lr, decay, step = group["lr"], group["weight_decay"], state["step"]
+        beta1, beta2 = group["betas"]
+        exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                p.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(p, alpha=decay)
+        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
+        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        power = beta2**step
+        certain = 2 / (1 - beta2) - 1
+        length = certain - 2 * step * power / (1 - power)  # of the average that the variance rests on
+        rate = lr / (1 - beta1**step)
+        if length > 5:
+            rectified = (length - 4) * (length - 2) * certain / ((certain - 4) * (certain - 2) * length)
+            scale = rate * rectified**0.5 * (1 - power) ** 0.5
+            p.add_(exp_avg / exp_avg_sq.sqrt().add_(group["eps"]), alpha=-scale)
+        else:
+            p.add_(exp_avg, alpha=-rate)
