@@ -171,6 +171,47 @@ TEST_CASE("several results have the names of their own ops", "[pair]") {
   CHECK(grads_of(ours) == grads_of(theirs));
 }
 
+TEST_CASE("gradients that arrive for some results leave the others' inputs alone", "[pair]") {
+  start();
+  const auto make = [] { return std::vector<Tensor>{leaf(filled({6}, 1)), leaf(filled({6}, 2))}; };
+  TraceMaker t(make());
+  t.output(t.call("exp", {V{0}}));
+  t.output(t.call("exp", {V{1}}));
+  const auto compiled = compile(t.trace);
+  for (size_t used : {0u, 1u, 1u, 0u}) {  // first as the whole, then as expected, then as not expected
+    const auto ours = make(), theirs = make();
+    std::vector<RunOutput> outputs;
+    REQUIRE(compiled->run(ours, {}, nullptr, outputs).status == RunStatus::Done);
+    backward(loss_of(std::get<Tensor>(outputs[used])));
+    backward(loss_of(op("exp", {theirs[used]})));
+    CHECK(grads_of(ours) == grads_of(theirs));
+    CHECK_FALSE(autograd::grad(ours[1 - used]).defined());
+    backward(loss_of(std::get<Tensor>(outputs[1 - used])));  // shares nothing with the one that was freed
+    CHECK_THROWS_WITH(backward(loss_of(std::get<Tensor>(outputs[used]))), Catch::Contains("a second time"));
+  }
+}
+
+TEST_CASE("a third derivative, and one from what an input held before it was written", "[pair]") {
+  start();
+  const auto make = [] { return std::vector<Tensor>{leaf(filled({6}, 1)), filled({6}, 2)}; };
+  TraceMaker t(make());
+  t.in_place("mul", {V{1}, Arg(0.5)});
+  t.output(t.call("mul", {V{t.call("exp", {V{0}})}, V{t.call("clone", {V{1}})}}));
+  const auto compiled = compile(t.trace);
+  const auto third = [](const Tensor& x, Tensor y) {
+    const Tensor wanted[] = {x};
+    for (int k = 0; k < 3; ++k) {
+      const Tensor roots[] = {op("sum", {y})};
+      y = autograd::gradients(roots, {}, wanted, true, true, false)[0];
+    }
+    return bits(y);
+  };
+  const auto ours = make(), theirs = make();
+  const Tensor y = run_one(*compiled, ours), z = eager_one(t.trace, theirs);
+  CHECK(bits(ours[1]) == bits(theirs[1]));
+  CHECK(third(ours[0], y) == third(theirs[0], z));
+}
+
 TEST_CASE("cheap values are computed again rather than kept", "[pair]") {
   start();
   const auto make = [] { return std::vector<Tensor>{filled({64, 64}, 1), leaf(filled({64, 64}, 2))}; };
