@@ -3,9 +3,11 @@
 #include "engine/errors/errors.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
+#include "graph/cache/shaped.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pipeline.h"
+#include "graph/trace/copy.h"
 
 namespace terra::graph {
 namespace {
@@ -33,6 +35,7 @@ class Single final : public Compiled {
   size_t node_count() const override { return count_nodes(runner_.graph()); }
   size_t call_count() const override { return runner_.program().calls; }
   const std::vector<Generator*>& generators() const override { return runner_.program().generators; }
+  size_t bytes() const override { return runner_.bytes(); }
 
  private:
   Runner runner_;
@@ -40,15 +43,20 @@ class Single final : public Compiled {
 
 }  // namespace
 
-std::shared_ptr<Compiled> compile(const Trace& trace) { return compile_request(trace, {}); }
-
-std::shared_ptr<Compiled> compile_request(const Trace& trace, const BuildRequest& request) {
-  Program program = build(trace, request);
+std::shared_ptr<Compiled> compile_request(std::shared_ptr<const Trace> trace, const BuildRequest& request) {
+  Program program = build(*trace, request);
   verify(program.graph, Stage::Captured, "built from a trace");
   optimize(program.graph, Phase::Whole);
-  if (request.joint && !program.differentiable.empty()) return make_pair(std::move(program), trace, request);
+  if (request.joint && !program.differentiable.empty()) return make_pair(std::move(program), std::move(trace), request);
   optimize(program.graph, Phase::Part);
   return std::make_shared<Single>(std::move(program));
+}
+
+std::shared_ptr<Compiled> compile(const Trace& trace) {
+  auto kept = std::make_shared<const Trace>(copy_of(trace));
+  std::shared_ptr<Compiled> recorded = compile_request(kept, {});
+  if (!has_free_shapes(trace)) return recorded;
+  return make_shaped(std::move(kept), std::move(recorded));
 }
 
 }  // namespace terra::graph

@@ -43,9 +43,17 @@ class Compiled {
   virtual size_t call_count() const = 0;
   /// Generators that a run draws from; null stands for the default one.
   virtual const std::vector<Generator*>& generators() const = 0;
+  /// Memory held between runs.
+  virtual size_t bytes() const = 0;
+  /// How many instances, each for its own sizes and structural numbers, are ready.
+  virtual size_t instances() const { return 1; }
+  /// Why the run was Refused before anything was computed; empty where `before_commit` refused it.
+  virtual std::string refusal() const { return {}; }
 };
 
-/// Builds, optimizes and plans. Throws InternalError when the trace can't be expressed; the message says why.
+/// Builds, optimizes and plans, for the sizes of the recorded run; other sizes, where the trace leaves them free, and
+/// other structural numbers get instances of their own when they are first met (shaped.h): then a run is Refused where
+/// the trace can't be replayed for them. Throws InternalError when the trace can't be expressed; the message says why.
 std::shared_ptr<Compiled> compile(const Trace& trace);
 
 /// Asked between nodes on the thread that runs: returning true abandons the run before its commit point (Ctrl-C).

@@ -15,7 +15,6 @@
 #include "graph/gradient/partition.h"
 #include "graph/ir/print.h"
 #include "graph/passes/pipeline.h"
-#include "graph/trace/copy.h"
 
 namespace terra::graph {
 namespace {
@@ -41,8 +40,8 @@ using Choice = std::vector<bool>;  ///< of differentiable results
 /// What all runs of one pair share. Kept alive by the tape nodes of runs that haven't been differentiated yet.
 class Shared {
  public:
-  Shared(Program joint, const Trace& t, const BuildRequest& r)
-      : trace(copy_of(t)), request(r), wanted(joint.wanted), conflicts(joint.conflicts) {
+  Shared(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r)
+      : trace(std::move(t)), request(r), wanted(joint.wanted), conflicts(joint.conflicts) {
     for (uint32_t spec : joint.differentiable) {
       const TensorSpec& s = joint.tensors[spec];
       metas.push_back({s.dtype, s.sizes});
@@ -53,6 +52,11 @@ class Shared {
   }
 
   const Halves& whole() const { return *whole_; }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const auto& [choice, halves] : halves_) sum += halves->forward.bytes() + halves->backward.bytes();
+    return sum;
+  }
 
   /// The halves for what is expected of the next backward. `choice` becomes what they are for.
   Halves& halves(Choice& choice) {
@@ -61,7 +65,7 @@ class Shared {
     if (!made) {
       BuildRequest r = request;
       r.tangents = choice;
-      Program joint = build(trace, r);
+      Program joint = build(*trace, r);
       optimize(joint.graph, Phase::Whole);
       made = cut(std::move(joint));
     }
@@ -72,14 +76,14 @@ class Shared {
   Compiled& derivative(const Tangents& step, bool joint) {
     auto& made = derivatives_[{step, joint}];
     if (!made) {
-      BuildRequest r{request.derivatives, joint, {}};
+      BuildRequest r{request.derivatives, joint, {}, request.inputs};
       r.derivatives.push_back(step);
       made = compile_request(trace, r);
     }
     return *made;
   }
 
-  const Trace trace;
+  const std::shared_ptr<const Trace> trace;
   const BuildRequest request;
   const std::vector<uint32_t> wanted;
   const std::vector<std::vector<bool>> conflicts;
@@ -245,7 +249,7 @@ class PairNode final : public autograd::Node {
     const RandomPast past(halves_.forward.program().generators, random_);
     const UninterruptedRun uninterrupted;
     if (again.run(tensors, scalars_, nullptr, outputs).status != RunStatus::Done)
-      throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace.name));
+      throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace->name));
     std::vector<Tensor> out;
     for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
     return out;
@@ -321,6 +325,7 @@ class Pair final : public Compiled {
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }
   const std::vector<Generator*>& generators() const override { return shared_->whole().forward.program().generators; }
+  size_t bytes() const override { return shared_->bytes(); }
 
  private:
   std::shared_ptr<Shared> shared_;
@@ -328,8 +333,8 @@ class Pair final : public Compiled {
 
 }  // namespace
 
-std::shared_ptr<Compiled> make_pair(Program joint, const Trace& trace, const BuildRequest& request) {
-  return std::make_shared<Pair>(std::make_shared<Shared>(std::move(joint), trace, request));
+std::shared_ptr<Compiled> make_pair(Program joint, std::shared_ptr<const Trace> trace, const BuildRequest& request) {
+  return std::make_shared<Pair>(std::make_shared<Shared>(std::move(joint), std::move(trace), request));
 }
 
 }  // namespace terra::graph

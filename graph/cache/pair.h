@@ -10,9 +10,9 @@ namespace terra::graph {
 /// Runs the forward half of `joint`, which was built from `trace` by `request` and is optimized; results that require
 /// grad carry one node whose backward runs the other half. Each run keeps its own saved values, so a forward may run
 /// many times before any backward.
-std::shared_ptr<Compiled> make_pair(Program joint, const Trace& trace, const BuildRequest& request);
+std::shared_ptr<Compiled> make_pair(Program joint, std::shared_ptr<const Trace> trace, const BuildRequest& request);
 
 /// compile(trace) for the program that `request` asks for.
-std::shared_ptr<Compiled> compile_request(const Trace& trace, const BuildRequest& request);
+std::shared_ptr<Compiled> compile_request(std::shared_ptr<const Trace> trace, const BuildRequest& request);
 
 }  // namespace terra::graph

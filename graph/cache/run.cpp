@@ -60,8 +60,9 @@ RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> sc
     switch (in.kind) {
       case InputBinding::Kind::Tensor: {
         const TensorImpl& t = *inputs[in.index];
-        instance_.bind_input(
-            i, static_cast<char*>(t.storage->data()) + in.offset * static_cast<int64_t>(size_of(t.dtype)));
+        const int64_t offset = in.own_offset ? t.offset : in.offset;
+        instance_.bind_input(i,
+                             static_cast<char*>(t.storage->data()) + offset * static_cast<int64_t>(size_of(t.dtype)));
         break;
       }
       case InputBinding::Kind::Scalar: instance_.bind_scalar(i, scalars[in.index]); break;
@@ -89,16 +90,20 @@ void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
   made.tensors.reserve(program_.tensors.size());
   for (const TensorSpec& s : program_.tensors) {
     Ref<Storage> storage;
+    int64_t offset = s.offset;
     switch (s.source) {
       case TensorSpec::Source::Input: made.tensors.push_back(inputs[s.index]); continue;
-      case TensorSpec::Source::InputStorage: storage = inputs[s.index]->storage; break;
+      case TensorSpec::Source::InputStorage:
+        storage = inputs[s.index]->storage;
+        if (s.from_input_offset) offset += inputs[s.index]->offset;
+        break;
       case TensorSpec::Source::Fresh:
         storage = made.storages[s.index];
         while (storage->version() < s.versions) storage->bump_version();
         break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
-    made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, s.offset));
+    made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
@@ -126,6 +131,7 @@ void Runner::collect(const Made& made, std::vector<RunOutput>& outputs) const {
     switch (r.kind) {
       case ResultSpec::Kind::Tensor: outputs.emplace_back(made.tensors[r.index]); break;
       case ResultSpec::Kind::Scalar: outputs.emplace_back(instance_.scalar(graph().outputs[r.index])); break;
+      case ResultSpec::Kind::Known: outputs.emplace_back(r.known); break;
       case ResultSpec::Kind::None: outputs.emplace_back(Tensor()); break;
     }
   }

@@ -36,6 +36,8 @@ class Runner {
 
   const Program& program() const { return program_; }
   const Graph& graph() const { return instance_.plan().graph; }
+  /// Memory that it holds between runs.
+  size_t bytes() const { return instance_.plan().arena_bytes; }
 
  private:
   static Plan plan(const Program& program);

@@ -166,6 +166,7 @@ class Cutter {
         in.strides = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].strides
                                                        : contiguous_strides(g.meta(v).sizes);
         in.offset = s.kind == SavedValue::Kind::Input ? out_.forward.inputs[s.index].offset : 0;
+        in.own_offset = s.kind == SavedValue::Kind::Input && out_.forward.inputs[s.index].own_offset;
       }
       b.inputs.push_back(std::move(in));
     }

@@ -44,10 +44,20 @@ class SymbolicReplay final : public Replay {
 
  protected:
   void at_line(const std::string& file, int line) override { emitter_.set_origin(file, line); }
-  ReplayValue item(const Tensor& t, Scalar::Kind kind) override { return emitter_.number(emitter_.emit_item(t, kind)); }
-  void assert_truth(const Tensor& t, bool expected) override { emitter_.emit_assert(t, expected); }
+  ReplayValue item(const Tensor& t, Scalar::Kind kind) override {
+    one_element(t);
+    return emitter_.number(emitter_.emit_item(t, kind));
+  }
+  void assert_truth(const Tensor& t, bool expected) override {
+    one_element(t);
+    emitter_.emit_assert(t, expected);
+  }
 
  private:
+  static void one_element(const Tensor& t) {
+    if (t.numel() != 1) throw InternalError("a tensor whose value the host program reads has one element");
+  }
+
   GraphEmitter& emitter_;
 };
 
@@ -65,7 +75,11 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
 class Builder {
  public:
   Builder(const Trace& trace, const BuildRequest& request)
-      : trace_(trace), request_(request), emitter_(program_.graph), replay_(trace, emitter_) {}
+      : trace_(trace),
+        inputs_(request.inputs ? *request.inputs : trace.inputs),
+        request_(request),
+        emitter_(program_.graph),
+        replay_(trace, emitter_) {}
 
   Program run() {
     EmitterScope scope(emitter_);
@@ -94,12 +108,17 @@ class Builder {
   void bind_inputs() {
     std::map<uint32_t, std::vector<uint32_t>> groups;  // storage group -> trace inputs
     uint32_t scalars = 0;
-    for (uint32_t i = 0; i < trace_.inputs.size(); ++i) {
-      const TraceInput& in = trace_.inputs[i];
+    for (uint32_t i = 0; i < inputs_.size(); ++i) {
+      const TraceInput& in = inputs_[i];
       tensor_number_.push_back(static_cast<uint32_t>(trace_inputs_.size()));
+      if (in.structural) {
+        ++scalars;
+        replay_.set(i, in.value);
+        continue;
+      }
       if (in.kind == TraceInput::Kind::Scalar) {
         const ValueId id = program_.graph.add_input(ValueMeta::number(in.scalar_kind), in.name);
-        program_.inputs.push_back({InputBinding::Kind::Scalar, scalars++, 0, {}});
+        program_.inputs.push_back({InputBinding::Kind::Scalar, scalars++, 0, {}, false});
         replay_.set(i, emitter_.number(id));
         continue;
       }
@@ -111,14 +130,15 @@ class Builder {
       set_flags(i);
     }
     for (uint32_t i : trace_inputs_)
-      if (trace_.inputs[i].grad != kNoValue) autograd::set_grad(leaf_.at(i), replay_.tensor(trace_.inputs[i].grad));
+      if (inputs_[i].grad != kNoValue) autograd::set_grad(leaf_.at(i), replay_.tensor(inputs_[i].grad));
   }
 
   void bind_alone(uint32_t i) {
-    const TraceInput& in = trace_.inputs[i];
+    const TraceInput& in = inputs_[i];
     const auto slot = static_cast<int32_t>(program_.inputs.size());
     const ValueId id = program_.graph.add_input(ValueMeta::tensor(in.meta.dtype, in.meta.sizes), in.name);
-    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides});
+    program_.inputs.push_back(
+        {InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides, !in.exact_offset});
     const Tensor t = emitter_.whole(id, in.strides, in.offset, slot);
     t->wrapped_number = in.meta.wrapped;
     slot_storage_[slot] = GraphEmitter::symbol_of(*t)->storage;
@@ -128,31 +148,31 @@ class Builder {
   /// Several inputs view one storage: the graph's input is the stretch of elements that they cover, each of them a
   /// view.
   void bind_group(const std::vector<uint32_t>& members) {
-    const TraceInput& first_in = trace_.inputs[members[0]];
+    const TraceInput& first_in = inputs_[members[0]];
     auto [first, end] = extent(first_in);
     for (uint32_t i : members) {
-      if (trace_.inputs[i].meta.dtype != first_in.meta.dtype)
+      if (inputs_[i].meta.dtype != first_in.meta.dtype)
         throw InternalError(
-            fmt::format("inputs {} and {} share memory under different dtypes", first_in.name, trace_.inputs[i].name));
-      const auto [a, b] = extent(trace_.inputs[i]);
+            fmt::format("inputs {} and {} share memory under different dtypes", first_in.name, inputs_[i].name));
+      const auto [a, b] = extent(inputs_[i]);
       first = std::min(first, a);
       end = std::max(end, b);
     }
     const auto slot = static_cast<int32_t>(program_.inputs.size());
     const ValueId id = program_.graph.add_input(ValueMeta::tensor(first_in.meta.dtype, Dims{end - first}),
                                                 "storage of " + first_in.name);
-    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[members[0]], first, Dims{1}});
+    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[members[0]], first, Dims{1}, false});
     const Tensor base = emitter_.whole(id, Dims{1}, first, slot);
     slot_storage_[slot] = GraphEmitter::symbol_of(*base)->storage;
     for (uint32_t i : members) {
-      const TraceInput& in = trace_.inputs[i];
+      const TraceInput& in = inputs_[i];
       replay_.set(i, emitter_.strided(base, {in.meta.dtype, in.meta.sizes}, in.strides, in.offset, in.offset - first));
     }
   }
 
   /// Leaves ask for gradients; an input computed outside becomes an alias of such a leaf, with a history.
   void set_flags(uint32_t i) {
-    const TraceInput& in = trace_.inputs[i];
+    const TraceInput& in = inputs_[i];
     const Tensor t = replay_.tensor(i);
     leaf_[i] = t;
     if (!in.requires_grad) return;
@@ -218,7 +238,10 @@ class Builder {
           constants.begin());
     } else if (symbol->storage && symbol->storage->input >= 0) {
       spec.source = TensorSpec::Source::InputStorage;
-      spec.index = program_.inputs[static_cast<size_t>(symbol->storage->input)].index;
+      const InputBinding& in = program_.inputs[static_cast<size_t>(symbol->storage->input)];
+      spec.index = in.index;
+      spec.from_input_offset = in.own_offset;
+      if (in.own_offset) spec.offset -= in.offset;
     } else {
       spec.source = TensorSpec::Source::Fresh;
       const void* key = symbol->storage ? static_cast<const void*>(symbol->storage.get()) : t.get();
@@ -253,13 +276,17 @@ class Builder {
 
   void collect_results() {
     for (TraceId id : trace_.outputs) {
+      if (const auto* known = std::get_if<Scalar>(&replay_.value(id))) {
+        program_.results.push_back({ResultSpec::Kind::Known, 0, *known});
+        continue;
+      }
       const Tensor t = replay_.tensor(id);
       ensure(t.defined(), "an output of a trace has a value");
       const ValueId scalar = GraphEmitter::scalar_of(*t);
       if (scalar != kNoId && t->wrapped_number)
-        program_.results.push_back({ResultSpec::Kind::Scalar, add_output(scalar)});
+        program_.results.push_back({ResultSpec::Kind::Scalar, add_output(scalar), {}});
       else
-        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(t)});
+        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(t), {}});
     }
     for (uint32_t i : trace_inputs_)  // inputs that were written under gradient mode get a new history
       if (const Tensor t = replay_.tensor(i); autograd::history(t).node && !is_entrance(t)) spec_of(t);
@@ -267,7 +294,7 @@ class Builder {
 
   void collect_gradients_written() {
     for (uint32_t i : trace_inputs_) {
-      const TraceInput& in = trace_.inputs[i];
+      const TraceInput& in = inputs_[i];
       const Tensor before = in.grad == kNoValue ? Tensor() : replay_.tensor(in.grad);
       const Tensor after = autograd::grad(leaf_.at(i));
       if (before == after) continue;
@@ -287,7 +314,7 @@ class Builder {
   void collect_flags() {
     for (uint32_t i : trace_inputs_) {
       const Tensor t = replay_.tensor(i);
-      if (t.requires_grad() != trace_.inputs[i].requires_grad && !autograd::history(t).node)
+      if (t.requires_grad() != inputs_[i].requires_grad && !autograd::history(t).node)
         program_.flags.push_back({tensor_number_[i], t.requires_grad()});
     }
   }
@@ -303,9 +330,9 @@ class Builder {
   /// The gradient of a result goes to inputs that asked for it from the start: to nothing that began to inside.
   void refuse_other_leaves() {
     for (uint32_t i : trace_inputs_)
-      if (leaf_.at(i).requires_grad() != trace_.inputs[i].requires_grad)
+      if (leaf_.at(i).requires_grad() != inputs_[i].requires_grad)
         throw InternalError(fmt::format("requires_grad of {} changes inside the region, and a result keeps its history",
-                                        trace_.inputs[i].name));
+                                        inputs_[i].name));
     std::vector<Tensor> leaves;
     for (size_t k = 0; k < kept_.size(); ++k)
       if (program_.tensors[k].leaf_requires_grad && program_.tensors[k].source != TensorSpec::Source::Input)
@@ -324,7 +351,7 @@ class Builder {
     std::vector<Tensor> wanted;
     program_.wanted.clear();
     for (uint32_t i : trace_inputs_) {
-      if (!trace_.inputs[i].requires_grad) continue;
+      if (!inputs_[i].requires_grad) continue;
       wanted.push_back(leaf_.at(i));
       program_.wanted.push_back(tensor_number_[i]);
     }
@@ -364,7 +391,7 @@ class Builder {
       const Dims strides = contiguous_strides(roots_[k].sizes());
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
                                                   fmt::format("gradient {}", k));
-      program_.inputs.push_back({InputBinding::Kind::Tensor, number, 0, strides});
+      program_.inputs.push_back({InputBinding::Kind::Tensor, number, 0, strides, false});
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
       tangent->requires_grad = step.require_grad[k];
       given_.emplace_back(tangent, number);
@@ -375,9 +402,9 @@ class Builder {
     forget_results();
     for (const Tensor& g : grads) {
       if (g.defined())
-        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(g)});
+        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(g), {}});
       else
-        program_.results.push_back({ResultSpec::Kind::None, 0});
+        program_.results.push_back({ResultSpec::Kind::None, 0, {}});
     }
   }
 
@@ -393,7 +420,7 @@ class Builder {
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
                                                   fmt::format("tangent {}", k));
       program_.inputs.push_back(
-          {InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes())});
+          {InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes()), false});
       tangents.push_back(emitter_.whole(id, contiguous_strides(roots_[k].sizes()), 0));
       roots.push_back(roots_[k]);
     }
@@ -438,6 +465,7 @@ class Builder {
   }
 
   const Trace& trace_;
+  const std::vector<TraceInput>& inputs_;
   const BuildRequest& request_;
   Program program_;
   GraphEmitter emitter_;

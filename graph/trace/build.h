@@ -1,5 +1,6 @@
 // From a trace to a graph.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "graph/trace/program.h"
@@ -23,6 +24,9 @@ struct BuildRequest {
   /// Differentiable results get tangent inputs, and the gradients of `wanted` become outputs.
   bool joint = true;
   std::vector<bool> tangents;  ///< joint: the results that get one; empty: all of them
+  /// In place of the trace's own inputs: with other sizes where they are free, with other structural numbers. May be
+  /// null.
+  std::shared_ptr<const std::vector<TraceInput>> inputs;
 };
 
 /// Replays the trace on symbolic tensors. Throws InternalError with a sentence for what can't be expressed, and Error

@@ -10,7 +10,9 @@ CallRecord copy_call(const CallRecord& from) {
   to.op = from.op;
   to.in_place = from.in_place;
   to.results = from.results;
-  for (const TraceArg& a : from.args) to.args.push_back({a.kind, a.value, a.list, OwnedArgs(a.constant.args())});
+  to.facts = from.facts;
+  for (const TraceArg& a : from.args)
+    to.args.push_back({a.kind, a.value, a.list, OwnedArgs(a.constant.args()), a.integers});
   return to;
 }
 

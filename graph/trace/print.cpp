@@ -26,7 +26,14 @@ std::string constant(const Arg& a) {
   }
 }
 
+std::string known(const TraceNumber& n) { return n.id == kNoValue ? constant(Arg(n.constant)) : number(n.id); }
+
 std::string argument(const TraceArg& a) {
+  if (a.kind == TraceArg::Kind::Integers) {
+    std::string out = "[";
+    for (size_t i = 0; i < a.integers.size(); ++i) out += (i ? ", " : "") + known(a.integers[i]);
+    return out + "]";
+  }
   if (a.kind == TraceArg::Kind::Value) return number(a.value);
   if (a.kind == TraceArg::Kind::ValueList) return numbers(a.list);
   return a.constant.args().empty() ? "None" : constant(a.constant.args()[0]);
@@ -76,13 +83,28 @@ struct RecordText {
     return fmt::format("{}.register_hook(#{})", number(r.tensor), r.callback);
   }
   std::string operator()(const RetainGradRecord& r) const { return fmt::format("{}.retain_grad()", number(r.tensor)); }
+  std::string operator()(const SizeRecord& r) const {
+    if (r.dim == SizeRecord::kElements) return fmt::format("{} = {}.numel()", number(r.result), number(r.tensor));
+    return fmt::format("{} = {}.shape[{}]", number(r.result), number(r.tensor), r.dim);
+  }
+  std::string operator()(const NumberRecord& r) const {
+    static constexpr const char* kSigns[] = {"+", "-", "*",  "//", "%",  "/", "**",      "min",  "max",   "<",
+                                             "<=", "==", "!=", ">",  ">=", "negated", "root", "int", "float"};
+    return fmt::format("{} = {} {} {}", number(r.result), known(r.a), kSigns[static_cast<size_t>(r.op)], known(r.b));
+  }
+  std::string operator()(const FactRecord& r) const {
+    static constexpr const char* kNames[] = {"", ".is_contiguous()", ".stride()"};
+    return fmt::format("fact {}{} is {}", number(r.value), kNames[static_cast<size_t>(r.what)],
+                       terra::to_string(std::span<const int64_t>(r.expected)));
+  }
 };
 
 std::string input(TraceId id, const TraceInput& in) {
-  if (in.kind == TraceInput::Kind::Scalar) return fmt::format("  {} {}: scalar\n", number(id), in.name);
-  return fmt::format("  {} {}: {} {} strides {} offset {} storage {}{}{}\n", number(id), in.name,
+  if (in.kind == TraceInput::Kind::Scalar)
+    return fmt::format("  {} {}: {}scalar\n", number(id), in.name, in.structural ? "structural " : "");
+  return fmt::format("  {} {}: {} {} strides {} offset {} storage {}{}{}{}\n", number(id), in.name,
                      name_of(in.meta.dtype), terra::to_string(in.meta.sizes), terra::to_string(in.strides), in.offset,
-                     in.storage_group,
+                     in.storage_group, in.free_sizes ? " free" : "",
                      in.requires_grad ? (in.is_leaf ? " requires_grad" : " requires_grad (not a leaf)") : "",
                      in.grad == kNoValue ? std::string() : " grad " + number(in.grad));
 }

@@ -11,10 +11,11 @@ namespace terra::graph {
 struct InputBinding {
   enum class Kind : uint8_t { Tensor, Scalar, Tangent };
   Kind kind = Kind::Tensor;
-  uint32_t index =
-      0;  ///< Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
-  int64_t offset = 0;  ///< Tensor: elements from the start of the tensor's storage
-  Dims strides;        ///< Tensor: of the value's elements
+  /// Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
+  uint32_t index = 0;
+  int64_t offset = 0;       ///< Tensor: elements from the start of the tensor's storage
+  Dims strides;             ///< Tensor: of the value's elements
+  bool own_offset = false;  ///< Tensor: the offset is whatever the run's tensor has
 };
 
 /// The storage behind an input was written: `output` of the graph is its new value, arranged as the input binding says.
@@ -37,6 +38,7 @@ struct TensorSpec {
   DType dtype = DType::F32;
   Dims sizes, strides;
   int64_t offset = 0;
+  bool from_input_offset = false;   ///< InputStorage: `offset` counts from the offset of that tensor
   bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
   int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
   bool retains_grad = false;        ///< a computed one that keeps its gradient
@@ -46,9 +48,10 @@ struct TensorSpec {
 };
 
 struct ResultSpec {
-  enum class Kind : uint8_t { Tensor, Scalar, None };
+  enum class Kind : uint8_t { Tensor, Scalar, None, Known };
   Kind kind = Kind::Tensor;
   uint32_t index = 0;  ///< Tensor: spec; Scalar: graph output
+  terra::Scalar known;  ///< Known: a number that the program was built with or that follows from its sizes
 };
 
 /// `.grad` of a tensor after the run.

@@ -8,6 +8,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "graph/trace/numbers.h"
 
 namespace terra::graph {
 namespace {
@@ -154,6 +155,8 @@ bool Replay::takes_symbolic_number(const TraceRecord& record) const {
 void Replay::apply(const CallRecord& r) {
   std::vector<std::vector<Tensor>> lists;
   lists.reserve(r.args.size());
+  std::vector<std::vector<int64_t>> integers;
+  integers.reserve(r.args.size());
   std::vector<Arg> args;
   std::vector<Tensor> held;
   for (const TraceArg& a : r.args) {
@@ -171,6 +174,12 @@ void Replay::apply(const CallRecord& r) {
         }
         break;
       case TraceArg::Kind::ValueList: args.push_back(Arg(lists.emplace_back(tensors(a.list)))); break;
+      case TraceArg::Kind::Integers: {
+        std::vector<int64_t>& list = integers.emplace_back();
+        for (const TraceNumber& i : a.integers) list.push_back(number(i).to_int());
+        args.push_back(Arg(std::span<const int64_t>(list)));
+        break;
+      }
     }
   }
   if (r.in_place) {
@@ -179,13 +188,62 @@ void Replay::apply(const CallRecord& r) {
   }
   std::vector<Tensor> results;
   call(*r.op, args, results);
+  if (results.size() < r.results.size() || (results.size() > r.results.size() && !r.facts.empty()))
+    throw InternalError(
+        fmt::format("{}() made {} results where the trace has {}", r.op->name, results.size(), r.results.size()));
   for (size_t i = 0; i < r.results.size(); ++i) {
-    if (r.results[i] == kNoValue) continue;
-    if (i >= results.size())
-      throw InternalError(
-          fmt::format("{}() made {} results where the trace has {}", r.op->name, results.size(), r.results.size()));
-    set(r.results[i], results[i]);
+    if (!r.facts.empty()) check_result(r, i, results[i]);
+    if (r.results[i] != kNoValue) set(r.results[i], results[i]);
   }
+}
+
+void Replay::check_result(const CallRecord& r, size_t index, const Tensor& result) const {
+  const ResultFact& fact = r.facts[index];
+  if (result.dtype() != fact.dtype || result.sizes().size() != fact.rank)
+    throw InternalError(fmt::format("{}() made a {} for these sizes, where the recorded run made {} dimensions of {}",
+                                    r.op->name, describe(result), fact.rank, name_of(fact.dtype)));
+  bool handed_through = false;
+  for (const TraceArg& a : r.args) {
+    if (a.kind != TraceArg::Kind::Value || a.value == kNoValue) continue;
+    const auto* t = std::get_if<Tensor>(&values_[a.value]);
+    handed_through = handed_through || (t && *t == result);
+  }
+  const bool as_recorded = fact.same_as == kNoValue ? !handed_through : tensor(fact.same_as) == result;
+  if (!as_recorded)
+    throw InternalError(fmt::format("{}() hands a tensor through for some sizes and makes a new one for others", r.op->name));
+}
+
+Scalar Replay::number(const TraceNumber& n) const {
+  if (n.id == kNoValue) return n.constant;
+  ensure(n.id < values_.size(), "a trace numbers no value beyond Trace::values");
+  const auto* s = std::get_if<Scalar>(&values_[n.id]);
+  if (!s) throw InternalError(fmt::format("value {} of the trace is used as a known number but isn't one", n.id));
+  return *s;
+}
+
+void Replay::apply(const SizeRecord& r) {
+  const Tensor t = tensor(r.tensor);
+  if (r.dim == SizeRecord::kElements) return set(r.result, Scalar(t.numel()));
+  ensure(static_cast<size_t>(r.dim) < t.sizes().size(), "a size is read of a dimension that is there");
+  set(r.result, Scalar(t.sizes()[static_cast<size_t>(r.dim)]));
+}
+
+void Replay::apply(const NumberRecord& r) { set(r.result, computed(r.op, number(r.a), number(r.b))); }
+
+void Replay::apply(const FactRecord& r) {
+  std::vector<int64_t> now;
+  switch (r.what) {
+    case FactRecord::What::Number: now = bits_of(number({r.value, {}})); break;
+    case FactRecord::What::Contiguous: now.push_back(tensor(r.value).is_contiguous()); break;
+    case FactRecord::What::Strides: {
+      const Tensor t = tensor(r.value);
+      now.assign(t.strides().begin(), t.strides().end());
+      break;
+    }
+  }
+  if (now == r.expected) return;
+  static constexpr const char* kNames[] = {"a number that follows from sizes", "is_contiguous()", "stride()"};
+  throw InternalError(fmt::format("{} isn't what it was in the recorded run", kNames[static_cast<size_t>(r.what)]));
 }
 
 ReplayValue Replay::item(const Tensor& t, Scalar::Kind kind) {

@@ -30,7 +30,8 @@ class Replay {
   const ReplayValue& value(TraceId id) const { return values_[id]; }
   Tensor tensor(TraceId id) const;
 
-  /// Runs all records under the trace's gradient mode. Throws InternalError for a malformed trace.
+  /// Runs all records under the trace's gradient mode. Throws InternalError for a malformed trace, and where something
+  /// that the program was told about sizes isn't so for these inputs.
   void run();
 
   /// Eager replay: the first assert that didn't hold, or -1.
@@ -59,6 +60,11 @@ class Replay {
   void apply(const HistoryRecord& r);
   void apply(const HookRecord& r);
   void apply(const RetainGradRecord& r);
+  void apply(const SizeRecord& r);
+  void apply(const NumberRecord& r);
+  void apply(const FactRecord& r);
+  Scalar number(const TraceNumber& n) const;
+  void check_result(const CallRecord& r, size_t index, const Tensor& result) const;
 
   std::vector<Tensor> tensors(const std::vector<TraceId>& ids) const;
   bool takes_symbolic_number(const TraceRecord& record) const;

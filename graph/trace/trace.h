@@ -36,9 +36,23 @@ struct TraceInput {
   /// The input that is this tensor's .grad when the region starts; kNoValue: it has none (guarded).
   TraceId grad = kNoValue;
   bool version_guarded = false;  ///< the tensor's value never changes (a constant): may be folded
+  /// Sizes, strides and offset are those of the recorded run; another run may come with others of the same rank, and is
+  /// served by another instance (graph/cache/shaped.h). Otherwise sizes and strides have been guarded.
+  bool free_sizes = false;
+  bool exact_offset = false;  ///< the offset has been guarded; otherwise it may be any, where no other input shares the storage
 
   // Kind::Scalar
   Scalar::Kind scalar_kind = Scalar::Kind::Float;
+  /// Decides sizes, indices or the like: known when an instance is built, a constant of its graph.
+  bool structural = false;
+  Scalar value;  ///< structural: in the recorded run
+};
+
+/// A host number that is known when an instance is built: a constant, or a numbered value that follows from sizes and
+/// structural scalars.
+struct TraceNumber {
+  TraceId id = kNoValue;
+  Scalar constant;  ///< where `id` is kNoValue
 };
 
 /// A tensor that isn't an input but is known at record time (made before, constant): its elements may be read.
@@ -48,11 +62,19 @@ struct TraceConstant {
 
 /// One argument of a recorded call: dynamic values by number, the rest as it is.
 struct TraceArg {
-  enum class Kind : uint8_t { Constant, Value, ValueList };
+  enum class Kind : uint8_t { Constant, Value, ValueList, Integers };
   Kind kind = Kind::Constant;
-  TraceId value = kNoValue;   ///< Value: a tensor, or a host scalar standing in a Number position
-  std::vector<TraceId> list;  ///< ValueList: tensors, kNoValue for None
-  OwnedArgs constant;         ///< Constant: exactly one argument without tensors
+  TraceId value = kNoValue;    ///< Value: a tensor, or a host scalar (in an int position: a known one)
+  std::vector<TraceId> list;   ///< ValueList: tensors, kNoValue for None
+  OwnedArgs constant;          ///< Constant: exactly one argument without tensors
+  std::vector<TraceNumber> integers = {};  ///< Integers: a list of ints, some of which follow from sizes
+};
+
+/// What the recorded program relied on about a result of a call, where sizes may differ between runs.
+struct ResultFact {
+  DType dtype = DType::F32;
+  size_t rank = 0;
+  TraceId same_as = kNoValue;  ///< the value whose very tensor the call handed through (contiguous() of a contiguous one)
 };
 
 struct CallRecord {
@@ -60,6 +82,7 @@ struct CallRecord {
   bool in_place = false;
   std::vector<TraceArg> args;
   std::vector<TraceId> results;  ///< in_place: the number of the target itself (its identity doesn't change)
+  std::vector<ResultFact> facts;  ///< by result; empty where all sizes are facts
 };
 /// The truth of a tensor was `expected`; the run is valid only if it is again.
 struct AssertRecord {
@@ -136,10 +159,44 @@ struct HookRecord {
 struct RetainGradRecord {
   TraceId tensor = kNoValue;
 };
+/// `result` is a size of a tensor: of dimension `dim`, or the number of its elements.
+struct SizeRecord {
+  static constexpr int32_t kElements = -1;
+  TraceId tensor = kNoValue;
+  int32_t dim = 0;
+  TraceId result = kNoValue;
+};
+/// Arithmetic of the host program on numbers that follow from sizes, as Python defines it: integers are exact (or the
+/// replay fails), comparisons give bools.
+struct NumberRecord {
+  enum class Op : uint8_t {
+    // of a and b
+    Add, Subtract, Multiply, FloorDivide, Modulo, TrueDivide, Power, Minimum, Maximum,
+    Less, LessEqual, Equal, NotEqual, Greater, GreaterEqual,
+    // of a
+    Negate, SquareRoot, ToInt, ToFloat,
+  };
+  Op op = Op::Add;
+  TraceNumber a, b;
+  TraceId result = kNoValue;
+};
+/// Something that the program was told about sizes and that decided what it did: the trace stands for runs in which
+/// it is so again.
+struct FactRecord {
+  enum class What : uint8_t {
+    Number,      ///< a known number is of this kind and has these bits
+    Contiguous,  ///< is_contiguous() of a tensor
+    Strides,     ///< stride() of a tensor
+  };
+  What what = What::Number;
+  TraceId value = kNoValue;
+  std::vector<int64_t> expected;
+};
 
 struct TraceRecord {
   std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
-               GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, RetainGradRecord>
+               GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, RetainGradRecord, SizeRecord,
+               NumberRecord, FactRecord>
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;
@@ -159,7 +216,7 @@ struct Trace {
   std::vector<TraceInput> inputs;
   std::vector<std::pair<TraceId, Tensor>> constants;  ///< numbers after the inputs, before the first record's results
   std::vector<TraceRecord> records;
-  std::vector<TraceId> outputs;  ///< tensors and host scalars that the region hands to Python
+  std::vector<TraceId> outputs;  ///< tensors, items and known integers that the region hands to Python
   bool grad_enabled = true;      ///< mode when the region starts (guarded)
   uint32_t values = 0;           ///< numbers used
 };

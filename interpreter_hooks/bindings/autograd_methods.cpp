@@ -15,7 +15,7 @@ namespace {
 
 Object told(PyObject* self, const char* attribute, Object value) {
   if (OpObserver* observer = op_observer()) [[unlikely]]
-    observer->on_metadata(self, attribute, value.get());
+    observer->on_metadata(self, attribute, value.get(), 0);
   return value;
 }
 void opaque(PyObject* self, const char* what) {

@@ -25,7 +25,7 @@ Object in_dtype(PyObject* self, DType dtype, bool copy = false) {
     static const Op& op = required_op("clone");
     return invoke_simple(op, {tensor_of(self)}, {self});
   }
-  if (OpObserver* observer = op_observer()) observer->on_metadata(self, "dtype", dtype_object(dtype));
+  if (OpObserver* observer = op_observer()) observer->on_metadata(self, "dtype", dtype_object(dtype), 0);
   return Object::share(self);
 }
 

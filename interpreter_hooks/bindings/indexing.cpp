@@ -95,9 +95,11 @@ class Walk {
     return is_mask(t) ? static_cast<int64_t>(t.sizes.size()) : 1;
   }
 
-  void view(const Op& op, std::initializer_list<Arg> args) {
-    PyObject* source = current_.get();
-    current_ = invoke_simple(op, args, {source});
+  /// `numbers`: the objects that the arguments from 2 on were made from.
+  void view(const Op& op, std::initializer_list<Arg> args, std::initializer_list<PyObject*> numbers = {}) {
+    PyObject* sources[5] = {current_.get(), nullptr};
+    std::copy(numbers.begin(), numbers.end(), sources + 2);
+    current_ = invoke({op, false, {args.begin(), args.size()}, {sources, 2 + numbers.size()}, {}});
   }
 
   void take(Borrowed item, bool last) {
@@ -123,7 +125,7 @@ class Walk {
     const int64_t size = sizes[static_cast<size_t>(dim_)];
     check_kind(position >= -size && position < size, ErrorKind::IndexError,
                "index {} is out of bounds for dimension {} with size {}", position, dim_, size);
-    view(ops().select, {tensor(), dim_, position});
+    view(ops().select, {tensor(), dim_, position}, {item});
   }
 
   void take_slice(Borrowed item) {
@@ -144,7 +146,7 @@ class Walk {
       bounds[i] = Arg(value);
     }
     // The whole of a dimension is a view of its own only where nothing else makes one.
-    if (!whole || dim_ == 0) view(ops().slice, {tensor(), dim_, bounds[0], bounds[1], bounds[2]});
+    if (!whole || dim_ == 0) view(ops().slice, {tensor(), dim_, bounds[0], bounds[1], bounds[2]}, {given[0], given[1], given[2]});
     ++dim_;
   }
 
@@ -240,7 +242,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   walk.apply(index);
   Borrowed target = walk.current().get();
   if (!walk.has_tensors()) {
-    if (is_number) return invoke_in_place(ops().fill, {tensor_of(target), number}, {target}), 0;
+    if (is_number) return invoke_in_place(ops().fill, {tensor_of(target), number}, {target, value}), 0;
     // Leading dimensions of size 1 that the target doesn't have are dropped.
     const Dims& sizes = impl_of(source.get())->sizes;
     const size_t rank = impl_of(target)->sizes.size();
@@ -265,7 +267,7 @@ Py_ssize_t length(PyObject* self) {
   check_kind(!t.sizes.empty(), ErrorKind::TypeError, "len() of a 0-d tensor");
   if (OpObserver* observer = op_observer()) {
     Object value = owned(PyLong_FromLongLong(t.sizes[0]));
-    observer->on_metadata(self, "len", value.get());
+    observer->on_metadata(self, "len", value.get(), 0);
   }
   return t.sizes[0];
 }

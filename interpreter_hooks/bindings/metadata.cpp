@@ -12,9 +12,9 @@ namespace terra::hooks {
 namespace {
 
 /// Tells the observer what Python learns.
-Object told(PyObject* self, const char* attribute, Object value) {
+Object told(PyObject* self, const char* attribute, Object value, int64_t dim = 0) {
   if (OpObserver* observer = op_observer()) [[unlikely]]
-    observer->on_metadata(self, attribute, value.get());
+    observer->on_metadata(self, attribute, value.get(), dim);
   return value;
 }
 Object opaque(PyObject* self, const char* what, Object value) {
@@ -81,7 +81,8 @@ Object dimensions(PyObject* self, const Dims& dims, const char* name, PyObject* 
   if (!to_int(which, dim))
     raise(PyExc_TypeError, "%s(): argument 'dim' (position 1) must be int, not %s", name, Py_TYPE(which)->tp_name);
   check_kind(!dims.empty(), ErrorKind::IndexError, "Dimension specified as {} but tensor has no dimensions", dim);
-  return told(self, name, integer(dims[static_cast<size_t>(wrap_dim(dim, dims.size()))]));
+  dim = wrap_dim(dim, dims.size());
+  return told(self, name, integer(dims[static_cast<size_t>(dim)]), dim);
 }
 Object size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return dimensions(self, impl_of(self)->sizes, "size", args, count, names, make_size);
@@ -115,12 +116,14 @@ Object storage_bytes(PyObject* self, PyObject*) {
 
 Object is_same_size(PyObject* self, PyObject* other) {
   if (!is_tensor(other)) raise(PyExc_TypeError, "is_same_size(): argument 'other' must be Tensor");
-  return boolean(impl_of(self)->sizes == impl_of(other)->sizes);
+  Object same = boolean(impl_of(self)->sizes == impl_of(other)->sizes);
+  return told(self, "is_same_size", told(other, "is_same_size", std::move(same)));
 }
 Object is_set_to(PyObject* self, PyObject* other) {
   if (!is_tensor(other)) raise(PyExc_TypeError, "is_set_to(): argument 'tensor' must be Tensor");
   const TensorImpl &a = *impl_of(self), &b = *impl_of(other);
-  return boolean(a.storage == b.storage && a.offset == b.offset && a.sizes == b.sizes && a.strides == b.strides);
+  const bool same = a.storage == b.storage && a.offset == b.offset && a.sizes == b.sizes && a.strides == b.strides;
+  return told(self, "is_set_to", told(other, "is_set_to", boolean(same)));
 }
 Object type_name(PyObject* self, PyObject*) { return read_type_name(*impl_of(self)); }
 

@@ -43,7 +43,8 @@ class OpObserver {
   /// A tensor's value decided a branch: bool(tensor).
   virtual void on_truth(PyObject* tensor, bool value) = 0;
   /// Metadata was read into Python: `attribute` is "shape", "dtype", "requires_grad", "is_leaf", "ndim", "grad_fn", ...
-  virtual void on_metadata(PyObject* tensor, const char* attribute, PyObject* value) = 0;
+  /// `dim`: the dimension that was asked for, if one was (size, stride).
+  virtual void on_metadata(PyObject* tensor, const char* attribute, PyObject* value, int64_t dim) = 0;
   /// `tensor.grad` was read (value: Tensor or None) or assigned.
   virtual void on_grad_read(PyObject* tensor, PyObject* value) = 0;
   virtual void on_grad_write(PyObject* tensor, PyObject* value) = 0;

@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
 
 #include <algorithm>
 
@@ -41,6 +42,13 @@ bool make_list(Word* at, Run& run) {
   PyObject* list = PyList_New(items.size());
   for (size_t i = 0; list && i < items.size(); i++) PyList_SET_ITEM(list, i, Py_NewRef(items[i]));
   return made(at, run, list);
+}
+
+bool make_size(Word* at, Run& run) {
+  auto items = objects(at, 0, run);
+  PyObject* size = new_size(items.size());
+  for (size_t i = 0; size && i < items.size(); i++) PyTuple_SET_ITEM(size, i, Py_NewRef(items[i]));
+  return made(at, run, size);
 }
 
 bool make_dict(Word* at, Run& run) {
@@ -104,6 +112,7 @@ std::string key(const Word* at, const RegisterFile& file) { return file.name(sta
 
 std::string make_tuple_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "(" + names(at, 0, f) + ")"; }
 std::string make_list_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "[" + names(at, 0, f) + "]"; }
+std::string make_size_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "Size(" + names(at, 0, f) + ")"; }
 std::string make_dict_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "{" + names(at, 0, f) + "}"; }
 std::string make_object_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "new " + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
@@ -132,7 +141,7 @@ std::string call_method_text(const Word* at, const RegisterFile& f) {
 
 #define ROW(name) {#name, false, name, name##_text}
 const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
-    ROW(make_tuple),  ROW(make_list),     ROW(make_dict),        ROW(make_object), ROW(make_method),
+    ROW(make_tuple),  ROW(make_list),     ROW(make_size),       ROW(make_dict),        ROW(make_object), ROW(make_method),
     ROW(make_cell),   ROW(set_attribute), ROW(delete_attribute), ROW(set_item),    ROW(delete_item),
     ROW(append),      ROW(set_cell),      ROW(call_method),
 };
@@ -152,6 +161,7 @@ void EffectProgram::finish(Register result, const RegisterFile& file) {
     switch (static_cast<Effect>(head(at).kind)) {
       case Effect::MakeTuple:
       case Effect::MakeList:
+      case Effect::MakeSize:
       case Effect::MakeDict: each_register(at, 0, use); break;
       case Effect::MakeObject:
       case Effect::CallMethod: each_register(at, 1, use); break;

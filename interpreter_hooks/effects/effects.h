@@ -14,6 +14,7 @@ enum class Effect : uint8_t {
   // Fresh objects: dst = new reference.
   MakeTuple,   // [registers]
   MakeList,    // [registers]
+  MakeSize,    // [registers]  a terra.Size
   MakeDict,    // [registers: key, value, key, value...]
   MakeObject,  // [type, registers: name, value...]  an instance whose attributes live in its dict or slots
   MakeMethod,  // a b   bound method of function a and object b

@@ -114,14 +114,32 @@ void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& o
   if (!entry.late_decides) entry.late.run(run);
 }
 
-bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
+namespace {
+
+/// A guard on a tensor failed: lets the sizes differ that do. False if more than sizes is different.
+bool relax_sizes(const TensorFacts& facts, PyObject* object, Relaxation& relaxation, bool& relaxed) {
+  if (!object || !is_plain_tensor(object)) return false;
+  const FreeSizes more = facts.to_be_freed(*tensor_of(object));
+  if (!more) return false;
+  relaxed = relaxation.free(facts.path, facts.sizes.size(), more) || relaxed;
+  return true;
+}
+
+}  // namespace
+
+bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
   bool relaxed = false;
   entry.entry.run_past(run, [&](const Word* at) {
-    if (static_cast<Op>(head(at).kind) == Op::Pinned) return true;
-    if (static_cast<Op>(head(at).kind) != Op::Equal || !is_number(object_word(at[1]))) return false;
-    if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(run.registers[head(at).a])) return false;
+    const Op op = static_cast<Op>(head(at).kind);
+    PyObject* object = head(at).a == no_register ? nullptr : run.registers[head(at).a];
+    if (op == Op::Tensor && is_tensor(object)) {
+      return relax_sizes(*pointer<TensorFacts>(at[1]), object, relaxation, relaxed);
+    }
+    if (op == Op::Pinned) return true;
+    if (op != Op::Equal || !is_number(object_word(at[1]))) return false;
+    if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(object)) return false;
     relaxed = relaxation.relax(entry.file.name(head(at).a)) || relaxed;
     return true;
   });

@@ -24,9 +24,9 @@ struct Attempt {
   int branch = -1;             ///< Failed: which of the entry's branches went another way, if that is why
 };
 
-/// After a miss: relaxes every number whose guard fails for these arguments (not only the first one), up to the first
-/// guard that fails for another reason. True if any was a fact until now.
-bool relax_numbers(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);
+/// After a miss: relaxes every number and every size whose guard fails for these arguments (not only the first one), up
+/// to the first guard that fails for another reason. True if any was a fact until now.
+bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);
 
 /// The inputs of the entry's graph, out of the registers. False: an int doesn't fit.
 bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs);

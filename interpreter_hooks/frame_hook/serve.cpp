@@ -82,6 +82,7 @@ class Search {
     const bool in_words = entry->misses < 4 || !(entry->misses & (entry->misses - 1)) || settings().frozen;
     if (made.missed_at < 0) {
       entry->last_miss = made.branch >= 0 ? "a branch on a tensor went the other way" : "the graph was refused";
+      if (const std::string why = entry->graph ? entry->graph->refusal() : ""; !why.empty()) entry->last_miss = why;
     } else if (in_words) {
       entry->last_miss = made.late ? entry->late.text(made.missed_at, entry->file)
                                    : describe_miss(*entry, arguments_, function_, made.missed_at);
@@ -105,12 +106,12 @@ class Search {
     });
   }
 
-  /// Numbers that were facts and have changed become inputs, and entries that rely on such facts go.
+  /// Numbers and sizes that were facts and have changed become inputs, and entries that rely on such facts go.
   void relax(const std::vector<std::shared_ptr<Entry>>& entries) {
-    if (record_.state == State::GivenUp) return;
+    if (record_.state == State::GivenUp || settings().frozen) return;
     bool relaxed = false;
     for (const std::shared_ptr<Entry>& entry : entries) {
-      relaxed = relax_numbers(*entry, arguments_, function_, record_.relaxation) || relaxed;
+      relaxed = relax_facts(*entry, arguments_, function_, record_.relaxation) || relaxed;
     }
     if (!relaxed) return;
     record_.entries.remove_if([&](const Entry& entry) { return relies_on(entry, record_.relaxation); });

@@ -51,29 +51,7 @@ std::string tensor_miss(const Word* at, const Run& run, const RegisterFile& file
   if (Py_TYPE(object) != pointer<PyTypeObject>(at[2])) {
     return changed("type of " + name, pointer<PyTypeObject>(at[2])->tp_name, type_of(object));
   }
-  const TensorFacts& was = *pointer<TensorFacts>(at[1]);
-  const TensorImpl& now = *tensor_of(object);
-  if (was.dtype != now.dtype) {
-    return changed(name + ".dtype", std::string(name_of(was.dtype)), std::string(name_of(now.dtype)));
-  }
-  if (was.sizes.size() != now.sizes.size()) {
-    return changed(name + ".shape", to_string(was.sizes), to_string(now.sizes));
-  }
-  for (size_t i = 0; i < was.sizes.size(); i++) {
-    if (was.sizes[i] == now.sizes[i]) continue;
-    return changed(name + ".shape[" + std::to_string(i) + "]", std::to_string(was.sizes[i]),
-                   std::to_string(now.sizes[i]));
-  }
-  if (was.requires_grad != now.requires_grad) {
-    return changed(name + ".requires_grad", truth(was.requires_grad), truth(now.requires_grad));
-  }
-  if (!(was.strides == now.strides)) {
-    return changed(name + ".stride()", to_string(was.strides), to_string(now.strides));
-  }
-  if (was.offset != now.offset) {
-    return changed(name + ".storage_offset()", std::to_string(was.offset), std::to_string(now.offset));
-  }
-  return changed(name + ".is_leaf", truth(was.leaf), truth(is_leaf(now)));
+  return pointer<TensorFacts>(at[1])->miss(*tensor_of(object));
 }
 
 struct Row {

@@ -25,6 +25,7 @@ enum class Op : uint8_t {
   ItemOf,         // a b              item of a list or tuple at an index that is an int of the run
   Gradient,       // a                .grad of a tensor (a new reference)
   Version,        // a                of a tensor's memory (a new reference)
+  SizeOf,         // a [dimension]    size of a tensor, or all_elements (a new reference)
   // Guards.
   Is,             // a [object]
   Equal,          // a [value]        same type and value
@@ -43,6 +44,7 @@ enum class Op : uint8_t {
   AllDistinct,    // [registers]      pairwise
   Truth,          // a [0 or 1]       of a number made by host arithmetic
   Tensor,         // a [TensorFacts]
+  Offset,         // a [n]            where a tensor begins in its storage
   NoGradient,     // a                .grad is None
   SameStorage,    // a b
   Apart,          // [registers]      memory of tensors does not overlap
@@ -58,6 +60,9 @@ enum class Op : uint8_t {
 };
 
 enum UnaryCode : Word { unary_negative, unary_positive, unary_invert, unary_not, unary_truth };
+
+/// SizeOf: the number of elements instead of a dimension.
+constexpr Word all_elements = ~Word{0};
 
 extern const Kind kinds[static_cast<size_t>(Op::Count_)];
 

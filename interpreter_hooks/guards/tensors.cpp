@@ -6,24 +6,85 @@
 
 namespace terra::capture {
 
-TensorFacts::TensorFacts(const TensorImpl& tensor)
-    : dtype(tensor.dtype),
+namespace {
+
+/// Bit for bit what contiguous_strides() gives.
+bool is_laid_out_newly(const TensorImpl& tensor) {
+  int64_t expected = 1;
+  for (size_t d = tensor.sizes.size(); d-- > 0;) {
+    if (tensor.strides[d] != expected) return false;
+    expected *= std::max<int64_t>(tensor.sizes[d], 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+TensorFacts::TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free)
+    : path(std::move(path)),
+      dtype(tensor.dtype),
       requires_grad(tensor.requires_grad),
       leaf(is_leaf(tensor)),
+      contiguous(is_laid_out_newly(tensor)),
       sizes(tensor.sizes),
       strides(tensor.strides),
-      offset(tensor.offset) {}
+      free(free) {}
 
-bool TensorFacts::hold(const TensorImpl& tensor) const {
-  return tensor.dtype == dtype && tensor.requires_grad == requires_grad && tensor.offset == offset &&
-         tensor.sizes == sizes && tensor.strides == strides && !tensor.is_symbolic() &&
-         (!requires_grad || is_leaf(tensor) == leaf);
+bool TensorFacts::same_leaf(const TensorImpl& tensor) const { return is_leaf(tensor) == leaf; }
+
+bool TensorFacts::layout_holds(const TensorImpl& tensor) const {
+  if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous) return false;
+  for (size_t d = 0; d < sizes.size(); d++) {
+    if (tensor.sizes[d] != sizes[d] && (!is_free(d) || tensor.sizes[d] < 2)) return false;
+  }
+  return true;
+}
+
+FreeSizes TensorFacts::to_be_freed(const TensorImpl& tensor) const {
+  if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || tensor.is_symbolic()) return 0;
+  if (requires_grad && !same_leaf(tensor)) return 0;
+  if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous || sizes.size() > 62) return 0;
+  FreeSizes missing = !free && tensor.strides != strides && !contiguous ? free_strides : 0;
+  for (size_t d = 0; d < sizes.size(); d++) {
+    if (tensor.sizes[d] == sizes[d]) continue;
+    if (tensor.sizes[d] < 2 || sizes[d] < 2) return 0;
+    if (!is_free(d)) missing |= FreeSizes{1} << d;
+  }
+  return missing;
+}
+
+bool TensorFacts::is_outdated(FreeSizes now) const {
+  const FreeSizes more = now & ~free;
+  if (more & free_strides && !contiguous && !free) return true;
+  for (size_t d = 0; d < sizes.size() && d < 63; d++) {
+    if (more >> d & 1 && sizes[d] >= 2) return true;
+  }
+  return false;
 }
 
 std::string TensorFacts::text() const {
-  const bool dense = strides == contiguous_strides(sizes);
-  return std::string(name_of(dtype)) + " " + to_string(sizes) + (dense ? "" : " strides " + to_string(strides)) +
-         (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "");
+  std::string shape = "[";
+  for (size_t d = 0; d < sizes.size(); d++) shape += (d ? ", " : "") + (is_free(d) ? "*" : std::to_string(sizes[d]));
+  std::string layout = contiguous ? "" : free ? " of any strides" : " strides " + to_string(strides);
+  return std::string(name_of(dtype)) + " " + shape + "]" + layout +
+         (requires_grad ? leaf ? ", a leaf that requires grad" : ", requires grad" : "");
+}
+
+std::string TensorFacts::miss(const TensorImpl& tensor) const {
+  auto was = [&](const std::string& what, const std::string& before, const std::string& now) {
+    return path + what + " was " + before + ", now " + now;
+  };
+  auto truth = [](bool value) { return std::string(value ? "True" : "False"); };
+  if (tensor.dtype != dtype) return was(".dtype", std::string(name_of(dtype)), std::string(name_of(tensor.dtype)));
+  if (tensor.requires_grad != requires_grad)
+    return was(".requires_grad", truth(requires_grad), truth(tensor.requires_grad));
+  if (tensor.sizes.size() != sizes.size()) return was(".shape", to_string(sizes), to_string(tensor.sizes));
+  for (size_t d = 0; d < sizes.size(); d++) {
+    if (tensor.sizes[d] != sizes[d] && (!is_free(d) || tensor.sizes[d] < 2))
+      return was(".shape[" + std::to_string(d) + "]", std::to_string(sizes[d]), std::to_string(tensor.sizes[d]));
+  }
+  if (requires_grad && !same_leaf(tensor)) return was(".is_leaf", truth(leaf), truth(!leaf));
+  return was(".stride()", to_string(strides), to_string(tensor.strides));
 }
 
 bool tensor_holds(Word* at, Run& run) {
@@ -32,6 +93,19 @@ bool tensor_holds(Word* at, Run& run) {
 }
 std::string tensor_text(const Word* at, const RegisterFile& file) {
   return file.name(head(at).a) + ": " + pointer<TensorFacts>(at[1])->text();
+}
+
+bool size_of_holds(Word* at, Run& run) {
+  const TensorImpl& tensor = *tensor_of(a_of(at, run));
+  bool all = at[1] == all_elements;
+  if (!all && at[1] >= tensor.sizes.size()) return false;
+  return found(at, run, PyLong_FromLongLong(all ? tensor.numel : tensor.sizes[at[1]]));
+}
+std::string size_of_text(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " is there"; }
+
+bool offset_holds(Word* at, Run& run) { return tensor_of(a_of(at, run))->offset == static_cast<int64_t>(at[1]); }
+std::string offset_text(const Word* at, const RegisterFile& file) {
+  return file.name(head(at).a) + ".storage_offset() == " + std::to_string(at[1]);
 }
 
 bool gradient_holds(Word* at, Run& run) {

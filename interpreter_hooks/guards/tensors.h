@@ -19,18 +19,43 @@ TensorImpl* tensor_of(PyObject* object);
 /// The one Python object of a tensor: new reference.
 PyObject* object_of(const Tensor& tensor);
 
-/// What is assumed of a tensor that enters a graph.
+/// Which sizes of a tensor are no facts: bit d for dimension d. A dimension of 0 or 1 is a fact all the same, and no
+/// other takes these values: broadcasting, reductions and layouts treat them differently.
+using FreeSizes = uint64_t;
+/// The strides of a tensor that isn't contiguous are no facts.
+constexpr FreeSizes free_strides = FreeSizes{1} << 63;
+
+/// What is assumed of a tensor that enters a graph. Where it begins in its memory is no part of it.
 struct TensorFacts {
+  std::string path;  ///< how it was reached
   DType dtype;
   bool requires_grad;
   bool leaf;
+  bool contiguous;  ///< with the very strides that a new tensor would have
   Dims sizes;
   Dims strides;
-  int64_t offset;
+  FreeSizes free;
 
-  explicit TensorFacts(const TensorImpl& tensor);
-  bool hold(const TensorImpl& tensor) const;
+  TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free);
+  bool hold(const TensorImpl& tensor) const {
+    if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || tensor.is_symbolic()) return false;
+    if (requires_grad && !same_leaf(tensor)) return false;
+    if (free) [[unlikely]] return layout_holds(tensor);
+    return tensor.sizes == sizes && tensor.strides == strides;
+  }
+  /// What would have to be free for the guard to hold: 0 if it holds or never could.
+  FreeSizes to_be_freed(const TensorImpl& tensor) const;
+  /// Takes for a fact what is free by now.
+  bool is_outdated(FreeSizes now) const;
+  /// "float32 [*, 20]"
   std::string text() const;
+  /// Why it doesn't hold: "x.shape[1] was 20, now 21".
+  std::string miss(const TensorImpl& tensor) const;
+
+ private:
+  bool same_leaf(const TensorImpl& tensor) const;
+  bool layout_holds(const TensorImpl& tensor) const;
+  bool is_free(size_t dim) const { return dim < 63 && free >> dim & 1 && sizes[dim] >= 2; }
 };
 
 bool is_leaf(const TensorImpl& tensor);
@@ -49,6 +74,8 @@ bool is_engine_constant(PyObject* object);
 /// Those, and sizes: what metadata of a tensor can be.
 bool is_engine_value(PyObject* object);
 bool is_size(PyObject* object);
+/// A terra.Size of that length, its items still to be set: new reference, or null.
+PyObject* new_size(size_t length);
 bool is_op_function(PyObject* object);
 /// no_grad and its kin, and functions that they decorated.
 bool is_grad_mode_type(PyObject* type);

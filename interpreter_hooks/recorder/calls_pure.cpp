@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <algorithm>
 
@@ -99,6 +100,10 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   if (f.pending.reported && is_tensor(result)) return r.by_identity(result);
   if (all_atoms(all) && is_atom(result)) {
     if (all_facts(all)) return Value::fact(r.hold(result));
+    if (f.pending.call.keywords.empty()) {
+      Value size = r.trace().sizes().computed(Op::Call, 0, f.pending.call.callee, all, result);
+      if (size.known()) return size;
+    }
     if (f.pending.call.keywords.empty() && all.size() < 64) {
       std::vector<Register> registers;
       for (Value& value : all) registers.push_back(r.reg_of(value));
@@ -152,8 +157,9 @@ void begin_len(Recording& r, ShadowFrame& f) {
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
+  if (is_tensor(object) && f.pending.extra.known()) return f.pending.extra;
   bool walked = is_sequence(object) || PyDict_CheckExact(object);
-  if (walked || is_tensor(object)) return Value::fact(r.hold(result));
+  if (walked) return Value::fact(r.hold(result));
   if (Shadow* known = r.find(object); known && known->fresh() && PyAnySet_CheckExact(object)) {
     return Value::fact(r.hold(result));
   }

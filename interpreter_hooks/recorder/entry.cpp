@@ -1,6 +1,7 @@
 #include "interpreter_hooks/recorder/entry.h"
 
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
 
 #include <algorithm>
 
@@ -49,6 +50,10 @@ bool may_follow(const Entry& entry, const Entry& failed, size_t branch) {
 bool relies_on(const Entry& entry, const Relaxation& relaxation) {
   bool found = false;
   entry.entry.each([&](const Word* at) {
+    if (static_cast<Op>(head(at).kind) == Op::Tensor) {
+      const TensorFacts& facts = *pointer<TensorFacts>(at[1]);
+      found = found || facts.is_outdated(relaxation.free_sizes(facts.path, facts.sizes.size()));
+    }
     if (static_cast<Op>(head(at).kind) != Op::Equal || !is_number(object_word(at[1])) || head(at).a < 0) return;
     found = found || relaxation.relaxed(entry.file.name(head(at).a));
   });

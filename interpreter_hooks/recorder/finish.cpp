@@ -29,8 +29,8 @@ Register Recording::materialise(Shadow& shadow) {
   std::vector<Word> words;
   Register a = no_register, b = no_register;
   auto constant = [&](PyObject* key) { return reg_of(Value::fact(key)); };
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    effect = PyList_CheckExact(object) ? Effect::MakeList : Effect::MakeTuple;
+  if (is_sequence(object)) {
+    effect = PyList_CheckExact(object) ? Effect::MakeList : is_size(object) ? Effect::MakeSize : Effect::MakeTuple;
     for (const Value& item : shadow.items) parts.push_back(reg_of(item));
   } else if (PyDict_CheckExact(object)) {
     effect = Effect::MakeDict;

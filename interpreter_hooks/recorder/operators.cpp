@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <opcode.h>
 
@@ -19,6 +20,7 @@ bool all_facts(const std::vector<Value>& values) {
 }
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
   if (all_facts(in)) return Value::fact(r.hold(result));
+  if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
   // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
   // computed from facts only. A power of a float is a float, or complex for some negative ones.
   const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
@@ -53,7 +55,7 @@ Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
 
 Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   std::vector<Value> items = r.items(in[0]);
-  if (code == NB_ADD && Py_TYPE(in[1].object) == Py_TYPE(result)) {
+  if (code == NB_ADD && is_sequence(in[1].object)) {
     std::vector<Value> more = r.items(in[1]);
     items.insert(items.end(), more.begin(), more.end());
   } else if (code == NB_MULTIPLY && PyLong_CheckExact(in[1].object)) {
@@ -67,9 +69,33 @@ Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject*
   return r.make_sequence(result, std::move(items));
 }
 
+/// == and != of two shapes, or of a shape and a tuple: decided size by size, as far as is needed. False: not that.
+bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
+  if (code != Py_EQ && code != Py_NE) return false;
+  for (Value& value : in) {
+    if (!is_size(value.object) && !PyTuple_CheckExact(value.object)) return false;
+  }
+  std::vector<Value> a = r.items(in[0]), b = r.items(in[1]);
+  if (!all_atoms(a) || !all_atoms(b)) return false;
+  for (size_t i = 0; i < a.size() && a.size() == b.size(); i++) {
+    const bool same = same_value(a[i].object, b[i].object);
+    PyObject* truth = same ? Py_True : Py_False;
+    std::vector<Value> pair = {a[i], b[i]};
+    Value equal = all_facts(pair) ? Value::fact(truth) : r.trace().sizes().computed(Op::Compare, Py_EQ, nullptr, pair, truth);
+    if (equal.known()) {
+      r.truth(equal);
+    } else {
+      for (Value& value : pair) r.pin(value);
+    }
+    if (!same) break;
+  }
+  return true;
+}
+
 /// == and the like where at least one operand is not a number or string.
-Value comparison(Recording& r, std::vector<Value>& in, PyObject* result) {
+Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   static PyObject* eq = PyUnicode_InternFromString("__eq__");
+  if (compare_sizes(r, in, code)) return Value::fact(r.hold(result));
   for (Value& value : in) {
     PyObject* object = value.object;
     if (is_atom(object)) {
@@ -128,7 +154,7 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     if (code == NB_INPLACE_ADD && PyList_CheckExact(first)) return extended(r, f, result);
     if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
   }
-  if (op == Op::Compare) return comparison(r, in, result);
+  if (op == Op::Compare) return comparison(r, in, code, result);
   if (op == Op::Binary && all_facts(in)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledOperator, std::string(Py_TYPE(first)->tp_name) +
                                          (in.size() > 1 ? std::string(" and ") + Py_TYPE(in[1].object)->tp_name : ""));

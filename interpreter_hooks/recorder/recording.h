@@ -102,6 +102,8 @@ class Recording {
   Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path);
   Value classify(Register reg, PyObject* object, const std::string& path);
   void guard(Op op, Register a, std::vector<Word> operands = {}, Register b = no_register);
+  /// A guard on a tensor's type, dtype, sizes and the like, as far as they are facts.
+  void guard_tensor(Register reg, PyObject* tensor, const std::string& path);
   /// A register that holds the value in a run; materialises fresh objects (materialise.cpp).
   Register reg_of(const Value& value);
   bool late(Register reg) const { return reg >= 0 && late_[reg]; }

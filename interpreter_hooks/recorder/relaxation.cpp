@@ -36,4 +36,20 @@ bool Relaxation::relaxed(const std::string& path) const {
   return !kin.empty() && families_.count(kin);
 }
 
+bool Relaxation::free(const std::string& path, size_t rank, FreeSizes more) {
+  if (path.empty() || !more || (free_sizes(path, rank) & more) == more) return false;
+  sizes_[{path, rank}] |= more;
+  if (std::string kin = family(path); !kin.empty()) sizes_[{kin, rank}] |= more;
+  return true;
+}
+
+FreeSizes Relaxation::free_sizes(const std::string& path, size_t rank) const {
+  if (sizes_.empty() || path.empty()) return 0;
+  FreeSizes free = 0;
+  if (auto own = sizes_.find({path, rank}); own != sizes_.end()) free |= own->second;
+  std::string kin = family(path);
+  if (auto all = kin.empty() ? sizes_.end() : sizes_.find({kin, rank}); all != sizes_.end()) free |= all->second;
+  return free;
+}
+
 }  // namespace terra::capture

@@ -48,8 +48,11 @@ void build_const_key_map(Recording& r, ShadowFrame& f) {
 
 void build_slice(Recording& r, ShadowFrame& f) {
   if (!all_atoms(f.pending.in)) return r.stop(Reason::UnmodelledContainer, "a slice of objects");
-  for (Value& value : f.pending.in) r.pin(value);
-  f.push(Value::fact(r.hold(f.real(1))));
+  PyObject* slice = f.real(1);
+  if (all_facts(f.pending.in)) return f.push(Value::fact(r.hold(slice)));
+  Shadow& made = r.fresh(slice);  // its bounds stay what they are: an index of a tensor may follow them
+  made.items = f.pending.in;
+  f.push(made.self);
 }
 
 void format_value(Recording& r, ShadowFrame& f) {

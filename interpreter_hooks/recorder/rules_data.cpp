@@ -101,6 +101,7 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
     r.pin(key);
     return r.item(container, PyNumber_AsSsize_t(key.object, nullptr));
   }
+  if (PySlice_Check(key.object)) r.pin(key);
   if (is_sequence(object) && PySlice_Check(key.object)) return slice_of(r, container, key.object, result);
   bool default_dict = !std::strcmp(Py_TYPE(object)->tp_name, "collections.defaultdict");
   if (PyDict_CheckExact(object) || (default_dict && pending.extra.known())) {  // extra: the key was there before

@@ -86,6 +86,13 @@ void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b)
   (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
 }
 
+void Recording::guard_tensor(Register reg, PyObject* tensor, const std::string& path) {
+  const TensorImpl& impl = *tensor_of(tensor);
+  const FreeSizes free = relaxation_.free_sizes(path, impl.sizes.size());
+  auto* facts = file().keep(std::make_unique<TensorFacts>(impl, path, free));
+  guard(Op::Tensor, reg, {word_of(facts), word_of(file().keep(Py_TYPE(tensor)))});
+}
+
 Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path) {
   Register reg = new_register(path, false, false);
   if (alive_) entry_->entry.emit(op, reg, base, no_register, operands);
@@ -146,8 +153,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   shadow.typed = true;
   if (is_tensor(object)) {
     trace_->met(object);
-    auto* facts = file().keep(std::make_unique<TensorFacts>(*tensor_of(object)));
-    guard(Op::Tensor, reg, {word_of(facts), word_of(file().keep(type))});
+    guard_tensor(reg, object, path);
   } else if (PyFunction_Check(object)) {
     guard_function(shadow.self);
   } else {
@@ -167,7 +173,10 @@ void Recording::guard_function(const Value& value) {
 }
 
 Register Recording::reg_of(const Value& value) {
-  if (value.has_register()) return value.reg;
+  if (value.has_register()) {
+    trace_->sizes().need(value.reg);
+    return value.reg;
+  }
   if (!value.known()) {
     stop(Reason::UnknownOrigin, "a value that leaves the frame");
     return -1;
@@ -188,10 +197,15 @@ Register Recording::reg_of(const Value& value) {
 }
 
 void Recording::pin(Value& value) {
+  if (value.known() && !value.is_fact() && !value.has_register() && PySlice_Check(value.object)) {
+    for (Value& bound : shadow(value).items) pin(bound);  // made inside, of numbers
+    value = Value::fact(value.object);
+    return;
+  }
   if (!value.has_register() || !is_atom(value.object)) return;
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
-    guard(Op::Pinned, value.reg, {word_of(file().keep(value.object))});
+    if (!trace_->sizes().fix(value)) guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
   }
   value = Value::fact(value.object);
 }
@@ -269,6 +283,7 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
   for (const Value& value : in) is_late = is_late || (value.has_register() && late(value.reg));
   Register dst = new_register("", true, is_late);
   if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
+  if (is_late) trace_->sizes().derived(dst, in);
   return Value::dynamic(dst, hold(result));
 }
 
@@ -276,7 +291,8 @@ void Recording::truth(Value& value) {
   PyObject* object = value.object;
   if (!value.known() || value.is_fact()) return;
   if (is_atom(object)) {
-    guard(Op::Truth, value.reg, {static_cast<Word>(PyObject_IsTrue(object))});
+    if (PySlice_Check(object)) return;
+    if (!trace_->sizes().fix(value)) guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});
   } else if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
     know_length(value);
   } else if (PyDict_CheckExact(object)) {

@@ -7,6 +7,8 @@
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -22,7 +24,7 @@ PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(te
 
 }  // namespace
 
-TraceBuilder::TraceBuilder(Recording& recording) : r_(recording) {}
+TraceBuilder::TraceBuilder(Recording& recording) : r_(recording), sizes_(recording, *this) {}
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
@@ -88,8 +90,7 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
     return kNoValue;
   }
   if (shadow.self.is_fact()) {  // reached through a constant: its metadata can change all the same
-    auto* facts = r_.file().keep(std::make_unique<TensorFacts>(tensor));
-    r_.guard(Op::Tensor, r_.reg_of(shadow.self), {word_of(facts), word_of(r_.file().keep(Py_TYPE(object)))});
+    r_.guard_tensor(r_.reg_of(shadow.self), object, shadow.path);
     met(object);
   }
   graph::TraceInput input;
@@ -100,7 +101,9 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
   input.offset = tensor.offset;
   input.requires_grad = tensor.requires_grad;
   input.is_leaf = is_leaf(tensor);
+  input.free_sizes = r_.relaxation().free_sizes(shadow.path, tensor.sizes.size()) != 0;
   shadow.trace_id = first_input + static_cast<TraceId>(inputs_.size());
+  if (input.free_sizes) varying_.insert(shadow.trace_id);
   inputs_.push_back({object, r_.reg_of(shadow.self), std::move(input)});
   return shadow.trace_id;
 }
@@ -130,13 +133,30 @@ TraceId TraceBuilder::scalar_input(const Value& value) {
     r_.stop(Reason::ScalarFromTensor);
     return kNoValue;
   }
+  r_.reg_of(value);
   graph::TraceInput input;
   input.kind = graph::TraceInput::Kind::Scalar;
   input.name = r_.file().name(value.reg);
   input.scalar_kind = PyFloat_CheckExact(value.object) ? terra::Scalar::Kind::Float : terra::Scalar::Kind::Int;
+  input.value = PyFloat_CheckExact(value.object) ? terra::Scalar(PyFloat_AS_DOUBLE(value.object))
+                                                 : terra::Scalar(static_cast<int64_t>(PyLong_AsLongLong(value.object)));
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    r_.stop(Reason::TensorOpaque, "an int of more than 64 bits");
+  }
   TraceId id = first_scalar + static_cast<TraceId>(scalars_.size());
   scalars_.push_back({value.reg, std::move(input)});
   return scalar_ids_[value.reg] = id;
+}
+
+/// Items of containers that the frame made count as operands: the parts of an index, of a slice.
+void TraceBuilder::find_number(std::vector<Value>& values, PyObject* object, std::vector<Value*>& found, int depth) {
+  for (Value& value : values) {
+    if (!value.known()) continue;
+    if (value.object == object) found.push_back(&value);
+    Shadow* known = depth < 3 && !is_tensor(value.object) ? r_.find(value.object) : nullptr;
+    if (known && known->fresh()) find_number(known->items, object, found, depth + 1);
+  }
 }
 
 /// The number among the operands of the open instruction that `object` is. Two operands that are the same object by
@@ -144,11 +164,7 @@ TraceId TraceBuilder::scalar_input(const Value& value) {
 const Value* TraceBuilder::scalar_source(PyObject* object) {
   std::vector<Value*> found;
   Pending& open = *pending();
-  for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values}) {
-    for (Value& value : *list) {
-      if (value.object == object && value.known()) found.push_back(&value);
-    }
-  }
+  for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values}) find_number(*list, object, found, 0);
   if (found.empty()) return nullptr;
   bool same = std::all_of(found.begin(), found.end(),
                           [&](Value* v) { return v->kind == found[0]->kind && v->reg == found[0]->reg; });
@@ -158,7 +174,8 @@ const Value* TraceBuilder::scalar_source(PyObject* object) {
   return found[0];
 }
 
-TraceArg TraceBuilder::argument(const Param& param, const Arg& arg, PyObject* source, std::vector<PyObject*>& used) {
+TraceArg TraceBuilder::argument(const hooks::CallReport& report, size_t index, bool constant, std::vector<Used>& used) {
+  const Arg& arg = report.args[index];
   TraceArg out;
   switch (arg.kind()) {
     case Arg::Kind::Tensor:
@@ -169,34 +186,37 @@ TraceArg TraceBuilder::argument(const Param& param, const Arg& arg, PyObject* so
       out.kind = TraceArg::Kind::ValueList;
       for (const Tensor& tensor : arg.tensors()) out.list.push_back(id_of(tensor));
       return out;
-    case Arg::Kind::Generator: r_.stop(Reason::TensorOpaque, "a generator argument"); return out;
-    case Arg::Kind::Scalar: {
-      bool number =
-          param.type == ParamType::Number || param.type == ParamType::TensorOrNumber || param.type == ParamType::Float;
-      const Value* value = number && source && is_number(source) ? scalar_source(source) : nullptr;
-      if (value && value->has_register()) {
-        out.kind = TraceArg::Kind::Value;
-        out.value = scalar_input(*value);
-        used.push_back(source);
-        return out;
-      }
+    case Arg::Kind::Generator:
+      r_.stop(Reason::TensorOpaque, "a generator argument");
+      return out;
+    case Arg::Kind::Scalar:
+      if (number_argument(report, index, constant, used, out)) return out;
       break;
-    }
+    case Arg::Kind::IntList:
+      if (list_argument(report, index, used, out)) return out;
+      break;
     default: break;
   }
   out.constant = OwnedArgs(std::span<const Arg>(&arg, 1));
   return out;
 }
 
-/// Numbers that the call used otherwise than as Number arguments (sizes, dims, items of tuples) are facts.
-void TraceBuilder::pin_operands(const std::vector<PyObject*>& used) {
+/// Numbers that the call used otherwise than its record says are facts.
+void TraceBuilder::pin_operands(const std::vector<Used>& used) {
   Pending& open = *pending();
   for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values}) {
-    for (Value& value : *list) {
-      bool taken = std::find(used.begin(), used.end(), value.object) != used.end();
-      if (!taken && value.known() && !is_tensor(value.object)) r_.pin_deep(value);
-    }
+    for (Value& value : *list) pin_unused(value, used, 0);
   }
+}
+
+void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int depth) {
+  const bool taken = std::any_of(used.begin(), used.end(), [&](const Used& u) {
+    return u.object == value.object && (u.reg == no_register || u.reg == value.reg);
+  });
+  if (taken || !value.known() || is_tensor(value.object)) return;
+  Shadow* known = value.is_fact() || value.has_register() ? nullptr : r_.find(value.object);
+  if (!known || known->outside || known->items.empty() || depth > 3) return r_.pin_deep(value);
+  for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }
 
 Register TraceBuilder::output(Shadow& tensor) {
@@ -210,6 +230,11 @@ Register TraceBuilder::output(Shadow& tensor) {
 }
 
 void TraceBuilder::settle(ShadowFrame& frame) {
+  if (index_open_) {
+    index_open_ = false;
+    pin_operands(used_);
+    used_.clear();
+  }
   if (items_.empty()) return;
   auto items = std::move(items_);
   items_.clear();
@@ -230,14 +255,17 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   graph::CallRecord call;
   call.op = report.op;
   call.in_place = report.in_place;
-  std::vector<PyObject*> used;
   const bool constant = is_constant_here(*report.op);
+  // The parts of an index report themselves one by one, each number with its source.
+  index_open_ = (open.opcode == BINARY_SUBSCR || open.opcode == STORE_SUBSCR) && open.returns.empty();
+  std::vector<Used> own;
+  std::vector<Used>& used = index_open_ ? used_ : own;
   for (size_t i = 0; i < params.size() && i < report.args.size() && r_.alive(); i++) {
-    PyObject* source = i < report.sources.size() && !constant ? report.sources[i] : nullptr;
-    call.args.push_back(argument(params[i], report.args[i], source, used));
+    call.args.push_back(argument(report, i, constant, used));
   }
   if (!r_.alive()) return;
-  pin_operands(used);
+  if (!index_open_) pin_operands(used);
+  exact_offsets_ = exact_offsets_ || report.op->name == "as_strided";
   writes_ = writes_ || report.in_place || report.op->writes;
   for (const Tensor& result : report.results) {
     PyObject* object = result.defined() ? object_behind(result) : nullptr;
@@ -251,6 +279,23 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
       if (object) r_.put(object, Value::fresh(object), false, "").trace_id = call.results.back();
     }
   }
+  const bool varying = results_vary(call);
+  if (varying) {
+    for (size_t i = 0; i < call.results.size(); i++) {
+      const Tensor& result = report.results[i];
+      if (call.results[i] != kNoValue) varying_.insert(call.results[i]);
+      if (report.in_place) continue;
+      graph::ResultFact& fact = call.facts.emplace_back();
+      if (!result.defined()) continue;
+      fact.rank = result.sizes().size();
+      fact.dtype = result.dtype();
+      if (call.results[i] == kNoValue) fact.same_as = id_of(result);
+    }
+  }
+  if (!varying) {
+    for (TraceId id : call.results) steady_.insert(id);
+  }
+  if (report.in_place && report.op->is(kView)) moved_.insert(call.results[0]);
   record(std::move(call));
 }
 
@@ -281,21 +326,6 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
   if (!r_.alive()) return;
   r_.entry_being_made().branches.push_back({false, value, asserts_++});
   record(truth);
-}
-
-void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject* value) {
-  if (!listening()) return;
-  pending()->reported = true;
-  Shadow* known = r_.find(tensor);
-  if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
-  if (known->self.is_fact()) id_of(tensor);  // guards its metadata
-  if (!std::strcmp(attribute, "_version")) {
-    pending()->extra = version_of(tensor, value);
-    return;
-  }
-  bool follows = is_atom(value) || is_engine_value(value) || PyTuple_CheckExact(value);
-  if (!follows) return r_.stop(Reason::TensorOpaque, attribute);
-  pending()->extra = Value::fact(r_.hold(value));
 }
 
 void TraceBuilder::on_opaque(const char* what, PyObject*) {

@@ -3,6 +3,7 @@
 #include "graph/trace/trace.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/sizes.h"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -28,13 +29,21 @@ class TraceBuilder final : public hooks::OpObserver {
   Register output(Shadow& tensor);
   /// After each instruction: numbers taken from tensors that C code consumed are facts.
   void settle(ShadowFrame& frame);
+  /// Numbers that follow from sizes.
+  Sizes& sizes() { return sizes_; }
+  graph::TraceId new_value() { return next_value_++; }
+  void record(decltype(graph::TraceRecord::what) what);
+  /// `reg` gets value `id` in a run.
+  void publish(graph::TraceId id, Register reg) { outputs_.push_back({id, reg}); }
+  /// A dynamic number that decides sizes or indices: each value of it has a graph instance.
+  graph::TraceId structural_input(const Value& value);
   /// Guards that concern tensors, the trace itself, the graph. Stops the recording when the graph is refused.
   void finish(Entry& entry);
 
   void on_call(const hooks::CallReport& report) override;
   void on_item(PyObject* tensor, PyObject* value) override;
   void on_truth(PyObject* tensor, bool value) override;
-  void on_metadata(PyObject* tensor, const char* attribute, PyObject* value) override;
+  void on_metadata(PyObject* tensor, const char* attribute, PyObject* value, int64_t dim) override;
   void on_grad_read(PyObject* tensor, PyObject* value) override;
   void on_grad_write(PyObject* tensor, PyObject* value) override;
   void on_backward(const hooks::BackwardReport& report) override;
@@ -57,24 +66,39 @@ class TraceBuilder final : public hooks::OpObserver {
     Register reg;
     graph::TraceInput what;
   };
+  /// An operand of the open instruction that a recorded call has taken as what it is, not as a fact.
+  struct Used {
+    PyObject* object;
+    Register reg;  ///< no_register for a container of numbers
+  };
 
   bool listening();
   Pending* pending();
-  void record(decltype(graph::TraceRecord::what) what);
   graph::TraceId id_of(PyObject* tensor);
   graph::TraceId id_of(const Tensor& tensor);
   graph::TraceId make_input(Shadow& shadow);
   graph::TraceId scalar_input(const Value& value);
-  graph::TraceId new_value() { return next_value_++; }
   graph::TraceId call(const char* op, std::vector<graph::TraceArg> args);
   graph::TraceId constant(Tensor tensor);
   graph::TraceId construct(const Value& data, const Tensor& made);
   graph::TraceRecord at_this_line(graph::TraceRecord record) const;
   static std::string place(const graph::TraceRecord& record);
   bool is_constant_here(const terra::Op& op);
-  graph::TraceArg argument(const Param& param, const Arg& arg, PyObject* source, std::vector<PyObject*>& used);
+  graph::TraceArg argument(const hooks::CallReport& report, size_t index, bool constant, std::vector<Used>& used);
+  bool number_argument(const hooks::CallReport& report, size_t index, bool constant, std::vector<Used>& used,
+                       graph::TraceArg& out);
+  bool list_argument(const hooks::CallReport& report, size_t index, std::vector<Used>& used, graph::TraceArg& out);
+  std::vector<Value> list_sources(const hooks::CallReport& report, size_t index, std::vector<Used>& used);
   const Value* scalar_source(PyObject* object);
-  void pin_operands(const std::vector<PyObject*>& used);
+  void find_number(std::vector<Value>& values, PyObject* object, std::vector<Value*>& found, int depth);
+  void pin_operands(const std::vector<Used>& used);
+  void pin_unused(Value& value, const std::vector<Used>& used, int depth);
+  bool varies(graph::TraceId id) const;
+  bool may_vary(const Shadow& tensor) const;
+  bool results_vary(const graph::CallRecord& call) const;
+  Value told_size(Shadow& tensor, int32_t dim, PyObject* value);
+  Value told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim);
+  void fix_sizes(Shadow& tensor);
   void renumber();
   void guard_tensors(Entry& entry);
   bool starts_inside(const hooks::BackwardReport& report);
@@ -114,6 +138,14 @@ class TraceBuilder final : public hooks::OpObserver {
   };
   std::unordered_map<const Storage*, Met> storages_;
   uint32_t asserts_ = 0;
+
+  Sizes sizes_;
+  std::unordered_set<graph::TraceId> varying_;  ///< tensors whose sizes may differ between runs
+  std::unordered_set<graph::TraceId> steady_;   ///< results of calls whose sizes are facts
+  std::unordered_set<graph::TraceId> moved_;    ///< inputs whose dimensions the frame changed in place
+  bool exact_offsets_ = false;                  ///< where tensors begin in their storage is a fact
+  std::vector<Used> used_;                      ///< of an index, whose parts are several calls
+  bool index_open_ = false;
 };
 
 }  // namespace terra::capture

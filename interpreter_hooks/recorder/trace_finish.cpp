@@ -6,6 +6,7 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
+#include <algorithm>
 #include <map>
 
 namespace terra::capture {
@@ -52,6 +53,15 @@ void TraceBuilder::guard_tensors(Entry&) {
     }
     objects.push_back(inputs_[i].reg);
   }
+  // A lone input may begin anywhere in its storage; of inputs that share one it matters where, and is part of an
+  // instance's key only where sizes are.
+  std::map<uint32_t, int> sharing;
+  for (const Input& input : inputs_) sharing[input.what.storage_group]++;
+  for (Input& input : inputs_) {
+    bool shared = sharing[input.what.storage_group] > 1;
+    input.what.exact_offset = exact_offsets_ || (shared && !input.what.free_sizes);
+    if (input.what.exact_offset) r_.guard(Op::Offset, input.reg, {static_cast<Word>(input.what.offset)});
+  }
   if (objects.size() > 1000) return r_.stop(Reason::TooLong, "tensors");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
@@ -62,7 +72,11 @@ void TraceBuilder::finish(Entry& entry) {
   detach();
   bool mode_now = engine_mode() & 1;
   if (mode_now != trace_.grad_enabled) return r_.stop(Reason::GradientState, "the gradient mode is left changed");
-  if (trace_.records.empty()) return;
+  // Sizes alone are no tensor work; where nothing relies on them the graph library isn't needed.
+  bool only_sizes = std::all_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
+    return std::holds_alternative<graph::SizeRecord>(r.what) || std::holds_alternative<graph::NumberRecord>(r.what);
+  });
+  if (only_sizes) return;
   if (gradients_) link_gradients();
   if (!r_.alive()) return;
   guard_tensors(entry);

@@ -24,6 +24,7 @@ void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
     read.result = known->trace_id != kNoValue ? known->trace_id : make_input(*known);
   } else {
     read.result = new_value();
+    if (varies(read.tensor)) varying_.insert(read.result);
     r_.put(value, Value::fresh(value), false, "").trace_id = read.result;
   }
   record(read);
@@ -111,6 +112,7 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
       grad.results.push_back(kNoValue);  // not used, or a gradient that was given
     } else {
       grad.results.push_back(new_value());
+      if (varies(grad.inputs[grad.results.size() - 1])) varying_.insert(grad.results.back());
       r_.put(result, Value::fresh(result), false, "").trace_id = grad.results.back();
     }
   }
@@ -151,8 +153,7 @@ void TraceBuilder::link_gradients() {
     }
     TraceId seen_as = known ? known->trace_id : kNoValue;
     Register gradient_reg = r_.gradient_register(reg, inputs_[i].what.name);
-    auto* facts = r_.file().keep(std::make_unique<TensorFacts>(*gradient));
-    r_.guard(Op::Tensor, gradient_reg, {word_of(facts), word_of(r_.file().keep(Py_TYPE(holder)))});
+    r_.guard_tensor(gradient_reg, holder, inputs_[i].what.name + ".grad");
     Shadow& shadow = r_.put(holder, Value::dynamic(gradient_reg, holder), true, inputs_[i].what.name + ".grad");
     TraceId id = make_input(shadow);
     inputs_[i].what.grad = id;

@@ -21,8 +21,10 @@ struct EachId {
     for (auto& arg : r.args) {
       visit(arg.value);
       list(arg.list);
+      for (auto& number : arg.integers) visit(number.id);
     }
     list(r.results);
+    for (auto& fact : r.facts) visit(fact.same_as);
   }
   void operator()(graph::AssertRecord& r) { visit(r.tensor); }
   void operator()(graph::ItemRecord& r) { visit(r.tensor), visit(r.result); }
@@ -44,6 +46,9 @@ struct EachId {
   void operator()(graph::HistoryRecord& r) { visit(r.tensor), visit(r.result); }
   void operator()(graph::HookRecord& r) { visit(r.tensor); }
   void operator()(graph::RetainGradRecord& r) { visit(r.tensor); }
+  void operator()(graph::SizeRecord& r) { visit(r.tensor), visit(r.result); }
+  void operator()(graph::NumberRecord& r) { visit(r.a.id), visit(r.b.id), visit(r.result); }
+  void operator()(graph::FactRecord& r) { visit(r.value); }
 };
 
 }  // namespace terra::capture

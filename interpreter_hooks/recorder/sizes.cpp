@@ -1,0 +1,195 @@
+#include "interpreter_hooks/recorder/sizes.h"
+
+#include "graph/trace/numbers.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace terra::capture {
+
+using graph::kNoValue;
+using graph::TraceNumber;
+using Operation = graph::NumberRecord::Op;
+
+namespace {
+
+bool is_plain_number(PyObject* object) { return is_number(object) || PyBool_Check(object); }
+
+/// False for integers of more than 64 bits.
+bool to_scalar(PyObject* object, Scalar& out) {
+  if (PyBool_Check(object)) return out = Scalar(object == Py_True), true;
+  if (PyFloat_CheckExact(object)) return out = Scalar(PyFloat_AS_DOUBLE(object)), true;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  out = Scalar(static_cast<int64_t>(value));
+  return overflow == 0;
+}
+
+std::optional<Operation> binary_operation(Word code) {
+  switch (code % NB_INPLACE_ADD) {
+    case NB_ADD: return Operation::Add;
+    case NB_SUBTRACT: return Operation::Subtract;
+    case NB_MULTIPLY: return Operation::Multiply;
+    case NB_FLOOR_DIVIDE: return Operation::FloorDivide;
+    case NB_REMAINDER: return Operation::Modulo;
+    case NB_TRUE_DIVIDE: return Operation::TrueDivide;
+    case NB_POWER: return Operation::Power;
+    default: return {};
+  }
+}
+
+constexpr struct {
+  const char* name;
+  size_t operands;
+  Operation operation;
+} known_calls[] = {{"min", 2, Operation::Minimum},
+                   {"max", 2, Operation::Maximum},
+                   {"math.sqrt", 1, Operation::SquareRoot},
+                   {"int", 1, Operation::ToInt},
+                   {"float", 1, Operation::ToFloat}};
+
+std::optional<Operation> call_operation(PyObject* callee, size_t operands) {
+  const std::string name = PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee)->tp_name : callable_name(callee);
+  for (const auto& known : known_calls)
+    if (operands == known.operands && (name == known.name || name == std::string("builtins.") + known.name))
+      return known.operation;
+  return {};
+}
+
+std::optional<Operation> operation_of(Op op, Word code, PyObject* callee, size_t operands) {
+  static_assert(Py_LT == 0 && Py_GE == 5);
+  if (op == Op::Compare) return static_cast<Operation>(static_cast<int>(Operation::Less) + static_cast<int>(code));
+  if (op == Op::Binary) return binary_operation(code);
+  if (op == Op::Unary && code == unary_negative) return Operation::Negate;
+  if (op == Op::Call && callee) return call_operation(callee, operands);
+  return {};
+}
+
+}  // namespace
+
+Value Sizes::add(Node node, std::string name, bool late, PyObject* value) {
+  const Register reg = r_.new_register(std::move(name), true, late);
+  node.value = r_.hold(value);
+  nodes_.emplace(reg, std::move(node));
+  return Value::dynamic(reg, value);
+}
+
+Value Sizes::size(graph::TraceId tensor, int32_t dim, PyObject* value, Register input, const std::string& name) {
+  Node node;
+  node.is_size = true;
+  node.tensor = tensor;
+  node.dim = dim;
+  node.input = input;
+  // At once: what an in-place op makes of the tensor's shape later doesn't count.
+  node.id = trace_.new_value();
+  trace_.record(graph::SizeRecord{tensor, dim, node.id});
+  return add(std::move(node), name, input == no_register, value);
+}
+
+bool Sizes::pure(const Value& value) const {
+  const auto found = value.has_register() ? nodes_.find(value.reg) : nodes_.end();
+  return found != nodes_.end() && found->second.pure;
+}
+
+Value Sizes::computed(Op op, Word code, PyObject* callee, const std::vector<Value>& in, PyObject* result) {
+  if (nodes_.empty() || !is_plain_number(result)) return {};
+  Node node;
+  bool about_sizes = false, late = false;
+  std::vector<Scalar> operands;
+  for (const Value& value : in) {
+    if (!is_plain_number(value.object) || !(value.is_fact() || value.has_register())) return {};
+    if (!to_scalar(value.object, operands.emplace_back())) return {};
+    if (value.is_fact()) continue;
+    const bool follows = follow(value);
+    if (!follows && r_.late(value.reg)) return {};  // read from a tensor
+    about_sizes |= follows;
+    late |= r_.late(value.reg);
+    node.pure &= pure(value);
+  }
+  const std::optional<Operation> operation = operation_of(op, code, callee, in.size());
+  Scalar expected;
+  if (!about_sizes || !operation || !to_scalar(result, expected)) return {};
+  try {  // what the graph library makes of it must be what Python made
+    const Scalar same = graph::computed(*operation, operands[0], operands.size() > 1 ? operands[1] : Scalar());
+    if (graph::bits_of(same) != graph::bits_of(expected)) return {};
+  } catch (const std::exception&) {
+    return {};
+  }
+  node.op = op;
+  node.code = code;
+  node.callee = callee;
+  node.operation = *operation;
+  node.in = in;
+  return add(std::move(node), "", late, result);
+}
+
+void Sizes::derived(Register result, const std::vector<Value>& in) {
+  for (const Value& value : in) {
+    if (value.has_register() && r_.late(value.reg) && !pure(value) && !is_derived(value)) return;
+    if (value.has_register() && !r_.late(value.reg)) return;
+  }
+  derived_.insert(result);
+}
+
+void Sizes::need(Register reg) {
+  const auto found = nodes_.find(reg);
+  if (found == nodes_.end() || found->second.needed) return;
+  found->second.needed = true;
+  const Node node = found->second;
+  Program& entry = r_.entry_being_made().entry;
+  if (node.is_size) {
+    if (r_.late(reg)) return trace_.publish(node.id, reg);
+    return entry.emit(Op::SizeOf, reg, node.input, no_register,
+                      {node.dim == graph::SizeRecord::kElements ? all_elements : static_cast<Word>(node.dim)});
+  }
+  std::vector<Register> operands;
+  for (const Value& value : node.in) operands.push_back(r_.reg_of(value));
+  Program& program = r_.late(reg) ? r_.entry_being_made().late : entry;
+  if (node.op == Op::Call) {
+    std::vector<Word> words = pack(operands);
+    words.insert(words.begin(), word_of(r_.file().keep(node.callee)));
+    return program.emit(node.op, reg, no_register, no_register, words);
+  }
+  program.emit(node.op, reg, operands[0], operands.size() > 1 ? operands[1] : no_register, {node.code});
+}
+
+bool Sizes::fix(const Value& value) {
+  const auto found = value.has_register() ? nodes_.find(value.reg) : nodes_.end();
+  if (found == nodes_.end() || !found->second.pure || !r_.late(value.reg)) return false;
+  if (found->second.fixed) return true;
+  found->second.fixed = true;
+  Scalar seen;
+  to_scalar(found->second.value, seen);
+  trace_.record(graph::FactRecord{graph::FactRecord::What::Number, number(value).id, graph::bits_of(seen)});
+  return true;
+}
+
+TraceNumber Sizes::number(const Value& value) {
+  Scalar known;
+  if (!to_scalar(value.object, known)) {
+    Value copy = value;
+    r_.pin(copy);
+    r_.stop(Reason::TensorOpaque, "a size of more than 64 bits");
+  }
+  if (!value.has_register()) return {kNoValue, known};
+  const auto found = nodes_.find(value.reg);
+  if (found == nodes_.end()) return {trace_.structural_input(value), {}};
+  if (found->second.id != kNoValue) return {found->second.id, {}};
+  const Node node = found->second;
+  graph::NumberRecord record;
+  record.op = node.operation;
+  record.a = number(node.in[0]);
+  if (node.in.size() > 1) record.b = number(node.in[1]);
+  record.result = trace_.new_value();
+  nodes_.at(value.reg).id = record.result;
+  trace_.record(record);
+  return {record.result, {}};
+}
+
+}  // namespace terra::capture
