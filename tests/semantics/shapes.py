@@ -1,7 +1,7 @@
-"""Tensors of changing sizes, and integers that decide sizes and indices: one entry serves them."""
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 # run: TERRA_EXACT=1 TERRA_CHAOS=assert=*@3
+"""Tensors of changing sizes, and integers that decide sizes and indices: one entry serves them."""
 import math
 
 import terra
