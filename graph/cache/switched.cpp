@@ -5,6 +5,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/cache/run.h"
+#include "graph/cache/shaped.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pipeline.h"
@@ -170,6 +171,8 @@ class Tree final : public Switched {
 
 std::shared_ptr<Switched> compile_switch(const std::vector<const Trace*>& paths) {
   std::vector<Path> programs;
+  for (const Trace* trace : paths)
+    if (has_free_shapes(*trace)) throw InternalError("paths of varying sizes have an instance for each, one by one");
   std::vector<std::vector<Layout>> layouts;
   for (const Trace* trace : paths) {
     Path& path = programs.emplace_back(Path{build(*trace)});

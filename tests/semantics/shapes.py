@@ -317,6 +317,18 @@ def branch_on_a_size_inside():
     return f, lambda i: (t(size(i), 3),), None
 
 
+@program(calls=24, captures=8)
+def branch_on_a_value_at_every_size():
+    def f(x, n):
+        y = x[:n] * 2
+        if y.sum() > 0:
+            return y + x.shape[0]
+        return y.sum() - n
+    def args(i):
+        return t(size(i), 2, start=[1.0, -1.0][i // 2 % 2]), 1 + i % 2
+    return f, args, None
+
+
 @program(calls=16, captures=3)
 def loop_over_a_size():
     def f(x):
