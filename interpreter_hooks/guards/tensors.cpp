@@ -67,7 +67,7 @@ std::string TensorFacts::text() const {
   for (size_t d = 0; d < sizes.size(); d++) shape += (d ? ", " : "") + (is_free(d) ? "*" : std::to_string(sizes[d]));
   std::string layout = contiguous ? "" : free ? " of any strides" : " strides " + to_string(strides);
   return std::string(name_of(dtype)) + " " + shape + "]" + layout +
-         (requires_grad ? leaf ? ", a leaf that requires grad" : ", requires grad" : "");
+         (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "");
 }
 
 std::string TensorFacts::miss(const TensorImpl& tensor) const {

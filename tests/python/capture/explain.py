@@ -55,17 +55,7 @@ SCALED = """\
 scaled (explain.py:{line}): captured, 7 calls, 2 recordings, 2 replays
   entry: 0 hits, 0 misses
     scaled belongs to the same module
-    x: float32 [5, 3]
-    type of box is Box
-    globals()['FACTOR'] == 2.0
-    class Box is unchanged
-    gradient mode is on
-    graph of 1 nodes
-    effect: box.last = %4
-    effect: new list = [%4]
-  entry: 2 hits, 1 misses; last miss: x.shape[0] was 4, now 5
-    scaled belongs to the same module
-    x: float32 [4, 3]
+    x: float32 [*, 3]
     type of box is Box
     globals()['FACTOR'] == 2.0
     class Box is unchanged
