@@ -29,7 +29,11 @@ class TraceBuilder final : public hooks::OpObserver {
   /// After each instruction: numbers taken from tensors that C code consumed are facts.
   void settle(ShadowFrame& frame);
   /// Guards that concern tensors, the trace itself, the graph. Stops the recording when the graph is refused.
-  void finish(Entry& entry);
+  /// `cut`: the frame goes on, and may do so in another gradient mode than it began in.
+  void finish(Entry& entry, bool cut);
+  /// The user-level calls seen so far; a backward() counts as several.
+  size_t worth() const { return worth_; }
+  bool began_with_gradients() const { return trace_.grad_enabled; }
 
   void on_call(const hooks::CallReport& report) override;
   void on_item(PyObject* tensor, PyObject* value) override;
@@ -114,6 +118,8 @@ class TraceBuilder final : public hooks::OpObserver {
   };
   std::unordered_map<const Storage*, Met> storages_;
   uint32_t asserts_ = 0;
+  size_t worth_ = 0;
+  uint64_t mode_ = 0;  ///< engine_mode() when the frame began
 };
 
 }  // namespace terra::capture
