@@ -129,9 +129,8 @@ class Search {
 
   /// False when a run that failed has shown that this entry went another way than the frame would go now.
   bool may_hold(const Entry& entry) const {
-    return std::all_of(failed_.begin(), failed_.end(), [&](const Failure& failure) {
-      return may_follow(entry, *failure.entry, failure.branch);
-    });
+    return std::all_of(failed_.begin(), failed_.end(),
+                       [&](const Failure& failure) { return may_follow(entry, *failure.entry, failure.branch); });
   }
 
   /// Numbers that were facts and have changed become inputs, and entries that rely on such facts go.

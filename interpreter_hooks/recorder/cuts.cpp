@@ -16,9 +16,9 @@ namespace {
 
 /// An exception, a tracer or an error of ours says nothing about the part of the frame before it.
 constexpr Reason whole_frame_reasons[] = {
-    Reason::None,     Reason::FrameRaised, Reason::NotEligible,    Reason::NoTensorWork, Reason::Observed,
-    Reason::TooLong,  Reason::OutOfStep,   Reason::KeepsMissing,   Reason::GraphRefused, Reason::OverwrittenFact,
-    Reason::OtherThread, Reason::Internal,
+    Reason::None,         Reason::FrameRaised,     Reason::NotEligible, Reason::NoTensorWork,
+    Reason::Observed,     Reason::TooLong,         Reason::OutOfStep,   Reason::KeepsMissing,
+    Reason::GraphRefused, Reason::OverwrittenFact, Reason::OtherThread, Reason::Internal,
 };
 
 constexpr int deepest = 8;
@@ -107,6 +107,8 @@ bool Recording::at_boundary(ShadowFrame& f, int offset) {
 
 /// Makes the entry now, while the world is as the entry's runs will leave it.
 void Recording::cut(ShadowFrame& f, int offset) {
+  check_generators();
+  if (!alive_) return;
   std::vector<Value> leaving;
   auto made = std::make_unique<Cut>();
   made->instruction = offset;

@@ -1,10 +1,10 @@
 // Leaving a frame in the middle: what could be recorded becomes an entry, and CPython goes on at the next instruction.
 //
 // A recording has no undo. Where it meets something that it can't take, it stops for good, but remembers the last
-// instruction of the root frame before it (inside inlined callees: the call in the root). The next recording of the same
-// code is aimed there: when the frame comes to that instruction, the recording ends with an entry of what was seen, which
-// holds everything that is alive at that moment. So at an instruction of the root frame, always between two instructions,
-// shadow and interpreter agree, and nothing has to be taken back.
+// instruction of the root frame before it (inside inlined callees: the call in the root). The next recording of the
+// same code is aimed there: when the frame comes to that instruction, the recording ends with an entry of what was
+// seen, which holds everything that is alive at that moment. So at an instruction of the root frame, always between two
+// instructions, shadow and interpreter agree, and nothing has to be taken back.
 #pragma once
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/value.h"
@@ -34,8 +34,8 @@ struct CutSearch {
   std::vector<CutPoint> aims;  ///< where this recording is to end
   CutPoint taken;              ///< the aim that it has come to
   CutPoint refused;            ///< the last aim where not everything alive could be rebuilt
-  CutPoint next;  ///< after a stop: where the next one should end; invalid: nowhere
-  CutPoint here;  ///< the last instruction of the root at which the evaluator can be entered
+  CutPoint next;               ///< after a stop: where the next one should end; invalid: nowhere
+  CutPoint here;               ///< the last instruction of the root at which the evaluator can be entered
   size_t calls_here = 0;
   CutPoint good;  ///< the last one, between two statements, at which everything alive could be rebuilt
   size_t calls_good = 0;

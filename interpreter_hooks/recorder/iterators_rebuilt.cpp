@@ -1,4 +1,5 @@
-// Iterators that leave the frame: another one like it, at the same place. The recorded run's own one says where that is.
+// Iterators that leave the frame: another one like it, at the same place. The recorded run's own one says where that
+// is.
 #include "interpreter_hooks/recorder/recording.h"
 
 namespace terra::capture {
@@ -59,6 +60,7 @@ bool Recording::can_rebuild_iterator(const Shadow& shadow) {
   switch (shadow.iterator->kind) {
     case Iterator::Generator:
     case Iterator::Mapped:
+    case Iterator::Filtered:
     case Iterator::Facts: return false;
     default: break;
   }
@@ -85,6 +87,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
   switch (iterator.kind) {
     case Iterator::Generator:
     case Iterator::Mapped:
+    case Iterator::Filtered:
     case Iterator::Facts: return refuse();
     case Iterator::Enumerate:
     case Iterator::Zip: {
@@ -112,10 +115,10 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
   Value base = by_identity(iterator.base);
   if (!base.known()) base = Value::fact(iterator.base);
   if (is_view(real)) {
-    PyObject* descriptor = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyDict_Type),
-                                                  PyDictKeys_Check(real)     ? "keys"
-                                                  : PyDictValues_Check(real) ? "values"
-                                                                             : "items");
+    PyObject* descriptor =
+        PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyDict_Type), PyDictKeys_Check(real)     ? "keys"
+                                                                          : PyDictValues_Check(real) ? "values"
+                                                                                                     : "items");
     std::vector<Word> words = pack({reg_of(base)});
     words.insert(words.begin(), word_of(file().keep(descriptor)));
     Py_DECREF(descriptor);
