@@ -27,8 +27,12 @@ std::vector<PyObject*> objects(const Word* at, int skip, const Run& run) {
 
 /// New reference to an iterator that goes on behind the first `index` items.
 PyObject* iterator_at(PyObject* base, Walk walk, Word index) {
-  PyObject* iterable = walk == walk_values  ? PyObject_CallMethod(base, "values", nullptr)
-                       : walk == walk_items ? PyObject_CallMethod(base, "items", nullptr)
+  // Interned: the interpreter's cache of look-ups would keep a new string alive each time.
+  static PyObject* const values = PyUnicode_InternFromString("values");
+  static PyObject* const items = PyUnicode_InternFromString("items");
+  static PyObject* const set_state = PyUnicode_InternFromString("__setstate__");
+  PyObject* iterable = walk == walk_values  ? PyObject_CallMethodNoArgs(base, values)
+                       : walk == walk_items ? PyObject_CallMethodNoArgs(base, items)
                                             : Py_NewRef(base);
   PyObject* iterator = nullptr;
   if (iterable && walk == walk_reversed) {
@@ -41,9 +45,11 @@ PyObject* iterator_at(PyObject* base, Walk walk, Word index) {
   if (iterator && by_state && index > 0) {
     Py_ssize_t state = static_cast<Py_ssize_t>(index);
     if (walk == walk_reversed) state = PySequence_Size(base) - 1 - state;
-    PyObject* done = PyObject_CallMethod(iterator, "__setstate__", "n", state);
+    PyObject* number = PyLong_FromSsize_t(state);
+    PyObject* done = number ? PyObject_CallMethodOneArg(iterator, set_state, number) : nullptr;
     if (!done) Py_CLEAR(iterator);
     Py_XDECREF(done);
+    Py_XDECREF(number);
   }
   for (Word i = 0; iterator && !by_state && i < index; i++) {
     PyObject* passed = PyIter_Next(iterator);

@@ -36,6 +36,7 @@ struct CodeRecord {
   Stop why;                  ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
+  long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
   int aims = 0;                ///< added to `cuts` in a row, without an entry
   EntryTable entries;

@@ -176,6 +176,7 @@ Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObj
   const Served served = search.run(result);
   if (const std::shared_ptr<Entry> entry = search.cut()) {
     totals().cuts++;
+    record.cut_hits++;
     *result = go_on(*entry->cut, search.take_slots(), thread, frame);
   }
   return served;

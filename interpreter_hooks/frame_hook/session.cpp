@@ -33,7 +33,7 @@ class Session {
   PyObject* run(PyThreadState* thread, TerraFrame* frame) {
     PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
     Py_INCREF(function);
-    recording_->aim(record_.cuts);
+    recording_->aim(record_.cuts, least_calls_of_a_cut());
     recording_->when_over([](void* session) { static_cast<Session*>(session)->close(); }, this);
     {
       const OwnTime time(recording_->own_ms());

@@ -14,11 +14,11 @@ namespace terra::capture {
 
 namespace {
 
-/// An exception, a tracer or an error of ours says nothing about the part of the frame before it.
+/// An exception that leaves the frame or an error of ours says nothing about the part of the frame before it.
 constexpr Reason whole_frame_reasons[] = {
-    Reason::None,         Reason::FrameRaised,     Reason::NotEligible, Reason::NoTensorWork,
-    Reason::Observed,     Reason::TooLong,         Reason::OutOfStep,   Reason::KeepsMissing,
-    Reason::GraphRefused, Reason::OverwrittenFact, Reason::OtherThread, Reason::Internal,
+    Reason::None,      Reason::FrameRaised,  Reason::NotEligible,  Reason::NoTensorWork,    Reason::TooLong,
+    Reason::OutOfStep, Reason::KeepsMissing, Reason::GraphRefused, Reason::OverwrittenFact, Reason::OtherThread,
+    Reason::Internal,
 };
 
 constexpr int deepest = 8;
@@ -90,14 +90,14 @@ bool Recording::at_boundary(ShadowFrame& f, int offset) {
   cuts_.calls_here = trace_->worth();
   auto aim = std::find(cuts_.aims.begin(), cuts_.aims.end(), cuts_.here);
   if (aim != cuts_.aims.end()) {
-    if (cuts_.calls_here >= least_calls_before_cut && can_cut(f)) {
+    if (cuts_.calls_here >= cuts_.least_calls && can_cut(f)) {
       cuts_.taken = *aim;
       cut(f, offset);
       return true;
     }
     cuts_.refused = *aim;
   }
-  bool gained = cuts_.calls_here >= least_calls_before_cut && cuts_.calls_here > cuts_.calls_good;
+  bool gained = cuts_.calls_here >= cuts_.least_calls && (cuts_.calls_here > cuts_.calls_good || !cuts_.good.valid());
   if (gained && ends_statement(f.pending) && can_cut(f)) {
     cuts_.good = cuts_.here;
     cuts_.calls_good = cuts_.calls_here;
@@ -146,7 +146,7 @@ void Recording::aim_next() {
   bool exact = !returned_ && !materialising_ && cuts_.here.valid() && !(cuts_.here == cuts_.refused);
   const CutPoint& chosen = exact ? cuts_.here : cuts_.good;
   size_t calls = exact ? cuts_.calls_here : cuts_.calls_good;
-  if (!chosen.valid() || calls < least_calls_before_cut || (materialising_ && chosen == cuts_.taken)) return;
+  if (!chosen.valid() || calls < cuts_.least_calls || (materialising_ && chosen == cuts_.taken)) return;
   cuts_.next = chosen;
   cuts_.next.why = cuts_.taken.valid() ? cuts_.taken.why : why_;
 }

@@ -31,6 +31,7 @@ bool allows_cut(Reason reason);
 
 /// What a recording knows of the places where its root frame could be left.
 struct CutSearch {
+  size_t least_calls = least_calls_before_cut;
   std::vector<CutPoint> aims;  ///< where this recording is to end
   CutPoint taken;              ///< the aim that it has come to
   CutPoint refused;            ///< the last aim where not everything alive could be rebuilt

@@ -78,8 +78,12 @@ class Recording {
   std::unique_ptr<Entry> finish();
 
   // ---- leaving the frame in the middle (cuts.cpp) ----
-  /// Before begin: the recording is to end where its root frame comes to one of these points.
-  void aim(std::vector<CutPoint> points) { cuts_.aims = std::move(points); }
+  /// Before begin: the recording is to end where its root frame comes to one of these points, and only after so many
+  /// calls of the engine.
+  void aim(std::vector<CutPoint> points, size_t least_calls) {
+    cuts_.aims = std::move(points);
+    cuts_.least_calls = least_calls;
+  }
   /// After a stop: where the next recording should end; not valid where a cut is impossible or gains nothing.
   const CutPoint& next_aim() const { return cuts_.next; }
 
