@@ -97,11 +97,13 @@ bool Recording::at_boundary(ShadowFrame& f, int offset) {
     }
     cuts_.refused = *aim;
   }
-  bool gained = cuts_.calls_here >= cuts_.least_calls && (cuts_.calls_here > cuts_.calls_good || !cuts_.good.valid());
-  if (gained && ends_statement(f.pending) && can_cut(f)) {
-    cuts_.good = cuts_.here;
-    cuts_.calls_good = cuts_.calls_here;
-  }
+  // Looking at everything alive costs time: at growing distances only.
+  bool gained = cuts_.calls_here >= cuts_.least_calls && cuts_.calls_here >= cuts_.next_look;
+  if (!gained || !ends_statement(f.pending)) return false;
+  cuts_.next_look = cuts_.calls_here + cuts_.calls_here / 8 + 1;
+  if (!can_cut(f)) return false;
+  cuts_.good = cuts_.here;
+  cuts_.calls_good = cuts_.calls_here;
   return false;
 }
 

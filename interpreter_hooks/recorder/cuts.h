@@ -40,6 +40,7 @@ struct CutSearch {
   size_t calls_here = 0;
   CutPoint good;  ///< the last one, between two statements, at which everything alive could be rebuilt
   size_t calls_good = 0;
+  size_t next_look = 0;           ///< number of calls from which on another place is looked at
   std::vector<int> visits;        ///< per offset
   const void* handled = nullptr;  ///< the exception that was being handled when the frame began
   std::vector<Value> arguments;   ///< the frame's slots when it began

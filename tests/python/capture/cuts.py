@@ -1,3 +1,4 @@
+# run: TERRA_EXACT=1
 """A served cut call keeps nothing: references, blocks and the data stack are as before after 10,000 calls; the report
 names the place and the reason."""
 import gc
