@@ -85,7 +85,7 @@ def numpy_in_the_middle():
     return f, lambda i: (t(i),), None
 
 
-@program(calls=12, captures=8, cut=OPAQUE)
+@program(calls=12, captures=8, cut=CALL)
 def print_of_a_tensor():
     out = io.StringIO()
     def f(x):
