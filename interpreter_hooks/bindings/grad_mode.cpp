@@ -218,6 +218,8 @@ void change_grad_mode(bool enabled) {
   if (OpObserver* observer = op_observer()) observer->on_grad_mode(enabled);
 }
 
+size_t times_entered(PyObject* self) { return mode(self)->before->size(); }
+
 void create_grad_mode_types(PyObject* module) {
   no_grad_type = create(module, "terra.no_grad", "Records no gradients, as a context manager or decorator.",
                         slot<simple_new<false>>(), methods);

@@ -6,6 +6,8 @@ namespace terra::hooks {
 
 /// Switches gradient recording of this thread and tells the observer.
 void change_grad_mode(bool enabled);
+/// How often a context manager of these types has been entered and not left.
+size_t times_entered(PyObject* self);
 
 void create_grad_mode_types(PyObject* module);
 

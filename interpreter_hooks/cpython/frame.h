@@ -41,6 +41,16 @@ int terra_hook_is_installed(void);
  * recursion limit says, so this raises RecursionError when the thread's stack is nearly used up. */
 PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing);
 
+/* True while terra_frame_run would not raise RecursionError at once. */
+int terra_frame_can_run(const PyThreadState* thread);
+
+/* Makes terra_frame_run go on in the middle of a frame that has not started: at `instruction` (code units, not inside a
+ * call sequence), with `depth` items on the value stack. Before it runs, the caller fills all slots of localsplus, the
+ * stack included, with references that the frame owns (NULL: an unbound local or a NULL on the stack), and does what
+ * the skipped prologue would have done: cells and free variables are in their slots. Not for generators. Exception and
+ * line tables are static: enclosing `try` and `with` blocks, tracebacks and f_lineno need nothing else. */
+void terra_frame_continue_at(TerraFrame* frame, int instruction, int depth);
+
 /* ---- what a frame is (borrowed references) ---- */
 
 PyCodeObject* terra_frame_code(const TerraFrame* frame);
@@ -65,6 +75,9 @@ int terra_frame_instruction(const TerraFrame* frame);
 
 /* Number of items on the value stack. Valid at a trace event and outside the evaluator (3.11). */
 int terra_frame_stack_depth(const TerraFrame* frame);
+
+/* The exception that an `except` or `finally` block of the thread's frames handles (borrowed), or NULL. */
+PyObject* terra_thread_handled_exception(const PyThreadState* thread);
 
 /* ---- who else is watching ---- */
 

@@ -56,6 +56,15 @@ PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing
   return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
+int terra_frame_can_run(const PyThreadState* thread) {
+  return thread->recursion_remaining > 1 && !terra_c_stack_is_nearly_full();
+}
+
+void terra_frame_continue_at(TerraFrame* frame, int instruction, int depth) {
+  frame->prev_instr = _PyCode_CODE(frame->f_code) + instruction - 1;
+  frame->stacktop = frame->f_code->co_nlocalsplus + depth;
+}
+
 PyCodeObject* terra_frame_code(const TerraFrame* frame) { return frame->f_code; }
 
 PyFunctionObject* terra_frame_function(const TerraFrame* frame) { return frame->f_func; }
@@ -71,6 +80,13 @@ TerraFrame* terra_frame_caller(const TerraFrame* frame) { return frame->previous
 int terra_frame_instruction(const TerraFrame* frame) { return _PyInterpreterFrame_LASTI(frame); }
 
 int terra_frame_stack_depth(const TerraFrame* frame) { return frame->stacktop - frame->f_code->co_nlocalsplus; }
+
+PyObject* terra_thread_handled_exception(const PyThreadState* thread) {
+  for (const _PyErr_StackItem* item = thread->exc_info; item; item = item->previous_item) {
+    if (item->exc_value && item->exc_value != Py_None) return item->exc_value;
+  }
+  return NULL;
+}
 
 int terra_thread_is_observed(const PyThreadState* thread) {
   return thread->tracing || thread->c_tracefunc || thread->c_profilefunc;

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/effects/effects.h"
 
+#include "engine/ops/call.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -23,6 +24,40 @@ std::vector<PyObject*> objects(const Word* at, int skip, const Run& run) {
   std::vector<PyObject*> result;
   each_register(at, skip, [&](Register r) { result.push_back(run.registers[r]); });
   return result;
+}
+
+/// New reference to an iterator that goes on behind the first `index` items.
+PyObject* iterator_at(PyObject* base, Walk walk, Word index) {
+  // Interned: the interpreter's cache of look-ups would keep a new string alive each time.
+  static PyObject* const values = PyUnicode_InternFromString("values");
+  static PyObject* const items = PyUnicode_InternFromString("items");
+  static PyObject* const set_state = PyUnicode_InternFromString("__setstate__");
+  PyObject* iterable = walk == walk_values  ? PyObject_CallMethodNoArgs(base, values)
+                       : walk == walk_items ? PyObject_CallMethodNoArgs(base, items)
+                                            : Py_NewRef(base);
+  PyObject* iterator = nullptr;
+  if (iterable && walk == walk_reversed) {
+    iterator = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyReversed_Type), iterable);
+  } else if (iterable) {
+    iterator = PyObject_GetIter(iterable);
+  }
+  Py_XDECREF(iterable);
+  bool by_state = !PyDict_CheckExact(base);
+  if (iterator && by_state && index > 0) {
+    Py_ssize_t state = static_cast<Py_ssize_t>(index);
+    if (walk == walk_reversed) state = PySequence_Size(base) - 1 - state;
+    PyObject* number = PyLong_FromSsize_t(state);
+    PyObject* done = number ? PyObject_CallMethodOneArg(iterator, set_state, number) : nullptr;
+    if (!done) Py_CLEAR(iterator);
+    Py_XDECREF(done);
+    Py_XDECREF(number);
+  }
+  for (Word i = 0; iterator && !by_state && i < index; i++) {
+    PyObject* passed = PyIter_Next(iterator);
+    if (!passed) Py_CLEAR(iterator);
+    Py_XDECREF(passed);
+  }
+  return iterator;
 }
 
 bool made(const Word* at, Run& run, PyObject* object) {
@@ -76,6 +111,19 @@ bool make_cell(Word* at, Run& run) {
   return made(at, run, PyCell_New(head(at).a == no_register ? nullptr : a_of(at, run)));
 }
 
+bool make_call(Word* at, Run& run) {
+  auto arguments = objects(at, 1, run);
+  return made(at, run, PyObject_Vectorcall(object_word(at[1]), arguments.data(), arguments.size(), nullptr));
+}
+
+bool make_bound(Word* at, Run& run) {
+  PyObject *descriptor = a_of(at, run), *object = b_of(at, run);
+  auto type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  return made(at, run, Py_TYPE(descriptor)->tp_descr_get(descriptor, object, type));
+}
+
+bool make_iterator(Word* at, Run& run) { return made(at, run, iterator_at(a_of(at, run), Walk(at[1]), at[2])); }
+
 bool set_attribute(Word* at, Run& run) {
   return PyObject_SetAttr(a_of(at, run), object_word(at[1]), b_of(at, run)) == 0;
 }
@@ -90,6 +138,11 @@ bool delete_item(Word* at, Run& run) {
 }
 bool append(Word* at, Run& run) { return PyList_Append(a_of(at, run), b_of(at, run)) == 0; }
 bool set_cell(Word* at, Run& run) { return PyCell_Set(a_of(at, run), b_of(at, run)) == 0; }
+
+bool grad_mode(Word* at, Run&) {
+  set_grad_enabled(at[1]);
+  return true;
+}
 
 bool call_method(Word* at, Run& run) {
   auto arguments = objects(at, 1, run);
@@ -120,6 +173,13 @@ std::string make_object_text(const Word* at, const RegisterFile& f) {
 std::string make_method_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "method " + a(at, f) + " of " + b(at, f);
 }
+std::string make_call_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + short_text(object_word(at[1])) + "(" + names(at, 1, f) + ")";
+}
+std::string make_bound_text(const Word* at, const RegisterFile& f) { return dst(at, f) + a(at, f) + " of " + b(at, f); }
+std::string make_iterator_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "iterator over " + a(at, f) + " at " + std::to_string(at[2]);
+}
 std::string make_cell_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "cell"; }
 std::string set_attribute_text(const Word* at, const RegisterFile& f) {
   return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
@@ -133,6 +193,9 @@ std::string set_item_text(const Word* at, const RegisterFile& f) {
 std::string delete_item_text(const Word* at, const RegisterFile& f) { return "del " + a(at, f) + "[" + key(at, f) + "]"; }
 std::string append_text(const Word* at, const RegisterFile& f) { return a(at, f) + ".append(" + b(at, f) + ")"; }
 std::string set_cell_text(const Word* at, const RegisterFile& f) { return "cell " + a(at, f) + " = " + b(at, f); }
+std::string grad_mode_text(const Word* at, const RegisterFile&) {
+  return at[1] ? "gradient mode on" : "gradient mode off";
+}
 std::string call_method_text(const Word* at, const RegisterFile& f) {
   return std::string(Py_TYPE(object_word(at[1]))->tp_name) + "(" + names(at, 1, f) + ")";
 }
@@ -141,14 +204,29 @@ std::string call_method_text(const Word* at, const RegisterFile& f) {
 
 #define ROW(name) {#name, false, name, name##_text}
 const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
-    ROW(make_tuple),  ROW(make_list),     ROW(make_size),       ROW(make_dict),        ROW(make_object), ROW(make_method),
-    ROW(make_cell),   ROW(set_attribute), ROW(delete_attribute), ROW(set_item),    ROW(delete_item),
-    ROW(append),      ROW(set_cell),      ROW(call_method),
+    ROW(make_tuple),
+    ROW(make_list),
+    ROW(make_size),
+    ROW(make_dict),
+    ROW(make_object),
+    ROW(make_method),
+    ROW(make_cell),
+    ROW(make_call),
+    ROW(make_bound),
+    ROW(make_iterator),
+    ROW(set_attribute),
+    ROW(delete_attribute),
+    ROW(set_item),
+    ROW(delete_item),
+    ROW(append),
+    ROW(set_cell),
+    ROW(grad_mode),
+    ROW(call_method),
 };
 #undef ROW
 
-void EffectProgram::finish(Register result, const RegisterFile& file) {
-  result_ = result;
+void EffectProgram::finish(std::vector<Register> results, const RegisterFile& file) {
+  results_ = std::move(results);
   auto use = [&](Register r) {
     if (r >= 0 && r != no_register && !file.owned(r) &&
         std::find(borrowed_.begin(), borrowed_.end(), r) == borrowed_.end()) {
@@ -164,20 +242,24 @@ void EffectProgram::finish(Register result, const RegisterFile& file) {
       case Effect::MakeSize:
       case Effect::MakeDict: each_register(at, 0, use); break;
       case Effect::MakeObject:
+      case Effect::MakeCall:
       case Effect::CallMethod: each_register(at, 1, use); break;
       case Effect::SetItem:
       case Effect::DeleteItem: use(static_cast<Register>(at[1])); break;
       default: break;
     }
   });
-  use(result);
+  for (Register result : results_) use(result);
 }
 
-PyObject* EffectProgram::run(Run& run) {
+bool EffectProgram::run(Run& run, PyObject** results) {
   for (Register r : borrowed_) Py_INCREF(run.registers[r]);
-  PyObject* result = program_.run(run) < 0 ? Py_NewRef(run.registers[result_]) : nullptr;
+  bool done = program_.run(run) < 0;
+  for (size_t i = 0; done && i < results_.size(); i++) {
+    results[i] = results_[i] == no_register ? nullptr : Py_NewRef(run.registers[results_[i]]);
+  }
   for (Register r : borrowed_) Py_DECREF(run.registers[r]);
-  return result;
+  return done;
 }
 
 }  // namespace terra::capture

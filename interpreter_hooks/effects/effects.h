@@ -19,6 +19,9 @@ enum class Effect : uint8_t {
   MakeObject,  // [type, registers: name, value...]  an instance whose attributes live in its dict or slots
   MakeMethod,  // a b   bound method of function a and object b
   MakeCell,    // a, or no_register for an empty cell
+  MakeCall,     // [callable, registers]  what a C callable without effects makes of them (enumerate, zip, dict.items)
+  MakeBound,    // a b   what descriptor a gives for object b
+  MakeIterator, // a [walk, index]   an iterator over a that has yielded `index` items
   // Writes.
   SetAttribute,     // a b [name]
   DeleteAttribute,  // a [name]
@@ -26,9 +29,13 @@ enum class Effect : uint8_t {
   DeleteItem,       // a [key register]
   Append,           // a b
   SetCell,          // a b
+  GradMode,         // [0 or 1]
   CallMethod,       // [method descriptor, registers]  list.insert, dict.update, ...
   Count_
 };
+
+/// How a MakeIterator walks.
+enum Walk : Word { walk_plain, walk_values, walk_items, walk_reversed };
 
 extern const Kind effect_kinds[static_cast<size_t>(Effect::Count_)];
 
@@ -39,13 +46,15 @@ class EffectProgram {
   void emit(Effect kind, Register dst, Register a, Register b, const std::vector<Word>& operands = {}) {
     program_.emit(kind, dst, a, b, operands);
   }
-  /// To be called once, when everything is emitted: `result` is what the frame returns.
-  void finish(Register result, const RegisterFile& file);
+  /// To be called once, when everything is emitted: `results` is what leaves the frame (no_register: a null).
+  void finish(std::vector<Register> results, const RegisterFile& file);
 
-  /// New reference to the frame's result, or null with an exception.
-  PyObject* run(Run& run);
+  /// Fills in new references to the results, as many as finish() was told of. False, with an exception set and nothing
+  /// filled in, when an effect failed.
+  bool run(Run& run, PyObject** results);
+  size_t result_count() const { return results_.size(); }
   const Program& program() const { return program_; }
-  Register result() const { return result_; }
+  Register result() const { return results_.front(); }
   /// Calls visit(register) for every borrowed register that it uses, once.
   template <class F>
   void each_use(F visit) const {
@@ -54,7 +63,7 @@ class EffectProgram {
 
  private:
   Program program_;
-  Register result_ = no_register;
+  std::vector<Register> results_;
   std::vector<Register> borrowed_;
 };
 

@@ -1,5 +1,7 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 
+#include "interpreter_hooks/recorder/cuts.h"
+
 #include "engine/errors/errors.h"
 
 #include <cstdlib>
@@ -31,6 +33,7 @@ struct Chaos {
   Schedule guards, asserts, values;
   Schedule errors[2];
   double probability = 0;
+  size_t least_calls_of_a_cut = least_calls_before_cut;
   std::mt19937 random{1};
 };
 
@@ -49,6 +52,8 @@ Schedule parse(const std::string& text) {
 }
 
 }  // namespace
+
+size_t least_calls_of_a_cut() { return chaos().least_calls_of_a_cut; }
 
 bool chaos_is_on() { return chaos().on; }
 
@@ -72,6 +77,7 @@ void read_chaos() {
     }
     if (name == "p") chaos().probability = std::atof(value.c_str());
     if (name == "seed") chaos().random.seed(static_cast<unsigned>(std::atol(value.c_str())));
+    if (name == "cut") chaos().least_calls_of_a_cut = static_cast<size_t>(std::atol(value.c_str()));
     chaos().on = true;
     at = end + 1;
   }

@@ -1,6 +1,8 @@
 // Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold; value=N@K makes
 // what a verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
+// cut=N makes frames be cut after N tensor calls.
 #pragma once
+#include <cstddef>
 
 namespace terra::capture {
 
@@ -19,6 +21,8 @@ enum class Breakpoint : unsigned char { Finish, Run };
 void break_here(Breakpoint place);
 /// False as long as TERRA_CHAOS asks for nothing: then next_fault need not be called.
 bool chaos_is_on();
+/// Tensor calls before which a frame is not cut. TERRA_CHAOS=cut=N makes frames be cut that would gain nothing by it.
+size_t least_calls_of_a_cut();
 void read_chaos();
 
 }  // namespace terra::capture

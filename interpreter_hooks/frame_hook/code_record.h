@@ -2,6 +2,7 @@
 #pragma once
 #include "interpreter_hooks/frame_hook/entry_table.h"
 #include "interpreter_hooks/frame_hook/payoff.h"
+#include "interpreter_hooks/recorder/cuts.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -35,6 +36,9 @@ struct CodeRecord {
   Stop why;                  ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
+  long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
+  std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
+  int aims = 0;                ///< added to `cuts` in a row, without an entry
   EntryTable entries;
   Payoff payoff;
   long calls_before = 0;  ///< `calls` when idle entries were last looked for

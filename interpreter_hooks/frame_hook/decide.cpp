@@ -66,7 +66,7 @@ Step decide(CodeRecord& r) {
 void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool again) {
   r.recordings++;
   if (entry && r.entries.make_room()) {
-    r.failures = 0;
+    r.failures = r.aims = 0;
     r.entries.add(std::move(entry));
     r.state = can_be_recorded(r) ? State::Captured : State::Settled;
     drop_idle_entries();
@@ -85,6 +85,15 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
   }
   r.next_recording = r.calls + (1L << (2 * r.failures));
   if (r.entries.empty()) r.state = State::Hot;
+}
+
+bool aim(CodeRecord& r, const CutPoint& point) {
+  if (!point.valid() || r.aims >= most_aims) return false;
+  r.aims++;
+  std::erase(r.cuts, point);
+  if (r.cuts.size() >= most_entries) r.cuts.erase(r.cuts.begin());
+  r.cuts.push_back(point);
+  return true;
 }
 
 bool missed(CodeRecord& r) {

@@ -12,6 +12,8 @@ Step decide(CodeRecord& record);
 void recorded(CodeRecord& record, std::shared_ptr<Entry> entry, const Stop& why, bool again);
 /// No entry held. True: this call is to be recorded.
 bool missed(CodeRecord& record);
+/// After a recording without entry: whether the next one is to end at `point` instead.
+bool aim(CodeRecord& record, const CutPoint& point);
 void hit(CodeRecord& record);
 /// How long a call took that was to be measured; recordings are not told.
 void measured(CodeRecord& record, Step step, double microseconds);

@@ -6,7 +6,7 @@
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/serve.h"
-#include "interpreter_hooks/recorder/own_time.h"
+#include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <chrono>
@@ -15,66 +15,6 @@
 namespace terra::capture {
 
 namespace {
-
-/// No recording on top of another, and none inside the engine's own work.
-thread_local bool busy = false;
-
-struct Busy {
-  Busy() { busy = true; }
-  ~Busy() { busy = false; }
-};
-
-/// TERRA_STRICT=1: what broke inside the engine is the program's business, too.
-PyObject* raise_internal_error(const CodeRecord& record) {
-  PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), record.why.detail.c_str());
-  return nullptr;
-}
-
-/// Runs the frame under CPython and watches. The result is the frame's in every case.
-PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
-  Busy guard;
-  totals().recordings++;
-  auto recording = std::make_unique<Recording>(record.relaxation, thread);
-  PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
-  Py_INCREF(function);
-  {
-    const OwnTime time(recording->own_ms());
-    recording->begin(frame);
-  }
-  PyObject* result = terra_frame_run(thread, frame, 0);
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  // It returned, and nobody told us: somebody else traces the thread now.
-  if (result && recording->alive() && !recording->returned()) recording->stop(Reason::Observed);
-  terra_events_stop();
-  std::shared_ptr<Entry> entry;
-  std::string error;
-  try {
-    const OwnTime time(recording->own_ms());
-    if (chaos_is_on()) break_here(Breakpoint::Finish);
-    entry = recording->finish();
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  Stop why = recording->why();
-  if (entry && !entry->graph && !records_everything(settings().mode)) {
-    why = {Reason::NoTensorWork, "", record.file, record.line};
-    entry.reset();
-  }
-  recorded(record, entry, why, recording->again());
-  if (entry) totals().captures++;
-  if (!error.empty()) broken(record, error.c_str());
-  record.recording_ms += recording->own_ms();
-  totals().recording_ms += recording->own_ms();
-  recording.reset();
-  Py_DECREF(function);
-  PyErr_Restore(type, value, traceback);
-  if (!error.empty() && settings().strict) {
-    Py_CLEAR(result);
-    return raise_internal_error(record);
-  }
-  return result;
-}
 
 /// terra.capture.freeze(): a miss is an error.
 PyObject* raise_frozen_miss(const CodeRecord& record) {
@@ -156,7 +96,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (Recording* recording = Recording::current()) [[unlikely]] {
     return run_child(*recording, thread, frame, throwing);
   }
-  if (throwing || busy || settings().mode == Mode::Off || terra_frame_is_borrowed(frame)) {
+  if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame) || is_recording()) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));
@@ -176,7 +116,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (step == Step::Serve) {
     PyObject* result = nullptr;
     std::unique_ptr<Verification> verification;
-    const Served served = serve(*record, frame, &result, verification);
+    const Served served = serve(*record, thread, frame, &result, verification);
     if (watch && verification) watch->discard();
     if (served == Served::Done) {
       return verification ? interpret_and_compare(*record, thread, frame, *verification) : result;

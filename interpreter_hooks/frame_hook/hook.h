@@ -16,6 +16,7 @@ Mode set_mode(Mode mode);
 struct Totals {
   long replays = 0, misses = 0, fallbacks = 0, recordings = 0, captures = 0, internal_errors = 0;
   long differences = 0;  ///< entries that --capture=verify found wrong
+  long cuts = 0;  ///< replays after which CPython went on in the middle of the frame
   double recording_ms = 0;
   unsigned long graph_calls = 0;  ///< user-level tensor calls that ran inside graphs
 };

@@ -35,5 +35,7 @@ inline bool compares(Mode mode) { return mode == Mode::Verify || mode == Mode::S
 /// Runs before a code object's first recording, and how many recordings in a row may give no entry.
 constexpr int profile_runs = 3;
 constexpr int most_failures = 3;
+/// Attempts to leave the frame in the middle before a recording counts as failed.
+constexpr int most_aims = 4;
 
 }  // namespace terra::capture

@@ -72,11 +72,11 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                            ? find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)))
                            : nullptr;
   if (!record) record = &nothing;
-  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s}", "state", state_name(record->state), "calls",
+  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l}", "state", state_name(record->state), "calls",
                        record->calls, "recordings", record->recordings, "hits", record->hits, "misses", record->misses,
                        "entries", static_cast<Py_ssize_t>(record->entries.size()), "reason",
                        static_cast<int>(record->why.reason), "why", record->why.text().c_str(), "last_miss",
-                       record->last_miss.c_str());
+                       record->last_miss.c_str(), "cut_hits", record->cut_hits);
 }
 
 /// Types and entries belong to one interpreter; a second one would share them without a lock.

@@ -41,11 +41,19 @@ Json entry_json(const Entry& entry) {
           {"last_miss", entry.last_miss.empty() ? Json(nullptr) : Json(entry.last_miss)}};
 }
 
+Json cut_json(const Cut& cut) {
+  return {{"line", cut.line}, {"id", static_cast<int>(cut.why.reason)}, {"text", cut.why.text()}};
+}
+
 Json frame_json(const CodeRecord& record) {
   Json entries = Json::array();
-  for (auto& entry : record.entries) entries.push_back(entry_json(*entry));
+  Json cuts = Json::array();
+  for (auto& entry : record.entries) {
+    entries.push_back(entry_json(*entry));
+    if (entry->cut) cuts.push_back(cut_json(*entry->cut));
+  }
   return {{"name", record.name},   {"file", record.file},   {"line", record.line},         {"state", state_name(record.state)},
-          {"calls", record.calls}, {"reason", reason_of(record)}, {"entries", entries}, {"cuts", Json::array()}};
+          {"calls", record.calls}, {"reason", reason_of(record)}, {"entries", entries}, {"cuts", cuts}};
 }
 
 }  // namespace
@@ -66,6 +74,7 @@ std::string report_json() {
                {"recordings", t.recordings},
                {"replays", t.replays},
                {"captures", t.captures},
+               {"cuts", t.cuts},
                {"capture_ms", t.recording_ms},
                {"divergences", 0},
                {"internal_errors", t.internal_errors},
@@ -94,6 +103,11 @@ std::string explain(const CodeRecord& record) {
   for (auto& entry : record.entries) {
     text += "  entry: " + std::to_string(entry->hits) + " hits, " + std::to_string(entry->misses) + " misses" +
             (entry->last_miss.empty() ? "" : "; last miss: " + entry->last_miss) + "\n";
+    if (const Cut* cut = entry->cut.get()) {
+      text += "    up to line " + std::to_string(cut->line) + ", where CPython goes on; reason " +
+              std::to_string(static_cast<int>(cut->why.reason)) + ": " + cut->why.text() + " (" + cut->why.file + ":" +
+              std::to_string(cut->why.line) + ")\n";
+    }
     entry->entry.each([&](const Word* at) {
       if (!is_read(at)) text += "    " + kinds[head(at).kind].text(at, entry->file) + "\n";
     });

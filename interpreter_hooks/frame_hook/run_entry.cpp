@@ -70,7 +70,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     return attempt;
   }
   attempt.outcome = Outcome::Done;
-  if (!verification) attempt.result = entry.effects.run(run);
+  if (!verification) publish(entry, run, attempt);
   return attempt;
 }
 
@@ -112,6 +112,16 @@ void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& o
     }
   }
   if (!entry.late_decides) entry.late.run(run);
+}
+
+void publish(Entry& entry, Run& run, Attempt& attempt) {
+  attempt.outcome = Outcome::Done;
+  if (!entry.cut) {
+    entry.effects.run(run, &attempt.result);
+    return;
+  }
+  attempt.slots.resize(entry.effects.result_count());
+  if (!entry.effects.run(run, attempt.slots.data())) attempt.slots.clear();
 }
 
 namespace {

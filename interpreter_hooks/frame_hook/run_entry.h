@@ -1,6 +1,7 @@
 // One run of a captured entry: guards, graph, commit, effects.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "graph/cache/switched.h"
 #include "interpreter_hooks/frame_hook/verify.h"
@@ -17,7 +18,8 @@ enum class Outcome : unsigned char {
 
 struct Attempt {
   Outcome outcome = Outcome::Missed;
-  PyObject* result = nullptr;  ///< Done: new reference
+  PyObject* result = nullptr;  ///< Done: new reference; of a cut entry: null with an exception, or not set
+  std::vector<PyObject*> slots;  ///< Done, of a cut entry: new references for Cut::places; empty after an exception
   int missed_at = -1;          ///< Missed: offset in the entry program
   std::string internal_error;  ///< Failed: what of ours broke; nothing was published
   bool late = false;           ///< Failed: missed_at is an offset in the late program
@@ -34,6 +36,8 @@ bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs);
 bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt);
 /// After the commit: what the graph made, into the registers, and the rest of the host arithmetic.
 void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs);
+/// Then the effects and what leaves the frame: the attempt is Done.
+void publish(Entry& entry, Run& run, Attempt& attempt);
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
 /// Why the entry program fails for these arguments, in words with values; to be called after it did.

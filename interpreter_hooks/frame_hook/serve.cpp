@@ -11,14 +11,34 @@ namespace terra::capture {
 
 namespace {
 
+/// The first part of the frame has been served; CPython runs the rest of it.
+PyObject* go_on(const Cut& cut, std::vector<PyObject*> slots, PyThreadState* thread, TerraFrame* frame) {
+  PyObject** locals = terra_frame_localsplus(frame);
+  size_t stack = terra_frame_code(frame)->co_nlocalsplus;
+  for (size_t i = 0; i < slots.size(); i++) {
+    PyObject*& place = locals[cut.places[i]];
+    PyObject* before = static_cast<size_t>(cut.places[i]) < stack ? place : nullptr;
+    place = slots[i];
+    slots[i] = before;
+  }
+  terra_frame_continue_at(frame, cut.instruction, cut.depth);
+  for (PyObject* before : slots) Py_XDECREF(before);
+  return terra_frame_run(thread, frame, 0);
+}
+
 /// One call on its way through the entries.
 class Search {
  public:
-  Search(CodeRecord& record, TerraFrame* frame, std::unique_ptr<Verification>& verification)
+  Search(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, std::unique_ptr<Verification>& verification)
       : record_(record),
+        thread_(thread),
         arguments_(terra_frame_localsplus(frame)),
         function_(terra_frame_function(frame)),
         verification_(verification) {}
+
+  /// Done with a cut entry: the frame has to go on.
+  const std::shared_ptr<Entry>& cut() const { return cut_; }
+  std::vector<PyObject*> take_slots() { return std::move(slots_); }
 
   Served run(PyObject** result) {
     if (record_.entries.empty()) return fall_back();  // all of them relied on a fact that has become an input
@@ -50,15 +70,24 @@ class Search {
   /// `entry` becomes the one that the attempt is about, where it is merged with others.
   bool attempt(std::shared_ptr<Entry>& entry, PyObject** result) {
     const bool verifies = compares(settings().mode), merged = entry->paths && !one_by_one_ && !verifies;
-    const Attempt made = verifies ? verify(entry)
-                         : merged ? entry->paths->run(entry, arguments_, function_)
-                                  : run_entry(*entry, arguments_, function_);
+    // What a cut entry makes can't be compared with a frame that is interpreted to its end.
+    if (entry->cut && (verifies || !terra_frame_can_run(thread_))) {
+      served_ = Served::Broken;
+      return false;
+    }
+    Attempt made = verifies ? verify(entry)
+                   : merged ? entry->paths->run(entry, arguments_, function_)
+                            : run_entry(*entry, arguments_, function_);
     if (made.outcome == Outcome::Done) {
       entry->hits++;
       totals().replays++;
       totals().graph_calls += entry->calls;
       hit(record_);
       *result = made.result;
+      if (entry->cut && !PyErr_Occurred()) {  // else an effect raised
+        cut_ = entry;
+        slots_ = std::move(made.slots);
+      }
       return true;
     }
     if (!made.internal_error.empty()) broken(record_, made.internal_error.c_str());
@@ -101,9 +130,8 @@ class Search {
 
   /// False when a run that failed has shown that this entry went another way than the frame would go now.
   bool may_hold(const Entry& entry) const {
-    return std::all_of(failed_.begin(), failed_.end(), [&](const Failure& failure) {
-      return may_follow(entry, *failure.entry, failure.branch);
-    });
+    return std::all_of(failed_.begin(), failed_.end(),
+                       [&](const Failure& failure) { return may_follow(entry, *failure.entry, failure.branch); });
   }
 
   /// Numbers and sizes that were facts and have changed become inputs, and entries that rely on such facts go.
@@ -130,18 +158,29 @@ class Search {
   };
 
   CodeRecord& record_;
+  PyThreadState* thread_;
   PyObject** arguments_;
   PyFunctionObject* function_;
   std::unique_ptr<Verification>& verification_;
   std::vector<Failure> failed_;
   Served served_ = Served::Missed;
   bool one_by_one_ = false;  ///< merged paths have had their attempt
+  std::shared_ptr<Entry> cut_;
+  std::vector<PyObject*> slots_;
 };
 
 }  // namespace
 
-Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result, std::unique_ptr<Verification>& verification) {
-  return Search(record, frame, verification).run(result);
+Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,
+             std::unique_ptr<Verification>& verification) {
+  Search search(record, thread, frame, verification);
+  const Served served = search.run(result);
+  if (const std::shared_ptr<Entry> entry = search.cut()) {
+    totals().cuts++;
+    record.cut_hits++;
+    *result = go_on(*entry->cut, search.take_slots(), thread, frame);
+  }
+  return served;
 }
 
 }  // namespace terra::capture

@@ -15,6 +15,7 @@ enum class Served : unsigned char {
 
 /// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no
 /// result, and nothing but `verification` knows what it would have been.
-Served serve(CodeRecord& record, TerraFrame* frame, PyObject** result, std::unique_ptr<Verification>& verification);
+Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,
+             std::unique_ptr<Verification>& verification);
 
 }  // namespace terra::capture

@@ -4,6 +4,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/grad_mode.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/module_type.h"
 #include "interpreter_hooks/bindings/op_function.h"
@@ -104,6 +105,7 @@ bool is_grad_mode_type(PyObject* type) {
   const char* name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return !std::strcmp(n, name); });
 }
+size_t times_entered(PyObject* grad_mode) { return hooks::times_entered(grad_mode); }
 bool is_grad_mode_function(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "terra.grad_mode_function"); }
 
 }  // namespace terra::capture

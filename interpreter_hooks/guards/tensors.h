@@ -80,5 +80,7 @@ bool is_op_function(PyObject* object);
 /// no_grad and its kin, and functions that they decorated.
 bool is_grad_mode_type(PyObject* type);
 bool is_grad_mode_function(PyObject* object);
+/// How often an instance of no_grad or its kin has been entered and not left.
+size_t times_entered(PyObject* grad_mode);
 
 }  // namespace terra::capture

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/effects/effects.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/program.h"
+#include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
 #include "graph/cache/compiled.h"
@@ -21,6 +22,15 @@ struct Branch {
   bool late = false;
   bool expected = false;  ///< of an assert
   uint32_t at = 0;        ///< number of the assert; offset in the late program
+};
+
+/// An entry that stands for the first part of the frame: where CPython goes on, and with what.
+struct Cut {
+  int instruction = 0;      ///< code units
+  int depth = 0;            ///< items on the value stack
+  int line = 0;
+  std::vector<int> places;  ///< index in localsplus of each result of the effect program; the other slots stay as they are
+  Stop why;                 ///< what follows and could not be recorded
 };
 
 struct Entry {
@@ -42,6 +52,7 @@ struct Entry {
   /// Index among the branches, or -1.
   int branch_of_assert(uint32_t number) const;
   int branch_of_late_guard(int offset) const;
+  std::unique_ptr<Cut> cut;  ///< null: the entry stands for the whole frame
 
   /// What the graph was made of, where it has asserts, for merging; shared by nobody else.
   std::shared_ptr<const graph::Trace> trace;

@@ -10,6 +10,22 @@
 
 namespace terra::capture {
 
+namespace {
+
+/// What a bound method of a C type was made from (borrowed), or null.
+PyObject* descriptor_of(PyObject* method) {
+  PyObject* self = PyCFunction_GET_SELF(method);
+  if (!self || PyModule_Check(self) || PyType_Check(self)) return nullptr;
+  PyObject* name = PyUnicode_InternFromString(reinterpret_cast<PyCFunctionObject*>(method)->m_ml->ml_name);
+  PyObject* found = name ? _PyType_Lookup(Py_TYPE(self), name) : nullptr;
+  Py_XDECREF(name);
+  bool same = found && Py_TYPE(found) == &PyMethodDescr_Type &&
+              reinterpret_cast<PyMethodDescrObject*>(found)->d_method == reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
+  return same ? found : nullptr;
+}
+
+}  // namespace
+
 /// Builds a fresh object in the effect program, once, from its final contents. Tensors become outputs of the graph.
 Register Recording::materialise(Shadow& shadow) {
   PyObject* object = shadow.self.object;
@@ -19,9 +35,14 @@ Register Recording::materialise(Shadow& shadow) {
     shadow.self = Value::dynamic(reg, object);
     return reg;
   }
-  if (!materialising_ || shadow.being_made || shadow.iterator) {
+  if (!materialising_ || shadow.being_made) {
     stop(Reason::FreshEscapes, type);
     return -1;
+  }
+  if (shadow.iterator) {
+    Register reg = materialise_iterator(*shadow.iterator, object);
+    shadow.self = Value::dynamic(reg, object);
+    return reg;
   }
   shadow.being_made = true;
   Effect effect = Effect::MakeTuple;
@@ -41,6 +62,10 @@ Register Recording::materialise(Shadow& shadow) {
   } else if (PyMethod_Check(object)) {
     effect = Effect::MakeMethod;
     a = reg_of(shadow.function);
+    b = reg_of(shadow.receiver);
+  } else if (PyCFunction_Check(object) && shadow.receiver.known() && descriptor_of(object)) {
+    effect = Effect::MakeBound;
+    a = constant(descriptor_of(object));
     b = reg_of(shadow.receiver);
   } else if (PyCell_Check(object)) {
     effect = Effect::MakeCell;
@@ -178,7 +203,41 @@ void Finisher::emit_writes() {
   }
 }
 
-std::unique_ptr<Entry> Finisher::run() {
+/// The gradient modes of `with` blocks that a cut frame is inside of: entered again, outermost first.
+void Finisher::enter_modes(const std::vector<Value>& leaving) {
+  for (const Value& value : leaving) {
+    Shadow* exit = value.kind == Value::Dynamic && PyCFunction_Check(value.object) ? r_.find(value.object) : nullptr;
+    if (!exit || !exit->fresh() || !exit->receiver.known()) continue;
+    PyObject* object = exit->receiver.object;
+    Shadow* mode = is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(object))) ? r_.find(object) : nullptr;
+    if (!mode) continue;
+    if (times_entered(object) != 1) return r_.stop(Reason::FreshEscapes, "a gradient mode entered twice");
+    if (mode->fresh() && !mode->self.has_register()) make_mode(*mode);
+    PyObject* enter = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__enter__");
+    std::vector<Word> words = pack({r_.reg_of(r_.by_identity(object))});
+    words.insert(words.begin(), word_of(r_.file().keep(enter)));
+    Py_DECREF(enter);
+    r_.entry_->effects.emit(Effect::CallMethod, no_register, no_register, no_register, words);
+  }
+  bool enabled = engine_mode() & 1;
+  if (enabled != r_.trace_->began_with_gradients()) {
+    r_.entry_->effects.emit(Effect::GradMode, no_register, no_register, no_register, {static_cast<Word>(enabled)});
+  }
+}
+
+Register Finisher::make_mode(Shadow& shadow) {
+  PyObject* object = shadow.self.object;
+  std::vector<Register> registers;
+  for (const Value& item : shadow.items) registers.push_back(r_.reg_of(item));
+  std::vector<Word> words = pack(registers);
+  words.insert(words.begin(), word_of(r_.file().keep(Py_TYPE(object))));
+  Register reg = r_.new_register(std::string("new ") + Py_TYPE(object)->tp_name, true, true);
+  r_.entry_->effects.emit(Effect::MakeCall, reg, no_register, no_register, words);
+  shadow.self = Value::dynamic(reg, object);
+  return reg;
+}
+
+std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut) {
   if (overwrites_a_fact()) {
     r_.again_ = true;
     r_.stop(Reason::OverwrittenFact);
@@ -188,10 +247,15 @@ std::unique_ptr<Entry> Finisher::run() {
   coalesce();
   keep_apart();
   emit_writes();
-  Register result = r_.reg_of(r_.result_);
-  if (r_.alive()) r_.trace_->finish(*r_.entry_);
+  if (cut) enter_modes(leaving);
+  std::vector<Register> results;
+  for (const Value& value : leaving) {
+    bool nothing = value.kind == Value::Null || (cut && !value.known());
+    results.push_back(nothing || !r_.alive() ? no_register : r_.reg_of(value));
+  }
+  if (r_.alive()) r_.trace_->finish(*r_.entry_, cut);
   if (!r_.alive()) return nullptr;
-  r_.entry_->effects.finish(result, r_.file());
+  r_.entry_->effects.finish(std::move(results), r_.file());
   r_.entry_->late_decides = late_can_fail(r_.entry_->late);
   return std::move(r_.entry_);
 }
@@ -199,8 +263,8 @@ std::unique_ptr<Entry> Finisher::run() {
 std::unique_ptr<Entry> Recording::finish() {
   if (alive_ && !returned_) stop(Reason::FrameRaised);
   if (alive_) check_generators();
-  if (!alive_) return nullptr;
-  return Finisher(*this).run();
+  if (!alive_) return std::move(finished_);
+  return Finisher(*this).run({result_}, false);
 }
 
 }  // namespace terra::capture

@@ -7,13 +7,16 @@ namespace terra::capture {
 class Finisher {
  public:
   explicit Finisher(Recording& recording) : r_(recording) {}
-  std::unique_ptr<Entry> run();
+  /// `leaving`: what the entry's runs give back; unknown and NULL values among them are nulls. `cut`: the frame goes on.
+  std::unique_ptr<Entry> run(const std::vector<Value>& leaving, bool cut);
 
  private:
   void coalesce();
   bool overwrites_a_fact();
   void keep_apart();
   void emit_writes();
+  void enter_modes(const std::vector<Value>& leaving);
+  Register make_mode(Shadow& shadow);
 
   Recording& r_;
 };

@@ -13,15 +13,19 @@ thread_local Recording* recording = nullptr;
 
 void on_start(TerraFrame* frame) {
   if (!recording || !recording->alive()) return;
-  const OwnTime time(recording->own_ms());
-  recording->start_event(frame);
-  recording->let_go();
+  {
+    const OwnTime time(recording->own_ms());
+    recording->start_event(frame);
+  }
+  recording->after_event();
 }
 void on_instruction(TerraFrame* frame) {
   if (!recording || !recording->alive()) return;
-  const OwnTime time(recording->own_ms());
-  recording->instruction_event(frame);
-  recording->let_go();
+  {
+    const OwnTime time(recording->own_ms());
+    recording->instruction_event(frame);
+  }
+  recording->after_event();
 }
 
 }  // namespace
@@ -69,6 +73,12 @@ void Recording::let_go() {
   for (PyObject* object : dropped) Py_DECREF(object);
 }
 
+void Recording::after_event() {
+  if (alive_) return;
+  let_go();
+  if (auto call = std::exchange(over_call_, nullptr)) call(over_data_);
+}
+
 ShadowFrame* Recording::new_frame(TerraFrame* frame) {
   auto& made = own_.emplace_back(std::make_unique<ShadowFrame>());
   made->frame = frame;
@@ -100,6 +110,9 @@ void Recording::begin(TerraFrame* frame) {
     root->locals[i] = read(Op::Argument, no_register, {static_cast<Word>(i)}, terra_frame_localsplus(frame)[i],
                            PyUnicode_AsUTF8(terra_code_slot_name(root->code, i)));
   }
+  cuts_.visits.assign(Py_SIZE(root->code), 0);
+  cuts_.handled = terra_thread_handled_exception(thread_);
+  cuts_.arguments = root->locals;
   trace_->begin();
   // An audit hook of the program sees the tracer come: its frames are none of this recording.
   if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
@@ -117,6 +130,7 @@ void Recording::stop(Reason reason, std::string detail) {
     why_.line = PyCode_Addr2Line(frame.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
   }
   recorder_stats().stopped++;
+  aim_next();
   trace_->detach();
   terra_events_stop();
   resume_collector();

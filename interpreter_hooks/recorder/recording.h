@@ -6,6 +6,7 @@
 // was seen into an Entry. Stopping costs nothing: CPython simply goes on.
 #pragma once
 #include "interpreter_hooks/guards/kinds.h"
+#include "interpreter_hooks/recorder/cuts.h"
 #include "interpreter_hooks/recorder/entry.h"
 #include "interpreter_hooks/recorder/frames.h"
 #include "interpreter_hooks/recorder/reasons.h"
@@ -57,6 +58,12 @@ class Recording {
   void begin(TerraFrame* frame);
   void stop(Reason reason, std::string detail = {});
   bool alive() const { return alive_; }
+  /// Stopped, or cut: nothing more will be recorded, though the frame may run for long.
+  bool over() const { return !alive_; }
+  /// `call(data)` is called, at most once, when that is found to be so at an event of the frame. The recording lives on.
+  void when_over(void (*call)(void*), void* data) { over_call_ = call, over_data_ = data; }
+  /// What broke while an entry was made inside an event.
+  const std::string& error() const { return error_; }
   bool returned() const { return returned_; }
   const Stop& why() const { return why_; }
   /// Milliseconds that watching has cost so far, the frame's own work aside (own_time.h).
@@ -67,10 +74,21 @@ class Recording {
   /// True if the recording ended because a fact has just been relaxed: record the next call again.
   bool again() const { return again_; }
   void record_again() { again_ = true; }
-  /// The entry; null with why() set when it can't be made (finish.cpp).
+  /// The entry, of the whole frame or (cut set) of its first part; null with why() set when it can't be made (finish.cpp).
   std::unique_ptr<Entry> finish();
 
+  // ---- leaving the frame in the middle (cuts.cpp) ----
+  /// Before begin: the recording is to end where its root frame comes to one of these points, and only after so many
+  /// calls of the engine.
+  void aim(std::vector<CutPoint> points, size_t least_calls) {
+    cuts_.aims = std::move(points);
+    cuts_.least_calls = least_calls;
+  }
+  /// After a stop: where the next recording should end; not valid where a cut is impossible or gains nothing.
+  const CutPoint& next_aim() const { return cuts_.next; }
+
   // ---- events (step.cpp) ----
+  void after_event();
   void start_event(TerraFrame* frame);
   void instruction_event(TerraFrame* frame);  // let_go() is the caller's business after each of these
   /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller
@@ -207,6 +225,13 @@ class Recording {
   void check_wrappers();
   void unwind(ShadowFrame& frame, int offset);
   Register materialise(Shadow& shadow);
+  Register materialise_iterator(const Iterator& iterator, PyObject* real);
+  bool can_rebuild_iterator(const Shadow& shadow);
+  bool can_leave(const Value& value, int depth);
+  bool can_cut(const ShadowFrame& frame);
+  bool at_boundary(ShadowFrame& frame, int offset);
+  void cut(ShadowFrame& frame, int offset);
+  void aim_next();
   void stop_here(Reason reason, std::string detail);
 
   Relaxation& relaxation_;
@@ -218,11 +243,16 @@ class Recording {
   bool collecting_;
   bool alive_ = true, returned_ = false, again_ = false, materialising_ = false;
   Stop why_;
+  void (*over_call_)(void*) = nullptr;
+  void* over_data_ = nullptr;
+  std::string error_;
   Value result_;
   long events_ = 0;
   double own_ms_ = 0;
 
   std::unique_ptr<Entry> entry_;
+  std::unique_ptr<Entry> finished_;  ///< made by a cut
+  CutSearch cuts_;
   std::unique_ptr<TraceBuilder> trace_;
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;

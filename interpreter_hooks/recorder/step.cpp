@@ -146,6 +146,8 @@ void Recording::instruction_event(TerraFrame* frame) {
   check_slots(f);
   if (!alive_) return;
 
+  if (&f == frames_.front() && at_boundary(f, offset)) return;
+
   if (pending.opcode >= 0 || !pending.in.empty()) pending = Pending();
   decode(f, pending, offset);
   const Opcode& now = opcode(pending.opcode);

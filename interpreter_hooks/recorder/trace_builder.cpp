@@ -28,7 +28,8 @@ TraceBuilder::TraceBuilder(Recording& recording) : r_(recording), sizes_(recordi
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
-  trace_.grad_enabled = engine_mode() & 1;
+  mode_ = engine_mode();
+  trace_.grad_enabled = mode_ & 1;
   trace_.name = PyUnicode_AsUTF8(r_.root().code->co_qualname);
   before_ = hooks::op_observer();
   hooks::op_observer() = this;
@@ -46,6 +47,8 @@ bool TraceBuilder::listening() { return attached_ && r_.alive(); }
 Pending* TraceBuilder::pending() { return r_.top() ? &r_.top()->pending : nullptr; }
 
 void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
+  if (std::holds_alternative<graph::CallRecord>(what)) worth_++;
+  if (std::holds_alternative<graph::BackwardRecord>(what)) worth_ += least_calls_before_cut;
   auto& records = open_runs_.empty() ? trace_.records : open_runs_.back()->records;
   records.push_back(at_this_line({std::move(what), {}, 0}));
 }

@@ -38,7 +38,11 @@ class TraceBuilder final : public hooks::OpObserver {
   /// A dynamic number that decides sizes or indices: each value of it has a graph instance.
   graph::TraceId structural_input(const Value& value);
   /// Guards that concern tensors, the trace itself, the graph. Stops the recording when the graph is refused.
-  void finish(Entry& entry);
+  /// `cut`: the frame goes on, and may do so in another gradient mode than it began in.
+  void finish(Entry& entry, bool cut);
+  /// The user-level calls seen so far; a backward() counts as several.
+  size_t worth() const { return worth_; }
+  bool began_with_gradients() const { return trace_.grad_enabled; }
 
   void on_call(const hooks::CallReport& report) override;
   void on_item(PyObject* tensor, PyObject* value) override;
@@ -146,6 +150,8 @@ class TraceBuilder final : public hooks::OpObserver {
   bool exact_offsets_ = false;                  ///< where tensors begin in their storage is a fact
   std::vector<Used> used_;                      ///< of an index, whose parts are several calls
   bool index_open_ = false;
+  size_t worth_ = 0;
+  uint64_t mode_ = 0;  ///< engine_mode() when the frame began
 };
 
 }  // namespace terra::capture

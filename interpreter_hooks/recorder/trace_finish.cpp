@@ -65,13 +65,14 @@ void TraceBuilder::guard_tensors(Entry&) {
   if (objects.size() > 1000) return r_.stop(Reason::TooLong, "tensors");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
-  r_.guard(Op::Mode, no_register, {engine_mode()});
+  r_.guard(Op::Mode, no_register, {mode_});
 }
 
-void TraceBuilder::finish(Entry& entry) {
+void TraceBuilder::finish(Entry& entry, bool cut) {
   detach();
-  bool mode_now = engine_mode() & 1;
-  if (mode_now != trace_.grad_enabled) return r_.stop(Reason::GradientState, "the gradient mode is left changed");
+  uint64_t changed = engine_mode() ^ mode_;
+  if (cut) changed &= ~uint64_t(1);
+  if (changed) return r_.stop(Reason::GradientState, "the gradient mode is left changed");
   // Sizes alone are no tensor work; where nothing relies on them the graph library isn't needed.
   bool only_sizes = std::all_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
     return std::holds_alternative<graph::SizeRecord>(r.what) || std::holds_alternative<graph::NumberRecord>(r.what);

@@ -3,6 +3,7 @@
 A program is a function that makes (f, args, state): f is the function to capture, args(i) gives the arguments of call i
 (it may change the world first), state is anything that must look the same afterwards. `captures` says how often at
 least a call must have been served from an entry; None: f must not be captured (and `reason` says why, by number).
+Calls that left the frame in the middle count only with `cut=True`, or `cut=N`: some entry ends for reason N.
 Write it so that a stale constant, a lost effect or a wrong order changes what is compared.
 
 Each program runs three times over: plain and captured in this process, and in processes of their own with capture off
@@ -20,9 +21,9 @@ import _terra_C as C
 programs = {}
 
 
-def program(calls=6, captures=1, reason=None):
+def program(calls=6, captures=1, reason=None, cut=False):
     def register(make):
-        programs[make.__name__] = (make, calls, captures, reason)
+        programs[make.__name__] = (make, calls, captures, reason, cut)
         return make
     return register
 
@@ -73,7 +74,7 @@ def transcript(f, args, state, calls, mode):
 
 
 def run(name, verbose=False):
-    make, calls, captures, reason = programs[name]
+    make, calls, captures, reason, cut = programs[name]
     f, args, state = make()
     plain = transcript(f, args, state, calls, "off")
     made = make()
@@ -87,19 +88,23 @@ def run(name, verbose=False):
         if a != b:
             problems.append(f"call {i} differs:\n    plain    {a}\n    captured {b}")
             break
+    whole = frame["hits"] - frame["cut_hits"]
+    explained = C.capture_explain(target)
     if captures is None:
-        if frame["hits"]:
+        if whole:
             problems.append("was captured")
         if reason is not None and frame["reason"] != reason:
             problems.append(f"reason {frame['reason']} ({frame['why']}), expected {reason}")
-    elif frame["hits"] < captures and not os.environ.get("TERRA_CHAOS"):  # faults cost replays
+    elif (frame["hits"] if cut else whole) < captures and not os.environ.get("TERRA_CHAOS"):  # faults cost replays
         problems.append(f"served {frame['hits']} times, expected {captures}: {frame['why']}")
+    elif type(cut) is int and f"goes on; reason {cut}:" not in explained and not os.environ.get("TERRA_CHAOS"):
+        problems.append(f"no entry ends for reason {cut}")
     if verbose or problems:
         print(f"{'BAD' if problems else 'ok '} {name}: {frame}")
         for problem in problems:
             print("   ", problem)
         if verbose:
-            print(C.capture_explain(target))
+            print(explained)
     return not problems
 
 

@@ -433,7 +433,7 @@ def collector_switched_inside():
     return caller_of(f, call), lambda i: (X,), None
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=1, cut=True)
 def collector_with_callbacks():
     def f(x, box):
         y = x + 1

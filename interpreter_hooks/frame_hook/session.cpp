@@ -1,0 +1,109 @@
+#include "interpreter_hooks/frame_hook/session.h"
+
+#include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/recorder/own_time.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+namespace terra::capture {
+
+namespace {
+
+/// A recording and its frame: no other recording on top of it until it is over, which may be long before the frame is.
+class Session {
+ public:
+  Session(CodeRecord& record, PyThreadState* thread)
+      : record_(record), recording_(std::make_unique<Recording>(record.relaxation, thread)) {
+    totals().recordings++;
+    current() = this;
+  }
+  ~Session() { close(); }
+  Session(const Session&) = delete;
+
+  /// Of this thread, while frames below it must run plainly. Closes one whose recording is over.
+  static bool is_open() {
+    if (!current()) return false;
+    if (!current()->recording_->over()) return true;
+    current()->close();
+    return false;
+  }
+
+  PyObject* run(PyThreadState* thread, TerraFrame* frame) {
+    PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
+    Py_INCREF(function);
+    recording_->aim(record_.cuts, least_calls_of_a_cut());
+    recording_->when_over([](void* session) { static_cast<Session*>(session)->close(); }, this);
+    {
+      const OwnTime time(recording_->own_ms());
+      recording_->begin(frame);
+    }
+    PyObject* result = terra_frame_run(thread, frame, 0);
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    // It returned, and nobody told us: somebody else traces the thread now.
+    if (result && recording_->alive() && !recording_->returned()) recording_->stop(Reason::Observed);
+    terra_events_stop();
+    close();
+    recording_.reset();
+    Py_DECREF(function);
+    PyErr_Restore(type, value, traceback);
+    if (!error_.empty() && settings().strict) {
+      Py_CLEAR(result);
+      return raise_internal_error(record_);
+    }
+    return result;
+  }
+
+ private:
+  static Session*& current() {
+    static thread_local Session* session = nullptr;
+    return session;
+  }
+
+  /// The recording is over: its entry goes to the code's record. Once.
+  void close() {
+    if (current() != this) return;
+    current() = nullptr;
+    std::shared_ptr<Entry> entry;
+    try {
+      const OwnTime time(recording_->own_ms());
+      if (chaos_is_on()) break_here(Breakpoint::Finish);
+      entry = recording_->finish();
+      error_ = recording_->error();
+    } catch (const std::exception& e) {
+      error_ = e.what();
+    }
+    Stop why = recording_->why();
+    if (entry && !entry->graph && !records_everything(settings().mode)) {
+      why = {Reason::NoTensorWork, "", record_.file, record_.line};
+      entry.reset();
+    }
+    bool aimed = !entry && aim(record_, recording_->next_aim());
+    recorded(record_, entry, why, recording_->again() || aimed);
+    if (entry) totals().captures++;
+    if (!error_.empty()) broken(record_, error_.c_str());
+    record_.recording_ms += recording_->own_ms();
+    totals().recording_ms += recording_->own_ms();
+  }
+
+  CodeRecord& record_;
+  std::unique_ptr<Recording> recording_;
+  std::string error_;
+};
+
+}  // namespace
+
+PyObject* raise_internal_error(const CodeRecord& record) {
+  PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), record.why.detail.c_str());
+  return nullptr;
+}
+
+bool is_recording() { return Session::is_open(); }
+
+PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
+  return Session(record, thread).run(thread, frame);
+}
+
+}  // namespace terra::capture
