@@ -104,6 +104,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   Visit& visit = visit_of(path);
   take_outputs(*visit.entry, visit.run, outputs);
   attempt.outcome = Outcome::Done;
+  visit.run.random.keep();
   attempt.result = visit.entry->effects.run(visit.run);
   return attempt;
 }

@@ -70,6 +70,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     return attempt;
   }
   attempt.outcome = Outcome::Done;
+  verification ? run.random.put_back() : run.random.keep();
   if (!verification) attempt.result = entry.effects.run(run);
   return attempt;
 }

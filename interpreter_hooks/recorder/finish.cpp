@@ -10,73 +10,10 @@
 
 namespace terra::capture {
 
-/// Builds a fresh object in the effect program, once, from its final contents. Tensors become outputs of the graph.
-Register Recording::materialise(Shadow& shadow) {
-  PyObject* object = shadow.self.object;
-  const std::string type = Py_TYPE(object)->tp_name;
-  if (is_tensor(object)) {
-    Register reg = trace_->output(shadow);
-    shadow.self = Value::dynamic(reg, object);
-    return reg;
-  }
-  if (!materialising_ || shadow.being_made || shadow.iterator) {
-    stop(Reason::FreshEscapes, type);
-    return -1;
-  }
-  shadow.being_made = true;
-  Effect effect = Effect::MakeTuple;
-  std::vector<Register> parts;
-  std::vector<Word> words;
-  Register a = no_register, b = no_register;
-  auto constant = [&](PyObject* key) { return reg_of(Value::fact(key)); };
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    effect = PyList_CheckExact(object) ? Effect::MakeList : Effect::MakeTuple;
-    for (const Value& item : shadow.items) parts.push_back(reg_of(item));
-  } else if (PyDict_CheckExact(object)) {
-    effect = Effect::MakeDict;
-    for (auto& entry : shadow.entries) {
-      parts.push_back(constant(entry.key));
-      parts.push_back(reg_of(entry.value));
-    }
-  } else if (PyMethod_Check(object)) {
-    effect = Effect::MakeMethod;
-    a = reg_of(shadow.function);
-    b = reg_of(shadow.receiver);
-  } else if (PyCell_Check(object)) {
-    effect = Effect::MakeCell;
-    if (shadow.content.known()) a = reg_of(shadow.content);
-  } else if ((Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && !PyFunction_Check(object) &&
-             Py_TYPE(object)->tp_new == PyBaseObject_Type.tp_new && shadow.items.empty()) {
-    effect = Effect::MakeObject;
-    words.push_back(word_of(file().keep(Py_TYPE(object))));
-    class_facts(Py_TYPE(object));
-    for (PyObject* name : shadow.order) {
-      if (!shadow.attributes[name].known()) continue;
-      parts.push_back(constant(name));
-      parts.push_back(reg_of(shadow.attributes[name]));
-    }
-  } else {
-    stop(Reason::FreshEscapes, type);
-    return -1;
-  }
-  shadow.being_made = false;
-  if (!alive_) return -1;
-  if (parts.size() > 900) {
-    stop(Reason::TooLong, "a container that leaves the frame");
-    return -1;
-  }
-  for (Word word : pack(parts)) words.push_back(word);
-  Register reg = new_register("new " + type, true, true);
-  entry_->effects.emit(effect, reg, a, b, words);
-  shadow.self = Value::dynamic(reg, object);
-  return reg;
-}
-
 namespace {
 
 bool same_place(const Write& a, const Write& b) {
-  return a.target.object == b.target.object &&
-         (a.name == b.name || (a.name && b.name && same_value(a.name, b.name)));
+  return a.target.object == b.target.object && (a.name == b.name || (a.name && b.name && same_key(a.name, b.name)));
 }
 
 /// Sums, products and comparisons of numbers always come out; anything else has to be tried before the commit.
@@ -93,7 +30,9 @@ bool late_can_fail(const Program& late) {
 }
 
 bool is_store(const Write& write) {
-  return write.effect == Effect::SetAttribute || write.effect == Effect::SetItem || write.effect == Effect::SetCell;
+  bool slice = write.name && PySlice_Check(write.name);  // moves what other stores are about
+  return write.effect == Effect::SetAttribute || write.effect == Effect::SetPlainAttribute ||
+         (write.effect == Effect::SetItem && !slice) || write.effect == Effect::SetCell;
 }
 
 }  // namespace
@@ -151,6 +90,25 @@ void Finisher::keep_apart() {
   }
 }
 
+/// Keys that are compared by identity: as many different objects in a run as there were here.
+void Finisher::keep_keys_apart() {
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.compared.empty()) continue;
+    std::set<Register> registers;
+    auto add = [&](const Value& key) {
+      Shadow* known = r_.find(key.object);
+      if (key.is_fact() || (known && known->outside)) registers.insert(r_.reg_of(key));
+    };
+    for (const Value& key : shadow.compared) add(key);
+    for (const auto& entry : shadow.entries) {
+      if (entry.key_value.known()) add(entry.key_value);
+    }
+    if (registers.size() < 2) continue;
+    if (registers.size() > 1000) return r_.stop(Reason::TooLong, "keys to tell apart");
+    r_.guard(Op::AllDistinct, no_register, pack({registers.begin(), registers.end()}));
+  }
+}
+
 void Finisher::emit_writes() {
   EffectProgram& effects = r_.entry_->effects;
   RegisterFile& file = r_.file();
@@ -159,9 +117,13 @@ void Finisher::emit_writes() {
     Register a = r_.reg_of(write.target);
     Register b = write.value.known() ? r_.reg_of(write.value) : no_register;
     auto name = [&] { return word_of(file.keep(write.name)); };
-    auto key = [&] { return static_cast<Word>(static_cast<uint16_t>(r_.reg_of(Value::fact(write.name)))); };
+    auto key = [&] {
+      Value value = write.key.known() ? write.key : Value::fact(write.name);
+      return static_cast<Word>(static_cast<uint16_t>(r_.reg_of(value)));
+    };
     switch (write.effect) {
-      case Effect::SetAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
+      case Effect::SetAttribute:
+      case Effect::SetPlainAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
       case Effect::DeleteAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
       case Effect::SetItem:
       case Effect::DeleteItem: effects.emit(write.effect, no_register, a, b, {key()}); break;
@@ -169,7 +131,7 @@ void Finisher::emit_writes() {
         std::vector<Register> registers;
         for (Value& value : write.arguments) registers.push_back(r_.reg_of(value));
         std::vector<Word> words = pack(registers);
-        words.insert(words.begin(), word_of(file.keep(write.name)));
+        words.insert(words.begin(), {word_of(file.keep(write.name)), word_of(file.keep(write.keywords))});
         effects.emit(write.effect, no_register, no_register, no_register, words);
         break;
       }
@@ -177,6 +139,17 @@ void Finisher::emit_writes() {
     }
   }
 }
+
+namespace {
+
+/// Paths that are merged run their entry programs one after the other; numbers can be drawn only once.
+bool draws(const Program& entry) {
+  bool found = false;
+  entry.each([&](const Word* at) { found = found || static_cast<Op>(head(at).kind) == Op::Draw; });
+  return found;
+}
+
+}  // namespace
 
 std::unique_ptr<Entry> Finisher::run() {
   if (overwrites_a_fact()) {
@@ -187,12 +160,14 @@ std::unique_ptr<Entry> Finisher::run() {
   r_.materialising_ = true;
   coalesce();
   keep_apart();
+  keep_keys_apart();
   emit_writes();
   Register result = r_.reg_of(r_.result_);
   if (r_.alive()) r_.trace_->finish(*r_.entry_);
   if (!r_.alive()) return nullptr;
   r_.entry_->effects.finish(result, r_.file());
   r_.entry_->late_decides = late_can_fail(r_.entry_->late);
+  if (draws(r_.entry_->entry)) r_.entry_->merges = false;
   return std::move(r_.entry_);
 }
 

@@ -13,6 +13,7 @@ class Finisher {
   void coalesce();
   bool overwrites_a_fact();
   void keep_apart();
+  void keep_keys_apart();
   void emit_writes();
 
   Recording& r_;
