@@ -72,6 +72,14 @@ bool make_tuple(Word* at, Run& run) {
   return made(at, run, tuple);
 }
 
+bool make_tuple_of(Word* at, Run& run) {
+  auto* type = pointer<PyTypeObject>(at[1]);
+  auto items = objects(at, 1, run);
+  PyObject* tuple = type->tp_alloc(type, static_cast<Py_ssize_t>(items.size()));
+  for (size_t i = 0; tuple && i < items.size(); i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
+  return made(at, run, tuple);
+}
+
 bool make_list(Word* at, Run& run) {
   auto items = objects(at, 0, run);
   PyObject* list = PyList_New(items.size());
@@ -111,10 +119,32 @@ bool make_cell(Word* at, Run& run) {
   return made(at, run, PyCell_New(head(at).a == no_register ? nullptr : a_of(at, run)));
 }
 
-bool make_call(Word* at, Run& run) {
-  auto arguments = objects(at, 1, run);
-  return made(at, run, PyObject_Vectorcall(object_word(at[1]), arguments.data(), arguments.size(), nullptr));
+bool make_function(Word* at, Run& run) {
+  auto named = objects(at, 3, run);
+  PyObject* function = PyFunction_NewWithQualName(object_word(at[1]), object_word(at[2]), object_word(at[3]));
+  bool whole = function != nullptr;
+  if (whole && head(at).a != no_register) whole = PyFunction_SetClosure(function, a_of(at, run)) == 0;
+  if (whole && head(at).b != no_register) whole = PyFunction_SetDefaults(function, b_of(at, run)) == 0;
+  if (whole && !named.empty()) {
+    PyObject* defaults = PyDict_New();
+    for (size_t i = 0; defaults && whole && i < named.size(); i += 2) {
+      whole = PyDict_SetItem(defaults, named[i], named[i + 1]) == 0;
+    }
+    whole = whole && defaults && PyFunction_SetKwDefaults(function, defaults) == 0;
+    Py_XDECREF(defaults);
+  }
+  if (!whole) Py_CLEAR(function);
+  return made(at, run, function);
 }
+
+PyObject* called(const Word* at, Run& run) {
+  auto arguments = objects(at, 2, run);
+  PyObject* names = object_word(at[2]);
+  size_t positional = arguments.size() - (names ? static_cast<size_t>(PyTuple_GET_SIZE(names)) : 0);
+  return PyObject_Vectorcall(object_word(at[1]), arguments.data(), positional, names);
+}
+
+bool make_call(Word* at, Run& run) { return made(at, run, called(at, run)); }
 
 bool make_bound(Word* at, Run& run) {
   PyObject *descriptor = a_of(at, run), *object = b_of(at, run);
@@ -124,12 +154,13 @@ bool make_bound(Word* at, Run& run) {
 
 bool make_iterator(Word* at, Run& run) { return made(at, run, iterator_at(a_of(at, run), Walk(at[1]), at[2])); }
 
+bool set_plain_attribute(Word* at, Run& run) {
+  return PyObject_GenericSetAttr(a_of(at, run), object_word(at[1]), b_of(at, run)) == 0;
+}
 bool set_attribute(Word* at, Run& run) {
   return PyObject_SetAttr(a_of(at, run), object_word(at[1]), b_of(at, run)) == 0;
 }
-bool delete_attribute(Word* at, Run& run) {
-  return PyObject_SetAttr(a_of(at, run), object_word(at[1]), nullptr) == 0;
-}
+bool delete_attribute(Word* at, Run& run) { return PyObject_SetAttr(a_of(at, run), object_word(at[1]), nullptr) == 0; }
 bool set_item(Word* at, Run& run) {
   return PyObject_SetItem(a_of(at, run), run.registers[static_cast<Register>(at[1])], b_of(at, run)) == 0;
 }
@@ -145,8 +176,7 @@ bool grad_mode(Word* at, Run&) {
 }
 
 bool call_method(Word* at, Run& run) {
-  auto arguments = objects(at, 1, run);
-  PyObject* result = PyObject_Vectorcall(object_word(at[1]), arguments.data(), arguments.size(), nullptr);
+  PyObject* result = called(at, run);
   Py_XDECREF(result);
   return result != nullptr;
 }
@@ -164,6 +194,9 @@ std::string dst(const Word* at, const RegisterFile& file) { return file.name(hea
 std::string key(const Word* at, const RegisterFile& file) { return file.name(static_cast<Register>(at[1])); }
 
 std::string make_tuple_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "(" + names(at, 0, f) + ")"; }
+std::string make_tuple_of_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
+}
 std::string make_list_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "[" + names(at, 0, f) + "]"; }
 std::string make_size_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "Size(" + names(at, 0, f) + ")"; }
 std::string make_dict_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "{" + names(at, 0, f) + "}"; }
@@ -173,14 +206,20 @@ std::string make_object_text(const Word* at, const RegisterFile& f) {
 std::string make_method_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "method " + a(at, f) + " of " + b(at, f);
 }
-std::string make_call_text(const Word* at, const RegisterFile& f) {
-  return dst(at, f) + short_text(object_word(at[1])) + "(" + names(at, 1, f) + ")";
-}
 std::string make_bound_text(const Word* at, const RegisterFile& f) { return dst(at, f) + a(at, f) + " of " + b(at, f); }
 std::string make_iterator_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "iterator over " + a(at, f) + " at " + std::to_string(at[2]);
 }
 std::string make_cell_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "cell"; }
+std::string make_function_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "function " + PyUnicode_AsUTF8(object_word(at[3]));
+}
+std::string make_call_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "a call of " + short_text(object_word(at[1])) + "(" + names(at, 2, f) + ")";
+}
+std::string set_plain_attribute_text(const Word* at, const RegisterFile& f) {
+  return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
+}
 std::string set_attribute_text(const Word* at, const RegisterFile& f) {
   return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
 }
@@ -190,31 +229,37 @@ std::string delete_attribute_text(const Word* at, const RegisterFile& f) {
 std::string set_item_text(const Word* at, const RegisterFile& f) {
   return a(at, f) + "[" + key(at, f) + "] = " + b(at, f);
 }
-std::string delete_item_text(const Word* at, const RegisterFile& f) { return "del " + a(at, f) + "[" + key(at, f) + "]"; }
+std::string delete_item_text(const Word* at, const RegisterFile& f) {
+  return "del " + a(at, f) + "[" + key(at, f) + "]";
+}
 std::string append_text(const Word* at, const RegisterFile& f) { return a(at, f) + ".append(" + b(at, f) + ")"; }
 std::string set_cell_text(const Word* at, const RegisterFile& f) { return "cell " + a(at, f) + " = " + b(at, f); }
 std::string grad_mode_text(const Word* at, const RegisterFile&) {
   return at[1] ? "gradient mode on" : "gradient mode off";
 }
 std::string call_method_text(const Word* at, const RegisterFile& f) {
-  return std::string(Py_TYPE(object_word(at[1]))->tp_name) + "(" + names(at, 1, f) + ")";
+  return std::string(Py_TYPE(object_word(at[1]))->tp_name) + "(" + names(at, 2, f) + ")";
 }
 
 }  // namespace
 
-#define ROW(name) {#name, false, name, name##_text}
+#define ROW(name) \
+  { #name, false, name, name##_text }
 const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
     ROW(make_tuple),
+    ROW(make_tuple_of),
     ROW(make_list),
     ROW(make_size),
     ROW(make_dict),
     ROW(make_object),
     ROW(make_method),
     ROW(make_cell),
+    ROW(make_function),
     ROW(make_call),
     ROW(make_bound),
     ROW(make_iterator),
     ROW(set_attribute),
+    ROW(set_plain_attribute),
     ROW(delete_attribute),
     ROW(set_item),
     ROW(delete_item),
@@ -241,9 +286,11 @@ void EffectProgram::finish(std::vector<Register> results, const RegisterFile& fi
       case Effect::MakeList:
       case Effect::MakeSize:
       case Effect::MakeDict: each_register(at, 0, use); break;
-      case Effect::MakeObject:
+      case Effect::MakeTupleOf:
+      case Effect::MakeObject: each_register(at, 1, use); break;
       case Effect::MakeCall:
-      case Effect::CallMethod: each_register(at, 1, use); break;
+      case Effect::CallMethod: each_register(at, 2, use); break;
+      case Effect::MakeFunction: each_register(at, 3, use); break;
       case Effect::SetItem:
       case Effect::DeleteItem: use(static_cast<Register>(at[1])); break;
       default: break;

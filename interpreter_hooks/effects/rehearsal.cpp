@@ -10,7 +10,7 @@ bool makes(const Word* at) { return static_cast<Effect>(head(at).kind) < Effect:
 
 Register target_of(const Word* at) {
   const bool method = static_cast<Effect>(head(at).kind) == Effect::CallMethod;
-  return method ? *reinterpret_cast<const Register*>(at + 2) : head(at).a;
+  return method ? *reinterpret_cast<const Register*>(at + 3) : head(at).a;
 }
 
 }  // namespace
@@ -46,6 +46,8 @@ Picture* EffectRehearsal::picture(PyObject* object, Register reg) {
 
 /// Does to the picture what the instruction does to the object.
 void EffectRehearsal::write(Word* at, Likeness& likeness) {
+  const bool call = static_cast<Effect>(head(at).kind) == Effect::CallMethod;
+  if (call && Py_TYPE(object_word(at[1])) != &PyMethodDescr_Type) return void(known_ = false);  // print
   PyObject*& target = run_.registers[target_of(at)];
   if (likeness.was_made(target)) {
     known_ = effect_kinds[head(at).kind].holds(at, run_) && known_;
@@ -60,6 +62,7 @@ void EffectRehearsal::write(Word* at, Likeness& likeness) {
   }
   Picture* image = picture(target, target_of(at));
   switch (effect) {
+    case Effect::SetPlainAttribute:
     case Effect::SetAttribute: return image ? image->set_attribute(object_word(at[1]), b_of(at, run_)) : void();
     case Effect::DeleteAttribute: return image ? image->set_attribute(object_word(at[1]), nullptr) : void();
     case Effect::SetCell: return image->set_cell(b_of(at, run_));

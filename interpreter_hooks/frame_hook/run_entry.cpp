@@ -70,6 +70,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     return attempt;
   }
   attempt.outcome = Outcome::Done;
+  if (verification) run.random.put_back();
   if (!verification) publish(entry, run, attempt);
   return attempt;
 }
@@ -116,6 +117,7 @@ void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& o
 
 void publish(Entry& entry, Run& run, Attempt& attempt) {
   attempt.outcome = Outcome::Done;
+  run.random.keep();
   if (!entry.cut) {
     entry.effects.run(run, &attempt.result);
     return;

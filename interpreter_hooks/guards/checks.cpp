@@ -1,5 +1,6 @@
 // Guards on Python objects.
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -45,15 +46,21 @@ std::string length_text(const Word* at, const RegisterFile& file) {
   return "len(" + name_a(at, file) + ") == " + std::to_string(at[1]);
 }
 
+bool max_length_holds(Word* at, Run& run) {
+  return static_cast<Word>(max_length_of(a_of(at, run))) == at[1];
+}
+std::string max_length_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + ".maxlen is unchanged";
+}
+
 bool keys_holds(Word* at, Run& run) {
-  PyObject *dict = a_of(at, run), *keys = object_word(at[1]);
-  if (PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(keys)) return false;
-  PyObject *key, *value;
-  Py_ssize_t position = 0, i = 0;
-  while (PyDict_Next(dict, &position, &key, &value)) {
-    if (!same_value(key, PyTuple_GET_ITEM(keys, i++))) return false;
-  }
-  return true;
+  PyObject *container = a_of(at, run), *keys = object_word(at[1]);
+  if (key_count(container) != PyTuple_GET_SIZE(keys)) return false;
+  if (is_set(container) && set_slots(container) != at[2]) return false;
+  PyObject** next = reinterpret_cast<PyTupleObject*>(keys)->ob_item;
+  return each_key(
+      container,
+      [](PyObject* key, void* context) { return same_value(key, *(*static_cast<PyObject***>(context))++); }, &next);
 }
 std::string keys_text(const Word* at, const RegisterFile& file) {
   std::string text = "keys of " + name_a(at, file) + " are";
@@ -62,8 +69,18 @@ std::string keys_text(const Word* at, const RegisterFile& file) {
   return text;
 }
 
-bool size_holds(Word* at, Run& run) { return PyDict_GET_SIZE(a_of(at, run)) == static_cast<Py_ssize_t>(at[1]); }
+bool size_holds(Word* at, Run& run) { return key_count(a_of(at, run)) == static_cast<Py_ssize_t>(at[1]); }
 std::string size_text(const Word* at, const RegisterFile& file) { return length_text(at, file); }
+
+bool contains_holds(Word* at, Run& run) {
+  PyObject *container = a_of(at, run), *key = b_of(at, run);
+  int there = is_set(container) ? PySet_Contains(container, key) : PyDict_Contains(container, key);
+  if (there < 0) PyErr_Clear();
+  return there == static_cast<int>(at[1]);
+}
+std::string contains_text(const Word* at, const RegisterFile& file) {
+  return name_b(at, file) + (at[1] ? " in " : " not in ") + name_a(at, file);
+}
 
 bool no_key_holds(Word* at, Run& run) {
   if (PyDict_GetItemWithError(a_of(at, run), object_word(at[1]))) return false;

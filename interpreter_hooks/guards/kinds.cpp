@@ -19,11 +19,13 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, attribute),
     ROW(true, slot),
     ROW(true, class_attribute),
+    ROW(true, instance_dict),
     ROW(false, method_part),
     ROW(false, partial_part),
     ROW(false, module_part),
     ROW(true, key_of),
     ROW(true, item_of),
+    ROW(true, key_at),
     ROW(true, gradient),
     ROW(false, version),
     ROW(false, size_of),
@@ -33,8 +35,10 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, type),
     ROW(true, class_facts),
     ROW(true, length),
+    ROW(true, max_length),
     ROW(true, keys),
     ROW(true, size),
+    ROW(true, contains),
     ROW(true, no_key),
     ROW(true, no_attribute),
     ROW(true, code),
@@ -55,6 +59,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(false, unary),
     ROW(false, call),
     ROW(false, format),
+    ROW(false, draw),
 };
 // clang-format on
 

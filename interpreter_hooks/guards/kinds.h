@@ -13,16 +13,18 @@ enum class Op : uint8_t {
   Function,       //                  the function that was called
   Closure,        // a [index]        cell of a function's closure
   Cell,           // a                contents of a cell
-  Item,           // a [index]        item of a list or tuple
+  Item,           // a [index]        item of a list, tuple or deque
   Key,            // a [key]          value in a dict
   Attribute,      // a [name]         attribute in the instance itself
   Slot,           // a [offset]       __slots__ member
   ClassAttribute, // [type, name]     found by the class look-up
+  InstanceDict,   // a                __dict__ of an instance
   MethodPart,     // a [0 or 1]       __func__ or __self__ of a bound method
   PartialPart,    // a [0, 1 or 2]    func, args, keywords of a functools.partial
   ModulePart,     // a [part]         one of the four dicts of a terra.nn.Module
   KeyOf,          // a b              value in a dict whose keys are objects
   ItemOf,         // a b              item of a list or tuple at an index that is an int of the run
+  KeyAt,          // a [index]        key of a dict, element of a set: by its place in the order of iteration
   Gradient,       // a                .grad of a tensor (a new reference)
   Version,        // a                of a tensor's memory (a new reference)
   SizeOf,         // a [dimension]    size of a tensor, or all_elements (a new reference)
@@ -32,9 +34,11 @@ enum class Op : uint8_t {
   Pinned,         // a [value]        the same of a number that is an input, where only a constant will do
   Type,           // a [type]
   Class,          // [ClassFacts]     what was looked up on a class is still so
-  Length,         // a [n]            list, tuple
-  Keys,           // a [tuple]        exactly these keys in this order
-  Size,           // a [n]            number of keys of a dict
+  Length,         // a [n]            list, tuple, deque
+  MaxLength,      // a [n]            a deque's maxlen, -1 for None
+  Keys,           // a [tuple, slots] exactly these keys in this order; of a set also the size of its table
+  Size,           // a [n]            number of keys of a dict, of elements of a set
+  Contains,       // a b [0 or 1]     whether a dict or set has a key that is compared by identity or value
   NoKey,          // a [key]
   NoAttribute,    // a [name]         the instance itself has no such attribute
   Code,           // a [code, globals, defaults, kwdefaults]
@@ -56,6 +60,7 @@ enum class Op : uint8_t {
   Unary,          // a [UnaryCode]
   Call,           // [callable, registers] a C callable from the table of pure ones
   Format,         // a b [conversion]
+  Draw,           // a [method]       the next number of a random.Random; taken back when the run is not committed
   Count_
 };
 

@@ -5,6 +5,7 @@
 // that the graph produced) and the effect program (interpreter_hooks/effects).
 #pragma once
 #include "interpreter_hooks/cpython/frame.h"
+#include "interpreter_hooks/guards/random.h"
 
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,7 @@ struct Run {
   PyObject** registers = nullptr;
   PyObject* const* arguments = nullptr;  ///< localsplus of the frame that did not start
   PyFunctionObject* function = nullptr;
+  RandomStates random{};  ///< what the run has drawn from; put back unless it is committed
 };
 
 struct ClassFacts;

@@ -1,5 +1,6 @@
 // Reads of the Python heap: borrowed results, no Python code, no allocation.
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -27,8 +28,7 @@ bool item_holds(Word* at, Run& run) {
   PyObject* sequence = a_of(at, run);
   Py_ssize_t index = static_cast<Py_ssize_t>(at[1]);
   if (index >= Py_SIZE(sequence)) return false;
-  return found(at, run,
-               PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+  return found(at, run, real_item(sequence, index));
 }
 
 bool key_holds(Word* at, Run& run) {
@@ -48,6 +48,8 @@ bool slot_holds(Word* at, Run& run) {
 bool class_attribute_holds(Word* at, Run& run) {
   return found(at, run, _PyType_Lookup(pointer<PyTypeObject>(at[1]), object_word(at[2])));
 }
+
+bool instance_dict_holds(Word* at, Run& run) { return found(at, run, terra_instance_dict(a_of(at, run))); }
 
 bool method_part_holds(Word* at, Run& run) {
   PyObject* method = a_of(at, run);
@@ -73,8 +75,23 @@ bool item_of_holds(Word* at, Run& run) {
   }
   if (index < 0) index += Py_SIZE(sequence);
   if (index < 0 || index >= Py_SIZE(sequence)) return false;
-  return found(at, run,
-               PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+  return found(at, run, real_item(sequence, index));
+}
+
+bool key_at_holds(Word* at, Run& run) {
+  struct Search {
+    Word left;
+    PyObject* key;
+  } search{at[1], nullptr};
+  each_key(
+      a_of(at, run),
+      [](PyObject* key, void* context) {
+        auto* search = static_cast<Search*>(context);
+        if (search->left-- == 0) search->key = key;
+        return search->key == nullptr;
+      },
+      &search);
+  return found(at, run, search.key);
 }
 
 std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
@@ -86,9 +103,11 @@ std::string key_text(const Word* at, const RegisterFile& file) { return read_tex
 std::string attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string slot_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string class_attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string instance_dict_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string method_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string item_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string key_at_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string key_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 

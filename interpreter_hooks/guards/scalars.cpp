@@ -13,7 +13,14 @@ bool is_atom(PyObject* object) {
 
 bool same_value(PyObject* a, PyObject* b) {
   if (a == b) return true;
-  if (!a || !b || Py_TYPE(a) != Py_TYPE(b) || !is_atom(a)) return false;
+  if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
+  if (PyTuple_CheckExact(a)) {
+    Py_ssize_t n = PyTuple_GET_SIZE(a);
+    bool same = n == PyTuple_GET_SIZE(b);
+    for (Py_ssize_t i = 0; same && i < n; i++) same = same_value(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));
+    return same;
+  }
+  if (!is_atom(a)) return false;
   if (PyFloat_CheckExact(a)) {
     double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
     return std::memcmp(&x, &y, sizeof x) == 0;

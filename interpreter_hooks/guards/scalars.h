@@ -14,7 +14,7 @@ bool is_atom(PyObject* object);
 inline bool is_number(PyObject* object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object); }
 
 /// The same value for every purpose: exact type and value, floats by bits (so -0.0, 0.0 and NaN are told apart, and so
-/// are 1, 1.0 and True). Runs no Python code for atoms.
+/// are 1, 1.0 and True), tuples item by item, other objects by identity. Runs no Python code.
 bool same_value(PyObject* a, PyObject* b);
 
 /// A short printed form. Runs no Python code: other objects than atoms print as their type.

@@ -6,6 +6,8 @@
 
 #include <structmember.h>
 
+#include <cstring>
+
 namespace terra::capture {
 
 namespace {
@@ -55,6 +57,38 @@ Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* fo
   return Value::fact(r.hold(found));
 }
 
+/// object's own look-up, as object or a C base class has it.
+bool is_generic_getattribute(PyObject* hook) {
+  return hook && Py_TYPE(hook) == &PyWrapperDescr_Type &&
+         reinterpret_cast<PyWrapperDescrObject*>(hook)->d_wrapped == reinterpret_cast<void*>(PyObject_GenericGetAttr);
+}
+
+/// __dict__ of an instance whose class left it alone.
+bool is_dict_getter(PyObject* object, PyObject* name, PyObject* found) {
+  PyTypeObject* kind = Py_TYPE(found);
+  return (kind == &PyGetSetDescr_Type || kind == &PyMemberDescr_Type) && !is_module(object) && !is_tensor(object) &&
+         text_of(name) == "__dict__" && terra_instance_dict(object);
+}
+
+/// Position of the item that a field of a named tuple stands for: of one made by collections.namedtuple or by an op;
+/// -1.
+Py_ssize_t field_of(PyObject* descriptor) {
+  if (Py_TYPE(descriptor) == &PyMemberDescr_Type) {
+    PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
+    return (member->offset - static_cast<Py_ssize_t>(offsetof(PyTupleObject, ob_item))) /
+           static_cast<Py_ssize_t>(sizeof(PyObject*));
+  }
+  if (std::strcmp(Py_TYPE(descriptor)->tp_name, "_collections._tuplegetter")) return -1;
+  // __reduce__ gives (type, (index, doc)).
+  PyObject* made_of = PyObject_CallMethod(descriptor, "__reduce__", nullptr);
+  PyObject* arguments = made_of ? PyTuple_GetItem(made_of, 1) : nullptr;
+  PyObject* index = arguments && PyTuple_Check(arguments) ? PyTuple_GetItem(arguments, 0) : nullptr;
+  Py_ssize_t field = index ? PyLong_AsSsize_t(index) : -1;
+  PyErr_Clear();
+  Py_XDECREF(made_of);
+  return field;
+}
+
 Value bound_method(Recording& r, PyObject* method, Value function, Value receiver) {
   Shadow& made = r.fresh(method);
   made.function = function;
@@ -66,8 +100,8 @@ Value bound_method(Recording& r, PyObject* method, Value function, Value receive
 Access class_access(PyObject* found) {
   PyTypeObject* kind = Py_TYPE(found);
   if (kind == &PyStaticMethod_Type || kind == &PyClassMethod_Type) return Access::ClassMethod;
-  if (PyFunction_Check(found) || !kind->tp_descr_get || PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) || kind == &PyMethodDescr_Type ||
-      kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
+  if (PyFunction_Check(found) || !kind->tp_descr_get || PyType_HasFeature(kind, Py_TPFLAGS_METHOD_DESCRIPTOR) ||
+      kind == &PyMethodDescr_Type || kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
     return Access::Class;
   }
   return Access::Property;  // a descriptor written in Python
@@ -98,11 +132,13 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
     PyObject* hook = look_up(type, getattribute);
     if (hook && PyFunction_Check(hook)) return Access::GetAttr;
-    if (!hook || hook != _PyType_Lookup(&PyBaseObject_Type, getattribute)) return Access::None;
+    if (!is_generic_getattribute(hook)) return Access::None;
   }
   if (is_data_descriptor(*found)) {
     if (PyExceptionInstance_Check(object) && is_c_descriptor(*found)) return Access::Exception;
     if (PyFunction_Check(object) && is_fixed(name)) return Access::Fixed;
+    if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
+    if (is_dict_getter(object, name, *found)) return Access::InstanceDict;
     if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
     if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::None;
     return Access::Property;
@@ -145,7 +181,7 @@ void Recording::absent(Value& owner, PyObject* name) {
     PyObject* dict = module_part(object, part);
     if (!dict) continue;
     Value holder = find(dict) ? find(dict)->self
-                                : read(Op::ModulePart, reg_of(shadow(owner).self), {part}, dict, shadow(owner).path);
+                              : read(Op::ModulePart, reg_of(shadow(owner).self), {part}, dict, shadow(owner).path);
     dict_item(holder, name);
   }
 }
@@ -158,8 +194,8 @@ Value Recording::instance_attribute(Value& owner, PyObject* name, PyObject* valu
     stop(Reason::UnknownOrigin, "attribute " + text_of(name) + " of a new " + Py_TYPE(owner.object)->tp_name);
     return {};
   }
-  Value result = read(Op::Attribute, reg_of(known.self), {word_of(file().keep(name))}, value,
-                      known.path + "." + text_of(name));
+  Value result =
+      read(Op::Attribute, reg_of(known.self), {word_of(file().keep(name))}, value, known.path + "." + text_of(name));
   return shadow(owner).attributes[name] = result;
 }
 
@@ -252,12 +288,13 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
     r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
     return {};
   }
-  PyTypeObject* type = PyType_Check(receiver.object) ? reinterpret_cast<PyTypeObject*>(receiver.object)
-                                                     : Py_TYPE(receiver.object);
+  PyTypeObject* type =
+      PyType_Check(receiver.object) ? reinterpret_cast<PyTypeObject*>(receiver.object) : Py_TYPE(receiver.object);
   r.class_facts(type).strict = true;
   if (!PyType_Check(receiver.object)) r.guard_type(receiver.object);
   if (PyMethod_Check(result)) {
-    Value self = PyMethod_GET_SELF(result) == receiver.object ? receiver : Value::fact(r.hold(PyMethod_GET_SELF(result)));
+    Value self =
+        PyMethod_GET_SELF(result) == receiver.object ? receiver : Value::fact(r.hold(PyMethod_GET_SELF(result)));
     return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), self);
   }
   if (PyCFunction_Check(result) || Py_TYPE(result) == &_PyMethodWrapper_Type) {
@@ -285,8 +322,19 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       guard_type(owner.object);
       look_up(type, name);
       return slot_value(*this, owner, name, pending.found, result);
-    case Access::Class:
-      return found_on_class(*this, owner, name, pending.found, result);
+    case Access::InstanceDict:
+      guard_type(owner.object);
+      look_up(type, name);
+      if (!PyDict_CheckExact(result)) break;
+      return instance_dict(owner, result);
+    case Access::TupleField: {
+      guard_type(owner.object);
+      look_up(type, name);
+      Value value = item(owner, field_of(pending.found));
+      if (value.known()) return value;
+      break;
+    }
+    case Access::Class: return found_on_class(*this, owner, name, pending.found, result);
     case Access::ClassMethod:
       guard_type(owner.object);
       no_attribute(owner, name);
@@ -316,10 +364,8 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       if (value.known()) return value;
       break;
     }
-    case Access::Type:
-      return type_value(*this, owner.object, name, result);
-    case Access::Super:
-      return super_value(*this, owner, name, result);
+    case Access::Type: return type_value(*this, owner.object, name, result);
+    case Access::Super: return super_value(*this, owner, name, result);
     case Access::Fixed:
       guard_type(owner.object);
       look_up(type, name);
@@ -331,7 +377,8 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
         if (!value.known()) stop(Reason::UnknownOrigin, "a tensor");
         return value;
       }
-      if (pending.extra.object == result && pending.extra.known()) return pending.extra;  // reported by the binding layer
+      if (pending.extra.object == result && pending.extra.known())
+        return pending.extra;  // reported by the binding layer
       if (pending.found && is_op_function(result)) return Value::fact(result);
       if (pending.found && PyCFunction_Check(result)) {
         Shadow& made = fresh(result);

@@ -21,6 +21,7 @@ bool hands_result_through(const Pending& pending) {
     case BEFORE_WITH:
     case WITH_EXCEPT_START:
       return pending.call.kind == CallSite::Function || pending.call.kind == CallSite::Instance ||
+             pending.call.kind == CallSite::NewInstance ||
              (pending.call.kind == CallSite::Model &&
               (pending.access == Access::Property || pending.access == Access::GetAttr));
     case LOAD_ATTR:
@@ -32,6 +33,21 @@ bool hands_result_through(const Pending& pending) {
     case FOR_ITER: return true;
     default: return false;
   }
+}
+
+/// The frame is that of __new__ or __init__, as the class has them.
+bool runs_for_new_instance(ShadowFrame& child, PyObject* type) {
+  static PyObject* names[] = {PyUnicode_InternFromString("__new__"), PyUnicode_InternFromString("__init__")};
+  for (PyObject* name : names) {
+    PyObject* found = _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type), name);
+    if (found && Py_TYPE(found) == &PyStaticMethod_Type) {
+      PyObject* inner = PyObject_GetAttrString(found, "__func__");
+      Py_XDECREF(inner);
+      found = inner;
+    }
+    if (found == reinterpret_cast<PyObject*>(child.callee())) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -72,7 +88,8 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   if (alive_) {
     bool positional = site.kind == CallSite::Function && site.callee == function;
     bool instance = site.kind == CallSite::Instance || site.kind == CallSite::NewInstance;
-    if (positional || (instance && caller.pending.returns.empty())) {
+    bool again = site.kind == CallSite::NewInstance && runs_for_new_instance(*child, site.callee);
+    if (positional || again || (instance && caller.pending.returns.empty())) {
       bind(*child, site);
     } else {
       bind_from_c(*child, caller);
@@ -136,7 +153,13 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   }
   std::vector<Value> positional = site.positional;
   if (site.kind == CallSite::NewInstance) {
-    Value made = by_identity(real[0]).known() ? by_identity(real[0]) : fresh(real[0]).self;
+    bool makes = real[0] == site.callee;  // __new__, else __init__
+    Value made = makes ? Value::fact(real[0]) : by_identity(real[0]);
+    if (!made.known()) {
+      Shadow& instance = fresh(real[0]);
+      instance.plain_instance = Py_TYPE(real[0])->tp_new == PyBaseObject_Type.tp_new;
+      made = instance.self;
+    }
     if (PyExceptionInstance_Check(real[0])) shadow(made).items = site.positional;  // BaseException.__new__ keeps them
     positional.insert(positional.begin(), made);
   }
@@ -216,6 +239,10 @@ void Recording::bind_from_c(ShadowFrame& child, ShadowFrame& caller) {
 }
 
 Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
+  if (object == caller.pending.found && !is_atom(object)) {  // the descriptor that the class look-up gave
+    Value known = by_identity(object);
+    return known.known() ? known : Value::fact(hold(object));
+  }
   if (is_atom(object)) return Value::fact(hold(object));
   if (Value value = by_identity(object); value.known()) return value;
   if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object)) {

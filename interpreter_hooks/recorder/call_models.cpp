@@ -19,8 +19,16 @@ const void* key_of(PyObject* callee) {
   return callee;
 }
 
+/// "list", "math" or "collections.deque".
 PyObject* holder_of(const char* where) {
   if (!std::strcmp(where, "generator")) return Py_NewRef(reinterpret_cast<PyObject*>(&PyGen_Type));
+  if (const char* dot = std::strchr(where, '.')) {
+    PyObject* module = PyImport_ImportModule(std::string(where, dot).c_str());
+    PyObject* type = module ? PyObject_GetAttrString(module, dot + 1) : nullptr;
+    Py_XDECREF(module);
+    if (!type) PyErr_Clear();
+    return type;
+  }
   PyObject* builtins = PyEval_GetBuiltins();
   PyObject* found = PyDict_GetItemString(builtins, where);
   if (found) return Py_NewRef(found);
@@ -39,7 +47,8 @@ void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* mode
 
 Table make_table() {
   Table table;
-  for (ModelList list : {object_models(), container_models(), pure_models(), control_models()}) {
+  for (ModelList list : {object_models(), sequence_models(), dict_models(), set_models(), iterator_models(),
+                         pure_models(), output_models(), control_models()}) {
     for (size_t i = 0; i < list.count; i++) {
       const CallModel& model = list.models[i];
       PyObject* holder = holder_of(model.where);
@@ -49,8 +58,8 @@ Table make_table() {
         enter(table, holder, name, &model);
         Py_DECREF(name);
       } else {
-        PyObject* dict = PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict
-                                              : PyModule_GetDict(holder);
+        PyObject* dict =
+            PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
         PyObject *name, *value;
         Py_ssize_t position = 0;
         while (PyDict_Next(dict, &position, &name, &value)) {

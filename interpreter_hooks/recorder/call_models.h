@@ -19,15 +19,39 @@ struct ModelList {
   const CallModel* models;
   size_t count;
 };
-ModelList object_models();     // calls_objects.cpp: attributes, types, super
-ModelList container_models();  // calls_containers.cpp: list, dict, tuple
-ModelList pure_models();       // calls_pure.cpp: numbers and strings, sum, sorted, iterators
-ModelList control_models();    // calls_control.cpp: generators, exceptions
+ModelList object_models();    // calls_objects.cpp: attributes, types, super
+ModelList sequence_models();  // calls_sequences.cpp: list, tuple, deque
+ModelList dict_models();      // calls_dicts.cpp: dict and its subclasses
+ModelList set_models();       // calls_sets.cpp
+ModelList iterator_models();  // calls_iterators.cpp: enumerate, zip, map, itertools
+ModelList pure_models();      // calls_pure.cpp: numbers and strings, sum, sorted
+ModelList output_models();    // calls_output.cpp: print, random numbers
+ModelList control_models();   // calls_control.cpp: generators, exceptions
 
 /// The model of a builtin function, method descriptor, slot wrapper or builtin type, or null.
 const CallModel* model_of(PyObject* callee);
 /// "list.append", "time.time": for the reasons.
 std::string callable_name(PyObject* callee);
+
+/// Says so and stops when a call has other arguments than these many positional ones.
+bool plain_arguments(Recording& r, ShadowFrame& f, size_t least, size_t most);
+/// Repeats the very method call on an outside container: for changes that need no more than the same arguments.
+void repeat_call(Recording& r, ShadowFrame& f);
+/// Says that an exception of a function of numbers and strings follows from them: they become facts.
+bool raised_by_numbers(Recording& r, ShadowFrame& f);
+/// A C callable that other C code may call without being seen: one without effects, or one that reports itself.
+bool is_harmless(PyObject* callee);
+/// Whether C code can have seen nothing but facts and tensors in a value.
+bool transparent(Recording& r, const Value& value, int depth = 0);
+/// What C code handed over, all of whose numbers are facts: numbers, objects met before, tuples of such.
+Value value_of_real(Recording& r, PyObject* object);
+/// Lets C code look at a value: numbers in it become facts, objects in it become known by identity.
+void expose(Recording& r, Value& value, int depth = 0);
+void expose_all(Recording& r, ShadowFrame& f);
+
+// Contents of one container into another (calls_dicts.cpp, calls_sets.cpp).
+void copy_entries(Recording& r, Value& source, Value& target);
+Value set_operation(Recording& r, Value& a, Value& b, Word code, PyObject* result);
 
 inline std::vector<Value>& arguments(ShadowFrame& f) { return f.pending.call.positional; }
 

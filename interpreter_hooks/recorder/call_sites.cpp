@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace terra::capture {
@@ -39,6 +40,19 @@ bool makes_plain_instances(PyTypeObject* type) {
          type->tp_new == PyBaseObject_Type.tp_new;
 }
 
+/// A Python class with a __new__ of its own, above object or tuple.
+bool has_own_new(PyTypeObject* type) {
+  static PyObject* name = interned("__new__");
+  PyObject* found = _PyType_Lookup(type, name);
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type) == &PyType_Type && found &&
+         Py_TYPE(found) == &PyStaticMethod_Type;
+}
+
+bool is_new(PyObject* callee) {
+  return PyCFunction_Check(callee) &&
+         !std::strcmp(reinterpret_cast<PyCFunctionObject*>(callee)->m_ml->ml_name, "__new__");
+}
+
 /// The slot wrapper behind a method-wrapper (what super().__init__ gives for C bases).
 PyObject* wrapped_slot(PyObject* wrapper) {
   PyObject* owner = PyObject_GetAttrString(wrapper, "__objclass__");
@@ -52,6 +66,31 @@ PyObject* wrapped_slot(PyObject* wrapper) {
 }
 
 }  // namespace
+
+PartialParts Recording::partial_parts(const Value& partial) {
+  PartialParts parts;
+  if (shadow(partial).fresh()) {
+    Shadow& made = shadow(partial);
+    parts.function = made.function;
+    parts.positional = made.items;
+    for (auto& entry : made.entries) {
+      parts.keywords.push_back(entry.key);
+      parts.keyword_values.push_back(entry.value);
+    }
+    return parts;
+  }
+  Register reg = reg_of(shadow(partial).self);
+  std::string path = shadow(partial).path;
+  parts.function = read(Op::PartialPart, reg, {0}, partial_part(partial.object, 0), path + ".func");
+  Value fixed = read(Op::PartialPart, reg, {1}, partial_part(partial.object, 1), path + ".args");
+  Value named = read(Op::PartialPart, reg, {2}, partial_part(partial.object, 2), path + ".keywords");
+  parts.positional = items(fixed);
+  for (const Value& key : elements(named)) {
+    parts.keywords.push_back(key.object);
+    parts.keyword_values.push_back(dict_item(named, key));
+  }
+  return parts;
+}
 
 void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, std::vector<Value> positional,
                           std::vector<PyObject*> keywords, std::vector<Value> keyword_values) {
@@ -99,7 +138,9 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;
   } else if (PyCFunction_Check(callee)) {
     PyObject* self = PyCFunction_GET_SELF(callee);
-    if (known && known->receiver.known()) {
+    if (is_new(callee)) {
+      insert_receiver(Value::fact(self));
+    } else if (known && known->receiver.known()) {
       insert_receiver(known->receiver);
     } else if (self && !PyModule_Check(self)) {
       insert_receiver(by_identity(self).known() ? by_identity(self) : Value::fact(self));
@@ -127,23 +168,22 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     return;
   }
   if (is_partial(callee)) {
-    Value self = shadow(callee_value).self;
-    if (find(callee)->fresh()) return stop(Reason::UnmodelledCall, "functools.partial made inside");
-    Register reg = reg_of(self);
-    std::string path = find(callee)->path;
-    Value function = read(Op::PartialPart, reg, {0}, partial_part(callee, 0), path + ".func");
-    Value fixed = read(Op::PartialPart, reg, {1}, partial_part(callee, 1), path + ".args");
-    Value named = read(Op::PartialPart, reg, {2}, partial_part(callee, 2), path + ".keywords");
-    std::vector<Value> all = items(fixed);
-    all.insert(all.end(), site.positional.begin(), site.positional.end());
-    know_keys(named);
-    std::vector<PyObject*> names = site.keywords;
-    std::vector<Value> values = site.keyword_values;
-    for (auto& entry : shadow(named).entries) names.insert(names.begin(), entry.key);
-    for (size_t i = 0, n = shadow(named).entries.size(); i < n; i++) {
-      values.insert(values.begin(), dict_item(named, shadow(named).entries[i].key));
+    PartialParts parts = partial_parts(callee_value);
+    if (!alive_) return;
+    parts.positional.insert(parts.positional.end(), site.positional.begin(), site.positional.end());
+    std::vector<PyObject*> names;
+    std::vector<Value> values;
+    for (size_t i = 0; i < parts.keywords.size(); i++) {
+      bool overridden = std::any_of(site.keywords.begin(), site.keywords.end(),
+                                    [&](PyObject* name) { return same_key(name, parts.keywords[i]); });
+      if (overridden) continue;
+      names.push_back(parts.keywords[i]);
+      values.push_back(parts.keyword_values[i]);
     }
-    return open_call(f, function.object, function, std::move(all), std::move(names), std::move(values));
+    names.insert(names.end(), site.keywords.begin(), site.keywords.end());
+    values.insert(values.end(), site.keyword_values.begin(), site.keyword_values.end());
+    return open_call(f, parts.function.object, parts.function, std::move(parts.positional), std::move(names),
+                     std::move(values));
   }
   if (PyType_Check(callee)) {
     auto* type = reinterpret_cast<PyTypeObject*>(callee);
@@ -158,6 +198,10 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       look_up(type, init);
       class_facts(type);
       if (Py_TYPE(type) != &PyType_Type) look_up(Py_TYPE(type), call);  // ABCMeta
+    } else if (has_own_new(type)) {
+      site.kind = CallSite::NewInstance;
+      look_up(type, init);
+      look_up(type, interned("__new__"));
     }
     return;
   }
@@ -207,7 +251,8 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       if (Shadow* known = find(result)) return known->self;
       if (reinterpret_cast<PyObject*>(Py_TYPE(result)) != site.callee) break;
       Shadow& made = fresh(result);
-      made.items = site.positional;
+      made.plain_instance = Py_TYPE(result)->tp_new == PyBaseObject_Type.tp_new;
+      if (!made.plain_instance) made.items = site.positional;
       return made.self;
     }
     case CallSite::Model: return site.model->after(*this, f, result);
@@ -220,10 +265,10 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
         for (Value& value : site.positional) pin_deep(value);
         return Value::fact(hold(result));
       }
-      if (PyList_CheckExact(result) || PyTuple_CheckExact(result)) {
+      if (PyList_CheckExact(result) || is_tuple(result)) {
         std::vector<Value> all;
         for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {
-          PyObject* item = PyList_CheckExact(result) ? PyList_GET_ITEM(result, i) : PyTuple_GET_ITEM(result, i);
+          PyObject* item = real_item(result, i);
           all.push_back(item == Py_None ? Value::fact(item) : by_identity(item));
           if (!all.back().known()) stop(Reason::UnmodelledCall, callable_name(site.callee));
         }

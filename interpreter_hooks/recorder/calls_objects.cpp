@@ -1,8 +1,11 @@
 // C callables that look at objects: types, attributes, super.
+#include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+
+#include <structmember.h>
 
 namespace terra::capture {
 
@@ -91,24 +94,65 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 
+/// object.__setattr__ puts it into the instance, whatever the class does with assignments.
+bool can_store_plainly(PyObject* owner, PyObject* name) {
+  if (is_tensor(owner) || is_module(owner) || PyType_Check(owner) || PyModule_CheckExact(owner)) return false;
+  PyObject* found = _PyType_Lookup(Py_TYPE(owner), name);
+  if (!found || !Py_TYPE(found)->tp_descr_set) return true;
+  return Py_TYPE(found) == &PyMemberDescr_Type &&
+         reinterpret_cast<PyMemberDescrObject*>(found)->d_member->type == T_OBJECT_EX;
+}
+
 void begin_setattr(Recording& r, ShadowFrame& f) {
   PyObject* name = nullptr;
   if (arguments(f).size() != 3 || !constant_name(r, f, &name)) return;
   f.pending.extra = Value::fact(name);
   PyObject* owner = arguments(f)[0].object;
   bool written_in_c = f.pending.call.callee == PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__setattr__");
-  bool plain = r.can_store_attribute(owner, name) ||
-               (written_in_c && !(_PyType_Lookup(Py_TYPE(owner), name)) && !is_tensor(owner));
+  bool plain = r.can_store_attribute(owner, name) || (written_in_c && can_store_plainly(owner, name));
   if (!plain) r.stop(Reason::UnmodelledAttribute, std::string("setattr of ") + PyUnicode_AsUTF8(name));
-  // An object with __setattr__ of its own is stored to by the effect program through object.__setattr__ as well.
-  if (written_in_c && Py_TYPE(owner)->tp_setattro != PyObject_GenericSetAttr) {
-    r.stop(Reason::UnmodelledAttribute, "object.__setattr__ past a __setattr__ of the class");
-  }
 }
 Value end_setattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
-  r.store_attribute(in[0], f.pending.extra.object, in[2]);
+  bool past_class = Py_TYPE(in[0].object)->tp_setattro != PyObject_GenericSetAttr &&
+                    !PyModule_CheckExact(in[0].object) && !PyType_Check(in[0].object) && !is_module(in[0].object);
+  r.store_attribute(in[0], f.pending.extra.object, in[2],
+                    past_class ? Effect::SetPlainAttribute : Effect::SetAttribute);
   return Value::fact(result);
+}
+
+void begin_delattr(Recording& r, ShadowFrame& f) {
+  PyObject* name = nullptr;
+  if (arguments(f).size() != 2 || !constant_name(r, f, &name)) return r.stop(Reason::UnmodelledCall, "delattr");
+  Value& owner = arguments(f)[0];
+  f.pending.access = r.access_of(owner, name, &f.pending.found);
+  f.pending.extra = Value::fact(name);
+  bool plain = f.pending.access == Access::Instance && r.can_store_attribute(owner.object, name);
+  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("delattr of ") + PyUnicode_AsUTF8(name));
+  r.attribute(f, owner, name, terra_instance_attribute(owner.object, name));  // that it is there is a fact
+}
+Value end_delattr(Recording& r, ShadowFrame& f, PyObject* result) {
+  r.delete_attribute(arguments(f)[0], f.pending.extra.object);
+  return Value::fact(result);
+}
+
+void begin_vars(Recording& r, ShadowFrame& f) {
+  static PyObject* dict = PyUnicode_InternFromString("__dict__");
+  if (arguments(f).size() != 1) return r.stop(Reason::UnmodelledCall, "vars() of the frame");
+  f.pending.access = r.access_of(arguments(f)[0], dict, &f.pending.found);
+  if (f.pending.access != Access::InstanceDict) r.stop(Reason::UnmodelledCall, "vars of this object");
+}
+Value end_vars(Recording& r, ShadowFrame& f, PyObject* result) {
+  r.guard_type(arguments(f)[0].object);
+  return r.instance_dict(arguments(f)[0], result);
+}
+
+Value end_namespace(Recording& r, ShadowFrame& f, PyObject* result) {
+  Value made = r.fresh(result).self;
+  for (size_t i = 0; i < f.pending.call.keywords.size(); i++) {
+    r.store_attribute(made, r.interned_name(f.pending.call.keywords[i]), f.pending.call.keyword_values[i]);
+  }
+  return made;
 }
 
 // ---- super, object ----
@@ -135,7 +179,61 @@ Value end_super(Recording& r, ShadowFrame& f, PyObject* result) {
 
 Value end_nothing(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
 
+/// object.__new__(cls), tuple.__new__(cls, items): the first argument is the type whose __new__ it is.
+void begin_new(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() < 2 || !PyType_Check(in[1].object)) return r.stop(Reason::UnmodelledCall, "__new__");
+  r.pin(in[1]);
+  if (in.size() > 2 && is_sequence(in[2].object)) r.items(in[2]);
+}
+Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  if (reinterpret_cast<PyObject*>(Py_TYPE(result)) != in[1].object) r.stop(Reason::UnmodelledCall, "__new__");
+  if (in[0].object == reinterpret_cast<PyObject*>(&PyBaseObject_Type)) {
+    Shadow& made = r.fresh(result);
+    made.plain_instance = true;
+    return made.self;
+  }
+  if (in[0].object == reinterpret_cast<PyObject*>(&PyTuple_Type)) {
+    if (in.size() < 3) return r.make_sequence(result, {});
+    PyObject* produced = PySequence_Tuple(result);
+    std::vector<Value> items = r.drain(f, in[2], produced);
+    r.hold(produced);
+    Py_DECREF(produced);
+    return r.make_sequence(result, std::move(items));
+  }
+  r.stop(Reason::UnmodelledCall, callable_name(in[0].object) + ".__new__");
+  return {};
+}
+
+/// functools.partial; of another one it takes over the parts.
+Value end_partial(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  PartialParts parts{in[0], {}, {}, {}};
+  if (is_partial(in[0].object)) parts = r.partial_parts(in[0]);
+  if (!r.alive()) return {};
+  Value self = r.fresh(result).self;
+  Shadow& made = *r.find(result);
+  made.function = parts.function;
+  made.items = parts.positional;
+  made.items.insert(made.items.end(), in.begin() + 1, in.end());
+  auto add = [&](PyObject* name, const Value& value) {
+    if (Shadow::Entry* known = r.entry(made, name)) {
+      known->value = value;
+    } else {
+      made.entries.push_back({r.hold(name), value, {}});
+    }
+  };
+  for (size_t i = 0; i < parts.keywords.size(); i++) add(parts.keywords[i], parts.keyword_values[i]);
+  for (size_t i = 0; i < f.pending.call.keywords.size(); i++) {
+    add(f.pending.call.keywords[i], f.pending.call.keyword_values[i]);
+  }
+  return self;
+}
+
 constexpr CallModel models[] = {
+    {"object", "__new__", begin_new, end_new},
+    {"functools", "partial", nullptr, end_partial},
     {"builtins", "isinstance", look_at_type, fact_result},
     {"builtins", "issubclass", look_at_type, fact_result},
     {"builtins", "callable", look_at_type, fact_result},
@@ -144,6 +242,9 @@ constexpr CallModel models[] = {
     {"builtins", "hasattr", begin_getattr, end_hasattr},
     {"builtins", "setattr", begin_setattr, end_setattr},
     {"object", "__setattr__", begin_setattr, end_setattr},
+    {"builtins", "delattr", begin_delattr, end_delattr},
+    {"builtins", "vars", begin_vars, end_vars},
+    {"types", "SimpleNamespace", nullptr, end_namespace},
     {"object", "__init__", nullptr, end_nothing},
     {"builtins", "super", nullptr, end_super},
 };

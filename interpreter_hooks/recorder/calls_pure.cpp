@@ -4,6 +4,8 @@
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 
 namespace terra::capture {
@@ -24,29 +26,7 @@ std::vector<Value> everything(ShadowFrame& f) {
   return all;
 }
 
-/// Lets C code look at a value: numbers in it become facts, objects in it become known by identity.
-void expose(Recording& r, Value& value, int depth = 0) {
-  r.pin(value);
-  PyObject* object = value.object;
-  if (!value.known() || depth > 4 || is_atom(object)) return;
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    for (Value& item : r.items(value)) expose(r, item, depth + 1);
-  } else if (PyDict_CheckExact(object)) {
-    r.read_deep(value);
-  } else if (Shadow* known = r.find(object); known && known->iterator) {
-    auto children = known->iterator->children;
-    for (Value& child : children) expose(r, child, depth + 1);
-    PyObject* base = known->iterator->base;
-    if (base && base != object) {
-      Value value_of_base = r.by_identity(base);
-      if (value_of_base.known()) expose(r, value_of_base, depth + 1);
-    }
-  }
-}
-void expose_all(Recording& r, ShadowFrame& f) {
-  for (Value& value : arguments(f)) expose(r, value);
-  for (Value& value : f.pending.call.keyword_values) expose(r, value);
-}
+}  // namespace
 
 /// An exception of a function of numbers and strings: they become facts.
 bool raised_by_numbers(Recording& r, ShadowFrame& f) {
@@ -62,12 +42,20 @@ bool is_harmless(PyObject* callee) {
   const CallModel* model = model_of(callee);
   return model && model->raised == raised_by_numbers;
 }
+namespace {
+/// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods.
+bool is_plain_object(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  while (type && is_changeable(type)) type = type->tp_base;
+  return type == &PyBaseObject_Type && Py_TYPE(object) != &PyBaseObject_Type;
+}
 bool is_c_callable(PyObject* object) {
   return PyCFunction_Check(object) || Py_TYPE(object) == &PyMethodDescr_Type || PyType_Check(object);
 }
+}  // namespace
 
 /// Whether C code can have seen nothing but facts and tensors in a value.
-bool transparent(Recording& r, const Value& value, int depth = 0) {
+bool transparent(Recording& r, const Value& value, int depth) {
   if (!value.known() || depth > 4) return false;
   PyObject* object = value.object;
   if (value.is_fact() && is_c_callable(object)) return is_harmless(object);
@@ -81,13 +69,19 @@ bool transparent(Recording& r, const Value& value, int depth = 0) {
     auto& children = known->iterator->children;
     return std::all_of(children.begin(), children.end(), [&](Value& v) { return transparent(r, v, depth + 1); });
   }
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
-    return std::all_of(known->items.begin(), known->items.end(), [&](Value& v) {
-      return v.known() && (is_atom(v.object) || transparent(r, v, depth + 1));
-    });
+  if (is_plain_object(object)) {  // handed on; what else C code does with it is done by methods of its class
+    r.class_facts(Py_TYPE(object)).strict = true;
+    return true;
   }
-  return PyDict_CheckExact(object) && known->keys_known;
+  if (is_set(object)) return known->keys_known;
+  if (is_sequence(object)) {
+    return std::all_of(known->items.begin(), known->items.end(),
+                       [&](Value& v) { return v.known() && (is_atom(v.object) || transparent(r, v, depth + 1)); });
+  }
+  return is_dict(object) && known->keys_known;
 }
+
+namespace {
 
 // ---- pure functions of numbers and strings ----
 
@@ -111,7 +105,8 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
       words.insert(words.begin(), word_of(r.file().keep(f.pending.call.callee)));
       // A bound C function (m.sqrt) is called as it is; methods of str are called through their descriptor.
       PyObject* callee = f.pending.call.callee;
-      bool bound = PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
+      bool bound =
+          PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
       if (!bound) return r.host(Op::Call, no_register, no_register, words, result, all);
     }
     for (Value& value : all) r.pin(value);
@@ -149,20 +144,69 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(r.hold(result));
 }
 
+Value end_divmod(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  if (in.size() != 2 || !is_number(in[0].object) || !is_number(in[1].object) || all_facts(in))
+    return end_pure(r, f, result);
+  Register a = r.reg_of(in[0]), b = r.reg_of(in[1]);
+  Value quotient = r.host(Op::Binary, a, b, {NB_FLOOR_DIVIDE}, PyTuple_GET_ITEM(result, 0), in);
+  Value rest = r.host(Op::Binary, a, b, {NB_REMAINDER}, PyTuple_GET_ITEM(result, 1), in);
+  return r.make_sequence(result, {quotient, rest});
+}
+
+/// Operators as functions: of numbers and tensors.
+void begin_operator(Recording& r, ShadowFrame& f) {
+  for (Value& value : arguments(f)) {
+    if (is_atom(value.object) || is_tensor(value.object)) continue;
+    r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee) + " of a " + Py_TYPE(value.object)->tp_name);
+  }
+}
+Value end_operator(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (is_tensor(result)) return r.by_identity(result);
+  if (f.pending.reported && !(f.pending.extra.known() && f.pending.extra.object == result)) {
+    r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee));
+  }
+  return end_pure(r, f, result);
+}
+void begin_getitem(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() != 2) return;
+  if (is_sequence(in[0].object) && PyLong_Check(in[1].object)) {
+    r.pin(in[1]);
+    f.pending.extra = r.item(in[0], PyLong_AsSsize_t(in[1].object));
+  } else if (PyDict_CheckExact(in[0].object) && r.prepare_key(in[1])) {
+    f.pending.extra = r.dict_item(in[0], in[1]);
+  } else {
+    r.stop(Reason::UnmodelledCall, "operator.getitem of this");
+  }
+}
+Value end_getitem(Recording&, ShadowFrame& f, PyObject*) { return f.pending.extra; }
+
+/// An itemgetter of facts is one itself: nothing can change it.
+Value end_itemgetter(Recording& r, ShadowFrame& f, PyObject* result) {
+  for (Value& value : arguments(f)) {
+    r.pin(value);
+    if (!is_atom(value.object)) r.stop(Reason::UnmodelledCall, "operator.itemgetter of objects");
+  }
+  return Value::fact(r.hold(result));
+}
+
 void begin_len(Recording& r, ShadowFrame& f) {
   Value& value = arguments(f)[0];
   PyObject* object = value.object;
   if (is_sequence(object)) r.know_length(value);
-  if (PyDict_CheckExact(object)) r.know_keys(value);
+  if (is_dict(object) || is_set(object)) r.know_keys(value);
+  if (Shadow* known = r.find(object); known && known->iterator && known->iterator->base) {  // len(d.items())
+    Value base = r.shadow(Value::fact(known->iterator->base)).self;
+    if (is_dict(base.object)) r.know_keys(base);
+  }
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
   if (is_tensor(object) && f.pending.extra.known()) return f.pending.extra;
-  bool walked = is_sequence(object) || PyDict_CheckExact(object);
-  if (walked) return Value::fact(r.hold(result));
-  if (Shadow* known = r.find(object); known && known->fresh() && PyAnySet_CheckExact(object)) {
-    return Value::fact(r.hold(result));
-  }
+  bool walked = is_sequence(object) || is_dict(object) || is_set(object) || PyDictKeys_Check(object) ||
+                PyDictItems_Check(object) || PyDictValues_Check(object);
+  if (walked || is_tensor(object)) return Value::fact(r.hold(result));
   return end_pure(r, f, result);
 }
 
@@ -170,6 +214,9 @@ Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
 
 Value end_walk(Recording& r, ShadowFrame& f, PyObject* result) {
   f.pending.used_returns = true;
+  if (PyBool_Check(result)) {  // any and all look at the truth of what generators yield
+    for (Value& value : f.pending.returns) r.truth(value);
+  }
   if (f.pending.extra.known() && f.pending.extra.object == result) return f.pending.extra;
   if (Value met = r.by_identity(result); met.known()) return met;  // a tensor, or one of the items
   std::vector<Value> all = everything(f);
@@ -206,79 +253,10 @@ Value end_extremum(Recording& r, ShadowFrame& f, PyObject* result) {
   return all_atoms(everything(f)) ? end_pure(r, f, result) : end_walk(r, f, result);
 }
 
-// ---- iterators ----
-
-Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
-  auto& in = arguments(f);
-  for (Value& value : everything(f)) r.pin(value);
-  Value child = r.iterate(in[0], nullptr);
-  Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
-  r.set_children(result, {child});
-  return made;
-}
-Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (!f.pending.call.keywords.empty()) r.stop(Reason::UnmodelledCall, "zip(strict=)");
-  std::vector<Value> children;
-  for (Value& value : arguments(f)) children.push_back(r.iterate(value, nullptr));
-  Value made = r.make_iterator(result, Iterator::Zip, nullptr);
-  r.set_children(result, std::move(children));
-  return made;
-}
-Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
-  Value& value = arguments(f)[0];
-  if (PyRange_Check(value.object)) {
-    r.pin(value);
-    return r.make_iterator(result, Iterator::Facts, nullptr);
-  }
-  if (!PyList_CheckExact(value.object) && !PyTuple_CheckExact(value.object)) {
-    r.stop(Reason::UnmodelledIteration, "reversed");
-    return {};
-  }
-  r.know_length(value);
-  return r.make_iterator(result, Iterator::Reversed, value.object);
-}
-Value end_range(Recording& r, ShadowFrame& f, PyObject* result) {
-  for (Value& value : arguments(f)) r.pin(value);
-  return Value::fact(r.hold(result));
-}
-Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (arguments(f).size() != 1) {
-    r.stop(Reason::UnmodelledIteration, "iter with a sentinel");
-    return {};
-  }
-  return r.iterate(arguments(f)[0], result);
-}
-/// Whether there was a next one follows from the iterator's shadow, which counts along.
-Value end_next(Recording& r, ShadowFrame& f, PyObject* result) {
-  auto& in = arguments(f);
-  if (in.size() == 1 || r.found_next(f, in[0], result, in[1].object)) return r.next(f, in[0], result);
-  f.pending.used_returns = true;
-  return in[1];
-}
-bool raised_by_next(Recording& r, ShadowFrame& f) {
-  Shadow* known = r.find(arguments(f)[0].object);
-  return (known && known->iterator) || f.pending.child_raised;
-}
 bool raised_below_walk(Recording& r, ShadowFrame& f) {
   if (!f.pending.child_raised) return raised_by_numbers(r, f);
   std::vector<Value> all = everything(f);
   return std::all_of(all.begin(), all.end(), [&](Value& v) { return is_atom(v.object) || transparent(r, v); });
-}
-
-/// map and filter: the function is the program's own, or does nothing but compute; what they walk over is known.
-template <Iterator::Kind kind>
-Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
-  auto& in = arguments(f);
-  PyObject* function = in[0].object;
-  if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
-    r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
-  }
-  for (size_t i = 1; i < in.size() && r.alive(); i++) {
-    if (!transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);
-  }
-  Value made = r.make_iterator(result, kind, nullptr);
-  r.set_children(result, arguments(f));
-  return made;
 }
 
 constexpr CallModel models[] = {
@@ -286,7 +264,7 @@ constexpr CallModel models[] = {
     {"builtins", "abs", nullptr, end_pure, raised_by_numbers},
     {"builtins", "round", nullptr, end_pure, raised_by_numbers},
     {"builtins", "pow", nullptr, end_pure, raised_by_numbers},
-    {"builtins", "divmod", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "divmod", nullptr, end_divmod, raised_by_numbers},
     {"builtins", "ord", nullptr, end_pure, raised_by_numbers},
     {"builtins", "chr", nullptr, end_pure, raised_by_numbers},
     {"builtins", "int", nullptr, end_pure, raised_by_numbers},
@@ -296,6 +274,32 @@ constexpr CallModel models[] = {
     {"builtins", "repr", nullptr, end_pure, raised_by_numbers},
     {"builtins", "format", nullptr, end_pure, raised_by_numbers},
     {"builtins", "slice", nullptr, end_pure, raised_by_numbers},
+    {"_operator", "getitem", begin_getitem, end_getitem},
+    {"operator", "itemgetter", nullptr, end_itemgetter},
+    {"_operator", "abs", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "add", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "and_", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "eq", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "floordiv", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "ge", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "gt", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "index", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "inv", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "invert", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "le", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "lt", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "matmul", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "mod", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "mul", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "ne", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "neg", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "not_", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "or_", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "pos", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "sub", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "truediv", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "truth", begin_operator, end_operator, raised_by_numbers},
+    {"_operator", "xor", begin_operator, end_operator, raised_by_numbers},
     {"builtins", "sum", expose_all, end_walk, raised_below_walk},
     {"builtins", "min", begin_extremum, end_extremum, raised_below_walk},
     {"builtins", "max", begin_extremum, end_extremum, raised_below_walk},
@@ -303,14 +307,6 @@ constexpr CallModel models[] = {
     {"builtins", "all", expose_all, end_walk, raised_below_walk},
     {"builtins", "sorted", begin_sorted, end_walk, raised_below_walk},
     {"_functools", "reduce", expose_all, end_walk, raised_below_walk},
-    {"builtins", "enumerate", nullptr, end_enumerate},
-    {"builtins", "zip", nullptr, end_zip},
-    {"builtins", "reversed", nullptr, end_reversed},
-    {"builtins", "range", nullptr, end_range},
-    {"builtins", "iter", nullptr, end_iter},
-    {"builtins", "next", nullptr, end_next, raised_by_next},
-    {"builtins", "map", expose_all, end_map<Iterator::Mapped>},
-    {"builtins", "filter", expose_all, end_map<Iterator::Filtered>},
     {"math", nullptr, nullptr, end_pure, raised_by_numbers},
     {"str", "join", expose_all, end_walk, raised_below_walk},
     {"str", nullptr, nullptr, end_pure, raised_by_numbers},

@@ -1,4 +1,4 @@
-// Lists, tuples, dicts and cells: what was read, what the frame changed, and the guards that make it a fact.
+// Lists, tuples, deques and cells: what was read, what the frame changed, and the guards that make it a fact.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -9,34 +9,23 @@ namespace terra::capture {
 
 namespace {
 
-PyObject* real_item(PyObject* sequence, Py_ssize_t index) {
-  return PyList_CheckExact(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index);
-}
-
-/// Hash and equality of the object are its address.
-bool found_by_identity(PyObject* key) {
-  PyTypeObject* type = Py_TYPE(key);
-  return is_plain_tensor(key) ||
-         (type->tp_hash == PyBaseObject_Type.tp_hash && type->tp_richcompare == PyBaseObject_Type.tp_richcompare);
-}
-
-bool contains_key(const std::vector<PyObject*>& keys, PyObject* key) {
-  return std::any_of(keys.begin(), keys.end(), [&](PyObject* k) { return same_value(k, key); });
+/// What a subclass written in Python would have to override to be accessed differently.
+void guard_class(Recording& r, PyObject* sequence) {
+  static PyObject* names[] = {PyUnicode_InternFromString("__getitem__"), PyUnicode_InternFromString("__iter__"),
+                              PyUnicode_InternFromString("__len__"), PyUnicode_InternFromString("__contains__")};
+  if (!is_changeable(Py_TYPE(sequence))) return;
+  r.guard_type(sequence);
+  for (PyObject* name : names) r.look_up(Py_TYPE(sequence), name);
 }
 
 }  // namespace
-
-bool is_sequence(PyObject* object) {
-  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || is_size(object);
-}
-
-// ---- lists and tuples ----
 
 /// The length before the frame began is a fact from here on. The real list may hold what the frame appended already.
 void Recording::know_length(Value& sequence) {
   Shadow& known = shadow(sequence);
   if (known.length_known) return;
   known.length_known = true;
+  guard_class(*this, sequence.object);
   Py_ssize_t length = Py_SIZE(sequence.object) - static_cast<Py_ssize_t>(known.appended.size());
   bool constant = known.self.is_fact() && PyTuple_Check(sequence.object);
   if (!constant) guard(Op::Length, reg_of(known.self), {static_cast<Word>(length)});
@@ -95,109 +84,15 @@ Value Recording::make_sequence(PyObject* object, std::vector<Value> items) {
   return made.self;
 }
 
-// ---- dicts ----
-
-Shadow::Entry* Recording::entry(Shadow& dict, PyObject* key) {
-  for (auto& entry : dict.entries) {
-    if (same_value(entry.key, key)) return &entry;
+Value Recording::snapshot(Value& sequence) {
+  std::vector<Value> now = items(sequence);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(now.size()));
+  for (size_t i = 0; i < now.size(); i++) {
+    PyTuple_SET_ITEM(tuple, i, Py_NewRef(now[i].object ? now[i].object : Py_None));
   }
-  return nullptr;
-}
-
-/// The keys before the frame began, in order, are a fact from here on.
-void Recording::know_keys(Value& dict) {
-  Shadow& known = shadow(dict);
-  if (known.keys_known) return;
-  known.keys_known = true;
-  if (known.order_lost) return stop(Reason::UnmodelledContainer, "the keys of a dict after a deletion");
-  std::vector<PyObject*> before;
-  std::vector<Shadow::Entry> all;
-  PyObject *key, *value;
-  Py_ssize_t position = 0;
-  while (PyDict_Next(dict.object, &position, &key, &value)) {
-    if (!is_atom(key)) return stop(Reason::UnmodelledContainer, "a dict with keys that are objects");
-    if (!contains_key(known.inserted, key)) before.push_back(key);
-    Shadow::Entry* seen = entry(known, key);
-    all.push_back({hold(key), seen ? seen->value : Value()});
-  }
-  PyObject* keys = PyTuple_New(before.size());
-  for (size_t i = 0; i < before.size(); i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(before[i]));
-  guard(Op::Keys, reg_of(known.self), {word_of(file().keep(keys))});
-  Py_DECREF(keys);
-  known.entries = std::move(all);
-}
-
-/// The value under a key that is an object from outside; that there is none is not modelled.
-Value Recording::object_item(Value& dict, PyObject* key) {
-  Shadow* holder = find(key);
-  PyObject* object = PyDict_GetItemWithError(dict.object, key);
-  if (!holder || holder->fresh() || !object) {
-    PyErr_Clear();
-    stop(Reason::UnmodelledContainer, "a dict key that is an object");
-    return {};
-  }
-  Shadow& known = shadow(dict);
-  std::string path = known.path + "[" + holder->path + "]";
-  Register base = reg_of(known.self), key_reg = reg_of(holder->self);
-  Register reg = new_register(path, false, false);
-  if (alive_) entry_->entry.emit(Op::KeyOf, reg, base, key_reg);
-  Value value = classify(reg, object, path);
-  shadow(dict).entries.push_back({hold(key), value});
-  return value;
-}
-
-/// The value under a key that the frame sees now; Unknown when there is none (a fact as well).
-Value Recording::dict_item(Value& dict, PyObject* key) {
-  if (!is_atom(key) && !found_by_identity(key)) {
-    stop(Reason::UnmodelledContainer, std::string("a dict key that is a ") + Py_TYPE(key)->tp_name);
-    return {};
-  }
-  Shadow& known = shadow(dict);
-  Shadow::Entry* seen = entry(known, key);
-  if (seen && seen->value.known()) return seen->value;
-  if (!is_atom(key)) return object_item(dict, key);
-  if (known.fresh() || contains_key(known.missing, key)) return {};
-  PyObject* object = PyDict_GetItemWithError(dict.object, key);
-  if (!object) {
-    PyErr_Clear();
-    known.missing.push_back(hold(key));
-    if (!known.keys_known) guard(Op::NoKey, reg_of(known.self), {word_of(file().keep(key))});
-    return {};
-  }
-  Value value = read(Op::Key, reg_of(known.self), {word_of(file().keep(key))}, object,
-                     known.named ? known.path + "." + PyUnicode_AsUTF8(key) : known.path + "[" + short_text(key) + "]");
-  Shadow& after = shadow(dict);
-  if (Shadow::Entry* place = entry(after, key)) {
-    place->value = value;
-  } else {
-    after.entries.push_back({hold(key), value});
-  }
-  return value;
-}
-
-void Recording::dict_store(Value& dict, PyObject* key, Value value, bool was_there) {
-  Shadow& known = shadow(dict);
-  std::erase_if(known.missing, [&](PyObject* k) { return same_value(k, key); });
-  if (Shadow::Entry* place = entry(known, key)) {
-    place->value = value;
-  } else {
-    known.entries.push_back({hold(key), value});
-  }
-  if (known.fresh()) return;
-  if (!was_there) known.inserted.push_back(hold(key));
-  known.written = true;
-  write({Effect::SetItem, known.self, hold(key), value, {}, known.path + "[" + short_text(key) + "]"});
-}
-
-void Recording::dict_delete(Value& dict, PyObject* key) {
-  Shadow& known = shadow(dict);
-  std::erase_if(known.entries, [&](auto& entry) { return same_value(entry.key, key); });
-  std::erase_if(known.inserted, [&](PyObject* k) { return same_value(k, key); });
-  if (known.fresh()) return;
-  known.missing.push_back(hold(key));
-  if (!known.keys_known) known.order_lost = true;
-  known.written = true;
-  write({Effect::DeleteItem, known.self, hold(key), {}, {}, ""});
+  Value made = make_sequence(tuple, std::move(now));
+  Py_DECREF(tuple);
+  return made;
 }
 
 // ---- cells ----

@@ -59,7 +59,7 @@ struct Entry {
   /// The merged paths of its region that this entry is one of, or null, and its number there.
   std::shared_ptr<Paths> paths;
   uint32_t path = 0;
-  bool merges = true;  ///< no attempt to merge it with others has failed
+  bool merges = true;  ///< it may be merged with others, and no attempt has failed
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;

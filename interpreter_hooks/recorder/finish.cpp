@@ -12,96 +12,8 @@ namespace terra::capture {
 
 namespace {
 
-/// What a bound method of a C type was made from (borrowed), or null.
-PyObject* descriptor_of(PyObject* method) {
-  PyObject* self = PyCFunction_GET_SELF(method);
-  if (!self || PyModule_Check(self) || PyType_Check(self)) return nullptr;
-  PyObject* name = PyUnicode_InternFromString(reinterpret_cast<PyCFunctionObject*>(method)->m_ml->ml_name);
-  PyObject* found = name ? _PyType_Lookup(Py_TYPE(self), name) : nullptr;
-  Py_XDECREF(name);
-  bool same = found && Py_TYPE(found) == &PyMethodDescr_Type &&
-              reinterpret_cast<PyMethodDescrObject*>(found)->d_method == reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
-  return same ? found : nullptr;
-}
-
-}  // namespace
-
-/// Builds a fresh object in the effect program, once, from its final contents. Tensors become outputs of the graph.
-Register Recording::materialise(Shadow& shadow) {
-  PyObject* object = shadow.self.object;
-  const std::string type = Py_TYPE(object)->tp_name;
-  if (is_tensor(object)) {
-    Register reg = trace_->output(shadow);
-    shadow.self = Value::dynamic(reg, object);
-    return reg;
-  }
-  if (!materialising_ || shadow.being_made) {
-    stop(Reason::FreshEscapes, type);
-    return -1;
-  }
-  if (shadow.iterator) {
-    Register reg = materialise_iterator(*shadow.iterator, object);
-    shadow.self = Value::dynamic(reg, object);
-    return reg;
-  }
-  shadow.being_made = true;
-  Effect effect = Effect::MakeTuple;
-  std::vector<Register> parts;
-  std::vector<Word> words;
-  Register a = no_register, b = no_register;
-  auto constant = [&](PyObject* key) { return reg_of(Value::fact(key)); };
-  if (is_sequence(object)) {
-    effect = PyList_CheckExact(object) ? Effect::MakeList : is_size(object) ? Effect::MakeSize : Effect::MakeTuple;
-    for (const Value& item : shadow.items) parts.push_back(reg_of(item));
-  } else if (PyDict_CheckExact(object)) {
-    effect = Effect::MakeDict;
-    for (auto& entry : shadow.entries) {
-      parts.push_back(constant(entry.key));
-      parts.push_back(reg_of(entry.value));
-    }
-  } else if (PyMethod_Check(object)) {
-    effect = Effect::MakeMethod;
-    a = reg_of(shadow.function);
-    b = reg_of(shadow.receiver);
-  } else if (PyCFunction_Check(object) && shadow.receiver.known() && descriptor_of(object)) {
-    effect = Effect::MakeBound;
-    a = constant(descriptor_of(object));
-    b = reg_of(shadow.receiver);
-  } else if (PyCell_Check(object)) {
-    effect = Effect::MakeCell;
-    if (shadow.content.known()) a = reg_of(shadow.content);
-  } else if ((Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && !PyFunction_Check(object) &&
-             Py_TYPE(object)->tp_new == PyBaseObject_Type.tp_new && shadow.items.empty()) {
-    effect = Effect::MakeObject;
-    words.push_back(word_of(file().keep(Py_TYPE(object))));
-    class_facts(Py_TYPE(object));
-    for (PyObject* name : shadow.order) {
-      if (!shadow.attributes[name].known()) continue;
-      parts.push_back(constant(name));
-      parts.push_back(reg_of(shadow.attributes[name]));
-    }
-  } else {
-    stop(Reason::FreshEscapes, type);
-    return -1;
-  }
-  shadow.being_made = false;
-  if (!alive_) return -1;
-  if (parts.size() > 900) {
-    stop(Reason::TooLong, "a container that leaves the frame");
-    return -1;
-  }
-  for (Word word : pack(parts)) words.push_back(word);
-  Register reg = new_register("new " + type, true, true);
-  entry_->effects.emit(effect, reg, a, b, words);
-  shadow.self = Value::dynamic(reg, object);
-  return reg;
-}
-
-namespace {
-
 bool same_place(const Write& a, const Write& b) {
-  return a.target.object == b.target.object &&
-         (a.name == b.name || (a.name && b.name && same_value(a.name, b.name)));
+  return a.target.object == b.target.object && (a.name == b.name || (a.name && b.name && same_key(a.name, b.name)));
 }
 
 /// Sums, products and comparisons of numbers always come out; anything else has to be tried before the commit.
@@ -118,7 +30,9 @@ bool late_can_fail(const Program& late) {
 }
 
 bool is_store(const Write& write) {
-  return write.effect == Effect::SetAttribute || write.effect == Effect::SetItem || write.effect == Effect::SetCell;
+  bool slice = write.name && PySlice_Check(write.name);  // moves what other stores are about
+  return write.effect == Effect::SetAttribute || write.effect == Effect::SetPlainAttribute ||
+         (write.effect == Effect::SetItem && !slice) || write.effect == Effect::SetCell;
 }
 
 }  // namespace
@@ -176,6 +90,25 @@ void Finisher::keep_apart() {
   }
 }
 
+/// Keys that are compared by identity: as many different objects in a run as there were here.
+void Finisher::keep_keys_apart() {
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.compared.empty()) continue;
+    std::set<Register> registers;
+    auto add = [&](const Value& key) {
+      Shadow* known = r_.find(key.object);
+      if (key.is_fact() || (known && known->outside)) registers.insert(r_.reg_of(key));
+    };
+    for (const Value& key : shadow.compared) add(key);
+    for (const auto& entry : shadow.entries) {
+      if (entry.key_value.known()) add(entry.key_value);
+    }
+    if (registers.size() < 2) continue;
+    if (registers.size() > 1000) return r_.stop(Reason::TooLong, "keys to tell apart");
+    r_.guard(Op::AllDistinct, no_register, pack({registers.begin(), registers.end()}));
+  }
+}
+
 void Finisher::emit_writes() {
   EffectProgram& effects = r_.entry_->effects;
   RegisterFile& file = r_.file();
@@ -184,9 +117,13 @@ void Finisher::emit_writes() {
     Register a = r_.reg_of(write.target);
     Register b = write.value.known() ? r_.reg_of(write.value) : no_register;
     auto name = [&] { return word_of(file.keep(write.name)); };
-    auto key = [&] { return static_cast<Word>(static_cast<uint16_t>(r_.reg_of(Value::fact(write.name)))); };
+    auto key = [&] {
+      Value value = write.key.known() ? write.key : Value::fact(write.name);
+      return static_cast<Word>(static_cast<uint16_t>(r_.reg_of(value)));
+    };
     switch (write.effect) {
-      case Effect::SetAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
+      case Effect::SetAttribute:
+      case Effect::SetPlainAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
       case Effect::DeleteAttribute: effects.emit(write.effect, no_register, a, b, {name()}); break;
       case Effect::SetItem:
       case Effect::DeleteItem: effects.emit(write.effect, no_register, a, b, {key()}); break;
@@ -194,7 +131,7 @@ void Finisher::emit_writes() {
         std::vector<Register> registers;
         for (Value& value : write.arguments) registers.push_back(r_.reg_of(value));
         std::vector<Word> words = pack(registers);
-        words.insert(words.begin(), word_of(file.keep(write.name)));
+        words.insert(words.begin(), {word_of(file.keep(write.name)), word_of(file.keep(write.keywords))});
         effects.emit(write.effect, no_register, no_register, no_register, words);
         break;
       }
@@ -202,6 +139,17 @@ void Finisher::emit_writes() {
     }
   }
 }
+
+namespace {
+
+/// Paths that are merged run their entry programs one after the other; numbers can be drawn only once.
+bool draws(const Program& entry) {
+  bool found = false;
+  entry.each([&](const Word* at) { found = found || static_cast<Op>(head(at).kind) == Op::Draw; });
+  return found;
+}
+
+}  // namespace
 
 /// The gradient modes of `with` blocks that a cut frame is inside of: entered again, outermost first.
 void Finisher::enter_modes(const std::vector<Value>& leaving) {
@@ -215,7 +163,7 @@ void Finisher::enter_modes(const std::vector<Value>& leaving) {
     if (mode->fresh() && !mode->self.has_register()) make_mode(*mode);
     PyObject* enter = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__enter__");
     std::vector<Word> words = pack({r_.reg_of(r_.by_identity(object))});
-    words.insert(words.begin(), word_of(r_.file().keep(enter)));
+    words.insert(words.begin(), {word_of(r_.file().keep(enter)), Word{0}});
     Py_DECREF(enter);
     r_.entry_->effects.emit(Effect::CallMethod, no_register, no_register, no_register, words);
   }
@@ -230,7 +178,7 @@ Register Finisher::make_mode(Shadow& shadow) {
   std::vector<Register> registers;
   for (const Value& item : shadow.items) registers.push_back(r_.reg_of(item));
   std::vector<Word> words = pack(registers);
-  words.insert(words.begin(), word_of(r_.file().keep(Py_TYPE(object))));
+  words.insert(words.begin(), {word_of(r_.file().keep(Py_TYPE(object))), Word{0}});
   Register reg = r_.new_register(std::string("new ") + Py_TYPE(object)->tp_name, true, true);
   r_.entry_->effects.emit(Effect::MakeCall, reg, no_register, no_register, words);
   shadow.self = Value::dynamic(reg, object);
@@ -246,6 +194,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   r_.materialising_ = true;
   coalesce();
   keep_apart();
+  keep_keys_apart();
   emit_writes();
   if (cut) enter_modes(leaving);
   std::vector<Register> results;
@@ -257,6 +206,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   if (!r_.alive()) return nullptr;
   r_.entry_->effects.finish(std::move(results), r_.file());
   r_.entry_->late_decides = late_can_fail(r_.entry_->late);
+  if (draws(r_.entry_->entry)) r_.entry_->merges = false;
   return std::move(r_.entry_);
 }
 

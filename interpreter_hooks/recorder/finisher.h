@@ -14,6 +14,7 @@ class Finisher {
   void coalesce();
   bool overwrites_a_fact();
   void keep_apart();
+  void keep_keys_apart();
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);
   Register make_mode(Shadow& shadow);

@@ -34,6 +34,7 @@ enum class Access : uint8_t {
   None,
   Instance,     ///< the instance's own dict or inline values
   Slot,         ///< member descriptor
+  TupleField,   ///< a named item of a tuple
   Class,        ///< found by the class look-up; nothing in the instance
   ClassMethod,  ///< the same, bound to the instance or class by the descriptor protocol
   Property,     ///< a Python getter or setter runs
@@ -44,6 +45,7 @@ enum class Access : uint8_t {
   Tensor,       ///< the binding layer reports it
   Super,        ///< through super()
   Exception,    ///< a C field of an exception made inside
+  InstanceDict, ///< __dict__
   Fixed,        ///< a C getter whose result is a function of facts (__class__, __name__)
 };
 

@@ -1,6 +1,7 @@
 // Iterators: CPython advances the real one, the shadow advances beside it.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -13,7 +14,7 @@ namespace {
 
 Iterator::Kind kind_for(PyObject* object) {
   if (is_sequence(object)) return Iterator::Sequence;
-  if (PyDict_CheckExact(object)) return Iterator::Keys;
+  if (is_dict(object) || is_set(object)) return Iterator::Keys;
   return Iterator::Range;
 }
 
@@ -21,15 +22,16 @@ Iterator::Kind kind_for(PyObject* object) {
 Value dict_part(Recording& r, Iterator& iterator, PyObject* produced) {
   Value dict = r.by_identity(iterator.base);
   if (!dict.known()) dict = Value::fact(iterator.base);
-  auto& entries = r.shadow(dict).entries;
+  std::vector<Value> keys = r.elements(dict);
   size_t index = static_cast<size_t>(iterator.index++);
-  if (index >= entries.size()) return {};
-  PyObject* key = entries[index].key;
-  if (iterator.kind == Iterator::Keys) return Value::fact(r.hold(produced));
+  if (index >= keys.size()) return {};
+  Value key = keys[index];
+  if (iterator.kind == Iterator::Keys) return key.is_fact() ? Value::fact(r.hold(produced)) : key;
   Value value = r.dict_item(dict, key);
   if (iterator.kind == Iterator::Values) return value;
   if (!PyTuple_CheckExact(produced) || PyTuple_GET_SIZE(produced) != 2) return {};
-  return r.make_sequence(produced, {Value::fact(r.hold(PyTuple_GET_ITEM(produced, 0))), value});
+  if (key.is_fact()) key = Value::fact(r.hold(PyTuple_GET_ITEM(produced, 0)));
+  return r.make_sequence(produced, {key, value});
 }
 
 }  // namespace
@@ -105,10 +107,13 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
   }
   if (is_sequence(object)) {
     know_length(value);
-  } else if (PyDict_CheckExact(object)) {
+  } else if (is_dict(object) || is_set(object)) {
     know_keys(value);
   } else if (PyRange_Check(object)) {
     pin(value);
+  } else if (PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) {
+    pin(value);
+    return make_iterator(iterator, Iterator::Facts, nullptr);
   } else if (known && known->iterator) {  // dict.items() and the like: views that are iterated over
     Value made = make_iterator(iterator, known->iterator->kind, known->iterator->base);
     set_children(iterator, find(object)->iterator->children);
@@ -171,18 +176,29 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
       if (place < returns.size() && returns[place].object == produced) return returns[place];
       break;
     }
+    case Iterator::Popped: {  // what is under the next name is taken out of the dict, else the default stands
+      auto& parts = iterator->children;
+      Py_ssize_t index = iterator->index++;
+      Value dict = parts[0], key = item(parts[1], index), other = item(parts[2], index);
+      Value value = dict_item(dict, key);
+      if (!value.known()) return other;
+      dict_delete(dict, key);
+      return value;
+    }
     case Iterator::Mapped:
       if (!f.pending.returns.empty() && f.pending.returns.back().object == produced) {
         f.pending.used_returns = true;
         return f.pending.returns.back();
       }
       [[fallthrough]];
-    case Iterator::Filtered: {
+    case Iterator::Filtered:
+    case Iterator::Combined: {
       for (Value& value : f.pending.returns) pin_deep(value);
+      if (iterator->kind == Iterator::Filtered) {
+        for (Value& value : f.pending.returns) truth(value);
+      }
       f.pending.used_returns = true;
-      if (Value met = by_identity(produced); met.known()) return met;
-      if (is_atom(produced)) return Value::fact(hold(produced));  // operands and returns were pinned
-      break;
+      return value_of_real(*this, produced);
     }
   }
   stop(Reason::UnmodelledIteration, "an item of unknown origin");
@@ -225,7 +241,7 @@ std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* pr
   auto produced_item = [&](Py_ssize_t i) {
     return PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
   };
-  if (!iterator && !PyDict_CheckExact(object) && !PyRange_Check(object)) {
+  if (!iterator && !is_dict(object) && !is_set(object) && !PyRange_Check(object)) {
     return drain_python(f, iterable, produced);
   }
   Value walked = iterator ? iterable : iterate(iterable, nullptr);
@@ -234,6 +250,9 @@ std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* pr
     if (alive_ && !all.back().known()) stop(Reason::UnmodelledIteration, "an item of unknown origin");
   }
   if (!f.pending.returns.empty()) f.pending.used_returns = true;
+  if (iterator && find(object)->iterator->kind == Iterator::Filtered) {  // by what it has rejected items
+    for (Value& value : f.pending.returns) truth(value);
+  }
   return all;
 }
 
@@ -267,7 +286,8 @@ void get_iter(Recording& r, ShadowFrame& f) {
   PyObject* iterator = f.real(1);
   if (is_tensor(value.object)) return r.stop(Reason::UnmodelledIteration, "a tensor");
   // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
-  bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object);
+  bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object) &&
+                   !is_dict(value.object) && !(r.find(value.object) && r.find(value.object)->iterator);
   if (!f.pending.returns.empty() || own_class) {
     static PyObject* name = PyUnicode_InternFromString("__iter__");
     r.guard_type(value.object);
@@ -287,8 +307,10 @@ void begin_for_iter(Recording& r, ShadowFrame& f) {
   PyTypeObject* type = Py_TYPE(iterator);
   Shadow* known = r.find(iterator);
   if (known && known->iterator) return;
-  // How far an iterator of C has come can't be guarded, not even that it is at its end.
-  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+  static PyObject* next = PyUnicode_InternFromString("__next__");
+  PyObject* found = _PyType_Lookup(type, next);
+  if (!is_changeable(type) || !found || !PyFunction_Check(found)) {
+    // How far an iterator of C has come can't be guarded, not even that it is at its end.
     const bool generator = PyGen_CheckExact(iterator) || PyCoro_CheckExact(iterator);
     return r.stop(generator ? Reason::GeneratorEscapes : Reason::UnmodelledIteration, type->tp_name);
   }
@@ -299,6 +321,10 @@ void for_iter(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];
   if (f.real_depth() == static_cast<int>(f.stack.size())) {  // exhausted
     f.pending.used_returns = true;
+    for (Value& value : f.pending.returns) {  // a filter has rejected by them what was left
+      r.pin_deep(value);
+      r.truth(value);
+    }
     return;
   }
   PyObject* produced = f.real(1);

@@ -107,7 +107,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
       }
       if (numbered) registers.push_back(reg_of(Value::fact(hold(PyTuple_GET_ITEM(parts, 1)))));
       std::vector<Word> words = pack(registers);
-      words.insert(words.begin(), word_of(file().keep(Py_TYPE(real))));
+      words.insert(words.begin(), {word_of(file().keep(Py_TYPE(real))), Word{0}});
       return make(Effect::MakeCall, no_register, std::move(words));
     }
     default: break;
@@ -120,7 +120,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
                                                                           : PyDictValues_Check(real) ? "values"
                                                                                                      : "items");
     std::vector<Word> words = pack({reg_of(base)});
-    words.insert(words.begin(), word_of(file().keep(descriptor)));
+    words.insert(words.begin(), {word_of(file().keep(descriptor)), Word{0}});
     Py_DECREF(descriptor);
     return make(Effect::MakeCall, no_register, std::move(words));
   }

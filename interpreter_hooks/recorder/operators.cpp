@@ -1,6 +1,7 @@
 // The result of an operator: a fact, host arithmetic, what a Python method returned, or a tensor that reported itself.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/rules.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -38,11 +39,19 @@ Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyOb
 /// `a += items` on a list is list.extend.
 Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = f.pending.in;
-  if (in[0].object == in[1].object || !is_sequence(in[1].object)) {
+  if (in[0].object == in[1].object) {
     r.stop(Reason::UnmodelledContainer, "+= of a list");
     return {};
   }
-  std::vector<Value> added = r.items(in[1]);
+  std::vector<Value> added;
+  if (is_sequence(in[1].object)) {
+    added = r.items(in[1]);
+  } else {  // its length was read before
+    Py_ssize_t before = static_cast<Py_ssize_t>(r.shadow(in[0]).items.size());
+    PyObject* produced = PyList_GetSlice(result, before, PyList_GET_SIZE(result));
+    added = r.drain(f, in[1], produced);
+    Py_DECREF(produced);
+  }
   Shadow& list = r.shadow(in[0]);
   for (const Value& value : added) {
     (list.length_known ? list.items : list.appended).push_back(value);
@@ -51,6 +60,22 @@ Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
     r.write({Effect::Append, list.self, nullptr, value, {}, ""});
   }
   return r.by_identity(result).known() ? r.by_identity(result) : in[0];
+}
+
+/// `a *= n` on a list.
+Value multiplied(Recording& r, std::vector<Value>& in) {
+  r.pin(in[1]);
+  std::vector<Value> once = r.items(in[0]);
+  Shadow& list = r.shadow(in[0]);
+  if (list.outside || !PyLong_CheckExact(in[1].object)) {
+    r.stop(Reason::UnmodelledContainer, "*= of a list");
+    return {};
+  }
+  list.items.clear();
+  for (long i = 0, n = PyLong_AsLong(in[1].object); i < n; i++) {
+    list.items.insert(list.items.end(), once.begin(), once.end());
+  }
+  return in[0];
 }
 
 Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
@@ -92,36 +117,33 @@ bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
   return true;
 }
 
+/// | of dicts, | & - ^ of sets, and their in-place forms.
+Value mapping_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
+  PyObject* other = in[1].object;
+  bool in_place = code >= NB_INPLACE_ADD;
+  if (is_dict(in[0].object) && is_dict(other) && code % NB_INPLACE_ADD == NB_OR && result != other) {
+    if (!in_place && !PyDict_CheckExact(result)) {
+      r.stop(Reason::UnmodelledContainer, "| of a subclass of dict");
+      return {};
+    }
+    Value target = in_place ? in[0] : r.fresh(result).self;
+    if (!in_place) copy_entries(r, in[0], target);
+    copy_entries(r, in[1], target);
+    return target;
+  }
+  if (is_set(in[0].object) && is_set(other)) return set_operation(r, in[0], in[1], code, result);
+  r.stop(Reason::UnmodelledOperator, "an operator on containers");
+  return {};
+}
+
 /// == and the like where at least one operand is not a number or string.
 Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
-  static PyObject* eq = PyUnicode_InternFromString("__eq__");
   if (compare_sizes(r, in, code)) return Value::fact(r.hold(result));
-  for (Value& value : in) {
-    PyObject* object = value.object;
-    if (is_atom(object)) {
-      r.pin(value);
-    } else if (is_sequence(object) || PyDict_CheckExact(object)) {
-      std::vector<Value> parts = is_sequence(object) ? r.items(value) : std::vector<Value>();
-      bool simple = is_sequence(object) && all_atoms(parts);
-      if (!simple || !r.read_deep(value)) {
-        r.stop(Reason::UnmodelledOperator, "comparison of containers of objects");
-        return {};
-      }
-    } else if (value.is_fact()) {
-      continue;
-    } else {
-      r.guard_type(object);
-      PyObject* found = r.look_up(Py_TYPE(object), eq);
-      bool by_identity = found && found == _PyType_Lookup(&PyBaseObject_Type, eq);
-      if (!by_identity) {
-        r.stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(object)->tp_name);
-        return {};
-      }
-      if (in[0].has_register() && in[1].has_register() && in[0].reg != in[1].reg) {
-        r.guard(in[0].object == in[1].object ? Op::Same : Op::Distinct, in[0].reg, {}, in[1].reg);
-      }
-    }
+  if (!PyBool_Check(result)) {
+    r.stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(in[0].object)->tp_name);
+    return {};
   }
+  r.read_to_compare(in[0], in[1]);
   return Value::fact(r.hold(result));
 }
 
@@ -144,6 +166,10 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     }
     pending.used_returns = true;
     if (pending.returns.back().object == result) return pending.returns.back();
+    if (PyBool_Check(result)) {  // != by way of __eq__
+      for (Value& value : pending.returns) r.pin(value), r.truth(value);
+      return Value::fact(result);
+    }
     r.stop(Reason::UnmodelledOperator, Py_TYPE(in[0].object)->tp_name);
     return {};
   }
@@ -152,9 +178,24 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
   PyObject* first = in[0].object;
   if (op == Op::Binary && is_sequence(first)) {
     if (code == NB_INPLACE_ADD && PyList_CheckExact(first)) return extended(r, f, result);
+    if (code == NB_INPLACE_MULTIPLY && PyList_CheckExact(first)) return multiplied(r, in);
+    if (code >= NB_INPLACE_ADD && is_deque(first)) {
+      r.stop(Reason::UnmodelledContainer, "an in-place operator on a deque");
+      return {};
+    }
     if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
   }
   if (op == Op::Compare) return comparison(r, in, code, result);
+  if (op == Op::Binary && is_atom(first) && is_atom(result)) {  // "%s and %s" % (a, b)
+    for (Value& value : in) {
+      if (!r.read_deep(value) || !is_value_key(value.object)) r.stop(Reason::UnmodelledOperator, "text of objects");
+      r.pin_deep(value);
+    }
+    return Value::fact(r.hold(result));
+  }
+  if (op == Op::Binary && (is_dict(first) || is_set(first))) {
+    return mapping_result(r, in, code, result);
+  }
   if (op == Op::Binary && all_facts(in)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledOperator, std::string(Py_TYPE(first)->tp_name) +
                                          (in.size() > 1 ? std::string(" and ") + Py_TYPE(in[1].object)->tp_name : ""));

@@ -5,6 +5,7 @@
 // enter and leave through `enter` and `leave`; tensor operations report themselves (observer.cpp); finish() turns what
 // was seen into an Entry. Stopping costs nothing: CPython simply goes on.
 #pragma once
+#include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/recorder/cuts.h"
 #include "interpreter_hooks/recorder/entry.h"
@@ -32,6 +33,8 @@ struct Write {
   Value value;
   std::vector<Value> arguments;  ///< CallMethod
   std::string path;              ///< of what is overwritten; empty where nothing is
+  Value key;                     ///< the dict key `name` where it is an object compared by identity
+  PyObject* keywords = nullptr;  ///< CallMethod: names of the last arguments (a tuple, held)
 };
 
 /// Counters of all recordings of the process.
@@ -40,11 +43,16 @@ struct RecorderStats {
 };
 RecorderStats& recorder_stats();
 
-/// A list, a tuple or a terra.Size: what items() can walk over.
-bool is_sequence(PyObject* object);
-
 /// Makes the tables that need Python (imports) before anything is recorded. Cheap when done already.
 void prepare_recorder();
+
+/// What a functools.partial will call, and with what.
+struct PartialParts {
+  Value function;
+  std::vector<Value> positional;
+  std::vector<PyObject*> keywords;
+  std::vector<Value> keyword_values;
+};
 
 class Recording {
  public:
@@ -137,6 +145,10 @@ class Recording {
   PyObject* look_up(PyTypeObject* type, PyObject* name);
   Value host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result, const std::vector<Value>& in);
   void truth(Value& value);
+  /// Makes facts of all that C code looks at to find out whether two values are equal or ordered, or one contains the
+  /// other (comparisons.cpp). False: it would run code of the program; stopped.
+  bool read_to_compare(Value& a, Value& b, int depth = 0);
+  bool read_to_search(Value& container, Value& key);
 
   // ---- containers (containers.cpp) ----
   void know_length(Value& sequence);
@@ -144,13 +156,28 @@ class Recording {
   /// The item at an index that changes from run to run; Unknown where only a fixed index will do.
   Value item_of(Value& sequence, const Value& index);
   std::vector<Value> items(Value& sequence);
-  void know_keys(Value& dict);
-  Shadow::Entry* entry(Shadow& dict, PyObject* key);
-  Value dict_item(Value& dict, PyObject* key);
-  Value object_item(Value& dict, PyObject* key);
-  /// Before a store: `key` is what the dict will hold afterwards.
-  void dict_store(Value& dict, PyObject* key, Value value, bool was_there);
-  void dict_delete(Value& dict, PyObject* key);
+  /// The items of a sequence as they are now, in a tuple of their own: what an effect puts elsewhere later.
+  Value snapshot(Value& sequence);
+
+  // ---- dicts and sets (mappings.cpp) ----
+  /// The key as dicts and sets compare it: by value a fact, by identity itself. False: it runs Python code; stopped.
+  bool prepare_key(Value& key);
+  void know_keys(Value& container);
+  Shadow::Entry* entry(Shadow& container, PyObject* key);
+  /// The value under a prepared key that the frame sees now; Unknown when there is none (a fact as well).
+  Value dict_item(Value& dict, const Value& key);
+  Value dict_item(Value& dict, PyObject* fact) { return dict_item(dict, Value::fact(fact)); }
+  void dict_store(Value& dict, const Value& key, Value value, bool was_there);
+  void dict_store(Value& dict, PyObject* fact, Value value, bool was_there) {
+    dict_store(dict, Value::fact(fact), value, was_there);
+  }
+  void dict_delete(Value& dict, const Value& key);
+  /// Of a defaultdict.
+  Value default_factory(Value& dict);
+  bool set_has(Value& set, const Value& key);
+  /// A set made inside of these elements; `result` is the real one.
+  Value make_set(PyObject* result, std::vector<Value> elements);
+  std::vector<Value> elements(Value& container);
   Value cell(PyObject* cell);
   Value make_sequence(PyObject* object, std::vector<Value> items);
 
@@ -161,7 +188,12 @@ class Recording {
   void no_attribute(Value& owner, PyObject* name);
   /// Nothing has that name: neither instance nor class nor __getattr__.
   void absent(Value& owner, PyObject* name);
-  void store_attribute(Value& owner, PyObject* name, Value value);
+  /// `effect`: SetAttribute, or SetPlainAttribute to go past a __setattr__ of the class.
+  void store_attribute(Value& owner, PyObject* name, Value value, Effect effect = Effect::SetAttribute);
+  /// The __dict__ of an instance, `dict` being the real one: another view of its attributes.
+  Value instance_dict(Value& owner, PyObject* dict);
+  Value instance_entry(PyObject* owner, PyObject* name);
+  PyObject* interned_name(PyObject* name);
   void delete_attribute(Value& owner, PyObject* name);
   bool can_store_attribute(PyObject* owner, PyObject* name);
 
@@ -181,6 +213,7 @@ class Recording {
   void bind_from_c(ShadowFrame& child, ShadowFrame& caller);
   Value bind_object(ShadowFrame& caller, PyObject* object);
   void guard_function(const Value& function);
+  PartialParts partial_parts(const Value& partial);
 
   // ---- iteration (iteration.cpp) ----
   Value make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject* base);
@@ -221,6 +254,7 @@ class Recording {
  private:
   friend class Finisher;
   ShadowFrame* new_frame(TerraFrame* frame);
+  void know_attribute_names(Value& dict);
   void check_slots(ShadowFrame& frame);
   void check_wrappers();
   void unwind(ShadowFrame& frame, int offset);

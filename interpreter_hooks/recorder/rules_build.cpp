@@ -1,5 +1,6 @@
 // Building containers, slices, strings and functions.
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -19,16 +20,10 @@ bool all_atoms(const std::vector<Value>& values) {
 
 void build_sequence(Recording& r, ShadowFrame& f) { f.push(r.make_sequence(f.real(1), f.pending.in)); }
 
-void build_set(Recording& r, ShadowFrame& f) {
-  for (Value& value : f.pending.in) r.pin(value);
-  if (!all_atoms(f.pending.in)) r.stop(Reason::UnmodelledContainer, "a set of objects");
-  f.push(r.make_sequence(f.real(1), f.pending.in));
-}
+void build_set(Recording& r, ShadowFrame& f) { f.push(r.make_set(f.real(1), f.pending.in)); }
 
 void put_entry(Recording& r, Value dict, Value key, Value value) {
-  r.pin(key);
-  if (!is_atom(key.object)) return r.stop(Reason::UnmodelledContainer, "a dict key that is an object");
-  r.dict_store(dict, key.object, value, false);
+  if (r.prepare_key(key)) r.dict_store(dict, key, value, false);
 }
 
 void build_map(Recording& r, ShadowFrame& f) {
@@ -58,7 +53,8 @@ void build_slice(Recording& r, ShadowFrame& f) {
 void format_value(Recording& r, ShadowFrame& f) {
   auto& in = f.pending.in;
   PyObject* result = f.real(1);
-  if (!all_atoms(in)) return r.stop(Reason::UnmodelledOperator, std::string("text of a ") + Py_TYPE(in[0].object)->tp_name);
+  if (!all_atoms(in))
+    return r.stop(Reason::UnmodelledOperator, std::string("text of a ") + Py_TYPE(in[0].object)->tp_name);
   if (all_facts(in)) return f.push(Value::fact(r.hold(result)));
   Register spec = in.size() > 1 ? r.reg_of(in[1]) : no_register;
   f.push(r.host(Op::Format, r.reg_of(in[0]), spec, {static_cast<Word>(f.pending.arg & 3)}, result, in));
@@ -85,9 +81,22 @@ void list_append(Recording& r, ShadowFrame& f) { r.shadow(container(f)).items.pu
 
 void map_add(Recording& r, ShadowFrame& f) { put_entry(r, container(f), f.pending.in[0], f.pending.in[1]); }
 
+void put_element(Recording& r, Value set, Value key) {
+  if (!r.prepare_key(key) || r.set_has(set, key)) return;
+  r.shadow(set).entries.push_back({r.hold(key.object), Value(), is_value_key(key.object) ? Value() : key});
+}
+void set_add(Recording& r, ShadowFrame& f) { put_element(r, container(f), f.pending.in[0]); }
+void set_update(Recording& r, ShadowFrame& f) {
+  Value source = f.pending.in[0];
+  if (!is_set(source.object) && !is_sequence(source.object)) {
+    return r.stop(Reason::UnmodelledContainer, std::string("elements from a ") + Py_TYPE(source.object)->tp_name);
+  }
+  for (const Value& key : is_set(source.object) ? r.elements(source) : r.items(source)) put_element(r, container(f), key);
+}
+
 void begin_extend(Recording& r, ShadowFrame& f) {
   PyObject* object = f.pending.in[0].object;
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) r.know_length(f.pending.in[0]);
+  if (is_sequence(object)) r.know_length(f.pending.in[0]);
 }
 void list_extend(Recording& r, ShadowFrame& f) {
   Value target = container(f);
@@ -99,17 +108,12 @@ void list_extend(Recording& r, ShadowFrame& f) {
   all.insert(all.end(), items.begin(), items.end());
 }
 
-void list_to_tuple(Recording& r, ShadowFrame& f) {
-  f.push(r.make_sequence(f.real(1), r.items(f.pending.in[0])));
-}
+void list_to_tuple(Recording& r, ShadowFrame& f) { f.push(r.make_sequence(f.real(1), r.items(f.pending.in[0]))); }
 
 void dict_update(Recording& r, ShadowFrame& f) {
   Value target = container(f), source = f.pending.in[0];
-  if (!PyDict_CheckExact(source.object)) return r.stop(Reason::UnmodelledContainer, "dict update");
-  r.know_keys(source);
-  std::vector<PyObject*> keys;
-  for (auto& entry : r.shadow(source).entries) keys.push_back(entry.key);
-  for (PyObject* key : keys) r.dict_store(target, key, r.dict_item(source, key), false);
+  if (!is_dict(source.object)) return r.stop(Reason::UnmodelledContainer, "dict update");
+  copy_entries(r, source, target);
 }
 
 // ---- functions ----
@@ -143,6 +147,8 @@ constexpr Rule rules[] = {
     {FORMAT_VALUE, nullptr, format_value},
     {LIST_APPEND, nullptr, list_append},
     {MAP_ADD, nullptr, map_add},
+    {SET_ADD, nullptr, set_add},
+    {SET_UPDATE, nullptr, set_update},
     {LIST_EXTEND, begin_extend, list_extend},
     {LIST_TO_TUPLE, nullptr, list_to_tuple},
     {DICT_UPDATE, nullptr, dict_update},

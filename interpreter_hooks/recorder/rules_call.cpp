@@ -8,9 +8,7 @@ namespace terra::capture {
 
 namespace {
 
-void keyword_names(Recording&, ShadowFrame& f) {
-  f.keyword_names = PyTuple_GET_ITEM(f.code->co_consts, f.pending.arg);
-}
+void keyword_names(Recording&, ShadowFrame& f) { f.keyword_names = PyTuple_GET_ITEM(f.code->co_consts, f.pending.arg); }
 
 /// What isn't modelled is not waited for: it may install a debugger, fork, or ask what the collector does.
 void refuse_unmodelled(Recording& r, ShadowFrame& f) {
@@ -29,8 +27,8 @@ void end_precall(Recording& r, ShadowFrame& f) {
   Shadow* method = r.find(callee.object);
   if (!method || !PyMethod_Check(callee.object)) return r.stop(Reason::UnknownOrigin, "a bound method");
   if (!method->function.known()) {
-    method->function = r.read(Op::MethodPart, r.reg_of(method->self), {0}, PyMethod_GET_FUNCTION(callee.object),
-                              method->path);
+    method->function =
+        r.read(Op::MethodPart, r.reg_of(method->self), {0}, PyMethod_GET_FUNCTION(callee.object), method->path);
     method = r.find(callee.object);
     method->receiver = r.read(Op::MethodPart, r.reg_of(method->self), {1}, PyMethod_GET_SELF(callee.object),
                               method->path + ".__self__");
@@ -68,7 +66,8 @@ void begin_call_ex(Recording& r, ShadowFrame& f) {
   }
   std::vector<Value> positional = r.items(in[2]);
   if (in.size() > 3) {
-    if (!PyDict_CheckExact(in[3].object)) return r.stop(Reason::UnmodelledContainer, "** of something else than a dict");
+    if (!PyDict_CheckExact(in[3].object))
+      return r.stop(Reason::UnmodelledContainer, "** of something else than a dict");
     r.know_keys(in[3]);
     for (auto& entry : r.shadow(in[3]).entries) keywords.push_back(entry.key);
     for (PyObject* key : keywords) values.push_back(r.dict_item(in[3], key));
@@ -95,8 +94,8 @@ void resume(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {KW_NAMES, keyword_names, nullptr},   {PRECALL, nullptr, end_precall},
-    {CALL, begin_call, end_call},         {CALL_FUNCTION_EX, begin_call_ex, end_call},
+    {KW_NAMES, keyword_names, nullptr},    {PRECALL, nullptr, end_precall},
+    {CALL, begin_call, end_call},          {CALL_FUNCTION_EX, begin_call_ex, end_call},
     {RETURN_VALUE, return_value, nullptr}, {YIELD_VALUE, return_value, resume},
 };
 

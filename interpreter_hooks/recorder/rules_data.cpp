@@ -46,6 +46,7 @@ void begin_store_attribute(Recording& r, ShadowFrame& f) {
     return;
   }
   f.pending.access = Access::Property;  // a Python setter runs, or the engine reports the write
+  f.pending.found = _PyType_Lookup(Py_TYPE(owner), name);
 }
 void store_attribute(Recording& r, ShadowFrame& f) {
   Pending& pending = f.pending;
@@ -103,10 +104,16 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
   }
   if (PySlice_Check(key.object)) r.pin(key);
   if (is_sequence(object) && PySlice_Check(key.object)) return slice_of(r, container, key.object, result);
-  bool default_dict = !std::strcmp(Py_TYPE(object)->tp_name, "collections.defaultdict");
-  if (PyDict_CheckExact(object) || (default_dict && pending.extra.known())) {  // extra: the key was there before
-    r.pin(key);
-    return r.dict_item(container, key.object);
+  if (is_dict(object)) {
+    if (pending.extra.known()) return pending.extra;
+    if (!pending.returns.empty() && !is_default_dict(object)) {  // __missing__ in Python
+      pending.used_returns = true;
+      return pending.returns.back().object == result ? pending.returns.back() : Value();
+    }
+    if (!is_default_dict(object)) return {};
+    Value made = r.call_result(f, result);
+    if (r.alive()) r.dict_store(container, key, made, false);
+    return made;
   }
   if (!pending.returns.empty() && pending.returns.back().object == result) {
     r.guard_type(object);
@@ -124,12 +131,14 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
   return {};
 }
 
-/// A defaultdict makes what it lacks; only keys that are there are modelled.
+/// What a dict lacks, a defaultdict makes: the call of its factory is this instruction's.
 void begin_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
-  if (!PyDict_Check(container.object) || PyDict_CheckExact(container.object) || !r.find(key.object)) return;
-  if (!is_tensor(key.object)) return;
-  if (PyDict_Contains(container.object, key.object) == 1) f.pending.extra = Value::fact(Py_True);
+  if (!is_dict(container.object) || !r.prepare_key(key)) return;
+  f.pending.extra = r.dict_item(container, key);
+  if (f.pending.extra.known() || !is_default_dict(container.object)) return;
+  Value factory = r.default_factory(container);
+  if (r.alive() && factory.object != Py_None) r.open_call(f, factory.object, factory, {}, {}, {});
 }
 
 void binary_subscript(Recording& r, ShadowFrame& f) {
@@ -141,18 +150,43 @@ void binary_subscript(Recording& r, ShadowFrame& f) {
 
 void begin_store_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[1], &key = f.pending.in[2];
-  if (PyList_CheckExact(container.object)) return r.know_length(container);
-  if (!PyDict_CheckExact(container.object)) return;
-  r.pin(key);
-  if (!is_atom(key.object)) return r.stop(Reason::UnmodelledContainer, "a dict key that is an object");
+  if (PyList_CheckExact(container.object) || is_deque(container.object)) {
+    if (!PySlice_Check(key.object)) return r.know_length(container);
+    r.items(container);  // positions are about to change
+    if (!is_sequence(f.pending.in[0].object)) return r.stop(Reason::UnmodelledContainer, "a slice from an iterator");
+    f.pending.in[0] = r.snapshot(f.pending.in[0]);
+    return;
+  }
+  if (!is_dict(container.object) || !r.prepare_key(key)) return;
   f.pending.extra.kind = PyDict_Contains(container.object, key.object) == 1 ? Value::Fact : Value::Unknown;
 }
+
+/// Replaces items of a list, as the slice says; the value is a tuple of its own.
+void store_slice(Recording& r, Value& list, PyObject* slice, Value& value) {
+  std::vector<Value> added = r.items(value);
+  Shadow& known = r.shadow(list);
+  auto& items = known.items;
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(slice, &start, &stop, &step) < 0) PyErr_Clear();
+  Py_ssize_t count = PySlice_AdjustIndices(static_cast<Py_ssize_t>(items.size()), &start, &stop, step);
+  if (step == 1) {
+    items.erase(items.begin() + start, items.begin() + start + count);
+    items.insert(items.begin() + start, added.begin(), added.end());
+  } else {
+    for (Py_ssize_t i = 0; i < count; i++) items[start + i * step] = added[i];
+  }
+  if (known.fresh()) return;
+  known.written = true;
+  r.write({Effect::SetItem, known.self, r.hold(slice), value, {}, "", {}});
+}
+
 void store_subscript(Recording& r, ShadowFrame& f) {
   Pending& pending = f.pending;
   Value &value = pending.in[0], &container = pending.in[1], &key = pending.in[2];
   PyObject* object = container.object;
-  if (PyDict_CheckExact(object)) return r.dict_store(container, key.object, value, pending.extra.known());
-  if (PyList_CheckExact(object) && PyLong_CheckExact(key.object)) {
+  if (is_dict(object)) return r.dict_store(container, key, value, pending.extra.known());
+  if (PyList_CheckExact(object) && PySlice_Check(key.object)) return store_slice(r, container, key.object, value);
+  if ((PyList_CheckExact(object) || is_deque(object)) && PyLong_Check(key.object)) {
     r.pin(key);
     Shadow& known = r.shadow(container);
     Py_ssize_t index = PyLong_AsSsize_t(key.object);
@@ -160,8 +194,10 @@ void store_subscript(Recording& r, ShadowFrame& f) {
     known.items[index] = value;
     if (known.fresh()) return;
     known.written = true;
-    return r.write(
-        {Effect::SetItem, known.self, key.object, value, {}, known.path + "[" + std::to_string(index) + "]"});
+    PyObject* place = PyLong_FromSsize_t(index);
+    r.hold(place);
+    Py_DECREF(place);
+    return r.write({Effect::SetItem, known.self, place, value, {}, known.path + "[" + std::to_string(index) + "]", {}});
   }
   if (is_tensor(object) && pending.reported) return;
   if (!pending.returns.empty()) {
@@ -175,17 +211,47 @@ void store_subscript(Recording& r, ShadowFrame& f) {
 
 void begin_delete_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
-  if (!PyDict_CheckExact(container.object)) {
-    return r.stop(Reason::UnmodelledContainer,
-                  std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
+  if (PyList_CheckExact(container.object) && is_atom(key.object)) {
+    r.pin(key);
+    r.items(container);
+  } else if (!is_dict(container.object)) {
+    r.stop(Reason::UnmodelledContainer, std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
+  } else if (r.prepare_key(key)) {
+    r.dict_item(container, key);
   }
-  r.pin(key);
-  r.dict_item(container, key.object);
 }
-void delete_subscript(Recording& r, ShadowFrame& f) { r.dict_delete(f.pending.in[0], f.pending.in[1].object); }
+void delete_subscript(Recording& r, ShadowFrame& f) {
+  Value &container = f.pending.in[0], &key = f.pending.in[1];
+  if (is_dict(container.object)) return r.dict_delete(container, key);
+  Shadow& known = r.shadow(container);
+  auto& items = known.items;
+  Py_ssize_t length = static_cast<Py_ssize_t>(items.size()), start, stop, step, count = 1;
+  if (PySlice_Check(key.object)) {
+    if (PySlice_Unpack(key.object, &start, &stop, &step) < 0) PyErr_Clear();
+    count = PySlice_AdjustIndices(length, &start, &stop, step);
+    if (step < 0) start += (count - 1) * step, step = -step;
+  } else {
+    start = PyNumber_AsSsize_t(key.object, nullptr), step = 1;
+    if (start < 0) start += length;
+  }
+  for (Py_ssize_t i = count - 1; i >= 0; i--) items.erase(items.begin() + start + i * step);
+  if (known.fresh()) return;
+  known.written = true;
+  r.write({Effect::DeleteItem, known.self, r.hold(key.object), {}, {}, "", {}});
+}
 
 // ---- operators ----
 
+/// In-place operators change their first operand: what it holds is read before.
+void begin_binary(Recording& r, ShadowFrame& f) {
+  auto& in = f.pending.in;
+  if (f.pending.arg < NB_INPLACE_ADD) return;
+  for (Value& value : in) {
+    if (is_dict(value.object) || is_set(value.object)) r.know_keys(value);
+  }
+  if (f.pending.arg == NB_INPLACE_MULTIPLY && is_sequence(in[0].object)) r.items(in[0]);
+  if (PyList_CheckExact(in[0].object) && !is_sequence(in[1].object)) r.know_length(in[0]);
+}
 void binary(Recording& r, ShadowFrame& f) {
   f.push(operator_result(r, f, Op::Binary, static_cast<Word>(f.pending.arg), f.real(1)));
 }
@@ -231,27 +297,39 @@ void is_op(Recording& r, ShadowFrame& f) {
   f.push(Value::fact(f.real(1)));
 }
 
-bool all_atoms(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
-}
-
 void begin_contains(Recording& r, ShadowFrame& f) {
   Value &key = f.pending.in[0], &container = f.pending.in[1];
   PyObject* object = container.object;
-  r.pin(key);
-  if (PyDict_CheckExact(object)) {
-    r.dict_item(container, key.object);
-  } else if (is_sequence(object) || (PyAnySet_CheckExact(object) && r.find(object) && r.find(object)->fresh())) {
-    std::vector<Value> all = is_sequence(object) ? r.items(container) : r.shadow(container).items;
-    if (!is_atom(key.object) || !all_atoms(all)) return r.stop(Reason::UnmodelledContainer, "`in` with objects");
-    for (Value& item : all) r.pin(item);
+  Shadow* known = r.find(object);
+  if (is_dict(object) || is_set(object)) {
+    if (r.prepare_key(key)) is_set(object) ? void(r.set_has(container, key)) : void(r.dict_item(container, key));
+  } else if (is_sequence(object)) {
+    r.read_to_search(container, key);
+  } else if (known && known->iterator && known->iterator->base && PyDictKeys_Check(object)) {
+    Value dict = r.shadow(Value::fact(known->iterator->base)).self;
+    if (r.prepare_key(key)) r.dict_item(dict, key);
   } else if (is_atom(object)) {
     r.pin(container);
-  } else if (!(container.is_fact() && PyFrozenSet_CheckExact(object) && is_atom(key.object))) {
+    r.pin(key);
+  } else if (PyType_Check(object) || !is_changeable(Py_TYPE(object))) {
     r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(object)->tp_name);
   }
 }
-void contains(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
+/// A Python __contains__ has run, or C code has looked at facts.
+void contains(Recording& r, ShadowFrame& f) {
+  Value& container = f.pending.in[1];
+  bool own_class =
+      is_changeable(Py_TYPE(container.object)) && !is_sequence(container.object) && !is_dict(container.object);
+  if (own_class) {
+    if (f.pending.returns.empty())
+      return r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(container.object)->tp_name);
+    r.guard_type(container.object);
+    r.class_facts(Py_TYPE(container.object)).strict = true;
+    f.pending.used_returns = true;
+    for (Value& value : f.pending.returns) r.pin(value), r.truth(value);
+  }
+  f.push(Value::fact(f.real(1)));
+}
 
 constexpr Rule rules[] = {
     {LOAD_ATTR, begin_load_attribute, load_attribute},
@@ -261,7 +339,7 @@ constexpr Rule rules[] = {
     {BINARY_SUBSCR, begin_subscript, binary_subscript},
     {STORE_SUBSCR, begin_store_subscript, store_subscript},
     {DELETE_SUBSCR, begin_delete_subscript, delete_subscript},
-    {BINARY_OP, nullptr, binary},
+    {BINARY_OP, begin_binary, binary},
     {COMPARE_OP, nullptr, compare},
     {UNARY_NEGATIVE, nullptr, unary<unary_negative>},
     {UNARY_POSITIVE, nullptr, unary<unary_positive>},

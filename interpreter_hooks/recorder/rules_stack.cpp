@@ -84,7 +84,7 @@ void begin_delete_global(Recording& r, ShadowFrame& f) {
 }
 void delete_global(Recording& r, ShadowFrame& f) {
   Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
-  r.dict_delete(globals, f.name(f.pending.arg));
+  r.dict_delete(globals, Value::fact(f.name(f.pending.arg)));
 }
 
 void load_assertion_error(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }

@@ -11,11 +11,11 @@ namespace terra::capture {
 
 /// An iterator made inside the frame. CPython's own is advanced by CPython; this one is advanced beside it.
 struct Iterator {
-  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Facts };
+  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Combined, Popped, Facts };
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
-  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped and Filtered
+  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped, Filtered and Combined
 };
 
 /// What is known of one object; identity is the address (the recording holds a reference, so it is not reused).
@@ -27,30 +27,36 @@ struct Shadow {
   bool named = false;         ///< a dict whose keys read as attributes of what `path` says
   bool plain_call = false;    ///< a module: that it has no hooks is guarded
   bool being_made = false;    ///< materialising it right now (cycles)
+  bool plain_instance = false;  ///< made by object.__new__
+  bool bounded = false;       ///< a deque: its maxlen is guarded
   std::string path;           ///< how it was reached
 
   /// Instance attributes by interned name. Null: known to be absent (deleted here, or guarded so).
   std::unordered_map<PyObject*, Value> attributes;
   std::vector<PyObject*> order;  ///< names in the order in which a fresh object got them
 
-  /// List, tuple: items once the length is known; until then what was appended to an outside list.
+  /// List, tuple, deque: items once the length is known; until then what was appended to an outside list.
   bool length_known = false;
   std::vector<Value> items;
   std::vector<Value> appended;
 
-  /// Dict: entries read or written, in order where `keys_known` (then all of them).
+  /// Dict: entries read or written, in order where `keys_known` (then all of them). Of a set the keys alone.
   struct Entry {
     PyObject* key;
     Value value;
+    Value key_value;  ///< of a key that is compared by identity; Unknown for keys that are facts
+    Value where_from() const { return key_value.known() ? key_value : Value::fact(key); }
   };
   bool keys_known = false;
   bool order_lost = false;  ///< keys were deleted before they were all known
   std::vector<Entry> entries;
   std::vector<PyObject*> inserted;  ///< keys that the frame added to an outside dict, in order
   std::vector<PyObject*> missing;   ///< keys known to be absent
+  std::vector<Value> compared;      ///< objects looked for in it by identity: as different in a run as they were here
 
   Value content;                ///< of a cell
-  Value function, receiver;     ///< of a bound method
+  PyObject* attributes_of = nullptr;  ///< an instance's __dict__: its entries are the attributes of this object
+  Value function, receiver;     ///< of a bound method; `function` also of a defaultdict (its factory) and of a partial
   std::vector<Value> defaults;  ///< of a function made inside
   std::vector<std::pair<PyObject*, Value>> keyword_defaults;
   std::unique_ptr<Iterator> iterator;

@@ -234,21 +234,23 @@ bool Recording::read_deep(Value& value, int depth) {
     return alive_;
   }
   if (is_atom(object) || is_tensor(object) || is_singleton(object) || PyFunction_Check(object)) return true;
-  if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+  if (is_sequence(object)) {
     for (Value& item : items(value)) {
       if (!read_deep(item, depth + 1)) return false;
       pin(item);
     }
     return alive_;
   }
-  if (PyDict_CheckExact(object)) {
+  if (is_dict(object)) {
     know_keys(value);
-    std::vector<PyObject*> keys;
-    for (auto& entry : shadow(value).entries) keys.push_back(entry.key);
-    for (PyObject* key : keys) {
+    for (Value& key : elements(value)) {
       Value item = dict_item(value, key);
       if (!read_deep(item, depth + 1)) return false;
     }
+    return alive_;
+  }
+  if (is_set(object)) {
+    know_keys(value);
     return alive_;
   }
   return false;
@@ -293,9 +295,9 @@ void Recording::truth(Value& value) {
   if (is_atom(object)) {
     if (PySlice_Check(object)) return;
     if (!trace_->sizes().fix(value)) guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});
-  } else if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+  } else if (is_sequence(object)) {
     know_length(value);
-  } else if (PyDict_CheckExact(object)) {
+  } else if (is_dict(object) || is_set(object)) {
     know_keys(value);
   } else if (!is_tensor(object)) {  // a tensor reports its own truth
     static PyObject* names[] = {PyUnicode_InternFromString("__bool__"), PyUnicode_InternFromString("__len__")};

@@ -26,7 +26,8 @@ void decode(const ShadowFrame& f, Pending& pending, int offset) {
   pending.offset = offset;
   pending.next = at + 1;
   while (pending.next < count && bytes[2 * pending.next] == CACHE) pending.next++;
-  if (pending.next < count && bytes[2 * pending.next] == RESUME) pending.next++;  // behind a yield: a start event, not an instruction event
+  if (pending.next < count && bytes[2 * pending.next] == RESUME)
+    pending.next++;  // behind a yield: a start event, not an instruction event
   pending.target = jump_target(pending.opcode, arg, pending.next);
 }
 
@@ -63,17 +64,18 @@ void Recording::start_event(TerraFrame* frame) {
         continue;
       }
       Word index = static_cast<Word>(i - (code->co_nlocalsplus - code->co_nfreevars));
-      f->locals[i] = read(Op::Closure, reg_of(f->function), {index}, object,
-                          PyUnicode_AsUTF8(terra_code_slot_name(code, i)));
+      f->locals[i] =
+          read(Op::Closure, reg_of(f->function), {index}, object, PyUnicode_AsUTF8(terra_code_slot_name(code, i)));
     }
   }
 }
 
-/// The open instruction of `f` raised an exception of that class: what made it do so becomes a fact, or the recording ends.
-/// Exceptions that come from nowhere (a signal, a full stack or heap) are never foretold.
+/// The open instruction of `f` raised an exception of that class: what made it do so becomes a fact, or the recording
+/// ends. Exceptions that come from nowhere (a signal, a full stack or heap) are never foretold.
 void Recording::raised(ShadowFrame& f, PyObject* kind) {
   if (!alive_ || f.pending.opcode < 0) return;
-  static PyObject* const sudden[] = {PyExc_KeyboardInterrupt, PyExc_RecursionError, PyExc_MemoryError, PyExc_SystemError};
+  static PyObject* const sudden[] = {PyExc_KeyboardInterrupt, PyExc_RecursionError, PyExc_MemoryError,
+                                     PyExc_SystemError};
   for (PyObject* type : sudden) {
     if (PyErr_GivenExceptionMatches(kind, type)) return stop(Reason::OpaqueRaise, short_text(kind));
   }

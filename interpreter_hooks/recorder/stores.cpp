@@ -42,7 +42,7 @@ bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   return true;
 }
 
-void Recording::store_attribute(Value& owner, PyObject* name, Value value) {
+void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
     Value dict = Value::fact(PyModule_GetDict(owner.object));
     if (!find(dict.object)) put(dict.object, dict, true, PyModule_GetName(owner.object));
@@ -55,7 +55,8 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value) {
   }
   if (is_module(owner.object)) {
     if (is_parameter(value.object) || is_module(value.object)) {
-      return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + PyUnicode_AsUTF8(name));
+      return stop(Reason::UnmodelledAttribute,
+                  std::string("a parameter or module assigned to ") + PyUnicode_AsUTF8(name));
     }
     Register module = reg_of(shadow(owner).self);
     for (uint64_t part : {module_parameters, module_children}) {
@@ -71,7 +72,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value) {
   if (known.fresh()) return;
   known.written = true;
   std::string path = on_class ? reinterpret_cast<PyTypeObject*>(owner.object)->tp_name : known.path;
-  write({Effect::SetAttribute, known.self, name, value, {}, path + "." + PyUnicode_AsUTF8(name)});
+  write({effect, known.self, name, value, {}, path + "." + PyUnicode_AsUTF8(name)});
 }
 
 void Recording::delete_attribute(Value& owner, PyObject* name) {

@@ -1,5 +1,5 @@
-#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
+#include "interpreter_hooks/recorder/own_time.h"
 
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/guards/scalars.h"

@@ -11,6 +11,7 @@ and `auto`; what they print is part of what is compared.
 
     terra-run tests/semantics/FILE.py [NAME...] [-v]      a file of programs, or some of them; -v explains the frames
 """
+import collections
 import os
 import subprocess
 import sys
@@ -38,10 +39,12 @@ def look(value, depth=0, seen=None):
     seen[id(value)] = len(seen)
     if type(value).__name__ in ("Tensor", "Parameter"):
         return ("tensor", str(value.dtype), tuple(value.shape), value.tolist(), value.requires_grad)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, collections.deque)):
         return (type(value).__name__, [look(v, depth + 1, seen) for v in value])
     if isinstance(value, dict):
-        return ("dict", [(look(k, depth + 1, seen), look(v, depth + 1, seen)) for k, v in value.items()])
+        return (type(value).__name__, [(look(k, depth + 1, seen), look(v, depth + 1, seen)) for k, v in value.items()])
+    if isinstance(value, (set, frozenset)):  # their order is compared where a program shows it
+        return (type(value).__name__, sorted(str(look(v, depth + 1, dict(seen))) for v in value))
     if isinstance(value, BaseException):
         return (type(value).__name__, [look(v, depth + 1, seen) for v in value.args])
     if isinstance(value, types.MethodType):

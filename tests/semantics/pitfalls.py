@@ -351,7 +351,7 @@ def outer_generator():
     return f, lambda i: (3,), None
 
 
-@program(captures=None)
+@program(captures=3)
 def random_numbers():
     import random
     o = Bag(r=random.Random(3))

@@ -1,0 +1,37 @@
+// Python's random numbers inside runs: a run that is not committed leaves every generator as it found it.
+#pragma once
+#include "interpreter_hooks/cpython/frame.h"
+
+#include <memory>
+#include <vector>
+
+namespace terra::capture {
+
+/// True where the state of random.Random lies as this file expects it.
+bool random_state_is_known();
+
+/// The states that generators had when a run first drew from them.
+class RandomStates {
+ public:
+  RandomStates() = default;
+  ~RandomStates() { put_back(); }
+  RandomStates(RandomStates&&) = default;
+  RandomStates& operator=(RandomStates&&) = default;
+  /// Before a number is drawn from `generator` (an instance of _random.Random, borrowed for the run).
+  void save(PyObject* generator);
+  void put_back() {
+    if (saved_) restore();
+  }
+  /// The numbers have been used: nothing is put back.
+  void keep() { saved_.reset(); }
+
+ private:
+  struct State;
+  struct Deleter {
+    void operator()(std::vector<State>* states) const;
+  };
+  void restore();
+  std::unique_ptr<std::vector<State>, Deleter> saved_;
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,193 @@
+// Iterators that C code makes: CPython advances the real one, the shadow advances beside it. Those of itertools see
+// facts and objects met before only.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
+
+namespace terra::capture {
+
+void expose(Recording& r, Value& value, int depth) {
+  r.pin(value);
+  PyObject* object = value.object;
+  if (!value.known() || depth > 4 || is_atom(object)) return;
+  if (is_sequence(object)) {
+    for (Value& item : r.items(value)) expose(r, item, depth + 1);
+  } else if (is_dict(object) || is_set(object)) {
+    r.read_deep(value);
+  } else if (Shadow* known = r.find(object); known && known->iterator) {
+    auto children = known->iterator->children;
+    for (Value& child : children) expose(r, child, depth + 1);
+    PyObject* base = known->iterator->base;
+    if (base && base != object) {
+      Value value_of_base = r.by_identity(base);
+      if (value_of_base.known()) expose(r, value_of_base, depth + 1);
+    }
+  }
+}
+
+void expose_all(Recording& r, ShadowFrame& f) {
+  for (Value& value : arguments(f)) expose(r, value);
+  for (Value& value : f.pending.call.keyword_values) expose(r, value);
+}
+
+Value value_of_real(Recording& r, PyObject* object) {
+  if (is_atom(object)) return Value::fact(r.hold(object));
+  if (Value met = r.by_identity(object); met.known()) return met;
+  if (PyTuple_CheckExact(object)) {
+    std::vector<Value> parts;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {
+      parts.push_back(value_of_real(r, PyTuple_GET_ITEM(object, i)));
+      if (!parts.back().known()) return {};
+    }
+    return r.make_sequence(object, std::move(parts));
+  }
+  return {};
+}
+
+namespace {
+
+Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  for (auto* list : {&arguments(f), &f.pending.call.keyword_values}) {
+    for (Value& value : *list) r.pin(value);
+  }
+  Value child = r.iterate(in[0], nullptr);
+  Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
+  r.set_children(result, {child});
+  return made;
+}
+Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (!f.pending.call.keywords.empty()) r.stop(Reason::UnmodelledCall, "zip(strict=)");
+  std::vector<Value> children;
+  for (Value& value : arguments(f)) children.push_back(r.iterate(value, nullptr));
+  Value made = r.make_iterator(result, Iterator::Zip, nullptr);
+  r.set_children(result, std::move(children));
+  return made;
+}
+Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
+  Value& value = arguments(f)[0];
+  if (PyRange_Check(value.object)) {
+    r.pin(value);
+    return r.make_iterator(result, Iterator::Facts, nullptr);
+  }
+  if (!PyList_CheckExact(value.object) && !is_tuple(value.object)) {
+    r.stop(Reason::UnmodelledIteration, "reversed");
+    return {};
+  }
+  r.know_length(value);
+  return r.make_iterator(result, Iterator::Reversed, value.object);
+}
+Value end_range(Recording& r, ShadowFrame& f, PyObject* result) {
+  for (Value& value : arguments(f)) r.pin(value);
+  return Value::fact(r.hold(result));
+}
+Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (arguments(f).size() != 1) {
+    r.stop(Reason::UnmodelledIteration, "iter with a sentinel");
+    return {};
+  }
+  return r.iterate(arguments(f)[0], result);
+}
+/// Whether there was a next one follows from the iterator's shadow, which counts along.
+Value end_next(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  if (in.size() == 1 || r.found_next(f, in[0], result, in[1].object)) return r.next(f, in[0], result);
+  f.pending.used_returns = true;
+  for (Value& value : f.pending.returns) {
+    r.pin_deep(value);
+    r.truth(value);
+  }
+  return in[1];
+}
+bool raised_by_next(Recording& r, ShadowFrame& f) {
+  Shadow* known = r.find(arguments(f)[0].object);
+  return (known && known->iterator) || f.pending.child_raised;
+}
+
+/// map(d.pop, names, defaults) on a dict made inside: how a named tuple replaces fields.
+bool pops_from_fresh_dict(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() != 3 || !PyCFunction_Check(in[0].object) || !is_tuple(in[1].object) || !is_tuple(in[2].object))
+    return false;
+  static const CallModel* pop = model_of(PyDict_GetItemString(PyDict_Type.tp_dict, "pop"));
+  Shadow* bound = r.find(in[0].object);
+  Shadow* dict = bound && bound->receiver.known() ? r.find(bound->receiver.object) : nullptr;
+  return model_of(in[0].object) == pop && dict && dict->fresh() && PyDict_CheckExact(bound->receiver.object);
+}
+
+/// map and filter: the function is the program's own, or does nothing but compute; what they walk over is known.
+template <Iterator::Kind kind>
+Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  PyObject* function = in[0].object;
+  if (kind == Iterator::Mapped && pops_from_fresh_dict(r, f)) {
+    Value receiver = r.find(function)->receiver;
+    r.items(in[1]), r.items(in[2]);
+    Value made = r.make_iterator(result, Iterator::Popped, nullptr);
+    r.find(result)->iterator->children = {receiver, in[1], in[2]};
+    return made;
+  }
+  if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
+    r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
+  }
+  for (size_t i = 1; i < in.size() && r.alive(); i++) {
+    if (!transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);
+  }
+  Value made = r.make_iterator(result, kind, nullptr);
+  r.set_children(result, arguments(f));
+  return made;
+}
+
+/// Operands that itertools walk over: containers and iterators that are followed, functions of the program's own.
+Value end_combined(Recording& r, ShadowFrame& f, PyObject* result) {
+  for (Value& value : arguments(f)) {
+    if (PyType_Check(value.object)) continue;  // whose class method it is
+    if (!is_atom(value.object) && !transparent(r, value))
+      r.stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
+  }
+  Value made = r.make_iterator(result, Iterator::Combined, nullptr);
+  r.set_children(result, arguments(f));
+  return made;
+}
+void begin_repeat(Recording& r, ShadowFrame& f) {
+  if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
+  if (is_atom(arguments(f)[0].object)) r.pin(arguments(f)[0]);
+}
+Value end_repeat(Recording& r, ShadowFrame& f, PyObject* result) {
+  Value made = r.make_iterator(result, Iterator::Combined, nullptr);
+  r.set_children(result, arguments(f));
+  return made;
+}
+
+constexpr CallModel models[] = {
+    {"builtins", "enumerate", nullptr, end_enumerate},
+    {"builtins", "zip", nullptr, end_zip},
+    {"builtins", "reversed", nullptr, end_reversed},
+    {"builtins", "range", nullptr, end_range},
+    {"builtins", "iter", nullptr, end_iter},
+    {"builtins", "next", nullptr, end_next, raised_by_next},
+    {"builtins", "map", expose_all, end_map<Iterator::Mapped>},
+    {"builtins", "filter", expose_all, end_map<Iterator::Filtered>},
+    {"itertools", "chain", expose_all, end_combined},
+    {"itertools.chain", "from_iterable", expose_all, end_combined},
+    {"itertools", "islice", expose_all, end_combined},
+    {"itertools", "count", expose_all, end_combined},
+    {"itertools", "repeat", begin_repeat, end_repeat},
+    {"itertools", "cycle", expose_all, end_combined},
+    {"itertools", "product", expose_all, end_combined},
+    {"itertools", "permutations", expose_all, end_combined},
+    {"itertools", "combinations", expose_all, end_combined},
+    {"itertools", "zip_longest", expose_all, end_combined},
+    {"itertools", "pairwise", expose_all, end_combined},
+    {"itertools", "compress", expose_all, end_combined},
+    {"itertools", "accumulate", expose_all, end_combined},
+    {"itertools", "starmap", expose_all, end_map<Iterator::Filtered>},
+    {"itertools", "takewhile", expose_all, end_map<Iterator::Filtered>},
+    {"itertools", "dropwhile", expose_all, end_map<Iterator::Filtered>},
+};
+
+}  // namespace
+
+ModelList iterator_models() { return {models, std::size(models)}; }
+
+}  // namespace terra::capture

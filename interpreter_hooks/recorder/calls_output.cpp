@@ -1,0 +1,90 @@
+// Callables that the world outside can see: print, deferred until the run has been committed, in program order; and
+// random.random, which draws when the entry program runs and is taken back when the run is not committed.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
+
+#include <cstring>
+
+namespace terra::capture {
+
+namespace {
+
+/// Writing to it runs no Python code.
+bool is_plain_stream(PyObject* stream) {
+  const char* name = Py_TYPE(stream)->tp_name;
+  return !std::strcmp(name, "_io.TextIOWrapper") || !std::strcmp(name, "_io.StringIO");
+}
+
+/// Numbers and strings are printed as they are in a run; a builtin container as the text that it has now, of facts.
+void prepare_text(Recording& r, Value& value) {
+  if (is_atom(value.object)) return;
+  bool readable =
+      PyList_CheckExact(value.object) || PyTuple_CheckExact(value.object) || PyDict_CheckExact(value.object);
+  if (!readable || !r.read_deep(value) || !holds_atoms_only(value.object)) {
+    return r.stop(Reason::UnmodelledCall, std::string("print of a ") + Py_TYPE(value.object)->tp_name);
+  }
+  PyObject* text = PyObject_Str(value.object);
+  if (!text) {
+    PyErr_Clear();
+    return r.stop(Reason::UnmodelledCall, "print");
+  }
+  value = Value::fact(r.hold(text));
+  Py_DECREF(text);
+}
+
+void begin_print(Recording& r, ShadowFrame& f) {
+  CallSite& site = f.pending.call;
+  Value stream;
+  for (size_t i = 0; i < site.keywords.size(); i++) {
+    if (!PyUnicode_CompareWithASCIIString(site.keywords[i], "file")) {
+      stream = site.keyword_values[i];
+    } else {
+      r.pin(site.keyword_values[i]);
+    }
+  }
+  if (!stream.known() || stream.object == Py_None) {
+    Value system = Value::fact(PyImport_AddModule("sys"));
+    Value dict = Value::fact(PyModule_GetDict(system.object));
+    if (!r.find(dict.object)) r.put(dict.object, dict, true, "sys");
+    static PyObject* name = PyUnicode_InternFromString("stdout");
+    stream = r.dict_item(dict, name);
+  }
+  if (!stream.known() || !is_plain_stream(stream.object)) return r.stop(Reason::UnmodelledCall, "print to this stream");
+  for (Value& value : site.positional) prepare_text(r, value);
+}
+Value end_print(Recording& r, ShadowFrame& f, PyObject* result) {
+  CallSite& site = f.pending.call;
+  std::vector<Value> all = site.positional;
+  all.insert(all.end(), site.keyword_values.begin(), site.keyword_values.end());
+  PyObject* names = nullptr;
+  if (!site.keywords.empty()) {
+    names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
+    for (size_t i = 0; i < site.keywords.size(); i++) PyTuple_SET_ITEM(names, i, Py_NewRef(site.keywords[i]));
+    r.hold(names);
+    Py_DECREF(names);
+  }
+  r.write({Effect::CallMethod, Value::fact(Py_None), r.hold(site.callee), {}, std::move(all), "", {}, names});
+  return Value::fact(result);
+}
+
+void begin_random(Recording& r, ShadowFrame& f) {
+  if (plain_arguments(r, f, 1, 1) && !random_state_is_known()) r.stop(Reason::UnmodelledCall, "random.random");
+}
+Value end_random(Recording& r, ShadowFrame& f, PyObject* result) {
+  static PyObject* type = PyObject_GetAttrString(PyImport_AddModule("_random"), "Random");
+  static PyObject* method = PyObject_GetAttrString(type, "random");
+  Register generator = r.reg_of(arguments(f)[0]);
+  return r.host(Op::Draw, generator, no_register, {word_of(r.file().keep(method))}, result, {});
+}
+
+constexpr CallModel models[] = {
+    {"builtins", "print", begin_print, end_print},
+    {"_random.Random", "random", begin_random, end_random},
+};
+
+}  // namespace
+
+ModelList output_models() { return {models, std::size(models)}; }
+
+}  // namespace terra::capture

@@ -1,0 +1,98 @@
+// What == and < and `in` look at inside C: numbers and strings become facts, for objects that are compared by identity
+// it becomes a fact which of them are the same. Tensors report the comparison and its truth themselves.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+namespace terra::capture {
+
+namespace {
+
+constexpr int most_levels = 6;
+
+/// Equality is identity, whatever the hash is (members of an Enum).
+bool is_looked_up_by_address(PyObject* object) {
+  return is_tensor(object) || Py_TYPE(object)->tp_richcompare == PyBaseObject_Type.tp_richcompare;
+}
+
+/// Which class something has is known: from its value, its guard or because the frame made it.
+void know_type(Recording& r, Value& value) {
+  if (!is_atom(value.object) && r.find(value.object)) r.guard_type(value.object);
+  r.pin(value);
+  if (is_changeable(Py_TYPE(value.object))) {
+    static PyObject* eq = PyUnicode_InternFromString("__eq__");
+    r.look_up(Py_TYPE(value.object), eq);
+  }
+}
+
+/// Both exist when the frame begins: then only a guard can say whether they are one.
+void tell_apart(Recording& r, Value& a, Value& b) {
+  auto outside = [&](Value& value) {
+    Shadow* known = r.find(value.object);
+    return value.is_fact() || (known && known->outside);
+  };
+  if (!outside(a) || !outside(b) || (a.is_fact() && b.is_fact())) return;
+  Register x = r.reg_of(a), y = r.reg_of(b);
+  if (x != y) r.guard(a.object == b.object ? Op::Same : Op::Distinct, x, {}, y);
+}
+
+bool same_kind(PyObject* a, PyObject* b) {
+  return (PyList_CheckExact(a) && PyList_CheckExact(b)) || (is_tuple(a) && is_tuple(b)) || (is_deque(a) && is_deque(b));
+}
+
+}  // namespace
+
+bool Recording::read_to_compare(Value& a, Value& b, int depth) {
+  if (!a.known() || !b.known() || depth > most_levels) {
+    stop(Reason::UnmodelledOperator, "comparison of deeply nested containers");
+    return false;
+  }
+  know_type(*this, a);
+  know_type(*this, b);
+  PyObject *x = a.object, *y = b.object;
+  if (is_atom(x) && is_atom(y)) return alive_;
+  if (same_kind(x, y)) {
+    std::vector<Value> left = items(a), right = items(b);
+    for (size_t i = 0; i < left.size() && i < right.size() && alive_; i++) {
+      if (!read_to_compare(left[i], right[i], depth + 1)) return false;
+    }
+    return alive_;
+  }
+  if (is_dict(x) && is_dict(y)) {
+    know_keys(a);
+    know_keys(b);
+    for (const Value& key : elements(a)) {
+      Value left = dict_item(a, key), right = dict_item(b, key);
+      if (left.known() && right.known() && !read_to_compare(left, right, depth + 1)) return false;
+    }
+    return alive_;
+  }
+  if (is_set(x) && is_set(y)) {
+    know_keys(a);
+    know_keys(b);
+    for (auto& entry : std::vector<Shadow::Entry>(shadow(a).entries)) set_has(b, entry.where_from());
+    return alive_;
+  }
+  auto builtin = [](PyObject* object) {
+    return is_atom(object) || is_sequence(object) || is_dict(object) || is_set(object);
+  };
+  if (is_looked_up_by_address(x) && is_looked_up_by_address(y)) {
+    tell_apart(*this, a, b);
+    return alive_;
+  }
+  auto harmless = [&](PyObject* object) { return builtin(object) || is_looked_up_by_address(object); };
+  if (harmless(x) && harmless(y)) return alive_;  // of different kinds: the types decide
+  stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(harmless(x) ? y : x)->tp_name);
+  return false;
+}
+
+bool Recording::read_to_search(Value& container, Value& key) {
+  for (Value& item : items(container)) {
+    if (!read_to_compare(item, key)) return false;
+    if (item.object == key.object || (is_atom(item.object) && is_atom(key.object) && same_key(item.object, key.object)))
+      break;
+  }
+  return alive_;
+}
+
+}  // namespace terra::capture
