@@ -4,9 +4,14 @@ Each program is called twelve times with arguments that alias, change and grow; 
 state are compared after every call. --plain: numbers take the place of tensors. --shrink: what remains of a program that
 differs when statements that don't matter are taken away. The last line says how many calls were served by replay."""
 import contextlib
+import functools
+import io
+import itertools
 import os
 import random
 import sys
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from dataclasses import dataclass, field
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "semantics"))
 import _terra_C as C  # noqa: E402
@@ -22,11 +27,22 @@ def make(n):
     return n + 0.5 if PLAIN else terra.arange(4.0).view(2, 2) * 0.1 + n
 
 
+Pair = namedtuple("Pair", "t n", defaults=[3])
+
+
+@dataclass
+class Cell:
+    t: object
+    n: int = 1
+    log: list = field(default_factory=list)
+
+
 class Obj:
     k = 2
 
     def __init__(s, t, n):
         s.t, s.n, s.l, s.d, s.flag = t, n, [t, t * 2], {"a": t, "n": n}, True
+        s.q, s.s, s.m, s.dd, s.od = deque([t], maxlen=3), {1, 5}, {s: t}, defaultdict(list), OrderedDict(a=n)
 
     def meth(s, x, m=1, *r, z=3):
         s.n += m
@@ -38,6 +54,10 @@ class Obj:
 
     def __call__(s, x):
         return s.meth(x, 2)
+
+
+class Blank:
+    pass
 
 
 class Ctx:
@@ -106,6 +126,10 @@ def bumped(o, log):
         o.n -= 1
 
 
+G = random.Random(1)
+text = io.StringIO()
+
+
 class Writer:
     """A grammar: T, I, F, L, C make expressions of tensors, ints, numbers, lists, conditions; statements use them."""
 
@@ -125,6 +149,11 @@ class Writer:
             lambda: f"sum((e * {s.I(d+1)} for e in {s.L()}), {s.T(d+1)})",
             lambda: f"(lambda q, w={s.I(d+1)}: q * w + {s.T(d+1)})({s.T(d+1)})",
             lambda: f"[e + {s.T(d+1)} for e in {s.L()}][-1]",
+            lambda: f"o.m.get({s.O()}, {s.T(d+1)})", lambda: f"Pair({s.T(d+1)}).t", lambda: f"Pair({s.T(d+1)}, n={s.I(d+1)})[0]",
+            lambda: f"Cell({s.T(d+1)}, {s.I(d+1)}).t", lambda: "o.q[-1]", lambda: f"functools.partial(helper, {s.T(d+1)})({s.I(d+1)})",
+            lambda: f"functools.reduce(lambda a, b: a + b, {s.L()})", lambda: f"list(map(lambda e: e * {s.I(d+1)}, {s.L()}))[0]",
+            lambda: f"sorted([(2, {s.T(d+1)}), ({s.I(d+1)}, t0)], key=lambda e: e[0])[0][1]",
+            lambda: f"next(iter({s.L()}))", lambda: f"getattr(o, 'zz', {s.T(d+1)})", lambda: f"mine.setdefault('k', {s.T(d+1)})",
             lambda: f"[q * w for w in [1, {s.I(d+1)}] for q in {s.L()}][-1]",
             lambda: f"sum(gen({s.L()}, {s.I(d+1)}))", lambda: f"next(gen({s.L()}, {s.I(d+1)}))",
             lambda: f"sum(q * w for q, w in zip({s.L()}, (1, {s.I(d+1)})))",
@@ -135,7 +164,8 @@ class Writer:
         return s.r.choice(simple + [f() for f in s.r.sample(deeper, 4)])
 
     def I(s, d=0):
-        simple = ["1", "2", "n", "i0", "o.n", "p.n", "o.k", "d['n']", "len(o.l)", "len(xs)", "getattr(p, 'n')"]
+        simple = ["1", "2", "n", "i0", "o.n", "p.n", "o.k", "d['n']", "len(o.l)", "len(xs)", "getattr(p, 'n')", "len(o.s)", "len(o.q)", "mine.get(1, 4)", "sum(o.s)", "len(o.dd['k'])", "[3, 1, 2].index(n)",
+                  "(1, n, 2).count(1)", "len({n, 1, 2})", "divmod(n + 7, 3)[1]", "len(vars(o))", "Pair(t0, n)._replace(n=n + 1).n"]
         if d < 3:
             simple += [f"({s.I(d+1)} + {s.I(d+1)})", f"({s.I(d+1)} % 5)", f"max({s.I(d+1)}, {s.I(d+1)})",
                        f"abs({s.I(d+1)} - 3)"]  # fmt: skip
@@ -145,12 +175,18 @@ class Writer:
         return s.r.choice([s.I(d), "0.5", "x0"] + ([] if PLAIN else ["(int(o.t.sum().item()) % 3)"]))
 
     def L(s):
-        return s.r.choice(["xs", "o.l", "[t0, t1]", "(t1, o.t)", "p.l"])
+        return s.r.choice(["xs", "o.l", "[t0, t1]", "(t1, o.t)", "p.l", "xs[::-1]", "[*xs, t0]", "o.l[:2] + xs", "list(o.m.values())",
+                           "deque([t0, t1])", "list(itertools.chain(xs, [t1]))", "(xs + [t0]).copy()"])
+
+    def O(s):
+        return s.r.choice(["o", "p", "fresh"])
 
     def C(s):
         truth = f"{s.T(2)} > {s.I()}" if PLAIN else f"{s.T(2)}.sum() > {s.I()}"
         return s.r.choice([f"{s.I()} > {s.I()}", truth, "o.flag", "o is p", "t0 is t1" if not PLAIN else "o is not p", "n",
-                           "'a' in d", f"{s.I()} == {s.I()} and not p.flag", "xs", f"'z{s.r.randrange(2)}' in o.d"])  # fmt: skip
+                           "'a' in d", f"{s.I()} == {s.I()} and not p.flag", "xs", f"'z{s.r.randrange(2)}' in o.d",
+                           f"{s.O()} in o.m", f"{s.O()} in seen", f"{s.I()} in o.s", "[1, n] == [1, 2]", f"{s.O()} in [o, fresh]",
+                           "(n, 1) < (2, 0)", "{n} <= o.s", "any(e > 2 for e in [n, 1])", "d.keys() == mine.keys()"])  # fmt: skip
 
     def raising(s):
         """A statement that raises on some facts."""
@@ -174,6 +210,25 @@ class Writer:
             lambda: f"{p}o.d['z{r.randrange(2)}'] = {s.I()}\n", lambda: f"{p}x0 = {s.F()} * 0.5\n",
             lambda: f"{p}t0, t1 = t1, {s.T()}\n", lambda: f"{p}p.flag = bool({s.C()})\n",
             lambda: f"{p}out.insert(0, {s.I()})\n", lambda: f"{p}if out: log.append(len(out))\n",
+            lambda: f"{p}s = f'{{{s.I()}}}'; out.append(s)\n",
+            lambda: f"{p}o.m[{s.O()}] = {s.T()}\n", lambda: f"{p}seen.add({s.O()})\n", lambda: f"{p}o.s.add({s.I()})\n",
+            lambda: f"{p}o.s.discard({s.I()})\n", lambda: f"{p}o.s = o.s | {{{s.I()}}} - {{{s.I()}}}\n", lambda: f"{p}o.s ^= {{1, {s.I()}}}\n",
+            lambda: f"{p}o.q.append(({s.T()}){small})\n", lambda: f"{p}o.q.appendleft(({s.T()}){small}); out.append(len(o.q))\n",
+            lambda: f"{p}o.q.rotate({s.I()})\n", lambda: f"{p}if len(o.q) > 1: t0 = o.q.{r.choice(['pop', 'popleft'])}()\n",
+            lambda: f"{p}o.dd['{r.choice('ab')}'].append({s.I()})\n", lambda: f"{p}o.od.move_to_end('{r.choice('ab')}')\n",
+            lambda: f"{p}o.od['{r.choice('ab')}'] = {s.I()}; out.append(list(o.od))\n",
+            lambda: f"{p}out.append(o.od.pop('a', {s.I()}))\n", lambda: f"{p}mine[{s.I()}] = {s.T()}\n", lambda: f"{p}mine[n, 'x'] = {s.I()}\n",
+            lambda: f"{p}mine |= {{'u': {s.T()}}}\n", lambda: f"{p}d.update(mine)\n", lambda: f"{p}out.append(mine.popitem()) if mine else None\n",
+            lambda: f"{p}xs[{s.r.randrange(2)}:] = [{s.T()}, t1]\n", lambda: f"{p}xs.insert({s.I()}, {s.T()}); xs.pop()\n", lambda: f"{p}del xs[0]; xs.append(t0)\n",
+            lambda: f"{p}out.append(xs.pop({r.choice(['', '0', '-1'])})); xs.append(t1)\n", lambda: f"{p}xs.reverse()\n",
+            lambda: f"{p}log.sort(); log.extend(sorted(o.s)[:1])\n", lambda: f"{p}log += [{s.I()}] * 2\n", lambda: f"{p}out.append([*o.s])\n",
+            lambda: f"{p}fresh.o, fresh.v = o, {s.T()}; p.last = fresh\n", lambda: f"{p}fresh.me = fresh; out.append(fresh)\n",
+            lambda: f"{p}out.append(Cell({s.T()}, log=[{s.I()}]))\n", lambda: f"{p}out.append(Pair({s.T()}, {s.I()}))\n",
+            lambda: f"{p}o.__dict__['w{r.randrange(2)}'] = {s.I()}\n", lambda: f"{p}out.append([k for k in filter(lambda e: e > n, [1, {s.I()}])])\n",
+            lambda: f"{p}for i0, t0 in itertools.zip_longest([1], {s.L()}[:2], fillvalue=2): out.append(i0)\n",
+            lambda: f"{p}out.append(deque([{s.I()}, t0], maxlen=2)); out.append({{1, {s.I()}}}); out.append(frozenset([n]))\n",
+            lambda: f"{p}out.append(functools.partial(max, {s.I()})({s.I()}))\n", lambda: f"{p}x0 = G.random() * 0.1 + x0\n",
+            lambda: f"{p}print({s.I()}, f'{{x0:.3f}}', [1, n])\n",
             lambda: f"{p}s = f'{{{s.I()}}}'; out.append(s)\n", lambda: f"{p}a, *b = [{s.I()}, {s.T()}, n]; out.append(b)\n",
             lambda: f"{p}out.extend(q * 2 for q in {s.L()})\n", lambda: f"{p}out += [*{s.L()}, n]\n",
             lambda: f"{p}log.append(sorted([n, {s.I()}, 2]))\n", lambda: f"{p}d = {{**d, 'b': {s.T()}}}\n",
@@ -224,11 +279,14 @@ class Writer:
 
     def program(s):
         body = "".join(s.statement(1, 0) for _ in range(s.r.randrange(3, 8)))
-        return f"def f(o, p, t0, t1, n, d, xs, log):\n  i0 = 1; x0 = 0.5; out = []\n{body}  return t0, t1, i0, x0, out, d\n"
+        return f"def f(o, p, t0, t1, n, d, xs, log):\n  i0 = 1; x0 = 0.5; out = []; mine = {{}}; seen = set(); fresh = Blank()\n{body}  return t0, t1, i0, x0, out, d\n"
 
 
 def transcript(f, seed, mode):
     r = random.Random(seed)
+    G.seed(seed)
+    text.seek(0)
+    text.truncate()
     o, p, log, lines = Obj(make(1), 1), Obj(make(2), 2), [], []
     for i in range(CALLS):
         t = make(i % 3)
@@ -242,18 +300,23 @@ def transcript(f, seed, mode):
         if r.random() < .1:
             Obj.k = 3 - Obj.k
         C.capture_mode(mode)
+        real, sys.stdout = sys.stdout, text
         try:
             value = f(*a)
         except Exception as error:
             value = error
         finally:
+            sys.stdout = real
             C.capture_mode("off")
-        lines.append(look((value, o, p, a[2:], list(log))))
+        lines.append(look((value, o, p, a[2:], list(log), text.getvalue(), G.random())))
         for q in (o, p):
             if not -10**6 < q.n < 10**6:
                 q.n = 1
+            q.m = {k: v for k, v in q.m.items() if isinstance(k, Obj)}
+            q.dd.clear()
             if PLAIN and not abs(q.t) < 1e9:
                 q.t = 1.5
+        del log[6:]
     return lines
 
 
