@@ -21,17 +21,23 @@ bool reaches(PyObject* object, PyObject* other) {
   return search.met;
 }
 
+bool is_view(PyObject* object) {
+  return PyDictKeys_Check(object) || PyDictValues_Check(object) || PyDictItems_Check(object);
+}
+
+/// Iterators over these can be set to a place (dict: by walking there); those over a deque or a set cannot.
+bool has_places(PyObject* base) {
+  return PyList_CheckExact(base) || PyTuple_Check(base) || PyRange_Check(base) || PyDict_CheckExact(base) ||
+         PyUnicode_CheckExact(base) || is_view(base);
+}
+
 /// An iterator that has run dry lets go of what it walked over and stays dry, whatever happens to that. The same goes
 /// for the shadow's count of what it yielded.
 bool is_at(PyObject* iterator, PyObject* base, Py_ssize_t index) {
-  if (!PyRange_Check(base) && !reaches(iterator, base)) return false;
+  if (!has_places(base) || (!PyRange_Check(base) && !reaches(iterator, base))) return false;
   Py_ssize_t length = PyObject_Size(base), left = PyObject_LengthHint(iterator, -1);
   PyErr_Clear();
   return left >= 0 && left == length - index;
-}
-
-bool is_view(PyObject* object) {
-  return PyDictKeys_Check(object) || PyDictValues_Check(object) || PyDictItems_Check(object);
 }
 
 Walk walk_of(Iterator::Kind kind) {
@@ -70,6 +76,7 @@ bool Recording::can_rebuild_iterator(const Shadow& shadow) {
     if (!known || !known->iterator || !can_rebuild_iterator(*known)) return false;
   }
   if (!iterator.base) return true;
+  if (!has_places(iterator.base)) return false;
   Value base = by_identity(iterator.base);
   return !base.known() || can_leave(base, 4);
 }

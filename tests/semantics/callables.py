@@ -108,7 +108,7 @@ def operators_as_functions():
     return f, lambda i: (t(i), {"l": [t(i), t(i + 1)]}, i % 4), None
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=4, cut=True)
 def reductions_and_partials():
     scale = functools.partial(lambda k, y, bias=0: y * k + bias, 3)
     def f(xs, x, n):
