@@ -19,15 +19,18 @@ class Single final : public Compiled {
 
   RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
-    Runner::Made made;
+    Runner::Made made = std::move(spare_);
     const auto ready = [&] {
       runner_.collect(made, outputs);
       return !before_commit || before_commit();
     };
-    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), ready, made);
-    if (result.status != RunStatus::Done) return result;
-    runner_.publish(inputs, made);
-    runner_.retain_gradients(made);
+    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), std::cref(ready), made);
+    if (result.status == RunStatus::Done) {
+      runner_.publish(inputs, made);
+      runner_.retain_gradients(made);
+    }
+    made.clear();
+    spare_ = std::move(made);
     return result;
   }
 
@@ -39,6 +42,7 @@ class Single final : public Compiled {
 
  private:
   Runner runner_;
+  Runner::Made spare_;  ///< empty, for its memory
 };
 
 }  // namespace

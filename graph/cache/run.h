@@ -17,6 +17,11 @@ class Runner {
   struct Made {
     std::vector<Tensor> tensors;         ///< by spec
     std::vector<Ref<Storage>> storages;  ///< by graph output; null where not fresh
+
+    void clear() {
+      tensors.clear();
+      storages.clear();
+    }
   };
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
