@@ -26,15 +26,32 @@ PyObject* number_of(const terra::Scalar& scalar) {
   }
 }
 
+/// The entry's buffers for one run. What they hold is dropped while they aren't the entry's: that can run Python code,
+/// which may call the function again.
+class Buffers {
+ public:
+  explicit Buffers(Entry& entry) : entry_(entry), taken_(std::move(entry.spare)) {}
+  ~Buffers() {
+    taken_.clear();
+    entry_.spare = std::move(taken_);
+  }
+  Buffers(const Buffers&) = delete;
+  RunBuffers& get() { return taken_; }
+
+ private:
+  Entry& entry_;
+  RunBuffers taken_;
+};
+
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
-  graph::PathInputs inputs;
-  std::vector<graph::RunOutput> outputs;
+  Buffers buffers(entry);
+  auto& [inputs, outputs] = buffers.get();
   if (!read_inputs(entry, run, inputs)) return false;
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
-                                : entry.graph->run(inputs.tensors, inputs.scalars, before_commit, outputs);
+                                : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status != graph::RunStatus::Done) return false;
   for (graph::RunOutput& output : outputs) {

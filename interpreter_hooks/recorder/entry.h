@@ -7,6 +7,7 @@
 #include "interpreter_hooks/recorder/relaxation.h"
 
 #include "graph/cache/compiled.h"
+#include "graph/cache/switched.h"
 
 #include <memory>
 #include <string>
@@ -31,6 +32,18 @@ struct Cut {
   int line = 0;
   std::vector<int> places;  ///< index in localsplus of each result of the effect program; the other slots stay as they are
   Stop why;                 ///< what follows and could not be recorded
+};
+
+/// What a run hands to its graph and gets back.
+struct RunBuffers {
+  graph::PathInputs inputs;
+  std::vector<graph::RunOutput> outputs;
+
+  void clear() {
+    inputs.tensors.clear();
+    inputs.scalars.clear();
+    outputs.clear();
+  }
 };
 
 struct Entry {
@@ -60,6 +73,8 @@ struct Entry {
   std::shared_ptr<Paths> paths;
   uint32_t path = 0;
   bool merges = true;  ///< it may be merged with others, and no attempt has failed
+
+  RunBuffers spare;  ///< empty, for their memory: a run takes them and brings them back
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;
