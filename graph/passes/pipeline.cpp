@@ -11,6 +11,7 @@
 #include "graph/passes/merge_common.h"
 #include "graph/passes/merge_sums.h"
 #include "graph/passes/merge_updates.h"
+#include "graph/passes/narrow_products.h"
 #include "graph/passes/simplify.h"
 #include "kernels/cpu/exact_mode.h"
 
@@ -41,6 +42,7 @@ const std::vector<Pass>& pipeline() {
       {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},
       {"sums", "The gradient of a weight that is used at every step is one product, not a sum of small ones.", merge_sums,
        Phase::Whole, true},
+      {"narrow", "Of a product only what is wanted is computed.", narrow_products, Phase::Whole, true},
       {"recse", "A weight and its bias gathered the same operands.", merge_common, Phase::Whole},
       {"sweep", "The rules leave what they went around.", drop_dead_code, Phase::Whole},
       {"updates", "One kernel call steps all parameters.", merge_updates, Phase::Part},

@@ -12,28 +12,29 @@ namespace terra::capture {
 
 enum class Effect : uint8_t {
   // Fresh objects: dst = new reference.
-  MakeTuple,   // [registers]
-  MakeTupleOf, // [type, registers]  an instance of a subclass of tuple
-  MakeList,    // [registers]
-  MakeSize,    // [registers]  a terra.Size
-  MakeDict,    // [registers: key, value, key, value...]
-  MakeObject,  // [type, registers: name, value...]  an instance whose attributes live in its dict or slots
-  MakeMethod,  // a b   bound method of function a and object b
-  MakeCell,    // a, or no_register for an empty cell
-  MakeFunction,// a b [code, globals, qualified name, registers: name, default...]  a: closure, b: defaults, or none
-  MakeCall,    // [callable, keyword names or 0, registers]  what a C callable without effects makes: deque, enumerate, ...
-  MakeBound,   // a b   what descriptor a gives for object b
-  MakeIterator,// a [walk, index]   an iterator over a that has yielded `index` items
+  MakeTuple,     // [registers]
+  MakeTupleOf,   // [type, registers]  an instance of a subclass of tuple
+  MakeList,      // [registers]
+  MakeSize,      // [registers]  a terra.Size
+  MakeDict,      // [registers: key, value, key, value...]
+  MakeObject,    // [type, registers: name, value...]  an instance whose attributes live in its dict or slots
+  MakeMethod,    // a b   bound method of function a and object b
+  MakeCell,      // a, or no_register for an empty cell
+  MakeFunction,  // a b [code, globals, qualified name, registers: name, default...]  a: closure, b: defaults, or none
+  MakeCall,   // [callable, keyword names or 0, registers]  what a C callable without effects makes: deque, enumerate,
+              // ...
+  MakeBound,  // a b   what descriptor a gives for object b
+  MakeIterator,  // a [walk, index]   an iterator over a that has yielded `index` items
   // Writes.
-  SetAttribute,     // a b [name]
+  SetAttribute,       // a b [name]
   SetPlainAttribute,  // a b [name]  as object.__setattr__ does
-  DeleteAttribute,  // a [name]
-  SetItem,          // a b [key register]
-  DeleteItem,       // a [key register]
-  Append,           // a b
-  SetCell,          // a b
-  GradMode,         // [0 or 1]
-  CallMethod,       // [callable, keyword names or 0, registers]  list.insert, print, ...
+  DeleteAttribute,    // a [name]
+  SetItem,            // a b [key register]
+  DeleteItem,         // a [key register]
+  Append,             // a b
+  SetCell,            // a b
+  GradMode,           // [0 or 1]
+  CallMethod,         // [callable, keyword names or 0, registers]  list.insert, print, ...
   Count_
 };
 

@@ -6,6 +6,7 @@
 #include "graph/ir/verify.h"
 #include "graph/passes/drop_dead_code.h"
 #include "graph/passes/merge_sums.h"
+#include "graph/passes/narrow_products.h"
 #include "tests/unit/graph/support.h"
 
 using namespace terra;
@@ -76,6 +77,22 @@ TEST_CASE("slices that tile the whole become a concatenation", "[passes]") {
       "%5: f32[6,30] = pad_slice(%2, (6, 30), 0, 3, 1) %6: f32[6,30] = pad_slice(%0, (6, 30), 0, 0, 1) "
       "%7: f32[6,30] = add(%5, %6, 1) return %7",
       false);
+}
+
+TEST_CASE("of a product only what is wanted is computed", "[passes]") {
+  start();
+  const auto narrowed = [](const std::string& body, bool expected) {
+    Graph g = parse("graph \"g\"(%0: f32[2,30], %1: f32[30,40]) { %2: f32[2,40] = mm(%0, %1) " + body + " }", {});
+    CHECK(narrow_products(g) == expected);
+    verify(g, Stage::Optimized, "in a test");
+    std::string text = print(g);
+    return text.erase(0, text.find('\n') + 1);
+  };
+  CHECK(narrowed("%3: f32[2,7] = narrow(%2, 1, 5, 7) return %3", true) ==
+        lines({"%4: f32[30,7] = narrow(%1, 1, 5, 7)", "%3: f32[2,7] = mm(%0, %4)", "return %3"}));
+  CHECK(narrowed("%3: f32[1,40] = narrow(%2, 0, 1, 1) return %3", true) ==
+        lines({"%4: f32[1,30] = narrow(%0, 0, 1, 1)", "%3: f32[1,40] = mm(%4, %1)", "return %3"}));
+  narrowed("%3: f32[2,7] = narrow(%2, 1, 5, 7) %4: f32[2,33] = narrow(%2, 1, 7, 33) return %3, %4", false);
 }
 
 TEST_CASE("a weight that is used at every step has the gradient that it has without the pass", "[passes]") {
