@@ -119,9 +119,9 @@ def page():
 
 def reasons():
     """Why frames are not captured, by the number that reports give."""
-    lines = ["# Reasons", "", "The numbers that `terra-run --explain` and `--report` give.", ""]
+    lines = ["# Reasons", "", "The numbers that `terra-run --explain` and `--report` give, and what they say of a frame.", ""]
     for number, sentence, hint, example in C.capture_reasons():
-        lines += [f"## {number}: a frame {sentence}" if number else "## 0: captured", ""]
+        lines += [f"## {number}: {sentence}", ""]
         lines += [hint[0].upper() + hint[1:] + ".", ""] if hint else []
         lines += ["```python", example, "```", ""] if example != "-" else []
     return "\n".join(lines)

@@ -20,3 +20,4 @@ for name in functions:
 for name in methods:
     assert hasattr(C.Tensor, name), name
 assert "## add" in stubs.page()
+assert "## 14: resumes a generator" in stubs.reasons()
