@@ -1,5 +1,7 @@
 """LeNet: conv 1-32-64 (5x5, padding 2), fc 3136-512-10, batch 64, SGD with momentum."""
 
+from .batches import in_turn
+
 
 def build(torch):
     nn, F = torch.nn, torch.nn.functional
@@ -9,7 +11,6 @@ def build(torch):
     )  # fmt: skip
     opt = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
     batches = [(torch.randn(64, 1, 28, 28), torch.randint(10, (64,))) for _ in range(4)]
-    turn = [0]
 
     def train_step(x, y):
         opt.zero_grad()
@@ -18,8 +19,4 @@ def build(torch):
         opt.step()
         return loss
 
-    def step():
-        turn[0] += 1
-        return train_step(*batches[turn[0] % 4]).item()
-
-    return step
+    return in_turn(train_step, batches)

@@ -1,5 +1,8 @@
 """A two-layer LSTM as a Python loop over 20 steps (hidden 200, batch 20), regression on the last state, SGD."""
 
+from .batches import in_turn
+
+
 STEPS, BATCH, HIDDEN, LAYERS = 20, 20, 200, 2
 
 
@@ -46,7 +49,6 @@ def build(torch):
     net = Regression()
     opt = torch.optim.SGD(net.parameters(), lr=0.01)
     batches = [(torch.randn(STEPS, BATCH, HIDDEN), torch.randn(BATCH, 1)) for _ in range(4)]
-    turn = [0]
 
     def train_step(x, y):
         opt.zero_grad()
@@ -55,8 +57,4 @@ def build(torch):
         opt.step()
         return loss
 
-    def step():
-        turn[0] += 1
-        return train_step(*batches[turn[0] % 4]).item()
-
-    return step
+    return in_turn(train_step, batches)

@@ -1,5 +1,6 @@
 """The PTB language model: embedding 200, the two-layer LSTM of lstm.py, vocabulary 10,000, gradient clipping, SGD."""
 
+from .batches import in_turn
 from .lstm import BATCH, HIDDEN, STEPS, make_cells, unroll
 
 WORDS = 10000
@@ -23,7 +24,6 @@ def build(torch):
     parameters = list(net.parameters())
     opt = torch.optim.SGD(parameters, lr=1.0)
     batches = [(torch.randint(WORDS, (STEPS, BATCH)), torch.randint(WORDS, (STEPS, BATCH))) for _ in range(4)]
-    turn = [0]
 
     def train_step(x, y):
         opt.zero_grad()
@@ -33,8 +33,4 @@ def build(torch):
         opt.step()
         return loss
 
-    def step():
-        turn[0] += 1
-        return train_step(*batches[turn[0] % 4]).item()
-
-    return step
+    return in_turn(train_step, batches)

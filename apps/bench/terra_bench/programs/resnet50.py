@@ -1,5 +1,7 @@
 """ResNet-50, batch 8, images of 224 x 224, SGD with momentum."""
 
+from .batches import in_turn
+
 
 def make_model(nn, F):
     def conv(inputs, outputs, kernel, stride=1):
@@ -34,7 +36,6 @@ def build(torch):
     net = make_model(nn, F)
     opt = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
     batches = [(torch.randn(8, 3, 224, 224), torch.randint(1000, (8,))) for _ in range(2)]
-    turn = [0]
 
     def train_step(x, y):
         opt.zero_grad()
@@ -43,8 +44,4 @@ def build(torch):
         opt.step()
         return loss
 
-    def step():
-        turn[0] += 1
-        return train_step(*batches[turn[0] % 2]).item()
-
-    return step
+    return in_turn(train_step, batches)
