@@ -19,6 +19,9 @@ class OwnTime {
   }
   OwnTime(const OwnTime&) = delete;
 
+  /// Whether the recorder's own code is running on this thread, perhaps below Python code that it has called.
+  static bool is_running() { return inside; }
+
  private:
   static inline thread_local bool inside = false;
   double& sum_;

@@ -66,7 +66,7 @@ void Recording::resume_collector() {
 }
 
 void Recording::let_go() {
-  if (alive_) return;
+  if (alive_ || OwnTime::is_running()) return;  // a key's __eq__ may have ended the recording below a rule
   std::vector<PyObject*> dropped;
   dropped.swap(held_);
   shadows_.clear();
@@ -74,7 +74,7 @@ void Recording::let_go() {
 }
 
 void Recording::after_event() {
-  if (alive_) return;
+  if (alive_ || OwnTime::is_running()) return;
   let_go();
   if (auto call = std::exchange(over_call_, nullptr)) call(over_data_);
 }
