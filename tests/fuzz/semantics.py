@@ -310,7 +310,7 @@ def transcript(f, seed, mode):
             C.capture_mode("off")
         lines.append(look((value, o, p, a[2:], list(log), text.getvalue(), G.random())))
         for q in (o, p):
-            if not -10**6 < q.n < 10**6:
+            if not isinstance(q.n, (int, float)) or not -(10**6) < q.n < 10**6:
                 q.n = 1
             q.m = {k: v for k, v in q.m.items() if isinstance(k, Obj)}
             q.dd.clear()
