@@ -2,10 +2,10 @@
 
 import _terra_C as C
 
-from .optimizer import Optimizer, check_not_negative
+from .optimizer import GroupOptimizer, check_not_negative
 
 
-class Adadelta(Optimizer):
+class Adadelta(GroupOptimizer):
     def __init__(
         self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False,
         differentiable=False,
@@ -20,17 +20,6 @@ class Adadelta(Optimizer):
             foreach=foreach, differentiable=differentiable,
         )  # fmt: skip
         super().__init__(params, defaults)
-
-    def step(self, closure=None):
-        loss = None
-        if closure is not None:
-            loss = self._loss_of(closure)
-        with C.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._update(group, p, p.grad, self.state[p])
-        return loss
 
     def _update(self, group, p, grad, state):
         if not state:

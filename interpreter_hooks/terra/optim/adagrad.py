@@ -2,10 +2,10 @@
 
 import _terra_C as C
 
-from .optimizer import Optimizer, check_not_negative
+from .optimizer import GroupOptimizer, check_not_negative
 
 
-class Adagrad(Optimizer):
+class Adagrad(GroupOptimizer):
     def __init__(
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
         maximize=False, differentiable=False, fused=None,
@@ -25,17 +25,6 @@ class Adagrad(Optimizer):
             for p in group["params"]:
                 self.state[p]["step"] = C.tensor(0.0, dtype=C.float32)
                 self.state[p]["sum"] = C.full_like(p, initial_accumulator_value, dtype=p.dtype).detach()
-
-    def step(self, closure=None):
-        loss = None
-        if closure is not None:
-            loss = self._loss_of(closure)
-        with C.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._update(group, p, p.grad, self.state[p])
-        return loss
 
     def _update(self, group, p, grad, state):
         if group["maximize"]:

@@ -1,13 +1,14 @@
-"""Adam. The step count of a parameter is a Python number while training, so that a recorded step() turns it into a scalar\ninput; a saved state_dict holds it as a 0-d float tensor, as PyTorch does."""
+"""Adam: parameters that are at the same step are updated by one op."""
 
 import _terra_C as C
 
-from .optimizer import Optimizer, check_not_negative
+from .counting import CountingOptimizer, average_moments, with_weight_decay
+from .optimizer import check_betas, check_not_negative
 
 ops = C._ops
 
 
-class Adam(Optimizer):
+class Adam(CountingOptimizer):
     _decoupled = False
 
     def __init__(
@@ -17,9 +18,7 @@ class Adam(Optimizer):
         if not isinstance(lr, C.Tensor):
             check_not_negative(lr, "learning rate")
         check_not_negative(eps, "epsilon value")
-        for i in (0, 1):
-            if not 0.0 <= betas[i] < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+        check_betas(betas)
         check_not_negative(weight_decay, "weight_decay value")
         defaults = dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
@@ -38,16 +37,6 @@ class Adam(Optimizer):
             group.setdefault("differentiable", False)
             group.setdefault("fused", None)
             group.setdefault("decoupled_weight_decay", self._decoupled)
-        for state in self.state.values():
-            if "step" in state:
-                state["step"] = int(state["step"])
-
-    def state_dict(self):
-        packed = super().state_dict()
-        for key, state in packed["state"].items():
-            if "step" in state:
-                packed["state"][key] = {**state, "step": C.tensor(float(state["step"]), dtype=C.float32)}
-        return packed
 
     def _new_state(self, state, p, group):
         state["step"] = 0
@@ -55,15 +44,6 @@ class Adam(Optimizer):
         state["exp_avg_sq"] = C.zeros_like(p)
         if group["amsgrad"]:
             state["max_exp_avg_sq"] = C.zeros_like(p)
-
-    def step(self, closure=None):
-        loss = None
-        if closure is not None:
-            loss = self._loss_of(closure)
-        with C.no_grad():
-            for group in self.param_groups:
-                self._step_group(group)
-        return loss
 
     def _step_group(self, group):
         states, params, grads, exp_avgs, exp_avg_sqs = [], [], [], [], []
@@ -118,18 +98,10 @@ class Adam(Optimizer):
 
     def _update_amsgrad(self, group, p, grad, state):
         """The variant that divides by the largest second moment so far, written in ops."""
-        lr, eps, decay, step = group["lr"], group["eps"], group["weight_decay"], state["step"]
+        lr, eps, step, largest = group["lr"], group["eps"], state["step"], state["max_exp_avg_sq"]
         beta1, beta2 = group["betas"]
-        exp_avg, exp_avg_sq, largest = state["exp_avg"], state["exp_avg_sq"], state["max_exp_avg_sq"]
-        if group["maximize"]:
-            grad = -grad
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(p, alpha=decay)
-        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
-        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        grad = with_weight_decay(group, p, -grad if group["maximize"] else grad)
+        exp_avg, exp_avg_sq = average_moments(group, grad, state)
         largest.copy_(C.maximum(largest, exp_avg_sq))
         denominator = (largest.sqrt() / (1 - beta2**step) ** 0.5).add_(eps)
         p.add_(exp_avg / denominator, alpha=-lr / (1 - beta1**step))

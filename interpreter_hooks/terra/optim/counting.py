@@ -4,10 +4,10 @@ state_dict holds them as 0-d float tensors, as PyTorch does."""
 
 import _terra_C as C
 
-from .optimizer import Optimizer
+from .optimizer import GroupOptimizer
 
 
-class CountingOptimizer(Optimizer):
+class CountingOptimizer(GroupOptimizer):
     _numbers = ("step",)  # the names of such numbers in the state of a parameter; `step` is an int, others are floats
 
     def __setstate__(self, state):
@@ -24,18 +24,32 @@ class CountingOptimizer(Optimizer):
             packed["state"][key] = {**state, **numbers}
         return packed
 
-    def step(self, closure=None):
-        loss = None
-        if closure is not None:
-            loss = self._loss_of(closure)
-        with C.no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        state = self.state[p]
-                        if not state:
-                            state["step"] = 0
-                            self._new_state(group, p, state)
-                        state["step"] += 1
-                        self._update(group, p, -p.grad if group["maximize"] else p.grad, state)
-        return loss
+    def _step_group(self, group):
+        for p in group["params"]:
+            if p.grad is not None:
+                state = self.state[p]
+                if not state:
+                    state["step"] = 0
+                    self._new_state(group, p, state)
+                state["step"] += 1
+                self._update(group, p, -p.grad if group["maximize"] else p.grad, state)
+
+
+def with_weight_decay(group, p, grad):
+    """The gradient with the decay in it; a decoupled decay shrinks the parameter instead."""
+    decay = group["weight_decay"]
+    if decay == 0:
+        return grad
+    if group["decoupled_weight_decay"]:
+        p.mul_(1 - group["lr"] * decay)
+        return grad
+    return grad.add(p, alpha=decay)
+
+
+def average_moments(group, grad, state):
+    """Takes a gradient into the running averages of it and of its square, and returns both."""
+    beta1, beta2 = group["betas"]
+    exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
+    exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
+    exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+    return exp_avg, exp_avg_sq

@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .counting import CountingOptimizer
+from .counting import CountingOptimizer, average_moments, with_weight_decay
 from .optimizer import check_betas, check_not_negative
 
 
@@ -31,19 +31,12 @@ class NAdam(CountingOptimizer):
         state["exp_avg_sq"] = C.zeros_like(p)
 
     def _update(self, group, p, grad, state):
-        lr, decay, step = group["lr"], group["weight_decay"], state["step"]
+        lr, step = group["lr"], state["step"]
         beta1, beta2 = group["betas"]
-        exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(p, alpha=decay)
+        exp_avg, exp_avg_sq = average_moments(group, with_weight_decay(group, p, grad), state)
         mu = beta1 * (1 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= mu
-        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
-        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
         denominator = (exp_avg_sq / (1 - beta2**step)).sqrt().add_(group["eps"])
         p.add_(grad / denominator, alpha=-lr * (1 - mu) / (1 - state["mu_product"]))
         p.add_(exp_avg / denominator, alpha=-lr * mu_next / (1 - state["mu_product"] * mu_next))

@@ -188,6 +188,24 @@ class Optimizer:
         self.__setstate__({"state": state, "param_groups": [deepcopy_settings(group) for group in saved_groups]})
 
 
+class GroupOptimizer(Optimizer):
+    """Steps group by group and, unless a subclass takes a whole group at once, parameter by parameter: `_update`."""
+
+    def step(self, closure=None):
+        loss = None
+        if closure is not None:
+            loss = self._loss_of(closure)
+        with C.no_grad():
+            for group in self.param_groups:
+                self._step_group(group)
+        return loss
+
+    def _step_group(self, group):
+        for p in group["params"]:
+            if p.grad is not None:
+                self._update(group, p, p.grad, self.state[p])
+
+
 def deepcopy_settings(group):
     return {key: value if key == "params" else deepcopy(value) for key, value in group.items()}
 

@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .counting import CountingOptimizer
+from .counting import CountingOptimizer, average_moments, with_weight_decay
 from .optimizer import check_betas, check_not_negative
 
 
@@ -26,16 +26,9 @@ class RAdam(CountingOptimizer):
         state["exp_avg_sq"] = C.zeros_like(p)
 
     def _update(self, group, p, grad, state):
-        lr, decay, step = group["lr"], group["weight_decay"], state["step"]
+        lr, step = group["lr"], state["step"]
         beta1, beta2 = group["betas"]
-        exp_avg, exp_avg_sq = state["exp_avg"], state["exp_avg_sq"]
-        if decay != 0:
-            if group["decoupled_weight_decay"]:
-                p.mul_(1 - lr * decay)
-            else:
-                grad = grad.add(p, alpha=decay)
-        exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
-        exp_avg_sq.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        exp_avg, exp_avg_sq = average_moments(group, with_weight_decay(group, p, grad), state)
         power = beta2**step
         certain = 2 / (1 - beta2) - 1
         length = certain - 2 * step * power / (1 - power)  # of the average that the variance rests on

@@ -2,12 +2,12 @@
 
 import _terra_C as C
 
-from .optimizer import Optimizer, check_not_negative
+from .optimizer import GroupOptimizer, check_not_negative
 
 ops = C._ops
 
 
-class SGD(Optimizer):
+class SGD(GroupOptimizer):
     def __init__(
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
         differentiable=False, fused=None,
@@ -32,15 +32,6 @@ class SGD(Optimizer):
             group.setdefault("foreach", None)
             group.setdefault("differentiable", False)
             group.setdefault("fused", None)
-
-    def step(self, closure=None):
-        loss = None
-        if closure is not None:
-            loss = self._loss_of(closure)
-        with C.no_grad():
-            for group in self.param_groups:
-                self._step_group(group)
-        return loss
 
     def _step_group(self, group):
         """Parameters at their first step (no momentum buffer yet) and the others are updated by one op each."""
