@@ -26,6 +26,20 @@ std::pair<int64_t, int64_t> floor_divided(int64_t a, int64_t b) {
   return {quotient, rest};
 }
 
+template <class T>
+Scalar compared(NumberRecord::Op op, T a, T b) {
+  using Op = NumberRecord::Op;
+  switch (op) {
+    case Op::Less: return Scalar(a < b);
+    case Op::LessEqual: return Scalar(a <= b);
+    case Op::Equal: return Scalar(a == b);
+    case Op::NotEqual: return Scalar(a != b);
+    case Op::Greater: return Scalar(a > b);
+    case Op::GreaterEqual: return Scalar(a >= b);
+    default: fail();
+  }
+}
+
 Scalar of_integers(NumberRecord::Op op, int64_t a, int64_t b) {
   using Op = NumberRecord::Op;
   switch (op) {
@@ -36,14 +50,8 @@ Scalar of_integers(NumberRecord::Op op, int64_t a, int64_t b) {
     case Op::Modulo: return Scalar(floor_divided(a, b).second);
     case Op::Minimum: return Scalar(std::min(a, b));
     case Op::Maximum: return Scalar(std::max(a, b));
-    case Op::Less: return Scalar(a < b);
-    case Op::LessEqual: return Scalar(a <= b);
-    case Op::Equal: return Scalar(a == b);
-    case Op::NotEqual: return Scalar(a != b);
-    case Op::Greater: return Scalar(a > b);
-    case Op::GreaterEqual: return Scalar(a >= b);
     case Op::Negate: return Scalar(exact([&](int64_t* r) { return __builtin_sub_overflow(int64_t{0}, a, r); }));
-    default: fail();
+    default: return compared(op, a, b);
   }
 }
 
@@ -54,16 +62,11 @@ Scalar of_floats(NumberRecord::Op op, double a, double b) {
     case Op::Subtract: return Scalar(a - b);
     case Op::Multiply: return Scalar(a * b);
     case Op::TrueDivide: return b == 0 ? (fail(), Scalar()) : Scalar(a / b);
-    case Op::Power: return a > 0 ? Scalar(std::pow(a, b)) : (fail(), Scalar());  // Python has rules of its own for the rest
-    case Op::Less: return Scalar(a < b);
-    case Op::LessEqual: return Scalar(a <= b);
-    case Op::Equal: return Scalar(a == b);
-    case Op::NotEqual: return Scalar(a != b);
-    case Op::Greater: return Scalar(a > b);
-    case Op::GreaterEqual: return Scalar(a >= b);
+    case Op::Power:
+      return a > 0 ? Scalar(std::pow(a, b)) : (fail(), Scalar());  // Python has rules of its own for the rest
     case Op::Negate: return Scalar(-a);
     case Op::SquareRoot: return a >= 0 ? Scalar(std::sqrt(a)) : (fail(), Scalar());
-    default: fail();
+    default: return compared(op, a, b);
   }
 }
 

@@ -54,8 +54,10 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, 
                                 : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status != graph::RunStatus::Done) return false;
-  for (graph::RunOutput& output : outputs) {
-    if (auto* tensor = std::get_if<Tensor>(&output); tensor && verification) *tensor = verification->output(*tensor);
+  if (verification) {
+    for (graph::RunOutput& output : outputs) {
+      if (auto* tensor = std::get_if<Tensor>(&output)) *tensor = verification->output(*tensor);
+    }
   }
   take_outputs(entry, run, outputs);
   return true;
@@ -86,9 +88,12 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     attempt.internal_error = e.what();
     return attempt;
   }
-  attempt.outcome = Outcome::Done;
-  if (verification) run.random.put_back();
-  if (!verification) publish(entry, run, attempt);
+  if (verification) {
+    attempt.outcome = Outcome::Done;
+    run.random.put_back();
+  } else {
+    publish(entry, run, attempt);
+  }
   return attempt;
 }
 

@@ -17,6 +17,10 @@ bool is_default_dict(PyObject* object);
 /// and the order of an OrderedDict excepted).
 bool is_dict(PyObject* object);
 inline bool is_set(PyObject* object) { return PyAnySet_CheckExact(object); }
+/// What keys(), values() and items() give.
+inline bool is_dict_view(PyObject* object) {
+  return PyDictKeys_Check(object) || PyDictValues_Check(object) || PyDictItems_Check(object);
+}
 
 /// True for classes written in Python, whose methods can be replaced while instances exist.
 bool is_changeable(PyTypeObject* type);

@@ -204,8 +204,7 @@ void begin_len(Recording& r, ShadowFrame& f) {
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
   if (is_tensor(object) && f.pending.extra.known()) return f.pending.extra;
-  bool walked = is_sequence(object) || is_dict(object) || is_set(object) || PyDictKeys_Check(object) ||
-                PyDictItems_Check(object) || PyDictValues_Check(object);
+  bool walked = is_sequence(object) || is_dict(object) || is_set(object) || is_dict_view(object);
   if (walked || is_tensor(object)) return Value::fact(r.hold(result));
   return end_pure(r, f, result);
 }

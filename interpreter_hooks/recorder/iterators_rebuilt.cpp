@@ -21,14 +21,10 @@ bool reaches(PyObject* object, PyObject* other) {
   return search.met;
 }
 
-bool is_view(PyObject* object) {
-  return PyDictKeys_Check(object) || PyDictValues_Check(object) || PyDictItems_Check(object);
-}
-
 /// Iterators over these can be set to a place (dict: by walking there); those over a deque or a set cannot.
 bool has_places(PyObject* base) {
   return PyList_CheckExact(base) || PyTuple_Check(base) || PyRange_Check(base) || PyDict_CheckExact(base) ||
-         PyUnicode_CheckExact(base) || is_view(base);
+         PyUnicode_CheckExact(base) || is_dict_view(base);
 }
 
 /// An iterator that has run dry lets go of what it walked over and stays dry, whatever happens to that. The same goes
@@ -121,7 +117,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
   }
   Value base = by_identity(iterator.base);
   if (!base.known()) base = Value::fact(iterator.base);
-  if (is_view(real)) {
+  if (is_dict_view(real)) {
     PyObject* descriptor =
         PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyDict_Type), PyDictKeys_Check(real)     ? "keys"
                                                                           : PyDictValues_Check(real) ? "values"
