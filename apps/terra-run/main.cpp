@@ -26,7 +26,7 @@ bool is_set(const char* variable, std::string_view value) {
 
 // TERRA_HOOK=passthrough, for tests: every frame goes through the hook, and the hook runs it plainly.
 bool started() {
-  if (is_set("TERRA_HOOK", "passthrough")) terra_hook_install(terra_frame_run);
+  if (is_set("TERRA_HOOK", "passthrough")) terra_hook_install(terra_frame_run, nullptr);
   return !terra::embed::capture_starts_with_program() || terra::embed::start_capture();
 }
 

@@ -25,8 +25,10 @@ typedef PyObject* (*TerraEvaluator)(PyThreadState* thread, TerraFrame* frame, in
 /* ---- the hook: one per process, in front of CPython's own evaluator ---- */
 
 /* Every frame of the interpreter that starts from now on goes through `evaluator`; frames that run already do not.
- * False when somebody else's evaluator is there, which may do anything with a frame: nothing is installed then. */
-int terra_hook_install(TerraEvaluator evaluator);
+ * False when somebody else's evaluator is there, which may do anything with a frame: nothing is installed then.
+ * `overtaken` (or NULL) is called at the first frame that comes by way of an evaluator which somebody has put in front
+ * of ours since; from then on every frame is passed through, as after terra_hook_uninstall. */
+int terra_hook_install(TerraEvaluator evaluator, void (*overtaken)(void));
 
 /* False when somebody has put an evaluator of theirs in front of ours. */
 int terra_hook_is_in_front(void);

@@ -15,10 +15,16 @@
 #include "interpreter_hooks/cpython/c_stack.h"
 
 static TerraEvaluator installed;
+static void (*when_overtaken)(void);
 static int linked; /* `hook` is in the interpreter's chain of evaluators, perhaps behind somebody else's */
 
 static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
   TerraEvaluator evaluator = installed;
+  /* CPython has just read eval_frame to get here: the comparison is as good as free. */
+  if (evaluator && thread->interp->eval_frame != hook) {
+    evaluator = installed = NULL;
+    if (when_overtaken) when_overtaken();
+  }
   return evaluator ? evaluator(thread, frame, throwing) : terra_frame_run(thread, frame, throwing);
 }
 
@@ -26,7 +32,7 @@ int terra_hook_is_in_front(void) {
   return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook;
 }
 
-int terra_hook_install(TerraEvaluator evaluator) {
+int terra_hook_install(TerraEvaluator evaluator, void (*overtaken)(void)) {
   PyInterpreterState* interpreter = PyInterpreterState_Main();
   if (linked && !terra_hook_is_in_front()) return 0;
   if (!linked) {
@@ -35,6 +41,7 @@ int terra_hook_install(TerraEvaluator evaluator) {
     linked = 1;
   }
   installed = evaluator;
+  when_overtaken = overtaken;
   return 1;
 }
 

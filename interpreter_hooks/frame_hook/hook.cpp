@@ -129,8 +129,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   }
   if (step == Step::Record) {
     if (watch) watch->discard();
-    if (terra_hook_is_in_front()) return record_frame(*record, thread, frame);
-    give_way();
+    return record_frame(*record, thread, frame);
   }
   // A profile is nothing but the answer to one question: does this function do tensor work?
   uint64_t before = hooks::counters.eager_calls;
@@ -143,7 +142,7 @@ void apply() {
   if (settings().mode == Mode::Off) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {
-    if (!terra_hook_install(evaluate)) give_way();
+    if (!terra_hook_install(evaluate, give_way)) give_way();
   }
 }
 
@@ -168,5 +167,9 @@ Mode set_mode(Mode mode) {
   apply();
   return before;
 }
+void notice_foreign_evaluator() {
+  if (terra_hook_is_installed() && !terra_hook_is_in_front()) give_way();
+}
+
 
 }  // namespace terra::capture

@@ -59,6 +59,7 @@ Json frame_json(const CodeRecord& record) {
 }  // namespace
 
 std::string report_json() {
+  notice_foreign_evaluator();
   Totals& t = totals();
   Json frames = Json::array();
   for (auto& record : all_records()) {
@@ -132,6 +133,7 @@ std::string explain_all() {
 }
 
 void finish_reports() {
+  notice_foreign_evaluator();
   if (settings().explain) std::fputs(explain_all().c_str(), stderr);
   std::string file = settings().report;
   if (file.empty()) return;

@@ -1,5 +1,5 @@
-"""Another frame evaluator (PEP 523), put in before or after ours: one log record and plain execution. Subinterpreters are
-refused with a sentence."""
+"""Another frame evaluator (PEP 523), put in before or after ours, which passes frames on to ours or doesn't: one log record
+and plain execution. Subinterpreters are refused with a sentence."""
 import os
 import subprocess
 import sys
@@ -9,12 +9,17 @@ import ctypes, mmap
 api = ctypes.pythonapi
 api.PyInterpreterState_Main.restype = ctypes.c_void_p
 api._PyInterpreterState_SetEvalFrameFunc.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+api._PyInterpreterState_GetEvalFrameFunc.argtypes = [ctypes.c_void_p]
+api._PyInterpreterState_GetEvalFrameFunc.restype = ctypes.c_void_p
 default = ctypes.cast(api._PyEval_EvalFrameDefault, ctypes.c_void_p).value
+main = api.PyInterpreterState_Main()
 page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-page.write(b"\\x48\\xb8" + default.to_bytes(8, "little") + b"\\xff\\xe0")  # jumps to CPython's own evaluator
 address = ctypes.addressof(ctypes.c_char.from_buffer(page))
-def take_over():
-    api._PyInterpreterState_SetEvalFrameFunc(api.PyInterpreterState_Main(), address)
+def take_over(next=default):  # an evaluator that jumps to CPython's own, or another one
+    page.write(b"\\x48\\xb8" + next.to_bytes(8, "little") + b"\\xff\\xe0")
+    api._PyInterpreterState_SetEvalFrameFunc(main, address)
+def chain():
+    take_over(api._PyInterpreterState_GetEvalFrameFunc(main))
 '''
 PROGRAM = '''
 def f(x):
@@ -45,6 +50,18 @@ out, log = run(FOREIGN + "import terra\n" + PROGRAM +
                "check()\nbefore = terra.capture.stats()['replays']\ntake_over()\ncheck()\ncheck()\n"
                "print(before > 0, terra.capture.stats()['replays'] == before)\n")
 assert out == "True True\n", out
+assert log.count("\n") == 1 and "another frame evaluator" in log, log
+
+# Noticed at the first frame, before anything is served: f is a captured function whose call is the next thing to happen.
+out, log = run(FOREIGN + "import terra\n" + PROGRAM +
+               "check()\nx = terra.ones(2)\nbefore = terra.capture.stats()['replays']\nf(x)\n"
+               "between = terra.capture.stats()['replays']\nchain()\nf(x)\ncheck()\n"
+               "print(between - before, terra.capture.stats()['replays'] - between)\n"
+               "with terra.capture.mode('auto'):\n    check()\n"
+               "api._PyInterpreterState_SetEvalFrameFunc(main, default)\ncheck()\n"
+               "print(terra.capture.stats()['replays'] - between)\n")
+assert out == "1 0\n0\n", out
+assert log.count("\n") == 1 and "another frame evaluator" in log, log
 
 SUBINTERPRETER = '''
 import os, _xxsubinterpreters, terra
@@ -60,4 +77,4 @@ print(terra.ones(2).sum().item())
 '''
 out, log = run(SUBINTERPRETER)
 assert "terra was imported in a subinterpreter" in out and out.endswith("2.0\n"), out
-print("3 passed")
+print("4 passed")

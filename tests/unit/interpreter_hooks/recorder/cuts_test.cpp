@@ -73,7 +73,7 @@ TEST_CASE("a frame that has not started goes on at an instruction in its middle"
       "import dis\n"
       "at = [i.offset // 2 for i in dis.get_instructions(target) if i.argval == 'other'][0]\n";
   REQUIRE(PyRun_String(source, Py_file_input, globals, globals));
-  terra_hook_install(evaluate);
+  terra_hook_install(evaluate, nullptr);
   instruction = static_cast<int>(PyLong_AsLong(PyDict_GetItemString(globals, "at")));
   PyObject* result = PyRun_String("target()", Py_eval_input, globals, globals);
   CHECK(result == nullptr);  // NameError: other
