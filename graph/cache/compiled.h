@@ -12,7 +12,8 @@
 namespace terra::graph {
 
 /// How a run ended. Anything but Done has published nothing: no tensor, .grad, version or random state has changed.
-enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused };
+/// Busy: the graph fits, but doesn't serve this run, and one made anew would do no better.
+enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused, Busy };
 
 struct RunResult {
   RunStatus status = RunStatus::Done;
@@ -47,7 +48,7 @@ class Compiled {
   virtual size_t bytes() const = 0;
   /// How many instances, each for its own sizes and structural numbers, are ready.
   virtual size_t instances() const { return 1; }
-  /// Why the run was Refused before anything was computed; empty where `before_commit` refused it.
+  /// Why the run was Refused or Busy before anything was computed; empty where `before_commit` refused it.
   virtual std::string refusal() const { return {}; }
 };
 

@@ -65,7 +65,7 @@ class Shaped final : public Compiled {
     if (made_[current_].key != key_ && !find() && !make(inputs, scalars)) {
       ++refused_;
       refusal_ = "sizes change in nearly every run";
-      return {RunStatus::Refused, 0};
+      return {RunStatus::Busy, 0};
     }
     ++runs_;
     Made& made = made_[current_];

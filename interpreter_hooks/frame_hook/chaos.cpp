@@ -30,12 +30,18 @@ struct Schedule {
 
 struct Chaos {
   bool on = false;
-  Schedule guards, asserts, values;
+  Schedule guards, asserts, values, ops, interrupts;
   Schedule errors[2];
   double probability = 0;
   size_t least_calls_of_a_cut = least_calls_before_cut;
   std::mt19937 random{1};
 };
+
+/// What is to happen in the run that the thread is in: nodes up to it, -1 for never.
+struct NodeFaults {
+  int op = -1, interrupt = -1;
+};
+thread_local NodeFaults node_faults;
 
 Chaos& chaos() {
   static Chaos instance;
@@ -69,6 +75,8 @@ void read_chaos() {
     if (name == "guard") chaos().guards = parse(value);
     if (name == "assert") chaos().asserts = parse(value);
     if (name == "value") chaos().values = parse(value);
+    if (name == "op") chaos().ops = parse(value);
+    if (name == "interrupt") chaos().interrupts = parse(value);
     if (name == "error") {
       const Schedule schedule = parse(value);
       for (int place = 0; place < 2; place++) {
@@ -83,15 +91,21 @@ void read_chaos() {
   }
 }
 
-Fault next_fault(int guards, bool has_graph) {
+Fault next_fault(int guards, size_t nodes) {
   Chaos& c = chaos();
   Fault fault;
   fault.guard = c.guards.next(guards);
-  fault.assertion = has_graph && c.asserts.next(1) >= 0;
+  fault.assertion = nodes > 0 && c.asserts.next(1) >= 0;
+  node_faults = {c.ops.next(static_cast<int>(nodes)), c.interrupts.next(static_cast<int>(nodes))};
   if (c.probability > 0 && guards > 0 && std::uniform_real_distribution<>(0, 1)(c.random) < c.probability) {
     fault.guard = static_cast<int>(c.random() % static_cast<unsigned>(guards));
   }
   return fault;
+}
+
+bool poll_for_faults() {
+  if (node_faults.op >= 0 && node_faults.op-- == 0) fail(ErrorKind::RuntimeError, "fault injection");
+  return node_faults.interrupt >= 0 && node_faults.interrupt-- == 0;
 }
 
 int next_wrong_value(int count) { return chaos().values.next(count); }

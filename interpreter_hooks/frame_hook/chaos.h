@@ -1,5 +1,6 @@
-// Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold; value=N@K makes
-// what a verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
+// Fault injection: TERRA_CHAOS=guard=N@K,assert=N@K,p=0.2,seed=n makes guards and asserts fail that hold; op=N@K makes
+// node N of a graph refuse its values; interrupt=N@K ends a run after node N as Ctrl-C would; value=N@K makes what a
+// verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
 // cut=N makes frames be cut after N tensor calls.
 #pragma once
 #include <cstddef>
@@ -12,8 +13,10 @@ struct Fault {
   bool assertion = false;  ///< the graph is refused before it commits
 };
 
-/// For the next run of an entry with so many guards; whether an assert can fail as well.
-Fault next_fault(int guards, bool has_graph);
+/// For the next run of an entry with so many guards, and so many nodes if it has a graph.
+Fault next_fault(int guards, size_t nodes);
+/// Asked between the nodes of that run: throws Error or returns true where the schedule says so.
+bool poll_for_faults();
 /// Number of the thing, among `count`, that the next verification is to get wrong; -1 for none.
 int next_wrong_value(int count);
 /// Throws InternalError where the schedule says so.

@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/log.h"
@@ -10,6 +11,8 @@
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <chrono>
+#include "graph/cache/compiled.h"
+
 #include <optional>
 
 namespace terra::capture {
@@ -125,7 +128,8 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (served == Served::Broken && settings().strict && record->why.reason == Reason::Internal) {
       return raise_internal_error(*record);
     }
-    step = served != Served::Broken && missed(*record) ? Step::Record : Step::Run;
+    const bool again = served != Served::Broken && missed(*record) && served != Served::Busy;
+    step = again ? Step::Record : Step::Run;
   }
   if (step == Step::Record) {
     if (watch) watch->discard();
@@ -159,6 +163,7 @@ void start() {
   read_chaos();
   apply();
 }
+  graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
 
 Mode set_mode(Mode mode) {
   prepare_recorder();

@@ -70,7 +70,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   Attempt attempt;
   std::deque<Visit> visits;
   Fault fault;
-  if (chaos_is_on()) [[unlikely]] fault = next_fault(entry->entry.guards(), true);
+  if (chaos_is_on()) [[unlikely]] fault = next_fault(entry->entry.guards(), graph_->node_count());
   const auto visit_of = [&](uint32_t path) -> Visit& {
     return *std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.entry->path == path; });
   };
@@ -92,6 +92,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   try {
     const graph::RunResult result = graph_->run(path, {inputs_of, before_commit}, outputs, path);
     if (const std::shared_ptr<Entry> taken = at(path)) entry = taken;
+    if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
     if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry->branch_of_assert(result.failed_assert);
     if (attempt.missed_at >= 0 && !attempt.late && attempt.outcome == Outcome::Failed) attempt.outcome = Outcome::Missed;
     if (result.status != graph::RunStatus::Done) return attempt;

@@ -53,6 +53,8 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, 
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
                                 : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
+  if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
+  if (result.status == graph::RunStatus::Busy) attempt.outcome = Outcome::Busy;
   if (result.status != graph::RunStatus::Done) return false;
   if (verification) {
     for (graph::RunOutput& output : outputs) {
@@ -68,7 +70,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
   Attempt attempt;
   Fault fault;
   if (chaos_is_on()) [[unlikely]] {
-    fault = next_fault(entry.entry.guards(), entry.graph != nullptr);
+    fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
     attempt.missed_at = entry.entry.run_failing(run, fault.guard);
   } else {
     attempt.missed_at = entry.entry.run(run);

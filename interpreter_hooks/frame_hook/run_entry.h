@@ -14,6 +14,8 @@ enum class Outcome : unsigned char {
   Missed,   ///< a guard did not hold; nothing has happened
   Failed,   ///< an assert in the graph, an error of an op, a refusal; nothing has happened
   Injected, ///< the same by fault injection
+  Interrupted, ///< a signal waits for its handler; nothing has happened
+  Busy,     ///< the graph fits and yet doesn't serve this run (RunStatus::Busy); nothing has happened
 };
 
 struct Attempt {

@@ -91,7 +91,7 @@ class Search {
       return true;
     }
     if (!made.internal_error.empty()) broken(record_, made.internal_error.c_str());
-    if (made.outcome == Outcome::Injected || !made.internal_error.empty()) {
+    if (made.outcome == Outcome::Injected || made.outcome == Outcome::Interrupted || !made.internal_error.empty()) {
       served_ = Served::Broken;
       return false;
     }
@@ -117,7 +117,8 @@ class Search {
                                    : describe_miss(*entry, arguments_, function_, made.missed_at);
     }
     record_.last_miss = entry->last_miss;
-    if (made.outcome == Outcome::Failed) served_ = Served::Refused;
+    if (made.outcome == Outcome::Failed && served_ != Served::Busy) served_ = Served::Refused;
+    if (made.outcome == Outcome::Busy) served_ = Served::Busy;
   }
 
   /// Both sides of a branch have been taken, and more than once: from now on what precedes it runs once.

@@ -10,7 +10,8 @@ enum class Served : unsigned char {
   Done,     ///< an entry served it
   Missed,   ///< no entry's guards hold
   Refused,  ///< guards held, but a graph found that it wasn't made for these values
-  Broken,   ///< by fault injection or an error of ours: this frame runs plainly
+  Busy,     ///< a graph fits, but doesn't serve at present: recording another would change nothing
+  Broken,   ///< by fault injection, a signal or an error of ours: this frame runs plainly
 };
 
 /// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no

