@@ -5,14 +5,15 @@
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/disturbance.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
 
-#include <chrono>
 #include "graph/cache/compiled.h"
 
+#include <chrono>
 #include <optional>
 
 namespace terra::capture {
@@ -38,7 +39,7 @@ PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, Terra
   // Ctrl-C and its like come from outside; an exception of ours from a frame below.
   if (!result && (before != totals().differences || !PyErr_ExceptionMatches(PyExc_Exception))) return nullptr;
   const std::optional<Difference> difference = verification.compare(result);
-  if (!difference) return result;
+  if (!difference || verification.disturbed()) return result;
   totals().differences++;
   log().error("a captured entry of {} ({}:{}) is wrong: {}", record.name, record.file, record.line,
               difference->text());
@@ -96,6 +97,7 @@ void give_way() {
 }
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  if (compares(settings().mode) && !throwing) [[unlikely]] note_handler(frame);
   if (Recording* recording = Recording::current()) [[unlikely]] {
     return run_child(*recording, thread, frame, throwing);
   }
@@ -161,9 +163,13 @@ void start() {
   prepare_recorder();
   read_environment();
   read_chaos();
+  graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   apply();
 }
-  graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
+
+void notice_foreign_evaluator() {
+  if (terra_hook_is_installed() && !terra_hook_is_in_front()) give_way();
+}
 
 Mode set_mode(Mode mode) {
   prepare_recorder();
@@ -172,9 +178,5 @@ Mode set_mode(Mode mode) {
   apply();
   return before;
 }
-void notice_foreign_evaluator() {
-  if (terra_hook_is_installed() && !terra_hook_is_in_front()) give_way();
-}
-
 
 }  // namespace terra::capture

@@ -1,6 +1,7 @@
 // --capture=verify: an entry runs on copies, the frame is interpreted, and both have to agree.
 #pragma once
 #include "interpreter_hooks/effects/rehearsal.h"
+#include "interpreter_hooks/frame_hook/disturbance.h"
 #include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/recorder/entry.h"
 
@@ -32,12 +33,15 @@ class Verification {
 
   /// After the frame has been interpreted: the first thing that differs. `result` is null after an exception.
   std::optional<Difference> compare(PyObject* result);
+  /// Whether a difference proves nothing, because others may have made it since the run.
+  bool disturbed() const { return !witness_.was_alone(); }
 
  private:
   void spoil_numbers(std::vector<graph::RunOutput>& outputs);
   void spoil_tensors(std::vector<graph::RunOutput>& outputs);
   bool tensors_alike();
 
+  const Witness witness_;
   std::shared_ptr<Entry> entry_;
   Registers registers_;
   Run run_;
