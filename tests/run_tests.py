@@ -8,11 +8,13 @@ What is a test:
 
 Comments before the first statement of a file change that:
     # run: --torch --capture=off NAME=value    options and environment of a run; repeated for more than one run
+    # long run: NAME=value                     a further run, only with --long
     # interpreter: python3                     run by the system's python3 instead of terra-run
     # timeout: 300                             seconds instead of 120
     # exit: 2                                  expected exit status (errors: 1, others: 0)
     # long                                     only with --long
-A closing output line `N passed` makes a test count as N.
+A closing output line `N passed` makes a test count as N. With --long tests also run in the configurations of
+configurations.py.
 """
 
 import argparse
@@ -26,6 +28,8 @@ import signal
 import subprocess
 import sys
 import time
+
+from configurations import more_runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -73,7 +77,7 @@ def directives(path):
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             break
-        match = re.fullmatch(r"#\s*(run|interpreter|timeout|exit|long)(?::\s*(.*))?", line)
+        match = re.fullmatch(r"#\s*(run|long run|interpreter|timeout|exit|long)(?::\s*(.*))?", line)
         if match:
             found.append((match[1], match[2] or ""))
     return found
@@ -89,7 +93,11 @@ def python_tests(build, include_long):
         if "long" in settings and not include_long:
             continue
         is_error = relative.parts[0] == "errors"
-        for run in [value for key, value in keys if key == "run"] or [""]:
+        runs = [value for key, value in keys if key == "run"] or [""]
+        if include_long:
+            runs += [value for key, value in keys if key == "long run"]
+            runs += [f"{runs[0]} {words}".strip() for words in more_runs(relative.as_posix())]
+        for run in runs:
             words = run.split()
             variables = dict(word.split("=", 1) for word in words if not word.startswith("-"))
             options = [word for word in words if word.startswith("-")]

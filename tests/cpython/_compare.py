@@ -49,8 +49,7 @@ def outcomes(program, module, variables):
         return found
 
 
-def differences(module, way):
-    theirs = outcomes(PYTHON3, module, {})
+def differences(module, way, theirs):
     ours = outcomes(TERRA_RUN, module, WAYS[way])
     for test in sorted(theirs.keys() | ours.keys()):
         if theirs.get(test) != ours.get(test):
@@ -63,13 +62,14 @@ def compare(modules):
     """Compares all tests of the modules in each way of running; ends the process with the result."""
     complaints = []
     for module in modules:
+        theirs = outcomes(PYTHON3, module, {})
         for way in WAYS:
             known = {test for test, (ways, _) in DIFFERENT.items()
                      if way in ways and test.startswith(f"test.{module}.")}
-            found = dict(differences(module, way))
+            found = dict(differences(module, way, theirs))
             if found.keys() - known:
                 # Some of these tests depend on timing; what counts shows twice.
-                again = dict(differences(module, way))
+                again = dict(differences(module, way, outcomes(PYTHON3, module, {})))
                 found = {test: text for test, text in again.items() if test in found}
             complaints += [text for test, text in found.items() if test not in known]
             complaints += [f"{test} passes under {way}: take it out of DIFFERENT" for test in known - found.keys()]
