@@ -144,9 +144,9 @@ def interrupted_from_outside():
     try:
         for delay in (0.01, 0.03):
             timer = threading.Timer(delay, lambda: os.kill(main, signal.SIGINT))
-            timer.start()
             end = time.monotonic() + 20
             try:
+                timer.start()
                 while time.monotonic() < end:
                     assert scaled(X, 2.0).item() == plain_scaled(2.0)
             except KeyboardInterrupt:
@@ -173,6 +173,148 @@ def alarms():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert len(seen) >= 30 and set(seen) == {plain_scaled(4.0)}
+
+
+def alarm_in_a_long_run():
+    """A signal ends the captured run that it comes into: its handler runs at once, before or after the call as a whole."""
+    class Timeout(Exception):
+        pass
+
+    def on_alarm(number, frame):
+        raise Timeout
+
+    count, total = {"n": 0}, terra.zeros(1)
+    a = terra.ones(400, 400) / 400
+
+    def long(a):
+        count["n"] += 1
+        y = a
+        for _ in range(60):
+            y = (y @ a).tanh()
+        total.add_(1)
+        return y
+
+    for _ in range(6):
+        long(a)
+    start = time.monotonic()
+    long(a)
+    takes = time.monotonic() - start
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    interrupted = 0
+    try:
+        for part in (0.2, 0.5, 0.8):
+            signal.setitimer(signal.ITIMER_REAL, takes * part)
+            try:
+                for _ in range(50):
+                    long(a)
+            except Timeout:
+                interrupted += 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            # The interpreter may be interrupted between the two, a captured call never is.
+            assert count["n"] - total.item() in (0, 1), (count, total)
+            count["n"] = int(total.item())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted == 3
+    long(a)
+    assert count["n"] == total.item()
+
+
+def handler_that_changes_what_is_read():
+    """Each call sees the world either before a handler or after it, with all that the handler changed."""
+    world = {"a": 1.0, "b": 1.0}
+
+    def reads(x):
+        return (x * world["a"]).sum() - (x * world["b"]).sum()
+
+    def change(number, frame):
+        world["a"] += 1.0
+        world["b"] = world["a"]
+
+    before = signal.signal(signal.SIGALRM, change)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    end = time.monotonic() + 10
+    try:
+        while world["a"] < 30 and time.monotonic() < end:
+            # Interpreted it may be torn apart between its two reads: by one step of the handler, or by a few under load.
+            assert reads(X).item() % 15.0 == 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert world["a"] >= 30
+
+
+def fork_while_others_run():
+    warm()
+    stop = threading.Event()
+
+    def work(k):
+        while not stop.is_set():
+            assert scaled(X, k).item() == plain_scaled(k)
+    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for _ in range(20):
+                        assert scaled(X, 5.0).item() == plain_scaled(5.0)
+                    status = 0
+                finally:
+                    os._exit(status)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def dumped_by_a_watchdog():
+    """faulthandler's own thread reads the frames of ours at any moment."""
+    warm()
+    with tempfile.TemporaryFile() as file:
+        faulthandler.dump_traceback_later(0.002, repeat=True, file=file)
+        end = time.monotonic() + 0.2
+        while time.monotonic() < end:
+            assert scaled(X, 2.0).item() == plain_scaled(2.0)
+        faulthandler.cancel_dump_traceback_later()
+        file.seek(0)
+        assert b"in dumped_by_a_watchdog" in file.read()
+
+
+def writer_that_overtakes_readers():
+    """What one thread changes under the interpreter's lock another sees as a whole or not at all."""
+    box = {"x": terra.zeros(64, 64), "k": 0.0}
+    stop = threading.Event()
+    wrong = []
+
+    def reads():
+        x = box["x"]
+        return (x @ x).sum() - (x @ x).sum(), x.sum() * 0 + box["k"]
+
+    def write():
+        k = 0.0
+        while not stop.is_set():
+            k += 1.0
+            box["x"] = terra.full((64, 64), k)
+            box["k"] = k
+    for _ in range(8):
+        reads()
+    thread = threading.Thread(target=write)
+    thread.start()
+    before = -1.0
+    for _ in range(300):
+        difference, k = reads()
+        if difference.item() != 0 or k.item() < before:
+            wrong.append((difference, k))
+        before = k.item()
+    stop.set()
+    thread.join()
+    assert not wrong, wrong[:3]
 
 
 def tracer_sees_every_line():
@@ -307,9 +449,11 @@ def collected_at_any_moment():
 
 
 tests = [many_threads_one_function, one_box_for_many_threads, thread_that_starts_during_a_recording, fork_after_captures,
-         processes("fork"), processes("spawn"), interrupted_from_outside, alarms, tracer_sees_every_line,
-         dumped_by_faulthandler, audited, audit_hook_and_marks, audit_hook_that_refuses_tracing, at_exit, daemon_thread_at_exit,
-         recursion_while_recorded, deep_recursion_without_limit, pickled, collected_at_any_moment]
+         processes("fork"), processes("spawn"), interrupted_from_outside, alarms, alarm_in_a_long_run,
+         handler_that_changes_what_is_read, fork_while_others_run, dumped_by_a_watchdog, writer_that_overtakes_readers,
+         tracer_sees_every_line, dumped_by_faulthandler, audited, audit_hook_and_marks, audit_hook_that_refuses_tracing,
+         at_exit, daemon_thread_at_exit, recursion_while_recorded, deep_recursion_without_limit, pickled,
+         collected_at_any_moment]
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]
