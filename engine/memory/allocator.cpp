@@ -18,11 +18,11 @@ namespace {
 constexpr int kMinShift = 6;
 constexpr int kClasses = 4 * (48 - kMinShift);
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kCacheLimit = size_t{1} << 32;  // beyond this much idle memory, blocks go back to the system
+constexpr int64_t kCacheLimit = int64_t{1} << 32;  // beyond this much idle memory, blocks go back to the system
 
 struct SizeClass {
   int index;
-  size_t bytes;
+  int64_t bytes;
 };
 
 SizeClass size_class(size_t bytes) {
@@ -31,7 +31,7 @@ SizeClass size_class(size_t bytes) {
   if (shift < kMinShift) return {0, kAlignment};
   const size_t quarter = size_t{1} << (shift - 2);
   const size_t steps = (bytes - (size_t{1} << shift) + quarter - 1) / quarter;  // 1..4
-  return {4 * (shift - kMinShift) + static_cast<int>(steps), (size_t{1} << shift) + steps * quarter};
+  return {4 * (shift - kMinShift) + static_cast<int>(steps), static_cast<int64_t>((size_t{1} << shift) + steps * quarter)};
 }
 
 size_t bytes_of_class(int index) {
@@ -42,21 +42,19 @@ size_t bytes_of_class(int index) {
 }
 
 struct Counters {
-  std::atomic<uint64_t> live{0}, peak{0}, cached{0};
+  /// Bytes, but for what moves in magazines: a block that one thread takes from its magazine and another frees makes
+  /// these go below zero.
+  std::atomic<int64_t> live{0}, peak{0}, cached{0};
 };
 Counters counters;
 
-void count_live(size_t bytes) {
-  const uint64_t live = counters.live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  uint64_t peak = counters.peak.load(std::memory_order_relaxed);
-  while (live > peak && !counters.peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
-  }
-}
+class Magazine;
 
 /// The idle blocks of all threads.
 struct Depot {
   std::mutex mutex;
   std::vector<void*> idle[kClasses];
+  std::vector<Magazine*> magazines;  ///< of the threads that live
 };
 
 Depot& depot() {
@@ -77,10 +75,15 @@ class Magazine {
     return &instance;
   }
 
-  void* take(int index) { return counts_[index] > 0 ? blocks_[index][--counts_[index]] : nullptr; }
-  bool put(int index, void* block) {
-    if (counts_[index] == kMost) return false;
-    blocks_[index][counts_[index]++] = block;
+  void* take(const SizeClass& cls) {
+    if (counts_[cls.index] == 0) return nullptr;
+    count(cls.bytes);
+    return blocks_[cls.index][--counts_[cls.index]];
+  }
+  bool put(const SizeClass& cls, void* block) {
+    if (counts_[cls.index] == kMost) return false;
+    count(-cls.bytes);
+    blocks_[cls.index][counts_[cls.index]++] = block;
     return true;
   }
   void empty_into(Depot& d) {
@@ -88,17 +91,28 @@ class Magazine {
     for (int index = 0; index < kSmallClasses; ++index)
       while (counts_[index] > 0) d.idle[index].push_back(blocks_[index][--counts_[index]]);
   }
+  /// Bytes that have gone from idle to live here (or back, if negative). Written by its thread alone: no lock, no fence.
+  int64_t moved() const { return moved_.load(std::memory_order_relaxed); }
 
  private:
   enum class State : uint8_t { Alive, Ended };
   static inline thread_local State state = State::Alive;
 
-  Magazine() = default;
+  Magazine() {
+    std::lock_guard lock(depot().mutex);
+    depot().magazines.push_back(this);
+  }
   ~Magazine() {
     empty_into(depot());
+    std::lock_guard lock(depot().mutex);
+    std::erase(depot().magazines, this);
+    counters.live.fetch_add(moved(), std::memory_order_relaxed);
+    counters.cached.fetch_sub(moved(), std::memory_order_relaxed);
     state = State::Ended;
   }
+  void count(int64_t bytes) { moved_.store(moved() + bytes, std::memory_order_relaxed); }
 
+  std::atomic<int64_t> moved_{0};
   int counts_[kSmallClasses] = {};
   void* blocks_[kSmallClasses][kMost];
 };
@@ -108,8 +122,6 @@ Magazine* magazine_for(const SizeClass& cls) {
 }
 
 void* take_idle(const SizeClass& cls) {
-  Magazine* magazine = magazine_for(cls);
-  if (void* block = magazine ? magazine->take(cls.index) : nullptr) return block;
   Depot& d = depot();
   std::lock_guard lock(d.mutex);
   auto& idle = d.idle[cls.index];
@@ -120,11 +132,30 @@ void* take_idle(const SizeClass& cls) {
 }
 
 void put_idle(const SizeClass& cls, void* block) {
-  Magazine* magazine = magazine_for(cls);
-  if (magazine && magazine->put(cls.index, block)) return;
   Depot& d = depot();
   std::lock_guard lock(d.mutex);
   d.idle[cls.index].push_back(block);
+}
+
+/// What has moved in the magazines of all threads.
+int64_t moved_in_magazines() {
+  std::lock_guard lock(depot().mutex);
+  int64_t sum = 0;
+  for (const Magazine* magazine : depot().magazines) sum += magazine->moved();
+  return sum;
+}
+
+void raise_peak(int64_t live) {
+  int64_t peak = counters.peak.load(std::memory_order_relaxed);
+  while (live > peak && !counters.peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
+
+/// The peak takes no notice of blocks that other threads have taken from their magazines.
+void count_live(int64_t bytes) {
+  const int64_t live = counters.live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  const Magazine* magazine = Magazine::of_thread();
+  raise_peak(live + (magazine ? magazine->moved() : 0));
 }
 
 void* system_allocate(size_t bytes) {
@@ -144,15 +175,17 @@ void* allocate(size_t bytes) {
          "Check the sizes that were asked for.",
          bytes);
   const SizeClass cls = size_class(bytes);
+  Magazine* magazine = magazine_for(cls);
+  if (void* block = magazine ? magazine->take(cls) : nullptr) return block;
   if (void* block = take_idle(cls)) {
     counters.cached.fetch_sub(cls.bytes, std::memory_order_relaxed);
     count_live(cls.bytes);
     return block;
   }
-  void* block = system_allocate(cls.bytes);
+  void* block = system_allocate(static_cast<size_t>(cls.bytes));
   if (!block) {
     trim();
-    block = system_allocate(cls.bytes);
+    block = system_allocate(static_cast<size_t>(cls.bytes));
   }
   if (!block)
     fail(ErrorKind::OutOfMemoryError,
@@ -165,6 +198,8 @@ void* allocate(size_t bytes) {
 
 void release(void* block, size_t bytes) noexcept {
   const SizeClass cls = size_class(bytes);
+  Magazine* magazine = magazine_for(cls);
+  if (magazine && magazine->put(cls, block)) return;
   counters.live.fetch_sub(cls.bytes, std::memory_order_relaxed);
   if (counters.cached.fetch_add(cls.bytes, std::memory_order_relaxed) + cls.bytes > kCacheLimit) {
     counters.cached.fetch_sub(cls.bytes, std::memory_order_relaxed);
@@ -181,7 +216,7 @@ void trim() noexcept {
   for (int index = 0; index < kClasses; ++index) {
     for (void* block : d.idle[index]) {
       std::free(block);
-      counters.cached.fetch_sub(bytes_of_class(index), std::memory_order_relaxed);
+      counters.cached.fetch_sub(static_cast<int64_t>(bytes_of_class(index)), std::memory_order_relaxed);
     }
     d.idle[index].clear();
   }
@@ -189,9 +224,14 @@ void trim() noexcept {
 
 Statistics statistics() {
   constexpr auto relaxed = std::memory_order_relaxed;
-  return {counters.live.load(relaxed), counters.peak.load(relaxed), counters.cached.load(relaxed)};
+  const int64_t moved = moved_in_magazines(), live = counters.live.load(relaxed) + moved;
+  raise_peak(live);
+  const auto bytes = [](int64_t n) { return static_cast<uint64_t>(n); };
+  return {bytes(live), bytes(counters.peak.load(relaxed)), bytes(counters.cached.load(relaxed) - moved)};
 }
 
-void reset_peak() { counters.peak.store(counters.live.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+void reset_peak() {
+  counters.peak.store(counters.live.load(std::memory_order_relaxed) + moved_in_magazines(), std::memory_order_relaxed);
+}
 
 }  // namespace terra::memory
