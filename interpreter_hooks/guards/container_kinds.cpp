@@ -7,7 +7,8 @@ namespace terra::capture {
 
 namespace {
 
-PyTypeObject* imported(const char* module, const char* name) {
+/// A type of a module that is part of the interpreter: importing it loads no file and no other module.
+PyTypeObject* built_in(const char* module, const char* name) {
   PyObject* holder = PyImport_ImportModule(module);
   PyObject* type = holder ? PyObject_GetAttrString(holder, name) : nullptr;
   Py_XDECREF(holder);
@@ -16,11 +17,11 @@ PyTypeObject* imported(const char* module, const char* name) {
 }
 
 PyTypeObject* deque_type() {
-  static PyTypeObject* type = imported("collections", "deque");
+  static PyTypeObject* type = built_in("_collections", "deque");
   return type;
 }
 PyTypeObject* default_dict_type() {
-  static PyTypeObject* type = imported("collections", "defaultdict");
+  static PyTypeObject* type = built_in("_collections", "defaultdict");
   return type;
 }
 

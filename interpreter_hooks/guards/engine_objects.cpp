@@ -28,7 +28,7 @@ struct Partial {
 
 bool is_partial(PyObject* object) {
   static PyObject* type = [] {
-    PyObject* module = PyImport_ImportModule("functools");
+    PyObject* module = PyImport_ImportModule("_functools");
     PyObject* found = module ? PyObject_GetAttrString(module, "partial") : nullptr;
     Py_XDECREF(module);
     PyErr_Clear();

@@ -19,7 +19,8 @@ const void* key_of(PyObject* callee) {
   return callee;
 }
 
-/// "list", "math" or "collections.deque".
+/// "list", "math" or "_collections.deque". Only modules that are part of the interpreter: a program must find in
+/// sys.modules what it imported itself.
 PyObject* holder_of(const char* where) {
   if (!std::strcmp(where, "generator")) return Py_NewRef(reinterpret_cast<PyObject*>(&PyGen_Type));
   if (const char* dot = std::strchr(where, '.')) {
@@ -40,9 +41,15 @@ PyObject* holder_of(const char* where) {
 using Table = std::unordered_map<const void*, const CallModel*>;
 
 void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* model) {
-  PyObject* dict = PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
-  PyObject* callee = PyDict_GetItemWithError(dict, name);
+  PyObject* callee = nullptr;
+  if (PyType_Check(holder)) {  // as the type has it, not bound
+    callee = Py_XNewRef(PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(holder)->tp_dict, name));
+  } else {
+    callee = PyObject_GetAttr(holder, name);
+    PyErr_Clear();
+  }
   if (callee && !PyFunction_Check(callee)) table.try_emplace(key_of(callee), model);
+  Py_XDECREF(callee);
 }
 
 Table make_table() {

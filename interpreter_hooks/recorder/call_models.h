@@ -7,7 +7,7 @@ namespace terra::capture {
 /// How a C callable is followed. Arguments are in frame.pending.call. `before` runs while the world is as the callable
 /// will find it (reads of what it is going to change); `after` gives the shadow of `result`.
 struct CallModel {
-  const char* where;  ///< module or type that holds it: "builtins", "list", "math"
+  const char* where;  ///< module, type or object that holds it: "builtins", "list", "math"
   const char* name;   ///< null: every callable of that module or type
   void (*before)(Recording& r, ShadowFrame& f);
   Value (*after)(Recording& r, ShadowFrame& f, PyObject* result);

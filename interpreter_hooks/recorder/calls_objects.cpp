@@ -233,7 +233,7 @@ Value end_partial(Recording& r, ShadowFrame& f, PyObject* result) {
 
 constexpr CallModel models[] = {
     {"object", "__new__", begin_new, end_new},
-    {"functools", "partial", nullptr, end_partial},
+    {"_functools", "partial", nullptr, end_partial},
     {"builtins", "isinstance", look_at_type, fact_result},
     {"builtins", "issubclass", look_at_type, fact_result},
     {"builtins", "callable", look_at_type, fact_result},
@@ -244,7 +244,7 @@ constexpr CallModel models[] = {
     {"object", "__setattr__", begin_setattr, end_setattr},
     {"builtins", "delattr", begin_delattr, end_delattr},
     {"builtins", "vars", begin_vars, end_vars},
-    {"types", "SimpleNamespace", nullptr, end_namespace},
+    {"sys.implementation", "__class__", nullptr, end_namespace},
     {"object", "__init__", nullptr, end_nothing},
     {"builtins", "super", nullptr, end_super},
 };

@@ -274,7 +274,7 @@ constexpr CallModel models[] = {
     {"builtins", "format", nullptr, end_pure, raised_by_numbers},
     {"builtins", "slice", nullptr, end_pure, raised_by_numbers},
     {"_operator", "getitem", begin_getitem, end_getitem},
-    {"operator", "itemgetter", nullptr, end_itemgetter},
+    {"_operator", "itemgetter", nullptr, end_itemgetter},
     {"_operator", "abs", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "add", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "and_", begin_operator, end_operator, raised_by_numbers},
