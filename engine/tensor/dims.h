@@ -71,7 +71,13 @@ class Dims {
     std::copy(begin() + at + 1, end(), begin() + at);
     --size_;
   }
-  friend bool operator==(const Dims& a, const Dims& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+  friend bool operator==(const Dims& a, const Dims& b) {
+    if (a.size_ != b.size_) return false;
+    const int64_t *x = a.data(), *y = b.data();
+    for (uint32_t i = 0; i < a.size_; ++i)  // short: a call of memcmp would cost more than it does
+      if (x[i] != y[i]) return false;
+    return true;
+  }
 
  private:
   static constexpr size_t kInline = 6;

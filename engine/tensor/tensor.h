@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/tensor/dims.h"
 #include "engine/tensor/storage.h"
@@ -68,6 +69,9 @@ class Tensor : public Ref<TensorImpl> {
   static Tensor symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol);
 };
 
+/// Tensors that the caller of a function keeps alive until it returns: a count costs as much as a small kernel.
+using LentTensors = std::span<TensorImpl* const>;
+
 /// Layout (in order of use on the fast path): counts and flags, storage and offset, shape, then the rare parts.
 class TensorImpl final : public Counted {
  public:
@@ -117,6 +121,16 @@ inline size_t Tensor::rank() const { return get()->sizes.size(); }
 inline int64_t Tensor::numel() const { return get()->numel; }
 inline bool Tensor::requires_grad() const { return get()->requires_grad; }
 inline bool Tensor::is_contiguous() const { return get()->is_contiguous(); }
+
+/// Pointers to tensors that stay where they are.
+inline std::vector<TensorImpl*> lend(std::span<const Tensor> tensors) {
+  std::vector<TensorImpl*> lent;
+  lent.reserve(tensors.size());
+  for (const Tensor& t : tensors) lent.push_back(t.get());
+  return lent;
+}
+/// A strong reference to a lent tensor.
+inline Tensor kept(TensorImpl* lent) { return Tensor(Ref<TensorImpl>(lent)); }
 
 /// "float32 [2, 3]", as messages name a tensor.
 std::string describe(const Tensor& t);

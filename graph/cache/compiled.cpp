@@ -17,9 +17,10 @@ class Single final : public Compiled {
  public:
   explicit Single(Program program) : runner_(std::move(program)) {}
 
-  RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
+  RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
-    Runner::Made made = std::move(spare_);
+    Turn turn(*this);
+    Runner::Made& made = turn.made();
     const auto ready = [&] {
       runner_.collect(made, outputs);
       return !before_commit || before_commit();
@@ -29,8 +30,6 @@ class Single final : public Compiled {
       runner_.publish(inputs, made);
       runner_.retain_gradients(made);
     }
-    made.clear();
-    spare_ = std::move(made);
     return result;
   }
 
@@ -41,8 +40,28 @@ class Single final : public Compiled {
   size_t bytes() const override { return runner_.bytes(); }
 
  private:
+  /// What a run makes, in memory that is kept. Dropping it may run code of the program, and that may run this graph.
+  class Turn {
+   public:
+    explicit Turn(Single& single) : single_(single), inside_(single.running_) {
+      single_.running_ = true;
+    }
+    ~Turn() {
+      made().clear();
+      if (!inside_) single_.running_ = false;
+    }
+    Turn(const Turn&) = delete;
+    Runner::Made& made() { return inside_ ? own_ : single_.made_; }
+
+   private:
+    Single& single_;
+    const bool inside_;
+    Runner::Made own_;
+  };
+
   Runner runner_;
-  Runner::Made spare_;  ///< empty, for its memory
+  Runner::Made made_;
+  bool running_ = false;
 };
 
 }  // namespace

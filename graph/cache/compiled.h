@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,14 +28,15 @@ class Compiled {
  public:
   virtual ~Compiled() = default;
 
-  /// Runs on real tensors and scalars, in the order of the trace's inputs.
+  /// Runs on real tensors and scalars, in the order of the trace's inputs. From the commit on, tensors that only this
+  /// run keeps from dying may be gone (a gradient that is replaced can take the program's own objects with it).
   /// `before_commit` is called when everything has been computed, `outputs` are filled in and nothing is published;
   /// returning false refuses the run. After it nothing fails: storages of inputs are written and their versions bumped,
   /// gradients of leaf inputs that were accumulated in place included. `outputs` follow Trace::outputs; those that
   /// require grad carry one autograd node for the whole run. Outputs that alias an input or each other are views as
   /// eager would have made. Throws Error for what the ops themselves refuse (index out of range, memory), nothing
   /// published.
-  virtual RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
+  virtual RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) = 0;
 
   /// The optimized graph as text that parses back.

@@ -128,12 +128,12 @@ class RandomPast {
 class PairNode final : public autograd::Node {
  public:
   PairNode(std::shared_ptr<Shared> shared, Halves& halves, Choice choice, const std::vector<Tensor>& inputs,
-           const std::vector<Scalar>& scalars, std::vector<RandomState> random)
+           std::span<const Scalar> scalars, std::vector<RandomState> random)
       : shared_(std::move(shared)),
         halves_(halves),
         choice_(std::move(choice)),
         spent_(choice_.size(), false),
-        scalars_(scalars),
+        scalars_(scalars.begin(), scalars.end()),
         random_(std::move(random)) {
     results = static_cast<uint32_t>(shared_->metas.size());
     for (uint32_t i : shared_->wanted) edges.push_back(autograd::gradient_edge(inputs[i]));
@@ -178,7 +178,7 @@ class PairNode final : public autograd::Node {
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tangents[k] = compact(grads[k]);
     Runner::Made made;
-    halves_.backward.run(tensors, saved_scalars_, tangents, nullptr, nullptr, made);
+    halves_.backward.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made);
     std::vector<Tensor> out(edges.size());
     const std::vector<uint32_t>& places = halves_.backward.program().gradients;
     for (size_t j = 0; j < places.size(); ++j) out[places[j]] = std::move(made.tensors[j]);
@@ -248,7 +248,7 @@ class PairNode final : public autograd::Node {
     std::vector<RunOutput> outputs;
     const RandomPast past(halves_.forward.program().generators, random_);
     const UninterruptedRun uninterrupted;
-    if (again.run(tensors, scalars_, nullptr, outputs).status != RunStatus::Done)
+    if (again.run(lend(tensors), scalars_, nullptr, outputs).status != RunStatus::Done)
       throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace->name));
     std::vector<Tensor> out;
     for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
@@ -284,8 +284,10 @@ class Pair final : public Compiled {
  public:
   explicit Pair(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
-  RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
-                const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
+  RunResult run(LentTensors lent, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
+                std::vector<RunOutput>& outputs) override {
+    std::vector<Tensor> inputs;  // the node refers to them
+    for (TensorImpl* t : lent) inputs.push_back(kept(t));
     Choice choice;
     Halves& halves = shared_->halves(choice);
     Runner& forward = halves.forward;
@@ -294,7 +296,7 @@ class Pair final : public Compiled {
     std::vector<RandomState> random;
     for (Generator* g : forward.program().generators) random.push_back((g ? *g : default_generator()).state());
     const RunResult result = forward.run(
-        inputs, scalars, {}, interrupt_poll(),
+        lent, scalars, {}, interrupt_poll(),
         [&] {
           node = Ref<PairNode>(new PairNode(shared_, halves, choice, inputs, scalars, std::move(random)));
           forward.collect(made, outputs);
@@ -302,7 +304,7 @@ class Pair final : public Compiled {
         },
         made);
     if (result.status != RunStatus::Done) return result;
-    forward.publish(inputs, made);
+    forward.publish(lent, made);
     node->save(inputs, made);
     const Ref<autograd::Node> pair(node.get());
     const std::vector<uint32_t>& specs = forward.program().differentiable;

@@ -29,7 +29,7 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
   }
 }
 
-RunResult Rehearsal::run(Compiled& compiled, const std::vector<Scalar>& scalars,
+RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
                          const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) {
   /// Holds on to the states of generators, and puts them back.
   struct Kept {
@@ -49,7 +49,7 @@ RunResult Rehearsal::run(Compiled& compiled, const std::vector<Scalar>& scalars,
   for (Generator* g : compiled.generators())
     if (g && g != &default_generator()) drawn_.push_back({g, {}});
   const Kept kept(drawn_);
-  return compiled.run(copies_, scalars, before_commit, outputs);
+  return compiled.run(lend(copies_), scalars, before_commit, outputs);
 }
 
 Tensor Rehearsal::original(const Tensor& tensor) const {

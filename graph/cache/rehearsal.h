@@ -15,7 +15,7 @@ class Rehearsal {
   explicit Rehearsal(std::vector<Tensor> inputs);
 
   /// Runs `compiled` on the copies, commit included. The generators that it draws from are as before when this returns.
-  RunResult run(Compiled& compiled, const std::vector<Scalar>& scalars, const std::function<bool()>& before_commit,
+  RunResult run(Compiled& compiled, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
                 std::vector<RunOutput>& outputs);
 
   const std::vector<Tensor>& inputs() const { return inputs_; }

@@ -32,6 +32,18 @@ class RandomGuard {
   bool stands_ = false;
 };
 
+/// True iff no tensor is two results, and none has a gradient to be set or a history to be given.
+bool results_stand_alone(const Program& program) {
+  if (!program.grads.empty() || !program.differentiable.empty()) return false;
+  std::vector<bool> seen(program.tensors.size(), false);
+  for (const ResultSpec& r : program.results) {
+    if (r.kind != ResultSpec::Kind::Tensor) continue;
+    if (seen[r.index] || program.tensors[r.index].retains_grad) return false;
+    seen[r.index] = true;
+  }
+  return true;
+}
+
 }  // namespace
 
 void set_interrupt_poll(bool (*poll)()) { poll_function = poll; }
@@ -50,9 +62,12 @@ Plan Runner::plan(const Program& program) {
   return make_plan(program.graph, std::move(request));
 }
 
-Runner::Runner(Program program) : program_(std::move(program)), instance_(plan(program_)) { program_.graph = {}; }
+Runner::Runner(Program program)
+    : program_(std::move(program)), instance_(plan(program_)), results_move_(results_stand_alone(program_)) {
+  program_.graph = {};
+}
 
-RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
                       bool (*poll)(), const std::function<bool()>& before_commit, Made& made) {
   RandomGuard random(program_.generators);
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
@@ -86,13 +101,13 @@ RunResult Runner::run(std::span<const Tensor> inputs, std::span<const Scalar> sc
   return {};
 }
 
-void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
+void Runner::make_tensors(LentTensors inputs, Made& made) const {
   made.tensors.reserve(program_.tensors.size());
   for (const TensorSpec& s : program_.tensors) {
     Ref<Storage> storage;
     int64_t offset = s.offset;
     switch (s.source) {
-      case TensorSpec::Source::Input: made.tensors.push_back(inputs[s.index]); continue;
+      case TensorSpec::Source::Input: made.tensors.push_back(kept(inputs[s.index])); continue;
       case TensorSpec::Source::InputStorage:
         storage = inputs[s.index]->storage;
         if (s.from_input_offset) offset += inputs[s.index]->offset;
@@ -109,14 +124,16 @@ void Runner::make_tensors(std::span<const Tensor> inputs, Made& made) const {
   }
 }
 
-void Runner::publish(std::span<const Tensor> inputs, const Made& made) {
+void Runner::publish(LentTensors inputs, Made& made) {
   for (const StorageWrite& w : program_.writes) {
     Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
     for (uint32_t k = 0; k < w.versions; ++k) storage.bump_version();
   }
   for (const FlagWrite& f : program_.flags) inputs[f.input]->requires_grad = f.requires_grad;
-  for (const GradWrite& g : program_.grads)
+  for (const GradWrite& g : program_.grads) {
+    made.replaced.push_back(autograd::grad(made.tensors[g.tensor]));
     autograd::set_grad(made.tensors[g.tensor], g.grad < 0 ? Tensor() : made.tensors[static_cast<size_t>(g.grad)]);
+  }
 }
 
 void Runner::retain_gradients(const Made& made) {
@@ -124,12 +141,17 @@ void Runner::retain_gradients(const Made& made) {
     if (program_.tensors[k].retains_grad) autograd::retain_grad(made.tensors[k]);
 }
 
-void Runner::collect(const Made& made, std::vector<RunOutput>& outputs) const {
+void Runner::collect(Made& made, std::vector<RunOutput>& outputs) const {
   outputs.clear();
   outputs.reserve(program_.results.size());
   for (const ResultSpec& r : program_.results) {
     switch (r.kind) {
-      case ResultSpec::Kind::Tensor: outputs.emplace_back(made.tensors[r.index]); break;
+      case ResultSpec::Kind::Tensor:
+        if (results_move_)
+          outputs.emplace_back(std::move(made.tensors[r.index]));
+        else
+          outputs.emplace_back(made.tensors[r.index]);
+        break;
       case ResultSpec::Kind::Scalar: outputs.emplace_back(instance_.scalar(graph().outputs[r.index])); break;
       case ResultSpec::Kind::Known: outputs.emplace_back(r.known); break;
       case ResultSpec::Kind::None: outputs.emplace_back(Tensor()); break;

@@ -17,23 +17,26 @@ class Runner {
   struct Made {
     std::vector<Tensor> tensors;         ///< by spec
     std::vector<Ref<Storage>> storages;  ///< by graph output; null where not fresh
+    std::vector<Tensor> replaced;        ///< gradients that were; dropping them can run code of the program
 
     void clear() {
       tensors.clear();
       storages.clear();
+      replaced.clear();
     }
   };
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
   /// changed, random state included. `poll` may be null.
-  RunResult run(std::span<const Tensor> inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+  RunResult run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
                 bool (*poll)(), const std::function<bool()>& before_commit, Made& made);
 
   /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
-  void publish(std::span<const Tensor> inputs, const Made& made);
+  void publish(LentTensors inputs, Made& made);
   /// When all results have their histories: computed tensors keep their gradients where the program asked for that.
   void retain_gradients(const Made& made);
-  void collect(const Made& made, std::vector<RunOutput>& outputs) const;
+  /// The results of the program. They leave `made`, unless something is still to be published about its tensors.
+  void collect(Made& made, std::vector<RunOutput>& outputs) const;
 
   /// After Done: the scalar that graph input or output `index` holds.
   const Scalar& scalar_output(size_t index) const { return instance_.scalar(graph().outputs[index]); }
@@ -46,10 +49,11 @@ class Runner {
 
  private:
   static Plan plan(const Program& program);
-  void make_tensors(std::span<const Tensor> inputs, Made& made) const;
+  void make_tensors(LentTensors inputs, Made& made) const;
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
+  bool results_move_;          ///< each result is a tensor of its own that nothing else is asked of
 };
 
 /// The function set by set_interrupt_poll, or null.

@@ -59,7 +59,7 @@ class Shaped final : public Compiled {
     current_ = 0;
   }
 
-  RunResult run(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars,
+  RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
     read_key(inputs, scalars);
     if (made_[current_].key != key_ && !find() && !make(inputs, scalars)) {
@@ -112,7 +112,7 @@ class Shaped final : public Compiled {
     key_.push_back(value.is_float() ? std::bit_cast<int64_t>(value.to_double()) : value.to_int());
   }
 
-  void read_key(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars) {
+  void read_key(LentTensors inputs, std::span<const Scalar> scalars) {
     key_.clear();
     for (const KeySource& s : tensors_) {
       const TensorImpl& t = *inputs[s.number];
@@ -129,7 +129,7 @@ class Shaped final : public Compiled {
   }
 
   /// False: too many have been made for the runs that they served.
-  bool make(const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars) {
+  bool make(LentTensors inputs, std::span<const Scalar> scalars) {
     if (builds_ >= kFreeBuilds && 2 * builds_ > runs_ + refused_ / kRefusedPerRun) return false;
     ++builds_;
     auto inputs_now = std::make_shared<std::vector<TraceInput>>(trace_->inputs);

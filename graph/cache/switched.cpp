@@ -86,7 +86,7 @@ class Tree final : public Switched {
     if (!walk.inputs[path]) {
       walk.inputs[path] = walk.caller.inputs(path);
       if (!walk.inputs[path]) return nullptr;
-      const std::vector<Tensor>& tensors = walk.inputs[path]->tensors;
+      const std::vector<TensorImpl*>& tensors = walk.inputs[path]->tensors;
       for (size_t i = 0; i < tensors.size(); ++i)
         if (!layouts_[path][i].fits(*tensors[i])) return nullptr;
     }
@@ -103,11 +103,11 @@ class Tree final : public Switched {
   /// The rest runs where the shared part would commit, so that everything is undone when anything fails below.
   RunResult run_shared(Branch& branch, const PathInputs& inputs, Walk& walk) {
     const auto position = static_cast<size_t>(branch.position(walk.path));
-    std::vector<Tensor> tensors;
+    std::vector<TensorImpl*> tensors;
     std::vector<Scalar> scalars;
     for (uint32_t i : branch.tensors_of[position]) tensors.push_back(inputs.tensors[i]);
     for (uint32_t i : branch.scalars_of[position]) scalars.push_back(inputs.scalars[i]);
-    tensors.insert(tensors.end(), walk.tensors.begin(), walk.tensors.end());
+    for (const Tensor& made_above : walk.tensors) tensors.push_back(made_above.get());
     scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
     Runner::Made made;
     RunResult below;
@@ -133,9 +133,9 @@ class Tree final : public Switched {
   }
 
   RunResult run_leaf(Branch& branch, const PathInputs& inputs, Walk& walk) {
-    std::vector<Tensor> tensors = inputs.tensors;
+    std::vector<TensorImpl*> tensors = inputs.tensors;
     std::vector<Scalar> scalars = inputs.scalars;
-    tensors.insert(tensors.end(), walk.tensors.begin(), walk.tensors.end());
+    for (const Tensor& made_above : walk.tensors) tensors.push_back(made_above.get());
     scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
     Runner::Made made;
     const auto ready = [&] {

@@ -11,7 +11,7 @@ namespace terra::graph {
 
 /// The inputs of a run of one path, in the order of its trace.
 struct PathInputs {
-  std::vector<Tensor> tensors;
+  std::vector<TensorImpl*> tensors;  ///< lent
   std::vector<Scalar> scalars;
 };
 

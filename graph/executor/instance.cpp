@@ -55,6 +55,8 @@ Instance::Instance(Plan plan) : plan_(std::move(plan)) {
   if (plan_.arena_bytes > 0) arena_ = static_cast<char*>(memory::allocate(plan_.arena_bytes));
   input_addresses_.resize(plan_.graph.inputs.size());
   fresh_addresses_.resize(plan_.graph.outputs.size());
+  for (ValueId v : plan_.graph.outputs)
+    fresh_bytes_.push_back(plan_.graph.meta(v).is_tensor() ? plan_.graph.meta(v).bytes() : 0);
   scalars_.resize(plan_.graph.values.size());
   scalar_readers_.resize(plan_.graph.values.size());
   handles_.resize(plan_.graph.values.size());

@@ -45,7 +45,7 @@ class Instance {
   void bind_handle(size_t input, Handle value) { handles_[plan_.graph.inputs[input]] = std::move(value); }
   /// Memory of `fresh_bytes(output)` bytes for a fresh graph output.
   void bind_fresh(size_t output, void* data) { bind(fresh_addresses_[output], data); }
-  size_t fresh_bytes(size_t output) const { return plan_.graph.meta(plan_.graph.outputs[output]).bytes(); }
+  size_t fresh_bytes(size_t output) const { return fresh_bytes_[output]; }
 
   /// Everything that may fail; writes nothing but the arena and fresh outputs. Throws what kernels throw, as Error.
   Stop run_body(bool (*interrupted)());
@@ -84,6 +84,7 @@ class Instance {
   Plan plan_;
   char* arena_ = nullptr;
   std::vector<Bound> input_addresses_, fresh_addresses_;
+  std::vector<size_t> fresh_bytes_;                      // by output; 0 for scalars
   std::vector<Scalar> scalars_;                          // by value
   std::vector<std::vector<KernelArg*>> scalar_readers_;  // by value
   std::vector<Handle> handles_;                          // by value

@@ -300,12 +300,10 @@ void EffectProgram::finish(std::vector<Register> results, const RegisterFile& fi
 }
 
 bool EffectProgram::run(Run& run, PyObject** results) {
-  for (Register r : borrowed_) Py_INCREF(run.registers[r]);
   bool done = program_.run(run) < 0;
   for (size_t i = 0; done && i < results_.size(); i++) {
     results[i] = results_[i] == no_register ? nullptr : Py_NewRef(run.registers[results_[i]]);
   }
-  for (Register r : borrowed_) Py_DECREF(run.registers[r]);
   return done;
 }
 

@@ -1,8 +1,8 @@
 // The effect program: fresh objects and deferred writes, in program order, after the graph has been committed.
 //
-// It shares the registers of the entry program. Before it starts every borrowed register that it uses is made strong
-// (a write may drop the last reference to something). It fails only for want of memory or through a user's __del__,
-// and then the exception is the frame's.
+// It shares the registers of the entry program. Every borrowed register that it uses is made strong before anything is
+// published (`Held`): a write may drop the last reference to something. It fails only for want of memory or through a
+// user's __del__, and then the exception is the frame's.
 #pragma once
 #include "interpreter_hooks/guards/program.h"
 
@@ -59,6 +59,23 @@ class EffectProgram {
   size_t result_count() const { return results_.size(); }
   const Program& program() const { return program_; }
   Register result() const { return results_.front(); }
+  /// Strong references to what the program uses and the run has only borrowed. To be taken when the guards hold: once
+  /// the graph commits, code of the user's may run (weak references to a gradient that is replaced) and drop anything.
+  class Held {
+   public:
+    Held(const EffectProgram& effects, Run& run) : effects_(effects), run_(run) {
+      for (Register r : effects_.borrowed_) Py_INCREF(run_.registers[r]);
+    }
+    ~Held() {
+      for (Register r : effects_.borrowed_) Py_DECREF(run_.registers[r]);
+    }
+    Held(const Held&) = delete;
+
+   private:
+    const EffectProgram& effects_;
+    Run& run_;
+  };
+
   /// Calls visit(register) for every borrowed register that it uses, once.
   template <class F>
   void each_use(F visit) const {

@@ -22,11 +22,6 @@ std::string variable(const char* name) {
 
 }  // namespace
 
-Settings& settings() {
-  static Settings instance;
-  return instance;
-}
-
 bool parse_mode(const std::string& name, Mode& mode) {
   for (const Name& known : names) {
     if (name == known.text) {

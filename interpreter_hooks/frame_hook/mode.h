@@ -21,7 +21,8 @@ struct Settings {
 };
 
 /// Of the process; changed under the GIL.
-Settings& settings();
+inline constinit Settings process_settings;
+inline Settings& settings() { return process_settings; }
 /// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress",
 /// "stress-verify". False for another name.
 bool parse_mode(const std::string& name, Mode& mode);

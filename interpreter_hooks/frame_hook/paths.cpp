@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace terra::capture {
 
@@ -24,6 +25,7 @@ struct Visit {
   Registers registers;
   Run run;
   graph::PathInputs inputs;
+  std::optional<EffectProgram::Held> held;  ///< once the guards hold
 };
 
 void add(std::vector<std::shared_ptr<Entry>>& list, const std::shared_ptr<Entry>& entry) {
@@ -80,7 +82,9 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
     Visit& visit = visits.emplace_back(std::move(wanted), arguments, function);
     const int fail = visits.size() == 1 ? fault.guard : -1;
     attempt.missed_at = fail >= 0 ? visit.entry->entry.run_failing(visit.run, fail) : visit.entry->entry.run(visit.run);
-    return attempt.missed_at < 0 && read_inputs(*visit.entry, visit.run, visit.inputs) ? &visit.inputs : nullptr;
+    if (attempt.missed_at >= 0 || !read_inputs(*visit.entry, visit.run, visit.inputs)) return nullptr;
+    visit.held.emplace(visit.entry->effects, visit.run);
+    return &visit.inputs;
   };
   std::vector<graph::RunOutput> outputs;
   const auto before_commit = [&](uint32_t path) {

@@ -26,27 +26,30 @@ PyObject* number_of(const terra::Scalar& scalar) {
   }
 }
 
-/// The entry's buffers for one run. What they hold is dropped while they aren't the entry's: that can run Python code,
-/// which may call the function again.
+/// The entry's buffers for one run. A run of the same entry inside it (code of the program runs when what they hold is
+/// dropped) has buffers of its own.
 class Buffers {
  public:
-  explicit Buffers(Entry& entry) : entry_(entry), taken_(std::move(entry.spare)) {}
+  explicit Buffers(Entry& entry)
+      : used_(entry.spare.in_use ? std::make_unique<RunBuffers>() : nullptr), buffers_(used_ ? *used_ : entry.spare) {
+    buffers_.in_use = true;
+  }
   ~Buffers() {
-    taken_.clear();
-    entry_.spare = std::move(taken_);
+    buffers_.clear();
+    buffers_.in_use = false;
   }
   Buffers(const Buffers&) = delete;
-  RunBuffers& get() { return taken_; }
+  RunBuffers& get() { return buffers_; }
 
  private:
-  Entry& entry_;
-  RunBuffers taken_;
+  std::unique_ptr<RunBuffers> used_;
+  RunBuffers& buffers_;
 };
 
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
   Buffers buffers(entry);
-  auto& [inputs, outputs] = buffers.get();
+  auto& [inputs, outputs, in_use] = buffers.get();
   if (!read_inputs(entry, run, inputs)) return false;
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification
@@ -80,6 +83,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     return attempt;
   }
   attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
+  const EffectProgram::Held held(entry.effects, run);
   try {
     if (chaos_is_on()) break_here(Breakpoint::Run);
     if (entry.graph && !run_graph(entry, run, fault.assertion, verification, attempt)) return attempt;
@@ -102,7 +106,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
 }  // namespace
 
 bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs) {
-  for (Register r : entry.tensors) inputs.tensors.emplace_back(Ref<TensorImpl>(tensor_of(run.registers[r])));
+  for (Register r : entry.tensors) inputs.tensors.push_back(tensor_of(run.registers[r]));
   for (Register r : entry.scalars) {
     inputs.scalars.push_back(scalar_of(run.registers[r]));
     if (PyErr_Occurred()) {
@@ -127,11 +131,11 @@ bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs
   return attempt.missed_at < 0;
 }
 
-void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs) {
+void take_outputs(Entry& entry, Run& run, std::vector<graph::RunOutput>& outputs) {
   for (size_t i = 0; i < entry.outputs.size(); i++) {
     PyObject*& place = run.registers[entry.outputs[i]];
     if (auto* tensor = std::get_if<Tensor>(&outputs[i])) {
-      place = object_of(*tensor);
+      place = object_of(std::move(*tensor));
     } else if (!place) {
       place = number_of(std::get<terra::Scalar>(outputs[i]));
     }

@@ -37,7 +37,7 @@ bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs);
 /// Before the commit: whether numbers that the graph read from tensors let the run count.
 bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt);
 /// After the commit: what the graph made, into the registers, and the rest of the host arithmetic.
-void take_outputs(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs);
+void take_outputs(Entry& entry, Run& run, std::vector<graph::RunOutput>& outputs);
 /// Then the effects and what leaves the frame: the attempt is Done.
 void publish(Entry& entry, Run& run, Attempt& attempt);
 

@@ -43,18 +43,18 @@ class Search {
   Served run(PyObject** result) {
     if (record_.entries.empty()) return fall_back();  // all of them relied on a fact that has become an input
     const uint64_t key = record_.entries.size() > 1 ? call_key(arguments_, function_) : 0;
-    const std::shared_ptr<Entry> first = record_.entries.likely(key);
-    std::shared_ptr<Entry> taken = first;
+    std::shared_ptr<Entry> taken = record_.entries.likely(key);
+    const Entry* const first = taken.get();
+    const bool merged = first->paths != nullptr;
     if (attempt(taken, result)) {
-      if (taken != first) record_.entries.served(key, taken);
+      if (taken.get() != first) record_.entries.served(key, taken);
       return Served::Done;
     }
     if (served_ == Served::Broken) return fall_back();
     const std::vector<std::shared_ptr<Entry>> others(record_.entries.begin(), record_.entries.end());
-    const bool merged = first->paths != nullptr;
     one_by_one_ = true;
     for (std::shared_ptr<Entry> entry : others) {
-      if ((entry == first && !merged) || !may_hold(*entry)) continue;
+      if ((entry.get() == first && !merged) || !may_hold(*entry)) continue;
       if (attempt(entry, result)) {
         record_.entries.served(key, entry);
         merge_with(entry);

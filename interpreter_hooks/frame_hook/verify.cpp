@@ -49,10 +49,12 @@ Run& Verification::start(PyObject* const* arguments, PyFunctionObject* function)
   return run_;
 }
 
-graph::RunResult Verification::run_graph(std::vector<Tensor> inputs, const std::vector<Scalar>& scalars,
+graph::RunResult Verification::run_graph(LentTensors inputs, const std::vector<Scalar>& scalars,
                                          const std::function<bool()>& before_commit,
                                          std::vector<graph::RunOutput>& outputs) {
-  graph_ = std::make_unique<graph::Rehearsal>(std::move(inputs));
+  std::vector<Tensor> real;
+  for (TensorImpl* tensor : inputs) real.push_back(kept(tensor));
+  graph_ = std::make_unique<graph::Rehearsal>(std::move(real));
   likeness_ = std::make_unique<Likeness>(graph_.get());
   const auto ready = [&] {
     if (chaos_is_on()) spoil_numbers(outputs);

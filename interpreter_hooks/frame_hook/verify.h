@@ -24,7 +24,7 @@ class Verification {
   Run& start(PyObject* const* arguments, PyFunctionObject* function);
 
   /// In place of entry.graph->run.
-  graph::RunResult run_graph(std::vector<Tensor> inputs, const std::vector<Scalar>& scalars,
+  graph::RunResult run_graph(LentTensors inputs, const std::vector<Scalar>& scalars,
                              const std::function<bool()>& before_commit, std::vector<graph::RunOutput>& outputs);
   /// The program's tensor where an output is the copy of one.
   Tensor output(const Tensor& tensor) const { return graph_->original(tensor); }

@@ -64,9 +64,9 @@ bool is_tensor(PyObject* object) { return is_tensor_type(Py_TYPE(object)); }
 bool is_plain_tensor(PyObject* object) { return hooks::is_plain_tensor_type(Py_TYPE(object)); }
 bool is_parameter(PyObject* object) { return PyType_IsSubtype(Py_TYPE(object), hooks::parameter_type); }
 TensorImpl* tensor_of(PyObject* object) { return hooks::impl_of(object); }
-PyObject* object_of(const Tensor& tensor) {
+PyObject* object_of(Tensor tensor) {
   try {
-    return hooks::wrap(tensor);
+    return hooks::wrap(std::move(tensor));
   } catch (const hooks::PythonError&) {
     return nullptr;
   }

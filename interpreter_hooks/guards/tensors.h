@@ -17,7 +17,7 @@ bool is_parameter(PyObject* object);
 /// Borrowed.
 TensorImpl* tensor_of(PyObject* object);
 /// The one Python object of a tensor: new reference.
-PyObject* object_of(const Tensor& tensor);
+PyObject* object_of(Tensor tensor);
 
 /// Which sizes of a tensor are no facts: bit d for dimension d. A dimension of 0 or 1 is a fact all the same, and no
 /// other takes these values: broadcasting, reductions and layouts treat them differently.

@@ -38,6 +38,7 @@ struct Cut {
 struct RunBuffers {
   graph::PathInputs inputs;
   std::vector<graph::RunOutput> outputs;
+  bool in_use = false;
 
   void clear() {
     inputs.tensors.clear();
@@ -74,7 +75,7 @@ struct Entry {
   uint32_t path = 0;
   bool merges = true;  ///< it may be merged with others, and no attempt has failed
 
-  RunBuffers spare;  ///< empty, for their memory: a run takes them and brings them back
+  RunBuffers spare;  ///< of one run at a time; empty in between, kept for their memory
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;

@@ -32,7 +32,7 @@ Trace forward_trace() {
 
 Tensor run_one(Compiled& compiled, const std::vector<Tensor>& inputs) {
   std::vector<RunOutput> outputs;
-  REQUIRE(compiled.run(inputs, {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled.run(lend(inputs), {}, nullptr, outputs).status == RunStatus::Done);
   return std::get<Tensor>(outputs[0]);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("several results have the names of their own ops", "[pair]") {
   const auto compiled = compile(t.trace);
   const auto ours = make(), theirs = make();
   std::vector<RunOutput> outputs;
-  REQUIRE(compiled->run(ours, {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled->run(lend(ours), {}, nullptr, outputs).status == RunStatus::Done);
   const Tensor a = std::get<Tensor>(outputs[0]), b = std::get<Tensor>(outputs[1]);
   CHECK(autograd::history(a).node->name() == "ExpBackward0");
   CHECK(autograd::history(b).node->name() == "SinBackward0");
@@ -181,7 +181,7 @@ TEST_CASE("gradients that arrive for some results leave the others' inputs alone
   for (size_t used : {0u, 1u, 1u, 0u}) {  // first as the whole, then as expected, then as not expected
     const auto ours = make(), theirs = make();
     std::vector<RunOutput> outputs;
-    REQUIRE(compiled->run(ours, {}, nullptr, outputs).status == RunStatus::Done);
+    REQUIRE(compiled->run(lend(ours), {}, nullptr, outputs).status == RunStatus::Done);
     backward(loss_of(std::get<Tensor>(outputs[used])));
     backward(loss_of(op("exp", {theirs[used]})));
     CHECK(grads_of(ours) == grads_of(theirs));

@@ -130,7 +130,7 @@ TEST_CASE("a failed assert publishes nothing", "[run]") {
   const std::vector<Tensor> inputs = make();
   const std::string before = bits(inputs[0]);
   std::vector<RunOutput> outputs;
-  const RunResult r = compiled->run(inputs, {}, nullptr, outputs);
+  const RunResult r = compiled->run(lend(inputs), {}, nullptr, outputs);
   CHECK(r.status == RunStatus::AssertFailed);
   CHECK(r.failed_assert == 1);
   CHECK(bits(inputs[0]) == before);
@@ -147,12 +147,12 @@ TEST_CASE("a refused run publishes nothing", "[run]") {
   std::vector<RunOutput> outputs;
   CHECK(compiled
             ->run(
-                inputs, {}, [] { return false; }, outputs)
+                lend(inputs), {}, [] { return false; }, outputs)
             .status == RunStatus::Refused);
   CHECK(bits(inputs[0]) == before);
   CHECK(compiled
             ->run(
-                inputs, {}, [] { return true; }, outputs)
+                lend(inputs), {}, [] { return true; }, outputs)
             .status == RunStatus::Done);
   CHECK(bits(inputs[0]) != before);
   CHECK(inputs[0]->version() == 1);
@@ -171,7 +171,7 @@ TEST_CASE("overhead of a step and of a run", "[.bench]") {
     double best = 1e9;
     for (int k = 0; k < 50; ++k) {
       const auto start = std::chrono::steady_clock::now();
-      for (int r = 0; r < 20; ++r) compiled->run(inputs, {}, nullptr, outputs);
+      for (int r = 0; r < 20; ++r) compiled->run(lend(inputs), {}, nullptr, outputs);
       const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
       best = std::min(best, took.count() / 20);
     }

@@ -14,13 +14,13 @@ namespace {
 
 Tensor run_one(Compiled& compiled, const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars = {}) {
   std::vector<RunOutput> outputs;
-  REQUIRE(compiled.run(inputs, scalars, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled.run(lend(inputs), scalars, nullptr, outputs).status == RunStatus::Done);
   return std::get<Tensor>(outputs[0]);
 }
 
 RunStatus status_of(Compiled& compiled, const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars = {}) {
   std::vector<RunOutput> outputs;
-  return compiled.run(inputs, scalars, nullptr, outputs).status;
+  return compiled.run(lend(inputs), scalars, nullptr, outputs).status;
 }
 
 Tensor eager(const Trace& trace, const std::vector<Tensor>& inputs, const std::vector<Scalar>& scalars = {}) {
@@ -124,7 +124,7 @@ TEST_CASE("arithmetic on sizes, and what was relied on", "[shaped]") {
   const auto compiled = compile(t.trace);
   for (int64_t n : {8, 6, 10}) {
     std::vector<RunOutput> outputs;
-    REQUIRE(compiled->run({filled({n, 6}, 1)}, {}, nullptr, outputs).status == RunStatus::Done);
+    REQUIRE(compiled->run(lend(std::vector<Tensor>{filled({n, 6}, 1)}), {}, nullptr, outputs).status == RunStatus::Done);
     CHECK(std::get<Tensor>(outputs[0]).sizes() == Dims{n / 2, 12});
     CHECK(std::get<Scalar>(outputs[1]).to_int() == n / 2);
   }

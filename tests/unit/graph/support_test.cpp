@@ -184,7 +184,7 @@ Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vect
   std::vector<RunOutput> outputs;
   INFO(compiled->text());
   for (int k = 0; k < times; ++k) {
-    const RunResult r = compiled->run(inputs, scalars, nullptr, outputs);
+    const RunResult r = compiled->run(lend(inputs), scalars, nullptr, outputs);
     REQUIRE(r.status == RunStatus::Done);
   }
   return outcome_of(inputs, outputs);

@@ -37,7 +37,7 @@ struct Region {
 
   Result run(const MakeInputs& make, uint32_t likely, const std::function<bool(uint32_t)>& agree = nullptr) {
     const std::vector<Tensor> inputs = make();
-    const PathInputs given{inputs, {}};
+    const PathInputs given{lend(inputs), {}};
     std::vector<RunOutput> outputs;
     Result result;
     const Switched::Caller caller{[&](uint32_t) {
@@ -60,7 +60,7 @@ struct Region {
       default_generator().manual_seed(7);
       const std::vector<Tensor> inputs = make();
       std::vector<RunOutput> outputs;
-      if (compile(traces[path])->run(inputs, {}, nullptr, outputs).status != RunStatus::Done) continue;
+      if (compile(traces[path])->run(lend(inputs), {}, nullptr, outputs).status != RunStatus::Done) continue;
       REQUIRE(taken < 0);
       taken = static_cast<int>(path);
       expected = outcome_of(inputs, outputs);

@@ -89,7 +89,7 @@ TEST_CASE("a loss that is returned after its backward still requires grad", "[tr
   t.output(loss);
   require_same(t.trace, mlp_state);
   std::vector<RunOutput> outputs;
-  REQUIRE(compile(t.trace)->run(mlp_state(), {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compile(t.trace)->run(lend(mlp_state()), {}, nullptr, outputs).status == RunStatus::Done);
   const Tensor roots[] = {std::get<Tensor>(outputs[0])};
   CHECK(roots[0].requires_grad());
   CHECK_THROWS_WITH(autograd::backward(roots, {}, false, false), Catch::Contains("a second time"));
@@ -151,13 +151,13 @@ TEST_CASE("an abandoned run puts the random state back", "[train]") {
   std::vector<RunOutput> outputs;
   REQUIRE(compiled
               ->run(
-                  make(), {}, [] { return false; }, outputs)
+                  lend(make()), {}, [] { return false; }, outputs)
               .status == RunStatus::Refused);
-  REQUIRE(compiled->run(make(), {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled->run(lend(make()), {}, nullptr, outputs).status == RunStatus::Done);
   const std::string first = bits(std::get<Tensor>(outputs[0]));
   default_generator().manual_seed(3);
-  REQUIRE(compiled->run(make(), {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled->run(lend(make()), {}, nullptr, outputs).status == RunStatus::Done);
   CHECK(bits(std::get<Tensor>(outputs[0])) == first);
-  REQUIRE(compiled->run(make(), {}, nullptr, outputs).status == RunStatus::Done);
+  REQUIRE(compiled->run(lend(make()), {}, nullptr, outputs).status == RunStatus::Done);
   CHECK(bits(std::get<Tensor>(outputs[0])) != first);
 }
