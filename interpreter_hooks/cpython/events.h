@@ -25,6 +25,9 @@ int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction)
  * frame objects carry no marks that a later debugger would see. A tracer that is not ours any more stays. */
 void terra_events_stop(void);
 
+/* True inside terra_events_stop: frames that start now are those of audit hooks, which hear of it (sys.settrace). */
+int terra_events_are_stopping(void);
+
 /* False as soon as the program has installed a trace function of its own (sys.settrace inside the recorded frame). */
 int terra_events_are_on(const PyThreadState* thread);
 

@@ -17,6 +17,7 @@
 static _Thread_local TerraStartEvent on_start;
 static _Thread_local TerraInstructionEvent on_instruction;
 static _Thread_local int on; /* from start to stop, also while somebody else's trace function is in place of ours */
+static _Thread_local int stopping;
 
 static void want_opcodes(PyFrameObject* object, int wanted) {
   object->f_trace_opcodes = (char)wanted;
@@ -59,11 +60,15 @@ void terra_events_stop(void) {
   PyThreadState* thread = PyThreadState_Get();
   if (!on) return;
   on = 0;
+  stopping = 1;
   if (thread->c_tracefunc == tracer) PyEval_SetTrace(NULL, NULL);
+  stopping = 0;
   for (TerraFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
     PyFrameObject* object = frame->frame_obj;
     if (object && object->f_trace_opcodes && !object->f_trace_lines) want_opcodes(object, 0);
   }
 }
+
+int terra_events_are_stopping(void) { return stopping; }
 
 int terra_events_are_on(const PyThreadState* thread) { return thread->c_tracefunc == tracer; }

@@ -98,7 +98,7 @@ void give_way() {
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (compares(settings().mode) && !throwing) [[unlikely]] note_handler(frame);
-  if (Recording* recording = Recording::current()) [[unlikely]] {
+  if (Recording* recording = Recording::current(); recording && !terra_events_are_stopping()) [[unlikely]] {
     return run_child(*recording, thread, frame, throwing);
   }
   if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame) || is_recording()) {

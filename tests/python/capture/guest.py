@@ -102,6 +102,37 @@ def thread_that_starts_during_a_recording():
     assert results == [plain_scaled(3.0)] * 8
 
 
+def recorded_while_others_call():
+    """Threads that switch at nearly every instruction, all in functions that nobody has called before."""
+    wrong = []
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for n in range(15):
+            def fresh(x, box, n=n):
+                y = x * n
+                for i in range(4):
+                    y = y + i
+                    box.append(i)
+                box[-1] = len(box)
+                return y.sum()
+
+            def work(boxes, fresh=fresh, n=n):
+                for _ in range(12):
+                    box = []
+                    boxes.append((fresh(X, box).item(), box, n))
+            seen = [[] for _ in range(4)]
+            threads = [threading.Thread(target=work, args=(boxes,)) for boxes in seen]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            wrong += [got for boxes in seen for got in boxes if got != (15.0 * n + 36, [0, 1, 2, 4], n)]
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong, wrong[:3]
+
+
 def fork_after_captures():
     warm()
     reader, writer = os.pipe()
@@ -360,7 +391,8 @@ def audited():
     """Run in a process of its own: audit hooks stay for good."""
     code = ("import sys\nseen = []\nsys.addaudithook(lambda event, arguments: seen.append(event))\n"
             "import terra\ndef f(x):\n    return x * 2\nx = terra.ones(2)\nfor _ in range(9):\n    f(x)\n"
-            "assert 'import' in seen and f(x).tolist() == [2.0, 2.0]\nprint('good')\n")
+            "assert 'import' in seen and f(x).tolist() == [2.0, 2.0]\n"
+            "assert terra.capture.stats()['replays'] > 0, terra.explain(f)\nprint('good')\n")
     assert run(code) == "good\n"
 
 
@@ -448,11 +480,12 @@ def collected_at_any_moment():
     assert seen and set(seen) == {plain_scaled(4.0)}
 
 
-tests = [many_threads_one_function, one_box_for_many_threads, thread_that_starts_during_a_recording, fork_after_captures,
-         processes("fork"), processes("spawn"), interrupted_from_outside, alarms, alarm_in_a_long_run,
-         handler_that_changes_what_is_read, fork_while_others_run, dumped_by_a_watchdog, writer_that_overtakes_readers,
-         tracer_sees_every_line, dumped_by_faulthandler, audited, audit_hook_and_marks, audit_hook_that_refuses_tracing,
-         at_exit, daemon_thread_at_exit, recursion_while_recorded, deep_recursion_without_limit, pickled,
+tests = [many_threads_one_function, recorded_while_others_call, one_box_for_many_threads,
+         thread_that_starts_during_a_recording, fork_after_captures, processes("fork"), processes("spawn"),
+         interrupted_from_outside, alarms, alarm_in_a_long_run, handler_that_changes_what_is_read,
+         fork_while_others_run, dumped_by_a_watchdog, writer_that_overtakes_readers, tracer_sees_every_line,
+         dumped_by_faulthandler, audited, audit_hook_and_marks, audit_hook_that_refuses_tracing, at_exit,
+         daemon_thread_at_exit, recursion_while_recorded, deep_recursion_without_limit, pickled,
          collected_at_any_moment]
 
 if __name__ == "__main__":
