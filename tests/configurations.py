@@ -1,4 +1,4 @@
-"""The same tests again with one feature off, on one thread, or with everything verified: for `tests/run.sh --long`."""
+"""The same tests again with one feature off, on one thread, with everything captured or verified, and under sanitizers."""
 
 import pathlib
 import re
@@ -6,17 +6,40 @@ import re
 PIPELINE = pathlib.Path(__file__).resolve().parent.parent / "graph" / "passes" / "pipeline.cpp"
 PASSES = re.findall(r'^ +\{"(\w+)", "', PIPELINE.read_text(encoding="utf-8"), re.MULTILINE)
 
+ALL_BUT_CAPTURE = r"(errors|python/(?!capture|launcher))/"  # tests that don't say themselves how they are to be captured
+
+# Every guard, assert and node in turn, at every few runs; cuts that gain nothing.
+FAULTS = ["guard=*@2", "assert=*@2", "op=*@2", "interrupt=*@2", "p=0.3,seed=7", "cut=1"]
+
 # (options and environment that are added to those of a test's first run, expression for the paths of such tests)
 CONFIGURATIONS = [
-    *((f"TERRA_PASSES=-{name}", r"(semantics|programs)/") for name in PASSES),
+    *((f"TERRA_CHAOS={faults}", r"(semantics/(?!reasons)|programs/(?!scripts|leaving))") for faults in FAULTS),
+    *((f"TERRA_PASSES=-{name}", r"(semantics|programs/(?!leaving))") for name in PASSES),
     ("--threads=1", r"(semantics|programs|python/(?!launcher))"),
-    ("--capture=off", r"(errors|python/(?!capture|launcher))/"),
-    ("--capture=coexec", r"(errors|python/(?!capture|launcher))/"),
-    ("--capture=stress", r"(errors|python/(?!capture|launcher))/"),
-    ("--capture=verify", r"(errors|python/(?!capture|launcher))/"),
+    ("--capture=off", ALL_BUT_CAPTURE),
+    ("--capture=coexec", ALL_BUT_CAPTURE),
+    ("--capture=stress", ALL_BUT_CAPTURE),
+    ("--capture=verify", ALL_BUT_CAPTURE),
 ]
 
+# (build folder, expression for the names of tests that run under its terra-run)
+SANITIZED_PROGRAMS = [
+    ("asan", r"(semantics|errors|python/capture/(?!memory))"),
+    ("tsan", r"(python/capture/guest|semantics/(guest|watchers|tensors|optimizers))"),
+]
 
-def more_runs(path):
-    """The configurations for the test at `path` (relative to tests/)."""
-    return [words for words, tests in CONFIGURATIONS if re.match(tests, path)]
+# CPython frees little of what it holds when a process ends: leaks tell something only without it.
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "die_after_fork=0",
+}
+
+
+def more_runs(path, settings):
+    """The configurations for the test at `path` (relative to tests/), whose head says `settings`."""
+    if settings.get("interpreter", "terra-run") != "terra-run":
+        return []
+    first = settings.get("run", "")
+    return [words for words, tests in CONFIGURATIONS
+            if re.match(tests, path) and not (words.startswith("--capture") and "capture" in first.lower())]

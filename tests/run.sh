@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds everything with warnings as errors and runs all tests: sh tests/run.sh [--long] [--only PATTERN]
-# With CI=true the unit tests also run under the address and undefined-behaviour sanitizers.
+# With CI=true the unit tests also run under the address and undefined-behaviour sanitizers. --long adds what takes hours
+# rather than minutes: those and the thread sanitizer, also over Python programs, and all tests in more configurations.
 set -eu
 cd "$(dirname "$0")/.."
 . apps/packages.sh
@@ -15,9 +16,14 @@ failed_to_build() {
 jobs=${TERRA_BUILD_JOBS:-$(nproc)}
 { cmake --preset release -DTERRA_TESTS=ON -DTERRA_WERROR=ON && cmake --build --preset release -j "$jobs"; } ||
   failed_to_build release
+
+presets= targets=unit_tests
+[ "${CI:-}" != true ] || presets=asan
+case " $* " in *" --long "*) presets="asan tsan" targets="unit_tests terra-run" ;; esac
 sanitized=
-if [ "${CI:-}" = true ]; then
-  { cmake --preset asan && cmake --build --preset asan --target unit_tests -j "$jobs"; } || failed_to_build asan
-  sanitized="--sanitized build/asan"
-fi
+for preset in $presets; do
+  { cmake --preset "$preset" && cmake --build --preset "$preset" --target $targets -j "$jobs"; } ||
+    failed_to_build "$preset"
+  sanitized="$sanitized --sanitized build/$preset"
+done
 exec /usr/bin/python3 tests/run_tests.py --build build/release $sanitized "$@"

@@ -29,7 +29,7 @@ import subprocess
 import sys
 import time
 
-from configurations import more_runs
+from configurations import SANITIZED_PROGRAMS, SANITIZER_OPTIONS, more_runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -55,19 +55,19 @@ class Outcome:
 
 
 def clean_environment():
-    """The caller's environment without what would change the meaning of a test."""
+    """The caller's environment without what would change the meaning of a test. Errors inside the engine are failures."""
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "TERRA_")) and k != "VIRTUAL_ENV"}
-    return keep | {"PYTHONDONTWRITEBYTECODE": "1", "TERRA_SOURCE": str(ROOT)}
+    return keep | {"PYTHONDONTWRITEBYTECODE": "1", "TERRA_SOURCE": str(ROOT), "TERRA_STRICT": "1"}
 
 
 def unit_tests(build, label):
     listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True,
                              check=True)
-    environment = clean_environment() | {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+    environment = clean_environment() | SANITIZER_OPTIONS
     for entry in json.loads(listing.stdout)["tests"]:
         # CPython frees little of what it holds when a process ends: leaks tell something only without it.
         embeds = entry["name"].startswith("unit/interpreter_hooks")
-        leaks = {"ASAN_OPTIONS": "detect_leaks=0"} if embeds else {}
+        leaks = {} if embeds else {"ASAN_OPTIONS": "detect_leaks=1"}
         yield Test(label + entry["name"], entry["command"], environment | leaks, timeout=300)
 
 
@@ -83,6 +83,14 @@ def directives(path):
     return found
 
 
+def sanitized_programs(build, label):
+    """Python tests under a terra-run with sanitizers, in which everything takes several times as long."""
+    for test in python_tests(build, False):
+        if any(re.match(tests, test.name) for preset, tests in SANITIZED_PROGRAMS if build.endswith(preset)):
+            yield dataclasses.replace(test, name=label + test.name, environment=SANITIZER_OPTIONS | test.environment,
+                                      timeout=10 * test.timeout)
+
+
 def python_tests(build, include_long):
     for path in sorted((ROOT / "tests").glob("*/**/*.py")):
         relative = path.relative_to(ROOT / "tests")
@@ -96,7 +104,7 @@ def python_tests(build, include_long):
         runs = [value for key, value in keys if key == "run"] or [""]
         if include_long:
             runs += [value for key, value in keys if key == "long run"]
-            runs += [f"{runs[0]} {words}".strip() for words in more_runs(relative.as_posix())]
+            runs += [f"{runs[0]} {words}".strip() for words in more_runs(relative.as_posix(), settings)]
         for run in runs:
             words = run.split()
             variables = dict(word.split("=", 1) for word in words if not word.startswith("-"))
@@ -156,7 +164,8 @@ def run(test):
 def main():
     parser = argparse.ArgumentParser(description="Runs Terra's tests.")
     parser.add_argument("--build", default="build/release", help="folder with the programs")
-    parser.add_argument("--sanitized", help="a second build folder, for its unit tests only")
+    parser.add_argument("--sanitized", action="append", default=[], metavar="FOLDER",
+                        help="another build folder, for its unit tests and with --long for some programs")
     parser.add_argument("--long", action="store_true", help="also tests that take minutes")
     parser.add_argument("--only", default="", metavar="PATTERN", help="tests whose name matches this expression")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
@@ -165,8 +174,11 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
     tests = [*unit_tests(arguments.build, ""), *python_tests(arguments.build, arguments.long)]
-    if arguments.sanitized:
-        tests += unit_tests(arguments.sanitized, "sanitized ")
+    for folder in arguments.sanitized:
+        label = f"{pathlib.Path(folder).name} "
+        tests += unit_tests(folder, label)
+        if arguments.long:
+            tests += sanitized_programs(folder, label)
     tests = [test for test in tests if re.search(arguments.only, test.name)]
 
     passed = failed = 0

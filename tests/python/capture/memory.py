@@ -15,7 +15,7 @@ import weakref
 import terra
 import _terra_C as C
 
-CALLS = int(os.environ.get("CALLS", 5_000))
+CALLS = int(os.environ.get("CALLS", 20_000))
 X = terra.arange(6.0).reshape(2, 3)
 W = terra.ones(3, requires_grad=True)
 

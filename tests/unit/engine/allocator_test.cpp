@@ -1,5 +1,6 @@
 #include "engine/memory/allocator.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
@@ -55,6 +56,33 @@ TEST_CASE("what a thread leaves behind serves the others") {
   }
   CHECK(memory::statistics().live_bytes - live == cached - memory::statistics().cached_bytes);
   for (void* b : blocks) memory::release(b, kBytes);
+  memory::trim();
+  CHECK(memory::statistics().cached_bytes == 0);
+}
+
+TEST_CASE("threads hand blocks to each other while somebody trims") {
+  constexpr int kRounds = 300, kThreads = 4;
+  std::vector<std::atomic<unsigned char*>> shelves(16);
+  std::atomic<int> torn = 0;
+  const auto work = [&](unsigned seed) {
+    for (int round = 0; round < kRounds; ++round) {
+      auto& shelf = shelves[(seed * 7 + static_cast<unsigned>(round) * 5) % shelves.size()];
+      const size_t bytes = 1000 * (1 + (&shelf - shelves.data()));  // of small classes and of big ones
+      auto* block = static_cast<unsigned char*>(memory::allocate(bytes));
+      std::memset(block, static_cast<int>(seed), bytes);
+      unsigned char* other = shelf.exchange(block);
+      if (!other) continue;
+      if (other[0] != other[bytes - 1]) ++torn;
+      memory::release(other, bytes);
+      if (round % 50 == 0) memory::trim();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t <= kThreads; ++t) threads.emplace_back(work, t);
+  for (std::thread& t : threads) t.join();
+  for (auto& shelf : shelves)
+    if (unsigned char* block = shelf.load()) memory::release(block, 1000 * (1 + (&shelf - shelves.data())));
+  CHECK(torn == 0);
   memory::trim();
   CHECK(memory::statistics().cached_bytes == 0);
 }

@@ -69,6 +69,8 @@ Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vecto
 /// The compiled trace on fresh inputs, `times` times on the same inputs; requires that it runs to its end.
 Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {},
                      int times = 1);
+/// The first output of one run; undefined where it did not come to its end. Asks Catch nothing: any thread may call it.
+Tensor run_once(Compiled& compiled, const std::vector<Tensor>& inputs);
 /// Requires that both agree bit for bit.
 void require_same(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars = {});
 

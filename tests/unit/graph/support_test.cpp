@@ -178,6 +178,12 @@ Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vecto
   return o;
 }
 
+Tensor run_once(Compiled& compiled, const std::vector<Tensor>& inputs) {
+  std::vector<RunOutput> outputs;
+  const bool done = compiled.run(inputs, {}, nullptr, outputs).status == RunStatus::Done;
+  return done ? std::get<Tensor>(outputs.front()) : Tensor();
+}
+
 Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars, int times) {
   const auto compiled = compile(trace);
   const std::vector<Tensor> inputs = make();
