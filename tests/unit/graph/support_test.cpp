@@ -180,7 +180,7 @@ Outcome run_eagerly(const Trace& trace, const MakeInputs& make, const std::vecto
 
 Tensor run_once(Compiled& compiled, const std::vector<Tensor>& inputs) {
   std::vector<RunOutput> outputs;
-  const bool done = compiled.run(inputs, {}, nullptr, outputs).status == RunStatus::Done;
+  const bool done = compiled.run(lend(inputs), {}, nullptr, outputs).status == RunStatus::Done;
   return done ? std::get<Tensor>(outputs.front()) : Tensor();
 }
 
