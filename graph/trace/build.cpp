@@ -97,7 +97,7 @@ class Builder {
     if (request_.joint) differentiate();
     program_.generators = emitter_.generators();
     program_.asserts = emitter_.asserts();
-    program_.calls = count_calls(trace_.records);
+    program_.calls = count_calls(trace_.records) + replay_.looped_calls();
     release_tape();
     return std::move(program_);
   }
@@ -193,7 +193,7 @@ class Builder {
       }
       for (const TraceRecord& r : trace_.records)
         if (trace_.grad_enabled || std::holds_alternative<BackwardRecord>(r.what) ||
-            std::holds_alternative<GradModeRecord>(r.what))
+            std::holds_alternative<GradModeRecord>(r.what) || std::holds_alternative<LoopRecord>(r.what))
           throw InternalError(fmt::format(
               "a tensor that requires grad ({}) is used but is neither an input nor made inside", describe(tensor)));
       replay_.set(id, constants_.emplace_back(tensor.alias()));

@@ -12,7 +12,7 @@ CallRecord copy_call(const CallRecord& from) {
   to.results = from.results;
   to.facts = from.facts;
   for (const TraceArg& a : from.args)
-    to.args.push_back({a.kind, a.value, a.list, OwnedArgs(a.constant.args()), a.integers});
+    to.args.push_back({a.kind, a.value, a.list, OwnedArgs(a.constant.args()), a.integers, a.grown});
   return to;
 }
 

@@ -97,7 +97,33 @@ struct RecordText {
     return fmt::format("fact {}{} is {}", number(r.value), kNames[static_cast<size_t>(r.what)],
                        terra::to_string(std::span<const int64_t>(r.expected)));
   }
+  std::string operator()(const LoopRecord&) const { return "loop"; }
 };
+
+std::string line_of(const TraceRecord& r, size_t depth);
+
+std::string loop(const LoopBody& body, size_t depth) {
+  const std::string pad(2 * depth, ' ');
+  std::string out;
+  for (const auto& c : body.carried)
+    out += fmt::format("{}{} from {}, then {}\n", pad, number(c.inner), number(c.init), number(c.next));
+  for (size_t i = 0; i < body.records.size(); ++i)
+    out += i == body.exit ? pad + "while " + std::visit(RecordText{}, body.records[i].what).substr(5) + "\n"
+                          : line_of(body.records[i], depth);
+  for (const auto& l : body.left) out += fmt::format("{}{} = {} at the end\n", pad, number(l.outer), number(l.inner));
+  for (const auto& c : body.collected)
+    out += fmt::format("{}{} = {} of each round\n", pad, number(c.sequence), numbers(c.inner));
+  return out;
+}
+
+std::string line_of(const TraceRecord& r, size_t depth) {
+  std::string out(2 * depth, ' ');
+  out += std::visit(RecordText{}, r.what);
+  if (r.line > 0) out += fmt::format("  # {}:{}", r.file, r.line);
+  out += "\n";
+  if (const auto* rounds = std::get_if<LoopRecord>(&r.what)) out += loop(*rounds->body, depth + 1);
+  return out;
+}
 
 std::string input(TraceId id, const TraceInput& in) {
   if (in.kind == TraceInput::Kind::Scalar)
@@ -116,11 +142,7 @@ std::string to_string(const Trace& trace) {
   for (size_t i = 0; i < trace.inputs.size(); ++i) out += input(static_cast<TraceId>(i), trace.inputs[i]);
   for (const auto& [id, tensor] : trace.constants)
     out += fmt::format("  {}: constant {}\n", number(id), describe(tensor));
-  for (const TraceRecord& r : trace.records) {
-    out += "  " + std::visit(RecordText{}, r.what);
-    if (r.line > 0) out += fmt::format("  # {}:{}", r.file, r.line);
-    out += "\n";
-  }
+  for (const TraceRecord& r : trace.records) out += line_of(r, 1);
   return out + "  return " + numbers(trace.outputs) + "\n";
 }
 

@@ -13,6 +13,9 @@
 namespace terra::graph {
 namespace {
 
+/// A graph of so many records takes seconds to build; a loop of that length runs plainly.
+constexpr size_t kMostLooped = 200'000;
+
 /// The only element of a real tensor.
 Scalar read_element(const Tensor& t) {
   ensure(t.numel() == 1, "an item is taken of a tensor with one element");
@@ -120,7 +123,13 @@ Tensor Replay::tensor(TraceId id) const {
 
 std::vector<Tensor> Replay::tensors(const std::vector<TraceId>& ids) const {
   std::vector<Tensor> out;
-  for (TraceId id : ids) out.push_back(tensor(id));
+  for (TraceId id : ids) {
+    const auto* sequence = id < values_.size() ? std::get_if<std::vector<Tensor>>(&values_[id]) : nullptr;
+    if (sequence)
+      out.insert(out.end(), sequence->begin(), sequence->end());
+    else
+      out.push_back(tensor(id));
+  }
   return out;
 }
 
@@ -130,16 +139,46 @@ void Replay::run() {
 }
 
 void Replay::run(const std::vector<TraceRecord>& records) {
-  for (size_t i = 0; i < records.size(); ++i) {
-    const TraceRecord& record = records[i];
-    at_line(record.file, record.line);
-    try {
-      std::visit([this](const auto& what) { apply(what); }, record.what);
-    } catch (const InternalError& e) {
-      if (&records == &trace_.records && takes_symbolic_number(record)) throw NumberRefused(i, e.what());
-      throw;
-    }
+  for (const TraceRecord& record : records) run(record, &records != &trace_.records);
+}
+
+void Replay::run(const TraceRecord& record, bool of_callback) {
+  at_line(record.file, record.line);
+  try {
+    std::visit([this](const auto& what) { apply(what); }, record.what);
+  } catch (const NumberRefused&) {
+    throw;
+  } catch (const InternalError& e) {
+    if (!of_callback && takes_symbolic_number(record)) throw NumberRefused(record, e.what());
+    throw;
   }
+}
+
+/// The values carried are exchanged between rounds, all at once.
+void Replay::apply(const LoopRecord& r) {
+  const LoopBody& body = *r.body;
+  std::vector<ReplayValue> carried;
+  for (const auto& c : body.carried) carried.push_back(value(c.init));
+  std::vector<std::vector<Tensor>> sequences(body.collected.size());
+  for (bool left = false; !left;) {
+    for (size_t i = 0; i < carried.size(); ++i) set(body.carried[i].inner, std::move(carried[i]));
+    looped_ += body.records.size();
+    if (looped_ > kMostLooped) throw InternalError("a loop has too many rounds to be unrolled");
+    for (size_t i = 0; i < body.records.size() && !left; ++i) {
+      left = i == body.exit && !holds(std::get<FactRecord>(body.records[i].what));
+      if (left) break;
+      looped_calls_ += std::holds_alternative<CallRecord>(body.records[i].what);
+      run(body.records[i], false);
+    }
+    if (left) break;
+    for (size_t i = 0; i < carried.size(); ++i) carried[i] = value(body.carried[i].next);
+    for (size_t i = 0; i < sequences.size(); ++i)
+      for (TraceId id : body.collected[i].inner) sequences[i].push_back(tensor(id));
+  }
+  std::vector<ReplayValue> results;
+  for (const auto& l : body.left) results.push_back(value(l.inner));
+  for (size_t i = 0; i < results.size(); ++i) set(body.left[i].outer, std::move(results[i]));
+  for (size_t i = 0; i < sequences.size(); ++i) set(body.collected[i].sequence, std::move(sequences[i]));
 }
 
 bool Replay::takes_symbolic_number(const TraceRecord& record) const {
@@ -230,7 +269,7 @@ void Replay::apply(const SizeRecord& r) {
 
 void Replay::apply(const NumberRecord& r) { set(r.result, computed(r.op, number(r.a), number(r.b))); }
 
-void Replay::apply(const FactRecord& r) {
+bool Replay::holds(const FactRecord& r) const {
   std::vector<int64_t> now;
   switch (r.what) {
     case FactRecord::What::Number: now = bits_of(number({r.value, {}})); break;
@@ -241,7 +280,11 @@ void Replay::apply(const FactRecord& r) {
       break;
     }
   }
-  if (now == r.expected) return;
+  return now == r.expected;
+}
+
+void Replay::apply(const FactRecord& r) {
+  if (holds(r)) return;
   static constexpr const char* kNames[] = {"a number that follows from sizes", "is_contiguous()", "stride()"};
   throw InternalError(fmt::format("{} isn't what it was in the recorded run", kNames[static_cast<size_t>(r.what)]));
 }

@@ -9,14 +9,17 @@
 namespace terra::graph {
 
 /// A numbered value of a trace while it is replayed: a tensor (real or symbolic; host scalars of a graph are symbolic
-/// 0-d tensors), a real scalar, or nothing yet.
-using ReplayValue = std::variant<std::monostate, Tensor, Scalar>;
+/// 0-d tensors), a real scalar, a sequence that a loop made, or nothing yet.
+using ReplayValue = std::variant<std::monostate, Tensor, Scalar, std::vector<Tensor>>;
 
-/// Record number `record` takes a number that is only known when the graph runs where its op has to know it before.
+/// A call takes a number that is only known when the graph runs where its op has to know it before.
 class NumberRefused final : public InternalError {
  public:
-  NumberRefused(size_t record, const std::string& why) : InternalError(why), record(record) {}
-  const size_t record;
+  NumberRefused(const TraceRecord& call, const std::string& why)
+      : InternalError(why), op(std::get<CallRecord>(call.what).op), file(call.file), line(call.line) {}
+  const Op* const op;
+  const std::string file;  ///< the Python line
+  const int line;
 };
 
 /// Replays on real tensors, which is eager execution. Subclasses say what items and asserts become in a graph.
@@ -37,6 +40,9 @@ class Replay {
   /// Eager replay: the first assert that didn't hold, or -1.
   int failed_assert() const { return failed_assert_; }
 
+  /// Calls that loops have made so far, each round counted.
+  size_t looped_calls() const { return looped_calls_; }
+
  protected:
   virtual void at_line(const std::string&, int) {}
   virtual ReplayValue item(const Tensor& tensor, Scalar::Kind kind);
@@ -47,6 +53,7 @@ class Replay {
   class CallbackNode;
 
   void run(const std::vector<TraceRecord>& records);
+  void run(const TraceRecord& record, bool of_callback);
   void apply(const CallRecord& r);
   void apply(const AssertRecord& r) { assert_truth(tensor(r.tensor), r.expected); }
   void apply(const ItemRecord& r) { set(r.result, item(tensor(r.tensor), r.kind)); }
@@ -63,6 +70,8 @@ class Replay {
   void apply(const SizeRecord& r);
   void apply(const NumberRecord& r);
   void apply(const FactRecord& r);
+  void apply(const LoopRecord& r);
+  bool holds(const FactRecord& r) const;
   Scalar number(const TraceNumber& n) const;
   void check_result(const CallRecord& r, size_t index, const Tensor& result) const;
 
@@ -74,6 +83,8 @@ class Replay {
   std::shared_ptr<Callbacks> callbacks_;
   int asserts_ = 0;
   int failed_assert_ = -1;
+  size_t looped_ = 0;        ///< records run in loops so far
+  size_t looped_calls_ = 0;  ///< calls among them
 };
 
 }  // namespace terra::graph

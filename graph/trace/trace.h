@@ -65,9 +65,10 @@ struct TraceArg {
   enum class Kind : uint8_t { Constant, Value, ValueList, Integers };
   Kind kind = Kind::Constant;
   TraceId value = kNoValue;    ///< Value: a tensor, or a host scalar (in an int position: a known one)
-  std::vector<TraceId> list;   ///< ValueList: tensors, kNoValue for None
+  std::vector<TraceId> list;   ///< ValueList: tensors, kNoValue for None; a sequence of a LoopBody stands for its tensors
   OwnedArgs constant;          ///< Constant: exactly one argument without tensors
   std::vector<TraceNumber> integers = {};  ///< Integers: a list of ints, some of which follow from sizes
+  TraceId grown = kNoValue;  ///< ValueList: the number of the program's list that it is, where a loop appended to it
 };
 
 /// What the recorded program relied on about a result of a call, where sizes may differ between runs.
@@ -193,10 +194,16 @@ struct FactRecord {
   std::vector<int64_t> expected;
 };
 
+struct LoopBody;
+/// Rounds of a loop of the program, where their number differs between runs (roll.h).
+struct LoopRecord {
+  std::shared_ptr<LoopBody> body;
+};
+
 struct TraceRecord {
   std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
                GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, RetainGradRecord, SizeRecord,
-               NumberRecord, FactRecord>
+               NumberRecord, FactRecord, LoopRecord>
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;
@@ -208,6 +215,29 @@ struct CallbackRun {
   std::vector<TraceId> gradients;  ///< kNoValue: none arrived, or one that has a number already
   std::vector<TraceRecord> records;
   std::vector<TraceId> results;  ///< kNoValue: none
+};
+
+/// What a loop does in each round. A round begins with the carried values, goes through the records in order and ends at
+/// the exit or with the last record. Numbers that records define are defined again in each round.
+struct LoopBody {
+  /// `inner` is `init` in the first round and what `next` was in the round before in any other.
+  struct Carried {
+    TraceId init = kNoValue, inner = kNoValue, next = kNoValue;
+  };
+  /// After the loop `outer` is what `inner` was when the loop was left.
+  struct Left {
+    TraceId inner = kNoValue, outer = kNoValue;
+  };
+  /// After the loop `sequence` stands for the tensors that `inner` were in each full round, round by round.
+  struct Collected {
+    std::vector<TraceId> inner;
+    TraceId sequence = kNoValue;
+  };
+  std::vector<Carried> carried;
+  std::vector<TraceRecord> records;
+  size_t exit = 0;  ///< the FactRecord among the records at which the loop is left when it isn't so
+  std::vector<Left> left;
+  std::vector<Collected> collected;
 };
 
 /// Storages of inputs that in-place records wrote are written at the commit point; `outputs` are handed out.

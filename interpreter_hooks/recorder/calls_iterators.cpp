@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/loops.h"
 
 namespace terra::capture {
 
@@ -78,6 +79,11 @@ Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
   return r.make_iterator(result, Iterator::Reversed, value.object);
 }
 Value end_range(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (r.loops().counts(f, arguments(f))) {
+    Shadow& made = r.fresh(result);
+    made.items = arguments(f);
+    return made.self;
+  }
   for (Value& value : arguments(f)) r.pin(value);
   return Value::fact(r.hold(result));
 }

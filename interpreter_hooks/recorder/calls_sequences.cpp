@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/loops.h"
 
 #include <algorithm>
 
@@ -39,6 +40,7 @@ bool has_items(Recording& r, ShadowFrame& f, size_t least, size_t most) {
 void append(Recording& r, ShadowFrame& f, Value value) {
   Shadow& known = r.shadow(arguments(f)[0]);
   (known.length_known ? known.items : known.appended).push_back(value);
+  r.loops().appended(known);
   if (known.fresh()) return;
   known.written = true;
   r.write({Effect::Append, known.self, nullptr, value, {}, "", {}});

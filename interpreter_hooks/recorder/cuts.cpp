@@ -43,7 +43,7 @@ bool allows_cut(Reason reason) {
 bool Recording::can_leave(const Value& value, int depth) {
   if (value.is_fact() || value.has_register()) return true;
   if (!value.known() || depth > deepest) return false;
-  Shadow* known = find(value.object);
+  Shadow* known = peek(value.object);
   if (!known) return false;
   if (known->self.is_fact() || known->self.has_register()) return true;
   PyObject* object = value.object;

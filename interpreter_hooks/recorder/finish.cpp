@@ -37,6 +37,10 @@ bool is_store(const Write& write) {
 
 }  // namespace
 
+bool stores_again(const Write& a, const Write& b) {
+  return a.effect == b.effect && is_store(a) && is_store(b) && same_place(a, b);
+}
+
 /// Several stores to one place become one, at the position of the first (which decides the order of keys).
 void Finisher::coalesce() {
   auto& writes = r_.writes_;

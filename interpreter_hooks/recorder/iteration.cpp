@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -109,6 +110,8 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
     know_length(value);
   } else if (is_dict(object) || is_set(object)) {
     know_keys(value);
+  } else if (PyRange_Check(object) && known && known->fresh()) {
+    return loops_->iterator(iterator, object);
   } else if (PyRange_Check(object)) {
     pin(value);
   } else if (PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) {
@@ -153,6 +156,7 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
     }
     case Iterator::Range:
     case Iterator::Facts: iterator->index++; return Value::fact(hold(produced));
+    case Iterator::Counted: return loops_->next(*iterator, produced);
     case Iterator::Keys:
     case Iterator::Values:
     case Iterator::Items: return dict_part(*this, *iterator, produced);
@@ -321,6 +325,8 @@ void for_iter(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];
   if (f.real_depth() == static_cast<int>(f.stack.size())) {  // exhausted
     f.pending.used_returns = true;
+    Shadow* known = r.find(iterator.object);
+    if (known && known->iterator && known->iterator->kind == Iterator::Counted) r.loops().ended(*known->iterator);
     for (Value& value : f.pending.returns) {  // a filter has rejected by them what was left
       r.pin_deep(value);
       r.truth(value);

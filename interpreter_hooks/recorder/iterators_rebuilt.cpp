@@ -92,6 +92,12 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
     case Iterator::Mapped:
     case Iterator::Filtered:
     case Iterator::Facts: return refuse();
+    case Iterator::Counted: {
+      Value range = by_identity(iterator.base);
+      pin(range);
+      shadow(range).self = range;
+      break;
+    }
     case Iterator::Enumerate:
     case Iterator::Zip: {
       bool numbered = iterator.kind == Iterator::Enumerate;

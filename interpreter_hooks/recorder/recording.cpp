@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/text.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -41,7 +42,8 @@ Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
     : relaxation_(relaxation),
       thread_(thread),
       entry_(std::make_unique<Entry>()),
-      trace_(std::make_unique<TraceBuilder>(*this)) {
+      trace_(std::make_unique<TraceBuilder>(*this)),
+      loops_(std::make_unique<Loops>(*this)) {
   recorder_stats().recordings++;
   collecting_ = PyGC_Disable();
 }

@@ -23,6 +23,7 @@
 
 namespace terra::capture {
 
+class Loops;
 class TraceBuilder;
 
 /// A deferred write, in program order.
@@ -36,6 +37,9 @@ struct Write {
   Value key;                     ///< the dict key `name` where it is an object compared by identity
   PyObject* keywords = nullptr;  ///< CallMethod: names of the last arguments (a tuple, held)
 };
+
+/// Both store to the same place, one that only one store has to be made to.
+bool stores_again(const Write& a, const Write& b);
 
 /// Counters of all recordings of the process.
 struct RecorderStats {
@@ -116,6 +120,8 @@ class Recording {
   /// Gives one reference back; never the last one.
   void unhold(PyObject* object);
   Shadow* find(PyObject* object);
+  /// The same for those who ask nothing about the object (loops.h).
+  Shadow* peek(PyObject* object);
   /// The shadow of the object behind a value; makes one for facts.
   Shadow& shadow(const Value& value);
   Shadow& put(PyObject* object, Value self, bool outside, std::string path);
@@ -239,6 +245,7 @@ class Recording {
   void write(Write write) { writes_.push_back(std::move(write)); }
 
   TraceBuilder& trace() { return *trace_; }
+  Loops& loops() { return *loops_; }
   std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
@@ -253,6 +260,8 @@ class Recording {
 
  private:
   friend class Finisher;
+  friend class Loops;
+  friend class LoopStateReader;
   ShadowFrame* new_frame(TerraFrame* frame);
   void know_attribute_names(Value& dict);
   void check_slots(ShadowFrame& frame);
@@ -288,9 +297,12 @@ class Recording {
   std::unique_ptr<Entry> finished_;  ///< made by a cut
   CutSearch cuts_;
   std::unique_ptr<TraceBuilder> trace_;
+  std::unique_ptr<Loops> loops_;
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
   std::set<Register> pinned_;
+  std::set<Register> decided_;                              ///< their truth is guarded
+  std::map<std::pair<Op, std::vector<Word>>, Register> computed_;  ///< host arithmetic of the entry program
   std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
   std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;
 

@@ -19,6 +19,13 @@ class Relaxation {
   void insist(const std::string& place) { constants_.insert(place); }
   bool insisted(const std::string& place) const { return constants_.count(place) != 0; }
   bool insists() const { return !constants_.empty(); }
+  /// A loop whose rounds can't be put together (loops.h): what counts them is a fact.
+  void fix_loop(const std::string& place) { fixed_loops_.insert(place); }
+  bool loop_is_fixed(const std::string& place) const { return fixed_loops_.count(place) != 0; }
+  /// A loop in whose rounds a number that differs between calls decides something: its rounds may vary, whatever it
+  /// walks over.
+  void leave_loop(const std::string& place) { left_loops_.insert(place); }
+  bool loop_is_left(const std::string& place) const { return left_loops_.count(place) != 0; }
   bool empty() const { return paths_.empty() && sizes_.empty(); }
   /// Lets more sizes of tensors of that rank at `path` differ between runs, and of their kin. False when they may
   /// already.
@@ -29,6 +36,7 @@ class Relaxation {
   std::set<std::string> paths_;
   std::set<std::string> families_;
   std::set<std::string> constants_;
+  std::set<std::string> fixed_loops_, left_loops_;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family
 };
 

@@ -1,6 +1,7 @@
 // Building containers, slices, strings and functions.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -77,7 +78,11 @@ void build_string(Recording& r, ShadowFrame& f) {
 
 Value& container(ShadowFrame& f) { return f.top(f.pending.arg); }
 
-void list_append(Recording& r, ShadowFrame& f) { r.shadow(container(f)).items.push_back(f.pending.in[0]); }
+void list_append(Recording& r, ShadowFrame& f) {
+  Shadow& list = r.shadow(container(f));
+  list.items.push_back(f.pending.in[0]);
+  r.loops().appended(list);
+}
 
 void map_add(Recording& r, ShadowFrame& f) { put_entry(r, container(f), f.pending.in[0], f.pending.in[1]); }
 

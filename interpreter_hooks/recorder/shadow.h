@@ -11,11 +11,12 @@ namespace terra::capture {
 
 /// An iterator made inside the frame. CPython's own is advanced by CPython; this one is advanced beside it.
 struct Iterator {
-  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Combined, Popped, Facts };
+  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Combined, Popped, Facts, Counted };
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
-  std::vector<Value> children;  // iterators of Enumerate and Zip, operands of Mapped, Filtered and Combined
+  /// Iterators of Enumerate and Zip; operands of Mapped, Filtered and Combined; next number, end and step of Counted.
+  std::vector<Value> children;
 };
 
 /// What is known of one object; identity is the address (the recording holds a reference, so it is not reused).
@@ -63,6 +64,9 @@ struct Shadow {
 
   /// Tensors: number in the trace, or none yet.
   uint32_t trace_id = ~0u;
+  /// Lists made inside that a loop appended to: their number in the trace. Others: none.
+  uint32_t grown = ~0u;
+  long asked = -1;  ///< of such a list: when something about it was last asked, in events of the recording
 
   bool fresh() const { return !outside; }
 };

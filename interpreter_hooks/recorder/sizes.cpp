@@ -3,6 +3,7 @@
 #include "graph/trace/numbers.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <opcode.h>
@@ -81,6 +82,9 @@ Value Sizes::add(Node node, std::string name, bool late, PyObject* value) {
 }
 
 Value Sizes::size(graph::TraceId tensor, int32_t dim, PyObject* value, Register input, const std::string& name) {
+  const std::vector<uint64_t> key = {tensor, static_cast<uint64_t>(dim)};
+  if (const auto known = known_.find(key); input != no_register && known != known_.end())
+    return Value::dynamic(known->second, r_.hold(value));
   Node node;
   node.is_size = true;
   node.tensor = tensor;
@@ -89,7 +93,14 @@ Value Sizes::size(graph::TraceId tensor, int32_t dim, PyObject* value, Register 
   // At once: what an in-place op makes of the tensor's shape later doesn't count.
   node.id = trace_.new_value();
   trace_.record(graph::SizeRecord{tensor, dim, node.id});
-  return add(std::move(node), name, input == no_register, value);
+  const Value made = add(std::move(node), name, input == no_register, value);
+  if (input != no_register) known_.emplace(key, made.reg);
+  return made;
+}
+
+const Sizes::Node* Sizes::node_of(const Value& value) const {
+  const auto found = value.has_register() ? nodes_.find(value.reg) : nodes_.end();
+  return found == nodes_.end() ? nullptr : &found->second;
 }
 
 bool Sizes::pure(const Value& value) const {
@@ -121,12 +132,69 @@ Value Sizes::computed(Op op, Word code, PyObject* callee, const std::vector<Valu
   } catch (const std::exception&) {
     return {};
   }
+  std::vector<uint64_t> key = {static_cast<uint64_t>(op), code, reinterpret_cast<uintptr_t>(callee)};
+  for (const Value& value : in) {
+    node.counted |= is_counted(value);
+    key.push_back(value.is_fact() ? 0 : static_cast<uint64_t>(value.reg) + 1);
+    for (int64_t bits : graph::bits_of(operands[static_cast<size_t>(&value - in.data())]))
+      key.push_back(value.is_fact() ? static_cast<uint64_t>(bits) : 0);
+  }
+  if (const auto known = known_.find(key); !late && known != known_.end())
+    return Value::dynamic(known->second, r_.hold(result));
   node.op = op;
   node.code = code;
   node.callee = callee;
   node.operation = *operation;
   node.in = in;
-  return add(std::move(node), "", late, result);
+  const Value made = add(std::move(node), "", late, result);
+  if (!late) known_.emplace(std::move(key), made.reg);
+  return made;
+}
+
+bool Sizes::is_counted(const Value& value) const {
+  const Node* node = node_of(value);
+  return node && node->counted;
+}
+
+Value Sizes::counted(Op op, Word code, const std::vector<Value>& in, PyObject* result) {
+  Node node;
+  node.op = op;
+  node.code = code;
+  node.operation = *operation_of(op, code, nullptr, in.size());
+  node.in = in;
+  node.counted = true;
+  const Value made = add(std::move(node), "", true, result);
+  number(made);
+  return made;
+}
+
+Value Sizes::counter(const Value& number) {
+  PyObject* zero = PyLong_FromLong(0);
+  const Value none = Value::fact(r_.hold(zero));
+  Py_DECREF(zero);
+  return counted(Op::Binary, NB_ADD, {number, none}, number.object);
+}
+
+Value Sizes::truth(const Value& value) {
+  if (!is_counted(value) || PyBool_Check(value.object)) return value;
+  PyObject* zero = PyLong_FromLong(0);
+  const Value none = Value::fact(r_.hold(zero));
+  Py_DECREF(zero);
+  return counted(Op::Compare, Py_NE, {value, none}, PyObject_IsTrue(value.object) ? Py_True : Py_False);
+}
+
+void Sizes::leaves(const Value& value, std::vector<Value>& out) const {
+  if (!value.has_register()) return;
+  const Node* node = node_of(value);
+  if (!node || (!node->counted && !node->in.size())) return out.push_back(value);
+  for (const Value& operand : node->in) leaves(operand, out);
+}
+
+Sizes::Part Sizes::part(const Value& value) const {
+  const Node* node = node_of(value);
+  if (!node) return {};
+  if (node->id != kNoValue) return {node->id, 0, nullptr, nullptr};
+  return {kNoValue, static_cast<uint64_t>(node->op) << 32 | node->code, node->callee, &node->in};
 }
 
 void Sizes::derived(Register result, const std::vector<Value>& in) {
@@ -142,6 +210,7 @@ void Sizes::need(Register reg) {
   if (found == nodes_.end() || found->second.needed) return;
   found->second.needed = true;
   const Node node = found->second;
+  if (node.counted) return trace_.publish(number(Value::dynamic(reg, node.value)).id, reg);
   Program& entry = r_.entry_being_made().entry;
   if (node.is_size) {
     if (r_.late(reg)) return trace_.publish(node.id, reg);
@@ -161,9 +230,14 @@ void Sizes::need(Register reg) {
 
 bool Sizes::fix(const Value& value) {
   const auto found = value.has_register() ? nodes_.find(value.reg) : nodes_.end();
-  if (found == nodes_.end() || !found->second.pure || !r_.late(value.reg)) return false;
+  if (found == nodes_.end() || !(found->second.pure || found->second.counted) || !r_.late(value.reg)) return false;
   if (found->second.fixed) return true;
   found->second.fixed = true;
+  if (found->second.counted) {
+    std::vector<Value> relied_on;
+    leaves(value, relied_on);
+    r_.loops().rely_on(relied_on);
+  }
   Scalar seen;
   to_scalar(found->second.value, seen);
   trace_.record(graph::FactRecord{graph::FactRecord::What::Number, number(value).id, graph::bits_of(seen)});

@@ -8,6 +8,7 @@
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/recorder/value.h"
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,11 +43,30 @@ class Sizes {
   /// As an argument of a recorded call; other dynamic numbers become structural inputs.
   graph::TraceNumber number(const Value& value);
 
+  // ---- numbers that rounds of a loop decide (loops.h): of the trace from the start, and known to the program late ----
+  /// The same number as one of these.
+  Value counter(const Value& number);
+  /// An operator on numbers, one of which is one of these; `result` is what Python makes of them.
+  Value counted(Op op, Word code, const std::vector<Value>& in, PyObject* result);
+  bool is_counted(const Value& value) const;
+  /// What stands for the truth of a number: for one of these a bool, for others the number itself.
+  Value truth(const Value& value);
+  /// The dynamic numbers that a number follows from and that no round decides.
+  void leaves(const Value& value, std::vector<Value>& out) const;
+  /// How a number stands in the trace: by its number, or (operands not null) as a sum that the trace hasn't got yet.
+  struct Part {
+    graph::TraceId id = graph::kNoValue;
+    uint64_t code = 0;
+    PyObject* callee = nullptr;
+    const std::vector<Value>* operands = nullptr;
+  };
+  Part part(const Value& value) const;
+
  private:
   struct Node {
     PyObject* value = nullptr;                  ///< in the recorded run (held by the recording)
     graph::TraceId id = graph::kNoValue;        ///< once the trace has it
-    bool pure = true, needed = false, fixed = false;
+    bool pure = true, needed = false, fixed = false, counted = false;
     // A size.
     bool is_size = false;
     graph::TraceId tensor = graph::kNoValue;
@@ -61,11 +81,14 @@ class Sizes {
   };
 
   Value add(Node node, std::string name, bool late, PyObject* value);
+  const Node* node_of(const Value& value) const;
 
   Recording& r_;
   TraceBuilder& trace_;
   std::unordered_map<Register, Node> nodes_;
   std::unordered_set<Register> derived_;
+  /// Sizes of inputs and early sums that were asked for before, as loops do.
+  std::map<std::vector<uint64_t>, Register> known_;
 };
 
 }  // namespace terra::capture

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -41,9 +42,15 @@ void Recording::unhold(PyObject* object) {
   Py_DECREF(object);
 }
 
-Shadow* Recording::find(PyObject* object) {
+Shadow* Recording::peek(PyObject* object) {
   auto found = shadows_.find(object);
   return found == shadows_.end() ? nullptr : &found->second;
+}
+
+Shadow* Recording::find(PyObject* object) {
+  Shadow* known = peek(object);
+  if (known && known->grown != graph::kNoValue) loops_->asked(*known);
+  return known;
 }
 
 Shadow& Recording::put(PyObject* object, Value self, bool outside, std::string path) {
@@ -197,7 +204,8 @@ Register Recording::reg_of(const Value& value) {
 }
 
 void Recording::pin(Value& value) {
-  if (value.known() && !value.is_fact() && !value.has_register() && PySlice_Check(value.object)) {
+  if (value.known() && !value.is_fact() && !value.has_register() &&
+      (PySlice_Check(value.object) || PyRange_Check(value.object))) {
     for (Value& bound : shadow(value).items) pin(bound);  // made inside, of numbers
     value = Value::fact(value.object);
     return;
@@ -283,9 +291,16 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
                       const std::vector<Value>& in) {
   bool is_late = false;
   for (const Value& value : in) is_late = is_late || (value.has_register() && late(value.reg));
+  // The same sum again, as loops do it, is the number that is there already. What is drawn is another one each time.
+  std::vector<Word> key = operands;
+  key.insert(key.end(), {static_cast<Word>(static_cast<uint16_t>(a)), static_cast<Word>(static_cast<uint16_t>(b))});
+  const bool repeatable = !is_late && op != Op::Draw;
+  if (auto known = computed_.find({op, key}); repeatable && known != computed_.end())
+    return Value::dynamic(known->second, hold(result));
   Register dst = new_register("", true, is_late);
   if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
   if (is_late) trace_->sizes().derived(dst, in);
+  if (repeatable) computed_.emplace(std::pair{op, std::move(key)}, dst);
   return Value::dynamic(dst, hold(result));
 }
 
@@ -294,7 +309,10 @@ void Recording::truth(Value& value) {
   if (!value.known() || value.is_fact()) return;
   if (is_atom(object)) {
     if (PySlice_Check(object)) return;
-    if (!trace_->sizes().fix(value)) guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});
+    Value number = trace_->sizes().truth(value);
+    if (trace_->sizes().fix(number) || !decided_.insert(value.reg).second) return;
+    guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});
+    loops_->decided();
   } else if (is_sequence(object)) {
     know_length(value);
   } else if (is_dict(object) || is_set(object)) {

@@ -1,6 +1,7 @@
 // One event: finish the instruction before, compare every slot with the real stack, begin the next one.
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -149,6 +150,8 @@ void Recording::instruction_event(TerraFrame* frame) {
   if (!alive_) return;
 
   if (&f == frames_.front() && at_boundary(f, offset)) return;
+  loops_->arrive(f, offset);
+  if (!alive_) return;
 
   if (pending.opcode >= 0 || !pending.in.empty()) pending = Pending();
   decode(f, pending, offset);

@@ -1,4 +1,5 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
 
 #include "engine/errors/errors.h"
@@ -60,17 +61,15 @@ graph::TraceRecord TraceBuilder::at_this_line(graph::TraceRecord record) const {
   return record;
 }
 
-std::string TraceBuilder::place(const graph::TraceRecord& record) {
-  return std::string(std::get<graph::CallRecord>(record.what).op->name) + " at " + record.file + ":" +
-         std::to_string(record.line);
+std::string TraceBuilder::place(const terra::Op& op, const std::string& file, int line) {
+  return std::string(op.name) + " at " + file + ":" + std::to_string(line);
 }
 
 /// Earlier the graph refused numbers as inputs of this call.
 bool TraceBuilder::is_constant_here(const terra::Op& op) {
   if (!r_.relaxation().insists()) return false;
-  graph::CallRecord call;
-  call.op = &op;
-  return r_.relaxation().insisted(place(at_this_line({std::move(call), {}, 0})));
+  const graph::TraceRecord here = at_this_line({});
+  return r_.relaxation().insisted(place(op, here.file, here.line));
 }
 
 // ---- values ----
@@ -188,6 +187,11 @@ TraceArg TraceBuilder::argument(const hooks::CallReport& report, size_t index, b
     case Arg::Kind::TensorList:
       out.kind = TraceArg::Kind::ValueList;
       for (const Tensor& tensor : arg.tensors()) out.list.push_back(id_of(tensor));
+      if (Shadow* list = index < report.sources.size() ? r_.peek(report.sources[index]) : nullptr;
+          list && list->items.size() == out.list.size()) {
+        out.grown = list->grown;
+        r_.loops().taken(list->self.object);
+      }
       return out;
     case Arg::Kind::Generator:
       r_.stop(Reason::TensorOpaque, "a generator argument");
@@ -233,6 +237,7 @@ Register TraceBuilder::output(Shadow& tensor) {
 }
 
 void TraceBuilder::settle(ShadowFrame& frame) {
+  r_.loops().settle();
   if (index_open_) {
     index_open_ = false;
     pin_operands(used_);

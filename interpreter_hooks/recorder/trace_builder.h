@@ -1,5 +1,6 @@
 // Builds the Python-free trace of a recording: what the frame does to tensors, as the binding layer reports it.
 #pragma once
+#include "graph/trace/roll.h"
 #include "graph/trace/trace.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -32,6 +33,15 @@ class TraceBuilder final : public hooks::OpObserver {
   /// Numbers that follow from sizes.
   Sizes& sizes() { return sizes_; }
   graph::TraceId new_value() { return next_value_++; }
+  size_t record_count() const { return trace_.records.size(); }
+  /// What the program gets from the graph, so far.
+  std::vector<graph::TraceId> output_ids() const;
+  size_t output_count() const { return outputs_.size(); }
+  graph::Rolled roll(const graph::LoopPlan& plan, std::span<const graph::TraceId> outputs) {
+    return graph::roll(trace_, plan, outputs, next_value_);
+  }
+  /// Whether other runs may come with other sizes of the tensor. Doesn't make it an input.
+  bool may_vary(const Shadow& tensor) const;
   void record(decltype(graph::TraceRecord::what) what);
   /// `reg` gets value `id` in a run.
   void publish(graph::TraceId id, Register reg) { outputs_.push_back({id, reg}); }
@@ -86,7 +96,7 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::TraceId constant(Tensor tensor);
   graph::TraceId construct(const Value& data, const Tensor& made);
   graph::TraceRecord at_this_line(graph::TraceRecord record) const;
-  static std::string place(const graph::TraceRecord& record);
+  static std::string place(const terra::Op& op, const std::string& file, int line);
   bool is_constant_here(const terra::Op& op);
   graph::TraceArg argument(const hooks::CallReport& report, size_t index, bool constant, std::vector<Used>& used);
   bool number_argument(const hooks::CallReport& report, size_t index, bool constant, std::vector<Used>& used,
@@ -98,7 +108,6 @@ class TraceBuilder final : public hooks::OpObserver {
   void pin_operands(const std::vector<Used>& used);
   void pin_unused(Value& value, const std::vector<Used>& used, int depth);
   bool varies(graph::TraceId id) const;
-  bool may_vary(const Shadow& tensor) const;
   bool results_vary(const graph::CallRecord& call) const;
   Value told_size(Shadow& tensor, int32_t dim, PyObject* value);
   Value told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim);

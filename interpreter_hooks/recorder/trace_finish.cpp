@@ -1,8 +1,10 @@
 // The end of a trace: final numbers, the guards that concern several tensors, the graph.
 #include "engine/errors/errors.h"
 #include "graph/cache/compiled.h"
+#include "graph/trace/ids.h"
 #include "graph/trace/replay.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
@@ -18,15 +20,15 @@ void TraceBuilder::renumber() {
   const auto tensors = static_cast<TraceId>(inputs_.size());
   const TraceId numbers = tensors + static_cast<TraceId>(scalars_.size());
   const TraceId all = numbers + static_cast<TraceId>(trace_.constants.size());
-  auto renumbered = [&](TraceId& id) {
+  auto renumbered = [&](TraceId& id, bool = false) {
     if (id == kNoValue) return;
     id = id >= first_constant ? id - first_constant + numbers
          : id >= first_scalar ? id - first_scalar + tensors
          : id >= first_input  ? id - first_input
                               : id + all;
   };
-  EachId<decltype(renumbered)> each{renumbered};
-  for (auto& record : trace_.records) std::visit(each, record.what);
+  graph::EachId each(renumbered);
+  for (auto& record : trace_.records) each(record);
   for (auto& [id, tensor] : trace_.constants) renumbered(id);
   for (auto& [id, reg] : outputs_) renumbered(id);
   for (Input& input : inputs_) {
@@ -68,6 +70,12 @@ void TraceBuilder::guard_tensors(Entry&) {
   r_.guard(Op::Mode, no_register, {mode_});
 }
 
+std::vector<TraceId> TraceBuilder::output_ids() const {
+  std::vector<TraceId> ids;
+  for (const auto& [id, reg] : outputs_) ids.push_back(id);
+  return ids;
+}
+
 void TraceBuilder::finish(Entry& entry, bool cut) {
   detach();
   uint64_t changed = engine_mode() ^ mode_;
@@ -79,6 +87,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   });
   if (only_sizes) return;
   if (gradients_) link_gradients();
+  if (r_.alive()) r_.loops().roll();
   if (!r_.alive()) return;
   guard_tensors(entry);
   renumber();
@@ -88,7 +97,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   try {
     entry.graph = graph::compile(trace_);
   } catch (const graph::NumberRefused& e) {
-    r_.relaxation().insist(place(trace_.records[e.record]));
+    r_.relaxation().insist(place(*e.op, e.file, e.line));
     r_.record_again();
     return r_.stop(Reason::GraphRefused, e.what());
   } catch (const InternalError& e) {

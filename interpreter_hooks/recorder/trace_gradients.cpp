@@ -1,4 +1,5 @@
 // What a frame does with gradients: .grad, requires_grad, backward(), autograd.grad().
+#include "graph/trace/ids.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
@@ -158,11 +159,11 @@ void TraceBuilder::link_gradients() {
     TraceId id = make_input(shadow);
     inputs_[i].what.grad = id;
     if (seen_as != kNoValue) {  // it was read by the frame before it was known to be an input
-      auto same = [&](TraceId& value) {
+      auto same = [&](TraceId& value, bool = false) {
         if (value == seen_as) value = id;
       };
-      EachId<decltype(same)> each{same};
-      for (auto& record : trace_.records) std::visit(each, record.what);
+      graph::EachId each(same);
+      for (auto& record : trace_.records) each(record);
       for (auto& [output, output_reg] : outputs_) same(output);
     }
   }

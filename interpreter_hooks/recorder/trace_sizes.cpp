@@ -2,6 +2,7 @@
 // facts.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
@@ -118,6 +119,7 @@ bool TraceBuilder::varies(TraceId id) const {
 
 bool TraceBuilder::results_vary(const graph::CallRecord& call) const {
   for (const TraceArg& arg : call.args) {
+    if (arg.grown != kNoValue) return true;  // as many as a loop has rounds
     if (arg.kind == TraceArg::Kind::Integers || (arg.kind == TraceArg::Kind::Value && varies(arg.value))) return true;
     if (std::any_of(arg.list.begin(), arg.list.end(), [&](TraceId id) { return varies(id); })) return true;
   }
@@ -126,7 +128,6 @@ bool TraceBuilder::results_vary(const graph::CallRecord& call) const {
 
 // ---- what the frame is told ----
 
-/// Whether other runs may come with other sizes of the tensor. Doesn't make it an input.
 bool TraceBuilder::may_vary(const Shadow& tensor) const {
   if (tensor.trace_id != kNoValue) return varies(tensor.trace_id);
   const size_t rank = tensor_of(tensor.self.object)->sizes.size();
@@ -202,6 +203,7 @@ void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject
   if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
   if (known->self.is_fact()) id_of(tensor);  // guards its metadata
   if (!std::strcmp(attribute, "_version")) {
+    r_.loops().spoil();
     pending()->extra = version_of(tensor, value);
     return;
   }

@@ -196,6 +196,36 @@ class Writer:
             "raise ValueError(i0) from KeyError('c')", f"t0 = risky(t1, {s.I()})", "next(iter([]))",
         ])  # fmt: skip
 
+    def round(s, ind, j, d):
+        """What a loop with a changing number of rounds does in one: mostly what rounds can have in common."""
+        r, p = s.r, "  " * ind
+        options = [
+            f"t0 = t0 * 0.5 + {j}", "t1 = t1 * 0.9 + t0", "t0, t1 = t1, t0 * 0.5", "t2 = t0", f"acc.append(t0 * {j})",
+            "acc.append(t1)", f"i0 = i0 + {r.randrange(3)}", f"i0 = {j}", "t0 = t0 + t2 * 0.1", "t0 = t0 + o.r",
+            f"t1 = t1 * (i0 % 3)", "o.t = t0", "x0 = x0 * 0.5", "pair = t0, i0", "t1 = t1 + pair[0]", "fresh.v = t1",
+            f"if {j} == {r.randrange(6)}: {r.choice(['break', 'continue', 't0 = t0 + 1', 'i0 = 7', 'return t0, i0'])}",
+            f"if {j} > n: {r.choice(['break', 'continue', 't1 = t1 - 1'])}", f"if {j} == o.r - 1: t0 = t0 * 2",
+            f"t1 = helper(t0, {j})", f"t0 = t0 + {s.T(2)}", f"t0 = t0 * (1 / ({j} + 2))", f"t1 = rows[{j} % 4] + t0",
+            f"t0 = t0 + sum(rows[q] for q in range({j} % 3))", f"t0 = o.meth(t0, {r.randrange(2)})",
+        ]  # fmt: skip
+        if r.random() < 0.06:
+            return s.statement(ind, 2)
+        if d < 2 and r.random() < 0.12:
+            return s.loop(ind, d + 1)
+        return f"{p}{r.choice(options)}\n"
+
+    def loop(s, ind, d=0):
+        r, p, j = s.r, "  " * ind, f"j{d}_{ind}"
+        total = "sum(acc)" if PLAIN else "terra.stack(acc).sum(0)"
+        rounds = "".join(s.round(ind + 1, j, d) for _ in range(r.randrange(1, 5)))
+        head = r.choice(["o.r", "o.r", "1, o.r + 2", "o.r - 1, -1, -1", "0, o.r, 2", "p.r", "3"])
+        loop = f"{p}for {j} in range({head}):\n{rounds}"
+        if r.random() < 0.2:
+            loop = f"{p}{j} = {r.choice('01')}\n{p}while {j} < {r.choice(['o.r', 'p.r + 1'])}:\n{p}  {j} += {r.choice('112')}\n{rounds}"
+        before = f"{p}{j} = 0; acc = [t1]; t2 = t0; pair = t1, 0; rows = [t0, t1, t0 * 2, t1 * 3]\n" if d == 0 else ""
+        after = r.choice(["", f"{p}t1 = {total}\n", f"{p}i0 = {j}\n", f"{p}out.append(len(acc))\n", f"{p}else:\n{p}  t1 = t1 + 1\n"])
+        return before + loop + after
+
     def block(s, ind, d):
         return "".join(s.statement(ind, d) for _ in range(s.r.randrange(1, 4)))
 
@@ -237,6 +267,7 @@ class Writer:
         ]  # fmt: skip
         if not PLAIN:
             options += [lambda: f"{p}t0 = t0.clone(); t0.mul_({s.F()})\n", lambda: f"{p}t1 = t1 + 0; t1 += {s.T()}\n"]
+        options += [lambda: s.loop(ind)] * (12 if d == 0 else 2)
         if d < 2:
             options += [
                 lambda: f"{p}if {s.C()}:\n{s.block(ind+1, d+1)}{p}else:\n{s.block(ind+1, d+1)}",
@@ -292,10 +323,12 @@ def transcript(f, seed, mode):
         t = make(i % 3)
         a = [o, o if r.random() < .2 else p, t, t if r.random() < .2 else make(1), r.choice([1, 1, 2]),
              {"a": make(1), "n": r.choice([1, 2])}, [make(0), make(1)], log]  # fmt: skip
+        o.r, p.r = r.randrange(8), r.randrange(6)
         if r.random() < .15:
             o.flag = not o.flag
         if r.random() < .1:
             p = Obj(make(3), 3)
+            p.r = 2
             a[1] = p
         if r.random() < .1:
             Obj.k = 3 - Obj.k

@@ -4,6 +4,7 @@ A program is a function that makes (f, args, state): f is the function to captur
 (it may change the world first), state is anything that must look the same afterwards. `captures` says how often at
 least a call must have been served from an entry; None: f must not be captured (and `reason` says why, by number).
 Calls that left the frame in the middle count only with `cut=True`, or `cut=N`: some entry ends for reason N.
+`recordings` says how often the frame may be recorded at most: what differs between calls has to be served by few entries.
 Write it so that a stale constant, a lost effect or a wrong order changes what is compared.
 
 Each program runs three times over: plain and captured in this process, and in processes of their own with capture off
@@ -22,9 +23,9 @@ import _terra_C as C
 programs = {}
 
 
-def program(calls=6, captures=1, reason=None, cut=False):
+def program(calls=6, captures=1, reason=None, cut=False, recordings=None):
     def register(make):
-        programs[make.__name__] = (make, calls, captures, reason, cut)
+        programs[make.__name__] = (make, calls, captures, reason, cut, recordings)
         return make
     return register
 
@@ -77,7 +78,7 @@ def transcript(f, args, state, calls, mode):
 
 
 def run(name, verbose=False):
-    make, calls, captures, reason, cut = programs[name]
+    make, calls, captures, reason, cut, recordings = programs[name]
     f, args, state = make()
     plain = transcript(f, args, state, calls, "off")
     made = make()
@@ -102,6 +103,8 @@ def run(name, verbose=False):
         problems.append(f"served {frame['hits']} times, expected {captures}: {frame['why']}")
     elif type(cut) is int and f"goes on; reason {cut}:" not in explained and not os.environ.get("TERRA_CHAOS"):
         problems.append(f"no entry ends for reason {cut}")
+    if recordings is not None and frame["recordings"] > recordings and not os.environ.get("TERRA_CHAOS"):
+        problems.append(f"recorded {frame['recordings']} times, expected at most {recordings}")
     if verbose or problems:
         print(f"{'BAD' if problems else 'ok '} {name}: {frame}")
         for problem in problems:

@@ -1,0 +1,238 @@
+#include "graph/trace/roll.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/trace/ids.h"
+#include "graph/trace/same_form.h"
+
+namespace terra::graph {
+namespace {
+
+/// Calls visit(CallRecord&) for every call, those in the rounds of loops included.
+template <class F>
+void each_call(TraceRecord& record, const F& visit) {
+  if (auto* call = std::get_if<CallRecord>(&record.what)) visit(*call);
+  if (auto* loop = std::get_if<LoopRecord>(&record.what))
+    for (TraceRecord& inner : loop->body->records) each_call(inner, visit);
+}
+
+class Roller {
+ public:
+  Roller(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next)
+      : records_(trace.records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {}
+
+  Rolled run() {
+    if (plan_.rounds.size() < 2 || plan_.after.size() != held_ || !find_exit() || !check_uses()) return {};
+    const Rolled rolled{plan_.rounds[0], plan_.rounds[last_] + exit_ + 1 - plan_.rounds[0]};
+    replace(rolled);
+    return rolled;
+  }
+
+ private:
+  /// A place: a number below `held_` counts what the program holds when a round starts, one above what the round makes.
+  using Place = size_t;
+  using Round = std::vector<TraceId>;  ///< the numbers at the places
+
+  std::optional<Place> place_of(TraceId id) const {
+    const auto found = places_.find(id);
+    return found == places_.end() ? std::nullopt : std::optional(found->second);
+  }
+  /// What a number of the first round is in another.
+  TraceId in_round(TraceId id, const Round& round) const {
+    const auto place = place_of(id);
+    return place && *place < round.size() ? round[*place] : id;
+  }
+  bool is_carried(Place place) const { return place < held_ && plan_.before[place] != plan_.after[place]; }
+
+  TraceRecord& first(size_t i) { return records_[plan_.rounds[0] + i]; }
+
+  // ---- comparing ----
+
+  bool find_exit() {
+    const size_t length = plan_.rounds[1] - plan_.rounds[0];
+    rounds_.push_back(plan_.before);
+    for (Place i = 0; i < held_; ++i) places_.emplace(plan_.before[i], i);
+    for (size_t i = 0; i < length; ++i) {
+      if (!same_form(first(i), first(i))) return false;
+      EachId(([&](TraceId& id, bool defines) {
+        if (!defines || id == kNoValue) return;
+        places_.emplace(id, rounds_[0].size());
+        rounds_[0].push_back(id);
+      }))(first(i));
+    }
+    for (size_t k = 1; k < plan_.rounds.size(); ++k) {
+      Round round;
+      for (TraceId id : plan_.after) round.push_back(in_round(id, rounds_[k - 1]));
+      size_t i = 0;
+      for (; i < length; ++i) {
+        if (plan_.rounds[k] + i >= records_.size()) return false;
+        TraceRecord& record = records_[plan_.rounds[k] + i];
+        const bool leaves = opposite_facts(first(i), record);
+        if ((!leaves && !same_form(first(i), record)) || !same_numbers(first(i), record, round)) return false;
+        if (leaves) break;
+      }
+      rounds_.push_back(std::move(round));
+      if (i < length) {
+        last_ = k, exit_ = i;
+        // A fact that changes between single rounds says nothing about how a loop ends.
+        return k > 1 || k + 1 == plan_.rounds.size();
+      }
+      if (k + 1 < plan_.rounds.size() && plan_.rounds[k + 1] != plan_.rounds[k] + length) return false;
+    }
+    return false;
+  }
+
+  bool same_numbers(TraceRecord& a, TraceRecord& b, Round& round) const {
+    std::vector<std::pair<TraceId, bool>> expected;
+    EachId(([&](TraceId& id, bool defines) { expected.emplace_back(id, defines); }))(a);
+    size_t at = 0;
+    bool same = true;
+    EachId(([&](TraceId& id, bool) {
+      if (at >= expected.size()) return void(same = false);
+      const auto [other, defines] = expected[at++];
+      if (defines && other != kNoValue && id != kNoValue)
+        round.push_back(id);
+      else
+        same = same && in_round(other, round) == id;
+    }))(b);
+    return same && at == expected.size();
+  }
+
+  // ---- what is used behind the loop ----
+
+  bool check_uses() {
+    std::unordered_set<TraceId> made;
+    for (const Round& round : rounds_) made.insert(round.begin() + static_cast<std::ptrdiff_t>(held_), round.end());
+    const Round& left = rounds_[last_];
+    std::unordered_set<TraceId> unclear;  // of a value older than the loop: used as itself or as what the loop left?
+    for (Place i = 0; i < left.size(); ++i) {
+      if (i >= held_ || (is_carried(i) && made.count(left[i])))
+        left_.emplace(left[i], i);
+      else if (is_carried(i))
+        unclear.insert(left[i]);
+    }
+    const size_t behind = plan_.rounds[last_] + exit_ + 1;
+    bool fits = true;
+    std::unordered_set<const TraceId*> covered;
+    for (size_t i = behind; i < records_.size(); ++i)
+      each_call(records_[i], [&](CallRecord& call) { fits = fits && covers(call, covered); });
+    const auto use = [&](TraceId id) {
+      if (left_.count(id))
+        wanted_.insert(id);
+      else
+        fits = fits && !made.count(id) && !unclear.count(id);
+    };
+    for (size_t i = behind; i < records_.size(); ++i)
+      EachId(([&](TraceId& id, bool defines) {
+        if (!defines && !covered.count(&id)) use(id);
+      }))(records_[i]);
+    for (TraceId id : outputs_) use(id);
+    return fits;
+  }
+
+  /// Lists that the loop appended to: their items of all rounds become one sequence.
+  bool covers(CallRecord& call, std::unordered_set<const TraceId*>& covered) const {
+    for (TraceArg& arg : call.args) {
+      for (const LoopPlan::Grown& grown : plan_.grown) {
+        if (arg.grown != grown.list || grown.after == grown.before) continue;
+        const size_t each = grown.after - grown.before;
+        if (call.results.size() > 1 || arg.list.size() < grown.before + each * last_) return false;
+        for (size_t i = 0; i < each * last_; ++i) {
+          const TraceId& id = arg.list[grown.before + i];
+          if (in_round(arg.list[grown.before + i % each], rounds_[i / each]) != id) return false;
+          covered.insert(&id);
+        }
+      }
+    }
+    return true;
+  }
+
+  // ---- replacing ----
+
+  TraceId inner(TraceId id) {
+    const auto place = place_of(id);
+    if (!place || !is_carried(*place)) return id;
+    const auto [found, is_new] = parameters_.try_emplace(*place, next_);
+    if (is_new) ++next_;
+    return found->second;
+  }
+
+  void replace(const Rolled& rolled) {
+    auto body = std::make_shared<LoopBody>();
+    body->exit = exit_;
+    const size_t length = plan_.rounds[1] - plan_.rounds[0];
+    collect(*body, rolled.first + rolled.count);
+    for (size_t i = 0; i < length; ++i) {
+      EachId(([&](TraceId& id, bool defines) {
+        if (!defines) id = inner(id);
+      }))(first(i));
+      body->records.push_back(std::move(first(i)));
+    }
+    for (TraceId id : wanted_) {
+      const Place place = left_.at(id);
+      body->left.push_back({place < held_ ? inner(plan_.before[place]) : rounds_[0][place], id});
+    }
+    std::sort(body->left.begin(), body->left.end(), [](const auto& a, const auto& b) { return a.outer < b.outer; });
+    // What is carried on may itself be what another carried value was in the round before.
+    for (size_t done = 0; done < parameters_.size();) {
+      done = parameters_.size();
+      const auto now = parameters_;
+      for (const auto& [place, parameter] : now) inner(plan_.after[place]);
+    }
+    for (const auto& [place, parameter] : parameters_)
+      body->carried.push_back({plan_.before[place], parameter, inner(plan_.after[place])});
+    std::sort(body->carried.begin(), body->carried.end(), [](const auto& a, const auto& b) { return a.inner < b.inner; });
+    TraceRecord loop;
+    loop.file = body->records[0].file;
+    loop.line = body->records[0].line;
+    loop.what = LoopRecord{std::move(body)};
+    const auto from = records_.begin() + static_cast<std::ptrdiff_t>(rolled.first);
+    *from = std::move(loop);
+    records_.erase(from + 1, from + static_cast<std::ptrdiff_t>(rolled.count));
+  }
+
+  void collect(LoopBody& body, size_t behind) {
+    for (const LoopPlan::Grown& grown : plan_.grown) {
+      const size_t each = grown.after - grown.before;
+      TraceId sequence = kNoValue;
+      const auto shorten = [&](CallRecord& call) {
+        for (TraceArg& arg : call.args) {
+          if (each == 0 || arg.grown != grown.list) continue;
+          const auto from = arg.list.begin() + static_cast<std::ptrdiff_t>(grown.before);
+          if (sequence == kNoValue) {
+            sequence = next_++;
+            LoopBody::Collected& collected = body.collected.emplace_back();
+            collected.sequence = sequence;
+            for (size_t i = 0; i < each; ++i) collected.inner.push_back(inner(from[static_cast<std::ptrdiff_t>(i)]));
+          }
+          *from = sequence;
+          arg.list.erase(from + 1, from + static_cast<std::ptrdiff_t>(each * last_));
+        }
+      };
+      for (size_t i = behind; i < records_.size(); ++i) each_call(records_[i], shorten);
+    }
+  }
+
+  std::vector<TraceRecord>& records_;
+  const LoopPlan& plan_;
+  const std::span<const TraceId> outputs_;
+  TraceId& next_;
+  const size_t held_;
+  std::unordered_map<TraceId, Place> places_;  ///< of the numbers of the first round
+  std::vector<Round> rounds_;
+  size_t last_ = 0, exit_ = 0;  ///< the round in which the loop is left, and the record
+  std::unordered_map<TraceId, Place> left_;  ///< numbers that are alive when the loop is left
+  std::unordered_set<TraceId> wanted_;       ///< those of them that are used
+  std::unordered_map<Place, TraceId> parameters_;
+};
+
+}  // namespace
+
+Rolled roll(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next) {
+  return Roller(trace, plan, outputs, next).run();
+}
+
+}  // namespace terra::graph

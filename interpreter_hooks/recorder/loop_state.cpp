@@ -1,0 +1,221 @@
+#include "interpreter_hooks/recorder/loop_state.h"
+
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace terra::capture {
+
+namespace {
+
+/// What a word says about those that follow.
+enum Tag : uint64_t {
+  unknown = 1,
+  null,
+  fact,
+  in_register,
+  value_number,
+  arithmetic,
+  outside_tensor,
+  new_object,
+  known_object,
+  outside_object,
+  growing_list,
+  other,
+};
+
+constexpr int deepest_atom = 4;
+
+}  // namespace
+
+LoopState LoopStateReader::read() {
+  for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i + 1 == r_.frames_.size());
+  std::vector<PyObject*> written;
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.outside && (shadow.written || shadow.content.known())) written.push_back(object);
+  }
+  std::sort(written.begin(), written.end());
+  for (PyObject* object : written) {
+    word(object);
+    contents(*r_.peek(object));
+  }
+  word(engine_mode());
+  return std::move(state_);
+}
+
+void LoopStateReader::frame(const ShadowFrame& f, bool top) {
+  word(f.code);
+  value(f.function);
+  values(f.locals);
+  values(f.stack);
+  if (top) return;  // between two instructions
+  const Pending& open = f.pending;
+  word(static_cast<uint64_t>(open.offset));
+  values(open.in);
+  values(open.returns);
+  values(open.call.positional);
+  values(open.call.keyword_values);
+  value(open.call.callee_value);
+  value(open.extra);
+  value(open.ended);
+  word(open.taken);
+}
+
+void LoopStateReader::values(const std::vector<Value>& all) {
+  word(all.size());
+  for (const Value& each : all) value(each);
+}
+
+void LoopStateReader::value(const Value& value) {
+  switch (value.kind) {
+    case Value::Unknown: return word(unknown);
+    case Value::Null: return word(null);
+    case Value::Fact:
+      word(fact);
+      return atom(value.object, 0);
+    case Value::Dynamic: break;
+  }
+  const bool is_object = r_.peek(value.object) && !is_number(value.object);
+  if (!value.has_register() || is_object) return object(value.object);
+  number(value);
+}
+
+/// Facts are alike when they are the same object, or equal and of a kind that nobody tells apart.
+void LoopStateReader::atom(PyObject* object, int depth) {
+  if (!object) return word(null);
+  word(Py_TYPE(object));
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow ? word(object) : word(static_cast<uint64_t>(number));
+  }
+  if (PyFloat_CheckExact(object)) return word(std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(object)));
+  if (PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) {
+    word(static_cast<uint64_t>(PyObject_Hash(object)));
+    return word(static_cast<uint64_t>(PyObject_Size(object)));
+  }
+  if (PyTuple_CheckExact(object) && depth < deepest_atom) {
+    word(static_cast<uint64_t>(PyTuple_GET_SIZE(object)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) atom(PyTuple_GET_ITEM(object, i), depth + 1);
+    return;
+  }
+  word(object);
+}
+
+void LoopStateReader::numbered(graph::TraceId id) {
+  word(value_number);
+  const auto [found, is_new] = numbers_.try_emplace(id, state_.values.size());
+  if (is_new) state_.values.push_back(id);
+  word(found->second);
+}
+
+/// Numbers that follow from sizes and from counting: by their number in the trace, or as what they are computed from.
+void LoopStateReader::number(const Value& value) {
+  const Sizes::Part part = r_.trace().sizes().part(value);
+  if (part.id != graph::kNoValue) {
+    word(Py_TYPE(value.object));
+    return numbered(part.id);
+  }
+  if (!part.operands) {
+    word(in_register);
+    return word(static_cast<uint64_t>(value.reg));
+  }
+  word(arithmetic);
+  word(part.code);
+  word(part.callee);
+  values(*part.operands);
+}
+
+void LoopStateReader::object(PyObject* object) {
+  const Shadow* shadow = r_.peek(object);
+  if (!shadow) {
+    word(other);
+    return word(object);
+  }
+  if (is_tensor(object)) return tensor(*shadow);
+  if (shadow->outside) {
+    word(outside_object);
+    return word(object);
+  }
+  const auto [found, is_new] = objects_.try_emplace(object, objects_.size());
+  word(is_new ? new_object : known_object);
+  word(found->second);
+  if (is_new) contents(*shadow);
+}
+
+/// What C code and the program can ask a tensor without leaving a record.
+void LoopStateReader::tensor(const Shadow& shadow) {
+  const TensorImpl& t = *tensor_of(shadow.self.object);
+  if (shadow.trace_id == graph::kNoValue) {
+    word(outside_tensor);
+    word(shadow.self.object);
+  } else {
+    numbered(shadow.trace_id);
+  }
+  word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad) << 1 |
+       static_cast<uint64_t>(is_leaf(t)) << 2 | static_cast<uint64_t>(t.wrapped_number) << 3);
+  word(static_cast<uint64_t>(t.dtype));
+  word(t.sizes.size());
+  if (r_.trace().may_vary(shadow)) return;  // its sizes are asked on the record
+  for (int64_t size : t.sizes) word(static_cast<uint64_t>(size));
+  for (int64_t stride : t.strides) word(static_cast<uint64_t>(stride));
+}
+
+void LoopStateReader::contents(const Shadow& s) {
+  PyObject* object = s.self.object;
+  const bool generator = s.iterator && s.iterator->kind == Iterator::Generator;
+  if (generator || PyExceptionInstance_Check(object)) state_.readable = false;  // they hold more than a shadow says
+  if (s.fresh() && s.grown != graph::kNoValue && s.asked < since_) {
+    word(growing_list);
+    state_.lists.push_back({s.grown, object, s.items.size()});
+    return;
+  }
+  word(Py_TYPE(object));
+  word(static_cast<uint64_t>(s.length_known) | static_cast<uint64_t>(s.keys_known) << 1 |
+       static_cast<uint64_t>(s.order_lost) << 2 | static_cast<uint64_t>(s.plain_instance) << 3);
+  values(s.items);
+  values(s.appended);
+  word(s.entries.size());
+  for (const Shadow::Entry& entry : s.entries) {
+    atom(entry.key, 0);
+    value(entry.value);
+    value(entry.key_value);
+  }
+  std::vector<PyObject*> names = s.order;
+  for (auto& [name, known] : s.attributes) {
+    if (std::find(s.order.begin(), s.order.end(), name) == s.order.end()) names.push_back(name);
+  }
+  std::sort(names.begin() + static_cast<std::ptrdiff_t>(s.order.size()), names.end());
+  word(names.size());
+  for (PyObject* name : names) {
+    word(name);
+    const auto found = s.attributes.find(name);
+    value(found == s.attributes.end() ? Value() : found->second);
+  }
+  value(s.content);
+  value(s.function);
+  value(s.receiver);
+  values(s.defaults);
+  word(s.keyword_defaults.size());
+  for (auto& [name, known] : s.keyword_defaults) {
+    word(name);
+    value(known);
+  }
+  word(s.attributes_of);
+  if (PyFunction_Check(object)) {
+    word(PyFunction_GET_CODE(object));
+    PyObject* closure = PyFunction_GET_CLOSURE(object);
+    for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) this->object(PyTuple_GET_ITEM(closure, i));
+  }
+  if (!s.iterator) return;
+  word(static_cast<uint64_t>(s.iterator->kind));
+  word(s.iterator->base);
+  // How far a counter has come is a number among its children.
+  word(s.iterator->kind == Iterator::Counted ? 0 : static_cast<uint64_t>(s.iterator->index));
+  values(s.iterator->children);
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,52 @@
+// What a recording knows about the program at one moment, up to the numbers of the values that it holds: when two
+// moments at the same instruction are alike, what the program does from the one on it also does from the other on.
+#pragma once
+#include "graph/trace/roll.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <vector>
+
+namespace terra::capture {
+
+struct LoopState {
+  std::vector<uint64_t> words;
+  std::vector<graph::TraceId> values;  ///< tensors and numbers in the order in which they are met, each once
+  struct List {
+    graph::TraceId number;
+    PyObject* object;  // held by the recording
+    size_t items;
+  };
+  /// Lists of which nothing was asked since the loop began: what they hold decides nothing, and isn't among the words.
+  std::vector<List> lists;
+  bool readable = true;  ///< everything that is alive is of a kind that can be compared
+
+  bool like(const LoopState& other) const { return readable && other.readable && words == other.words; }
+};
+
+/// Reads frames, cells and the objects that the frame made or changed; `since` is when the loop began (Shadow::asked).
+class LoopStateReader {
+ public:
+  LoopStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
+  LoopState read();
+
+ private:
+  void word(uint64_t word) { state_.words.push_back(word); }
+  void word(const void* pointer) { word(reinterpret_cast<uintptr_t>(pointer)); }
+  void value(const Value& value);
+  void values(const std::vector<Value>& all);
+  void atom(PyObject* object, int depth);
+  void number(const Value& value);
+  void numbered(graph::TraceId id);
+  void object(PyObject* object);
+  void tensor(const Shadow& shadow);
+  void contents(const Shadow& shadow);
+  void frame(const ShadowFrame& frame, bool top);
+
+  Recording& r_;
+  const long since_;
+  LoopState state_;
+  std::unordered_map<graph::TraceId, size_t> numbers_;
+  std::unordered_map<PyObject*, size_t> objects_;
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,328 @@
+#include "interpreter_hooks/recorder/loops.h"
+
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
+#include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+namespace terra::capture {
+
+namespace {
+
+/// Rounds in unlike states come first: what is read of the outside is read there, and variables get their first value.
+constexpr size_t most_states = 8;
+/// A loop of so many rounds that could not become one record will not.
+constexpr size_t enough_rounds = 4;
+/// Where rounds begin in like states and still can't be put together, it is tried from a later one.
+constexpr int most_attempts = 2;
+
+bool is_int(const Value& value) {
+  int overflow = 0;
+  if (!value.known() || !value.object || !PyLong_CheckExact(value.object)) return false;
+  PyLong_AsLongLongAndOverflow(value.object, &overflow);
+  return overflow == 0;
+}
+
+/// The opcode at an offset and its argument; `next` becomes the offset behind it.
+int code_at(const unsigned char* bytes, int offset, int& arg, int& next) {
+  arg = bytes[2 * offset + 1];
+  while (bytes[2 * offset] == EXTENDED_ARG) {
+    offset++;
+    arg = arg << 8 | bytes[2 * offset + 1];
+  }
+  next = offset + 1;
+  return bytes[2 * offset];
+}
+int code_at(const ShadowFrame& f, int offset) {
+  int arg, next;
+  return code_at(f.bytes, offset, arg, next);
+}
+
+bool jumps_back(int code) {
+  return code == JUMP_BACKWARD || code == POP_JUMP_BACKWARD_IF_TRUE || code == POP_JUMP_BACKWARD_IF_FALSE ||
+         code == POP_JUMP_BACKWARD_IF_NONE || code == POP_JUMP_BACKWARD_IF_NOT_NONE;
+}
+
+}  // namespace
+
+Loops::Loops(Recording& recording) : r_(recording), watching_(!recording.relaxation().empty()) {}
+
+std::string Loops::place_of(const ShadowFrame& f, int offset) const {
+  return utf8_of(f.code->co_filename) + ":" + std::to_string(f.code->co_firstlineno) + "+" + std::to_string(offset);
+}
+
+// ---- counting ----
+
+bool Loops::counts(ShadowFrame& f, std::vector<Value>& numbers) {
+  Sizes& sizes = r_.trace().sizes();
+  const bool varies = std::any_of(numbers.begin(), numbers.end(), [](const Value& v) { return v.has_register(); });
+  const bool walked = f.pending.next < static_cast<int>(Py_SIZE(f.code)) && f.bytes[2 * f.pending.next] == GET_ITER;
+  if (!watching_ || !walked || numbers.empty() || numbers.size() > 3) return false;
+  const std::string place = place_of(f, f.pending.next);
+  if (r_.relaxation().loop_is_fixed(place) || (!varies && !r_.relaxation().loop_is_left(place))) return false;
+  for (const Value& value : numbers) {
+    if (!is_int(value) || (value.has_register() && r_.late(value.reg) && !sizes.follow(value))) return false;
+  }
+  if (numbers.size() == 3) r_.pin(numbers[2]);
+  return r_.alive();
+}
+
+Value Loops::iterator(PyObject* iterator, PyObject* range) {
+  ShadowFrame& f = *r_.top();
+  std::vector<Value> numbers = r_.peek(range)->items;
+  PyObject *zero = PyLong_FromLong(0), *one = PyLong_FromLong(1);
+  if (numbers.size() == 1) numbers.insert(numbers.begin(), Value::fact(r_.hold(zero)));
+  if (numbers.size() == 2) numbers.push_back(Value::fact(r_.hold(one)));
+  Py_DECREF(zero);
+  Py_DECREF(one);
+  Value made = r_.make_iterator(iterator, Iterator::Counted, range);
+  Watch& watch = watches_.emplace_back();
+  watch = {iterator, nullptr, {-1, -1}, r_.events_, place_of(f, f.pending.offset), {}, {}};
+  for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
+  numbers[0] = r_.trace().sizes().counter(numbers[0]);
+  r_.set_children(iterator, std::move(numbers));
+  return made;
+}
+
+namespace {
+
+/// Whether the next number of a counter is one of the range's.
+void decide(Recording& r, Iterator& counter, PyObject* truth) {
+  const auto& [current, end, step] = std::tie(counter.children[0], counter.children[1], counter.children[2]);
+  const Word sign = PyLong_AsLong(step.object) > 0 ? Py_LT : Py_GT;
+  r.trace().sizes().fix(r.trace().sizes().counted(Op::Compare, sign, {current, end}, truth));
+}
+
+}  // namespace
+
+Value Loops::next(Iterator& counter, PyObject* produced) {
+  decide(r_, counter, Py_True);
+  if (!r_.alive()) return {};
+  const Value current = Value::dynamic(counter.children[0].reg, r_.hold(produced));
+  PyObject* sum = PyNumber_Add(produced, counter.children[2].object);
+  counter.children[0] = r_.trace().sizes().counted(Op::Binary, NB_ADD, {current, counter.children[2]}, sum);
+  Py_DECREF(sum);
+  counter.index++;
+  return current;
+}
+
+void Loops::ended(Iterator& counter) { decide(r_, counter, Py_False); }
+
+// ---- where rounds begin ----
+
+const std::vector<Loops::Body>& Loops::bodies(const ShadowFrame& f) {
+  const auto [found, is_new] = bodies_.try_emplace(f.code);
+  const int count = static_cast<int>(Py_SIZE(f.code));
+  for (int offset = 0, next = 0; is_new && offset < count; offset = next) {
+    int arg = 0;
+    const int code = code_at(f.bytes, offset, arg, next);
+    while (next < count && f.bytes[2 * next] == CACHE) next++;
+    if (!jumps_back(code)) continue;
+    const int target = jump_target(code, arg, next);
+    if (target < 0 || target > offset || code_at(f, target) == FOR_ITER) continue;
+    auto& all = found->second;
+    auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == target; });
+    if (same == all.end()) same = all.insert(all.end(), {target, offset});
+    same->last = offset;
+  }
+  return found->second;
+}
+
+void Loops::look(ShadowFrame& f, int offset) {
+  if (code_at(f, offset) == FOR_ITER) {
+    Shadow* known = f.stack.empty() ? nullptr : r_.peek(f.stack.back().object);
+    if (!known || !known->iterator || known->iterator->kind != Iterator::Counted) return;
+    const auto watch = std::find_if(watches_.rbegin(), watches_.rend(),
+                                    [&](const Watch& w) { return w.iterator == f.stack.back().object; });
+    if (watch == watches_.rend()) return;
+    if (watch->rounds.empty()) {
+      int arg = 0, next = 0;
+      code_at(f.bytes, offset, arg, next);
+      watch->frame = &f;
+      watch->body = {offset, jump_target(FOR_ITER, arg, next) - 1};
+      count_locals(f, watch->body);
+    }
+    return round(*watch);
+  }
+  for (const Body& body : bodies(f)) {
+    if (body.first != offset) continue;
+    const Pending& before = f.pending;
+    const bool again = before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset;
+    const auto watch = std::find_if(watches_.rbegin(), watches_.rend(), [&](const Watch& w) {
+      return !w.iterator && w.frame == &f && w.body.first == offset;
+    });
+    if (again && watch != watches_.rend()) return round(*watch);
+    const std::string place = place_of(f, offset);
+    if (again || r_.relaxation().loop_is_fixed(place)) return;
+    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}});
+    count_locals(f, body);
+    return round(watches_.back());
+  }
+}
+
+/// Variables that the loop gives other numbers are numbers of the trace from here on: one that goes up in steps would
+/// be another fact in each round.
+void Loops::count_locals(ShadowFrame& f, const Body& body) {
+  for (int offset = body.first, next = 0; offset <= body.last; offset = next) {
+    int arg = 0;
+    const int code = code_at(f.bytes, offset, arg, next);
+    if (code != STORE_FAST) continue;
+    Value& local = f.locals[static_cast<size_t>(arg)];
+    if (is_int(local) && (local.is_fact() || local.has_register()) && !r_.trace().sizes().is_counted(local))
+      local = r_.trace().sizes().counter(local);
+  }
+}
+
+void Loops::round(Watch& watch) {
+  Sizes& sizes = r_.trace().sizes();
+  for (ShadowFrame* frame : r_.frames_) {
+    for (const Value& value : frame->locals) {
+      if (sizes.is_counted(value) && sizes.part(value).id == graph::kNoValue) sizes.number(value);
+    }
+  }
+  const Entry& entry = *r_.entry_;
+  Round& round = watch.rounds.emplace_back();
+  round.record = r_.trace().record_count();
+  round.marks = {entry.entry.end(), entry.late.end(), r_.trace().output_count(), entry.branches.size()};
+  round.writes = r_.writes_.size();
+  round.stored_again = stored_again(watch.rounds);
+  if (watch.rounds.size() <= most_states) round.state = LoopStateReader(r_, watch.began).read();
+}
+
+/// Of the last round in the list.
+bool Loops::stored_again(const std::vector<Round>& rounds) const {
+  const size_t n = rounds.size();
+  const size_t now = n < 2 ? 0 : rounds[n - 1].writes - rounds[n - 2].writes;
+  if (now == 0) return true;
+  if (n < 3 || rounds[n - 2].writes - rounds[n - 3].writes != now) return false;
+  for (size_t i = 0; i < now; i++) {
+    if (!stores_again(r_.writes_[rounds[n - 3].writes + i], r_.writes_[rounds[n - 2].writes + i])) return false;
+  }
+  return true;
+}
+
+void Loops::rely_on(const std::vector<Value>& numbers) {
+  for (auto frame = r_.frames_.rbegin(); frame != r_.frames_.rend(); ++frame) {
+    const int offset = (*frame)->pending.offset;
+    for (auto watch = watches_.rbegin(); watch != watches_.rend(); ++watch) {
+      if (watch->frame != *frame || offset < watch->body.first || offset > watch->body.last) continue;
+      watch->relied_on.insert(watch->relied_on.end(), numbers.begin(), numbers.end());
+      return;
+    }
+  }
+}
+
+/// The other way, the `for` loops around would be left in another round, or do something else in this one.
+void Loops::decided() {
+  for (const ShadowFrame* f : r_.frames_) {
+    const int count = static_cast<int>(Py_SIZE(f->code)), here = f->pending.offset;
+    for (int offset = 0, next = 0; watching_ && offset <= here && offset < count; offset = next) {
+      int arg = 0;
+      const int code = code_at(f->bytes, offset, arg, next);
+      while (next < count && f->bytes[2 * next] == CACHE) next++;
+      const bool around = code == FOR_ITER && jump_target(code, arg, next) > here;
+      if (around && offset > 0 && f->bytes[2 * (offset - 1)] == GET_ITER)
+        r_.relaxation().leave_loop(place_of(*f, offset - 1));
+    }
+  }
+}
+
+// ---- lists that grow ----
+
+void Loops::appended(Shadow& list) {
+  if (watches_.empty() || list.outside || !PyList_CheckExact(list.self.object)) return;
+  if (list.grown == graph::kNoValue) list.grown = r_.trace().new_value();
+}
+
+/// Appending and handing on ask nothing; a call of the engine takes a list for its tensors, in their order.
+void Loops::asked(Shadow& list) {
+  PyObject* object = list.self.object;
+  const ShadowFrame* f = r_.top();
+  if (!f) return;
+  const Pending& open = f->pending;
+  const auto is_list = [&](const Value& value) { return value.object == object; };
+  const auto& given = open.call.positional;
+  switch (open.opcode) {
+    case LOAD_METHOD:
+    case LOAD_ATTR:
+      if (PyUnicode_CompareWithASCIIString(f->name(open.arg), "append") == 0) return;
+      break;
+    case PRECALL: return;
+    case LIST_APPEND:
+      if (!is_list(open.in[0])) return;
+      break;
+    case CALL:
+      if (open.call.kind == CallSite::Model && callable_name(open.call.callee) == "list.append" && given.size() == 2 &&
+          is_list(given[0]) && !is_list(given[1]))
+        return;
+      if (open.call.kind == CallSite::Engine && std::any_of(given.begin(), given.end(), is_list)) {
+        handed_over_.push_back(object);
+        return;
+      }
+      break;
+    default: break;
+  }
+  list.asked = r_.events_;
+}
+
+void Loops::settle() {
+  for (PyObject* list : handed_over_) {
+    if (std::find(taken_.begin(), taken_.end(), list) == taken_.end()) r_.peek(list)->asked = r_.events_;
+  }
+  handed_over_.clear();
+  taken_.clear();
+}
+
+// ---- the end ----
+
+bool Loops::roll(Watch& watch, std::vector<graph::TraceId>& outputs) {
+  auto& rounds = watch.rounds;
+  const auto again = [&](size_t k) { return rounds[k].marks == rounds[k + 1].marks && rounds[k + 1].stored_again; };
+  int attempts = 0;
+  for (size_t first = 0; first + 1 < std::min(rounds.size(), most_states) && attempts < most_attempts; first++) {
+    const LoopState &before = rounds[first].state, &after = rounds[first + 1].state;
+    if (!before.like(after) || !again(first)) continue;
+    attempts++;
+    graph::LoopPlan plan;
+    size_t last = first + 1;
+    while (last + 1 < rounds.size() && again(last)) last++;
+    for (size_t k = first; k <= last; k++) plan.rounds.push_back(rounds[k].record);
+    plan.before = before.values;
+    plan.after = after.values;
+    bool known = true;
+    for (size_t i = 0; i < before.lists.size(); i++) {
+      const LoopState::List &from = before.lists[i], &to = after.lists[i];
+      known = known && from.number == to.number && from.items <= to.items &&
+              (from.items == to.items || r_.peek(from.object)->asked < watch.began);
+      plan.grown.push_back({from.number, from.items, to.items});
+    }
+    const graph::Rolled rolled = known ? r_.trace().roll(plan, outputs) : graph::Rolled{};
+    if (!rolled.count) continue;
+    for (Watch& other : watches_) {
+      for (Round& round : other.rounds) {
+        if (round.record >= rolled.first + rolled.count) round.record -= rolled.count - 1;
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+/// Inner loops before those around them.
+void Loops::roll() {
+  std::vector<graph::TraceId> outputs = r_.trace().output_ids();
+  while (!watches_.empty() && r_.alive()) {
+    Watch watch = std::move(watches_.back());
+    watches_.pop_back();
+    if (!spoiled_ && roll(watch, outputs)) continue;
+    for (Value& number : watch.relied_on) r_.pin(number);
+    if (watch.rounds.size() > enough_rounds) r_.relaxation().fix_loop(watch.place);
+  }
+}
+
+}  // namespace terra::capture

@@ -1,0 +1,98 @@
+// Loops whose number of rounds follows from numbers that differ between calls.
+//
+// CPython runs the rounds one by one, and so the trace has them. Here is remembered where each began and what the program
+// held then. What counts the rounds is a number of the trace, and that a round came, or none, is a fact about it. At the
+// end rounds that begin in like states become one record (graph/trace/roll.h), which serves any number of them; where
+// that can't be, the numbers become facts of the entry.
+#pragma once
+#include "interpreter_hooks/recorder/loop_state.h"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace terra::capture {
+
+class Loops {
+ public:
+  explicit Loops(Recording& recording);
+
+  /// Whether the range that an instruction has just made from these numbers is walked over by a `for` whose rounds may
+  /// vary. Makes a fact of its step.
+  bool counts(ShadowFrame& frame, std::vector<Value>& numbers);
+  /// The iterator over such a range, and what it does at a FOR_ITER: the number of the round that came, `produced`, or
+  /// none.
+  Value iterator(PyObject* iterator, PyObject* range);
+  Value next(Iterator& counter, PyObject* produced);
+  void ended(Iterator& counter);
+
+  /// Before each instruction.
+  void arrive(ShadowFrame& frame, int offset) {
+    if (watching_) look(frame, offset);
+  }
+  /// An item was appended to a list made inside.
+  void appended(Shadow& list);
+  /// Somebody asks something about a list that loops append to.
+  void asked(Shadow& list);
+  /// A call of the engine has taken such a list as a list of tensors.
+  void taken(PyObject* list) { taken_.push_back(list); }
+  /// After each instruction.
+  void settle();
+  /// A fact about a number that rounds decide: what it follows from, should the loop not become one record.
+  void rely_on(const std::vector<Value>& numbers);
+  /// The truth of a number that no round decides has become a fact of the entry.
+  void decided();
+  /// The versions of tensors, which every round changes, were asked for.
+  void spoil() { spoiled_ = true; }
+
+  /// At the end, when everything that the trace is used for is known.
+  void roll();
+
+ private:
+  /// How much of the entry there is. A round that can be any of many adds nothing.
+  struct Marks {
+    int entry, late;
+    size_t outputs, branches;
+    bool operator==(const Marks&) const = default;
+  };
+  struct Round {
+    size_t record;
+    Marks marks;
+    size_t writes;
+    /// What the round before this one stored went to the places that the round before that had stored to: one store
+    /// remains of them all.
+    bool stored_again = false;
+    LoopState state;  ///< of the first few rounds
+  };
+  /// Instructions [first, last] of a code.
+  struct Body {
+    int first, last;
+  };
+  struct Watch {
+    PyObject* iterator;        ///< of a `for`; null: of a `while`
+    const ShadowFrame* frame;  ///< that walks through the body
+    Body body;
+    long began;
+    std::string place;
+    std::vector<Round> rounds;
+    std::vector<Value> relied_on;
+  };
+
+  void look(ShadowFrame& frame, int offset);
+  /// Of its `while` loops: the last instruction of each jumps back to the first.
+  const std::vector<Body>& bodies(const ShadowFrame& frame);
+  void round(Watch& watch);
+  void count_locals(ShadowFrame& frame, const Body& body);
+  bool stored_again(const std::vector<Round>& rounds) const;
+  bool roll(Watch& watch, std::vector<graph::TraceId>& outputs);
+  std::string place_of(const ShadowFrame& frame, int offset) const;
+
+  Recording& r_;
+  const bool watching_;  ///< numbers or sizes differ between calls
+  bool spoiled_ = false;
+  std::vector<Watch> watches_;
+  std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
+  std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken
+};
+
+}  // namespace terra::capture
