@@ -392,7 +392,7 @@ def shrunk(source, seed):
     for lines in smaller(source):
         candidate = "\n".join(lines) + "\n"
         result = run(candidate, seed)
-        if result and result[0] != result[1]:
+        if result and repr(result[0]) != repr(result[1]):
             return shrunk(candidate, seed)
     return source
 
@@ -413,7 +413,7 @@ def main():
         recordings += frame["recordings"]
         if not frame["entries"] and frame["reason"]:
             reasons[frame["why"][:90]] = reasons.get(frame["why"][:90], 0) + 1
-        if plain != captured:
+        if plain != captured and repr(plain) != repr(captured):  # a NaN is equal to none
             different += 1
             call = [a == b for a, b in zip(plain, captured)].index(False)
             print(f"DIFFERENT: seed {number}, call {call}")

@@ -261,7 +261,7 @@ def apart():
 
 
 if __name__ == "__main__":
-    expected = {reason for _, _, _, reason, _ in programs.values()}
+    expected = {reason for _, _, _, reason, *_ in programs.values()}
     table = {row.number for row in terra.capture.reasons()}
     assert expected | APART | NOT_FROM_PYTHON == table, sorted(table - expected - APART - NOT_FROM_PYTHON)
     apart()
