@@ -4,8 +4,8 @@
 
 namespace terra::graph {
 
-/// Calls visit(TraceId&, bool defines) for every number in a record, kNoValue included. A number is defined by the record
-/// that gives it its value; a record that writes a tensor in place uses its number.
+/// Calls visit(TraceId&, bool defines) for every number in a record, kNoValue included. A number is defined by the
+/// record that gives it its value; a record that writes a tensor in place uses its number.
 template <class F>
 class EachId {
  public:

@@ -88,7 +88,7 @@ struct RecordText {
     return fmt::format("{} = {}.shape[{}]", number(r.result), number(r.tensor), r.dim);
   }
   std::string operator()(const NumberRecord& r) const {
-    static constexpr const char* kSigns[] = {"+", "-", "*",  "//", "%",  "/", "**",      "min",  "max",   "<",
+    static constexpr const char* kSigns[] = {"+",  "-",  "*",  "//", "%",  "/",       "**",   "min", "max",  "<",
                                              "<=", "==", "!=", ">",  ">=", "negated", "root", "int", "float"};
     return fmt::format("{} = {} {} {}", number(r.result), known(r.a), kSigns[static_cast<size_t>(r.op)], known(r.b));
   }

@@ -249,7 +249,8 @@ void Replay::check_result(const CallRecord& r, size_t index, const Tensor& resul
   }
   const bool as_recorded = fact.same_as == kNoValue ? !handed_through : tensor(fact.same_as) == result;
   if (!as_recorded)
-    throw InternalError(fmt::format("{}() hands a tensor through for some sizes and makes a new one for others", r.op->name));
+    throw InternalError(
+        fmt::format("{}() hands a tensor through for some sizes and makes a new one for others", r.op->name));
 }
 
 Scalar Replay::number(const TraceNumber& n) const {

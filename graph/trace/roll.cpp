@@ -26,7 +26,7 @@ class Roller {
 
   Rolled run() {
     if (plan_.rounds.size() < 2 || plan_.after.size() != held_ || !find_exit() || !check_uses()) return {};
-    const Rolled rolled{plan_.rounds[0], plan_.rounds[last_] + exit_ + 1 - plan_.rounds[0]};
+    const Rolled rolled{plan_.rounds[0], plan_.rounds[last_] + exit_ + 1 - plan_.rounds[0], last_};
     replace(rolled);
     return rolled;
   }
@@ -184,7 +184,8 @@ class Roller {
     }
     for (const auto& [place, parameter] : parameters_)
       body->carried.push_back({plan_.before[place], parameter, inner(plan_.after[place])});
-    std::sort(body->carried.begin(), body->carried.end(), [](const auto& a, const auto& b) { return a.inner < b.inner; });
+    std::sort(body->carried.begin(), body->carried.end(),
+              [](const auto& a, const auto& b) { return a.inner < b.inner; });
     TraceRecord loop;
     loop.file = body->records[0].file;
     loop.line = body->records[0].line;
@@ -223,7 +224,7 @@ class Roller {
   const size_t held_;
   std::unordered_map<TraceId, Place> places_;  ///< of the numbers of the first round
   std::vector<Round> rounds_;
-  size_t last_ = 0, exit_ = 0;  ///< the round in which the loop is left, and the record
+  size_t last_ = 0, exit_ = 0;               ///< the round in which the loop is left, and the record
   std::unordered_map<TraceId, Place> left_;  ///< numbers that are alive when the loop is left
   std::unordered_set<TraceId> wanted_;       ///< those of them that are used
   std::unordered_map<Place, TraceId> parameters_;

@@ -12,8 +12,9 @@ namespace terra::graph {
 /// numbers of the values that it holds, and what it does then follows from that state and from the trace's facts. So
 /// every further round does the same, and the rounds that the trace has are there to be compared.
 struct LoopPlan {
-  std::vector<size_t> rounds;          ///< the first record of each round; the last round need not be whole
-  std::vector<TraceId> before, after;  ///< what the program holds when the first and when the second round starts, in one order
+  std::vector<size_t> rounds;  ///< the first record of each round; the last round need not be whole
+  std::vector<TraceId> before,
+      after;  ///< what the program holds when the first and when the second round starts, in one order
   struct Grown {
     TraceId list;          ///< TraceArg::grown
     size_t before, after;  ///< how many items it has when the first and when the second round starts
@@ -24,6 +25,7 @@ struct LoopPlan {
 /// The records from `first` on that have become one; none where `count` is 0.
 struct Rolled {
   size_t first = 0, count = 0;
+  size_t rounds = 0;  ///< whole rounds among them; it is in the next one that the loop is left
 };
 
 /// The loop is left where a fact that held in all rounds is first another one; the records behind stay as they are.

@@ -68,6 +68,7 @@ Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
 Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
   Value& value = arguments(f)[0];
   if (PyRange_Check(value.object)) {
+    if (Shadow* range = r.find(value.object); range && range->fresh()) return r.loops().reversed(result, value.object);
     r.pin(value);
     return r.make_iterator(result, Iterator::Facts, nullptr);
   }

@@ -73,9 +73,7 @@ void LoopStateReader::value(const Value& value) {
   switch (value.kind) {
     case Value::Unknown: return word(unknown);
     case Value::Null: return word(null);
-    case Value::Fact:
-      word(fact);
-      return atom(value.object, 0);
+    case Value::Fact: word(fact); return atom(value.object, 0);
     case Value::Dynamic: break;
   }
   const bool is_object = r_.peek(value.object) && !is_number(value.object);

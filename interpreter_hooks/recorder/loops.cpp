@@ -15,17 +15,46 @@ namespace terra::capture {
 namespace {
 
 /// Rounds in unlike states come first: what is read of the outside is read there, and variables get their first value.
-constexpr size_t most_states = 8;
+constexpr size_t most_states = 24;
 /// A loop of so many rounds that could not become one record will not.
 constexpr size_t enough_rounds = 4;
 /// Where rounds begin in like states and still can't be put together, it is tried from a later one.
 constexpr int most_attempts = 2;
+/// Each loop is compared with all that the trace has behind it.
+constexpr size_t most_watches = 500;
 
 bool is_int(const Value& value) {
   int overflow = 0;
   if (!value.known() || !value.object || !PyLong_CheckExact(value.object)) return false;
   PyLong_AsLongLongAndOverflow(value.object, &overflow);
   return overflow == 0;
+}
+
+/// Start, end and step.
+std::vector<Value> bounds_of(Recording& r, PyObject* range) {
+  std::vector<Value> numbers = r.peek(range)->items;
+  PyObject *zero = PyLong_FromLong(0), *one = PyLong_FromLong(1);
+  if (numbers.size() == 1) numbers.insert(numbers.begin(), Value::fact(r.hold(zero)));
+  if (numbers.size() == 2) numbers.push_back(Value::fact(r.hold(one)));
+  Py_DECREF(zero);
+  Py_DECREF(one);
+  return numbers;
+}
+
+/// Whether reversed() gets what is about to be pushed; `next` becomes the offset behind that call.
+bool is_reversed_next(const ShadowFrame& f, int& next) {
+  const int count = static_cast<int>(Py_SIZE(f.code));
+  const auto skip_caches = [&](int& offset) {
+    while (offset < count && f.bytes[2 * offset] == CACHE) offset++;
+  };
+  if (next >= count || f.bytes[2 * next] != PRECALL || f.bytes[2 * next + 1] != 1) return false;
+  if (f.stack.empty() || f.stack.back().object != reinterpret_cast<PyObject*>(&PyReversed_Type)) return false;
+  int call = next + 1;
+  skip_caches(call);
+  if (call >= count || f.bytes[2 * call] != CALL) return false;
+  next = call + 1;
+  skip_caches(next);
+  return true;
 }
 
 /// The opcode at an offset and its argument; `next` becomes the offset behind it.
@@ -61,9 +90,11 @@ std::string Loops::place_of(const ShadowFrame& f, int offset) const {
 bool Loops::counts(ShadowFrame& f, std::vector<Value>& numbers) {
   Sizes& sizes = r_.trace().sizes();
   const bool varies = std::any_of(numbers.begin(), numbers.end(), [](const Value& v) { return v.has_register(); });
-  const bool walked = f.pending.next < static_cast<int>(Py_SIZE(f.code)) && f.bytes[2 * f.pending.next] == GET_ITER;
+  int next = f.pending.next;
+  is_reversed_next(f, next);
+  const bool walked = next < static_cast<int>(Py_SIZE(f.code)) && f.bytes[2 * next] == GET_ITER;
   if (!watching_ || !walked || numbers.empty() || numbers.size() > 3) return false;
-  const std::string place = place_of(f, f.pending.next);
+  const std::string place = place_of(f, next);
   if (r_.relaxation().loop_is_fixed(place) || (!varies && !r_.relaxation().loop_is_left(place))) return false;
   for (const Value& value : numbers) {
     if (!is_int(value) || (value.has_register() && r_.late(value.reg) && !sizes.follow(value))) return false;
@@ -74,19 +105,44 @@ bool Loops::counts(ShadowFrame& f, std::vector<Value>& numbers) {
 
 Value Loops::iterator(PyObject* iterator, PyObject* range) {
   ShadowFrame& f = *r_.top();
-  std::vector<Value> numbers = r_.peek(range)->items;
-  PyObject *zero = PyLong_FromLong(0), *one = PyLong_FromLong(1);
-  if (numbers.size() == 1) numbers.insert(numbers.begin(), Value::fact(r_.hold(zero)));
-  if (numbers.size() == 2) numbers.push_back(Value::fact(r_.hold(one)));
-  Py_DECREF(zero);
-  Py_DECREF(one);
+  std::vector<Value> numbers = bounds_of(r_, range);
   Value made = r_.make_iterator(iterator, Iterator::Counted, range);
   Watch& watch = watches_.emplace_back();
-  watch = {iterator, nullptr, {-1, -1}, r_.events_, place_of(f, f.pending.offset), {}, {}};
+  watch = {iterator,
+           nullptr,
+           {-1, -1},
+           r_.events_,
+           place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next),
+           {},
+           {}};
   for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
   numbers[0] = r_.trace().sizes().counter(numbers[0]);
   r_.set_children(iterator, std::move(numbers));
   return made;
+}
+
+/// Of a step of one: from the number before the end down to the start, or up.
+Value Loops::reversed(PyObject* iterator, PyObject* range) {
+  std::vector<Value> numbers = bounds_of(r_, range);
+  const long step = PyLong_AsLong(numbers[2].object);
+  if (step != 1 && step != -1) {
+    for (Value& number : numbers) r_.pin(number);
+    return r_.make_iterator(iterator, Iterator::Facts, nullptr);
+  }
+  const auto less_a_step = [&](const Value& number) {
+    PyObject* result = PyNumber_Subtract(number.object, numbers[2].object);
+    const Value made = r_.trace().sizes().counted(Op::Binary, NB_SUBTRACT, {number, numbers[2]}, result);
+    Py_DECREF(result);
+    return made;
+  };
+  PyObject* back = PyNumber_Negative(numbers[2].object);
+  const Value first = less_a_step(numbers[1]), end = less_a_step(numbers[0]);
+  PyObject* turned =
+      PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyRange_Type), first.object, end.object, back, nullptr);
+  r_.fresh(turned).items = {first, end, Value::fact(r_.hold(back))};
+  Py_DECREF(back);
+  Py_DECREF(turned);
+  return this->iterator(iterator, turned);
 }
 
 namespace {
@@ -284,6 +340,7 @@ bool Loops::roll(Watch& watch, std::vector<graph::TraceId>& outputs) {
   auto& rounds = watch.rounds;
   const auto again = [&](size_t k) { return rounds[k].marks == rounds[k + 1].marks && rounds[k + 1].stored_again; };
   int attempts = 0;
+  bool any = false;
   for (size_t first = 0; first + 1 < std::min(rounds.size(), most_states) && attempts < most_attempts; first++) {
     const LoopState &before = rounds[first].state, &after = rounds[first + 1].state;
     if (!before.like(after) || !again(first)) continue;
@@ -303,19 +360,24 @@ bool Loops::roll(Watch& watch, std::vector<graph::TraceId>& outputs) {
     }
     const graph::Rolled rolled = known ? r_.trace().roll(plan, outputs) : graph::Rolled{};
     if (!rolled.count) continue;
-    for (Watch& other : watches_) {
-      for (Round& round : other.rounds) {
+    const auto move = [&](std::vector<Round>& all) {
+      for (Round& round : all) {
         if (round.record >= rolled.first + rolled.count) round.record -= rolled.count - 1;
       }
-    }
-    return true;
+    };
+    move(rounds);
+    for (Watch& other : watches_) move(other.rounds);
+    any = true;
+    attempts = 0;
+    first += rolled.rounds;  // later rounds may be alike in another way
   }
-  return false;
+  return any;
 }
 
 /// Inner loops before those around them.
 void Loops::roll() {
   std::vector<graph::TraceId> outputs = r_.trace().output_ids();
+  spoiled_ = spoiled_ || watches_.size() > most_watches;
   while (!watches_.empty() && r_.alive()) {
     Watch watch = std::move(watches_.back());
     watches_.pop_back();

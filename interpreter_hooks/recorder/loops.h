@@ -1,9 +1,9 @@
 // Loops whose number of rounds follows from numbers that differ between calls.
 //
-// CPython runs the rounds one by one, and so the trace has them. Here is remembered where each began and what the program
-// held then. What counts the rounds is a number of the trace, and that a round came, or none, is a fact about it. At the
-// end rounds that begin in like states become one record (graph/trace/roll.h), which serves any number of them; where
-// that can't be, the numbers become facts of the entry.
+// CPython runs the rounds one by one, and so the trace has them. Here is remembered where each began and what the
+// program held then. What counts the rounds is a number of the trace, and that a round came, or none, is a fact about
+// it. At the end rounds that begin in like states become one record (graph/trace/roll.h), which serves any number of
+// them; where that can't be, the numbers become facts of the entry.
 #pragma once
 #include "interpreter_hooks/recorder/loop_state.h"
 
@@ -23,6 +23,7 @@ class Loops {
   /// The iterator over such a range, and what it does at a FOR_ITER: the number of the round that came, `produced`, or
   /// none.
   Value iterator(PyObject* iterator, PyObject* range);
+  Value reversed(PyObject* iterator, PyObject* range);
   Value next(Iterator& counter, PyObject* produced);
   void ended(Iterator& counter);
 
@@ -88,8 +89,8 @@ class Loops {
   std::string place_of(const ShadowFrame& frame, int offset) const;
 
   Recording& r_;
-  const bool watching_;  ///< numbers or sizes differ between calls
-  bool spoiled_ = false;
+  const bool watching_;   ///< numbers or sizes differ between calls
+  bool spoiled_ = false;  ///< no loop becomes one record
   std::vector<Watch> watches_;
   std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
   std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken

@@ -56,7 +56,8 @@ constexpr struct {
                    {"float", 1, Operation::ToFloat}};
 
 std::optional<Operation> call_operation(PyObject* callee, size_t operands) {
-  const std::string name = PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee)->tp_name : callable_name(callee);
+  const std::string name =
+      PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee)->tp_name : callable_name(callee);
   for (const auto& known : known_calls)
     if (operands == known.operands && (name == known.name || name == std::string("builtins.") + known.name))
       return known.operation;

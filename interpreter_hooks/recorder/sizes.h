@@ -43,7 +43,8 @@ class Sizes {
   /// As an argument of a recorded call; other dynamic numbers become structural inputs.
   graph::TraceNumber number(const Value& value);
 
-  // ---- numbers that rounds of a loop decide (loops.h): of the trace from the start, and known to the program late ----
+  // ---- numbers that rounds of a loop decide (loops.h): of the trace from the start, and known to the program late
+  // ----
   /// The same number as one of these.
   Value counter(const Value& number);
   /// An operator on numbers, one of which is one of these; `result` is what Python makes of them.
@@ -64,8 +65,8 @@ class Sizes {
 
  private:
   struct Node {
-    PyObject* value = nullptr;                  ///< in the recorded run (held by the recording)
-    graph::TraceId id = graph::kNoValue;        ///< once the trace has it
+    PyObject* value = nullptr;            ///< in the recorded run (held by the recording)
+    graph::TraceId id = graph::kNoValue;  ///< once the trace has it
     bool pure = true, needed = false, fixed = false, counted = false;
     // A size.
     bool is_size = false;

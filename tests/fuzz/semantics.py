@@ -219,7 +219,8 @@ class Writer:
         total = "sum(acc)" if PLAIN else "terra.stack(acc).sum(0)"
         rounds = "".join(s.round(ind + 1, j, d) for _ in range(r.randrange(1, 5)))
         head = r.choice(["o.r", "o.r", "1, o.r + 2", "o.r - 1, -1, -1", "0, o.r, 2", "p.r", "3"])
-        loop = f"{p}for {j} in range({head}):\n{rounds}"
+        numbers = f"reversed(range({head}))" if r.random() < 0.15 else f"range({head})"
+        loop = f"{p}for {j} in {numbers}:\n{rounds}"
         if r.random() < 0.2:
             loop = f"{p}{j} = {r.choice('01')}\n{p}while {j} < {r.choice(['o.r', 'p.r + 1'])}:\n{p}  {j} += {r.choice('112')}\n{rounds}"
         before = f"{p}{j} = 0; acc = [t1]; t2 = t0; pair = t1, 0; rows = [t0, t1, t0 * 2, t1 * 3]\n" if d == 0 else ""

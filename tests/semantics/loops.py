@@ -101,6 +101,40 @@ def negative_steps():
 
 
 @program(calls=14, captures=10, recordings=3)
+def reversed_range():
+    def f(x, n):
+        h = terra.zeros(2)
+        for t in reversed(range(n)):
+            h = h * 0.5 + x[t] * t
+        for t in reversed(range(1, n + 1)):
+            h = h * 0.5 + x[t]
+        return h, t
+    return f, lambda i: (ones(i, 22, 2), count(i)), None
+
+
+@program(calls=14, captures=9, recordings=4)
+def rounds_of_two_kinds():
+    def f(x, n, m):
+        for t in range(n + m):
+            if t < n:
+                x = x * 0.9 + t
+            else:
+                x = (x - t).tanh()
+        return x
+    return f, lambda i: (ones(i, 3), min(count(i), 9), count(i + 3)), None
+
+
+@program(calls=80, captures=70, recordings=4)
+def another_count_in_every_call():
+    def f(x):
+        h = terra.zeros(2, 3)
+        for t in range(x.shape[0]):
+            h = (h * 0.5 + x[t]).tanh()
+        return h
+    return f, lambda i: (ones(i, 2 + i * 7 % 39, 2, 3),), None
+
+
+@program(calls=14, captures=10, recordings=3)
 def steps_of_two():
     def f(x, n):
         h = terra.zeros(2)

@@ -84,7 +84,10 @@ void require_same_for_all_counts(bool stacked) {
         result = replay.tensor(unrolled.t.trace.outputs[0]);
       } else {
         std::vector<RunOutput> outputs;
-        REQUIRE(compiled->run({x, w}, {Scalar(int64_t{rounds})}, nullptr, outputs).status == RunStatus::Done);
+        REQUIRE(
+            compiled
+                ->run(lend(std::vector<Tensor>{x, w}), std::vector<Scalar>{Scalar(int64_t{rounds})}, nullptr, outputs)
+                .status == RunStatus::Done);
         result = std::get<Tensor>(outputs[0]);
       }
       results[eager].push_back(bits(result));
@@ -151,6 +154,7 @@ TEST_CASE("a trace refuses more rounds than a graph should have", "[loop]") {
   const auto compiled = compile(four.t.trace);
   std::vector<RunOutput> outputs;
   const std::vector<Tensor> inputs{filled({2, 3}, 5), filled({2, 3}, 6)};
-  CHECK(compiled->run(inputs, {Scalar(int64_t{1} << 40)}, nullptr, outputs).status == RunStatus::Refused);
+  CHECK(compiled->run(lend(inputs), std::vector<Scalar>{Scalar(int64_t{1} << 40)}, nullptr, outputs).status ==
+        RunStatus::Refused);
   CHECK(compiled->refusal().find("too many rounds") != std::string::npos);
 }
