@@ -1,6 +1,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::autograd {
 namespace {
@@ -19,6 +20,7 @@ void refresh_view(const Tensor& t, Meta& meta) {
   if (!meta.base.requires_grad()) return;
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
+  note_changed(*t);
   t->requires_grad = true;
   meta.history = find_meta(again)->history;
 }
@@ -63,6 +65,7 @@ void set_requires_grad(const Tensor& t, bool value) {
         "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
         "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
   check(!value || is_floating(t.dtype()), "only Tensors of floating point dtype can require gradients");
+  note_changed(*t);
   t->requires_grad = value;
 }
 
@@ -112,6 +115,7 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
+  note_changed(*t);
   Meta& meta = meta_of(t);
   meta.history = {node, index};
   meta.history_version = t->version();
@@ -119,6 +123,7 @@ void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
 }
 
 void detach_in_place(const Tensor& t) {
+  note_changed(*t);
   t->requires_grad = false;
   if (Meta* meta = find_meta(t)) {
     check(!meta->view, "Can't detach views in-place. Use detach() instead.");

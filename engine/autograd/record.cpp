@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/emitter.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::autograd {
 namespace {
@@ -67,6 +68,7 @@ void record_write(const Op& op, std::span<const Arg> args, const Tensor& target,
   node->save_results(made);
   Ref<Node> slices(new SlicesNode(before, Ref<Node>(node.get()), meta.view, {base.dtype(), base.sizes()}));
   set_history(base, slices, 0);
+  note_changed(*target);
   target->requires_grad = true;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/random/generator.h"
+#include "engine/tensor/epoch.h"
 #include "graph/executor/planner.h"
 
 namespace terra::graph {
@@ -129,7 +130,10 @@ void Runner::publish(LentTensors inputs, Made& made) {
     Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
     for (uint32_t k = 0; k < w.versions; ++k) storage.bump_version();
   }
-  for (const FlagWrite& f : program_.flags) inputs[f.input]->requires_grad = f.requires_grad;
+  for (const FlagWrite& f : program_.flags) {
+    note_changed(*inputs[f.input]);
+    inputs[f.input]->requires_grad = f.requires_grad;
+  }
   for (const GradWrite& g : program_.grads) {
     made.replaced.push_back(autograd::grad(made.tensors[g.tensor]));
     autograd::set_grad(made.tensors[g.tensor], g.grad < 0 ? Tensor() : made.tensors[static_cast<size_t>(g.grad)]);

@@ -2,6 +2,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/backward.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/gradient_hooks.h"
@@ -114,6 +115,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
   check(!to.requires_grad || is_floating(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
+  note_changed(to);
   // x.data = x.data changes nothing: x keeps its storage.
   if (!to.storage || to.storage->data() != from.storage->data() || to.storage->bytes() != from.storage->bytes())
     to.storage = from.storage;

@@ -2,6 +2,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
@@ -20,6 +21,7 @@ void copy_out(Borrowed result, Borrowed out, const char* name) {
   if (to->numel == 0 && from->numel != 0) {
     if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
     Tensor fresh = Tensor::empty(from->sizes, to->dtype);
+    note_changed(*to);
     to->storage = fresh->storage;
     to->offset = 0;
     to->sizes = fresh->sizes;

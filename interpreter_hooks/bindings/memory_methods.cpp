@@ -2,6 +2,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -42,6 +43,7 @@ void resize(TensorImpl& t, Dims sizes) {
     std::copy_n(static_cast<const char*>(t.storage->data()), t.storage->bytes(), static_cast<char*>(larger->data()));
     t.storage = std::move(larger);
   }
+  note_changed(t);
   t.strides = contiguous_strides(sizes);
   t.sizes = std::move(sizes);
   t.numel = numel;
@@ -68,6 +70,7 @@ Object set_memory(PyObject* self, PyObject* other) {
   opaque(self, "set_()");
   TensorImpl &to = *impl_of(self), &from = *impl_of(other);
   check(to.dtype == from.dtype, "set_(): the dtypes differ: {} and {}", name_of(to.dtype), name_of(from.dtype));
+  note_changed(to);
   to.storage = from.storage;
   to.offset = from.offset;
   to.numel = from.numel;
@@ -117,6 +120,7 @@ Object become_view(PyObject* self, const char* op_name, PyObject* const* args, P
   Object method = owned(PyObject_GetAttrString(self, op_name));
   Object view = owned(PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), names));
   const TensorImpl& from = *impl_of(view.get());
+  note_changed(*target);
   target->offset = from.offset;
   target->sizes = from.sizes;
   target->strides = from.strides;

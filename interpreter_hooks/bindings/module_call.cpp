@@ -67,6 +67,22 @@ bool module_has_hooks(Borrowed module) {
   return false;
 }
 
+void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words) {
+  const auto version = [&](PyObject* dict) { words.push_back(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag); };
+  version(global_module_hooks());
+  PyObject *kind, *hooks;
+  for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)
+    if (PyDict_Check(hooks)) version(hooks);
+  PyObject* own = *module_dict_place(module);
+  words.push_back(reinterpret_cast<const uint64_t*>(module_dict_place(module)));
+  if (!own) return;
+  version(own);
+  for (PyObject* key : module_names().hooks) {
+    PyObject* hooks_of_kind = PyDict_GetItemWithError(own, key);
+    if (hooks_of_kind && PyDict_Check(hooks_of_kind)) version(hooks_of_kind);
+  }
+}
+
 PyObject* module_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   // The class may have got a __call__ of its own after this object was made.
   if (Py_TYPE(self)->tp_call != module_tp_call) [[unlikely]]

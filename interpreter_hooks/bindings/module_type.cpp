@@ -138,6 +138,8 @@ PyObject* global_module_hooks() {
 bool is_module_type(PyTypeObject* type) { return PyType_IsSubtype(type, module_base_type); }
 bool is_module(Borrowed object) { return is_module_type(Py_TYPE(object)); }
 
+PyObject* const* module_dict_place(Borrowed module) { return &module_object(module)->dict; }
+
 PyObject* module_dict(Borrowed module, ModulePlace place) {
   PyObject* own = module_object(module)->dict;
   if (!own || place == ModulePlace::Own) return own;

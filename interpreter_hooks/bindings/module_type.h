@@ -4,6 +4,7 @@
 // has run) that anybody may read and change.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "interpreter_hooks/bindings/entry.h"
 
@@ -24,6 +25,10 @@ PyObject* module_dict(Borrowed module, ModulePlace place);
 PyObject* module_find(Borrowed module, Borrowed name, ModulePlace* place);
 /// True when calling the module does more than forward(): hooks are registered on it or on all modules.
 bool module_has_hooks(Borrowed module);
+/// The words of memory that decide module_has_hooks, in an order in which they can be read.
+void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words);
+/// Where the module's own dict is kept.
+PyObject* const* module_dict_place(Borrowed module);
 /// True when reading (setting) an attribute of such a module runs no Python code but what a property does: the class
 /// overrides neither __getattribute__ nor __getattr__ (neither __setattr__ nor __delattr__).
 bool module_reads_plainly(PyTypeObject* type);

@@ -29,6 +29,15 @@ TerraFrame* terra_generator_frame(PyObject* generator);
  * runs Python code and never turns inline values into a dict. Objects without an instance dict have no attributes. */
 PyObject* terra_instance_attribute(PyObject* object, PyObject* name);
 
+/* Where terra_instance_attribute(object, name) looks: while these words, and the type of the object, are unchanged, it finds
+ * the same. Fills in at most TERRA_MOST_ATTRIBUTE_WORDS addresses and returns their number; `in_dict` says that the words
+ * end with the version of a dict, which holds what was found. */
+enum { TERRA_MOST_ATTRIBUTE_WORDS = 3 };
+int terra_instance_attribute_words(PyObject* object, PyObject* name, const uint64_t** words, int* in_dict);
+
+/* The same for terra_instance_dict, which has been called; 0 where the words can't be told. */
+int terra_instance_dict_words(PyObject* object, const uint64_t** words);
+
 /* The dict of the instance (borrowed) where one exists already or can be made; NULL where the type has none. */
 PyObject* terra_instance_dict(PyObject* object);
 

@@ -60,13 +60,14 @@ TerraFrame* terra_generator_frame(PyObject* generator) {
 static PyDictValues* inline_values(PyObject* object) { return ((PyDictValues**)object)[-4]; }
 static PyObject* managed_dict(PyObject* object) { return ((PyObject**)object)[-3]; }
 
-static PyObject* inline_value(PyTypeObject* type, PyDictValues* values, PyObject* name) {
+/* Index of a name among the inline values, or -1. Names are added to the keys of a type, never moved or taken away. */
+static Py_ssize_t inline_index(PyTypeObject* type, PyObject* name) {
   PyDictKeysObject* keys = ((PyHeapTypeObject*)type)->ht_cached_keys;
   PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
   for (Py_ssize_t i = 0; i < keys->dk_nentries; i++) {
-    if (entries[i].me_key == name) return values->values[i];
+    if (entries[i].me_key == name) return i;
   }
-  return NULL;
+  return -1;
 }
 
 PyObject* terra_instance_attribute(PyObject* object, PyObject* name) {
@@ -74,7 +75,10 @@ PyObject* terra_instance_attribute(PyObject* object, PyObject* name) {
   PyObject* dict = NULL;
   if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
     PyDictValues* values = inline_values(object);
-    if (values) return inline_value(type, values, name);
+    if (values) {
+      Py_ssize_t index = inline_index(type, name);
+      return index < 0 ? NULL : values->values[index];
+    }
     dict = managed_dict(object);
   } else if (type->tp_dictoffset) {
     PyObject** place = _PyObject_GetDictPtr(object);
@@ -84,6 +88,40 @@ PyObject* terra_instance_attribute(PyObject* object, PyObject* name) {
   PyObject* value = PyDict_GetItemWithError(dict, name);
   if (!value && PyErr_Occurred()) PyErr_Clear();
   return value;
+}
+
+static int dict_words(PyObject** place, const uint64_t** words, int* in_dict) {
+  if (!place) return 0;
+  words[0] = (const uint64_t*)place;
+  if (!*place) return 1;
+  words[1] = &((PyDictObject*)*place)->ma_version_tag;
+  *in_dict = 1;
+  return 2;
+}
+
+int terra_instance_attribute_words(PyObject* object, PyObject* name, const uint64_t** words, int* in_dict) {
+  PyTypeObject* type = Py_TYPE(object);
+  *in_dict = 0;
+  if (!(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+    return type->tp_dictoffset ? dict_words(_PyObject_GetDictPtr(object), words, in_dict) : 0;
+  }
+  words[0] = (const uint64_t*)((PyDictValues**)object - 4);
+  PyDictValues* values = inline_values(object);
+  if (!values) return 1 + dict_words((PyObject**)object - 3, words + 1, in_dict);
+  PyDictKeysObject* keys = ((PyHeapTypeObject*)type)->ht_cached_keys;
+  Py_ssize_t index = inline_index(type, name);
+  words[1] = index < 0 ? (const uint64_t*)&keys->dk_nentries : (const uint64_t*)&values->values[index];
+  return 2;
+}
+
+int terra_instance_dict_words(PyObject* object, const uint64_t** words) {
+  if (!(Py_TYPE(object)->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+    words[0] = (const uint64_t*)_PyObject_GetDictPtr(object);
+    return words[0] != NULL;
+  }
+  words[0] = (const uint64_t*)((PyDictValues**)object - 4); /* none: it has been turned into a dict */
+  words[1] = (const uint64_t*)((PyObject**)object - 3);
+  return 2;
 }
 
 PyObject* terra_instance_dict(PyObject* object) {

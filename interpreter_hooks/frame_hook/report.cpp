@@ -112,6 +112,11 @@ std::string explain(const CodeRecord& record) {
     entry->entry.each([&](const Word* at) {
       if (!is_read(at)) text += "    " + kinds[head(at).kind].text(at, entry->file) + "\n";
     });
+    if (entry->recheck.words() || entry->recheck.steps()) {
+      text += "    which " + std::to_string(entry->recheck.passes()) + " calls saw from " +
+              std::to_string(entry->recheck.words()) + " words and " + std::to_string(entry->recheck.steps()) +
+              " instructions\n";
+    }
     if (entry->paths) {
       text += "    path " + std::to_string(entry->path) + " of " + std::to_string(entry->paths->size()) +
               " that run as one graph with switches, of " + std::to_string(entry->paths->graph().node_count()) +

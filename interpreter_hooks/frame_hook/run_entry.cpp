@@ -1,12 +1,16 @@
 #include "interpreter_hooks/frame_hook/run_entry.h"
 
 #include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
+
+#include <chrono>
 
 namespace terra::capture {
 
@@ -46,6 +50,20 @@ class Buffers {
   RunBuffers& buffers_;
 };
 
+/// TERRA_STRICT: what the short way says has to be what the whole program says.
+void check_short_way(Entry& entry, const Run& run, std::string& internal_error) {
+  Registers registers(entry.file);
+  Run whole{registers.first(), run.arguments, run.function};
+  const int missed_at = entry.entry.run(whole);
+  const std::vector<bool> read = entry.read_later();
+  if (missed_at >= 0) internal_error = "a guard that nothing seemed to have changed: " + entry.entry.text(missed_at, entry.file);
+  for (size_t r = 0; r < read.size() && missed_at < 0; r++) {
+    const auto reg = static_cast<Register>(r);
+    if (read[r] && !entry.file.owned(reg) && run.registers[reg] != whole.registers[reg])
+      internal_error = "a read that nothing seemed to have changed: " + entry.file.name(reg);
+  }
+}
+
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
   Buffers buffers(entry);
@@ -68,6 +86,17 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, 
   return true;
 }
 
+/// Runs the guards: the short way where it is known, else all of them. -1: they hold.
+int run_guards(Entry& entry, Run& run, std::string& internal_error) {
+  if (entry.recheck.holds(run, entry.file)) {
+    if (settings().strict && !run.random.drawn()) check_short_way(entry, run, internal_error);
+    return -1;
+  }
+  const int missed_at = entry.entry.run(run);
+  if (missed_at < 0 && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later());
+  return missed_at;
+}
+
 /// With the registers of `run`; the result is missing where a verification stands in for the effects.
 Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
   Attempt attempt;
@@ -76,7 +105,11 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
     fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
     attempt.missed_at = entry.entry.run_failing(run, fault.guard);
   } else {
-    attempt.missed_at = entry.entry.run(run);
+    attempt.missed_at = verification ? entry.entry.run(run) : run_guards(entry, run, attempt.internal_error);
+    if (!attempt.internal_error.empty()) [[unlikely]] {
+      attempt.outcome = Outcome::Failed;
+      return attempt;
+    }
   }
   if (attempt.missed_at >= 0) {
     attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
@@ -106,7 +139,7 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
 }  // namespace
 
 bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs) {
-  for (Register r : entry.tensors) inputs.tensors.push_back(tensor_of(run.registers[r]));
+  for (Register r : entry.tensors) inputs.tensors.push_back(hooks::impl_of(run.registers[r]));
   for (Register r : entry.scalars) {
     inputs.scalars.push_back(scalar_of(run.registers[r]));
     if (PyErr_Occurred()) {
@@ -190,6 +223,20 @@ Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* fu
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
   return attempt_entry(entry, run, nullptr);
+}
+
+double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs) {
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
+  graph::PathInputs inputs;
+  std::vector<graph::RunOutput> outputs;
+  if (!entry.graph || entry.entry.run(run) >= 0 || !read_inputs(entry, run, inputs)) return -1;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < runs; i++) {
+    outputs.clear();
+    if (entry.graph->run(inputs.tensors, inputs.scalars, nullptr, outputs).status != graph::RunStatus::Done) return -1;
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
 }
 
 std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at) {

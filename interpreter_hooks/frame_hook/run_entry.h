@@ -41,6 +41,10 @@ void take_outputs(Entry& entry, Run& run, std::vector<graph::RunOutput>& outputs
 /// Then the effects and what leaves the frame: the attempt is Done.
 void publish(Entry& entry, Run& run, Attempt& attempt);
 
+/// Seconds that the graph of an entry takes for these arguments, run from here `runs` times with nothing around it: what
+/// a call of the function costs more is the price of the call. Negative when its guards don't hold. Throws Error.
+double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs);
+
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
 /// Why the entry program fails for these arguments, in words with values; to be called after it did.
 std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at);

@@ -51,6 +51,8 @@ bool module_reads_plainly(PyObject* module) { return hooks::module_reads_plainly
 bool module_writes_plainly(PyObject* module) { return hooks::module_writes_plainly(Py_TYPE(module)); }
 bool module_calls_plainly(PyObject* module) { return hooks::module_calls_plainly(Py_TYPE(module)); }
 bool module_has_hooks(PyObject* module) { return hooks::module_has_hooks(module); }
+void module_hook_words(PyObject* module, std::vector<const uint64_t*>& words) { hooks::module_hook_words(module, words); }
+PyObject* const* module_dict_place(PyObject* module) { return hooks::module_dict_place(module); }
 PyObject* module_part(PyObject* module, uint64_t which) {
   return hooks::module_dict(module, static_cast<hooks::ModulePlace>(which));
 }
@@ -77,6 +79,10 @@ Tensor shared(const TensorImpl& tensor) { return Tensor(Ref<TensorImpl>(const_ca
 }  // namespace
 
 bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad || autograd::is_leaf(shared(tensor)); }
+bool follows_a_base(const TensorImpl& tensor) {
+  const autograd::Meta* meta = autograd::find_meta(shared(tensor));
+  return meta && meta->view;
+}
 bool is_hooked(PyObject* tensor) {
   PyObject* hooks = hooks::tensor_object(tensor)->hooks;
   if (hooks && PyDict_GET_SIZE(hooks) > 0) return true;

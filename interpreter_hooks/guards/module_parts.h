@@ -3,6 +3,7 @@
 #include "interpreter_hooks/cpython/frame.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace terra::capture {
 
@@ -21,6 +22,10 @@ bool module_writes_plainly(PyObject* module);
 bool module_calls_plainly(PyObject* module);
 /// One of the dicts, borrowed; null where the module has none (yet).
 PyObject* module_part(PyObject* module, uint64_t which);
+/// Where a module keeps its own dict; it points to null before the first attribute.
+PyObject* const* module_dict_place(PyObject* module);
+/// The words of memory that decide module_has_hooks, in an order in which they can be read.
+void module_hook_words(PyObject* module, std::vector<const uint64_t*>& words);
 /// True when calling the module does more than forward(): hooks are registered on it or on all modules.
 bool module_has_hooks(PyObject* module);
 

@@ -133,6 +133,7 @@ class Program {
 
   int end() const { return static_cast<int>(words_.size()); }
   const Word* at(int offset) const { return &words_[offset]; }
+  Word* word(int offset) { return &words_[offset]; }
   bool empty() const { return words_.empty(); }
   int guards() const;
   std::string text(int offset, const RegisterFile& file) const;

@@ -22,6 +22,7 @@ class RandomStates {
   void put_back() {
     if (saved_) restore();
   }
+  bool drawn() const { return saved_ != nullptr; }
   /// The numbers have been used: nothing is put back.
   void keep() { saved_.reset(); }
 

@@ -38,7 +38,7 @@ struct TensorFacts {
 
   TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free);
   bool hold(const TensorImpl& tensor) const {
-    if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || tensor.is_symbolic()) return false;
+    if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || !tensor.storage) return false;  // a symbol
     if (requires_grad && !same_leaf(tensor)) return false;
     if (free) [[unlikely]] return layout_holds(tensor);
     return tensor.sizes == sizes && tensor.strides == strides;
@@ -59,6 +59,8 @@ struct TensorFacts {
 };
 
 bool is_leaf(const TensorImpl& tensor);
+/// A view whose history, and with it whether it is a leaf, follows writes to its base.
+bool follows_a_base(const TensorImpl& tensor);
 /// True if Python functions are called when the gradient of the leaf arrives.
 bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.

@@ -28,6 +28,18 @@ int Entry::branch_of_assert(uint32_t number) const {
   return found == branches.end() ? -1 : static_cast<int>(found - branches.begin());
 }
 
+std::vector<bool> Entry::read_later() const {
+  std::vector<bool> read(file.size(), false);
+  const auto note = [&](Register r) {
+    if (r >= 0 && r != no_register) read[static_cast<size_t>(r)] = true;
+  };
+  for (Register r : tensors) note(r);
+  for (Register r : scalars) note(r);
+  effects.each_use(note);
+  late.each([&](const Word* at) { each_operand(at, note); });
+  return read;
+}
+
 int Entry::branch_of_late_guard(int offset) const {
   const auto found = std::find_if(branches.begin(), branches.end(), [&](const Branch& branch) {
     return branch.late && branch.at == static_cast<uint32_t>(offset);

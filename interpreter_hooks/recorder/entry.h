@@ -3,6 +3,7 @@
 #include "interpreter_hooks/effects/effects.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/program.h"
+#include "interpreter_hooks/guards/recheck.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -51,6 +52,7 @@ struct Entry {
   RegisterFile file;
   Program entry{kinds};
   Program late{kinds};
+  Recheck recheck;  ///< the short way through the entry program
   EffectProgram effects;
 
   /// Null when the frame did no tensor work (stress mode).
@@ -63,6 +65,8 @@ struct Entry {
   /// In program order. Recording is deterministic under the guards: where the guards of two entries hold and their
   /// branches went alike up to number i, both decide the same condition at i.
   std::vector<Branch> branches;
+  /// Of each register: whether it is read once the entry program has held.
+  std::vector<bool> read_later() const;
   /// Index among the branches, or -1.
   int branch_of_assert(uint32_t number) const;
   int branch_of_late_guard(int offset) const;

@@ -1,0 +1,72 @@
+// The short way through an entry program: nothing has changed of what its last run rested on.
+//
+// Most of what an entry program reads and demands can't be otherwise unless some word of memory is: the version of a
+// dict, a slot of an instance, an item of a list, the tag of a class, the epoch of tensors. After a run that held those
+// words are noted. As long as they are unchanged, only the other instructions run: those on the tensors and numbers
+// that a call brings with it.
+//
+// Laws. Words are compared in program order, between the instructions that are left, so each lies in an object that
+// those before it have shown to be alive. A pointer that is found again says that some object is at that address, not
+// that it is the one from before: everything learnt from it is compared too. Only what an unchanged dict or class has
+// held all along is known to be the same object.
+#pragma once
+#include "interpreter_hooks/guards/standing.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace terra::capture {
+
+class Recheck {
+ public:
+  /// True: the program would hold, and the registers are as it would have left them (those, that is, which `note` was
+  /// told of). False: nothing is known, and the registers are as they were prepared.
+  bool holds(Run& run, const RegisterFile& file);
+
+  /// To be called when `program` has held, before anything else runs. `needed` are registers that are read afterwards.
+  void note(Program& program, Run& run, const std::vector<bool>& needed);
+  /// False where noting has not paid: what the program rests on changes from call to call.
+  bool pays() const { return notes_ <= free_notes + passes_ / passes_per_note; }
+
+  /// Words and instructions that a pass takes, and how many there were: for reports and tests.
+  size_t words() const { return words_.size(); }
+  size_t steps() const { return steps_.size(); }
+  uint64_t passes() const { return passes_; }
+
+ private:
+  friend class Noting;
+
+  struct Watched {
+    const void* at;
+    Word value;
+  };
+  /// Comes after the first `words` words.
+  struct Step {
+    uint32_t words;
+    int origin;    ///< offset of the instruction in the program
+    bool expects;  ///< demands the object that the read before it found at the noted run
+    bool (*holds)(Word* at, Run& run);
+    Word* at;
+  };
+  struct Made {
+    Word words[4];
+  };
+
+  static constexpr uint64_t free_notes = 16, passes_per_note = 8;
+  static constexpr int restless = 3;  ///< what has changed so often is not noted again
+
+  bool changed(const Watched& word, Run& run, const RegisterFile& file);
+  bool failed(Run& run, const RegisterFile& file);
+
+  bool ready_ = false;
+  std::vector<Watched> words_;
+  std::vector<Step> steps_;
+  std::vector<Made> made_;                             ///< instructions that aren't the program's
+  std::vector<std::pair<Register, PyObject*>> found_;  ///< borrowed: good when all words are unchanged
+  std::map<const void*, int> changed_words_;           ///< how often each was seen to change
+  std::map<int, int> changed_reads_;                   ///< the same for reads that found another object, by offset
+  uint64_t notes_ = 0, passes_ = 0;
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,280 @@
+#include "interpreter_hooks/guards/standing.h"
+
+#include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/guards/container_kinds.h"
+#include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
+
+#include "engine/tensor/epoch.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace terra::capture {
+
+namespace {
+
+bool stands(const Standings& s, Register r) { return s.standing(r) != Standing::Varies; }
+PyObject* a_of(const Word* at, const Standings& s) { return s.object(head(at).a); }
+
+/// The registers in the operand words behind the first `skip` ones.
+template <class F>
+void each_listed(const Word* at, int skip, F visit) {
+  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
+  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
+    if (list[i] != no_register) visit(list[i]);
+  }
+}
+
+void rest_on_dict(PyObject* dict, Standings& s) { s.rest_on(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag); }
+
+// ---- reads: what becomes of the register ----
+
+Standing closure(const Word* at, Standings& s) {
+  auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, s));
+  s.rest_on(&function->func_closure);
+  s.rest_on(&reinterpret_cast<PyVarObject*>(function->func_closure)->ob_size);
+  s.rest_on(&reinterpret_cast<PyTupleObject*>(function->func_closure)->ob_item[at[1]]);
+  return Standing::Found;
+}
+
+Standing cell(const Word* at, Standings& s) {
+  s.rest_on(&reinterpret_cast<PyCellObject*>(a_of(at, s))->ob_ref);
+  return Standing::Found;
+}
+
+Standing item(const Word* at, Standings& s) {
+  PyObject* sequence = a_of(at, s);
+  s.rest_on(&reinterpret_cast<PyVarObject*>(sequence)->ob_size);
+  if (PyList_CheckExact(sequence)) {
+    auto* list = reinterpret_cast<PyListObject*>(sequence);
+    s.rest_on(&list->ob_item);
+    s.rest_on(&list->ob_item[at[1]]);
+    return Standing::Found;
+  }
+  if (!PyTuple_Check(sequence)) return Standing::Varies;
+  s.rest_on(&reinterpret_cast<PyTupleObject*>(sequence)->ob_item[at[1]]);
+  return Standing::Found;
+}
+
+Standing key(const Word* at, Standings& s) {
+  rest_on_dict(a_of(at, s), s);
+  return Standing::Held;
+}
+
+Standing key_of(const Word* at, Standings& s) {
+  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Standing::Varies;
+  return key(at, s);
+}
+
+Standing key_at(const Word* at, Standings& s) { return PyDict_Check(a_of(at, s)) ? key(at, s) : Standing::Varies; }
+
+/// Of the instance itself: found, or found to be absent.
+Standing attribute(const Word* at, Standings& s) {
+  const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
+  int in_dict = 0;
+  const int count = terra_instance_attribute_words(a_of(at, s), object_word(at[1]), words, &in_dict);
+  for (int i = 0; i < count; i++) s.rest_on(words[i]);
+  return in_dict ? Standing::Held : Standing::Found;
+}
+
+Standing slot(const Word* at, Standings& s) {
+  s.rest_on(reinterpret_cast<PyObject**>(reinterpret_cast<char*>(a_of(at, s)) + at[1]));
+  return Standing::Found;
+}
+
+/// What look-ups in a class find. A tag that is not valid any more keeps its number, so the flags count too.
+void rest_on_class(PyTypeObject* type, Standings& s) {
+  struct Tag {
+    unsigned version, padding;
+  };
+  static_assert(offsetof(PyTypeObject, tp_version_tag) % alignof(Word) == 0);
+  s.rest_on(&type->tp_flags);
+  s.rest_on(reinterpret_cast<Tag*>(&type->tp_version_tag));
+}
+
+Standing class_attribute(const Word* at, Standings& s) {
+  auto* type = pointer<PyTypeObject>(at[1]);
+  if (!version_of(type)) return Standing::Varies;
+  rest_on_class(type, s);
+  return Standing::Held;
+}
+
+Standing instance_dict(const Word* at, Standings& s) {
+  const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
+  const int count = terra_instance_dict_words(a_of(at, s), words);
+  for (int i = 0; i < count; i++) s.rest_on(words[i]);
+  return count ? Standing::Found : Standing::Varies;
+}
+
+Standing method_part(const Word* at, Standings& s) {
+  auto* method = reinterpret_cast<PyMethodObject*>(a_of(at, s));
+  s.rest_on(at[1] ? &method->im_self : &method->im_func);
+  return Standing::Found;
+}
+
+Standing module_part(const Word* at, Standings& s) {
+  PyObject* const* own = module_dict_place(a_of(at, s));
+  s.rest_on(own);
+  if (at[1] == module_own) return Standing::Found;
+  rest_on_dict(*own, s);
+  return Standing::Held;
+}
+
+// ---- guards: whether they stand ----
+
+/// For guards that say nothing but which objects registers hold.
+Standing same_objects(const Word* at, Standings& s) {
+  return head(at).b == no_register || stands(s, head(at).b) ? Standing::Found : Standing::Varies;
+}
+
+Standing equal(const Word* at, Standings& s) {
+  // The value in the guard is kept alive: nothing else can be at its address.
+  return a_of(at, s) == object_word(at[1]) ? Standing::Found : Standing::Varies;
+}
+
+Standing type(const Word* at, Standings& s) {
+  s.rest_on(&a_of(at, s)->ob_type);
+  return Standing::Found;
+}
+
+Standing class_facts(const Word* at, Standings& s) {
+  const ClassFacts& facts = *pointer<ClassFacts>(at[1]);
+  if (!facts.version) return Standing::Varies;
+  rest_on_class(facts.type, s);
+  return Standing::Found;
+}
+
+Standing length(const Word* at, Standings& s) {
+  s.rest_on(&reinterpret_cast<PyVarObject*>(a_of(at, s))->ob_size);
+  return Standing::Found;
+}
+
+/// For guards on the keys of a dict.
+Standing keys(const Word* at, Standings& s) {
+  if (!PyDict_Check(a_of(at, s))) return Standing::Varies;
+  rest_on_dict(a_of(at, s), s);
+  return Standing::Found;
+}
+
+Standing contains(const Word* at, Standings& s) {
+  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Standing::Varies;
+  return keys(at, s);
+}
+
+Standing code(const Word* at, Standings& s) {
+  auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, s));
+  s.rest_on(&a_of(at, s)->ob_type);
+  s.rest_on(&function->func_code);
+  s.rest_on(&function->func_globals);
+  s.rest_on(&function->func_defaults);
+  s.rest_on(&function->func_kwdefaults);
+  return Standing::Found;
+}
+
+Standing globals(const Word* at, Standings& s) {
+  s.rest_on(&reinterpret_cast<PyFunctionObject*>(a_of(at, s))->func_globals);
+  return Standing::Found;
+}
+
+Standing all_distinct(const Word* at, Standings& s) {
+  bool all = true;
+  each_listed(at, 0, [&](Register r) { all = all && stands(s, r); });
+  return all ? Standing::Found : Standing::Varies;
+}
+
+/// The tensor is the one of before, and so is everything that the epoch counts changes of.
+bool is_settled(Register r, Standings& s) {
+  if (s.standing(r) != Standing::Held || !is_plain_tensor(s.object(r)) || follows_a_base(*tensor_of(s.object(r))))
+    return false;
+  s.rest_on(&s.object(r)->ob_type);
+  s.rest_on(&tensor_epoch);
+  return true;
+}
+
+Standing tensor(const Word* at, Standings& s) { return is_settled(head(at).a, s) ? Standing::Found : Standing::Varies; }
+
+Standing two_tensors(const Word* at, Standings& s) {
+  return is_settled(head(at).a, s) && is_settled(head(at).b, s) ? Standing::Found : Standing::Varies;
+}
+
+Standing tensors(const Word* at, Standings& s) {
+  bool all = true;
+  each_listed(at, 0, [&](Register r) { all = all && is_settled(r, s); });
+  return all ? Standing::Found : Standing::Varies;
+}
+
+Standing no_hooks(const Word* at, Standings& s) {
+  std::vector<const uint64_t*> words;
+  module_hook_words(a_of(at, s), words);
+  for (const uint64_t* word : words) s.rest_on(word);
+  return Standing::Found;
+}
+
+/// Kinds without a row always run: they read tensors, numbers, or what no word tells of.
+struct Row {
+  Op op;
+  Standing (*rests)(const Word* at, Standings& s);
+};
+constexpr Row rows[] = {
+    {Op::Closure, closure},
+    {Op::Cell, cell},
+    {Op::Item, item},
+    {Op::Key, key},
+    {Op::Attribute, attribute},
+    {Op::Slot, slot},
+    {Op::ClassAttribute, class_attribute},
+    {Op::InstanceDict, instance_dict},
+    {Op::MethodPart, method_part},
+    {Op::ModulePart, module_part},
+    {Op::KeyOf, key_of},
+    {Op::KeyAt, key_at},
+    {Op::Is, same_objects},
+    {Op::Equal, equal},
+    {Op::Pinned, equal},
+    {Op::Type, type},
+    {Op::Class, class_facts},
+    {Op::Length, length},
+    {Op::Keys, keys},
+    {Op::Size, keys},
+    {Op::Contains, contains},
+    {Op::NoKey, keys},
+    {Op::NoAttribute, attribute},
+    {Op::Code, code},
+    {Op::Globals, globals},
+    {Op::Same, same_objects},
+    {Op::Distinct, same_objects},
+    {Op::AllDistinct, all_distinct},
+    {Op::Tensor, tensor},
+    {Op::Offset, tensor},
+    {Op::SameStorage, two_tensors},
+    {Op::Apart, tensors},
+    {Op::NoHooks, no_hooks},
+};
+
+}  // namespace
+
+Standing rests_on(const Word* at, Standings& s) {
+  const auto row =
+      std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return code(r.op) == head(at).kind; });
+  if (row == std::end(rows)) return Standing::Varies;
+  if (head(at).a != no_register && !stands(s, head(at).a)) return Standing::Varies;
+  return row->rests(at, s);
+}
+
+bool is_borrowed_read(const Word* at) { return head(at).kind <= code(Op::KeyAt); }
+
+void each_operand(const Word* at, const std::function<void(Register)>& visit) {
+  for (Register r : {head(at).a, head(at).b}) {
+    if (r != no_register) visit(r);
+  }
+  switch (static_cast<Op>(head(at).kind)) {
+    case Op::AllDistinct:
+    case Op::Apart: return each_listed(at, 0, visit);
+    case Op::Call: return each_listed(at, 1, visit);
+    default: return;
+  }
+}
+
+}  // namespace terra::capture
