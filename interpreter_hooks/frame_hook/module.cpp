@@ -3,6 +3,7 @@
 #include "interpreter_hooks/frame_hook/code_record.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/report.h"
+#include "interpreter_hooks/frame_hook/run_entry.h"
 
 namespace terra::capture {
 
@@ -64,6 +65,32 @@ PyObject* capture_graphs(PyObject*, PyObject* callable) {
   return list;
 }
 
+/// graph_seconds(function, arguments, runs): `arguments` are all of the frame's, in their order.
+PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
+  PyObject *callable, *arguments;
+  int runs;
+  bool known;
+  if (!PyArg_ParseTuple(args, "OO!i", &callable, &PyTuple_Type, &arguments, &runs)) return nullptr;
+  CodeRecord* record = record_of_callable(callable, "graph_seconds", known);
+  if (!known) return nullptr;
+  auto* function = reinterpret_cast<PyFunctionObject*>(PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable);
+  double seconds = -1;
+  const bool complete = PyTuple_GET_SIZE(arguments) == reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount;
+  for (size_t i = 0; complete && record && i < record->entries.size() && seconds < 0; i++) {
+    const std::shared_ptr<Entry> entry = record->entries[i];
+    try {
+      seconds = graph_seconds(*entry, reinterpret_cast<PyTupleObject*>(arguments)->ob_item, function, runs);
+    } catch (const std::exception& e) {
+      PyErr_SetString(PyExc_RuntimeError, e.what());
+      return nullptr;
+    }
+  }
+  if (seconds >= 0) return PyFloat_FromDouble(seconds);
+  PyErr_SetString(PyExc_ValueError,
+                  "graph_seconds() needs a function that has been captured for these arguments: call it a few times first");
+  return nullptr;
+}
+
 /// (state, calls, recordings, hits, misses, entries, reason number, sentence) of one function.
 PyObject* capture_frame(PyObject*, PyObject* callable) {
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
@@ -119,6 +146,7 @@ PyMethodDef capture_methods[] = {
     {"capture_explain_all", capture_explain_all, METH_NOARGS, "What --explain prints."},
     {"capture_explain", capture_explain, METH_O, "The same for one function."},
     {"capture_graphs", capture_graphs, METH_O, "The optimized graphs of one function's entries, as text."},
+    {"capture_graph_seconds", capture_graph_seconds, METH_VARARGS, "What the graph of a captured call takes by itself."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
     {"capture_reasons", capture_reasons, METH_NOARGS, "The table of reasons."},
     {"_require_main_interpreter", require_main_interpreter, METH_NOARGS, "Raises ImportError in a subinterpreter."},

@@ -13,7 +13,7 @@ import json
 
 import _terra_C as C
 
-__all__ = ["Reason", "explain", "freeze", "graphs", "mode", "off", "reasons", "reset", "stats"]
+__all__ = ["Reason", "explain", "freeze", "graph_seconds", "graphs", "mode", "off", "reasons", "reset", "stats"]
 
 Reason = collections.namedtuple("Reason", "number sentence hint example")
 
@@ -64,6 +64,14 @@ def explain(function, *args, **kwargs):
 def graphs(function):
     """The optimized graphs that a function was captured as: a list of texts, the most recently used one first."""
     return C.capture_graphs(getattr(function, "forward", function))
+
+
+def graph_seconds(function, *args, runs=1000):
+    """How long the graph of a captured function takes for these (positional) arguments when it is run again and again
+    with nothing around it. What a call takes longer is the price of calling. In-place changes are made `runs` times."""
+    if not hasattr(function, "__code__") and hasattr(function, "forward"):
+        function, args = type(function).forward, (function, *args)
+    return C.capture_graph_seconds(function, args, runs)
 
 
 def stats():

@@ -74,6 +74,23 @@ def blocks(name, benchmark, ours, peer, rounds):
     return rows
 
 
+def above(name, benchmark, ours, peer, rounds):
+    """What a captured call costs above its graph: a loop of calls, less the same loop around nothing, less the graph run
+    from C++ on the same tensors."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    repeats = importlib.import_module("programs." + benchmark.program).REPEATS
+    worker = ours.start(benchmark.program, "captured")
+    calls = max(1, calls_for(worker) // 10)
+    taken = {"above": [], "graph": [], "loop": []}
+    for _ in range(10 * rounds):
+        times = worker.ask(do="above", calls=calls)
+        call, empty = (times[part] / calls / repeats for part in ("call", "empty"))
+        for part, seconds in (("above", call - empty - times["graph"]), ("graph", times["graph"]), ("loop", empty)):
+            taken[part].append(1e9 * seconds)
+    worker.stop()
+    return [row(name, benchmark, part, values, [], "ns", ours.threads) for part, values in taken.items()]
+
+
 def warmup(name, benchmark, ours, peer, rounds):
     """Fresh processes in turns; time from the first step's start, the import apart."""
     taken = {"ours": [], "peer": []}
@@ -189,6 +206,6 @@ def startup(name, benchmark, ours, peer, rounds):
 
 
 WAYS = {
-    "blocks": blocks, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup, "slowdown": slowdown,
+    "blocks": blocks, "above": above, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup, "slowdown": slowdown,
     "recording": recording,
 }  # fmt: skip

@@ -19,4 +19,9 @@ def build(torch):
             next(keep_out)
             add8(*xs)
 
+    def empty():
+        for _ in range(REPEATS):
+            next(keep_out)
+
+    step.empty, step.graph = empty, (add8, *xs)
     return step
