@@ -1,7 +1,9 @@
 # run: TERRA_EXACT=1 TERRA_STRICT=0
 """--capture=verify finds every kind of wrong entry: each thing that it compares is made wrong once (TERRA_CHAOS=value),
 and has to be found; with nothing wrong it finds nothing. Results are the interpreter's either way."""
+import _thread
 import os
+import signal
 
 import terra
 import _terra_C as C
@@ -148,6 +150,31 @@ for make, things in programs.items():
     wrong, why = found(make, 1000)
     assert not wrong, f"{make.__name__}: {why}"
     passed += 1
+
+# The handler of a signal runs in the interpreted frame, after the run that it is compared with: that proves nothing.
+world = {"k": 0, "n": 0}
+
+
+def follows(_):
+    world["n"] = world["k"] * 2
+    return world["n"]
+
+
+def change(number, frame):
+    world["k"] += 1
+
+
+chaos("")
+for world["k"] in range(8):
+    follows(None)
+signal.signal(signal.SIGUSR1, change)
+before = terra.capture.stats()
+assert list(map(follows, map(_thread.interrupt_main, [signal.SIGUSR1] * 5))) == [16, 18, 20, 22, 24]
+after = terra.capture.stats()
+assert after["differences"] == before["differences"] and after["replays"] >= before["replays"] + 5, terra.explain(follows)
+world["k"] = 3
+assert follows(None) == 6 and terra.capture.stats()["replays"] == after["replays"] + 1
+passed += 1
 
 os.environ["TERRA_STRICT"] = "1"
 chaos("")
