@@ -14,4 +14,17 @@ bool terra_signal_is_waiting(void) {
          PyThread_get_thread_ident() == _PyRuntime.main_thread;
 }
 
+/* Handlers run in the main thread only: for the moment there is none. A signal that comes now sets the evaluator's flag all
+ * the same. The identity is read again each time, for a forked child has another main thread. */
+unsigned long terra_handlers_hold(void) {
+  const unsigned long self = PyThread_get_thread_ident();
+  if (self != _PyRuntime.main_thread) return 0;
+  _PyRuntime.main_thread = 0;
+  return self;
+}
+
+void terra_handlers_resume(unsigned long held) {
+  if (held) _PyRuntime.main_thread = held;
+}
+
 unsigned long terra_lock_switches(void) { return _PyRuntime.ceval.gil.switch_number; }

@@ -1,6 +1,7 @@
 // Host arithmetic on numbers and strings: what the frame would have computed from inputs that change between calls. An
 // exception is a miss: the frame is interpreted and raises it itself.
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/handlers_held.h"
 #include "interpreter_hooks/guards/scalars.h"
 
 #include <opcode.h>
@@ -29,6 +30,11 @@ bool computed(const Word* at, Run& run, PyObject* result) {
   return result != nullptr;
 }
 
+/// Arithmetic on such numbers never looks for signals, except that powers of them may be long.
+bool is_short_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || (PyLong_Check(object) && Py_SIZE(object) >= -1 && Py_SIZE(object) <= 1);
+}
+
 std::string result_text(const Word* at, const RegisterFile& file, const std::string& what) {
   return file.name(head(at).dst) + " = " + what;
 }
@@ -36,7 +42,13 @@ std::string result_text(const Word* at, const RegisterFile& file, const std::str
 }  // namespace
 
 bool binary_holds(Word* at, Run& run) {
-  return computed(at, run, binary_functions[at[1] % NB_INPLACE_ADD](a_of(at, run), b_of(at, run)));
+  PyObject *a = a_of(at, run), *b = b_of(at, run);
+  const BinaryFunction function = binary_functions[at[1] % NB_INPLACE_ADD];
+  if (is_short_number(a) && is_short_number(b) && function != power) [[likely]] {
+    return computed(at, run, function(a, b));
+  }
+  const HandlersHeld held;
+  return computed(at, run, function(a, b));
 }
 std::string binary_text(const Word* at, const RegisterFile& file) {
   return result_text(at, file, file.name(head(at).a) + " " + binary_signs[at[1] % NB_INPLACE_ADD] + " " +
@@ -72,6 +84,7 @@ bool call_holds(Word* at, Run& run) {
   for (int i = 0; i < 4 * (head(at).words - 2); i++) {
     if (list[i] != no_register) arguments[count++] = run.registers[list[i]];
   }
+  const HandlersHeld held;
   return computed(at, run, PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr));
 }
 std::string call_text(const Word* at, const RegisterFile& file) {
@@ -82,6 +95,7 @@ bool format_holds(Word* at, Run& run) {
   PyObject* value = a_of(at, run);
   PyObject* spec = head(at).b == no_register ? nullptr : b_of(at, run);
   PyObject* shown = nullptr;
+  const HandlersHeld held;
   switch (at[1]) {
     case 1: shown = PyObject_Str(value); break;
     case 2: shown = PyObject_Repr(value); break;

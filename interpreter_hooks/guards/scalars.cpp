@@ -1,5 +1,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 
+#include "interpreter_hooks/guards/handlers_held.h"
+
 #include <cstring>
 
 namespace terra::capture {
@@ -37,6 +39,7 @@ std::string short_text(PyObject* object) {
     return "function " + std::string(PyUnicode_AsUTF8(reinterpret_cast<PyFunctionObject*>(object)->func_qualname));
   }
   if (!is_atom(object)) return "a " + std::string(Py_TYPE(object)->tp_name);
+  const HandlersHeld held;
   PyObject* text = PyObject_Repr(object);
   const char* chars = text ? PyUnicode_AsUTF8(text) : nullptr;
   std::string result = chars ? chars : "?";

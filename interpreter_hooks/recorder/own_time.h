@@ -1,10 +1,13 @@
 // How long a recording itself takes: what it adds to the run of the frame that it watches.
 #pragma once
+#include "interpreter_hooks/guards/handlers_held.h"
+
 #include <chrono>
 
 namespace terra::capture {
 
-/// Adds the time until the end of the scope to `sum` (milliseconds), unless a scope around it does so already.
+/// Adds the time until the end of the scope to `sum` (milliseconds), unless a scope around it does so already. Handlers of
+/// signals wait for the end of the scope.
 class OwnTime {
  public:
   explicit OwnTime(double& sum) : sum_(sum), outermost_(!inside) {
@@ -24,6 +27,7 @@ class OwnTime {
 
  private:
   static inline thread_local bool inside = false;
+  const HandlersHeld handlers_;
   double& sum_;
   bool outermost_;
   std::chrono::steady_clock::time_point begin_;

@@ -254,26 +254,38 @@ def alarm_in_a_long_run():
 
 def handler_that_changes_what_is_read():
     """Each call sees the world either before a handler or after it, with all that the handler changed."""
-    world = {"a": 1.0, "b": 1.0}
-
-    def reads(x):
-        return (x * world["a"]).sum() - (x * world["b"]).sum()
+    world = {"a": 1.0, "b": 1.0, "text": "1.0", (1, 2): [1.0], "long": 1 << 70}
 
     def change(number, frame):
         world["a"] += 1.0
         world["b"] = world["a"]
+        world["text"] = str(world["a"])
+        world[1, 2] = [world["a"]]
+        world["long"] += 1 << 70
+
+    def make():
+        def reads(x):
+            text = f"{world['b']!r} {world['text']}"
+            product = world["long"] * world["long"]
+            return (x * world["a"]).sum() - (x * world["b"]).sum(), text, product, world[1, 2][0]
+        return reads
 
     before = signal.signal(signal.SIGALRM, change)
-    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
-    end = time.monotonic() + 10
+    signal.setitimer(signal.ITIMER_REAL, 0.0003, 0.0003)
+    end = time.monotonic() + 20
     try:
-        while world["a"] < 30 and time.monotonic() < end:
-            # Interpreted it may be torn apart between its two reads: by one step of the handler, or by a few under load.
-            assert reads(X).item() % 15.0 == 0
+        while world["a"] < 300 and time.monotonic() < end:
+            reads = make()
+            for _ in range(30):
+                # Interpreted it may be torn apart between its reads: by one step of the handler, or by a few under load.
+                difference, text, product, last = reads(X)
+                seen = [float(part) for part in text.split()] + [last]
+                assert difference.item() % 15.0 == 0 and max(seen) - min(seen) < 50, (difference, seen)
+                assert product % (1 << 140) == 0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert world["a"] >= 30
+    assert world["a"] >= 300
 
 
 def fork_while_others_run():
