@@ -409,12 +409,12 @@ def check_closures():
 
     # Code of its own is in a cycle with its entry; only so many idle entries are kept.
     for one, count, most in ((closure, CALLS, 100), (own_code, 3_000, 2_000)):
-        for k in range(300):
-            one(k % 3)
-        gc.collect()
-        before = resident(), len(gc.get_objects())
-        watchers = [one(k % 3) for k in range(count)]
-        gc.collect()
+        for _ in range(2):  # the first round is for what the test itself needs
+            watchers = []
+            gc.collect()
+            before = resident(), len(gc.get_objects())
+            watchers = [one(k % 3) for k in range(count)]
+            gc.collect()
         alive = sum(watcher() is not None for watcher in watchers)
         del watchers
         after = resident(), len(gc.get_objects())

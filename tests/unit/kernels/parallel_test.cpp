@@ -88,6 +88,26 @@ TEST_CASE("several threads may ask at once", "[parallel]") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("the number of threads may change while others work", "[parallel]") {
+  std::atomic<bool> stop = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 2; ++t) {
+    callers.emplace_back([&] {
+      while (!stop) {
+        if (visits(50, 1) != std::vector<int>(50, 1)) ++wrong;
+      }
+    });
+  }
+  for (int round = 0; round < 50; ++round) {
+    set_threads(1 + round % 4);
+    visits(50, 1);
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
 #ifndef __SANITIZE_THREAD__  // which forbids new threads in the child
 TEST_CASE("a child process has a pool of its own", "[parallel]") {
   set_threads(3);
