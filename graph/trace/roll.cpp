@@ -63,6 +63,12 @@ class Roller {
         rounds_[0].push_back(id);
       }))(first(i));
     }
+    // What a round fetches from elsewhere might be held twice after the next one, which then begins in another state.
+    // (Numbers that nothing mentions were made in loops inside that have become records.)
+    std::unordered_set<TraceId> fetched;
+    for (TraceId id : plan_.after)
+      if (!place_of(id)) fetched.insert(id);
+    if (!fetched.empty() && mentions(fetched)) return false;
     for (size_t k = 1; k < plan_.rounds.size(); ++k) {
       Round round;
       for (TraceId id : plan_.after) round.push_back(in_round(id, rounds_[k - 1]));
@@ -83,6 +89,13 @@ class Roller {
       if (k + 1 < plan_.rounds.size() && plan_.rounds[k + 1] != plan_.rounds[k] + length) return false;
     }
     return false;
+  }
+
+  bool mentions(const std::unordered_set<TraceId>& ids) {
+    bool found = std::any_of(outputs_.begin(), outputs_.end(), [&](TraceId id) { return ids.count(id) > 0; });
+    for (TraceRecord& record : records_)
+      EachId(([&](TraceId& id, bool) { found = found || ids.count(id) > 0; }))(record);
+    return found;
   }
 
   bool same_numbers(TraceRecord& a, TraceRecord& b, Round& round) const {
@@ -107,18 +120,26 @@ class Roller {
     std::unordered_set<TraceId> made;
     for (const Round& round : rounds_) made.insert(round.begin() + static_cast<std::ptrdiff_t>(held_), round.end());
     const Round& left = rounds_[last_];
-    std::unordered_set<TraceId> unclear;  // of a value older than the loop: used as itself or as what the loop left?
+    // What is carried may be older than the loop. Where it was made in the trace nobody but the program can hold it,
+    // and at one place only; an input could be met again, and a list may have it among older items.
+    const std::unordered_set<TraceId> older = made_before();
+    std::unordered_set<TraceId> unclear;
     for (Place i = 0; i < left.size(); ++i) {
-      if (i >= held_ || (is_carried(i) && made.count(left[i])))
-        left_.emplace(left[i], i);
-      else if (is_carried(i))
-        unclear.insert(left[i]);
+      if (i < held_ && !is_carried(i)) continue;
+      const bool inside = i >= held_ || made.count(left[i]) || older.count(left[i]);
+      if (inside) left_.emplace(left[i], i);
+      if (!inside || !made.count(left[i])) unclear.insert(left[i]);
     }
     const size_t behind = plan_.rounds[last_] + exit_ + 1;
     bool fits = true;
     std::unordered_set<const TraceId*> covered;
     for (size_t i = behind; i < records_.size(); ++i)
-      each_call(records_[i], [&](CallRecord& call) { fits = fits && covers(call, covered); });
+      each_call(records_[i], [&](CallRecord& call) {
+        fits = fits && covers(call, covered);
+        for (const TraceArg& arg : call.args)
+          for (const TraceId& id : arg.list)
+            fits = fits && (arg.grown == kNoValue || covered.count(&id) || !unclear.count(id));
+      });
     const auto use = [&](TraceId id) {
       if (left_.count(id))
         wanted_.insert(id);
@@ -131,6 +152,15 @@ class Roller {
       }))(records_[i]);
     for (TraceId id : outputs_) use(id);
     return fits;
+  }
+
+  std::unordered_set<TraceId> made_before() {
+    std::unordered_set<TraceId> ids;
+    for (size_t i = 0; i < plan_.rounds[0]; ++i)
+      EachId(([&](TraceId& id, bool defines) {
+        if (defines) ids.insert(id);
+      }))(records_[i]);
+    return ids;
   }
 
   /// Lists that the loop appended to: their items of all rounds become one sequence.
