@@ -12,7 +12,7 @@ namespace {
 
 /// Ragged data comes in a few dozen sizes (lengths rounded to a bucket, a last batch); what comes in more is better
 /// padded by the program, and each instance holds an arena.
-constexpr size_t kMostInstances = 32;
+constexpr size_t kMostInstances = 64;
 /// Beyond this, arenas of instances that haven't run lately are given back.
 constexpr size_t kMostBytes = size_t{1} << 30;
 /// Building costs about as much as ten eager runs: from so many builds on, most runs must find their instance, or new

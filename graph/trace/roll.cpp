@@ -56,7 +56,7 @@ class Roller {
     rounds_.push_back(plan_.before);
     for (Place i = 0; i < held_; ++i) places_.emplace(plan_.before[i], i);
     for (size_t i = 0; i < length; ++i) {
-      if (!same_form(first(i), first(i))) return false;
+      if (!same_form(first(i), first(i)) || takes_growing(first(i))) return false;
       EachId(([&](TraceId& id, bool defines) {
         if (!defines || id == kNoValue) return;
         places_.emplace(id, rounds_[0].size());
@@ -89,6 +89,17 @@ class Roller {
       if (k + 1 < plan_.rounds.size() && plan_.rounds[k + 1] != plan_.rounds[k] + length) return false;
     }
     return false;
+  }
+
+  /// A list that is longer in each round makes another call of each.
+  bool takes_growing(TraceRecord& record) const {
+    bool takes = false;
+    each_call(record, [&](CallRecord& call) {
+      for (const TraceArg& arg : call.args)
+        for (const LoopPlan::Grown& grown : plan_.grown)
+          takes = takes || (arg.grown == grown.list && grown.before != grown.after);
+    });
+    return takes;
   }
 
   bool mentions(const std::unordered_set<TraceId>& ids) {

@@ -336,7 +336,7 @@ void Loops::settle() {
 
 // ---- the end ----
 
-bool Loops::roll(Watch& watch, std::vector<graph::TraceId>& outputs) {
+bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
   auto& rounds = watch.rounds;
   const auto again = [&](size_t k) { return rounds[k].marks == rounds[k + 1].marks && rounds[k + 1].stored_again; };
   int attempts = 0;
@@ -374,14 +374,26 @@ bool Loops::roll(Watch& watch, std::vector<graph::TraceId>& outputs) {
   return any;
 }
 
+/// What the program gets, and what it holds when later rounds of the loops around begin.
+std::vector<graph::TraceId> Loops::used_behind(const Watch& watch, std::vector<graph::TraceId> outputs) const {
+  for (const Watch& other : watches_) {
+    if (other.rounds.empty() || other.rounds.back().record < watch.rounds.front().record) continue;
+    for (const Round& round : other.rounds) {
+      if (round.record < watch.rounds.front().record) continue;
+      outputs.insert(outputs.end(), round.state.values.begin(), round.state.values.end());
+    }
+  }
+  return outputs;
+}
+
 /// Inner loops before those around them.
 void Loops::roll() {
-  std::vector<graph::TraceId> outputs = r_.trace().output_ids();
+  const std::vector<graph::TraceId> outputs = r_.trace().output_ids();
   spoiled_ = spoiled_ || watches_.size() > most_watches;
   while (!watches_.empty() && r_.alive()) {
     Watch watch = std::move(watches_.back());
     watches_.pop_back();
-    if (!spoiled_ && roll(watch, outputs)) continue;
+    if (!spoiled_ && !watch.rounds.empty() && roll(watch, used_behind(watch, outputs))) continue;
     for (Value& number : watch.relied_on) r_.pin(number);
     if (watch.rounds.size() > enough_rounds) r_.relaxation().fix_loop(watch.place);
   }

@@ -85,7 +85,8 @@ class Loops {
   void round(Watch& watch);
   void count_locals(ShadowFrame& frame, const Body& body);
   bool stored_again(const std::vector<Round>& rounds) const;
-  bool roll(Watch& watch, std::vector<graph::TraceId>& outputs);
+  bool roll(Watch& watch, const std::vector<graph::TraceId>& outputs);
+  std::vector<graph::TraceId> used_behind(const Watch& watch, std::vector<graph::TraceId> outputs) const;
   std::string place_of(const ShadowFrame& frame, int offset) const;
 
   Recording& r_;

@@ -365,6 +365,29 @@ def the_version_of_a_tensor():
     return f, lambda i: (ones(i, 3), count(i)), None
 
 
+@program(calls=14, captures=0)
+def a_list_taken_in_the_rounds_that_fill_it():
+    def f(x, n):
+        outs = [x]
+        for t in range(0, n, 2):
+            outs.append(x)
+            x = terra.stack(outs).sum(0) * 0.1
+        return x
+    return f, lambda i: (ones(i, 3), [3, 4, 3, 1, 7, 2, 9, 5, 12, 6][i % 10]), None
+
+
+@program(calls=14, captures=0)
+def an_inner_loop_whose_variable_is_kept():
+    def f(x, y, n):
+        k = 1
+        for t in range(0, n, 2):
+            for s in range(0, n, 2):
+                x, y = y, x * 0.5
+            k = s
+        return x, y, k
+    return f, lambda i: (ones(i, 3), ones(i + 1, 3), [1, 2, 6, 4, 7, 0, 3, 5, 9, 12][i % 10]), None
+
+
 @program(calls=14, captures=9, recordings=5)
 def a_loop_that_sets_the_next_ones_rounds():
     def f(x, n):
