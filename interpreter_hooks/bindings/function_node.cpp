@@ -1,6 +1,7 @@
 // Nodes of the tape whose gradient is a Python function: what terra.autograd.Function is made of.
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/autograd/autograd.h"
@@ -118,9 +119,35 @@ Object with_history(PyObject*, PyObject* args) {
   return result;
 }
 
+/// _leaves_of(tensors): the leaves that gradients of the tensors reach, each once, in the order in which the tape leads
+/// to them.
+Object leaves_of(PyObject*, PyObject* tensors) {
+  if (!PyList_Check(tensors)) raise(PyExc_TypeError, "_leaves_of() takes a list of tensors");
+  std::vector<autograd::Node*> open;
+  std::unordered_set<autograd::Node*> seen;
+  const auto meet = [&](autograd::Node* node) {
+    if (node && seen.insert(node).second) open.push_back(node);
+  };
+  for (PyObject* tensor : list_items(tensors)) {
+    if (tensor_of(tensor).requires_grad()) meet(autograd::gradient_edge(tensor_of(tensor)).node.get());
+  }
+  Object leaves = owned(PyList_New(0));
+  while (!open.empty()) {
+    autograd::Node* node = open.back();
+    open.pop_back();
+    if (const auto* leaf = dynamic_cast<autograd::AccumulateGrad*>(node)) {
+      const Object variable = Object::steal(wrap(leaf->variable()));
+      succeeded(PyList_Append(leaves.get(), variable.get()));
+    }
+    for (auto edge = node->edges.rbegin(); edge != node->edges.rend(); ++edge) meet(edge->node.get());
+  }
+  return leaves;
+}
+
 }  // namespace
 
 PyMethodDef function_node_functions[] = {{"_function_node", method<function_node>(), METH_VARARGS, nullptr},
+                                         {"_leaves_of", method<leaves_of>(), METH_O, nullptr},
                                          {"_with_history", method<with_history>(), METH_VARARGS, nullptr},
                                          {}};
 

@@ -104,6 +104,20 @@ Object clone_state(PyObject* self, PyObject*) {
   copy->set_state(generator_of(self)->state());
   return make(std::move(copy));
 }
+/// Whether both would draw the same numbers.
+Object is_at(PyObject* self, PyObject* other) {
+  if (!is_generator(other)) raise(PyExc_TypeError, "expected a Generator, but got %s", Py_TYPE(other)->tp_name);
+  const RandomState &a = generator_of(self)->state(), &b = generator_of(other)->state();
+  const bool same = a.seed == b.seed && a.left == b.left && a.next == b.next &&
+                    a.has_cached_normal == b.has_cached_normal && !std::memcmp(a.words, b.words, sizeof a.words);
+  return owned(PyBool_FromLong(same));
+}
+Object go_to(PyObject* self, PyObject* other) {
+  observe("Generator.set_state()");
+  if (!is_generator(other)) raise(PyExc_TypeError, "expected a Generator, but got %s", Py_TYPE(other)->tp_name);
+  generator_of(self)->set_state(generator_of(other)->state());
+  return Object::share(Py_None);
+}
 Object device(PyObject*, void*) { return Object::share(cpu_device()); }
 
 PyMethodDef methods[] = {{"manual_seed", method<manual_seed>(), METH_O, "Starts the stream of a seed."},
@@ -112,6 +126,8 @@ PyMethodDef methods[] = {{"manual_seed", method<manual_seed>(), METH_O, "Starts 
                          {"get_state", method<get_state>(), METH_NOARGS, "The state as a tensor of bytes."},
                          {"set_state", method<set_state>(), METH_O, "Puts a state back."},
                          {"clone_state", method<clone_state>(), METH_NOARGS, "Another generator in the same state."},
+                         {"_is_at", method<is_at>(), METH_O, "Whether another generator is in the same state."},
+                         {"_go_to", method<go_to>(), METH_O, "Takes over the state of another generator."},
                          {}};
 PyGetSetDef getters[] = {{"device", entry<device>, nullptr, "Always the CPU.", nullptr}, {}};
 

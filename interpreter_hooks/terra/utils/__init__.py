@@ -1,13 +1,13 @@
-"""Helpers that are not tensors: data loading, hooks."""
+"""Helpers that are not tensors: data loading, checkpoints, hooks."""
 
 from . import hooks
 
-__all__ = ["hooks", "data"]
+__all__ = ["checkpoint", "data", "hooks"]
 
 
 def __getattr__(name):
-    if name == "data":
+    if name in ("checkpoint", "data"):
         import importlib
 
-        return importlib.import_module(".data", __name__)
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ...autograd.function import Function
+
 
 class Seen:
     """Gradients of one call of one module, as they arrive."""
@@ -26,8 +28,6 @@ def _map_tensors(value, function):
 def _through_identity(value, on_gradients):
     """`value` with its tensors replaced by views of themselves; on_gradients gets the tuple of their gradients in
     backward and gives the tuple to go on with."""
-    from ...autograd import Function
-
     tensors = []
     _map_tensors(value, lambda t: tensors.append(t) or t)
     if not tensors or not C.is_grad_enabled():

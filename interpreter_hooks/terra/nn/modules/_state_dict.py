@@ -8,7 +8,7 @@ import _terra_C as C
 EXTRA_STATE = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What load_state_dict(strict=False) found on one side only."""
 
     __slots__ = ()
@@ -158,7 +158,7 @@ class StateDict:
                 if child is not None:
                     child_prefix = prefix + name + "."
                     load(child, {k: v for k, v in entries.items() if k.startswith(child_prefix)}, child_prefix)
-            incompatible = IncompatibleKeys(missing_keys, unexpected_keys)
+            incompatible = _IncompatibleKeys(missing_keys, unexpected_keys)
             for hook in module._hooks("_load_state_dict_post_hooks"):
                 hook(module, incompatible)
 
@@ -172,4 +172,4 @@ class StateDict:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(error_msgs)
             )
-        return IncompatibleKeys(missing_keys, unexpected_keys)
+        return _IncompatibleKeys(missing_keys, unexpected_keys)

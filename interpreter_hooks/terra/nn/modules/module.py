@@ -14,7 +14,7 @@ from ._hooks import (
     register_module_full_backward_pre_hook,
 )
 from ._registration import Registration
-from ._state_dict import IncompatibleKeys, StateDict
+from ._state_dict import StateDict, _IncompatibleKeys
 from ._traversal import Traversal
 
 __all__ = [
@@ -24,8 +24,6 @@ __all__ = [
     "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
 ]
-
-_IncompatibleKeys = IncompatibleKeys
 
 
 class Module(C.ModuleBase, Registration, Traversal, StateDict, Conversion, Hooks):
