@@ -2,11 +2,18 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/eager/kernel_call.h"
+#include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/registry.h"
 
 namespace terra::eager {
+
+uint64_t& value_dependent_calls() {
+  static thread_local uint64_t calls = 0;
+  return calls;
+}
+
 namespace {
 
 bool same_view(const TensorImpl& a, const TensorImpl& b) {
@@ -34,7 +41,10 @@ class EagerEmitter final : public Emitter {
   void emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
             std::vector<Tensor>& results) override {
     require_real(op, args);
-    if (op.is(kHost)) return op.host(args, results);
+    if (op.is(kHost)) {
+      if (!op.shape && !op.is(kRandom)) ++value_dependent_calls();
+      return op.host(args, results);
+    }
     if (op.is(kView)) {
       const TensorImpl& base = *args[0].impl();
       for (const ResultMeta& m : metas)

@@ -22,6 +22,11 @@ Ref<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(void*), voi
   return Ref<Storage>(s);
 }
 
+Ref<Storage> Storage::apart(const Ref<Storage>& original) {
+  const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
+  return wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release());
+}
+
 void Storage::destroy(Storage* s) {
   if (s->release_)
     s->release_(s->context_);

@@ -16,6 +16,8 @@ class Storage final : public Counted {
   static Ref<Storage> allocate(size_t bytes);
   /// Bytes that somebody else owns: `release(context)` is called when the last view goes.
   static Ref<Storage> wrap(void* data, size_t bytes, void (*release)(void*), void* context);
+  /// The bytes of another storage, which it keeps alive, with a version of its own: what x.data views.
+  static Ref<Storage> apart(const Ref<Storage>& original);
   static void destroy(Storage* storage);
 
   void* data() const { return data_; }

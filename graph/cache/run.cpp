@@ -119,6 +119,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
         break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
+    if (s.apart) storage = Storage::apart(storage);
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);

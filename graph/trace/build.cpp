@@ -137,8 +137,7 @@ class Builder {
     const TraceInput& in = inputs_[i];
     const auto slot = static_cast<int32_t>(program_.inputs.size());
     const ValueId id = program_.graph.add_input(ValueMeta::tensor(in.meta.dtype, in.meta.sizes), in.name);
-    program_.inputs.push_back(
-        {InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides, !in.exact_offset});
+    program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides, !in.exact_offset});
     const Tensor t = emitter_.whole(id, in.strides, in.offset, slot);
     t->wrapped_number = in.meta.wrapped;
     slot_storage_[slot] = GraphEmitter::symbol_of(*t)->storage;
@@ -248,8 +247,9 @@ class Builder {
       const auto [place, first] = fresh_.try_emplace(key, 0);
       if (first) place->second = add_output(symbol->storage ? symbol->storage->value : emitter_.value_of(*t));
       spec.index = place->second;
-      if (symbol->storage) spec.versions = symbol->storage->version;
+      if (symbol->storage) spec.versions = symbol->storage->counted();
     }
+    spec.apart = symbol && symbol->uncounted;
     const bool has_history = autograd::history(t).node.get() != nullptr;
     if (const autograd::Meta* meta = autograd::find_meta(t)) {
       spec.retains_grad = meta->retained != nullptr;
@@ -323,7 +323,7 @@ class Builder {
     for (const auto& [slot, storage] : slot_storage_) {
       if (storage->version == 0) continue;
       const uint32_t output = add_output(storage->value);
-      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->version});
+      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->counted()});
     }
   }
 

@@ -39,6 +39,7 @@ std::unique_ptr<Symbol> TensorSymbol::clone() const {
   auto copy = std::make_unique<TensorSymbol>(storage, view);
   copy->value = value;
   copy->value_version = value_version;
+  copy->uncounted = uncounted;
   return copy;
 }
 
@@ -97,6 +98,13 @@ Tensor GraphEmitter::strided(const Tensor& base, const TensorMeta& meta, const D
   t->strides = strides;
   t->offset = offset;
   return t;
+}
+
+Tensor GraphEmitter::uncounted(const Tensor& tensor) {
+  Tensor data = tensor.alias();
+  data->strides = tensor.strides();
+  if (data->is_symbolic()) symbol(*data).uncounted = true;
+  return data;
 }
 
 Tensor GraphEmitter::number(ValueId scalar) {
@@ -242,6 +250,7 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
     view = std::move(step);
   }
   auto made = std::make_unique<TensorSymbol>(storage, view);
+  made->uncounted = base.is_symbolic() && symbol(base).uncounted;
   Tensor t = Tensor::symbolic(meta, std::move(made));
   t->strides = meta.strides;
   t->offset = meta.offset;
@@ -318,6 +327,7 @@ void GraphEmitter::write(const Tensor& target, ValueId value) {
   }
   s.storage->value = whole_value;
   ++s.storage->version;
+  if (s.uncounted) ++s.storage->uncounted;
   s.value = value;
   s.value_version = s.storage->version;
 }

@@ -13,10 +13,13 @@ namespace terra::graph {
 /// tensor that was made with it.
 struct SymbolicStorage {
   ValueId value = kNoId;
-  uint32_t version = 0;
+  uint32_t version = 0;    ///< number of writes
+  uint32_t uncounted = 0;  ///< of them, those through x.data, which leave the versions of other tensors as they are
   int32_t input = -1;     ///< graph input whose storage this is
   int32_t constant = -1;  ///< constant whose storage this is; never written
   uint32_t views = 0;     ///< symbols of it that are alive
+
+  uint32_t counted() const { return version - uncounted; }
 };
 
 /// How a symbolic view is derived from its parent.
@@ -34,7 +37,10 @@ struct TensorSymbol final : Symbol {
   ~TensorSymbol() override;
 
   std::unique_ptr<Symbol> clone() const override;
-  uint32_t version() const override { return storage ? storage->version : 0; }
+  uint32_t version() const override {
+    if (!storage) return 0;
+    return uncounted ? storage->uncounted : storage->counted();
+  }
   bool is_sole() const override { return !storage || storage->views == 1; }
 
   std::shared_ptr<SymbolicStorage> storage;
@@ -42,6 +48,7 @@ struct TensorSymbol final : Symbol {
   ValueId scalar = kNoId;                    ///< a host scalar instead
   ValueId value = kNoId;                     ///< of the view (or the scalar as a tensor), true at `value_version`
   uint32_t value_version = 0;
+  bool uncounted = false;  ///< made by x.data, or a view of such a tensor
 };
 
 /// Builds one graph. Tensors that it made must not outlive it in use; they may be destroyed later.
@@ -59,6 +66,8 @@ class GraphEmitter final : public Emitter {
   /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the
   /// value.
   Tensor strided(const Tensor& base, const TensorMeta& meta, const Dims& strides, int64_t offset, int64_t relative);
+  /// What x.data gives; of a real tensor another view of the constant.
+  static Tensor uncounted(const Tensor& tensor);
   /// A host scalar as a 0-d tensor that promotes as Python numbers do.
   Tensor number(ValueId scalar);
 

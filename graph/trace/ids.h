@@ -38,6 +38,7 @@ class EachId {
   void operator()(FunctionRecord& r) { uses(r.inputs), uses(r.outputs); }
   void operator()(HistoryRecord& r) { use(r.tensor), define(r.result); }
   void operator()(HookRecord& r) { use(r.tensor); }
+  void operator()(DataRecord& r) { use(r.tensor), define(r.result); }
   void operator()(RetainGradRecord& r) { use(r.tensor); }
   void operator()(SizeRecord& r) { use(r.tensor), define(r.result); }
   void operator()(NumberRecord& r) { use(r.a.id), use(r.b.id), define(r.result); }

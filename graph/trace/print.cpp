@@ -82,6 +82,9 @@ struct RecordText {
   std::string operator()(const HookRecord& r) const {
     return fmt::format("{}.register_hook(#{})", number(r.tensor), r.callback);
   }
+  std::string operator()(const DataRecord& r) const {
+    return fmt::format("{} = {}.data", number(r.result), number(r.tensor));
+  }
   std::string operator()(const RetainGradRecord& r) const { return fmt::format("{}.retain_grad()", number(r.tensor)); }
   std::string operator()(const SizeRecord& r) const {
     if (r.dim == SizeRecord::kElements) return fmt::format("{} = {}.numel()", number(r.result), number(r.tensor));

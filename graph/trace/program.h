@@ -43,6 +43,7 @@ struct TensorSpec {
   int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
   bool retains_grad = false;        ///< a computed one that keeps its gradient
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside
+  bool apart = false;               ///< what x.data gave: its writes are not counted by the version of the storage
   bool spent = false;               ///< its backward has run inside: it has a history, but no second backward
   std::string grad_fn;              ///< of spent and differentiable ones: the name of the op's own node
 };

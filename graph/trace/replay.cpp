@@ -8,6 +8,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "graph/trace/emitter.h"
 #include "graph/trace/numbers.h"
 
 namespace terra::graph {
@@ -355,6 +356,7 @@ void Replay::apply(const HookRecord& r) {
   });
 }
 
+void Replay::apply(const DataRecord& r) { set(r.result, GraphEmitter::uncounted(tensor(r.tensor))); }
 void Replay::apply(const RetainGradRecord& r) { autograd::retain_grad(tensor(r.tensor)); }
 
 }  // namespace terra::graph

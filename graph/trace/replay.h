@@ -66,6 +66,7 @@ class Replay {
   void apply(const FunctionRecord& r);
   void apply(const HistoryRecord& r);
   void apply(const HookRecord& r);
+  void apply(const DataRecord& r);
   void apply(const RetainGradRecord& r);
   void apply(const SizeRecord& r);
   void apply(const NumberRecord& r);

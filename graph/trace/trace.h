@@ -157,6 +157,12 @@ struct HookRecord {
   TraceId tensor = kNoValue;
   uint32_t callback = 0;
 };
+/// tensor.data: `result` is the same memory without history. Writes through it are not counted by the version that the
+/// tape checks.
+struct DataRecord {
+  TraceId tensor = kNoValue;
+  TraceId result = kNoValue;
+};
 struct RetainGradRecord {
   TraceId tensor = kNoValue;
 };
@@ -202,8 +208,8 @@ struct LoopRecord {
 
 struct TraceRecord {
   std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
-               GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, RetainGradRecord, SizeRecord,
-               NumberRecord, FactRecord, LoopRecord>
+               GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, DataRecord,
+               RetainGradRecord, SizeRecord, NumberRecord, FactRecord, LoopRecord>
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;

@@ -95,23 +95,22 @@ Object is_view(PyObject* self, PyObject*) {
   return told(self, "_is_view", boolean(meta && meta->base.defined()));
 }
 
-/// x.data: the same memory without history, as a storage of its own that keeps the other alive: writes through it are
-/// not counted by the version that the tape checks.
+/// x.data: the same memory without history. Writes through it are not counted by the version that the tape checks.
 Object get_data(PyObject* self, void*) {
-  opaque(self, "data");
   const TensorImpl& t = *impl_of(self);
   ensure(!t.is_symbolic(), "data of a tensor without storage");
-  const auto release = [](void* original) { Ref<Storage>::adopt(static_cast<Storage*>(original)); };
-  Ref<Storage> storage =
-      Storage::wrap(t.storage->data(), t.storage->bytes(), release, Ref<Storage>(t.storage).release());
-  return Object::steal(wrap(Tensor::view_of(std::move(storage), t.dtype, t.sizes, t.strides, t.offset)));
+  Object data = Object::steal(wrap(Tensor::view_of(Storage::apart(t.storage), t.dtype, t.sizes, t.strides, t.offset)));
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_data(self, data.get());
+  return data;
 }
 
 /// x.data = y: x becomes another view of y's memory, and keeps its identity, history and gradient.
 int set_data(PyObject* self, PyObject* value, void*) {
   if (!value || !is_tensor(value))
     raise(PyExc_TypeError, "Variable data has to be a tensor, but got %s", value ? Py_TYPE(value)->tp_name : "nothing");
-  opaque(self, "data =");
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_data_write(self, value);
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
   check(!to.requires_grad || is_floating(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));

@@ -62,6 +62,9 @@ class OpObserver {
   /// first.
   virtual void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) = 0;
   virtual void on_retain_grad(PyObject* tensor) = 0;
+  /// tensor.data was read; is about to be assigned.
+  virtual void on_data(PyObject* tensor, PyObject* data) = 0;
+  virtual void on_data_write(PyObject* tensor, PyObject* data) = 0;
   /// A pass over the tape is about to call Python, for a node of the program's own (then `node` is its object) or for
   /// the hooks of a tensor, with these gradients (None: none arrived); and has called it, with these results.
   virtual void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) = 0;

@@ -25,6 +25,16 @@ int terra_code_handler(PyCodeObject* code, int offset, int* depth, int* lasti);
 /* The frame inside a generator or coroutine object. */
 TerraFrame* terra_generator_frame(PyObject* generator);
 
+/* True for a generator that has not run its first instruction: what it was called with is in its frame. */
+int terra_generator_is_unstarted(PyObject* generator);
+
+/* What an iterator of a list or tuple walks over (borrowed), where it has yielded nothing yet; else NULL. */
+PyObject* terra_iterator_start(PyObject* iterator);
+/* True when such an iterator has run dry: it has let go of what it walked over. */
+int terra_iterator_is_spent(PyObject* iterator);
+/* True for an iterator of a range that has yielded nothing yet: `numbers` receives start, step and length. */
+int terra_range_start(PyObject* iterator, long numbers[3]);
+
 /* The attribute in the instance itself (its dict or inline values), borrowed, or NULL. `name` must be interned. Never
  * runs Python code and never turns inline values into a dict. Objects without an instance dict have no attributes. */
 PyObject* terra_instance_attribute(PyObject* object, PyObject* name);

@@ -56,6 +56,46 @@ TerraFrame* terra_generator_frame(PyObject* generator) {
   return (TerraFrame*)((PyGenObject*)generator)->gi_iframe;
 }
 
+int terra_generator_is_unstarted(PyObject* generator) {
+  return PyGen_CheckExact(generator) && ((PyGenObject*)generator)->gi_frame_state == FRAME_CREATED;
+}
+
+/* Objects/listobject.c, Objects/tupleobject.c */
+typedef struct {
+  PyObject_HEAD;
+  Py_ssize_t index;
+  PyObject* sequence; /* NULL when it has run dry */
+} SequenceIterator;
+
+static int walks_a_sequence(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
+}
+
+PyObject* terra_iterator_start(PyObject* iterator) {
+  if (!walks_a_sequence(iterator)) return NULL;
+  SequenceIterator* walk = (SequenceIterator*)iterator;
+  return walk->index == 0 ? walk->sequence : NULL;
+}
+
+int terra_iterator_is_spent(PyObject* iterator) {
+  return walks_a_sequence(iterator) && !((SequenceIterator*)iterator)->sequence;
+}
+
+/* Objects/rangeobject.c */
+typedef struct {
+  PyObject_HEAD;
+  long index, start, step, length;
+} RangeIterator;
+
+int terra_range_start(PyObject* iterator, long numbers[3]) {
+  if (Py_TYPE(iterator) != &PyRangeIter_Type) return 0;
+  RangeIterator* walk = (RangeIterator*)iterator;
+  numbers[0] = walk->start;
+  numbers[1] = walk->step;
+  numbers[2] = walk->length;
+  return walk->index == 0;
+}
+
 /* Two words in front of an object with a managed dict: the inline values, and the dict that replaces them. */
 static PyDictValues* inline_values(PyObject* object) { return ((PyDictValues**)object)[-4]; }
 static PyObject* managed_dict(PyObject* object) { return ((PyObject**)object)[-3]; }

@@ -4,6 +4,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/generator_object.h"
 #include "interpreter_hooks/bindings/grad_mode.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/module_type.h"
@@ -103,6 +104,7 @@ bool is_engine_constant(PyObject* object) {
 bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
 bool is_size(PyObject* object) { return Py_TYPE(object) == hooks::size_type; }
 PyObject* new_size(size_t length) { return hooks::size_type->tp_alloc(hooks::size_type, static_cast<Py_ssize_t>(length)); }
+bool is_generator(PyObject* object) { return hooks::is_generator(object); }
 bool is_op_function(PyObject* object) { return hooks::is_op_function(object); }
 
 bool is_grad_mode_type(PyObject* type) {

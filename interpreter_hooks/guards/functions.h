@@ -45,6 +45,11 @@ TERRA_KIND_FUNCTIONS(distinct)
 TERRA_KIND_FUNCTIONS(all_distinct)
 TERRA_KIND_FUNCTIONS(truth)
 TERRA_KIND_FUNCTIONS(no_hooks)
+// generators.cpp
+TERRA_KIND_FUNCTIONS(generator_part)
+TERRA_KIND_FUNCTIONS(iterator_base)
+TERRA_KIND_FUNCTIONS(unstarted)
+TERRA_KIND_FUNCTIONS(range_start)
 // tensors.cpp
 TERRA_KIND_FUNCTIONS(tensor)
 TERRA_KIND_FUNCTIONS(gradient)

@@ -9,58 +9,63 @@ namespace terra::capture {
 
 enum class Op : uint8_t {
   // Reads: dst = something reachable from a (borrowed).
-  Argument,       // [index]          argument slot of the frame
-  Function,       //                  the function that was called
-  Closure,        // a [index]        cell of a function's closure
-  Cell,           // a                contents of a cell
-  Item,           // a [index]        item of a list, tuple or deque
-  Key,            // a [key]          value in a dict
-  Attribute,      // a [name]         attribute in the instance itself
-  Slot,           // a [offset]       __slots__ member
-  ClassAttribute, // [type, name]     found by the class look-up
-  InstanceDict,   // a                __dict__ of an instance
-  MethodPart,     // a [0 or 1]       __func__ or __self__ of a bound method
-  PartialPart,    // a [0, 1 or 2]    func, args, keywords of a functools.partial
-  ModulePart,     // a [part]         one of the four dicts of a terra.nn.Module
-  KeyOf,          // a b              value in a dict whose keys are objects
-  ItemOf,         // a b              item of a list or tuple at an index that is an int of the run
-  KeyAt,          // a [index]        key of a dict, element of a set: by its place in the order of iteration
-  Gradient,       // a                .grad of a tensor (a new reference)
-  Version,        // a                of a tensor's memory (a new reference)
-  SizeOf,         // a [dimension]    size of a tensor, or all_elements (a new reference)
+  Argument,        // [index]          argument slot of the frame
+  Function,        //                  the function that was called
+  Closure,         // a [index]        cell of a function's closure
+  Cell,            // a                contents of a cell
+  Item,            // a [index]        item of a list, tuple or deque
+  Key,             // a [key]          value in a dict
+  Attribute,       // a [name]         attribute in the instance itself
+  Slot,            // a [offset]       __slots__ member
+  ClassAttribute,  // [type, name]     found by the class look-up
+  InstanceDict,    // a                __dict__ of an instance
+  MethodPart,      // a [0 or 1]       __func__ or __self__ of a bound method
+  PartialPart,     // a [0, 1 or 2]    func, args, keywords of a functools.partial
+  ModulePart,      // a [part]         one of the four dicts of a terra.nn.Module
+  KeyOf,           // a b              value in a dict whose keys are objects
+  ItemOf,          // a b              item of a list or tuple at an index that is an int of the run
+  KeyAt,           // a [index]        key of a dict, element of a set: by its place in the order of iteration
+  GeneratorPart,   // a [slot + 1 or 0] slot of localsplus of a generator that has not started; 0: its function
+  IteratorBase,    // a                what an iterator of a list or tuple walks over that has yielded nothing
+  Gradient,        // a                .grad of a tensor (a new reference)
+  Version,         // a                of a tensor's memory (a new reference)
+  SizeOf,          // a [dimension]    size of a tensor, or all_elements (a new reference)
   // Guards.
-  Is,             // a [object]
-  Equal,          // a [value]        same type and value
-  Pinned,         // a [value]        the same of a number that is an input, where only a constant will do
-  Type,           // a [type]
-  Class,          // [ClassFacts]     what was looked up on a class is still so
-  Length,         // a [n]            list, tuple, deque
-  MaxLength,      // a [n]            a deque's maxlen, -1 for None
-  Keys,           // a [tuple, slots] exactly these keys in this order; of a set also the size of its table
-  Size,           // a [n]            number of keys of a dict, of elements of a set
-  Contains,       // a b [0 or 1]     whether a dict or set has a key that is compared by identity or value
-  NoKey,          // a [key]
-  NoAttribute,    // a [name]         the instance itself has no such attribute
-  Code,           // a [code, globals, defaults, kwdefaults]
-  Globals,        // a [dict]         of a function
-  Same,           // a b
-  Distinct,       // a b
-  AllDistinct,    // [registers]      pairwise
-  Truth,          // a [0 or 1]       of a number made by host arithmetic
-  Tensor,         // a [TensorFacts]
-  Offset,         // a [n]            where a tensor begins in its storage
-  NoGradient,     // a                .grad is None
-  SameStorage,    // a b
-  Apart,          // [registers]      memory of tensors does not overlap
-  NoHooks,        // a                calling the module is calling its forward
-  Mode,           // [word]           gradient mode and other engine-wide switches
+  Is,           // a [object]
+  Equal,        // a [value]        same type and value
+  Pinned,       // a [value]        the same of a number that is an input, where only a constant will do
+  Type,         // a [type]
+  Class,        // [ClassFacts]     what was looked up on a class is still so
+  Length,       // a [n]            list, tuple, deque
+  MaxLength,    // a [n]            a deque's maxlen, -1 for None
+  Keys,         // a [tuple, slots] exactly these keys in this order; of a set also the size of its table
+  Size,         // a [n]            number of keys of a dict, of elements of a set
+  Contains,     // a b [0 or 1]     whether a dict or set has a key that is compared by identity or value
+  NoKey,        // a [key]
+  NoAttribute,  // a [name]         the instance itself has no such attribute
+  Code,         // a [code, globals, defaults, kwdefaults]
+  Globals,      // a [dict]         of a function
+  Same,         // a b
+  Distinct,     // a b
+  AllDistinct,  // [registers]      pairwise
+  Truth,        // a [0 or 1]       of a number made by host arithmetic
+  Tensor,       // a [TensorFacts]
+  Offset,       // a [n]            where a tensor begins in its storage
+  NoGradient,   // a                .grad is None
+  SameStorage,  // a b
+  Apart,        // [registers]      memory of tensors does not overlap
+  Unstarted,    // a [code]         a generator that has not started
+  RangeStart,   // a [start, step, length]  an iterator of a range that has yielded nothing
+  NoHooks,      // a                calling the module is calling its forward
+  Mode,         // [word]           gradient mode and other engine-wide switches
   // Host arithmetic: dst = new reference.
-  Binary,         // a b [NB_ code]
-  Compare,        // a b [Py_EQ...]
-  Unary,          // a [UnaryCode]
-  Call,           // [callable, registers] a C callable from the table of pure ones
-  Format,         // a b [conversion]
-  Draw,           // a [method]       the next number of a random.Random; taken back when the run is not committed
+  Binary,   // a b [NB_ code]
+  Compare,  // a b [Py_EQ...]
+  Unary,    // a [UnaryCode]
+  Call,     // [callable, registers] a C callable from the table of pure ones
+  Format,   // a b [conversion]
+  Draw,     // a b [method]     the next number (b: of so many bits) of a random.Random; taken back when the run is not
+            // committed
   Count_
 };
 

@@ -55,7 +55,8 @@ void RandomStates::restore() {
 bool draw_holds(Word* at, Run& run) {
   PyObject* generator = a_of(at, run);
   run.random.save(generator);
-  PyObject* number = PyObject_Vectorcall(object_word(at[1]), &generator, 1, nullptr);
+  PyObject* const arguments[] = {generator, head(at).b == no_register ? nullptr : b_of(at, run)};
+  PyObject* number = PyObject_Vectorcall(object_word(at[1]), arguments, arguments[1] ? 2 : 1, nullptr);
   if (!number) PyErr_Clear();
   run.registers[head(at).dst] = number;
   return number != nullptr;

@@ -79,6 +79,8 @@ bool is_size(PyObject* object);
 /// A terra.Size of that length, its items still to be set: new reference, or null.
 PyObject* new_size(size_t length);
 bool is_op_function(PyObject* object);
+/// A terra.Generator.
+bool is_generator(PyObject* object);
 /// no_grad and its kin, and functions that they decorated.
 bool is_grad_mode_type(PyObject* type);
 bool is_grad_mode_function(PyObject* object);

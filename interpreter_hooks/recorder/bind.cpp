@@ -2,6 +2,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/rules.h"
 
@@ -33,6 +34,13 @@ bool hands_result_through(const Pending& pending) {
     case FOR_ITER: return true;
     default: return false;
   }
+}
+
+/// next(g), g.send(x): what a generator yields is the result.
+bool resumes_generator(const Pending& pending) {
+  static const std::set<std::string> names = {"next", "__next__", "send", "throw"};
+  const CallModel* model = pending.call.kind == CallSite::Model ? pending.call.model : nullptr;
+  return pending.opcode == CALL && model && model->name && names.count(model->name);
 }
 
 /// The frame is that of __new__ or __init__, as the class has them.
@@ -111,7 +119,10 @@ void Recording::leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kin
   if (!frame->generator) return;
   if (frame->generator_object) {
     frame->ended = frame->ended || !result;
-    if (frame->ended) hold(frame->generator_object);
+    if (frame->ended) {
+      hold(frame->generator_object);
+      generator_ended(frame->generator_object);
+    }
   } else if (result && !terra_frame_is_borrowed(frame->frame) && PyGen_CheckExact(result)) {
     made_generator(frame, result);
   }
@@ -133,7 +144,7 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
     pending.used_returns = true;
     return;
   }
-  if (!hands_result_through(pending)) pin_deep(value);
+  if (!hands_result_through(pending) && !(frame.generator && resumes_generator(pending))) pin_deep(value);
   pending.returns.push_back(value);
 }
 
@@ -245,7 +256,8 @@ Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
   }
   if (is_atom(object)) return Value::fact(hold(object));
   if (Value value = by_identity(object); value.known()) return value;
-  if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object)) {
+  if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object) ||
+      is_op_function(object)) {
     return Value::fact(hold(object));
   }
   if (PyTuple_CheckExact(object)) {

@@ -65,6 +65,14 @@ PyObject* wrapped_slot(PyObject* wrapper) {
   return slot;
 }
 
+/// super().__call__ of a module whose class overrides it.
+bool is_module_call(PyObject* callee) {
+  if (Py_TYPE(callee) != &PyWrapperDescr_Type) return false;
+  auto* descriptor = reinterpret_cast<PyDescrObject*>(callee);
+  return !std::strcmp(descriptor->d_type->tp_name, "terra.nn.ModuleBase") &&
+         !PyUnicode_CompareWithASCIIString(descriptor->d_name, "__call__");
+}
+
 }  // namespace
 
 PartialParts Recording::partial_parts(const Value& partial) {
@@ -146,6 +154,26 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       insert_receiver(by_identity(self).known() ? by_identity(self) : Value::fact(self));
     }
   }
+  /// What calling a module is when its class leaves that to the engine: its forward, or the frame that runs its hooks.
+  auto call_forward = [&](Value module) {
+    static PyObject* call_with_hooks = interned("_call_with_hooks");
+    PyTypeObject* type = Py_TYPE(module.object);
+    site.packed = module_has_hooks(module.object);  // the hooks are read by the frame that runs them
+    if (site.packed) {
+      look_up(type, call_with_hooks);
+    } else if (shadow(module).outside && !shadow(module).plain_call) {
+      shadow(module).plain_call = true;
+      guard(Op::NoHooks, reg_of(shadow(module).self));
+    }
+    no_attribute(module, forward);
+    look_up(type, forward);
+  };
+  if (is_module_call(callee) && !site.positional.empty() && is_module(site.positional[0].object)) {
+    guard_type(site.positional[0].object);
+    call_forward(site.positional[0]);
+    site.kind = CallSite::Instance;
+    return;
+  }
   if (is_grad_mode_function(callee)) {  // @no_grad() def f: the mode changes are reported, the frame is f's
     site.kind = CallSite::Instance;
     return;
@@ -161,6 +189,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   }
   if ((site.model = model_of(callee))) {
     site.kind = CallSite::Model;
+    for (Value& value : site.positional) adopt(value);
     // Models look at their first argument; a call without any is going to raise.
     const bool bare = site.positional.empty() && !PyType_Check(callee);
     if (site.model->before && bare) return stop(Reason::UnmodelledCall, callable_name(callee) + " without arguments");
@@ -212,16 +241,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     if (own_call && PyFunction_Check(own_call)) {
       guard_function(Value::fact(own_call));
     } else {
-      static PyObject* call_with_hooks = interned("_call_with_hooks");
-      site.packed = module_has_hooks(callee);  // the hooks are read by the frame that runs them
-      if (site.packed) {
-        look_up(type, call_with_hooks);
-      } else if (shadow(callee_value).outside && !shadow(callee_value).plain_call) {
-        shadow(callee_value).plain_call = true;
-        guard(Op::NoHooks, reg_of(shadow(callee_value).self));
-      }
-      no_attribute(callee_value, forward);
-      look_up(type, forward);
+      call_forward(callee_value);
     }
     site.kind = CallSite::Instance;
     insert_receiver(callee_value);
@@ -261,6 +281,7 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       if (pending.extra.known() && pending.extra.object == result) return pending.extra;
       if (Value value = by_identity(result); value.known()) return value;
       if (result == Py_None) return Value::fact(result);
+      if (is_generator(result) && !find(result)) return fresh(result).self;  // a copy of a state, of use inside only
       if (!pending.reported && is_atom(result)) {  // a switch or a property of types, not of tensors
         for (Value& value : site.positional) pin_deep(value);
         return Value::fact(hold(result));

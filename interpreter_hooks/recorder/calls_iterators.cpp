@@ -47,12 +47,24 @@ Value value_of_real(Recording& r, PyObject* object) {
 
 namespace {
 
+/// The iterator that an enumerate or zip has taken from an operand: __reduce__ gives (type, (iterators...)). Held by
+/// the recording; null where there is none.
+PyObject* taken(Recording& r, PyObject* wrapper, Py_ssize_t place) {
+  PyObject* parts = PyObject_CallMethod(wrapper, "__reduce__", nullptr);
+  PyObject* below = parts ? PyTuple_GetItem(parts, 1) : nullptr;
+  PyObject* iterator = below && PyTuple_Check(below) ? PyTuple_GetItem(below, place) : nullptr;
+  PyErr_Clear();
+  if (iterator) r.hold(iterator);
+  Py_XDECREF(parts);
+  return iterator;
+}
+
 Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   for (auto* list : {&arguments(f), &f.pending.call.keyword_values}) {
     for (Value& value : *list) r.pin(value);
   }
-  Value child = r.iterate(in[0], nullptr);
+  Value child = r.iterate_below(f, in[0], taken(r, result, 0));
   Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
   r.set_children(result, {child});
   return made;
@@ -60,7 +72,9 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   if (!f.pending.call.keywords.empty()) r.stop(Reason::UnmodelledCall, "zip(strict=)");
   std::vector<Value> children;
-  for (Value& value : arguments(f)) children.push_back(r.iterate(value, nullptr));
+  for (size_t i = 0; i < arguments(f).size() && r.alive(); i++) {
+    children.push_back(r.iterate_below(f, arguments(f)[i], taken(r, result, static_cast<Py_ssize_t>(i))));
+  }
   Value made = r.make_iterator(result, Iterator::Zip, nullptr);
   r.set_children(result, std::move(children));
   return made;
@@ -93,6 +107,7 @@ Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
     r.stop(Reason::UnmodelledIteration, "iter with a sentinel");
     return {};
   }
+  if (is_tensor(arguments(f)[0].object)) return r.iterate_rows(arguments(f)[0], result);
   return r.iterate(arguments(f)[0], result);
 }
 /// Whether there was a next one follows from the iterator's shadow, which counts along.

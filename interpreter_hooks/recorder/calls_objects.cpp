@@ -39,6 +39,46 @@ void look_at_type(Recording& r, ShadowFrame& f) {
   if (in.size() > 1 && !r.read_deep(in[1])) r.stop(Reason::UnmodelledCall, "isinstance with unusual classes");
 }
 
+Value end_isinstance(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (f.pending.returns.empty()) return Value::fact(r.hold(result));
+  static PyObject* names[] = {PyUnicode_InternFromString("__instancecheck__"),
+                              PyUnicode_InternFromString("__subclasscheck__")};
+  f.pending.used_returns = true;  // they have been followed; that the metaclass has them is a fact
+  const auto guard_metaclass = [&](PyObject* type) {
+    for (PyObject* name : names) r.look_up(Py_TYPE(type), name);
+  };
+  PyObject* classes = arguments(f)[1].object;
+  if (!PyTuple_Check(classes)) guard_metaclass(classes);
+  for (Py_ssize_t i = 0; PyTuple_Check(classes) && i < PyTuple_GET_SIZE(classes); i++) {
+    guard_metaclass(PyTuple_GET_ITEM(classes, i));
+  }
+  return Value::fact(r.hold(result));
+}
+
+PyTypeObject* type_asked_for(const Value& value) {
+  return PyType_Check(value.object) ? reinterpret_cast<PyTypeObject*>(value.object) : Py_TYPE(value.object);
+}
+
+/// (class, instance or class): true for good, false until somebody registers a class.
+void begin_abc_check(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() != 2) return r.stop(Reason::UnmodelledCall, "_abc._abc_instancecheck");
+  r.pin(in[0]);
+  if (in[1].kind == Value::Dynamic && r.find(in[1].object)) r.guard_type(in[1].object);
+  if (is_changeable(type_asked_for(in[1]))) r.class_facts(type_asked_for(in[1])).strict = true;
+}
+Value end_abc_check(Recording& r, ShadowFrame& f, PyObject* result) {
+  f.pending.used_returns = true;
+  if (result != Py_True && is_changeable(type_asked_for(arguments(f)[1]))) {
+    static PyObject* get_token = PyObject_GetAttrString(PyImport_AddModule("_abc"), "get_cache_token");
+    PyObject* token = PyObject_CallNoArgs(get_token);
+    Value value = r.host(Op::Call, no_register, no_register, {word_of(r.file().keep(get_token))}, token, {});
+    Py_DECREF(token);
+    r.pin(value);
+  }
+  return Value::fact(result);
+}
+
 void begin_type(Recording& r, ShadowFrame& f) {
   if (arguments(f).size() != 1) return r.stop(Reason::UnmodelledCall, "type() with three arguments");
   look_at_type(r, f);
@@ -234,8 +274,10 @@ Value end_partial(Recording& r, ShadowFrame& f, PyObject* result) {
 constexpr CallModel models[] = {
     {"object", "__new__", begin_new, end_new},
     {"_functools", "partial", nullptr, end_partial},
-    {"builtins", "isinstance", look_at_type, fact_result},
-    {"builtins", "issubclass", look_at_type, fact_result},
+    {"builtins", "isinstance", look_at_type, end_isinstance},
+    {"_abc", "_abc_instancecheck", begin_abc_check, end_abc_check},
+    {"_abc", "_abc_subclasscheck", begin_abc_check, end_abc_check},
+    {"builtins", "issubclass", look_at_type, end_isinstance},
     {"builtins", "callable", look_at_type, fact_result},
     {"builtins", "type", begin_type, fact_result},
     {"builtins", "getattr", begin_getattr, end_getattr},

@@ -69,18 +69,25 @@ Value end_print(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 
 void begin_random(Recording& r, ShadowFrame& f) {
-  if (plain_arguments(r, f, 1, 1) && !random_state_is_known()) r.stop(Reason::UnmodelledCall, "random.random");
+  auto& in = arguments(f);
+  if (!plain_arguments(r, f, 1, 2)) return;
+  if (!random_state_is_known()) r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee));
+  if (in.size() > 1 && in[1].has_register() && r.late(in[1].reg)) r.pin(in[1]);
 }
+template <int method_number>
 Value end_random(Recording& r, ShadowFrame& f, PyObject* result) {
   static PyObject* type = PyObject_GetAttrString(PyImport_AddModule("_random"), "Random");
-  static PyObject* method = PyObject_GetAttrString(type, "random");
-  Register generator = r.reg_of(arguments(f)[0]);
-  return r.host(Op::Draw, generator, no_register, {word_of(r.file().keep(method))}, result, {});
+  static PyObject* method = PyObject_GetAttrString(type, method_number == 0 ? "random" : "getrandbits");
+  auto& in = arguments(f);
+  Register generator = r.reg_of(in[0]);
+  Register bits = in.size() > 1 ? r.reg_of(in[1]) : no_register;
+  return r.host(Op::Draw, generator, bits, {word_of(r.file().keep(method))}, result, {});
 }
 
 constexpr CallModel models[] = {
     {"builtins", "print", begin_print, end_print},
-    {"_random.Random", "random", begin_random, end_random},
+    {"_random.Random", "random", begin_random, end_random<0>},
+    {"_random.Random", "getrandbits", begin_random, end_random<1>},
 };
 
 }  // namespace

@@ -17,8 +17,7 @@ namespace {
 /// An exception that leaves the frame or an error of ours says nothing about the part of the frame before it.
 constexpr Reason whole_frame_reasons[] = {
     Reason::None,      Reason::FrameRaised,  Reason::NotEligible,  Reason::NoTensorWork,    Reason::TooLong,
-    Reason::OutOfStep, Reason::KeepsMissing, Reason::GraphRefused, Reason::OverwrittenFact, Reason::OtherThread,
-    Reason::Internal,
+    Reason::OutOfStep, Reason::KeepsMissing, Reason::GraphRefused, Reason::OverwrittenFact, Reason::Internal,
 };
 
 constexpr int deepest = 8;
@@ -67,7 +66,7 @@ bool Recording::can_leave(const Value& value, int depth) {
 /// The evaluator can be entered here, and everything alive can be rebuilt. CALL needs what PRECALL and KW_NAMES left in
 /// the evaluator's own variables.
 bool Recording::can_cut(const ShadowFrame& f) {
-  if (terra_thread_handled_exception(thread_) != cuts_.handled) return false;
+  if (terra_thread_handled_exception(thread_) != cuts_.handled || left_suspended()) return false;
   PyObject** real = terra_frame_localsplus(f.frame);
   for (size_t i = 0; i < f.locals.size(); i++) {
     const Value& value = f.locals[i];

@@ -196,6 +196,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
     return nullptr;
   }
   r_.materialising_ = true;
+  r_.move_iterators();
   coalesce();
   keep_apart();
   keep_keys_apart();

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <opcode.h>
 
@@ -69,6 +70,7 @@ bool Recording::suspended_in_try(PyObject* iterator) {
 }
 
 void Recording::check_generators() {
+  if (left_suspended()) return stop(Reason::GeneratorEscapes, "it is left suspended");
   for (auto& [frame, generator] : generators_) {
     if (!generator->resumed || generator->ended) continue;
     if (suspended_in_try(generator->generator_object)) {
@@ -126,6 +128,44 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
     return {};
   }
   return make_iterator(iterator, kind_for(object), object);
+}
+
+Value Recording::iterate_rows(Value& tensor, PyObject* iterator) {
+  PyObject* parts = PyObject_CallMethod(iterator, "__reduce__", nullptr);  // (iter, (tuple,), 0)
+  PyObject* arguments = parts ? PyTuple_GetItem(parts, 1) : nullptr;
+  PyObject* rows = arguments && PyTuple_Check(arguments) ? PyTuple_GetItem(arguments, 0) : nullptr;
+  PyErr_Clear();
+  if (!rows || !PyTuple_CheckExact(rows)) {
+    stop(Reason::UnmodelledIteration, "a tensor");
+    Py_XDECREF(parts);
+    return {};
+  }
+  trace_->fix_length(tensor.object);
+  std::vector<Value> items;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rows) && alive_; i++) {
+    items.push_back(by_identity(PyTuple_GET_ITEM(rows, i)));
+    if (!items.back().known()) stop(Reason::UnmodelledIteration, "a tensor");
+  }
+  make_sequence(rows, std::move(items));
+  Value made = make_iterator(iterator, Iterator::Sequence, rows);
+  Py_DECREF(parts);
+  return made;
+}
+
+Value Recording::iterate_below(ShadowFrame& f, Value& value, PyObject* iterator) {
+  PyObject* object = value.object;
+  Shadow* known = find(object);
+  if ((known && known->iterator) || is_sequence(object) || is_dict(object) || is_set(object))
+    return iterate(value, nullptr);
+  if (is_tensor(object)) return iterate_rows(value, iterator);
+  if (!is_changeable(Py_TYPE(object))) return iterate(value, nullptr);
+  static PyObject* name = PyUnicode_InternFromString("__iter__");
+  guard_type(object);
+  look_up(Py_TYPE(object), name);
+  f.pending.used_returns = true;
+  Shadow* made = find(iterator);
+  if (!made || !made->iterator) stop(Reason::UnmodelledIteration, Py_TYPE(object)->tp_name);
+  return made ? made->self : Value();
 }
 
 /// The class of the program's own has a __next__.
@@ -236,6 +276,24 @@ bool Recording::found_next(ShadowFrame& f, Value& value, PyObject* result, PyObj
   return false;
 }
 
+/// What an __iter__ in Python has given below the open instruction: an iterator over a container. Unknown where there
+/// is none. C code may have asked for the length as well.
+Value Recording::iterator_returned(ShadowFrame& f, Value& iterable) {
+  if (!is_changeable(Py_TYPE(iterable.object))) return {};
+  for (Value& value : f.pending.returns) {
+    Shadow* known = find(value.object);
+    if (!known || !known->iterator) continue;
+    if (known->iterator->kind == Iterator::Generator) return {};
+    static PyObject* name = PyUnicode_InternFromString("__iter__");
+    guard_type(iterable.object);
+    look_up(Py_TYPE(iterable.object), name);
+    class_facts(Py_TYPE(iterable.object)).strict = true;
+    for (Value& other : f.pending.returns) pin(other);
+    return known->self;
+  }
+  return {};
+}
+
 std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* produced) {
   std::vector<Value> all;
   PyObject* object = iterable.object;
@@ -245,10 +303,21 @@ std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* pr
   auto produced_item = [&](Py_ssize_t i) {
     return PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
   };
-  if (!iterator && !is_dict(object) && !is_set(object) && !PyRange_Check(object)) {
-    return drain_python(f, iterable, produced);
+  if (is_tensor(object)) {
+    trace_->fix_length(object);
+    for (Py_ssize_t i = 0; i < Py_SIZE(produced) && alive_; i++) {
+      all.push_back(by_identity(produced_item(i)));
+      if (!all.back().known()) stop(Reason::UnmodelledIteration, "a tensor");
+    }
+    return all;
   }
-  Value walked = iterator ? iterable : iterate(iterable, nullptr);
+  Value walked = iterable;
+  if (!iterator && !is_dict(object) && !is_set(object) && !PyRange_Check(object)) {
+    walked = iterator_returned(f, iterable);
+    if (!walked.known()) return drain_python(f, iterable, produced);
+  } else if (!iterator) {
+    walked = iterate(iterable, nullptr);
+  }
   for (Py_ssize_t i = 0; i < Py_SIZE(produced) && alive_; i++) {
     all.push_back(next(f, walked, produced_item(i)));
     if (alive_ && !all.back().known()) stop(Reason::UnmodelledIteration, "an item of unknown origin");
@@ -288,7 +357,7 @@ namespace {
 void get_iter(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
   PyObject* iterator = f.real(1);
-  if (is_tensor(value.object)) return r.stop(Reason::UnmodelledIteration, "a tensor");
+  if (is_tensor(value.object)) return f.push(r.iterate_rows(value, iterator));
   // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
   bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object) &&
                    !is_dict(value.object) && !(r.find(value.object) && r.find(value.object)->iterator);
@@ -304,13 +373,13 @@ void get_iter(Recording& r, ShadowFrame& f) {
   f.push(r.iterate(value, iterator));
 }
 
-/// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards. How far a built-in
-/// iterator from outside has come can't be guarded, not even that it is at its end.
+/// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards. How far a
+/// built-in iterator from outside has come can't be guarded, not even that it is at its end.
 void begin_for_iter(Recording& r, ShadowFrame& f) {
   PyObject* iterator = f.pending.in[0].object;
   PyTypeObject* type = Py_TYPE(iterator);
   Shadow* known = r.find(iterator);
-  if (known && known->iterator) return;
+  if ((known && known->iterator) || r.adopt(f.pending.in[0])) return;
   static PyObject* next = PyUnicode_InternFromString("__next__");
   PyObject* found = _PyType_Lookup(type, next);
   if (!is_changeable(type) || !found || !PyFunction_Check(found)) {
@@ -354,9 +423,9 @@ void begin_unpack(Recording& r, ShadowFrame& f) {
   if (is_sequence(value.object)) return r.know_length(value);
   if (PyDict_CheckExact(value.object)) return r.know_keys(value);
   if (is_atom(value.object)) return r.pin(value);
-  if (known && known->iterator) return;
+  if ((known && known->iterator) || r.adopt(value)) return;
   if (PyRange_Check(value.object)) return;
-  if (!(Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) || is_tensor(value.object)) {
+  if (!(Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && !is_tensor(value.object)) {
     r.stop(Reason::UnmodelledIteration, std::string("unpacking of a ") + Py_TYPE(value.object)->tp_name);
   }
 }

@@ -72,7 +72,8 @@ class Recording {
   bool alive() const { return alive_; }
   /// Stopped, or cut: nothing more will be recorded, though the frame may run for long.
   bool over() const { return !alive_; }
-  /// `call(data)` is called, at most once, when that is found to be so at an event of the frame. The recording lives on.
+  /// `call(data)` is called, at most once, when that is found to be so at an event of the frame. The recording lives
+  /// on.
   void when_over(void (*call)(void*), void* data) { over_call_ = call, over_data_ = data; }
   /// What broke while an entry was made inside an event.
   const std::string& error() const { return error_; }
@@ -86,7 +87,8 @@ class Recording {
   /// True if the recording ended because a fact has just been relaxed: record the next call again.
   bool again() const { return again_; }
   void record_again() { again_ = true; }
-  /// The entry, of the whole frame or (cut set) of its first part; null with why() set when it can't be made (finish.cpp).
+  /// The entry, of the whole frame or (cut set) of its first part; null with why() set when it can't be made
+  /// (finish.cpp).
   std::unique_ptr<Entry> finish();
 
   // ---- leaving the frame in the middle (cuts.cpp) ----
@@ -226,6 +228,9 @@ class Recording {
   /// The creation of `frame` has returned a generator. Once it has started, only the program's references keep it alive
   /// until it ends: its `finally` has to run where it would have run.
   void made_generator(ShadowFrame* frame, PyObject* generator);
+  /// Of what an instruction or callable is about to walk over: an iterator from outside that nobody has used yet is
+  /// followed from here on. False: it is none.
+  bool adopt(const Value& value);
   void set_children(PyObject* iterator, std::vector<Value> children);
   /// Whether dropping the iterator would run code of the program.
   bool suspended_in_try(PyObject* iterator);
@@ -237,6 +242,11 @@ class Recording {
   /// Whether next(iterator, other), which gave `result`, found an item; stops where that can't be told.
   bool found_next(ShadowFrame& frame, Value& iterator, PyObject* result, PyObject* other);
   Value next_in_python(ShadowFrame& frame, Value& iterator, PyObject* produced);
+  /// The shadow of iter(tensor), which walks over the tuple that unbind() made.
+  Value iterate_rows(Value& tensor, PyObject* iterator);
+  /// Of the iterator that enumerate or zip have taken from an operand.
+  Value iterate_below(ShadowFrame& frame, Value& value, PyObject* iterator);
+  Value iterator_returned(ShadowFrame& frame, Value& iterable);
   std::vector<Value> drain_python(ShadowFrame& frame, Value& iterable, PyObject* produced);
   /// Everything an iterable yields, when the real items are `produced`.
   std::vector<Value> drain(ShadowFrame& frame, Value iterable, PyObject* produced);
@@ -264,6 +274,10 @@ class Recording {
   friend class LoopStateReader;
   ShadowFrame* new_frame(TerraFrame* frame);
   void know_attribute_names(Value& dict);
+  void adopt_generator(PyObject* object, Register self, const std::string& path);
+  void generator_ended(PyObject* generator);
+  bool left_suspended() const;
+  void move_iterators();
   void check_slots(ShadowFrame& frame);
   void check_wrappers();
   void unwind(ShadowFrame& frame, int offset);
@@ -314,6 +328,7 @@ class Recording {
   std::vector<std::unique_ptr<ShadowFrame>> own_;
   std::vector<ShadowFrame*> frames_;
   std::unordered_map<TerraFrame*, ShadowFrame*> generators_;
+  std::vector<PyObject*> adopted_;   ///< iterators from outside that are followed (held)
   std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
   std::unordered_map<PyCodeObject*, PyObject*> bytes_;
 };

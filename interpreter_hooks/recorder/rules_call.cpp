@@ -4,6 +4,8 @@
 
 #include <opcode.h>
 
+#include <map>
+
 namespace terra::capture {
 
 namespace {
@@ -15,8 +17,11 @@ void refuse_unmodelled(Recording& r, ShadowFrame& f) {
   const CallSite& site = f.pending.call;
   if (!r.alive() || site.kind != CallSite::Unknown) return;
   const std::string name = callable_name(site.callee);
-  const bool observes = name == "sys.settrace" || name == "sys.setprofile";
-  r.stop(observes ? Reason::Observed : Reason::UnmodelledCall, name);
+  static const std::map<std::string, Reason> special = {{"sys.settrace", Reason::Observed},
+                                                        {"sys.setprofile", Reason::Observed},
+                                                        {"_thread.start_new_thread", Reason::OtherThread}};
+  const auto found = special.find(name);
+  r.stop(found == special.end() ? Reason::UnmodelledCall : found->second, name);
 }
 
 /// PRECALL unpacks a bound method in the stack: [NULL, method] becomes [function, receiver].
@@ -56,13 +61,50 @@ void begin_call(Recording& r, ShadowFrame& f) {
   refuse_unmodelled(r, f);
 }
 
+/// True for what C code walks over without running a frame.
+bool walks_in_c(Recording& r, PyObject* object) {
+  if (PyRange_Check(object) || is_dict(object) || is_set(object)) return true;
+  Shadow* known = r.find(object);
+  if (!known || !known->iterator) return false;
+  switch (known->iterator->kind) {
+    case Iterator::Generator:
+    case Iterator::Mapped:
+    case Iterator::Filtered:
+    case Iterator::Combined:
+    case Iterator::Popped: return false;
+    default: break;
+  }
+  for (const Value& child : known->iterator->children) {
+    if (!walks_in_c(r, child.object)) return false;
+  }
+  return true;
+}
+
+/// f(*iterator): the evaluator begins the instruction by making a tuple of it. That is done here, so that the callee's
+/// frame finds its arguments known.
+void spread(Recording& r, ShadowFrame& f, Value& iterable, int from_top) {
+  r.adopt(iterable);
+  PyObject* tuple = walks_in_c(r, iterable.object) ? PySequence_Tuple(iterable.object) : nullptr;
+  if (!tuple) {
+    PyErr_Clear();
+    return r.stop(Reason::UnmodelledIteration, std::string("* of a ") + Py_TYPE(iterable.object)->tp_name);
+  }
+  PyObject*& place = f.real_stack()[f.real_depth() - from_top];
+  r.hold(place);
+  Py_DECREF(place);
+  place = tuple;
+  std::vector<Value> items = r.drain(f, iterable, tuple);
+  if (r.alive()) iterable = r.make_sequence(tuple, std::move(items));
+}
+
 void begin_call_ex(Recording& r, ShadowFrame& f) {
   auto& in = f.pending.in;  // NULL, callable, iterable, [mapping]
   Value callee = in[1];
   std::vector<PyObject*> keywords;
   std::vector<Value> values;
   if (!PyTuple_CheckExact(in[2].object) && !PyList_CheckExact(in[2].object)) {
-    return r.stop(Reason::UnmodelledIteration, "* of something else than a list or tuple");
+    spread(r, f, in[2], in.size() > 3 ? 2 : 1);
+    if (!r.alive()) return;
   }
   std::vector<Value> positional = r.items(in[2]);
   if (in.size() > 3) {

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
 
+#include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -33,6 +34,7 @@ void TraceBuilder::begin() {
   trace_.grad_enabled = mode_ & 1;
   trace_.name = PyUnicode_AsUTF8(r_.root().code->co_qualname);
   before_ = hooks::op_observer();
+  element_sizes_ = eager::value_dependent_calls();
   hooks::op_observer() = this;
   attached_ = true;
 }
@@ -193,9 +195,7 @@ TraceArg TraceBuilder::argument(const hooks::CallReport& report, size_t index, b
         r_.loops().taken(list->self.object);
       }
       return out;
-    case Arg::Kind::Generator:
-      r_.stop(Reason::TensorOpaque, "a generator argument");
-      return out;
+    case Arg::Kind::Generator: r_.stop(Reason::TensorOpaque, "a generator argument"); return out;
     case Arg::Kind::Scalar:
       if (number_argument(report, index, constant, used, out)) return out;
       break;
@@ -260,6 +260,9 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   Pending& open = *pending();
   open.reported = true;
   const auto& params = report.op->sig().params;
+  if (eager::value_dependent_calls() != element_sizes_) {
+    return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): its sizes depend on element values");
+  }
   graph::CallRecord call;
   call.op = report.op;
   call.in_place = report.in_place;
@@ -337,7 +340,10 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
 }
 
 void TraceBuilder::on_opaque(const char* what, PyObject*) {
-  if (listening()) r_.stop(Reason::TensorOpaque, what);
+  if (!listening()) return;
+  static constexpr std::string_view shared[] = {"numpy()", "from_numpy()", "data_ptr", "storage"};
+  const bool shares = std::find(std::begin(shared), std::end(shared), what) != std::end(shared);
+  r_.stop(shares ? Reason::Exported : Reason::TensorOpaque, what);
 }
 
 }  // namespace terra::capture

@@ -31,6 +31,8 @@ class TraceBuilder final : public hooks::OpObserver {
   /// After each instruction: numbers taken from tensors that C code consumed are facts.
   void settle(ShadowFrame& frame);
   /// Numbers that follow from sizes.
+  /// The number of a tensor's rows is a fact from here on.
+  void fix_length(PyObject* tensor);
   Sizes& sizes() { return sizes_; }
   graph::TraceId new_value() { return next_value_++; }
   size_t record_count() const { return trace_.records.size(); }
@@ -67,6 +69,8 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) override;
   void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) override;
   void on_retain_grad(PyObject* tensor) override;
+  void on_data(PyObject* tensor, PyObject* data) override;
+  void on_data_write(PyObject* tensor, PyObject* data) override;
   void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) override;
   void on_callback_done(const void* owner, std::span<PyObject* const> results) override;
   void on_construct(PyObject* data, PyObject* tensor) override;
@@ -113,6 +117,7 @@ class TraceBuilder final : public hooks::OpObserver {
   Value told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim);
   void fix_sizes(Shadow& tensor);
   void renumber();
+  bool share_bytes() const;
   void guard_tensors(Entry& entry);
   bool starts_inside(const hooks::BackwardReport& report);
   bool has_history_outside();
@@ -153,11 +158,13 @@ class TraceBuilder final : public hooks::OpObserver {
   uint32_t asserts_ = 0;
 
   Sizes sizes_;
-  std::unordered_set<graph::TraceId> varying_;  ///< tensors whose sizes may differ between runs
-  std::unordered_set<graph::TraceId> steady_;   ///< results of calls whose sizes are facts
-  std::unordered_set<graph::TraceId> moved_;    ///< inputs whose dimensions the frame changed in place
-  bool exact_offsets_ = false;                  ///< where tensors begin in their storage is a fact
-  std::vector<Used> used_;                      ///< of an index, whose parts are several calls
+  std::unordered_set<graph::TraceId> varying_;                  ///< tensors whose sizes may differ between runs
+  std::unordered_set<graph::TraceId> steady_;                   ///< results of calls whose sizes are facts
+  std::unordered_set<graph::TraceId> moved_;                    ///< inputs whose dimensions the frame changed in place
+  std::unordered_map<graph::TraceId, graph::TraceId> data_of_;  ///< what x.data gave: the number of x
+  uint64_t element_sizes_ = 0;                                  ///< value_dependent_calls() so far
+  bool exact_offsets_ = false;                                  ///< where tensors begin in their storage is a fact
+  std::vector<Used> used_;                                      ///< of an index, whose parts are several calls
   bool index_open_ = false;
   size_t worth_ = 0;
   uint64_t mode_ = 0;  ///< engine_mode() when the frame began

@@ -40,6 +40,22 @@ void TraceBuilder::renumber() {
   trace_.values = all + next_value_;
 }
 
+/// Whether different storages of inputs are blocks of the same memory (x and x.data).
+bool TraceBuilder::share_bytes() const {
+  std::map<const char*, const Storage*> blocks;
+  for (const Input& input : inputs_) {
+    const Storage* storage = tensor_of(input.object)->storage.get();
+    const auto [place, is_new] = blocks.try_emplace(static_cast<const char*>(storage->data()), storage);
+    if (!is_new && place->second != storage && storage->bytes() && place->second->bytes()) return true;
+  }
+  const char* end = nullptr;
+  for (auto& [begin, storage] : blocks) {
+    if (end && begin < end) return true;
+    if (storage->bytes()) end = begin + storage->bytes();
+  }
+  return false;
+}
+
 /// Aliasing: inputs that share a storage must share it again; where something is written, no others may overlap.
 void TraceBuilder::guard_tensors(Entry&) {
   std::map<Storage*, size_t> groups;
@@ -65,6 +81,7 @@ void TraceBuilder::guard_tensors(Entry&) {
     if (input.what.exact_offset) r_.guard(Op::Offset, input.reg, {static_cast<Word>(input.what.offset)});
   }
   if (objects.size() > 1000) return r_.stop(Reason::TooLong, "tensors");
+  if ((writes_ || gradients_) && share_bytes()) return r_.stop(Reason::TensorOpaque, "storages that share their bytes");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
   r_.guard(Op::Mode, no_register, {mode_});

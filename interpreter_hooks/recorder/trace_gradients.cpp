@@ -40,6 +40,27 @@ void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
   if (r_.alive()) record(write);
 }
 
+void TraceBuilder::on_data(PyObject* tensor, PyObject* data) {
+  if (!listening()) return;
+  pending()->reported = true;
+  graph::DataRecord record_of{id_of(tensor), new_value()};
+  if (varies(record_of.tensor)) varying_.insert(record_of.result);
+  r_.put(data, Value::fresh(data), false, "").trace_id = record_of.result;
+  data_of_[record_of.result] = record_of.tensor;
+  if (r_.alive()) record(record_of);
+}
+
+/// x.data -= y ends with the assignment of what x.data gave, which changes nothing.
+void TraceBuilder::on_data_write(PyObject* tensor, PyObject* data) {
+  if (!listening()) return;
+  pending()->reported = true;
+  Shadow* known = r_.find(data);
+  const auto from = known ? data_of_.find(known->trace_id) : data_of_.end();
+  if (from == data_of_.end() || from->second != id_of(tensor) || moved_.count(from->first)) {
+    r_.stop(Reason::TensorOpaque, "data =");
+  }
+}
+
 void TraceBuilder::on_requires_grad(PyObject* tensor, bool value) {
   if (!listening()) return;
   pending()->reported = true;

@@ -76,10 +76,9 @@ std::vector<Value> TraceBuilder::list_sources(const hooks::CallReport& report, s
   if (!report.op->sig().params[index].varargs || report.positional.size() < count) return {};
   std::span<PyObject* const> given = report.positional.last(count);
   const std::vector<Value>& bound = pending()->call.positional;
-  const bool by_position =
-      bound.size() == report.positional.size() &&
-      std::equal(bound.begin(), bound.end(), report.positional.begin(),
-                 [](const Value& value, PyObject* object) { return value.object == object; });
+  const bool by_position = bound.size() == report.positional.size() &&
+                           std::equal(bound.begin(), bound.end(), report.positional.begin(),
+                                      [](const Value& value, PyObject* object) { return value.object == object; });
   std::vector<Value> values;
   for (size_t i = 0; i < count; i++) {
     const Value* value = by_position ? &bound[bound.size() - count + i] : scalar_source(given[i]);
@@ -90,7 +89,8 @@ std::vector<Value> TraceBuilder::list_sources(const hooks::CallReport& report, s
   return values;
 }
 
-bool TraceBuilder::list_argument(const hooks::CallReport& report, size_t index, std::vector<Used>& used, TraceArg& out) {
+bool TraceBuilder::list_argument(const hooks::CallReport& report, size_t index, std::vector<Used>& used,
+                                 TraceArg& out) {
   const size_t before = used.size();
   std::vector<Value> values = list_sources(report, index, used);
   const auto dynamic = [&](const Value& value) {
@@ -157,6 +157,15 @@ void TraceBuilder::fix_sizes(Shadow& tensor) {
     r_.pin(size);
     Py_DECREF(number);
   }
+}
+
+void TraceBuilder::fix_length(PyObject* tensor) {
+  Shadow* known = r_.find(tensor);
+  if (!known || tensor_of(tensor)->sizes.empty()) return;
+  PyObject* number = PyLong_FromLongLong(tensor_of(tensor)->sizes[0]);
+  Value size = told_size(*known, 0, number);
+  r_.pin(size);
+  Py_DECREF(number);
 }
 
 Value TraceBuilder::told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim) {

@@ -73,7 +73,7 @@ def tolist():
     return f, lambda i: (t(i),), None
 
 
-@program(calls=12, captures=8, cut=OPAQUE)
+@program(calls=12, captures=8, cut=25)
 def numpy_in_the_middle():
     import numpy
     def f(x):

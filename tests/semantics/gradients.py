@@ -357,7 +357,7 @@ def detached():
     return f, lambda i: (t(i),), Seen(w)
 
 
-@program(calls=12, captures=None, reason=19)
+@program(calls=12, captures=8)
 def data_read():
     w = leaf(1)
     def f(x):
@@ -365,7 +365,7 @@ def data_read():
     return f, lambda i: (t(i),), Seen(w)
 
 
-@program(calls=12, captures=None, reason=19)
+@program(calls=12, captures=8)
 def data_updated():
     w = leaf(1)
     def f(x):

@@ -565,7 +565,7 @@ def enumerate_of_dict_views():
     return f, lambda i: ({"a": 1, "b": i // 4},), None
 
 
-@program(calls=8, captures=None, reason=8)
+@program(calls=8, captures=3)
 def iterator_from_outside_at_its_end():
     def f(x, it):
         return [x * v for v in it], [v for v in it]

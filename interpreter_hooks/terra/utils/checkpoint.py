@@ -131,8 +131,7 @@ def checkpoint(
         return result
     if preserve_rng_state and C.default_generator._is_at(state):
         call.state = None  # nothing was drawn
-    known = {id(t) for t in stand_ins}
-    leaves = [t for t in C._leaves_of(results) if id(t) not in known]
+    leaves = [t for t in C._leaves_of(results) if not any([t is known for known in stand_ins])]
     sources = [t for t in _tensors((args, kwargs)) if t.requires_grad]
     outputs = list(CheckpointFunction.apply(call, results, leaves, *sources, *leaves))
     tracked = iter([o if t.requires_grad else t for o, t in zip(outputs, results)])

@@ -25,24 +25,27 @@ def _map_tensors(value, function):
     return value
 
 
+class BackwardHook(Function):
+    """Views of tensors; their gradients pass through a function, which gives the tuple to go on with."""
+
+    @staticmethod
+    def forward(ctx, on_gradients, *inputs):
+        ctx.on_gradients = on_gradients
+        return tuple([t.view_as(t) for t in inputs])
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        return (None, *ctx.on_gradients(gradients))
+
+
 def _through_identity(value, on_gradients):
     """`value` with its tensors replaced by views of themselves; on_gradients gets the tuple of their gradients in
-    backward and gives the tuple to go on with."""
+    backward. False: there was nothing to replace."""
     tensors = []
     _map_tensors(value, lambda t: tensors.append(t) or t)
     if not tensors or not C.is_grad_enabled():
         return value, False
-
-    class BackwardHook(Function):
-        @staticmethod
-        def forward(ctx, *inputs):
-            return tuple(t.view_as(t) for t in inputs)
-
-        @staticmethod
-        def backward(ctx, *gradients):
-            return on_gradients(gradients)
-
-    replaced = iter(BackwardHook.apply(*tensors))
+    replaced = iter(BackwardHook.apply(on_gradients, *tensors))
     return _map_tensors(value, lambda t: next(replaced)), True
 
 

@@ -1,0 +1,141 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Generators and iterators that were made before the call and are drained, or not, inside it."""
+import terra
+from _harness import main, program
+
+
+def t(n):
+    return terra.arange(4.0).view(2, 2) * 0.5 + n
+
+
+def look_at(generator):
+    """What is left of a generator, without disturbing the comparison: whether it has a frame, and what it yields."""
+    return generator.gi_frame is None, [x.tolist() for x in generator]
+
+
+class Ended:
+    """Generators are compared by what can be seen of them."""
+
+    def __init__(self):
+        self.seen = []
+
+
+def ramp(x, n, log):
+    try:
+        for k in range(n):
+            log.append(f"r{k}")
+            x = x * 0.5 + k
+            yield x
+        return x.sum()
+    finally:
+        log.append("end")
+
+
+@program(calls=14, captures=7)
+def drained_in_a_loop():
+    log = []
+    def f(g):
+        out = terra.zeros(2, 2)
+        for i, y in enumerate(g):
+            log.append(i)
+            out = out + y
+        return out
+    return f, lambda i: (ramp(t(i), 3 + i % 2, log),), log
+
+
+@program(calls=14, captures=6)
+def left_in_the_middle():
+    """A generator that is left suspended is not captured; the calls that drain theirs are."""
+    log, kept, state = [], [], Ended()
+    def f(g, limit):
+        out = terra.zeros(2, 2)
+        for i, y in enumerate(g):
+            out = out + y
+            if i == limit:
+                break
+        return out
+    def args(i):
+        state.seen += [look_at(g) for g in kept]
+        kept[:] = [ramp(t(i), 3, log)]
+        return kept[0], 1 if i % 5 == 4 else 9
+    return f, args, (log, state)
+
+
+@program(calls=12, captures=7)
+def generator_expressions_as_arguments():
+    def f(xs, ys):
+        return sum(xs) * 2, list(ys), max(3, 4)
+    def args(i):
+        return (t(j) * i for j in range(3)), (x + 1 for x in [t(i), t(1)])
+    return f, args, None
+
+
+@program(calls=12, captures=7)
+def a_chain_of_generators():
+    def doubled(xs):
+        for x in xs:
+            yield x * 2
+    def shifted(xs, k):
+        yield from (x + k for x in xs)
+    def f(xs):
+        a, b = xs
+        return a * b
+    return f, lambda i: (shifted(doubled(iter([t(i), t(2)])), i % 2),), None
+
+
+@program(calls=12, captures=7)
+def iterators_of_containers():
+    kept, state = [], Ended()
+    def f(it, numbers):
+        first = next(it)
+        total = first
+        for x, k in zip(it, numbers):
+            total = total * k + x
+        return total
+    def args(i):
+        state.seen += [(list(a), list(b)) for a, b in kept]
+        kept[:] = [(iter([t(i), t(i + 1), t(2), t(3)]), iter(range(2)))]
+        return kept[0]
+    return f, args, state
+
+
+@program(calls=12, captures=7)
+def closures_of_generators():
+    k = [1.0]
+    def make(x):
+        def inner():
+            for j in range(3):
+                yield x * j + k[0]
+        return inner()
+    def f(g):
+        return [y * 2 for y in g]
+    def args(i):
+        k[0] = float(i)
+        return (make(t(i)),)
+    return f, args, k
+
+
+@program(calls=12, captures=None)
+def started_outside():
+    def f(g):
+        return sum(g, terra.zeros(2, 2))
+    def args(i):
+        g = ramp(t(i), 3, [])
+        next(g)
+        return (g,)
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def used_twice():
+    """The second loop finds the generator at its end."""
+    def f(g):
+        return [x * 2 for x in g], [x * 3 for x in g]
+    def args(i):
+        return (ramp(t(i), 2, []) if i % 2 else iter([t(i)]),)
+    return f, args, None
+
+
+if __name__ == "__main__":
+    main()
