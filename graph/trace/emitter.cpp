@@ -101,9 +101,10 @@ Tensor GraphEmitter::strided(const Tensor& base, const TensorMeta& meta, const D
 }
 
 Tensor GraphEmitter::uncounted(const Tensor& tensor) {
+  const TensorImpl& t = *tensor;
+  if (!t.is_symbolic()) return Tensor::view_of(Storage::apart(t.storage), t.dtype, t.sizes, t.strides, t.offset);
   Tensor data = tensor.alias();
-  data->strides = tensor.strides();
-  if (data->is_symbolic()) symbol(*data).uncounted = true;
+  symbol(*data).uncounted = true;
   return data;
 }
 

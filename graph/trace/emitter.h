@@ -66,7 +66,7 @@ class GraphEmitter final : public Emitter {
   /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the
   /// value.
   Tensor strided(const Tensor& base, const TensorMeta& meta, const Dims& strides, int64_t offset, int64_t relative);
-  /// What x.data gives; of a real tensor another view of the constant.
+  /// What x.data gives.
   static Tensor uncounted(const Tensor& tensor);
   /// A host scalar as a 0-d tensor that promotes as Python numbers do.
   Tensor number(ValueId scalar);

@@ -54,7 +54,8 @@ class Survey {
     if (depth == sizes.size() && !complete_)
       sizes.push_back(n);
     else if (depth >= sizes.size())
-      raise(PyExc_ValueError, "too many dimensions '%s'", Py_TYPE(object)->tp_name);
+      raise(PyExc_TypeError, "'%s' object cannot be interpreted as a number: a sequence stands beside numbers",
+            Py_TYPE(object)->tp_name);
     else if (sizes[depth] != n)
       raise(PyExc_ValueError, "expected sequence of length %lld at dim %zu (got %zd)",
             static_cast<long long>(sizes[depth]), depth, n);

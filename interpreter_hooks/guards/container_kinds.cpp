@@ -132,7 +132,8 @@ bool is_value_key(PyObject* object) {
   if (is_atom(object)) return true;
   if (!PyTuple_CheckExact(object)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {
-    if (!is_value_key(PyTuple_GET_ITEM(object, i))) return false;
+    PyObject* item = PyTuple_GET_ITEM(object, i);
+    if (!is_value_key(item) && !is_engine_constant(item)) return false;
   }
   return true;
 }

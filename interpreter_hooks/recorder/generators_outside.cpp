@@ -92,7 +92,8 @@ void Recording::move_iterators() {
     const Py_ssize_t length = base ? PySequence_Size(base) : range[2];
     const Py_ssize_t index = length - PyObject_LengthHint(object, 0);
     PyErr_Clear();
-    if (index == 0) continue;
+    const bool spent = terra_iterator_is_spent(object);
+    if (index == 0 && !spent) continue;
     PyObject* place = PyLong_FromSsize_t(index);
     write({Effect::CallMethod,
            self,
@@ -102,7 +103,7 @@ void Recording::move_iterators() {
            "",
            {}});
     Py_DECREF(place);
-    if (!terra_iterator_is_spent(object)) continue;
+    if (!spent) continue;
     PyObject* next = PyDict_GetItemString(PyEval_GetBuiltins(), "next");
     write({Effect::CallMethod, self, hold(next), {}, {self, Value::fact(Py_None)}, "", {}});
   }

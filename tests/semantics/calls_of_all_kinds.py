@@ -101,6 +101,17 @@ def numbers_through_context_managers():
     return f, lambda i: (t(i), 0.5 * i), log
 
 
+@program(calls=14, captures=7)
+def tables_by_shape_and_type():
+    tables = {}
+    def f(x, k):
+        key = (k, tuple(x.shape), x.dtype)
+        if key not in tables:
+            tables[key] = terra.ones(x.shape[-1], dtype=x.dtype) * (len(tables) + 1)
+        return x * tables[key]
+    return f, lambda i: (t(i) if i % 2 else t(i).double(), "k"), tables
+
+
 @program(calls=12, captures=8, cut=True)
 def masks_whose_rows_depend_on_elements():
     def f(x, k):

@@ -101,6 +101,23 @@ def iterators_of_containers():
 
 
 @program(calls=12, captures=7)
+def an_iterator_that_has_run_dry_stays_dry():
+    kept, state = [], Ended()
+    def f(x, it):
+        for v in it:
+            x = x * v
+        return x * 2
+    def args(i):
+        for items, iterator in kept:
+            items.append(9)
+            state.seen.append(list(iterator))
+        items = [2.0, 3.0] if i % 2 else []
+        kept[:] = [(items, iter(items))]
+        return t(i), kept[0][1]
+    return f, args, state
+
+
+@program(calls=12, captures=7)
 def closures_of_generators():
     k = [1.0]
     def make(x):

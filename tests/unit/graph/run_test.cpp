@@ -38,6 +38,24 @@ TEST_CASE("elementwise with broadcasting, numbers and other dtypes", "[run]") {
   require_same(t.trace, make);
 }
 
+TEST_CASE("writes through x.data change x and not its version", "[run]") {
+  const auto make = [] { return std::vector<Tensor>{filled({4, 6}, 1)}; };
+  TraceMaker t(make());
+  const TraceId data = t.data(0);
+  const TraceId row = t.call("select", {V{data}, Arg(0), Arg(1)});
+  t.in_place("mul", {V{row}, Arg(3)});
+  t.in_place("add", {V{data}, Arg(1)});
+  t.output(t.call("sum", {V{0}}));
+  t.output(data);
+  require_same(t.trace, make);
+
+  const std::vector<Tensor> inputs = make();
+  const auto compiled = compile(t.trace);
+  run_once(*compiled, inputs);
+  CHECK(inputs[0]->storage->version() == 0);
+  CHECK(bits(inputs[0]) != bits(make()[0]));
+}
+
 TEST_CASE("transposed operands", "[run]") {
   const auto make = [] { return std::vector<Tensor>{filled({40, 70}, 1), filled({70, 40}, 2)}; };
   TraceMaker t(make());

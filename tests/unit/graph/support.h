@@ -34,6 +34,7 @@ class TraceMaker {
   void backward(TraceId root);
   std::vector<TraceId> grad(TraceId root, const std::vector<TraceId>& inputs, bool create_graph = false);
   TraceId read_grad(TraceId tensor);
+  TraceId data(TraceId tensor);
   void write_grad(TraceId tensor, TraceId value);
   void grad_mode(bool enabled);
   void output(TraceId id) { trace.outputs.push_back(id); }

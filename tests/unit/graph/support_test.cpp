@@ -113,6 +113,10 @@ TraceId TraceMaker::read_grad(TraceId tensor) {
   add(ReadGradRecord{tensor, next()});
   return trace.values - 1;
 }
+TraceId TraceMaker::data(TraceId tensor) {
+  add(DataRecord{tensor, next()});
+  return trace.values - 1;
+}
 void TraceMaker::write_grad(TraceId tensor, TraceId value) { add(WriteGradRecord{tensor, value}); }
 void TraceMaker::grad_mode(bool enabled) { add(GradModeRecord{enabled}); }
 
