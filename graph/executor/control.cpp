@@ -69,7 +69,7 @@ void pass_operands(ControlBlock& b, Instance& outer, Instance& inner) {
 }
 
 bool run_inner(Instance& outer, Instance& inner) {
-  const Stop stop = inner.run_body(nullptr);
+  const Stop stop = inner.run_body(outer.poll());
   if (stop.why == Stop::Why::None) return true;
   outer.stop(stop);
   return false;

@@ -139,6 +139,7 @@ bool Instance::run_tape(const std::vector<Instruction>& tape, bool (*interrupted
 
 Stop Instance::run_body(bool (*interrupted)()) {
   stop_ = {};
+  poll_ = interrupted;
   try {
     run_tape(body_, interrupted);
   } catch (const KernelError& e) {

@@ -48,6 +48,7 @@ class Instance {
   size_t fresh_bytes(size_t output) const { return fresh_bytes_[output]; }
 
   /// Everything that may fail; writes nothing but the arena and fresh outputs. Throws what kernels throw, as Error.
+  /// `interrupted` is asked after each node, those of nested graphs included; it may be null.
   Stop run_body(bool (*interrupted)());
   /// The commit: can't fail.
   void run_tail();
@@ -57,6 +58,8 @@ class Instance {
   const Handle& handle(ValueId id) const { return handles_[id]; }
   void set_handle(ValueId id, Handle value) { handles_[id] = std::move(value); }
   void stop(Stop why) { stop_ = why; }
+  /// What the body that is running is interrupted by, or null.
+  auto poll() const { return poll_; }
 
   size_t steps() const { return body_.size() + tail_.size(); }
 
@@ -91,6 +94,7 @@ class Instance {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Instruction> body_, tail_;
   Stop stop_;
+  bool (*poll_)() = nullptr;
 };
 
 }  // namespace terra::graph

@@ -17,12 +17,9 @@ WAYS = {PLAIN: {}, HOOKED: {"TERRA_HOOK": "passthrough"}, STRESS: {"TERRA_CAPTUR
 COPIED = "expects a copied program to look for its standard library beside itself; ours is the linked interpreter's"
 UNSPECIALIZED = "expects specialised calls in warm code, which CPython does without under any hook"
 DIFFERENT = {
-    "test.test_venv.BasicTest.test_zippath_from_non_installed_posix": ((PLAIN, HOOKED), COPIED),
+    "test.test_venv.BasicTest.test_zippath_from_non_installed_posix": ((PLAIN, HOOKED, STRESS), COPIED),
     "test.test_dis.DisTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),
     "test.test_dis.DisWithFileTests.test_loop_quicken": ((HOOKED, STRESS), UNSPECIALIZED),
-} | {
-    f"test.test_dis.{case}.test_{what}_specialize": ((STRESS,), UNSPECIALIZED)
-    for case in ("DisTests", "DisWithFileTests") for what in ("binary", "call", "load_attr")
 }
 
 # What the frame tier did in the runs under stress, all modules together.
