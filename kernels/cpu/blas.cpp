@@ -16,6 +16,7 @@
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/blas_core.h"
 #include "kernels/cpu/exact_mode.h"
+#include "kernels/cpu/held_signals.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
 
@@ -52,6 +53,7 @@ void by_openblas(const Product<double>& p) {
 
 void by_onednn(const Product<float>& p) {
   const SingleThread single;
+  const HeldSignals held;
   dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
              p.beta, p.c, p.ldc);
 }

@@ -11,6 +11,7 @@
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/convolution_unit.h"
+#include "kernels/cpu/held_signals.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
 
@@ -164,7 +165,10 @@ struct ConvPlan::Implementation {
     if (options.bias && !to_source) {
       arguments.emplace(to_weights ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS, dnnl::memory(u.bias, engine(), bias));
     }
-    u.primitive.execute(stream(), arguments);
+    {
+      const HeldSignals held;
+      u.primitive.execute(stream(), arguments);
+    }
 
     if (u.source.written && u.source.conversion) u.source.convert(inner_source, source);
     if (u.destination.written && u.destination.conversion) u.destination.convert(inner_destination, destination);

@@ -48,11 +48,11 @@ TEST_CASE("threads run graphs of their own at once", "[threads]") {
   start();
   cpu::set_threads(3);
   const Trace trace = forward_trace();
-  const std::vector<Tensor> inputs = state();
-  const std::string expected = bits(run_once(*compile(trace), inputs));
+  const std::string expected = bits(run_once(*compile(trace), state()));
   std::atomic<int> wrong = 0;
   in_threads([&](int) {
     const std::shared_ptr<Compiled> own = compile(trace);
+    const std::vector<Tensor> inputs = state();  // a history of its own: those belong to one thread at a time
     for (int round = 0; round < 20; ++round) {
       if (bits(run_once(*own, inputs)) != expected) ++wrong;
     }
@@ -81,10 +81,9 @@ TEST_CASE("threads differentiate pairs of their own at once", "[threads]") {
 TEST_CASE("what one thread computed another may drop", "[threads]") {
   start();
   const Trace trace = forward_trace();
-  const std::vector<Tensor> inputs = state();
   std::vector<Tensor> made(kThreads);
   for (int round = 0; round < 20; ++round) {
-    in_threads([&](int t) { made[static_cast<size_t>(t)] = run_once(*compile(trace), inputs); });
+    in_threads([&](int t) { made[static_cast<size_t>(t)] = run_once(*compile(trace), state()); });
     in_threads([&](int t) { made[static_cast<size_t>((t + 1) % kThreads)] = Tensor(); });
   }
   for (const Tensor& t : made) CHECK(!t.defined());
