@@ -41,8 +41,8 @@ class Dims {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  int64_t* data() { return heap_ ? heap_.get() : inline_; }
-  const int64_t* data() const { return heap_ ? heap_.get() : inline_; }
+  int64_t* data() { return is_inline() ? inline_ : heap_.get(); }
+  const int64_t* data() const { return is_inline() ? inline_ : heap_.get(); }
   int64_t* begin() { return data(); }
   int64_t* end() { return data() + size_; }
   const int64_t* begin() const { return data(); }
@@ -81,6 +81,8 @@ class Dims {
 
  private:
   static constexpr size_t kInline = 6;
+  /// Without a look at heap_, which is on another cache line.
+  bool is_inline() const { return capacity_ == kInline; }
   void assign(std::span<const int64_t> values) {
     reserve(values.size());
     std::copy(values.begin(), values.end(), data());
