@@ -41,10 +41,11 @@ Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
   return nullptr;
 }
 
-/// What a plain class attribute gives: numbers are read anew in each run, everything else is part of the class facts.
+/// What a plain class attribute gives: numbers and tensors are read anew in each run, everything else is part of the
+/// class facts.
 Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* found) {
   if (Value* own = written_on_class(r, type, name)) return *own;
-  if (is_atom(found)) {
+  if (is_atom(found) || is_tensor(found)) {
     return r.read(Op::ClassAttribute, no_register, {word_of(r.file().keep(type)), word_of(r.file().keep(name))}, found,
                   std::string(type->tp_name) + "." + text_of(name));
   }
