@@ -10,6 +10,9 @@ extern "C" {
 
 enum { TERRA_SLOT_LOCAL = 0x20, TERRA_SLOT_CELL = 0x40, TERRA_SLOT_FREE = 0x80 };
 
+/* What was kept with a code object under an index of _PyEval_RequestCodeExtraIndex, or NULL. */
+void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index);
+
 /* Kind bits of a slot of localsplus; a slot can be a local and a cell at once (an argument that a closure captures). */
 int terra_code_slot_kind(PyCodeObject* code, int slot);
 /* Name of a slot of localsplus (borrowed). */

@@ -12,6 +12,17 @@
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
 
+/* As in Objects/codeobject.c. */
+typedef struct {
+  Py_ssize_t size;
+  void* extras[1];
+} CodeExtra;
+
+void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index) {
+  const CodeExtra* extra = (const CodeExtra*)code->co_extra;
+  return extra && index < extra->size ? extra->extras[index] : NULL;
+}
+
 int terra_code_slot_kind(PyCodeObject* code, int slot) {
   return (unsigned char)PyBytes_AS_STRING(code->co_localspluskinds)[slot];
 }

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/code_record.h"
 
+#include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
@@ -58,9 +59,7 @@ const char* state_name(State state) {
 }
 
 CodeRecord* find_record(PyCodeObject* code) {
-  void* extra = nullptr;
-  if (slot() < 0 || _PyCode_GetExtra(reinterpret_cast<PyObject*>(code), slot(), &extra) < 0) PyErr_Clear();
-  return static_cast<CodeRecord*>(extra);
+  return slot() < 0 ? nullptr : static_cast<CodeRecord*>(terra_code_extra(code, slot()));
 }
 
 CodeRecord* record_of(PyCodeObject* code) {

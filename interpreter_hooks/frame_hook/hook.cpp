@@ -96,52 +96,64 @@ void give_way() {
   settings().mode = Mode::Off;
 }
 
+/// Interprets a frame. A profile is nothing but the answer to one question: does this function do tensor work?
+PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
+  const uint64_t before = hooks::counters.eager_calls;
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  if (hooks::counters.eager_calls != before) record.tensor_work = true;
+  return result;
+}
+
+/// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python call
+/// of the program pays for.
+[[gnu::noinline]] PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame) {
+  if (step == Step::MeasurePlain) [[unlikely]] {
+    const Stopwatch watch(record, step);
+    return terra_frame_run(thread, frame, 0);
+  }
+  std::optional<Stopwatch> watch;
+  if (step == Step::MeasureServed) [[unlikely]] {
+    watch.emplace(record, step);
+    step = Step::Serve;
+  }
+  if (step == Step::Serve) {
+    PyObject* result = nullptr;
+    std::unique_ptr<Verification> verification;
+    const Served served = serve(record, thread, frame, &result, verification);
+    if (watch && verification) watch->discard();
+    if (served == Served::Done) {
+      return verification ? interpret_and_compare(record, thread, frame, *verification) : result;
+    }
+    if (served == Served::Missed && settings().frozen) return raise_frozen_miss(record);
+    if (served == Served::Broken && settings().strict && record.why.reason == Reason::Internal) {
+      return raise_internal_error(record);
+    }
+    const bool again = served != Served::Broken && missed(record) && served != Served::Busy;
+    step = again ? Step::Record : Step::Run;
+  }
+  if (step == Step::Record) {
+    if (watch) watch->discard();
+    return record_frame(record, thread, frame);
+  }
+  return profile(record, thread, frame);
+}
+
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (compares(settings().mode) && !throwing) [[unlikely]] note_handler(frame);
-  if (Recording* recording = Recording::current(); recording && !terra_events_are_stopping()) [[unlikely]] {
-    return run_child(*recording, thread, frame, throwing);
+  if (recording_of_thread || session_of_thread) [[unlikely]] {
+    Recording* recording = Recording::current();
+    if (recording && !terra_events_are_stopping()) return run_child(*recording, thread, frame, throwing);
+    if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
-  if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame) || is_recording()) {
+  if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame)) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));
   if (!record || !record->eligible || record->state == State::GivenUp || terra_thread_is_observed(thread)) {
     return terra_frame_run(thread, frame, 0);
   }
-  Step step = decide(*record);
-  if (step == Step::MeasurePlain) [[unlikely]] {
-    const Stopwatch watch(*record, step);
-    return terra_frame_run(thread, frame, 0);
-  }
-  std::optional<Stopwatch> watch;
-  if (step == Step::MeasureServed) [[unlikely]] {
-    watch.emplace(*record, step);
-    step = Step::Serve;
-  }
-  if (step == Step::Serve) {
-    PyObject* result = nullptr;
-    std::unique_ptr<Verification> verification;
-    const Served served = serve(*record, thread, frame, &result, verification);
-    if (watch && verification) watch->discard();
-    if (served == Served::Done) {
-      return verification ? interpret_and_compare(*record, thread, frame, *verification) : result;
-    }
-    if (served == Served::Missed && settings().frozen) return raise_frozen_miss(*record);
-    if (served == Served::Broken && settings().strict && record->why.reason == Reason::Internal) {
-      return raise_internal_error(*record);
-    }
-    const bool again = served != Served::Broken && missed(*record) && served != Served::Busy;
-    step = again ? Step::Record : Step::Run;
-  }
-  if (step == Step::Record) {
-    if (watch) watch->discard();
-    return record_frame(*record, thread, frame);
-  }
-  // A profile is nothing but the answer to one question: does this function do tensor work?
-  uint64_t before = hooks::counters.eager_calls;
-  PyObject* result = terra_frame_run(thread, frame, 0);
-  if (hooks::counters.eager_calls != before) record->tensor_work = true;
-  return result;
+  const Step step = decide(*record);
+  return step == Step::Run ? profile(*record, thread, frame) : take_part(*record, step, thread, frame);
 }
 
 void apply() {

@@ -9,24 +9,22 @@
 
 namespace terra::capture {
 
-namespace {
-
 /// A recording and its frame: no other recording on top of it until it is over, which may be long before the frame is.
 class Session {
  public:
   Session(CodeRecord& record, PyThreadState* thread)
       : record_(record), recording_(std::make_unique<Recording>(record.relaxation, thread)) {
     totals().recordings++;
-    current() = this;
+    session_of_thread = this;
   }
   ~Session() { close(); }
   Session(const Session&) = delete;
 
   /// Of this thread, while frames below it must run plainly. Closes one whose recording is over.
   static bool is_open() {
-    if (!current()) return false;
-    if (!current()->recording_->over()) return true;
-    current()->close();
+    if (!session_of_thread) return false;
+    if (!session_of_thread->recording_->over()) return true;
+    session_of_thread->close();
     return false;
   }
 
@@ -57,15 +55,10 @@ class Session {
   }
 
  private:
-  static Session*& current() {
-    static thread_local Session* session = nullptr;
-    return session;
-  }
-
   /// The recording is over: its entry goes to the code's record. Once.
   void close() {
-    if (current() != this) return;
-    current() = nullptr;
+    if (session_of_thread != this) return;
+    session_of_thread = nullptr;
     std::shared_ptr<Entry> entry;
     try {
       const OwnTime time(recording_->own_ms());
@@ -92,8 +85,6 @@ class Session {
   std::unique_ptr<Recording> recording_;
   std::string error_;
 };
-
-}  // namespace
 
 PyObject* raise_internal_error(const CodeRecord& record) {
   PyErr_Format(PyExc_SystemError, "capture of %s: %s", record.name.c_str(), record.why.detail.c_str());

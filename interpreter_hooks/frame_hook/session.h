@@ -10,8 +10,10 @@ PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* fr
 /// TERRA_STRICT=1: what broke inside the engine is the program's business, too. Returns null.
 PyObject* raise_internal_error(const CodeRecord& record);
 
-/// While a recording of this thread is under way, no other begins and no entry serves. It may be over long before its
-/// frame is.
+class Session;
+/// The recording that this thread has begun and not ended, or null. It may be over long before its frame is.
+inline thread_local constinit Session* session_of_thread = nullptr;
+/// While one is under way, no other begins and no entry serves. Ends one that is over.
 bool is_recording();
 
 }  // namespace terra::capture

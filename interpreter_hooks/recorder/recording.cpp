@@ -10,23 +10,22 @@ namespace terra::capture {
 
 namespace {
 
-thread_local Recording* recording = nullptr;
 
 void on_start(TerraFrame* frame) {
-  if (!recording || !recording->alive()) return;
+  if (!recording_of_thread || !recording_of_thread->alive()) return;
   {
-    const OwnTime time(recording->own_ms());
-    recording->start_event(frame);
+    const OwnTime time(recording_of_thread->own_ms());
+    recording_of_thread->start_event(frame);
   }
-  recording->after_event();
+  recording_of_thread->after_event();
 }
 void on_instruction(TerraFrame* frame) {
-  if (!recording || !recording->alive()) return;
+  if (!recording_of_thread || !recording_of_thread->alive()) return;
   {
-    const OwnTime time(recording->own_ms());
-    recording->instruction_event(frame);
+    const OwnTime time(recording_of_thread->own_ms());
+    recording_of_thread->instruction_event(frame);
   }
-  recording->after_event();
+  recording_of_thread->after_event();
 }
 
 }  // namespace
@@ -36,7 +35,9 @@ RecorderStats& recorder_stats() {
   return stats;
 }
 
-Recording* Recording::current() { return recording && recording->alive_ ? recording : nullptr; }
+Recording* Recording::current() {
+  return recording_of_thread && recording_of_thread->alive_ ? recording_of_thread : nullptr;
+}
 
 Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
     : relaxation_(relaxation),
@@ -49,7 +50,7 @@ Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
 }
 
 Recording::~Recording() {
-  if (recording == this) recording = nullptr;
+  if (recording_of_thread == this) recording_of_thread = nullptr;
   resume_collector();
   trace_.reset();
   entry_.reset();
@@ -118,7 +119,7 @@ void Recording::begin(TerraFrame* frame) {
   trace_->begin();
   // An audit hook of the program sees the tracer come: its frames are none of this recording.
   if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
-  recording = this;
+  recording_of_thread = this;
 }
 
 void Recording::stop(Reason reason, std::string detail) {

@@ -58,6 +58,10 @@ struct PartialParts {
   std::vector<Value> keyword_values;
 };
 
+class Recording;
+/// What this thread records, or has recorded just now; or null.
+inline thread_local constinit Recording* recording_of_thread = nullptr;
+
 class Recording {
  public:
   Recording(Relaxation& relaxation, PyThreadState* thread);

@@ -91,7 +91,7 @@ def attribute_of_an_instance():
 @program(calls=16, captures=10)
 def attribute_of_a_class_until_the_instance_has_one():
     class Holder:
-        weight = 2.5
+        weight = X
 
     holder = Holder()
 
@@ -104,7 +104,7 @@ def attribute_of_a_class_until_the_instance_has_one():
 @program(calls=16, captures=10)
 def attribute_that_goes():
     class Holder:
-        weight = 2.5
+        weight = X
 
     holder = Holder()
     holder.weight = X + 3
@@ -113,6 +113,17 @@ def attribute_that_goes():
         return x * holder.weight
 
     return f, once(9, lambda: delattr(holder, "weight")), holder
+
+
+@program(calls=16, captures=10)
+def tensor_of_a_class():
+    class Holder:
+        weight = X
+
+    class Below(Holder):
+        pass
+
+    return lambda x: x * Below.weight + Below().weight, once(9, lambda: setattr(Holder, "weight", X + 3)), None
 
 
 @program(calls=16, captures=10)
