@@ -30,6 +30,8 @@ class Node : public Counted {
   virtual std::vector<Tensor> apply(const std::vector<Tensor>& grads) = 0;
   /// "AddBackward0": what Python's grad_fn.name() says.
   virtual std::string name() const = 0;
+  /// The call that the program made was a larger one, of which this node was the last part. `name` outlives everything.
+  virtual void rename(std::string_view) {}
   /// Frees what was saved for apply; a second backward then raises.
   virtual void release_saved() {}
   /// True iff release_saved freed something that apply needs.

@@ -48,7 +48,7 @@ struct OpNode::Loader final : Backward::Source {
   bool loaded[kMaxParams] = {};
 };
 
-OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), constants_(args, 0) {
+OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node_name(args)), constants_(args, 0) {
   const auto visit = [&](const Tensor& t, bool save) {
     saved_.push_back(save && t.defined() ? SavedTensor(t, false) : SavedTensor());
     if (!t.defined()) {
@@ -108,6 +108,7 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
 }
 
 std::string OpNode::name() const {
+  if (!name_.empty()) return std::string(name_);
   // "max_pool2d" -> "MaxPool2DBackward0": PyTorch's spelling.
   std::string text;
   bool upper = true;

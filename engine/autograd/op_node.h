@@ -1,6 +1,7 @@
 // The tape node of an op call: calls the gradient rule of the op's record.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/autograd/saved.h"
@@ -16,6 +17,7 @@ class OpNode final : public Node {
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override;
+  void rename(std::string_view name) override { name_ = name; }
   void release_saved() override;
   bool released() const override { return released_; }
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
@@ -24,6 +26,7 @@ class OpNode final : public Node {
   struct Loader;
 
   const Op& op_;
+  std::string_view name_;                // of a record; empty: the op's own
   OwnedArgs constants_;                  // numbers, lists, strings; tensors are None
   std::vector<SavedTensor> saved_;       // of the tensors among the arguments, one by one; undefined if not declared
   std::vector<SavedTensor> saved_results_;

@@ -18,6 +18,10 @@ void record(const Op& op, std::span<const Arg> args, std::span<Tensor> results) 
     if (is_floating(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
 }
 
+void name_last(const Tensor& result, std::string_view name) {
+  if (const Edge last = history(result); last.node) last.node->rename(name);
+}
+
 void check_write(const Op&, const Tensor& target) {
   if (!target.requires_grad()) {
     const Meta* meta = find_meta(target);
@@ -83,6 +87,6 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
 
 }  // namespace
 
-void start() { tape_hooks() = {record, check_write, record_write, record_view}; }
+void start() { tape_hooks() = {record, check_write, record_write, record_view, name_last}; }
 
 }  // namespace terra::autograd

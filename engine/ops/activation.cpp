@@ -140,7 +140,7 @@ void log_softmax_dtype_of(Composition& c) { c.result(log_softmax(as_dtype(c), c.
 // ---- what records share ---------------------------------------------------------------------------------------------
 constexpr uint32_t kActivation = kFunction | kFunctional | kInPlace;
 
-OpRecord composed(std::string_view name, std::string_view doc, CompositeRule rule,
+OpRecord composed(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view grad_fn,
                   std::string_view signature = "(Tensor self) -> Tensor",
                   std::vector<Sample> samples = {{"randn(3, 4)"}}) {
   return {.name = name,
@@ -149,6 +149,7 @@ OpRecord composed(std::string_view name, std::string_view doc, CompositeRule rul
           .example = "",
           .flags = kFunctional | kInPlace,
           .composite = rule,
+          .grad_fn = grad_fn,
           .samples = std::move(samples)};
 }
 const std::vector<Sample> kAlongDim = {{"randn(3, 4), 1"},  {"randn(2, 3, 4), 0"}, {"randn(4, 3).t(), -1"},
@@ -217,30 +218,32 @@ const Op threshold_backward{{.name = "threshold_backward",
                              .gradient = threshold_backward_gradient,
                              .saved = saves({1}),
                              .samples = {{"randn(3, 4), randn(3, 4), 0"}}}};
-const Op silu{composed("silu", "x * sigmoid(x).", silu_of)};
-const Op hardtanh{composed("hardtanh", "Each element moved into [min_val, max_val].", hardtanh_of,
+const Op silu{composed("silu", "x * sigmoid(x).", silu_of, "SiluBackward0")};
+const Op hardtanh{composed("hardtanh", "Each element moved into [min_val, max_val].", hardtanh_of, "HardtanhBackward0",
                            "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
                            {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}})};
-const Op relu6{composed("relu6", "Each element moved into [0, 6].", relu6_of)};
-const Op logsigmoid{composed("logsigmoid", "log(sigmoid(x)), without overflow.", logsigmoid_of)};
-const Op mish{composed("mish", "x * tanh(softplus(x)).", mish_of)};
+const Op relu6{composed("relu6", "Each element moved into [0, 6].", relu6_of, "HardtanhBackward0")};
+const Op logsigmoid{composed("logsigmoid", "log(sigmoid(x)), without overflow.", logsigmoid_of, "LogSigmoidBackward0")};
+const Op mish{composed("mish", "x * tanh(softplus(x)).", mish_of, "MishBackward0")};
 const Op selu{{.name = "selu",
                .signature = "(Tensor self) -> Tensor",
                .doc = "The self-normalizing elu: scale * elu(x, alpha) with two constants.",
                .example = "terra.selu(terra.tensor([-1.0, 2.0]))",
                .flags = kActivation,
                .composite = selu_of,
+               .grad_fn = "EluBackward0",
                .samples = {{"randn(3, 4)"}}}};
-const Op celu{composed("celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).", celu_of,
+const Op celu{composed("celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).", celu_of, "CeluBackward0",
                        "(Tensor self, Number alpha=1) -> Tensor", {{"randn(3, 4)"}, {"randn(3, 4), 0.5"}})};
-const Op hardsigmoid{composed("hardsigmoid", "x / 6 + 1 / 2 moved into [0, 1].", hardsigmoid_of)};
-const Op hardswish{composed("hardswish", "x * hardsigmoid(x).", hardswish_of)};
+const Op hardsigmoid{composed("hardsigmoid", "x / 6 + 1 / 2 moved into [0, 1].", hardsigmoid_of, "HardsigmoidBackward0")};
+const Op hardswish{composed("hardswish", "x * hardsigmoid(x).", hardswish_of, "HardswishBackward0")};
 const Op prelu{{.name = "prelu",
                 .signature = "(Tensor self, Tensor weight) -> Tensor",
                 .doc = "x where x > 0, else weight * x with one weight, or one for each channel.",
                 .example = "terra.prelu(terra.tensor([[-1.0], [2.0]]), terra.tensor([0.25]))",
                 .flags = kVisible | kFunctional,
                 .composite = prelu_of,
+                .grad_fn = "PreluKernelBackward0",
                 .samples = {{"randn(3, 4), randn(4)"}, {"randn(2, 3, 4), randn(1)"}}}};
 const Op glu{{.name = "glu",
               .signature = "(Tensor self, int dim=-1) -> Tensor",
@@ -248,8 +251,9 @@ const Op glu{{.name = "glu",
               .example = "terra.nn.functional.glu(terra.ones(2))",
               .flags = kFunctional,
               .composite = glu_of,
+              .grad_fn = "GluBackward0",
               .samples = {{"randn(3, 4)"}, {"randn(4, 3), 0"}}}};
-const Op threshold{composed("threshold", "x where x > threshold, else value.", threshold_of,
+const Op threshold{composed("threshold", "x where x > threshold, else value.", threshold_of, "ThresholdBackward0",
                             "(Tensor self, Number threshold, Number value) -> Tensor", {{"randn(3, 4), 0.1, 2.0"}})};
 const Op softsign{{.name = "softsign",
                    .signature = "(Tensor self) -> Tensor",
@@ -271,6 +275,7 @@ const Op softshrink{{.name = "softshrink",
                      .example = "terra.nn.functional.softshrink(terra.ones(2))",
                      .flags = kFunctional,
                      .composite = softshrink_of,
+                     .grad_fn = "SoftshrinkBackward0",
                      .samples = {{"randn(3, 4)"}}}};
 const Op hardshrink{{.name = "hardshrink",
                      .signature = "(Tensor self, Number lambd=0.5) -> Tensor",
@@ -278,6 +283,7 @@ const Op hardshrink{{.name = "hardshrink",
                      .example = "terra.nn.functional.hardshrink(terra.ones(2))",
                      .flags = kFunctional,
                      .composite = hardshrink_of,
+                     .grad_fn = "HardshrinkBackward0",
                      .samples = {{"randn(3, 4)"}}}};
 
 const Op softmax{{.name = "softmax",

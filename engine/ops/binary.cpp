@@ -188,6 +188,15 @@ const std::vector<Sample> kPositivePairs = {{"rand(3, 4) + 0.5, rand(3, 4) + 0.5
 const std::vector<Sample> kTriples = {{"randn(3, 4), randn(3, 4), rand(3, 4) + 0.5"},
                                       {"randn(3, 4), randn(4), rand(3, 1) + 0.5, value=0.5"}};
 
+// ---- names of nodes: a number on either side makes another of PyTorch's overloads ----
+
+bool is_number(const Arg& arg) { return !arg.is_tensor() || arg.impl()->wrapped_number; }
+
+std::string_view sub_name(std::span<const Arg> args) { return is_number(args[0]) ? "RsubBackward1" : "SubBackward0"; }
+std::string_view pow_name(std::span<const Arg> args) {
+  return is_number(args[0]) ? "PowBackward2" : is_number(args[1]) ? "PowBackward0" : "PowBackward1";
+}
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -216,6 +225,7 @@ const Op sub{{.name = "sub",
               .shape = sub_shape,
               .gradient = sub_gradient,
               .aliases = "subtract",
+              .grad_fn_of = sub_name,
               .samples = {{"randn(3, 4), randn(3, 4)"},
                           {"randn(3, 1), randn(4), alpha=2.5"},
                           {"1.5, randn(2, 3)"},
@@ -227,6 +237,7 @@ const Op rsub{{.name = "rsub",
                .example = "terra.rsub(terra.ones(2), 3)",
                .flags = kFunction,
                .composite = rsub_of,
+               .grad_fn = "RsubBackward1",
                .samples = {{"randn(3, 4), 1.5"}, {"randn(3), randn(2, 3), alpha=2"}}}};
 const Op mul{{.name = "mul",
               .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -248,6 +259,7 @@ const Op true_divide{{.name = "true_divide",
                       .shape = rules::elementwise,
                       .gradient = true_divide_gradient,
                       .saved = saves({0, 1}),
+                      .grad_fn = "DivBackward0",
                       .samples = kPositivePairs}};
 const Op floor_divide{{.name = "floor_divide",
                        .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -307,6 +319,7 @@ const Op pow{{.name = "pow",
               .shape = pow_shape,
               .gradient = pow_gradient,
               .saved = saves({0, 1}) | saves_result(),
+              .grad_fn_of = pow_name,
               .samples = kPositivePairs}};
 const Op maximum{{.name = "maximum",
                   .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -345,6 +358,7 @@ const Op hypot{{.name = "hypot",
                 .example = "terra.hypot(terra.tensor([3.0]), terra.tensor([4.0]))",
                 .flags = kVisible,
                 .composite = hypot_of,
+                .grad_fn = "HypotBackward0",
                 .samples = {{"rand(3, 4) + 1, randn(4)"}}}};
 const Op logaddexp{{.name = "logaddexp",
                     .signature = "(Tensor self, Tensor other) -> Tensor",
@@ -352,6 +366,7 @@ const Op logaddexp{{.name = "logaddexp",
                     .example = "terra.logaddexp(terra.zeros(1), terra.zeros(1))",
                     .flags = kVisible,
                     .composite = logaddexp_of,
+                    .grad_fn = "LogaddexpBackward0",
                     .samples = {{"randn(3, 4), randn(4)"}}}};
 const Op xlogy{{.name = "xlogy",
                 .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -366,6 +381,7 @@ const Op lerp{{.name = "lerp",
                .example = "terra.lerp(terra.zeros(2), terra.ones(2), 0.25)",
                .flags = kVisibleInPlace,
                .composite = lerp_of,
+               .grad_fn = "LerpBackward0",
                .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};
 const Op addcmul{{.name = "addcmul",
                   .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",

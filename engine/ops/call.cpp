@@ -197,6 +197,14 @@ void check_distinct_elements(const Tensor& target) {
           "Please clone() the tensor before performing the operation.");
 }
 
+/// The node of a composite's result gets the composite's name, unless the result is an argument handed through.
+void name_history(const Op& op, std::span<const Arg> args, const Tensor& result) {
+  if (!result.defined() || !result.requires_grad()) return;
+  for (const Arg& a : args)
+    if (a.is_tensor() && a.impl() == result.get()) return;
+  tape_hooks().name(result, op.node_name(args));
+}
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
@@ -206,8 +214,11 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
   Prepared p(op);
   complete(op, args, p);
   if (op.composite) {
+    const size_t before = results.size();
     Composition c(op, p.span(), results);
     op.composite(c);
+    if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
+      for (size_t i = before; i < results.size(); ++i) name_history(op, p.span(), results[i]);
     return;
   }
   promote(op, p);

@@ -169,6 +169,7 @@ const Op conv2d{{.name = "conv2d",
                  .shape = conv2d_shape,
                  .gradient = conv2d_gradient,
                  .saved = saves({0, 1}),
+                 .grad_fn = "ConvolutionBackward0",
                  .samples = {{"randn(2, 3, 6, 5), randn(4, 3, 3, 2), randn(4)"},
                              {"randn(2, 2, 5, 5), randn(3, 2, 3, 3), None, 2, 1"},
                              {"randn(1, 4, 6, 6), randn(6, 2, 3, 3), randn(6), (1, 2), (1, 0), (2, 1), 2"},
@@ -189,6 +190,7 @@ const Op conv1d{
      .example = "terra.nn.functional.conv1d(terra.ones(1, 1, 4), terra.ones(1, 1, 3)).shape",
      .flags = kFunction | kFunctional,
      .composite = conv1d_of,
+     .grad_fn = "ConvolutionBackward0",
      .samples = {{"randn(2, 3, 6), randn(4, 3, 3), randn(4)"}, {"randn(3, 6), randn(4, 3, 3), None, 2, 1"}}}};
 const Op conv_transpose2d{
     {.name = "conv_transpose2d",
@@ -199,6 +201,7 @@ const Op conv_transpose2d{
                 "stride=2).shape",
      .flags = kFunction | kFunctional,
      .composite = conv_transpose2d_of,
+     .grad_fn = "ConvolutionBackward0",
      .samples = {{"randn(2, 3, 4, 4), randn(3, 2, 3, 3), randn(2), 2, 1, 1"},
                  {"randn(1, 2, 3, 3), randn(2, 2, 2, 2)"}}}};
 const Op conv_transpose1d{
@@ -209,6 +212,7 @@ const Op conv_transpose1d{
      .example = "terra.nn.functional.conv_transpose1d(terra.ones(1, 1, 2), terra.ones(1, 1, 2)).shape",
      .flags = kFunction | kFunctional,
      .composite = conv_transpose1d_of,
+     .grad_fn = "ConvolutionBackward0",
      .samples = {{"randn(2, 3, 4), randn(3, 2, 3), randn(2), 2"}}}};
 const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                 .signature =

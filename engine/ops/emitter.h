@@ -59,6 +59,8 @@ struct TapeHooks {
                        const std::function<void()>& write) = nullptr;
   /// A differentiable view of a tensor was made, with or without gradients: the view remembers its base.
   void (*record_view)(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) = nullptr;
+  /// A composite has made `result`: the node of its last op is to say so. `name` outlives everything.
+  void (*name)(const Tensor& result, std::string_view name) = nullptr;
 };
 TapeHooks& tape_hooks();
 

@@ -189,14 +189,15 @@ void cross_entropy_of(Composition& c) {
   c.result(nll_loss_forward(log_p, target, weight, c.arg(3), c.arg(4)));
 }
 
-OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view signature,
-                  std::string_view example) {
+OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view grad_fn,
+                  std::string_view signature, std::string_view example) {
   return {.name = name,
           .signature = signature,
           .doc = doc,
           .example = example,
           .flags = kFunctional,
           .composite = rule,
+          .grad_fn = grad_fn,
           .samples = {{"randn(3, 4), randn(3, 4)"},
                       {"randn(3, 4), randn(3, 4), reduction='sum'"},
                       {"randn(3), randn(3), reduction='none'"}}};
@@ -205,18 +206,18 @@ OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rul
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op mse_loss{distance("mse_loss", "The mean squared difference.", mse_loss_of,
+const Op mse_loss{distance("mse_loss", "The mean squared difference.", mse_loss_of, "MseLossBackward0",
                            "(Tensor self, Tensor target, str reduction='mean') -> Tensor",
                            "terra.nn.functional.mse_loss(terra.ones(2), terra.zeros(2))")};
-const Op l1_loss{distance("l1_loss", "The mean absolute difference.", l1_loss_of,
+const Op l1_loss{distance("l1_loss", "The mean absolute difference.", l1_loss_of, "",
                           "(Tensor self, Tensor target, str reduction='mean') -> Tensor",
                           "terra.nn.functional.l1_loss(terra.ones(2), terra.zeros(2))")};
 const Op smooth_l1_loss{
     distance("smooth_l1_loss", "The mean of d * d / (2 beta) where |d| < beta, else |d| - beta / 2.", smooth_l1_loss_of,
-             "(Tensor self, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
+             "SmoothL1LossBackward0", "(Tensor self, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
              "terra.nn.functional.smooth_l1_loss(terra.ones(2), terra.zeros(2))")};
 const Op huber_loss{distance("huber_loss", "The mean of d * d / 2 where |d| <= delta, else delta * (|d| - delta / 2).",
-                             huber_loss_of,
+                             huber_loss_of, "HuberLossBackward0",
                              "(Tensor self, Tensor target, str reduction='mean', float delta=1.0) -> Tensor",
                              "terra.nn.functional.huber_loss(terra.ones(2), terra.zeros(2))")};
 const Op kl_div{{.name = "kl_div",
@@ -235,6 +236,7 @@ const Op binary_cross_entropy{
      .example = "terra.nn.functional.binary_cross_entropy(terra.tensor([0.5]), terra.ones(1))",
      .flags = kFunctional | kChecksValues,
      .composite = binary_cross_entropy_of,
+     .grad_fn = "BinaryCrossEntropyBackward0",
      .samples = {{"rand(3, 4) * 0.8 + 0.1, rand(3, 4)"},
                  {"rand(3, 4) * 0.8 + 0.1, rand(3, 4), fixed(0.3, 0.5, 0.9, 1.5), 'sum'"}}}};
 const Op binary_cross_entropy_with_logits{
@@ -246,6 +248,7 @@ const Op binary_cross_entropy_with_logits{
                 "terra.ones(1))",
      .flags = kFunctional,
      .composite = binary_cross_entropy_with_logits_of,
+     .grad_fn = "BinaryCrossEntropyWithLogitsBackward0",
      .samples = {{"randn(3, 4), rand(3, 4)"},
                  {"randn(3, 4), rand(3, 4), fixed(0.3, 0.5, 0.9, 1.5), 'none', fixed(2.0, 0.5, 1.0, 3.0)"}}}};
 const Op nll_loss{{.name = "nll_loss",
@@ -268,6 +271,7 @@ const Op nll_loss_forward{
      .shape = nll_loss_shape,
      .gradient = nll_loss_gradient,
      .saved = saves({1, 2}) | saves_result(1),
+     .grad_fn = "NllLossBackward0",
      .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1]), fixed(0.3, 0.5, 0.9), 'mean', 2"}}}};
 const Op nll_loss_backward{
     {.name = "nll_loss_backward",

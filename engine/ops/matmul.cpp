@@ -181,6 +181,25 @@ void matmul_of(Composition& c) {
   c.result(batched(a, b));
 }
 
+// ---- names of nodes: products are told apart by ranks ----
+
+std::string_view matmul_name(std::span<const Arg> args) {
+  const size_t a = args[0].tensor().rank(), b = args[1].tensor().rank();
+  if (a == 1 && b == 1) return "DotBackward0";
+  if (a == 2 && b == 1) return "MvBackward0";
+  if (a == 2 && b == 2) return "MmBackward0";
+  return a == 1 ? "SqueezeBackward4" : "UnsafeViewBackward0";
+}
+
+std::string_view linear_name(std::span<const Arg> args) {
+  const bool bias = args[2].is_tensor();
+  switch (args[0].tensor().rank()) {
+    case 1: return bias ? "ViewBackward0" : "SqueezeBackward4";
+    case 2: return bias ? "AddmmBackward0" : "MmBackward0";
+    default: return "UnsafeViewBackward0";
+  }
+}
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -215,6 +234,7 @@ const Op matmul{{.name = "matmul",
                  .example = "terra.matmul(terra.ones(2, 3), terra.ones(3))",
                  .flags = kVisible,
                  .composite = matmul_of,
+                 .grad_fn_of = matmul_name,
                  .samples = {{"randn(3), randn(3)"},
                              {"randn(2, 3), randn(3)"},
                              {"randn(3), randn(3, 2)"},
@@ -229,6 +249,7 @@ const Op dot{{.name = "dot",
               .example = "terra.dot(terra.ones(3), terra.arange(3.0))",
               .flags = kVisible,
               .composite = dot_of,
+              .grad_fn = "DotBackward0",
               .samples = {{"randn(5), randn(5)"}}}};
 const Op mv{{.name = "mv",
              .signature = "(Tensor self, Tensor vec) -> Tensor",
@@ -236,6 +257,7 @@ const Op mv{{.name = "mv",
              .example = "terra.mv(terra.eye(2), terra.ones(2))",
              .flags = kVisible,
              .composite = mv_of,
+             .grad_fn = "MvBackward0",
              .samples = {{"randn(2, 3), randn(3)"}}}};
 const Op outer{{.name = "outer",
                 .signature = "(Tensor self, Tensor vec2) -> Tensor",
@@ -262,6 +284,7 @@ const Op baddbmm{
      .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
      .flags = kVisibleInPlace,
      .composite = baddbmm_of,
+     .grad_fn = "BaddbmmBackward0",
      .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};
 const Op linear{{.name = "linear",
                  .signature = "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -271,6 +294,7 @@ const Op linear{{.name = "linear",
                  .shape = linear_shape,
                  .gradient = linear_gradient,
                  .saved = saves({0, 1}),
+                 .grad_fn_of = linear_name,
                  .samples = {{"randn(2, 3), randn(4, 3), randn(4)"},
                              {"randn(2, 3, 5), randn(4, 5)"},
                              {"randn(3), randn(2, 3), randn(2)"},

@@ -218,6 +218,7 @@ const Op batch_norm_apply{
      .shape = apply_shape,
      .gradient = apply_gradient,
      .saved = saves({0, 1, 2, 3}),
+     .grad_fn = "NativeBatchNormBackward0",
      .samples = {{"randn(4, 3, 2, 2), zeros(3), ones(3), randn(3), randn(3), False, 1e-5", "float", false}}}};
 const Op batch_norm_backward{
     {.name = "batch_norm_backward",
@@ -238,6 +239,7 @@ const Op layer_norm{
      .shape = layer_norm_shape,
      .gradient = layer_norm_gradient,
      .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
+     .grad_fn = "NativeLayerNormBackward0",
      .samples = {
          {"randn(4, 5), (5,), randn(5), randn(5)"}, {"randn(2, 3, 4), (3, 4)"}, {"randn(3, 4), (4,), randn(4)"}}}};
 const Op layer_norm_backward{
@@ -257,6 +259,7 @@ const Op group_norm{
      .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
      .flags = kFunctional,
      .composite = group_norm_of,
+     .grad_fn = "NativeGroupNormBackward0",
      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
 
 }  // namespace terra::ops

@@ -55,6 +55,7 @@ inline constexpr size_t kMaxParams = 24;
 using ShapeRule = void (*)(Inference&);
 using CompositeRule = void (*)(Composition&);
 using GradientRule = void (*)(Backward&);
+using NameRule = std::string_view (*)(std::span<const Arg> args);
 /// Computes on real tensors and allocates its own results.
 using HostRule = void (*)(std::span<const Arg> args, std::vector<Tensor>& results);
 
@@ -91,6 +92,10 @@ struct OpRecord {
   uint32_t saved = 0;                 ///< saves({0, 1}) | saves_result()
   uint32_t writes = 0;                ///< bit p: parameter p (tensor or list) is replaced by result p' in order
   std::string_view aliases = "";      ///< other Python names, comma-separated ("absolute", "arccos")
+  /// PyTorch's name for the node that the results carry. Empty: made from the op's name; of a composite, the names of the
+  /// nodes inside.
+  std::string_view grad_fn = "";
+  NameRule grad_fn_of = nullptr;  ///< where it depends on the arguments
   std::vector<Sample> samples = {};
 };
 
@@ -100,6 +105,8 @@ struct Op : OpRecord {
   Op(const Op&) = delete;
 
   bool is(uint32_t flag) const { return (flags & flag) != 0; }
+  /// What the record says about the name of the node; empty where it says nothing.
+  std::string_view node_name(std::span<const Arg> args) const { return grad_fn_of ? grad_fn_of(args) : grad_fn; }
   const Signature& sig() const { return parsed; }
 
   /// Arguments in signature order; missing ones take their defaults. Returns the first result.

@@ -219,6 +219,7 @@ const Op kthvalue{
      .example = "terra.kthvalue(terra.tensor([3, 1, 2]), 2).values",
      .flags = kVisible,
      .composite = kthvalue_of,
+     .grad_fn = "KthvalueBackward0",
      .samples = {{"randn(3, 5), 2"}, {"randn(3, 5), 1, 0, True"}}}};
 const Op median_all{{.name = "median_all",
                      .signature = "(Tensor self) -> Tensor",

@@ -243,7 +243,7 @@ OpRecord extreme(std::string_view name, std::string_view doc, std::string_view e
           .saved = saves({0}) | saves_result(),
           .samples = kOverDims};
 }
-OpRecord extreme_with_index(std::string_view name, std::string_view doc) {
+OpRecord extreme_with_index(std::string_view name, std::string_view doc, std::string_view grad_fn) {
   return {.name = name,
           .signature = "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
           .doc = doc,
@@ -252,14 +252,16 @@ OpRecord extreme_with_index(std::string_view name, std::string_view doc) {
           .shape = extreme_with_index_shape,
           .gradient = extreme_with_index_gradient,
           .saved = saves_result(1),
+          .grad_fn = grad_fn,
           .samples = kOverOneDim};
 }
-OpRecord extreme_of_all(std::string_view name, std::string_view doc) {
+OpRecord extreme_of_all(std::string_view name, std::string_view doc, std::string_view grad_fn) {
   return {.name = name,
           .signature = "(Tensor self) -> Tensor",
           .doc = doc,
           .example = "",
           .composite = max_all_of,
+          .grad_fn = grad_fn,
           .samples = {{"randn(3, 4)"}, {"randint(0, 9, (5,))", "int", false}}};
 }
 OpRecord truth(std::string_view name, std::string_view doc, std::string_view example) {
@@ -274,6 +276,12 @@ OpRecord truth(std::string_view name, std::string_view doc, std::string_view exa
                       {"randint(0, 2, (2, 3)), 0, True", "int", false}}};
 }
 
+// ---- names of nodes: over everything, or over some dimensions ----
+
+std::string_view sum_name(std::span<const Arg> args) { return args[1].is_none() ? "SumBackward0" : "SumBackward1"; }
+std::string_view mean_name(std::span<const Arg> args) { return args[1].is_none() ? "MeanBackward0" : "MeanBackward1"; }
+std::string_view prod_name(std::span<const Arg> args) { return args[1].is_none() ? "ProdBackward0" : "ProdBackward1"; }
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -284,6 +292,7 @@ const Op sum{{.name = "sum",
               .flags = kReduces,
               .shape = accumulated_shape,
               .gradient = sum_gradient,
+              .grad_fn_of = sum_name,
               .samples = {{"randn(3, 4)"},
                           {"randn(2, 3, 4), 1"},
                           {"randn(2, 3, 4), (0, -1), keepdim=True"},
@@ -314,6 +323,7 @@ const Op prod{{.name = "prod",
                .shape = accumulated_shape,
                .gradient = prod_gradient,
                .saved = saves({0}),
+               .grad_fn_of = prod_name,
                .samples = {{"randn(3, 4)"},
                            {"randn(2, 3, 4), 1"},
                            {"randn(2, 3), 0, True"},
@@ -331,6 +341,7 @@ const Op mean{{.name = "mean",
                .example = "terra.mean(terra.tensor([1.0, 2.0]))",
                .flags = kVisible,
                .composite = mean_of,
+               .grad_fn_of = mean_name,
                .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"}}}};
 const Op any{truth("any", "Whether any element along dim is nonzero.", "terra.any(terra.tensor([0, 2]))")};
 const Op all{truth("all", "Whether all elements along dim are nonzero.", "terra.all(terra.tensor([0, 2]))")};
@@ -339,10 +350,12 @@ const Op amax{extreme("amax", "The largest element along dim; equal ones share t
                       "terra.amax(terra.tensor([1.0, 3.0]))")};
 const Op amin{extreme("amin", "The smallest element along dim; equal ones share the gradient.",
                       "terra.amin(terra.tensor([1.0, 3.0]))")};
-const Op max_all{extreme_of_all("max_all", "The largest element.")};
-const Op min_all{extreme_of_all("min_all", "The smallest element.")};
-const Op max_with_index{extreme_with_index("max_with_index", "The largest element along dim and its position.")};
-const Op min_with_index{extreme_with_index("min_with_index", "The smallest element along dim and its position.")};
+const Op max_all{extreme_of_all("max_all", "The largest element.", "MaxBackward1")};
+const Op min_all{extreme_of_all("min_all", "The smallest element.", "MinBackward1")};
+const Op max_with_index{extreme_with_index("max_with_index", "The largest element along dim and its position.",
+                                             "MaxBackward0")};
+const Op min_with_index{extreme_with_index("min_with_index", "The smallest element along dim and its position.",
+                                             "MinBackward0")};
 const Op argmax{arg_extreme("argmax", "The position of the largest element along dim, of all flattened by default.",
                             "terra.argmax(terra.tensor([1.0, 3.0]))")};
 const Op argmin{arg_extreme("argmin", "The position of the smallest element along dim, of all flattened by default.",
@@ -360,6 +373,7 @@ const Op var{{.name = "var",
               .doc = "The mean squared distance from the mean, of n - correction elements.",
               .example = "terra.var(terra.tensor([1.0, 3.0]))",
               .composite = var_of,
+              .grad_fn = "VarBackward0",
               .samples = kDeviations}};
 const Op var_unbiased{{.name = "var_unbiased",
                        .signature = "(Tensor self, bool unbiased) -> Tensor",
@@ -378,6 +392,7 @@ const Op std{{.name = "std",
               .doc = "The square root of the variance.",
               .example = "terra.std(terra.tensor([1.0, 3.0]))",
               .composite = std_of,
+              .grad_fn = "StdBackward0",
               .samples = kDeviations}};
 const Op std_unbiased{{.name = "std_unbiased",
                        .signature = "(Tensor self, bool unbiased) -> Tensor",
@@ -416,6 +431,7 @@ const Op norm{
      .doc = "The p-th root of the sum of |x| ** p.",
      .example = "terra.norm(terra.tensor([3.0, 4.0]))",
      .composite = norm_of,
+     .grad_fn = "LinalgVectorNormBackward0",
      .samples = {
          {"randn(3, 4)"}, {"randn(3, 4), 1, 1"}, {"randn(3, 4), 3, (0, 1), True"}, {"randn(3, 4), float('inf'), 1"}}}};
 const Op norm_named{{.name = "norm_named",
@@ -430,6 +446,7 @@ const Op logsumexp{{.name = "logsumexp",
                     .example = "terra.logsumexp(terra.tensor([1000.0, 1000.0]), 0)",
                     .flags = kVisible,
                     .composite = logsumexp_of,
+                    .grad_fn = "LogsumexpBackward0",
                     .samples = {{"randn(3, 4), 1"}, {"randn(2, 3, 4), (0, 2), True"}}}};
 const Op count_nonzero{{.name = "count_nonzero",
                         .signature = "(Tensor self, int[1]? dim=None) -> Tensor",

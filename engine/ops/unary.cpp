@@ -236,6 +236,7 @@ const Op square{{.name = "square",
                  .example = "terra.square(terra.tensor([3.0]))",
                  .flags = kVisibleInPlace,
                  .composite = square_of,
+                 .grad_fn = "PowBackward0",
                  .samples = {{"randn(3, 4)"}, {"randint(-4, 5, (4, 2))", "int", false}}}};
 const Op frac{
     composed("frac", "The fraction of each element, with its sign.", "terra.frac(terra.tensor([1.5]))", frac_of)};

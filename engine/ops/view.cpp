@@ -389,6 +389,10 @@ void mT_of(Composition& c) {
 
 constexpr uint32_t kViewVisible = kView | kVisible | kCheap;
 
+std::string_view squeeze_name(std::span<const Arg> args) {
+  return args[1].is_none() ? "SqueezeBackward0" : "SqueezeBackward1";
+}
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -441,6 +445,7 @@ const Op squeeze{
      .flags = kViewVisible,
      .shape = squeeze_shape,
      .gradient = reshape_gradient,
+     .grad_fn_of = squeeze_name,
      .samples = {{"randn(2, 1, 3, 1)"}, {"randn(2, 1, 3), 1"}, {"randn(2, 1, 3), 0"}, {"randn(1, 2, 1), (0, -1)"}}}};
 const Op unsqueeze{{.name = "unsqueeze",
                     .signature = "(Tensor self, int dim) -> Tensor",
@@ -466,6 +471,7 @@ const Op narrow{{.name = "narrow",
                  .flags = kViewVisible,
                  .shape = narrow_shape,
                  .gradient = narrow_gradient,
+                 .grad_fn = "SliceBackward0",
                  .samples = {{"randn(4, 5), 1, 1, 3"}, {"randn(4, 5), 0, -2, 2"}, {"randn(4), 0, 1, 0"}}}};
 const Op select{{.name = "select",
                  .signature = "(Tensor self, int dim, int index) -> Tensor",

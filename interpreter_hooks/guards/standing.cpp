@@ -263,7 +263,7 @@ Standing rests_on(const Word* at, Standings& s) {
   return row->rests(at, s);
 }
 
-bool is_borrowed_read(const Word* at) { return head(at).kind <= code(Op::KeyAt); }
+bool is_borrowed_read(const Word* at) { return head(at).kind < code(Op::Gradient); }
 
 void each_operand(const Word* at, const std::function<void(Register)>& visit) {
   for (Register r : {head(at).a, head(at).b}) {
