@@ -97,7 +97,7 @@ void report(OpObserver& observer, const Invocation& call, std::span<const Tensor
 }  // namespace
 
 Object invoke(const Invocation& call) {
-  ++counters.eager_calls;
+  counters.count_eager_call();
   OpObserver* observer = op_observer();
   if (call.in_place) {
     const Tensor target = call_in_place(call.op, call.args);

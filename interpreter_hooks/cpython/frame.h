@@ -43,6 +43,9 @@ int terra_hook_is_installed(void);
  * recursion limit says, so this raises RecursionError when the thread's stack is nearly used up. */
 PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing);
 
+/* Python calls that are under way on the thread, one in another. */
+int terra_thread_depth(const PyThreadState* thread);
+
 /* True while terra_frame_run would not raise RecursionError at once. */
 int terra_frame_can_run(const PyThreadState* thread);
 

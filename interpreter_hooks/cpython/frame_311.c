@@ -63,6 +63,8 @@ PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing
   return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
+int terra_thread_depth(const PyThreadState* thread) { return thread->recursion_limit - thread->recursion_remaining; }
+
 int terra_frame_can_run(const PyThreadState* thread) {
   return thread->recursion_remaining > 1 && !terra_c_stack_is_nearly_full();
 }

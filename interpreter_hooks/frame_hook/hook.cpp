@@ -7,6 +7,7 @@
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/disturbance.h"
 #include "interpreter_hooks/frame_hook/log.h"
+#include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -139,6 +140,7 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
 }
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  frame_seen();
   if (compares(settings().mode) && !throwing) [[unlikely]] note_handler(frame);
   if (recording_of_thread || session_of_thread) [[unlikely]] {
     Recording* recording = Recording::current();
@@ -157,6 +159,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
 }
 
 void apply() {
+  hooks::counters.wake = nullptr;
   if (settings().mode == Mode::Off) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {

@@ -1,8 +1,10 @@
 #include "interpreter_hooks/frame_hook/report.h"
 
+#include "engine/memory/allocator.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
+#include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/recording.h"
 
@@ -80,7 +82,8 @@ std::string report_json() {
                {"divergences", 0},
                {"internal_errors", t.internal_errors},
                {"differences", t.differences},
-               {"peak_tensor_bytes", 0},
+               {"resting", is_resting()},
+               {"peak_tensor_bytes", memory::statistics().peak_bytes},
                {"frames", frames},
                {"segments", Json::array()},
                {"recorder",

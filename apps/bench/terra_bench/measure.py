@@ -147,11 +147,13 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 def slowdown(name, benchmark, ours, peer, rounds):
-    """Programs without tensors: blocks with the frame hook over blocks without it, and these over the system's Python."""
+    """Programs without tensors: blocks with the frame hook kept in place (hook), and as it comes to rest (auto), over
+    blocks without it (off), and these over the system's Python."""
     subjects = {
-        "auto": ours, "off": ours.with_variables(TERRA_CAPTURE="off"), "python3": Subject("python", [SYSTEM_PYTHON], 1),
+        "auto": ours, "hook": ours, "off": ours.with_variables(TERRA_CAPTURE="off"), "python3": Subject("python", [SYSTEM_PYTHON], 1),
     }  # fmt: skip
-    workers = {who: subject.start(benchmark.program, who) for who, subject in subjects.items()}
+    variants = {"hook": "awake"}
+    workers = {who: subject.start(benchmark.program, variants.get(who, who)) for who, subject in subjects.items()}
     calls = {who: calls_for(worker) for who, worker in workers.items()}
     taken = {who: [] for who in workers}
     for _ in range(rounds):
@@ -161,7 +163,7 @@ def slowdown(name, benchmark, ours, peer, rounds):
         worker.stop()
     return [
         row(name, benchmark, f"{a} / {b}", [x / y for x, y in zip(taken[a], taken[b])], [], "x", 1)
-        for a, b in (("auto", "off"), ("off", "python3"))
+        for a, b in (("hook", "off"), ("auto", "off"), ("off", "python3"))
     ]
 
 

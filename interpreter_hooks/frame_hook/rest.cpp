@@ -1,0 +1,41 @@
+#include "interpreter_hooks/frame_hook/rest.h"
+
+#include "interpreter_hooks/bindings/counters.h"
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/session.h"
+
+namespace terra::capture {
+
+namespace {
+
+struct Quiet {
+  uint64_t operations = 0;  ///< tensor operations up to the last stretch
+  unsigned stretches = 0;   ///< quiet ones in a row
+  unsigned enough = 1;
+};
+Quiet quiet;
+
+constexpr int deep = 1000;
+
+void wake() { set_mode(settings().mode); }
+
+}  // namespace
+
+bool is_resting() { return hooks::counters.wake == wake; }
+
+void consider_rest() {
+  const uint64_t operations = hooks::counters.eager_calls;
+  quiet.stretches = operations == quiet.operations ? quiet.stretches + 1 : 0;
+  quiet.operations = operations;
+  if (quiet.stretches < quiet.enough || totals().captures > 0 || settings().mode != Mode::Auto) return;
+  if (chaos_is_on() || session_of_thread || !terra_hook_is_in_front()) return;
+  // A recursion that has gone deep under the hook ends where the C stack does; without it nothing would hold it.
+  if (terra_thread_depth(PyThreadState_Get()) > deep) return;
+  quiet.stretches = 0;
+  quiet.enough *= 2;
+  hooks::counters.wake = wake;
+  terra_hook_uninstall();
+}
+
+}  // namespace terra::capture
