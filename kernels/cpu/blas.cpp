@@ -20,6 +20,23 @@
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
 
+// The serial OpenBLAS hands out its packing buffers without a lock: two threads that ask at once get the same one, and
+// their products are wrong. The linker sends its requests here (LINKER:--wrap in kernels/CMakeLists.txt).
+extern "C" {
+void* __real_blas_memory_alloc(int position);
+void __real_blas_memory_free(void* buffer);
+
+static std::mutex blas_buffers;
+void* __wrap_blas_memory_alloc(int position) {
+  const std::lock_guard lock(blas_buffers);
+  return __real_blas_memory_alloc(position);
+}
+void __wrap_blas_memory_free(void* buffer) {
+  const std::lock_guard lock(blas_buffers);
+  __real_blas_memory_free(buffer);
+}
+}
+
 namespace terra::cpu::blas {
 namespace {
 
