@@ -57,3 +57,11 @@ def callables_per_group(optimizer, function, name):
     if len(function) != len(optimizer.param_groups):
         raise ValueError(f"Expected {len(optimizer.param_groups)} {name}, but got {len(function)}")
     return list(function)
+
+
+def set_momentum(group, momentum):
+    """Of an optimizer with a momentum, or with one among its betas."""
+    if "betas" in group:
+        group["betas"] = (momentum, *group["betas"][1:])
+    else:
+        group["momentum"] = momentum

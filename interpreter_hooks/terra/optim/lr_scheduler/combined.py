@@ -5,7 +5,22 @@ from bisect import bisect_right
 from .base import LRScheduler
 
 
-class SequentialLR(LRScheduler):
+class _Combined(LRScheduler):
+    """Keeps the states of its schedulers in its own."""
+
+    def state_dict(self):
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
+        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
+        return state
+
+    def load_state_dict(self, state_dict):
+        state_dict = dict(state_dict)
+        for scheduler, state in zip(self._schedulers, state_dict.pop("_schedulers")):
+            scheduler.load_state_dict(state)
+        self.__dict__.update(state_dict)
+
+
+class SequentialLR(_Combined):
     """schedulers[i] is in charge until milestones[i]."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
@@ -38,19 +53,8 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def state_dict(self):
-        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
-        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
-        return state
 
-    def load_state_dict(self, state_dict):
-        state_dict = dict(state_dict)
-        for scheduler, state in zip(self._schedulers, state_dict.pop("_schedulers")):
-            scheduler.load_state_dict(state)
-        self.__dict__.update(state_dict)
-
-
-class ChainedScheduler(LRScheduler):
+class ChainedScheduler(_Combined):
     """All schedulers step, each from what the one before it left."""
 
     def __init__(self, schedulers, optimizer=None):
@@ -72,14 +76,3 @@ class ChainedScheduler(LRScheduler):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
-
-    def state_dict(self):
-        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
-        state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
-        return state
-
-    def load_state_dict(self, state_dict):
-        state_dict = dict(state_dict)
-        for scheduler, state in zip(self._schedulers, state_dict.pop("_schedulers")):
-            scheduler.load_state_dict(state)
-        self.__dict__.update(state_dict)

@@ -2,7 +2,7 @@
 
 import math
 
-from .base import LRScheduler
+from .base import LRScheduler, set_momentum
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -104,7 +104,7 @@ class OneCycleLR(LRScheduler):
             for group in groups:
                 group["max_momentum"] = max_momentum
                 group["base_momentum"] = base_momentum
-                self._set_momentum(group, max_momentum)
+                set_momentum(group, max_momentum)
         super().__init__(optimizer, last_epoch)
 
     def _phases(self, pct_start, three_phase):
@@ -119,13 +119,6 @@ class OneCycleLR(LRScheduler):
             (down, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
             (self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
         ]
-
-    @staticmethod
-    def _set_momentum(group, momentum):
-        if "betas" in group:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
 
     def _between(self, start, end, share):
         if self.anneal_strategy == "linear":
@@ -146,5 +139,5 @@ class OneCycleLR(LRScheduler):
         for group in self.optimizer.param_groups:
             rates.append(self._between(group[lr_from], group[lr_to], share))
             if self.cycle_momentum:
-                self._set_momentum(group, self._between(group[momentum_from], group[momentum_to], share))
+                set_momentum(group, self._between(group[momentum_from], group[momentum_to], share))
         return rates

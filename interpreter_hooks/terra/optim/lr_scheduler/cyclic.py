@@ -2,7 +2,7 @@
 
 import math
 
-from .base import LRScheduler
+from .base import LRScheduler, set_momentum
 
 
 def _per_group(optimizer, name, value):
@@ -44,16 +44,9 @@ class CyclicLR(LRScheduler):
             self.max_momentums = _per_group(optimizer, "max_momentum", max_momentum)
             if last_epoch == -1:
                 for momentum, group in zip(self.max_momentums, optimizer.param_groups):
-                    self._set_momentum(group, momentum)
+                    set_momentum(group, momentum)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = bases
-
-    @staticmethod
-    def _set_momentum(group, momentum):
-        if "betas" in group:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
 
     def scale_fn(self, x):
         if self._own_scale is not None:
@@ -69,5 +62,5 @@ class CyclicLR(LRScheduler):
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             for base, top, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
-                self._set_momentum(group, top - (top - base) * height * scale)
+                set_momentum(group, top - (top - base) * height * scale)
         return [base + (top - base) * height * scale for base, top in zip(self.base_lrs, self.max_lrs)]
