@@ -11,18 +11,9 @@ namespace terra::capture {
 
 namespace {
 
-/// Calls visit(register) for the list of registers behind `skip` operand words.
-template <class F>
-void each_register(const Word* at, int skip, F visit) {
-  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
-  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
-    if (list[i] != no_register) visit(list[i]);
-  }
-}
-
 std::vector<PyObject*> objects(const Word* at, int skip, const Run& run) {
   std::vector<PyObject*> result;
-  each_register(at, skip, [&](Register r) { result.push_back(run.registers[r]); });
+  each_packed(at, skip, [&](Register r) { result.push_back(run.registers[r]); });
   return result;
 }
 
@@ -185,7 +176,7 @@ bool call_method(Word* at, Run& run) {
 
 std::string names(const Word* at, int skip, const RegisterFile& file) {
   std::string text;
-  each_register(at, skip, [&](Register r) { text += (text.empty() ? "" : ", ") + file.name(r); });
+  each_packed(at, skip, [&](Register r) { text += (text.empty() ? "" : ", ") + file.name(r); });
   return text;
 }
 std::string a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
@@ -285,12 +276,12 @@ void EffectProgram::finish(std::vector<Register> results, const RegisterFile& fi
       case Effect::MakeTuple:
       case Effect::MakeList:
       case Effect::MakeSize:
-      case Effect::MakeDict: each_register(at, 0, use); break;
+      case Effect::MakeDict: each_packed(at, 0, use); break;
       case Effect::MakeTupleOf:
-      case Effect::MakeObject: each_register(at, 1, use); break;
+      case Effect::MakeObject: each_packed(at, 1, use); break;
       case Effect::MakeCall:
-      case Effect::CallMethod: each_register(at, 2, use); break;
-      case Effect::MakeFunction: each_register(at, 3, use); break;
+      case Effect::CallMethod: each_packed(at, 2, use); break;
+      case Effect::MakeFunction: each_packed(at, 3, use); break;
       case Effect::SetItem:
       case Effect::DeleteItem: use(static_cast<Register>(at[1])); break;
       default: break;

@@ -130,20 +130,14 @@ bool all_distinct_holds(Word* at, Run& run) {
   constexpr int most = 4 * 254;
   PyObject* objects[most];
   int count = 0;
-  auto* list = reinterpret_cast<const Register*>(at + 1);
-  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
-    if (list[i] != no_register) objects[count++] = run.registers[list[i]];
-  }
+  each_packed(at, 0, [&](Register r) { objects[count++] = run.registers[r]; });
   if (count == 2) return objects[0] != objects[1];
   std::sort(objects, objects + count);
   return std::adjacent_find(objects, objects + count) == objects + count;
 }
 std::string all_distinct_text(const Word* at, const RegisterFile& file) {
   std::string text = "different objects:";
-  auto* list = reinterpret_cast<const Register*>(at + 1);
-  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
-    if (list[i] != no_register) text += " " + file.name(list[i]);
-  }
+  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
   return text;
 }
 

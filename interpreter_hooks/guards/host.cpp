@@ -80,10 +80,7 @@ bool call_holds(Word* at, Run& run) {
   constexpr int most = 4 * 254;
   PyObject* arguments[most];
   int count = 0;
-  auto* list = reinterpret_cast<const Register*>(at + 2);
-  for (int i = 0; i < 4 * (head(at).words - 2); i++) {
-    if (list[i] != no_register) arguments[count++] = run.registers[list[i]];
-  }
+  each_packed(at, 1, [&](Register r) { arguments[count++] = run.registers[r]; });
   const HandlersHeld held;
   return computed(at, run, PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr));
 }

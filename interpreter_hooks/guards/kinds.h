@@ -80,6 +80,14 @@ inline uint8_t code(Op op) { return static_cast<uint8_t>(op); }
 
 /// Four registers to a word, for kinds that take a list; unused places hold no_register.
 std::vector<Word> pack(const std::vector<Register>& registers);
+/// Calls visit(register) for each of such a list, which begins behind `skip` operand words of an instruction.
+template <class F>
+void each_packed(const Word* at, int skip, F visit) {
+  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
+  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
+    if (list[i] != no_register) visit(list[i]);
+  }
+}
 
 /// What a program relies on about a class. While the version tag is unchanged nothing has to be looked at; when it has
 /// changed, the look-ups are made again and, if they all agree, the new tag is taken over.

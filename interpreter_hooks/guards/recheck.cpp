@@ -45,9 +45,6 @@ class Noting final : public Standings {
     recheck_.steps_.clear();
     recheck_.made_.clear();
     recheck_.found_.clear();
-    size_t instructions = 0;
-    program_.each([&](const Word*) { instructions++; });
-    recheck_.made_.reserve(2 * instructions);
     for (int offset = 0; offset != program_.end(); offset += head(program_.at(offset)).words) one(offset);
     for (size_t r = 0; r < needed_.size(); r++) {
       const auto reg = static_cast<Register>(r);

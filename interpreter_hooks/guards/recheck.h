@@ -12,6 +12,7 @@
 #pragma once
 #include "interpreter_hooks/guards/standing.h"
 
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -62,7 +63,7 @@ class Recheck {
   bool ready_ = false;
   std::vector<Watched> words_;
   std::vector<Step> steps_;
-  std::vector<Made> made_;                             ///< instructions that aren't the program's
+  std::deque<Made> made_;                              ///< instructions that aren't the program's
   std::vector<std::pair<Register, PyObject*>> found_;  ///< borrowed: good when all words are unchanged
   std::map<const void*, int> changed_words_;           ///< how often each was seen to change
   std::map<int, int> changed_reads_;                   ///< the same for reads that found another object, by offset

@@ -18,15 +18,6 @@ namespace {
 bool stands(const Standings& s, Register r) { return s.standing(r) != Standing::Varies; }
 PyObject* a_of(const Word* at, const Standings& s) { return s.object(head(at).a); }
 
-/// The registers in the operand words behind the first `skip` ones.
-template <class F>
-void each_listed(const Word* at, int skip, F visit) {
-  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
-  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
-    if (list[i] != no_register) visit(list[i]);
-  }
-}
-
 void rest_on_dict(PyObject* dict, Standings& s) { s.rest_on(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag); }
 
 // ---- reads: what becomes of the register ----
@@ -180,7 +171,7 @@ Standing globals(const Word* at, Standings& s) {
 
 Standing all_distinct(const Word* at, Standings& s) {
   bool all = true;
-  each_listed(at, 0, [&](Register r) { all = all && stands(s, r); });
+  each_packed(at, 0, [&](Register r) { all = all && stands(s, r); });
   return all ? Standing::Found : Standing::Varies;
 }
 
@@ -201,7 +192,7 @@ Standing two_tensors(const Word* at, Standings& s) {
 
 Standing tensors(const Word* at, Standings& s) {
   bool all = true;
-  each_listed(at, 0, [&](Register r) { all = all && is_settled(r, s); });
+  each_packed(at, 0, [&](Register r) { all = all && is_settled(r, s); });
   return all ? Standing::Found : Standing::Varies;
 }
 
@@ -271,8 +262,8 @@ void each_operand(const Word* at, const std::function<void(Register)>& visit) {
   }
   switch (static_cast<Op>(head(at).kind)) {
     case Op::AllDistinct:
-    case Op::Apart: return each_listed(at, 0, visit);
-    case Op::Call: return each_listed(at, 1, visit);
+    case Op::Apart: return each_packed(at, 0, visit);
+    case Op::Call: return each_packed(at, 1, visit);
     default: return;
   }
 }

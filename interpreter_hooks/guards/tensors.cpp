@@ -144,14 +144,14 @@ bool apart_holds(Word* at, Run& run) {
   };
   Block blocks[4 * 254];
   int count = 0;
-  auto* list = reinterpret_cast<const Register*>(at + 1);
-  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
-    if (list[i] == no_register) continue;
-    Storage* storage = tensor_of(run.registers[list[i]])->storage.get();
-    if (!storage) return false;
+  bool have_memory = true;
+  each_packed(at, 0, [&](Register r) {
+    Storage* storage = tensor_of(run.registers[r])->storage.get();
+    if (!storage) return void(have_memory = false);
     auto* begin = static_cast<char*>(storage->data());
     blocks[count++] = {begin, begin + storage->bytes()};
-  }
+  });
+  if (!have_memory) return false;
   std::sort(blocks, blocks + count);
   for (int i = 1; i < count; i++) {
     if (blocks[i].begin < blocks[i - 1].end) return false;
@@ -160,10 +160,7 @@ bool apart_holds(Word* at, Run& run) {
 }
 std::string apart_text(const Word* at, const RegisterFile& file) {
   std::string text = "memory does not overlap:";
-  auto* list = reinterpret_cast<const Register*>(at + 1);
-  for (int i = 0; i < 4 * (head(at).words - 1); i++) {
-    if (list[i] != no_register) text += " " + file.name(list[i]);
-  }
+  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
   return text;
 }
 
