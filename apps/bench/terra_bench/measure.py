@@ -45,14 +45,19 @@ def calls_for(worker):
             calls *= 2
 
 
+def repeats_of(benchmark):
+    """How often a step of the program does what is measured."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    return getattr(importlib.import_module("programs." + benchmark.program), "REPEATS", 1)
+
+
 def unit_of(seconds):
     return ("us", 1e6) if seconds < 2e-3 else ("ms", 1e3)
 
 
 def blocks(name, benchmark, ours, peer, rounds):
     """Alternating blocks of calls."""
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-    repeats = getattr(importlib.import_module("programs." + benchmark.program), "REPEATS", 1)
+    repeats = repeats_of(benchmark)
     workers = [(variant, ours.start(benchmark.program, variant)) for variant in benchmark.variants]
     if peer:
         workers.append(("peer", peer.start(benchmark.program, "peer")))
@@ -77,8 +82,7 @@ def blocks(name, benchmark, ours, peer, rounds):
 def above(name, benchmark, ours, peer, rounds):
     """What a captured call costs above its graph: a loop of calls, less the same loop around nothing, less the graph run
     from C++ on the same tensors."""
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-    repeats = importlib.import_module("programs." + benchmark.program).REPEATS
+    repeats = repeats_of(benchmark)
     worker = ours.start(benchmark.program, "captured")
     calls = max(1, calls_for(worker) // 10)
     taken = {"above": [], "graph": [], "loop": []}
