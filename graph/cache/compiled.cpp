@@ -1,6 +1,7 @@
 #include "graph/cache/compiled.h"
 
 #include "engine/errors/errors.h"
+#include "engine/memory/spare.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
 #include "graph/cache/shaped.h"
@@ -19,8 +20,8 @@ class Single final : public Compiled {
 
   RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
                 const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
-    Turn turn(*this);
-    Runner::Made& made = turn.made();
+    Spare<Runner::Made>::Use use(made_);
+    Runner::Made& made = use.get();
     const auto ready = [&] {
       runner_.collect(made, outputs);
       return !before_commit || before_commit();
@@ -40,28 +41,8 @@ class Single final : public Compiled {
   size_t bytes() const override { return runner_.bytes(); }
 
  private:
-  /// What a run makes, in memory that is kept. Dropping it may run code of the program, and that may run this graph.
-  class Turn {
-   public:
-    explicit Turn(Single& single) : single_(single), inside_(single.running_) {
-      single_.running_ = true;
-    }
-    ~Turn() {
-      made().clear();
-      if (!inside_) single_.running_ = false;
-    }
-    Turn(const Turn&) = delete;
-    Runner::Made& made() { return inside_ ? own_ : single_.made_; }
-
-   private:
-    Single& single_;
-    const bool inside_;
-    Runner::Made own_;
-  };
-
   Runner runner_;
-  Runner::Made made_;
-  bool running_ = false;
+  Spare<Runner::Made> made_;
 };
 
 }  // namespace

@@ -30,26 +30,6 @@ PyObject* number_of(const terra::Scalar& scalar) {
   }
 }
 
-/// The entry's buffers for one run. A run of the same entry inside it (code of the program runs when what they hold is
-/// dropped) has buffers of its own.
-class Buffers {
- public:
-  explicit Buffers(Entry& entry)
-      : used_(entry.spare.in_use ? std::make_unique<RunBuffers>() : nullptr), buffers_(used_ ? *used_ : entry.spare) {
-    buffers_.in_use = true;
-  }
-  ~Buffers() {
-    buffers_.clear();
-    buffers_.in_use = false;
-  }
-  Buffers(const Buffers&) = delete;
-  RunBuffers& get() { return buffers_; }
-
- private:
-  std::unique_ptr<RunBuffers> used_;
-  RunBuffers& buffers_;
-};
-
 /// TERRA_STRICT: what the short way says has to be what the whole program says.
 void check_short_way(Entry& entry, const Run& run, std::string& internal_error) {
   Registers registers(entry.file);
@@ -66,8 +46,8 @@ void check_short_way(Entry& entry, const Run& run, std::string& internal_error) 
 
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
-  Buffers buffers(entry);
-  auto& [inputs, outputs, in_use] = buffers.get();
+  Spare<RunBuffers>::Use buffers(entry.spare);
+  auto& [inputs, outputs] = buffers.get();
   if (!read_inputs(entry, run, inputs)) return false;
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification

@@ -7,6 +7,7 @@
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
+#include "engine/memory/spare.h"
 #include "graph/cache/compiled.h"
 #include "graph/cache/switched.h"
 
@@ -39,7 +40,6 @@ struct Cut {
 struct RunBuffers {
   graph::PathInputs inputs;
   std::vector<graph::RunOutput> outputs;
-  bool in_use = false;
 
   void clear() {
     inputs.tensors.clear();
@@ -79,7 +79,7 @@ struct Entry {
   uint32_t path = 0;
   bool merges = true;  ///< it may be merged with others, and no attempt has failed
 
-  RunBuffers spare;  ///< of one run at a time; empty in between, kept for their memory
+  Spare<RunBuffers> spare;
 
   size_t calls = 0;  ///< user-level tensor calls that one run stands for
   long hits = 0;
