@@ -102,6 +102,11 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   return {};
 }
 
+uint32_t Runner::versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const {
+  for (const LoopedWrites& l : looped) straight += l.each * static_cast<uint32_t>(scalar_output(l.output).to_int());
+  return straight;
+}
+
 void Runner::make_tensors(LentTensors inputs, Made& made) const {
   made.tensors.reserve(program_.tensors.size());
   for (const TensorSpec& s : program_.tensors) {
@@ -115,7 +120,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
         break;
       case TensorSpec::Source::Fresh:
         storage = made.storages[s.index];
-        while (storage->version() < s.versions) storage->bump_version();
+        for (const uint32_t all = versions(s.versions, s.looped); storage->version() < all;) storage->bump_version();
         break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
@@ -129,7 +134,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
 void Runner::publish(LentTensors inputs, Made& made) {
   for (const StorageWrite& w : program_.writes) {
     Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
-    for (uint32_t k = 0; k < w.versions; ++k) storage.bump_version();
+    for (uint32_t k = versions(w.versions, w.looped); k > 0; --k) storage.bump_version();
   }
   for (const FlagWrite& f : program_.flags) {
     note_changed(*inputs[f.input]);

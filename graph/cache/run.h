@@ -50,6 +50,7 @@ class Runner {
  private:
   static Plan plan(const Program& program);
   void make_tensors(LentTensors inputs, Made& made) const;
+  uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;

@@ -111,7 +111,8 @@ bool run_call(Block& block, Instance& outer) {
   return run_once(b, outer, *b.bodies[0]);
 }
 
-/// The state of a loop lives in two sets of buffers that take turns as operands and results.
+/// The state of a loop, its operands that have results, lives in two sets of buffers that take turns as operands and
+/// results.
 struct WhileBlock final : ControlBlock {
   std::vector<std::vector<char>> state[2];
   std::vector<char> truth;
@@ -120,13 +121,14 @@ struct WhileBlock final : ControlBlock {
 bool run_while(Block& block, Instance& outer) {
   auto& b = static_cast<WhileBlock&>(block);
   Instance &condition = *b.bodies[0], &step = *b.bodies[1];
-  const size_t n = b.operands.size();
+  const size_t n = b.results.size();
   const Graph& cg = condition.plan().graph;
   const ValueMeta& truth_meta = cg.meta(cg.outputs[0]);
   pass_operands(b, outer, condition);
+  pass_operands(b, outer, step);
   std::vector<void*> now(n, nullptr);
   for (size_t k = 0; k < n; ++k)
-    if (b.operands[k].kind == ValueKind::Tensor) now[k] = contiguous_data(b.operands[k]);
+    if (b.operands[k].kind == ValueKind::Tensor) now[k] = b.operands[k].copy.empty() ? b.operands[k].at.data : b.operands[k].copy.data();
   std::vector<Scalar> scalars(n);
   for (size_t k = 0; k < n; ++k)
     if (b.operands[k].kind == ValueKind::Scalar) scalars[k] = outer.scalar(b.operands[k].id);
@@ -181,8 +183,8 @@ MadeBlock make_while_block(Instance& instance, const Node& node) {
   auto b = std::make_unique<WhileBlock>();
   fill(*b, instance, node, 0);
   for (auto& buffers : b->state) {
-    buffers.resize(b->operands.size());
-    for (size_t k = 0; k < b->operands.size(); ++k)
+    buffers.resize(b->results.size());
+    for (size_t k = 0; k < b->results.size(); ++k)
       buffers[k].resize(instance.plan().graph.meta(b->operands[k].id).bytes() + 1);
   }
   const Graph& condition = *node.bodies[0];

@@ -20,7 +20,7 @@ enum class NodeKind : uint8_t {
   AsTensor,   ///< scalar args[0] as a 0-d tensor (bool, i64 or f64)
   Assert,     ///< the truth of args[0] is `expected`
   Switch,     ///< args[0] selects among bodies; the last body is `exit`; args[1..] are the operands
-  While,      ///< bodies[0] condition, bodies[1] step; args are the initial operands
+  While,      ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
   Call,       ///< bodies[0] on args
   HostCall,   ///< host function `index` on args, run on the host's thread
 };
@@ -59,6 +59,9 @@ struct Node {
   bool is_pure() const { return chain == 0; }
   bool is_op(uint32_t flag) const { return kind == NodeKind::Op && op->is(flag); }
 };
+
+/// Node::index of an assert that the trace knows nothing of: one inside of a loop.
+inline constexpr uint32_t kUnnumbered = ~0u;
 
 /// Chains that exist in every graph; generators get the numbers from kFirstGeneratorChain on.
 inline constexpr uint32_t kAssertChain = 1, kHostChain = 2, kFirstGeneratorChain = 3;

@@ -154,6 +154,11 @@ class Verifier {
         if (body.outputs.size() != 1) complain("the condition of a while has one result");
         continue;
       }
+      if (n.kind == NodeKind::While && body.inputs.size() < n.results.size())
+        return complain("a while has more results than operands");
+      for (size_t i = 0; n.kind == NodeKind::While && i < n.results.size(); ++i)
+        if (!(body.meta(body.inputs[i]) == g_.meta(n.results[i])))
+          return complain(fmt::format("result {} of a while has another dtype or shape than its operand", i));
       if (body.outputs.size() != n.results.size()) return complain("a nested graph has another number of results");
       for (size_t i = 0; i < n.results.size(); ++i)
         if (!(body.meta(body.outputs[i]) == g_.meta(n.results[i])))

@@ -30,6 +30,18 @@ bool switched_off(std::string_view name) {
   return false;
 }
 
+/// Whatever runs as a body runs by itself.
+void optimize_bodies(Graph& graph, Phase phase) {
+  for (Node& node : graph.nodes) {
+    if (node.kind == NodeKind::Fused) continue;
+    for (auto& body : node.bodies) {
+      auto better = std::make_shared<Graph>(*body);
+      optimize(*better, phase);
+      body = std::move(better);
+    }
+  }
+}
+
 }  // namespace
 
 const std::vector<Pass>& pipeline() {
@@ -53,6 +65,7 @@ const std::vector<Pass>& pipeline() {
 
 std::vector<PassReport> optimize(Graph& graph, Phase phase) {
   std::vector<PassReport> reports;
+  optimize_bodies(graph, phase);
   for (const Pass& pass : pipeline()) {
     if (pass.phase != phase || switched_off(pass.name)) continue;
     if (pass.reassociates && cpu::exact_mode()) continue;

@@ -11,7 +11,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
-#include "graph/trace/replay.h"
+#include "graph/trace/symbolic_replay.h"
 
 namespace terra::graph {
 namespace {
@@ -37,29 +37,6 @@ size_t count_calls(const std::vector<TraceRecord>& records) {
   }
   return calls;
 }
-
-class SymbolicReplay final : public Replay {
- public:
-  SymbolicReplay(const Trace& trace, GraphEmitter& emitter) : Replay(trace), emitter_(emitter) {}
-
- protected:
-  void at_line(const std::string& file, int line) override { emitter_.set_origin(file, line); }
-  ReplayValue item(const Tensor& t, Scalar::Kind kind) override {
-    one_element(t);
-    return emitter_.number(emitter_.emit_item(t, kind));
-  }
-  void assert_truth(const Tensor& t, bool expected) override {
-    one_element(t);
-    emitter_.emit_assert(t, expected);
-  }
-
- private:
-  static void one_element(const Tensor& t) {
-    if (t.numel() != 1) throw InternalError("a tensor whose value the host program reads has one element");
-  }
-
-  GraphEmitter& emitter_;
-};
 
 /// Element range [first, end) of a strided view in its storage.
 std::pair<int64_t, int64_t> extent(const TraceInput& in) {
@@ -208,6 +185,12 @@ class Builder {
     return static_cast<uint32_t>(program_.graph.outputs.size()) - 1;
   }
 
+  std::vector<LoopedWrites> looped_writes(const SymbolicStorage& storage) {
+    std::vector<LoopedWrites> out;
+    for (const auto& [rounds, each] : storage.rounds) out.push_back({add_output(rounds), each});
+    return out;
+  }
+
   int32_t input_number(const TensorImpl* t) const {
     for (uint32_t i : trace_inputs_)
       if (replay_.tensor(i).get() == t || leaf_.at(i).get() == t) return static_cast<int32_t>(tensor_number_[i]);
@@ -247,7 +230,10 @@ class Builder {
       const auto [place, first] = fresh_.try_emplace(key, 0);
       if (first) place->second = add_output(symbol->storage ? symbol->storage->value : emitter_.value_of(*t));
       spec.index = place->second;
-      if (symbol->storage) spec.versions = symbol->storage->counted();
+      if (symbol->storage) {
+        spec.versions = symbol->storage->counted() - symbol->storage->looped;
+        spec.looped = looped_writes(*symbol->storage);
+      }
     }
     spec.apart = symbol && symbol->uncounted;
     const bool has_history = autograd::history(t).node.get() != nullptr;
@@ -323,7 +309,8 @@ class Builder {
     for (const auto& [slot, storage] : slot_storage_) {
       if (storage->version == 0) continue;
       const uint32_t output = add_output(storage->value);
-      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->counted()});
+      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->counted() - storage->looped,
+                                 looped_writes(*storage)});
     }
   }
 

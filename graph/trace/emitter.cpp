@@ -1,5 +1,7 @@
 #include "graph/trace/emitter.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
@@ -342,14 +344,34 @@ ValueId GraphEmitter::emit_item(const Tensor& tensor, Scalar::Kind kind) {
   return result;
 }
 
-void GraphEmitter::emit_assert(const Tensor& tensor, bool expected) {
+void GraphEmitter::emit_assert(const Tensor& tensor, bool expected, bool numbered) {
   const ValueId source = value_of(*tensor);
   Node& n = append(NodeKind::Assert);
   n.args = {Use{source}};
   n.expected = expected;
-  n.index = asserts_++;
+  n.index = numbered ? asserts_++ : kUnnumbered;
   n.chain = kAssertChain;
   n.ticket = ++tickets_[kAssertChain];
+}
+
+std::vector<ValueId> GraphEmitter::emit_while(const std::vector<ValueId>& operands, size_t results, Graph step) {
+  auto condition = std::make_shared<Graph>();
+  condition->name = "another round";
+  for (ValueId operand : operands) condition->add_input(meta(operand));
+  condition->outputs = {condition->inputs[0]};
+  const bool may_fail = std::any_of(step.nodes.begin(), step.nodes.end(),
+                                    [](const Node& n) { return n.chain == kAssertChain; });
+  std::vector<ValueId> made;
+  for (size_t i = 0; i < results; ++i) made.push_back(graph_.add_value(ValueMeta(meta(operands[i]))));
+  Node& n = append(NodeKind::While);
+  for (ValueId operand : operands) n.args.push_back(Use{operand});
+  n.results = made;
+  n.bodies = {std::move(condition), std::make_shared<Graph>(std::move(step))};
+  if (may_fail) {
+    n.chain = kAssertChain;
+    n.ticket = ++tickets_[kAssertChain];
+  }
+  return made;
 }
 
 }  // namespace terra::graph

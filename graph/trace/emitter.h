@@ -15,6 +15,8 @@ struct SymbolicStorage {
   ValueId value = kNoId;
   uint32_t version = 0;    ///< number of writes
   uint32_t uncounted = 0;  ///< of them, those through x.data, which leave the versions of other tensors as they are
+  uint32_t looped = 0;     ///< of the counted ones, those that stand for what the rounds of a loop write
+  std::vector<std::pair<ValueId, uint32_t>> rounds;  ///< by such a loop: how many rounds came, and the writes in each
   int32_t input = -1;     ///< graph input whose storage this is
   int32_t constant = -1;  ///< constant whose storage this is; never written
   uint32_t views = 0;     ///< symbols of it that are alive
@@ -78,11 +80,16 @@ class GraphEmitter final : public Emitter {
   static const TensorSymbol* symbol_of(const TensorImpl& tensor);
 
   ValueId emit_item(const Tensor& tensor, Scalar::Kind kind);
-  void emit_assert(const Tensor& tensor, bool expected);
+  /// `numbered`: it is one of the trace's own, which are numbered in order.
+  void emit_assert(const Tensor& tensor, bool expected, bool numbered);
+  /// A loop that goes on while its first operand, a bool without dimensions, holds. The first `results` operands are
+  /// replaced by the outputs of `step` in each round; they are what is returned.
+  std::vector<ValueId> emit_while(const std::vector<ValueId>& operands, size_t results, Graph step);
 
   /// Nodes made from now on come from this line.
   void set_origin(const std::string& file, int line);
 
+  const ValueMeta& meta(ValueId id) const { return graph_.meta(id); }
   std::vector<Generator*> generators() const;
   uint32_t asserts() const { return asserts_; }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/errors/errors.h"
+#include "graph/ir/print.h"
 
 namespace terra::graph {
 namespace {
@@ -16,6 +17,21 @@ bool same_elements(const Tensor& a, const Tensor& b) {
   const size_t bytes = static_cast<size_t>(a.numel()) * size_of(a.dtype());
   return a.is_contiguous() && b.is_contiguous() && bytes <= 4096 &&
          std::memcmp(a->data_as<char>(), b->data_as<char>(), bytes) == 0;
+}
+
+bool same_constants(const Graph& a, const Graph& b);
+
+/// Bodies are made the same way in each path: those that do the same read the same.
+bool same_bodies(const Node& x, const Node& y) {
+  return std::equal(x.bodies.begin(), x.bodies.end(), y.bodies.begin(), y.bodies.end(), [](const auto& a, const auto& b) {
+    return print(*a, false) == print(*b, false) && same_constants(*a, *b);
+  });
+}
+
+bool same_constants(const Graph& a, const Graph& b) {
+  return std::equal(a.constants.begin(), a.constants.end(), b.constants.begin(), b.constants.end(),
+                    [](const auto& x, const auto& y) { return same_elements(x.second, y.second); }) &&
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), same_bodies);
 }
 
 /// Which values of one program are which of another one, found by walking both in step.
@@ -41,8 +57,7 @@ class Correspondence {
  private:
   bool same_node(const Node& x, const Node& y, bool parts) {
     if (x.kind != y.kind || x.op != y.op || x.index != y.index || x.chain != y.chain || x.args.size() != y.args.size() ||
-        x.results.size() != y.results.size() || (!parts && x.expected != y.expected) || !x.bodies.empty() ||
-        !y.bodies.empty())
+        x.results.size() != y.results.size() || (!parts && x.expected != y.expected) || !same_bodies(x, y))
       return false;
     for (size_t i = 0; i < x.args.size(); ++i)
       if (!same_argument(x.args[i], y.args[i])) return false;

@@ -111,8 +111,10 @@ std::string loop(const LoopBody& body, size_t depth) {
   for (const auto& c : body.carried)
     out += fmt::format("{}{} from {}, then {}\n", pad, number(c.inner), number(c.init), number(c.next));
   for (size_t i = 0; i < body.records.size(); ++i)
-    out += i == body.exit ? pad + "while " + std::visit(RecordText{}, body.records[i].what).substr(5) + "\n"
-                          : line_of(body.records[i], depth);
+    if (const std::string text = std::visit(RecordText{}, body.records[i].what); i == body.exit)
+      out += pad + "while " + text.substr(text.find(' ') + 1) + "\n";
+    else
+      out += line_of(body.records[i], depth);
   for (const auto& l : body.left) out += fmt::format("{}{} = {} at the end\n", pad, number(l.outer), number(l.inner));
   for (const auto& c : body.collected)
     out += fmt::format("{}{} = {} of each round\n", pad, number(c.sequence), numbers(c.inner));

@@ -18,11 +18,19 @@ struct InputBinding {
   bool own_offset = false;  ///< Tensor: the offset is whatever the run's tensor has
 };
 
+/// Writes in the rounds of a loop, which eager execution would have counted one by one: `each` in a round, of which there
+/// were as many as scalar graph output `output` says.
+struct LoopedWrites {
+  uint32_t output = 0;
+  uint32_t each = 1;
+};
+
 /// The storage behind an input was written: `output` of the graph is its new value, arranged as the input binding says.
 struct StorageWrite {
   uint32_t input = 0;     ///< graph input
   uint32_t output = 0;    ///< graph output
-  uint32_t versions = 1;  ///< how often eager execution would have bumped the version
+  uint32_t versions = 1;  ///< how often eager execution would have bumped the version, loops aside
+  std::vector<LoopedWrites> looped = {};
 };
 
 /// A tensor that the program sees after a run.
@@ -42,7 +50,8 @@ struct TensorSpec {
   bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
   int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
   bool retains_grad = false;        ///< a computed one that keeps its gradient
-  uint32_t versions = 0;            ///< Fresh: how often its storage was written inside
+  uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
+  std::vector<LoopedWrites> looped = {};
   bool apart = false;               ///< what x.data gave: its writes are not counted by the version of the storage
   bool spent = false;               ///< its backward has run inside: it has a history, but no second backward
   std::string grad_fn;              ///< of spent and differentiable ones: the name of the op's own node

@@ -26,6 +26,14 @@ Scalar read_element(const Tensor& t) {
   return Scalar(*(*to_dtype)(t, DType::I64)->data_as<int64_t>());
 }
 
+/// Of a real tensor or a known number.
+bool truth_of(const ReplayValue& value) {
+  if (const auto* known = std::get_if<Scalar>(&value)) return known->to_bool();
+  const auto* tensor = std::get_if<Tensor>(&value);
+  if (!tensor) throw InternalError("the truth of something that isn't there is asked");
+  return read_element(*tensor).to_bool();
+}
+
 }  // namespace
 
 /// Stands for the Python functions that passes over the tape call: the k-th call of a pass repeats its k-th run. Nodes
@@ -149,29 +157,51 @@ void Replay::run(const TraceRecord& record, bool of_callback) {
     std::visit([this](const auto& what) { apply(what); }, record.what);
   } catch (const NumberRefused&) {
     throw;
+  } catch (const LoopRefused&) {
+    throw;
   } catch (const InternalError& e) {
     if (!of_callback && takes_symbolic_number(record)) throw NumberRefused(record, e.what());
     throw;
   }
 }
 
-/// The values carried are exchanged between rounds, all at once.
-void Replay::apply(const LoopRecord& r) {
-  const LoopBody& body = *r.body;
+void Replay::apply(const LoopRecord& r) { r.body->ends_by_value() ? loop_by_value(*r.body) : rounds(*r.body); }
+
+void Replay::play(std::span<const TraceRecord> records) {
+  for (const TraceRecord& record : records) {
+    looped_calls_ += std::holds_alternative<CallRecord>(record.what);
+    run(record, false);
+  }
+}
+
+std::vector<ReplayValue> Replay::values_of(const std::vector<TraceId>& ids) const {
+  std::vector<ReplayValue> values;
+  for (TraceId id : ids) values.push_back(value(id));
+  return values;
+}
+
+void Replay::begin_round(const LoopBody& body, std::vector<ReplayValue> carried) {
+  for (size_t i = 0; i < carried.size(); ++i) set(body.carried[i].inner, std::move(carried[i]));
+}
+
+bool Replay::goes_on(const TraceRecord& exit) const {
+  if (const auto* fact = std::get_if<FactRecord>(&exit.what)) return holds(*fact);
+  const auto& end = std::get<AssertRecord>(exit.what);
+  return truth_of(value(end.tensor)) == end.expected;
+}
+
+void Replay::rounds(const LoopBody& body) {
   std::vector<ReplayValue> carried;
   for (const auto& c : body.carried) carried.push_back(value(c.init));
   std::vector<std::vector<Tensor>> sequences(body.collected.size());
   for (bool left = false; !left;) {
-    for (size_t i = 0; i < carried.size(); ++i) set(body.carried[i].inner, std::move(carried[i]));
+    begin_round(body, carried);
     looped_ += body.records.size();
     if (looped_ > kMostLooped) throw InternalError("a loop has too many rounds to be unrolled");
-    for (size_t i = 0; i < body.records.size() && !left; ++i) {
-      left = i == body.exit && !holds(std::get<FactRecord>(body.records[i].what));
-      if (left) break;
-      looped_calls_ += std::holds_alternative<CallRecord>(body.records[i].what);
-      run(body.records[i], false);
-    }
+    play(std::span(body.records).first(body.exit));
+    left = !goes_on(body.records[body.exit]);
     if (left) break;
+    play(std::span(body.records).subspan(body.exit + 1));
     for (size_t i = 0; i < carried.size(); ++i) carried[i] = value(body.carried[i].next);
     for (size_t i = 0; i < sequences.size(); ++i)
       for (TraceId id : body.collected[i].inner) sequences[i].push_back(tensor(id));
@@ -269,7 +299,23 @@ void Replay::apply(const SizeRecord& r) {
   set(r.result, Scalar(t.sizes()[static_cast<size_t>(r.dim)]));
 }
 
-void Replay::apply(const NumberRecord& r) { set(r.result, computed(r.op, number(r.a), number(r.b))); }
+ReplayValue Replay::operand(const TraceNumber& n) const {
+  if (n.id == kNoValue) return n.constant;
+  return value(n.id);
+}
+
+void Replay::apply(const NumberRecord& r) {
+  const ReplayValue a = operand(r.a), b = operand(r.b);
+  const bool known = std::holds_alternative<Scalar>(a) && std::holds_alternative<Scalar>(b);
+  set(r.result, known ? computed(r.op, std::get<Scalar>(a), std::get<Scalar>(b)) : computed_in_a_run(r.op, a, b));
+}
+
+ReplayValue Replay::computed_in_a_run(NumberRecord::Op, const ReplayValue&, const ReplayValue&) {
+  throw InternalError("arithmetic of the host program is done on something that isn't a known number");
+}
+void Replay::fact_in_a_run(const Tensor&, const std::vector<int64_t>&) {
+  throw InternalError("a fact of the trace is about something that isn't a known number");
+}
 
 bool Replay::holds(const FactRecord& r) const {
   std::vector<int64_t> now;
@@ -286,6 +332,8 @@ bool Replay::holds(const FactRecord& r) const {
 }
 
 void Replay::apply(const FactRecord& r) {
+  const auto* in_a_run = r.what == FactRecord::What::Number ? std::get_if<Tensor>(&value(r.value)) : nullptr;
+  if (in_a_run) return fact_in_a_run(*in_a_run, r.expected);
   if (holds(r)) return;
   static constexpr const char* kNames[] = {"a number that follows from sizes", "is_contiguous()", "stride()"};
   throw InternalError(fmt::format("{} isn't what it was in the recorded run", kNames[static_cast<size_t>(r.what)]));
@@ -301,8 +349,8 @@ ReplayValue Replay::item(const Tensor& t, Scalar::Kind kind) {
   return s;
 }
 
-void Replay::assert_truth(const Tensor& t, bool expected) {
-  if (read_element(t).to_bool() != expected && failed_assert_ < 0) failed_assert_ = asserts_;
+void Replay::assert_truth(const ReplayValue& value, bool expected) {
+  if (truth_of(value) != expected && failed_assert_ < 0) failed_assert_ = asserts_;
   ++asserts_;
 }
 

@@ -1,5 +1,6 @@
 // Runs the records of a trace through the engine's front end and tape.
 #pragma once
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -11,6 +12,12 @@ namespace terra::graph {
 /// A numbered value of a trace while it is replayed: a tensor (real or symbolic; host scalars of a graph are symbolic
 /// 0-d tensors), a real scalar, a sequence that a loop made, or nothing yet.
 using ReplayValue = std::variant<std::monostate, Tensor, Scalar, std::vector<Tensor>>;
+
+/// A loop whose rounds a tensor's value counts can't be a loop of the graph; round by round it may still be expressed.
+class LoopRefused final : public InternalError {
+ public:
+  using InternalError::InternalError;
+};
 
 /// A call takes a number that is only known when the graph runs where its op has to know it before.
 class NumberRefused final : public InternalError {
@@ -37,7 +44,7 @@ class Replay {
   /// that the program was told about sizes isn't so for these inputs.
   void run();
 
-  /// Eager replay: the first assert that didn't hold, or -1.
+  /// Of real tensors: the first assert that didn't hold, or -1.
   int failed_assert() const { return failed_assert_; }
 
   /// Calls that loops have made so far, each round counted.
@@ -46,7 +53,20 @@ class Replay {
  protected:
   virtual void at_line(const std::string&, int) {}
   virtual ReplayValue item(const Tensor& tensor, Scalar::Kind kind);
-  virtual void assert_truth(const Tensor& tensor, bool expected);
+  /// Of a tensor or a number.
+  virtual void assert_truth(const ReplayValue& value, bool expected);
+  /// Arithmetic and facts where a number is only known when the graph runs.
+  virtual ReplayValue computed_in_a_run(NumberRecord::Op op, const ReplayValue& a, const ReplayValue& b);
+  virtual void fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected);
+  /// A loop whose rounds a tensor's value counts.
+  virtual void loop_by_value(const LoopBody& body) { rounds(body); }
+
+  // ---- for those who take a loop apart ----
+  void play(std::span<const TraceRecord> records);
+  /// The values carried become those given, all at once.
+  void begin_round(const LoopBody& body, std::vector<ReplayValue> carried);
+  std::vector<ReplayValue> values_of(const std::vector<TraceId>& ids) const;
+  std::vector<ReplayValue>& all_values() { return values_; }
 
  private:
   class Callbacks;
@@ -55,7 +75,7 @@ class Replay {
   void run(const std::vector<TraceRecord>& records);
   void run(const TraceRecord& record, bool of_callback);
   void apply(const CallRecord& r);
-  void apply(const AssertRecord& r) { assert_truth(tensor(r.tensor), r.expected); }
+  void apply(const AssertRecord& r) { assert_truth(value(r.tensor), r.expected); }
   void apply(const ItemRecord& r) { set(r.result, item(tensor(r.tensor), r.kind)); }
   void apply(const BackwardRecord& r);
   void apply(const GradRecord& r);
@@ -72,6 +92,9 @@ class Replay {
   void apply(const NumberRecord& r);
   void apply(const FactRecord& r);
   void apply(const LoopRecord& r);
+  void rounds(const LoopBody& body);
+  bool goes_on(const TraceRecord& exit) const;
+  ReplayValue operand(const TraceNumber& n) const;
   bool holds(const FactRecord& r) const;
   Scalar number(const TraceNumber& n) const;
   void check_result(const CallRecord& r, size_t index, const Tensor& result) const;

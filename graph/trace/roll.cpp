@@ -25,8 +25,11 @@ class Roller {
       : records_(trace.records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {}
 
   Rolled run() {
-    if (plan_.rounds.size() < 2 || plan_.after.size() != held_ || !find_exit() || !check_uses()) return {};
-    const Rolled rolled{plan_.rounds[0], plan_.rounds[last_] + exit_ + 1 - plan_.rounds[0], last_};
+    if (plan_.rounds.size() < 2 || plan_.after.size() != held_ || !find_exit() || !ends_as_planned() || !check_uses())
+      return {};
+    Rolled rolled{plan_.rounds[0], plan_.rounds[last_] + exit_ + 1 - plan_.rounds[0], last_, 0};
+    for (size_t i = 0; i < rolled.count; ++i)
+      rolled.asserts += std::holds_alternative<AssertRecord>(records_[rolled.first + i].what);
     replace(rolled);
     return rolled;
   }
@@ -89,6 +92,24 @@ class Roller {
       if (k + 1 < plan_.rounds.size() && plan_.rounds[k + 1] != plan_.rounds[k] + length) return false;
     }
     return false;
+  }
+
+  /// Where a tensor's value ends the loop its rounds become a graph of their own, with no tape and no lists; otherwise
+  /// what they assert and read has its place in the trace.
+  bool ends_as_planned() {
+    if (plan_.by_value != std::holds_alternative<AssertRecord>(first(exit_).what)) return false;
+    const bool grows = std::any_of(plan_.grown.begin(), plan_.grown.end(),
+                                   [](const LoopPlan::Grown& g) { return g.before != g.after; });
+    if (plan_.by_value && grows) return false;
+    const size_t length = plan_.rounds[1] - plan_.rounds[0];
+    for (size_t i = 0; i < length; ++i) {
+      const auto& what = first(i).what;
+      const bool of_tape = std::holds_alternative<BackwardRecord>(what) || std::holds_alternative<ReadGradRecord>(what) ||
+                           std::holds_alternative<WriteGradRecord>(what);
+      const bool of_value = std::holds_alternative<AssertRecord>(what) || std::holds_alternative<ItemRecord>(what);
+      if (plan_.by_value ? of_tape : of_value) return false;
+    }
+    return true;
   }
 
   /// A list that is longer in each round makes another call of each.

@@ -20,17 +20,20 @@ struct LoopPlan {
     size_t before, after;  ///< how many items it has when the first and when the second round starts
   };
   std::vector<Grown> grown;
+  bool by_value = false;  ///< rounds assert something: the value of a tensor is what ends the loop
 };
 
 /// The records from `first` on that have become one; none where `count` is 0.
 struct Rolled {
   size_t first = 0, count = 0;
   size_t rounds = 0;  ///< whole rounds among them; it is in the next one that the loop is left
+  size_t asserts = 0;  ///< asserts among them
 };
 
-/// The loop is left where a fact that held in all rounds is first another one; the records behind stay as they are.
-/// Nothing is changed where rounds differ, where they do what only a known number of rounds can do (asserts, items,
-/// hooks), or where something made in a round is used behind the loop and isn't alive at its end. `outputs` are used at
+/// The loop is left where a fact (by value: an assert) that held in all rounds is first another one; the records behind
+/// stay as they are. Nothing is changed where rounds differ, where they do what only a known number of rounds can do
+/// (asserts, items, hooks; by value: gradients, lists that grow), or where something made in a round is used behind the
+/// loop and isn't alive at its end. `outputs` are used at
 /// the end of the trace; `next` is the first number that is free.
 Rolled roll(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next);
 

@@ -52,6 +52,8 @@ struct SameForm {
            std::equal(a.facts.begin(), a.facts.end(), b.facts.begin(), b.facts.end(),
                       [](const ResultFact& m, const ResultFact& n) { return same(m, n); });
   }
+  bool operator()(const AssertRecord& a, const AssertRecord& b) const { return a.expected == b.expected; }
+  bool operator()(const ItemRecord& a, const ItemRecord& b) const { return a.kind == b.kind; }
   bool operator()(const BackwardRecord& a, const BackwardRecord& b) const {
     return a.runs.empty() && b.runs.empty() && same(a.roots, b.roots) && same(a.gradients, b.gradients) &&
            same(a.inputs, b.inputs) && a.retain_graph == b.retain_graph && a.create_graph == b.create_graph;
@@ -89,6 +91,8 @@ struct SameForm {
 bool same_form(const TraceRecord& a, const TraceRecord& b) { return std::visit(SameForm{}, a.what, b.what); }
 
 bool opposite_facts(const TraceRecord& a, const TraceRecord& b) {
+  const auto *p = std::get_if<AssertRecord>(&a.what), *q = std::get_if<AssertRecord>(&b.what);
+  if (p && q) return p->expected != q->expected;
   const auto *x = std::get_if<FactRecord>(&a.what), *y = std::get_if<FactRecord>(&b.what);
   if (!x || !y || x->what != FactRecord::What::Number || y->what != FactRecord::What::Number) return false;
   const std::vector<int64_t> yes = bits_of(Scalar(true)), no = bits_of(Scalar(false));

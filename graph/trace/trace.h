@@ -85,7 +85,7 @@ struct CallRecord {
   std::vector<TraceId> results;  ///< in_place: the number of the target itself (its identity doesn't change)
   std::vector<ResultFact> facts;  ///< by result; empty where all sizes are facts
 };
-/// The truth of a tensor was `expected`; the run is valid only if it is again.
+/// The truth of a tensor, or of a number that follows from items, was `expected`; the run is valid only if it is again.
 struct AssertRecord {
   TraceId tensor = kNoValue;
   bool expected = false;
@@ -241,9 +241,12 @@ struct LoopBody {
   };
   std::vector<Carried> carried;
   std::vector<TraceRecord> records;
-  size_t exit = 0;  ///< the FactRecord among the records at which the loop is left when it isn't so
+  size_t exit = 0;  ///< the fact or assert among the records at which the loop is left when it isn't so
   std::vector<Left> left;
   std::vector<Collected> collected;
+
+  /// Only a tensor's value says how many rounds there are.
+  bool ends_by_value() const { return std::holds_alternative<AssertRecord>(records[exit].what); }
 };
 
 /// Storages of inputs that in-place records wrote are written at the commit point; `outputs` are handed out.

@@ -167,11 +167,13 @@ Object number_of(PyObject* self, Object (*convert)(const Scalar&)) {
   check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars, not {}",
              t.numel);
   const Scalar element = item_of(t);
+  Object made = convert(element);
   if (OpObserver* observer = op_observer()) {
     Object value = owned(from_scalar(element));
-    observer->on_item(self, value.get());
+    const bool converted = !made || Py_TYPE(made.get()) != Py_TYPE(value.get());
+    observer->on_item(self, converted ? value.get() : made.get());
   }
-  return convert(element);
+  return made;
 }
 
 Object as_int(PyObject* self) {

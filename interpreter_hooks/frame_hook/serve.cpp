@@ -106,7 +106,10 @@ class Search {
 
   void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
     entry->misses++;
-    if (made.branch >= 0) failed_.push_back({entry, static_cast<size_t>(made.branch)});
+    if (made.branch >= 0) {
+      failed_.push_back({entry, static_cast<size_t>(made.branch)});
+      record_.relaxation.part_ways();
+    }
     // In words for the first few misses and then more and more rarely: texts cost more than guards.
     const bool in_words = entry->misses < 4 || !(entry->misses & (entry->misses - 1)) || settings().frozen;
     if (made.missed_at < 0) {

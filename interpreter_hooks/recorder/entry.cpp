@@ -12,6 +12,7 @@ namespace {
 /// Two branches that are known to decide the same condition went the same way.
 bool went_alike(const Entry& a, const Branch& x, const Entry& b, const Branch& y) {
   if (x.late != y.late) return false;
+  if (x.loop && y.loop) return true;
   if (!x.late) return x.expected == y.expected;
   const Word *p = a.late.at(static_cast<int>(x.at)), *q = b.late.at(static_cast<int>(y.at));
   if (head(p).kind != head(q).kind) return false;
@@ -24,7 +25,7 @@ bool went_alike(const Entry& a, const Branch& x, const Entry& b, const Branch& y
 
 int Entry::branch_of_assert(uint32_t number) const {
   const auto found = std::find_if(branches.begin(), branches.end(),
-                                  [&](const Branch& branch) { return !branch.late && branch.at == number; });
+                                  [&](const Branch& b) { return !b.late && !b.loop && b.at == number; });
   return found == branches.end() ? -1 : static_cast<int>(found - branches.begin());
 }
 
@@ -51,6 +52,7 @@ bool may_follow(const Entry& entry, const Entry& failed, size_t branch) {
   const bool all_asserts_held = failed.branches[branch].late;
   for (size_t i = 0; i <= branch && i < entry.branches.size(); i++) {
     const Branch& there = failed.branches[i];
+    if (entry.branches[i].loop != there.loop) return true;  // rounds one by one here, and a loop there
     const bool alike = went_alike(entry, entry.branches[i], failed, there);
     if (i == branch) return !alike;
     const bool seen = !there.late || all_asserts_held;  // late guards run after all asserts, in order

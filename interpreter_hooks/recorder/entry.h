@@ -19,10 +19,11 @@ namespace terra::capture {
 
 class Paths;  // frame_hook/paths.h
 
-/// A place where the recorded run depended on the value of a tensor: an assert of the graph, or a guard of the late
-/// program on a number that was taken from a tensor.
+/// A place where the recorded run depended on the value of a tensor: an assert of the graph, a guard of the late program
+/// on a number that was taken from a tensor, or a loop of the graph, which goes on until such a value ends it.
 struct Branch {
   bool late = false;
+  bool loop = false;
   bool expected = false;  ///< of an assert
   uint32_t at = 0;        ///< number of the assert; offset in the late program
 };

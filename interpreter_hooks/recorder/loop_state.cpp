@@ -110,8 +110,13 @@ void LoopStateReader::numbered(graph::TraceId id) {
   word(found->second);
 }
 
-/// Numbers that follow from sizes and from counting: by their number in the trace, or as what they are computed from.
+/// Numbers that follow from sizes, from counting, from tensors: by their number in the trace, or as what they are computed
+/// from.
 void LoopStateReader::number(const Value& value) {
+  if (const Readings& readings = r_.trace().readings(); readings.follow(value)) {
+    word(Py_TYPE(value.object));
+    return numbered(readings.id(value));
+  }
   const Sizes::Part part = r_.trace().sizes().part(value);
   if (part.id != graph::kNoValue) {
     word(Py_TYPE(value.object));
@@ -147,12 +152,13 @@ void LoopStateReader::object(PyObject* object) {
 /// What C code and the program can ask a tensor without leaving a record.
 void LoopStateReader::tensor(const Shadow& shadow) {
   const TensorImpl& t = *tensor_of(shadow.self.object);
-  if (shadow.trace_id == graph::kNoValue) {
+  // One from outside is the program's own: which of them is held makes a difference even where the trace only moves
+  // them around.
+  if (shadow.outside) {
     word(outside_tensor);
     word(shadow.self.object);
-  } else {
-    numbered(shadow.trace_id);
   }
+  if (shadow.trace_id != graph::kNoValue) numbered(shadow.trace_id);
   word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad) << 1 |
        static_cast<uint64_t>(is_leaf(t)) << 2 | static_cast<uint64_t>(t.wrapped_number) << 3);
   word(static_cast<uint64_t>(t.dtype));

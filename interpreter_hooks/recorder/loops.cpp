@@ -244,8 +244,9 @@ void Loops::round(Watch& watch) {
   const Entry& entry = *r_.entry_;
   Round& round = watch.rounds.emplace_back();
   round.record = r_.trace().record_count();
-  round.marks = {entry.entry.end(), entry.late.end(), r_.trace().output_count(), entry.branches.size()};
+  round.marks = {entry.entry.end(), entry.late.end(), r_.trace().output_count()};
   round.writes = r_.writes_.size();
+  round.branches = entry.branches.size();
   round.stored_again = stored_again(watch.rounds);
   if (watch.rounds.size() <= most_states) round.state = LoopStateReader(r_, watch.began).read();
 }
@@ -275,9 +276,14 @@ void Loops::rely_on(const std::vector<Value>& numbers) {
 
 /// The other way, the `for` loops around would be left in another round, or do something else in this one.
 void Loops::decided() {
+  if (watching_) leave_loops_around();
+}
+void Loops::decided_by_value() { leave_loops_around(); }
+
+void Loops::leave_loops_around() {
   for (const ShadowFrame* f : r_.frames_) {
     const int count = static_cast<int>(Py_SIZE(f->code)), here = f->pending.offset;
-    for (int offset = 0, next = 0; watching_ && offset <= here && offset < count; offset = next) {
+    for (int offset = 0, next = 0; offset <= here && offset < count; offset = next) {
       int arg = 0;
       const int code = code_at(f->bytes, offset, arg, next);
       while (next < count && f->bytes[2 * next] == CACHE) next++;
@@ -351,7 +357,8 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     for (size_t k = first; k <= last; k++) plan.rounds.push_back(rounds[k].record);
     plan.before = before.values;
     plan.after = after.values;
-    bool known = true;
+    plan.by_value = rounds[first].branches != rounds[first + 1].branches;
+    bool known = !plan.by_value || !r_.relaxation().loop_is_unrolled(watch.place);
     for (size_t i = 0; i < before.lists.size(); i++) {
       const LoopState::List &from = before.lists[i], &to = after.lists[i];
       known = known && from.number == to.number && from.items <= to.items &&
@@ -360,11 +367,17 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     }
     const graph::Rolled rolled = known ? r_.trace().roll(plan, outputs) : graph::Rolled{};
     if (!rolled.count) continue;
+    const size_t branch = rounds[first].branches;
     const auto move = [&](std::vector<Round>& all) {
       for (Round& round : all) {
         if (round.record >= rolled.first + rolled.count) round.record -= rolled.count - 1;
+        if (round.branches >= branch + rolled.asserts) round.branches -= rolled.asserts;
       }
     };
+    if (plan.by_value) {
+      replace_branches(branch, rolled.asserts);
+      by_value_.push_back(watch.place);
+    }
     move(rounds);
     for (Watch& other : watches_) move(other.rounds);
     any = true;
@@ -372,6 +385,32 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     first += rolled.rounds;  // later rounds may be alike in another way
   }
   return any;
+}
+
+/// `count` branches from number `first` on, loops not counted, are one loop now.
+void Loops::replace_branches(size_t first, size_t count) {
+  auto& branches = r_.entry_->branches;
+  auto at = branches.begin();
+  for (size_t before = 0; at != branches.end() && (before < first || at->loop); ++at) before += !at->loop;
+  Branch loop;
+  loop.loop = true;
+  for (auto end = at; count > 0 && end != branches.end();) {
+    count -= !end->loop;
+    end = branches.erase(end);
+  }
+  branches.insert(at, loop);
+}
+
+/// As the graph numbers its asserts.
+void Loops::number_branches() {
+  uint32_t next = 0;
+  for (Branch& branch : r_.entry_->branches) {
+    if (!branch.late && !branch.loop) branch.at = next++;
+  }
+}
+
+void Loops::unroll() {
+  for (const std::string& place : by_value_) r_.relaxation().unroll_loop(place);
 }
 
 /// What the program gets, and what it holds when later rounds of the loops around begin.
@@ -397,6 +436,7 @@ void Loops::roll() {
     for (Value& number : watch.relied_on) r_.pin(number);
     if (watch.rounds.size() > enough_rounds) r_.relaxation().fix_loop(watch.place);
   }
+  if (rolled_by_value()) number_branches();
 }
 
 }  // namespace terra::capture

@@ -43,23 +43,30 @@ class Loops {
   void rely_on(const std::vector<Value>& numbers);
   /// The truth of a number that no round decides has become a fact of the entry.
   void decided();
+  /// The truth of a tensor has become a branch.
+  void decided_by_value();
   /// The versions of tensors, which every round changes, were asked for.
   void spoil() { spoiled_ = true; }
 
   /// At the end, when everything that the trace is used for is known.
   void roll();
+  /// A tensor's value ends a loop that has become one record.
+  bool rolled_by_value() const { return !by_value_.empty(); }
+  /// No graph can be made of them: not again.
+  void unroll();
 
  private:
   /// How much of the entry there is. A round that can be any of many adds nothing.
   struct Marks {
     int entry, late;
-    size_t outputs, branches;
+    size_t outputs;
     bool operator==(const Marks&) const = default;
   };
   struct Round {
     size_t record;
     Marks marks;
     size_t writes;
+    size_t branches;  ///< so far, loops that have become one record aside
     /// What the round before this one stored went to the places that the round before that had stored to: one store
     /// remains of them all.
     bool stored_again = false;
@@ -86,6 +93,9 @@ class Loops {
   void count_locals(ShadowFrame& frame, const Body& body);
   bool stored_again(const std::vector<Round>& rounds) const;
   bool roll(Watch& watch, const std::vector<graph::TraceId>& outputs);
+  void replace_branches(size_t first, size_t count);
+  void number_branches();
+  void leave_loops_around();
   std::vector<graph::TraceId> used_behind(const Watch& watch, std::vector<graph::TraceId> outputs) const;
   std::string place_of(const ShadowFrame& frame, int offset) const;
 
@@ -94,6 +104,7 @@ class Loops {
   bool spoiled_ = false;  ///< no loop becomes one record
   std::vector<Watch> watches_;
   std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
+  std::vector<std::string> by_value_;  ///< places of loops that a tensor's value ends
   std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken
 };
 

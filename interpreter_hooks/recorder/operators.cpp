@@ -22,6 +22,9 @@ bool all_facts(const std::vector<Value>& values) {
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
   if (all_facts(in)) return Value::fact(r.hold(result));
   if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
+  if (op == Op::Compare) {
+    if (Value truth = r.trace().readings().compared(code, in, result); truth.known()) return truth;
+  }
   // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
   // computed from facts only. A power of a float is a float, or complex for some negative ones.
   const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;

@@ -26,7 +26,13 @@ class Relaxation {
   /// walks over.
   void leave_loop(const std::string& place) { left_loops_.insert(place); }
   bool loop_is_left(const std::string& place) const { return left_loops_.count(place) != 0; }
-  bool empty() const { return paths_.empty() && sizes_.empty(); }
+  /// A loop that no graph can run, though a tensor's value ends it: each number of its rounds is a path of its own.
+  void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
+  bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
+  /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round again.
+  void part_ways() { parted_ = true; }
+  /// Nothing is known to differ between calls.
+  bool empty() const { return paths_.empty() && sizes_.empty() && !parted_; }
   /// Lets more sizes of tensors of that rank at `path` differ between runs, and of their kin. False when they may
   /// already.
   bool free(const std::string& path, size_t rank, FreeSizes more);
@@ -36,7 +42,8 @@ class Relaxation {
   std::set<std::string> paths_;
   std::set<std::string> families_;
   std::set<std::string> constants_;
-  std::set<std::string> fixed_loops_, left_loops_;
+  std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;
+  bool parted_ = false;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family
 };
 

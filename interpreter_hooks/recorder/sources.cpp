@@ -89,7 +89,7 @@ Register Recording::new_register(std::string name, bool owned, bool late) {
 void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b) {
   if (!alive_) return;
   bool is_late = (a != no_register && late(a)) || (b != no_register && late(b));
-  if (is_late) entry_->branches.push_back({true, false, static_cast<uint32_t>(entry_->late.end())});
+  if (is_late) entry_->branches.push_back({.late = true, .at = static_cast<uint32_t>(entry_->late.end())});
   (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
 }
 
@@ -182,6 +182,7 @@ void Recording::guard_function(const Value& value) {
 Register Recording::reg_of(const Value& value) {
   if (value.has_register()) {
     trace_->sizes().need(value.reg);
+    trace_->readings().need(value.reg);
     return value.reg;
   }
   if (!value.known()) {
@@ -213,7 +214,7 @@ void Recording::pin(Value& value) {
   if (!value.has_register() || !is_atom(value.object)) return;
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
-    if (!trace_->sizes().fix(value)) guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
+    if (!trace_->sizes().fix(value) && !trace_->readings().fix(value)) guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
   }
   value = Value::fact(value.object);
 }
@@ -309,6 +310,7 @@ void Recording::truth(Value& value) {
   if (!value.known() || value.is_fact()) return;
   if (is_atom(object)) {
     if (PySlice_Check(object)) return;
+    if (trace_->readings().decide(value)) return;
     Value number = trace_->sizes().truth(value);
     if (trace_->sizes().fix(number) || !decided_.insert(value.reg).second) return;
     guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});

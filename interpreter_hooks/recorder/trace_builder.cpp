@@ -26,7 +26,7 @@ PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(te
 
 }  // namespace
 
-TraceBuilder::TraceBuilder(Recording& recording) : r_(recording), sizes_(recording, *this) {}
+TraceBuilder::TraceBuilder(Recording& recording) : r_(recording), sizes_(recording, *this), readings_(recording, *this) {}
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
@@ -320,10 +320,8 @@ void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
               : PyFloat_CheckExact(value) ? terra::Scalar::Kind::Float
                                           : terra::Scalar::Kind::Int;
   if (!r_.alive()) return;
-  Register reg = r_.new_register("", true, true);
-  scalar_ids_[reg] = item.result;
-  outputs_.push_back({item.result, reg});
-  Value result = Value::dynamic(reg, r_.hold(value));
+  const Value result = readings_.item(item.result, value);
+  scalar_ids_[result.reg] = item.result;
   pending()->extra = result;
   items_.push_back({value, result});
   record(item);
@@ -333,10 +331,14 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
   if (!listening()) return;
   pending()->reported = true;
   pending()->extra = Value::fact(value ? Py_True : Py_False);
-  graph::AssertRecord truth{id_of(tensor), value};
-  if (!r_.alive()) return;
-  r_.entry_being_made().branches.push_back({false, value, asserts_++});
-  record(truth);
+  const TraceId id = id_of(tensor);
+  if (r_.alive()) assert_truth(id, value);
+}
+
+void TraceBuilder::assert_truth(TraceId id, bool value) {
+  r_.entry_being_made().branches.push_back({.expected = value, .at = asserts_++});
+  record(graph::AssertRecord{id, value});
+  r_.loops().decided_by_value();
 }
 
 void TraceBuilder::on_opaque(const char* what, PyObject*) {

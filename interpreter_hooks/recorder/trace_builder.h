@@ -3,6 +3,7 @@
 #include "graph/trace/roll.h"
 #include "graph/trace/trace.h"
 #include "interpreter_hooks/bindings/observer.h"
+#include "interpreter_hooks/recorder/readings.h"
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/sizes.h"
 
@@ -34,6 +35,11 @@ class TraceBuilder final : public hooks::OpObserver {
   /// The number of a tensor's rows is a fact from here on.
   void fix_length(PyObject* tensor);
   Sizes& sizes() { return sizes_; }
+  Readings& readings() { return readings_; }
+  /// A branch: what follows was recorded under this truth of a tensor, or of a number that the graph knows.
+  void assert_truth(graph::TraceId id, bool value);
+  /// An early number as an input of the trace.
+  graph::TraceId number_input(const Value& value) { return scalar_input(value); }
   graph::TraceId new_value() { return next_value_++; }
   size_t record_count() const { return trace_.records.size(); }
   /// What the program gets from the graph, so far.
@@ -117,6 +123,7 @@ class TraceBuilder final : public hooks::OpObserver {
   Value told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim);
   void fix_sizes(Shadow& tensor);
   void renumber();
+  bool compile(Entry& entry);
   bool share_bytes() const;
   void guard_tensors(Entry& entry);
   bool starts_inside(const hooks::BackwardReport& report);
@@ -158,6 +165,7 @@ class TraceBuilder final : public hooks::OpObserver {
   uint32_t asserts_ = 0;
 
   Sizes sizes_;
+  Readings readings_;
   std::unordered_set<graph::TraceId> varying_;                  ///< tensors whose sizes may differ between runs
   std::unordered_set<graph::TraceId> steady_;                   ///< results of calls whose sizes are facts
   std::unordered_set<graph::TraceId> moved_;                    ///< inputs whose dimensions the frame changed in place

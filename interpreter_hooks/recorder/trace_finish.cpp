@@ -93,6 +93,32 @@ std::vector<TraceId> TraceBuilder::output_ids() const {
   return ids;
 }
 
+/// False: refused. What a graph can't do with loops may be possible round by round, and what it can't do with a number
+/// that changes may be possible with a constant: then the next call is recorded so.
+bool TraceBuilder::compile(Entry& entry) {
+  const auto refused = [&](const char* why) {
+    if (r_.loops().rolled_by_value()) {
+      r_.loops().unroll();
+      r_.record_again();
+    }
+    r_.stop(Reason::GraphRefused, why);
+    return false;
+  };
+  try {
+    entry.graph = graph::compile(trace_);
+    return true;
+  } catch (const graph::NumberRefused& e) {
+    if (r_.loops().rolled_by_value()) return refused(e.what());
+    r_.relaxation().insist(place(*e.op, e.file, e.line));
+    r_.record_again();
+    return refused(e.what());
+  } catch (const InternalError& e) {
+    return refused(e.what());
+  } catch (const Error& e) {
+    return refused(e.what());
+  }
+}
+
 void TraceBuilder::finish(Entry& entry, bool cut) {
   detach();
   uint64_t changed = engine_mode() ^ mode_;
@@ -111,17 +137,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   for (Input& input : inputs_) entry.tensors.push_back(input.reg);
   for (auto& [reg, input] : scalars_) entry.scalars.push_back(reg);
   for (auto& [id, reg] : outputs_) entry.outputs.push_back(reg);
-  try {
-    entry.graph = graph::compile(trace_);
-  } catch (const graph::NumberRefused& e) {
-    r_.relaxation().insist(place(*e.op, e.file, e.line));
-    r_.record_again();
-    return r_.stop(Reason::GraphRefused, e.what());
-  } catch (const InternalError& e) {
-    return r_.stop(Reason::GraphRefused, e.what());
-  } catch (const Error& e) {
-    return r_.stop(Reason::GraphRefused, e.what());
-  }
+  if (!compile(entry)) return;
   entry.calls = entry.graph->call_count();
   if (asserts_ > 0) entry.trace = std::make_shared<graph::Trace>(std::move(trace_));
 }

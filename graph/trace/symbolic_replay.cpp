@@ -1,0 +1,106 @@
+#include "graph/trace/symbolic_replay.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/ops/call.h"
+#include "graph/trace/numbers.h"
+
+namespace terra::graph {
+namespace {
+
+using Operation = NumberRecord::Op;
+
+constexpr DType kExact[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar::Kind
+/// Integers that a loop adds to are followed in 64 bits where Python has no bounds: with steps of at most this size no
+/// run lasts long enough to leave them.
+constexpr int64_t kLargestStep = int64_t{1} << 16;
+constexpr int64_t kExactInFloat = int64_t{1} << 53;
+
+bool is_number(const ReplayValue& value) {
+  const auto* t = std::get_if<Tensor>(&value);
+  return std::holds_alternative<Scalar>(value) || (t && t->defined() && GraphEmitter::scalar_of(**t) != kNoId);
+}
+
+Scalar::Kind kind_of(const ReplayValue& number) {
+  if (const auto* known = std::get_if<Scalar>(&number)) return known->kind();
+  const DType dtype = std::get<Tensor>(number).dtype();
+  return dtype == DType::F64 ? Scalar::Kind::Float : dtype == DType::Bool ? Scalar::Kind::Bool : Scalar::Kind::Int;
+}
+
+[[noreturn]] void refuse() {
+  throw InternalError("arithmetic of the host program on numbers that are only known when the graph runs");
+}
+
+const Op& comparison(Operation op) {
+  static const Op* const ops[] = {find_op("lt"), find_op("le"), find_op("eq"),
+                                  find_op("ne"), find_op("gt"), find_op("ge")};
+  return *ops[static_cast<int>(op) - static_cast<int>(Operation::Less)];
+}
+
+bool compares(Operation op) { return op >= Operation::Less && op <= Operation::GreaterEqual; }
+
+/// What Python compares a float with has to be that float.
+ReplayValue as_float(const ReplayValue& number) {
+  if (kind_of(number) == Scalar::Kind::Float) return number;
+  const auto* known = std::get_if<Scalar>(&number);
+  if (!known || known->to_int() > kExactInFloat || known->to_int() < -kExactInFloat) refuse();
+  return Scalar(known->to_double());
+}
+
+bool is_step(const ReplayValue& number) {
+  const auto* known = std::get_if<Scalar>(&number);
+  return known && known->to_int() <= kLargestStep && known->to_int() >= -kLargestStep;
+}
+
+}  // namespace
+
+Tensor SymbolicReplay::exact(const ReplayValue& number) {
+  if (const auto* known = std::get_if<Scalar>(&number)) {
+    static const Op* full = find_op("full");
+    EmitterScope eager(default_emitter());
+    return (*full)(Dims{}, *known, kExact[static_cast<int>(known->kind())]);
+  }
+  return emitter_->whole(emitter_->value_of(*std::get<Tensor>(number)), Dims{}, 0);
+}
+
+Tensor SymbolicReplay::single(const ReplayValue& value) {
+  if (is_number(value)) return exact(value);
+  const auto* t = std::get_if<Tensor>(&value);
+  if (!t || t->numel() != 1) throw InternalError("a tensor whose value the host program reads has one element");
+  return *t;
+}
+
+ReplayValue SymbolicReplay::item(const Tensor& t, Scalar::Kind kind) {
+  return emitter_->number(emitter_->emit_item(single(t), kind));
+}
+
+void SymbolicReplay::assert_truth(const ReplayValue& value, bool expected) {
+  const auto* known = std::get_if<Scalar>(&value);
+  if (known && known->to_bool() != expected) throw InternalError("a truth isn't what it was in the recorded run");
+  emitter_->emit_assert(single(value), expected, bodies_ == 0);
+}
+
+ReplayValue SymbolicReplay::computed_in_a_run(Operation op, const ReplayValue& a, const ReplayValue& b) {
+  if (!is_number(a) || !is_number(b)) refuse();
+  const GradMode off(false);
+  const bool floats = kind_of(a) == Scalar::Kind::Float || kind_of(b) == Scalar::Kind::Float;
+  if (compares(op)) {
+    const Tensor truth = floats ? comparison(op)(exact(as_float(a)), exact(as_float(b))) : comparison(op)(exact(a), exact(b));
+    return emitter_->number(emitter_->emit_item(truth, Scalar::Kind::Bool));
+  }
+  const bool adds = op == Operation::Add || op == Operation::Subtract;
+  const bool ints = kind_of(a) == Scalar::Kind::Int && kind_of(b) == Scalar::Kind::Int;
+  if (!adds || !ints || (!is_step(a) && !is_step(b))) refuse();
+  static const Op *add = find_op("add"), *sub = find_op("sub");
+  const Tensor sum = (op == Operation::Add ? *add : *sub)(exact(a), exact(b));
+  return emitter_->number(emitter_->emit_item(sum, Scalar::Kind::Int));
+}
+
+void SymbolicReplay::fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected) {
+  if (GraphEmitter::scalar_of(*number) == kNoId || static_cast<int64_t>(kind_of(number)) != expected[0]) refuse();
+  if (kind_of(number) == Scalar::Kind::Float) refuse();
+  if (kind_of(number) == Scalar::Kind::Bool) return emitter_->emit_assert(exact(number), expected[1] != 0, false);
+  const ReplayValue same = computed_in_a_run(Operation::Equal, number, Scalar(expected[1]));
+  emitter_->emit_assert(exact(same), true, false);
+}
+
+}  // namespace terra::graph

@@ -1,0 +1,33 @@
+// Replays on symbolic tensors: what the records do becomes nodes of a graph.
+#pragma once
+#include "graph/trace/emitter.h"
+#include "graph/trace/replay.h"
+
+namespace terra::graph {
+
+class SymbolicReplay final : public Replay {
+ public:
+  SymbolicReplay(const Trace& trace, GraphEmitter& emitter) : Replay(trace), emitter_(&emitter), trace_(trace) {}
+
+ protected:
+  void at_line(const std::string& file, int line) override { emitter_->set_origin(file, line); }
+  ReplayValue item(const Tensor& t, Scalar::Kind kind) override;
+  void assert_truth(const ReplayValue& value, bool expected) override;
+  ReplayValue computed_in_a_run(NumberRecord::Op op, const ReplayValue& a, const ReplayValue& b) override;
+  void fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected) override;
+  void loop_by_value(const LoopBody& body) override;
+
+ private:
+  friend class LoopEmission;
+
+  /// A number, known or not, as a 0-d tensor of bool, int64 or float64 that doesn't promote as Python's numbers do.
+  Tensor exact(const ReplayValue& number);
+  /// Has one element; a number is exact.
+  Tensor single(const ReplayValue& value);
+
+  GraphEmitter* emitter_;  ///< of the graph, or of the body that is being emitted
+  const Trace& trace_;
+  int bodies_ = 0;  ///< loops around: their asserts are none of the trace's own
+};
+
+}  // namespace terra::graph
