@@ -227,6 +227,36 @@ class Writer:
         after = r.choice(["", f"{p}t1 = {total}\n", f"{p}i0 = {j}\n", f"{p}out.append(len(acc))\n", f"{p}else:\n{p}  t1 = t1 + 1\n"])
         return before + loop + after
 
+    def value_round(s, ind, k):
+        """The same for a loop that the value of v ends."""
+        r, p, c = s.r, "  " * ind, s.r.choice(["0.5", "2", "t1.sum()", "n"])
+        options = [
+            "v = v * 0.5", "v = v - 0.25", "u = v", "v, u = u * 0.5, v", "u = u * 0.5 + v", f"v = v * 0.9 + {k} * 0.01",
+            "t1 = t1 * 0.5 + v", "o.t = v", "pair = v, u", "v = v + pair[1] * 0.1", "i0 = i0 + 1", f"i0 = {k}", "v = o.meth(v * 0.2, 1)",
+            "w = v", "t0 = w", "p.n += 1", "fresh.v = v", "acc.append(v)", f"log.append({k})", "x0 = x0 * 0.5",
+            f"if v.sum() > {c}: v = v * 0.5", f"if v.sum() > {c}: u = u + 1\n{p}else: u = u - 1", f"if {k} == 3: v = v * 0.5",
+            f"if v.max() > 3: {r.choice(['break', 'continue', 'raise Oops(1, v)', 'return v, u'])}", f"v = v + {s.T(2)} * 0.1",
+        ]  # fmt: skip
+        if not PLAIN:
+            options += ["v.mul_(0.75)", "v += 0.125", "u[0] = v[0]", "u[1].add_(v[1])", "w = v[0]", "v = v.t()", "x0 = v.max().item()",
+                        "w = w + 1", "v = terra.where(v > 1, v * 0.5, v)", "u = v.view(4)[:2] + u", "v.data.mul_(0.9)"]  # fmt: skip
+        return f"{p}{r.choice(options)}\n"
+
+    def value_loop(s, ind):
+        """A loop that a tensor's value ends, or else its tenth round."""
+        r, p, k = s.r, "  " * ind, f"k{ind}"
+        rounds = "".join(s.value_round(ind + 1, k) for _ in range(r.randrange(1, 4)))
+        size = "abs(v)" if PLAIN else r.choice(["v.abs().sum()", "float(v.abs().sum())", "v.abs().max().item()"])
+        truth = f"{size} {r.choice(['> 1', '> n', '>= x0', '> 0.1 + u.sum()' if not PLAIN else '> u'])}"
+        before = f"{p}{k} = 0; v = {s.T(2)}{r.choice([' * 1', ' + n', ''])}; u = {r.choice(['v', 't0 * 1', 't1'])}; w = v; acc = []; pair = u, v\n"
+        loop = r.choice([
+            f"{p}while {truth}:\n{p}  {k} += 1\n{p}  if {k} > 9: break\n{rounds}{p}  v = v * 0.7\n",
+            f"{p}while True:\n{rounds}{p}  v = v * 0.7; {k} += 1\n{p}  if {k} > 9 or not {truth}: break\n",
+            f"{p}for {k} in range({r.choice(['10', '10', 'o.r'])}):\n{p}  v = v * 0.7\n{rounds}{p}  if not {truth}: break\n{rounds}",
+        ])  # fmt: skip
+        after = r.choice(["", f"{p}else:\n{p}  t1 = t1 + 1\n"]) + r.choice(["", f"{p}t0 = v\n", f"{p}out.append((v, u))\n", f"{p}out.append(w is v)\n"])
+        return before + loop + after + r.choice(["", f"{p}i0 = {k}\n", f"{p}log.append({k})\n", f"{p}if v.sum() > 1: t1 = t1 * 2\n" if not PLAIN else ""])
+
     def block(s, ind, d):
         return "".join(s.statement(ind, d) for _ in range(s.r.randrange(1, 4)))
 
@@ -269,6 +299,7 @@ class Writer:
         if not PLAIN:
             options += [lambda: f"{p}t0 = t0.clone(); t0.mul_({s.F()})\n", lambda: f"{p}t1 = t1 + 0; t1 += {s.T()}\n"]
         options += [lambda: s.loop(ind)] * (12 if d == 0 else 2)
+        options += [lambda: s.value_loop(ind)] * (9 if d == 0 else 1)
         if d < 2:
             options += [
                 lambda: f"{p}if {s.C()}:\n{s.block(ind+1, d+1)}{p}else:\n{s.block(ind+1, d+1)}",

@@ -30,6 +30,16 @@ def plain_range():
     return f, lambda i: (ones(i, 3), count(i)), None
 
 
+@program(calls=14, captures=3)
+def arguments_that_change_places():
+    def f(x, y, n):
+        for _ in range(n):
+            x, y = y, x
+            x.sum()
+        return x, y
+    return f, lambda i: (ones(i, 3), ones(i + 1, 3), count(i)), None
+
+
 @program(calls=14, captures=10, recordings=3)
 def index_in_arithmetic():
     def f(x, n):
