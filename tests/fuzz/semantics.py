@@ -251,7 +251,7 @@ class Writer:
         before = f"{p}{k} = 0; v = {s.T(2)}{r.choice([' * 1', ' + n', ''])}; u = {r.choice(['v', 't0 * 1', 't1'])}; w = v; acc = []; pair = u, v\n"
         loop = r.choice([
             f"{p}while {truth}:\n{p}  {k} += 1\n{p}  if {k} > 9: break\n{rounds}{p}  v = v * 0.7\n",
-            f"{p}while True:\n{rounds}{p}  v = v * 0.7; {k} += 1\n{p}  if {k} > 9 or not {truth}: break\n",
+            f"{p}while True:\n{p}  {k} += 1\n{p}  if {k} > 9: break\n{rounds}{p}  v = v * 0.7\n{p}  if not {truth}: break\n",
             f"{p}for {k} in range({r.choice(['10', '10', 'o.r'])}):\n{p}  v = v * 0.7\n{rounds}{p}  if not {truth}: break\n{rounds}",
         ])  # fmt: skip
         after = r.choice(["", f"{p}else:\n{p}  t1 = t1 + 1\n"]) + r.choice(["", f"{p}t0 = v\n", f"{p}out.append((v, u))\n", f"{p}out.append(w is v)\n"])

@@ -30,7 +30,7 @@ def plain_range():
     return f, lambda i: (ones(i, 3), count(i)), None
 
 
-@program(calls=14, captures=3)
+@program(calls=14, captures=2)
 def arguments_that_change_places():
     def f(x, y, n):
         for _ in range(n):
