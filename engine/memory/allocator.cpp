@@ -1,5 +1,6 @@
 #include "engine/memory/allocator.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -57,8 +58,16 @@ struct Depot {
   std::vector<Magazine*> magazines;  ///< of the threads that live
 };
 
+/// Never destroyed, for tensors may outlive static destruction. Nobody is inside it when the process forks: a thread of
+/// the parent that isn't in the child would keep the lock there for ever.
 Depot& depot() {
-  static Depot* instance = new Depot;  // never destroyed: tensors may outlive static destruction
+  static Depot* const instance = [] {
+    auto* made = new Depot;
+    static Depot* const forked = made;
+    const auto leave = [] { forked->mutex.unlock(); };
+    pthread_atfork([] { forked->mutex.lock(); }, leave, leave);
+    return made;
+  }();
   return *instance;
 }
 

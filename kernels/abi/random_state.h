@@ -13,6 +13,8 @@ struct RandomState {
   uint32_t words[624] = {};
   double cached_normal = 0;  ///< second value of the last pair, for mean 0 and deviation 1
   bool has_cached_normal = false;
+
+  friend bool operator==(const RandomState&, const RandomState&) = default;
 };
 
 }  // namespace terra

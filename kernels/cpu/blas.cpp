@@ -16,6 +16,7 @@
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/blas_core.h"
 #include "kernels/cpu/exact_mode.h"
+#include "kernels/cpu/fork_locks.h"
 #include "kernels/cpu/held_signals.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
@@ -26,13 +27,12 @@ extern "C" {
 void* __real_blas_memory_alloc(int position);
 void __real_blas_memory_free(void* buffer);
 
-static std::mutex blas_buffers;
 void* __wrap_blas_memory_alloc(int position) {
-  const std::lock_guard lock(blas_buffers);
+  const std::lock_guard lock(terra::cpu::fork_locks().product_buffers);
   return __real_blas_memory_alloc(position);
 }
 void __wrap_blas_memory_free(void* buffer) {
-  const std::lock_guard lock(blas_buffers);
+  const std::lock_guard lock(terra::cpu::fork_locks().product_buffers);
   __real_blas_memory_free(buffer);
 }
 }
@@ -144,8 +144,7 @@ Implementation implementation_for(const Product<float>& p) {
   std::atomic<uint8_t>& entry = choices[bucket(p.m)][bucket(p.n)][bucket(p.k)][p.a_transposed * 2 + p.b_transposed];
   uint8_t choice = entry.load(std::memory_order_relaxed);
   if (choice == kUndecided) [[unlikely]] {
-    static std::mutex mutex;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(fork_locks().product_choice);
     choice = entry.load(std::memory_order_relaxed);
     if (choice == kUndecided) {
       choice = measure(p);

@@ -11,6 +11,7 @@
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/convolution_unit.h"
+#include "kernels/cpu/fork_locks.h"
 #include "kernels/cpu/held_signals.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
@@ -245,9 +246,9 @@ struct KeyHash {
 
 std::shared_ptr<const ConvPlan> ConvPlan::get(const ConvShape& shape, ConvPass pass, ConvOptions options) {
   constexpr size_t kMostPlans = 1024;  // a program with more shapes than that starts over
-  static std::mutex mutex;
-  static std::unordered_map<Key, std::shared_ptr<const ConvPlan>, KeyHash> plans;
-  const std::lock_guard lock(mutex);
+  // Never destroyed: a thread may still compute while the process ends.
+  static auto& plans = *new std::unordered_map<Key, std::shared_ptr<const ConvPlan>, KeyHash>;
+  const std::lock_guard lock(fork_locks().convolution_plans);
   if (plans.size() >= kMostPlans) plans.clear();
   std::shared_ptr<const ConvPlan>& plan = plans[Key{shape, pass, options}];
   if (!plan) plan = std::make_shared<const ConvPlan>(shape, pass, options);

@@ -175,7 +175,8 @@ class UnitBuilder {
 }  // namespace
 
 dnnl::engine& engine() {
-  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  // Never destroyed: a thread may still compute while the process ends.
+  static dnnl::engine& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return cpu;
 }
 

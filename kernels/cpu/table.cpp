@@ -34,7 +34,7 @@ constexpr KernelFamily kFamilies[] = {
 }  // namespace
 
 const KernelIndex& cpu_kernels() {
-  static const KernelIndex index(kFamilies);
+  static const KernelIndex& index = *new KernelIndex(kFamilies);  // threads may still compute while the process ends
   return index;
 }
 
