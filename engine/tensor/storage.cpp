@@ -24,7 +24,9 @@ Ref<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(void*), voi
 
 Ref<Storage> Storage::apart(const Ref<Storage>& original) {
   const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
-  return wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release());
+  Ref<Storage> apart = wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release());
+  apart->bytes_of_ = original->bytes_of_;
+  return apart;
 }
 
 void Storage::destroy(Storage* s) {

@@ -24,7 +24,16 @@ class Storage final : public Counted {
   size_t bytes() const { return bytes_; }
 
   uint32_t version() const { return version_; }
-  void bump_version() { ++version_; }
+  void bump_version() {
+    ++version_;
+    note_write();
+  }
+
+  /// Grows with every write to the bytes, those included that another storage of the same bytes (`apart`) counts as its
+  /// own. While it is unchanged, nobody but those whom the bytes are exported to has written.
+  uint32_t writes() const { return bytes_of_->writes_; }
+  /// A write that changes no version.
+  void note_write() { ++bytes_of_->writes_; }
 
   /// True iff something outside the engine (numpy, DLPack, data_ptr) may read or write the bytes at any time.
   bool exported() const { return exported_; }
@@ -36,6 +45,8 @@ class Storage final : public Counted {
   void (*release_)(void*) = nullptr;  // null: the bytes are the allocator's
   void* context_ = nullptr;
   uint32_t version_ = 0;
+  uint32_t writes_ = 0;
+  Storage* bytes_of_ = this;  // of an `apart` one: the storage that has the bytes
   bool exported_ = false;
 };
 
