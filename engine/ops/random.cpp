@@ -5,7 +5,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/rules.h"
-#include "engine/random/generator.h"
+#include "engine/random/draws_apart.h"
 #include "kernels/cpu/random.h"
 
 namespace terra::ops {
@@ -13,7 +13,7 @@ namespace {
 
 // ---- draws ----------------------------------------------------------------------------------------------------------
 RandomState& state_of(const Arg& generator) {
-  return (generator.generator() ? *generator.generator() : default_generator()).state();
+  return drawing_state(generator.generator() ? *generator.generator() : default_generator());
 }
 
 /// Makes a tensor and calls draw(pointer, n) on its elements: float or double; 16-bit floats are drawn as float.
