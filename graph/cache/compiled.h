@@ -8,13 +8,15 @@
 #include <variant>
 #include <vector>
 
+#include "graph/cache/release.h"
 #include "graph/trace/trace.h"
 
 namespace terra::graph {
 
 /// How a run ended. Anything but Done has published nothing: no tensor, .grad, version or random state has changed.
-/// Busy: the graph fits, but doesn't serve this run, and one made anew would do no better.
-enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused, Busy };
+/// Busy: the graph fits, but doesn't serve this run, and one made anew would do no better. Overtaken: another thread has
+/// changed what the run rested on. UnderWay: another thread's run of it is on its way (release.h).
+enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused, Busy, Overtaken, UnderWay };
 
 struct RunResult {
   RunStatus status = RunStatus::Done;
@@ -23,7 +25,7 @@ struct RunResult {
 
 using RunOutput = std::variant<Tensor, Scalar>;
 
-/// Thread-safe to share; one run at a time per Compiled is the caller's business (the interpreter's lock).
+/// Thread-safe to share; runs begin and end under the host's lock (the interpreter's).
 class Compiled {
  public:
   virtual ~Compiled() = default;
@@ -35,9 +37,10 @@ class Compiled {
   /// gradients of leaf inputs that were accumulated in place included. `outputs` follow Trace::outputs; those that
   /// require grad carry one autograd node for the whole run. Outputs that alias an input or each other are views as
   /// eager would have made. Throws Error for what the ops themselves refuse (index out of range, memory), nothing
-  /// published.
+  /// published. A long run with a `release` lets other threads go on while it computes.
   virtual RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
-                        const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) = 0;
+                        const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs,
+                        Release* release = nullptr) = 0;
 
   /// The optimized graph as text that parses back.
   virtual std::string text() const = 0;

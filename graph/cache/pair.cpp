@@ -165,20 +165,16 @@ class PairNode final : public autograd::Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
     Choice given;
     for (const Tensor& g : grads) given.push_back(g.defined());
-    for (size_t a = 0; a < given.size(); ++a)
-      for (size_t b = 0; given[a] && b < given.size(); ++b)
-        if (spent_[b] && shared_->conflicts[a][b]) autograd::fail_spent();
+    require_unspent(given);
     last_ = given;
     if (grad_enabled()) return apply_again(grads, given);
     shared_->expected = given;
     if (given != choice_) return apply_again(grads, given);
-    const Ref<Node> self(this);
-    std::vector<Tensor> tensors, tangents(grads.size());
-    for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
+    std::vector<Tensor> tangents(grads.size());
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tangents[k] = compact(grads[k]);
     Runner::Made made;
-    halves_.backward.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made);
+    if (!run_backward(given, tangents, made)) return apply_again(grads, given);
     std::vector<Tensor> out(edges.size());
     const std::vector<uint32_t>& places = halves_.backward.program().gradients;
     for (size_t j = 0; j < places.size(); ++j) out[places[j]] = std::move(made.tensors[j]);
@@ -234,6 +230,34 @@ class PairNode final : public autograd::Node {
     }
   }
 
+  void require_unspent(const Choice& given) const {
+    for (size_t a = 0; a < given.size(); ++a)
+      for (size_t b = 0; given[a] && b < given.size(); ++b)
+        if (spent_[b] && shared_->conflicts[a][b]) autograd::fail_spent();
+  }
+
+  /// False where the backward half can't run in this process. A run that was overtaken, or had to wait for another
+  /// thread's, starts from what is saved by then: that complains if it was written, or is gone.
+  bool run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made) {
+    struct NothingElse final : Release {
+      void hold() override {}
+      bool stands() override { return true; }
+    } release;
+    const Ref<Node> self(this);
+    for (Release* releases = &release;;) {
+      require_unspent(given);
+      std::vector<Tensor> tensors;
+      for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
+      switch (halves_.backward.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
+        case RunStatus::Done: return true;
+        case RunStatus::UnderWay: await_landing(); break;
+        case RunStatus::Overtaken: releases = nullptr; break;
+        default: return false;
+      }
+      made.clear();
+    }
+  }
+
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given) {
     Tangents step{given, Choice(given.size(), false)};
     for (size_t k = 0; k < grads.size(); ++k)
@@ -285,7 +309,7 @@ class Pair final : public Compiled {
   explicit Pair(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   RunResult run(LentTensors lent, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
-                std::vector<RunOutput>& outputs) override {
+                std::vector<RunOutput>& outputs, Release* release) override {
     std::vector<Tensor> inputs;  // the node refers to them
     for (TensorImpl* t : lent) inputs.push_back(kept(t));
     Choice choice;
@@ -302,7 +326,7 @@ class Pair final : public Compiled {
           forward.collect(made, outputs);
           return !before_commit || before_commit();
         },
-        made);
+        made, release);
     if (result.status != RunStatus::Done) return result;
     forward.publish(lent, made);
     node->save(inputs, made);

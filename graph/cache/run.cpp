@@ -27,6 +27,8 @@ class RandomGuard {
   }
   RandomGuard(const RandomGuard&) = delete;
   void stand() { stands_ = true; }
+  /// While others may use the generators, and nothing of this run's is in them.
+  void watch(bool yes) { stands_ = !yes; }
 
  private:
   std::vector<std::pair<Generator*, RandomState>> saved_;
@@ -64,23 +66,23 @@ Plan Runner::plan(const Program& program) {
 }
 
 Runner::Runner(Program program)
-    : program_(std::move(program)), instance_(plan(program_)), results_move_(results_stand_alone(program_)) {
+    : program_(std::move(program)),
+      instance_(plan(program_)),
+      results_move_(results_stand_alone(program_)),
+      releasable_(program_, graph()),
+      tempo_(releasable_.varies) {
   program_.graph = {};
 }
 
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                      bool (*poll)(), const std::function<bool()>& before_commit, Made& made) {
+                      bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release) {
+  if (!flight_.none()) [[unlikely]]
+    return {flight_.state() == Flight::State::UnderWay ? RunStatus::UnderWay : RunStatus::Busy, 0};
   RandomGuard random(program_.generators);
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
     const InputBinding& in = program_.inputs[i];
     switch (in.kind) {
-      case InputBinding::Kind::Tensor: {
-        const TensorImpl& t = *inputs[in.index];
-        const int64_t offset = in.own_offset ? t.offset : in.offset;
-        instance_.bind_input(i,
-                             static_cast<char*>(t.storage->data()) + offset * static_cast<int64_t>(size_of(t.dtype)));
-        break;
-      }
+      case InputBinding::Kind::Tensor: instance_.bind_input(i, input_address(inputs, i)); break;
       case InputBinding::Kind::Scalar: instance_.bind_scalar(i, scalars[in.index]); break;
       case InputBinding::Kind::Tangent: instance_.bind_input(i, tangents[in.index]->data()); break;
     }
@@ -92,7 +94,16 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
     made.storages[o] = Storage::allocate(instance_.fresh_bytes(o));
     instance_.bind_fresh(o, made.storages[o]->data());
   }
-  const Stop stop = instance_.run_body(poll);
+  Stop stop;
+  if (tempo_.is_short()) [[likely]] {
+    stop = instance_.run_body(poll);
+  } else if (const int64_t expected = length_to_release(inputs, release)) {
+    random.watch(false);
+    if (!run_released(inputs, tangents, poll, *release, expected, stop)) return {RunStatus::Overtaken, 0};
+    random.watch(stop.why == Stop::Why::None);
+  } else {
+    stop = run_timed(poll);
+  }
   if (stop.why == Stop::Why::AssertFailed) return {RunStatus::AssertFailed, stop.assert_index};
   if (stop.why == Stop::Why::Interrupted || (poll && poll())) return {RunStatus::Interrupted, 0};
   make_tensors(inputs, made);
@@ -105,6 +116,13 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
 uint32_t Runner::versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const {
   for (const LoopedWrites& l : looped) straight += l.each * static_cast<uint32_t>(scalar_output(l.output).to_int());
   return straight;
+}
+
+void* Runner::input_address(LentTensors inputs, size_t input) const {
+  const InputBinding& in = program_.inputs[input];
+  const TensorImpl& t = *inputs[in.index];
+  const int64_t offset = in.own_offset ? t.offset : in.offset;
+  return static_cast<char*>(t.storage->data()) + offset * static_cast<int64_t>(size_of(t.dtype));
 }
 
 void Runner::make_tensors(LentTensors inputs, Made& made) const {
@@ -135,6 +153,7 @@ void Runner::publish(LentTensors inputs, Made& made) {
   for (const StorageWrite& w : program_.writes) {
     Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
     for (uint32_t k = versions(w.versions, w.looped); k > 0; --k) storage.bump_version();
+    storage.note_write();
   }
   for (const FlagWrite& f : program_.flags) {
     note_changed(*inputs[f.input]);

@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "graph/cache/compiled.h"
+#include "graph/cache/releasable.h"
+#include "graph/cache/release.h"
 #include "graph/executor/instance.h"
 #include "graph/trace/program.h"
 
@@ -27,9 +29,9 @@ class Runner {
   };
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
-  /// changed, random state included. `poll` may be null.
+  /// changed, random state included. `poll` and `release` may be null.
   RunResult run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                bool (*poll)(), const std::function<bool()>& before_commit, Made& made);
+                bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release = nullptr);
 
   /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
   void publish(LentTensors inputs, Made& made);
@@ -49,12 +51,25 @@ class Runner {
 
  private:
   static Plan plan(const Program& program);
+  void* input_address(LentTensors inputs, size_t input) const;
   void make_tensors(LentTensors inputs, Made& made) const;
   uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
+  /// Nanoseconds that the body is expected to take, if it is to be released; else 0.
+  int64_t length_to_release(LentTensors inputs, const Release* release);
+  /// False: it was overtaken. The random numbers of a run that wasn't stopped are in their generators now.
+  bool run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release,
+                    int64_t expected, Stop& stop);
+  bool writes_exported(LentTensors inputs) const;
+  /// Of what `releasable_` says; they have to live as long as the body runs.
+  std::vector<Ref<Storage>> bind_copies(LentTensors inputs);
+  Stop run_timed(bool (*poll)());
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
   bool results_move_;          ///< each result is a tensor of its own that nothing else is asked of
+  const Releasable releasable_;
+  Tempo tempo_;
+  Flight flight_;
 };
 
 /// The function set by set_interrupt_poll, or null.

@@ -59,8 +59,8 @@ class Shaped final : public Compiled {
     current_ = 0;
   }
 
-  RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
-                const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) override {
+  RunResult run(LentTensors inputs, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
+                std::vector<RunOutput>& outputs, Release* release) override {
     read_key(inputs, scalars);
     if (made_[current_].key != key_ && !find() && !make(inputs, scalars)) {
       ++refused_;
@@ -73,7 +73,7 @@ class Shaped final : public Compiled {
     refusal_ = made.refusal;
     if (!made.instance) return {RunStatus::Refused, 0};
     const std::shared_ptr<Compiled> held = made.instance;
-    return held->run(inputs, scalars, before_commit, outputs);
+    return held->run(inputs, scalars, before_commit, outputs, release);
   }
 
   std::string text() const override { return shown() ? shown()->text() : std::string(); }

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/recorder/cuts.h"
 
 #include "engine/errors/errors.h"
+#include "graph/cache/release.h"
 
 #include <cstdlib>
 #include <random>
@@ -30,7 +31,7 @@ struct Schedule {
 
 struct Chaos {
   bool on = false;
-  Schedule guards, asserts, values, ops, interrupts;
+  Schedule guards, asserts, values, ops, interrupts, overtaken;
   Schedule errors[2];
   double probability = 0;
   size_t least_calls_of_a_cut = least_calls_before_cut;
@@ -77,6 +78,10 @@ void read_chaos() {
     if (name == "value") chaos().values = parse(value);
     if (name == "op") chaos().ops = parse(value);
     if (name == "interrupt") chaos().interrupts = parse(value);
+    if (name == "release") {
+      chaos().overtaken = parse(value);
+      graph::release_faults() = {true, [] { return chaos().overtaken.next(1) == 0; }};
+    }
     if (name == "error") {
       const Schedule schedule = parse(value);
       for (int place = 0; place < 2; place++) {

@@ -7,6 +7,7 @@
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/disturbance.h"
 #include "interpreter_hooks/frame_hook/log.h"
+#include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
@@ -179,6 +180,7 @@ void start() {
   read_environment();
   read_chaos();
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
+  install_host_lock();
   apply();
 }
 

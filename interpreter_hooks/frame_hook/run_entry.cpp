@@ -3,6 +3,7 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -45,17 +46,21 @@ void check_short_way(Entry& entry, const Run& run, std::string& internal_error) 
 }
 
 /// The graph with the values of the registers. True when it has been committed.
-bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, Attempt& attempt) {
+bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, EntryRelease& release,
+               Attempt& attempt) {
   Spare<RunBuffers>::Use buffers(entry.spare);
   auto& [inputs, outputs] = buffers.get();
   if (!read_inputs(entry, run, inputs)) return false;
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
-                                : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs);
+                                : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs,
+                                                   EntryRelease::may_release(run) ? &release : nullptr);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
   if (result.status == graph::RunStatus::Busy) attempt.outcome = Outcome::Busy;
+  if (result.status == graph::RunStatus::Overtaken) attempt.outcome = Outcome::Overtaken;
+  if (result.status == graph::RunStatus::UnderWay) attempt.outcome = Outcome::UnderWay;
   if (result.status != graph::RunStatus::Done) return false;
   if (verification) {
     for (graph::RunOutput& output : outputs) {
@@ -97,9 +102,10 @@ Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
   }
   attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
   const EffectProgram::Held held(entry.effects, run);
+  EntryRelease release(entry, run);
   try {
     if (chaos_is_on()) break_here(Breakpoint::Run);
-    if (entry.graph && !run_graph(entry, run, fault.assertion, verification, attempt)) return attempt;
+    if (entry.graph && !run_graph(entry, run, fault.assertion, verification, release, attempt)) return attempt;
     if (verification) verification->expect_effects();
   } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
     return attempt;
@@ -200,9 +206,18 @@ bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* fun
 }
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
-  Registers registers(entry.file);
-  Run run{registers.first(), arguments, function};
-  return attempt_entry(entry, run, nullptr);
+  for (;;) {
+    {
+      Registers registers(entry.file);
+      Run run{registers.first(), arguments, function};
+      Attempt attempt = attempt_entry(entry, run, nullptr);
+      if (attempt.outcome != Outcome::UnderWay) [[likely]] return attempt;
+    }
+    if (wait_for_another_run()) continue;
+    Attempt interrupted;
+    interrupted.outcome = Outcome::Interrupted;
+    return interrupted;
+  }
 }
 
 double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs) {

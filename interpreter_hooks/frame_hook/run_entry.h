@@ -16,6 +16,8 @@ enum class Outcome : unsigned char {
   Injected, ///< the same by fault injection
   Interrupted, ///< a signal waits for its handler; nothing has happened
   Busy,     ///< the graph fits and yet doesn't serve this run (RunStatus::Busy); nothing has happened
+  Overtaken, ///< another thread changed what the run rested on; nothing has happened
+  UnderWay, ///< another thread is running the graph; nothing has happened (run_entry waits and tries again)
 };
 
 struct Attempt {

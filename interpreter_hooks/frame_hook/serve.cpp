@@ -91,7 +91,9 @@ class Search {
       return true;
     }
     if (!made.internal_error.empty()) broken(record_, made.internal_error.c_str());
-    if (made.outcome == Outcome::Injected || made.outcome == Outcome::Interrupted || !made.internal_error.empty()) {
+    const bool runs_plainly = made.outcome == Outcome::Injected || made.outcome == Outcome::Interrupted ||
+                              made.outcome == Outcome::Overtaken || !made.internal_error.empty();
+    if (runs_plainly) {
       served_ = Served::Broken;
       return false;
     }

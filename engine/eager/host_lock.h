@@ -1,0 +1,47 @@
+// The lock under which the threads of the host program take turns, and how long work lets the others have it.
+#pragma once
+#include <cstdint>
+
+namespace terra {
+
+/// What an embedding interpreter supplies. Without it nobody shares anything and nothing is given away.
+struct HostLock {
+  /// Gives the lock away; null where the calling thread doesn't hold it.
+  void* (*drop)() = nullptr;
+  /// Waits for it, with what `drop` returned. Where the host is ending it may never return.
+  void (*take)(void* dropped) = nullptr;
+  /// Grows whenever another thread takes the lock than the one that had it last. To be called by its holder.
+  unsigned long (*switches)() = nullptr;
+};
+HostLock& host_lock();
+
+/// Work from this length on lets other threads go on. Giving the lock away and taking it back costs a tenth of a
+/// microsecond where nobody wants it.
+inline constexpr int64_t kLongWork = 50'000;  // nanoseconds
+
+/// While it lives other threads of the program may run; whatever the scope reads has to be held by other means.
+///
+/// A thread that never rests keeps the lock for the host's whole switch interval (5 ms) each time it gets it, so that
+/// giving it away for 100 us would cost fifty times that. A thread that had to wait to get it back therefore keeps it
+/// during later work, as long as it had waited: then both sides get about half of the time, as they do by the host's
+/// own rules.
+class WithoutHostLock {
+ public:
+  /// `expected`: nanoseconds that the work will take.
+  explicit WithoutHostLock(int64_t expected);
+  ~WithoutHostLock() { take_back(); }
+  WithoutHostLock(const WithoutHostLock&) = delete;
+
+  /// Ends it early. True iff nobody else had the lock in between.
+  bool take_back();
+
+  /// The process is ending, and waits for a moment for those who are without the lock: the libraries that they compute
+  /// with are about to be taken down. They should come to an end; none of them gets the lock again.
+  static bool is_over();
+
+ private:
+  void* dropped_ = nullptr;
+  unsigned long switches_ = 0;
+};
+
+}  // namespace terra

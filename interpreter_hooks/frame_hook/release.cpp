@@ -1,0 +1,79 @@
+#include "interpreter_hooks/frame_hook/release.h"
+
+#include "interpreter_hooks/cpython/interruptions.h"
+#include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/guards/scalars.h"
+
+#include "engine/eager/host_lock.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+namespace terra::capture {
+
+namespace {
+
+/// What a register holds in two runs. Objects that the run made, and numbers, are the same where their values are; what
+/// it made of other things (a dict) counts as different, for nothing tells whether it is.
+bool same(PyObject* before, PyObject* after, bool made) {
+  if (before == after) return true;
+  return before && after && (made || is_atom(before)) && same_value(before, after);
+}
+
+/// For a thread that the interpreter has outlived. CPython ends such threads by unwinding them, which would run
+/// destructors that drop references without the lock.
+[[noreturn]] void park() {
+  for (;;) pause();
+}
+
+void* drop_lock() {
+  PyThreadState* own = PyGILState_GetThisThreadState();
+  return own && own == _PyThreadState_UncheckedGet() ? PyEval_SaveThread() : nullptr;
+}
+
+void take_lock(void* dropped) {
+  if (WithoutHostLock::is_over()) park();  // there is no interpreter any more
+  try {
+    PyEval_RestoreThread(static_cast<PyThreadState*>(dropped));
+  } catch (const abi::__forced_unwind&) {
+    park();
+  }
+}
+
+}  // namespace
+
+void EntryRelease::hold() {
+  if (held_) return;
+  held_ = std::make_unique<std::vector<PyObject*>>();
+  const std::vector<bool> read = entry_.read_later();
+  for (size_t r = 0; r < read.size(); r++) {
+    PyObject* object = run_.registers[r];
+    if (read[r] && !entry_.file.owned(static_cast<Register>(r)) && object) held_->push_back(Py_NewRef(object));
+  }
+}
+
+void EntryRelease::let_go() {
+  for (PyObject* object : *held_) Py_DECREF(object);
+}
+
+bool EntryRelease::stands() {
+  Registers registers(entry_.file);
+  Run now{registers.first(), run_.arguments, run_.function};
+  if (entry_.entry.run(now) >= 0) return false;
+  const std::vector<bool> read = entry_.read_later();
+  for (size_t r = 0; r < read.size(); r++) {
+    if (!read[r]) continue;
+    if (!same(run_.registers[r], now.registers[r], entry_.file.owned(static_cast<Register>(r)))) return false;
+  }
+  return true;
+}
+
+bool wait_for_another_run() {
+  if (terra_signal_is_waiting()) return false;
+  graph::await_landing();
+  return true;
+}
+
+void install_host_lock() { host_lock() = {drop_lock, take_lock, terra_lock_switches}; }
+
+}  // namespace terra::capture

@@ -1,0 +1,43 @@
+// The entry's side of a run that lets other threads go on (graph/cache/release.h).
+#pragma once
+#include "interpreter_hooks/recorder/entry.h"
+
+#include <memory>
+#include <vector>
+
+namespace terra::capture {
+
+/// Registers are borrowed because nothing runs between the guards and the effects that could free what they refer to.
+/// In a released run others do, so it holds them from before it gives the interpreter's lock away until it has
+/// published (code of the program may run when it lets them go), and has all guards checked again afterwards.
+class EntryRelease final : public graph::Release {
+ public:
+  EntryRelease(Entry& entry, const Run& run) : entry_(entry), run_(run) {}
+  ~EntryRelease() override {
+    if (held_) [[unlikely]]
+      let_go();
+  }
+  EntryRelease(const EntryRelease&) = delete;
+
+  void hold() override;
+  /// The entry program holds once more, and reads what it read before.
+  bool stands() override;
+
+  /// For runs that have changed more than they can leave to others: they drew from Python's random numbers.
+  static bool may_release(const Run& run) { return !run.random.drawn(); }
+
+ private:
+  void let_go();
+
+  Entry& entry_;
+  const Run& run_;
+  std::unique_ptr<std::vector<PyObject*>> held_;  // strong
+};
+
+/// Lets a run of another thread end without which this one can't begin. False: a signal waits for its handler.
+bool wait_for_another_run();
+
+/// Gives graphs the interpreter's lock to give away.
+void install_host_lock();
+
+}  // namespace terra::capture
