@@ -112,7 +112,7 @@ uint8_t measure(Product<float> p) {
   constexpr int kMostRounds = 4;
   const auto operations = [&p] { return 2.0 * p.m * p.n * p.k; };
   while (operations() > kMostOperations) {
-    int& longest = p.m > 64 && p.m >= p.n ? p.m : p.n > 64 ? p.n : p.k;
+    int& longest = p.m >= p.n && p.m >= p.k ? p.m : p.n >= p.k ? p.n : p.k;
     longest = (longest + 1) / 2;
   }
   std::vector<float> result(static_cast<size_t>(p.m) * static_cast<size_t>(p.n));
@@ -165,14 +165,19 @@ struct Split {
 };
 
 Split split_of(int64_t m, int64_t n, int64_t k) {
-  constexpr double kPieceOperations = 32e6;  // a quarter of a millisecond: worth a worker
+  constexpr double kHalvedOperations = 10e6;  // 50 us for each of two threads: worth a worker that is awake
+  constexpr double kPieceOperations = 32e6;   // a quarter of a millisecond: worth waking one
   constexpr int64_t kMostPieces = 32;
-  constexpr int64_t kMultiple = 128;  // narrower pieces would spend their time packing the operand they share
+  constexpr int64_t kWide = 128;  // narrower pieces would spend their time packing the operand they share
+  constexpr int64_t kVector = 16;
   const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPieceOperations), 1, kMostPieces);
+  const int64_t least = operations < kHalvedOperations ? 1 : 2;
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPieceOperations), least, kMostPieces);
   const bool along_n = n >= m;
   const int64_t length = along_n ? n : m;
-  const int64_t width = wanted == 1 ? length : ((length + wanted - 1) / wanted + kMultiple - 1) / kMultiple * kMultiple;
+  const int64_t share = (length + wanted - 1) / wanted;
+  const int64_t multiple = share < 4 * kWide ? kVector : kWide;
+  const int64_t width = wanted == 1 ? length : (share + multiple - 1) / multiple * multiple;
   return {along_n, width, (length + width - 1) / width};
 }
 
