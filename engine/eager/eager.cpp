@@ -63,7 +63,7 @@ class EagerEmitter final : public Emitter {
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::span<const Tensor> targets) override {
     require_real(op, args);
-    const bool in_place = op.writes != 0 || op.is(kElementwise | kKeepsFirst);
+    const bool in_place = op.writes != 0 || op.is(kElementwise) || op.reuses & params({0});
     if (in_place)
       write_in_place(op, args, targets);
     else

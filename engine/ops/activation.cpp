@@ -235,7 +235,8 @@ const Op selu{{.name = "selu",
                .samples = {{"randn(3, 4)"}}}};
 const Op celu{composed("celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).", celu_of, "CeluBackward0",
                        "(Tensor self, Number alpha=1) -> Tensor", {{"randn(3, 4)"}, {"randn(3, 4), 0.5"}})};
-const Op hardsigmoid{composed("hardsigmoid", "x / 6 + 1 / 2 moved into [0, 1].", hardsigmoid_of, "HardsigmoidBackward0")};
+const Op hardsigmoid{
+    composed("hardsigmoid", "x / 6 + 1 / 2 moved into [0, 1].", hardsigmoid_of, "HardsigmoidBackward0")};
 const Op hardswish{composed("hardswish", "x * hardsigmoid(x).", hardswish_of, "HardswishBackward0")};
 const Op prelu{{.name = "prelu",
                 .signature = "(Tensor self, Tensor weight) -> Tensor",
@@ -293,6 +294,7 @@ const Op softmax{{.name = "softmax",
                   .shape = softmax_shape,
                   .gradient = softmax_gradient,
                   .saved = saves_result(),
+                  .reuses = params({0}),
                   .samples = kAlongDim}};
 const Op log_softmax{{.name = "log_softmax",
                       .signature = "(Tensor self, int dim) -> Tensor",
@@ -301,6 +303,7 @@ const Op log_softmax{{.name = "log_softmax",
                       .shape = softmax_shape,
                       .gradient = log_softmax_gradient,
                       .saved = saves_result(),
+                      .reuses = params({0}),
                       .samples = kAlongDim}};
 const Op softmax_dtype{{.name = "softmax_dtype",
                         .signature = "(Tensor self, int dim, dtype? dtype=None) -> Tensor",
@@ -328,6 +331,7 @@ const Op softmax_backward{{.name = "softmax_backward",
                            .shape = rules::like_first,
                            .gradient = softmax_backward_gradient,
                            .saved = saves({0, 1}),
+                           .reuses = params({0, 1}),
                            .samples = {{"randn(3, 4), rand(3, 4), 1"}}}};
 const Op log_softmax_backward{{.name = "log_softmax_backward",
                                .signature = "(Tensor grad, Tensor out, int dim) -> Tensor",
@@ -336,6 +340,7 @@ const Op log_softmax_backward{{.name = "log_softmax_backward",
                                .shape = rules::like_first,
                                .gradient = log_softmax_backward_gradient,
                                .saved = saves({0, 1}),
+                               .reuses = params({0, 1}),
                                .samples = {{"randn(3, 4), -rand(3, 4), 1"}}}};
 
 }  // namespace terra::ops

@@ -294,6 +294,7 @@ const Op cross_entropy_backward{
      .shape = cross_entropy_backward_shape,
      .gradient = cross_entropy_backward_gradient,
      .saved = saves({0, 1, 2, 3, 4}),
+     .reuses = params({4}),
      .samples = {{"randn(4), terra.tensor([0, 2, 1, 1]), None, fixed(4.0), -rand(4, 3), 'none', 1"},
                  {"fixed(1.5), terra.tensor([0, 2]), fixed(0.3, 0.5, 0.9), fixed(1.2), -rand(2, 3), 'mean', -100"}}}};
 const Op cross_entropy{

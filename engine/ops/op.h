@@ -29,24 +29,23 @@ enum class Promotion : uint8_t {
 
 /// Facts about an op, each a sentence that is true iff the bit is set.
 enum OpFlags : uint32_t {
-  kElementwise = 1 << 0,   ///< output element i depends on the (broadcast) input elements i only; has an ElementwiseLoop
-  kView = 1 << 1,          ///< the result shares the storage of parameter 0
-  kRandom = 1 << 2,        ///< draws from a generator; never folded, merged or reordered with another draw
-  kInPlace = 1 << 3,       ///< has the in-place form name_(self, ...)
-  kReduction = 1 << 4,     ///< combines elements along dimensions
+  kElementwise = 1 << 0,  ///< output element i depends on the (broadcast) input elements i only; has an ElementwiseLoop
+  kView = 1 << 1,         ///< the result shares the storage of parameter 0
+  kRandom = 1 << 2,       ///< draws from a generator; never folded, merged or reordered with another draw
+  kInPlace = 1 << 3,      ///< has the in-place form name_(self, ...)
+  kReduction = 1 << 4,    ///< combines elements along dimensions
   kChecksValues = 1 << 5,  ///< may fail for reasons only the element values show (an index out of range)
   kCheap = 1 << 6,         ///< recomputing it in backward is cheaper than keeping the result
   kCompares = 1 << 7,      ///< result dtype is bool
-  kKeepsFirst = 1 << 8,    ///< kernel may get an output that is exactly parameter 0 (no separate copy is needed)
   kNoGradient = 1 << 9,    ///< results never require grad
   kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry
   kFactory = 1 << 12,      ///< makes a tensor: Python accepts device, layout, pin_memory and requires_grad besides
   // where Python sees it
-  kFunction = 1 << 16,     ///< terra.name
-  kMethod = 1 << 17,       ///< Tensor.name
-  kFunctional = 1 << 18,   ///< terra.nn.functional.name
-  kProperty = 1 << 19,     ///< Tensor.name without a call (T, mT)
+  kFunction = 1 << 16,    ///< terra.name
+  kMethod = 1 << 17,      ///< Tensor.name
+  kFunctional = 1 << 18,  ///< terra.nn.functional.name
+  kProperty = 1 << 19,    ///< Tensor.name without a call (T, mT)
 };
 
 /// The most parameters an op may have; call paths keep that many arguments on the stack.
@@ -59,12 +58,14 @@ using NameRule = std::string_view (*)(std::span<const Arg> args);
 /// Computes on real tensors and allocates its own results.
 using HostRule = void (*)(std::span<const Arg> args, std::vector<Tensor>& results);
 
-/// Which tensors a gradient rule reads: parameters by position, results from the top bits.
-constexpr uint32_t saves(std::initializer_list<int> params) {
+/// Parameters by position.
+constexpr uint32_t params(std::initializer_list<int> positions) {
   uint32_t mask = 0;
-  for (int p : params) mask |= 1u << p;
+  for (int p : positions) mask |= 1u << p;
   return mask;
 }
+/// Which tensors a gradient rule reads: parameters by position, results from the top bits.
+constexpr uint32_t saves(std::initializer_list<int> positions) { return params(positions); }
 constexpr uint32_t saves_result(int i = 0) { return 1u << (31 - i); }
 
 /// One call for the test matrix: its arguments as Python source, such as "randn(3, 4), dim=1", over the functions of
@@ -84,16 +85,17 @@ struct OpRecord {
   std::string_view example;  ///< runnable, with `terra` imported; the last line is an expression
   uint32_t flags = 0;
   Promotion promotion = Promotion::None;
-  uint32_t promoted = ~0u;  ///< bit p: tensor or number parameter p takes part in promotion
+  uint32_t promoted = ~0u;            ///< bit p: tensor or number parameter p takes part in promotion
   ShapeRule shape = nullptr;          ///< primitives: dtype and sizes of the results from the arguments
   CompositeRule composite = nullptr;  ///< composites: the op written in ops
   HostRule host = nullptr;            ///< kHost
   GradientRule gradient = nullptr;    ///< emits ops; null: not differentiable
   uint32_t saved = 0;                 ///< saves({0, 1}) | saves_result()
+  uint32_t reuses = 0;                ///< bit p: the kernel's result may lie where parameter p does, if it is like it
   uint32_t writes = 0;                ///< bit p: parameter p (tensor or list) is replaced by result p' in order
   std::string_view aliases = "";      ///< other Python names, comma-separated ("absolute", "arccos")
-  /// PyTorch's name for the node that the results carry. Empty: made from the op's name; of a composite, the names of the
-  /// nodes inside.
+  /// PyTorch's name for the node that the results carry. Empty: made from the op's name; of a composite, the names of
+  /// the nodes inside.
   std::string_view grad_fn = "";
   NameRule grad_fn_of = nullptr;  ///< where it depends on the arguments
   std::vector<Sample> samples = {};

@@ -229,12 +229,13 @@ class Planner {
 
   void place_results(const Node& n) {
     const bool elementwise = is_elementwise_node(n);
-    const bool keeps_first = n.is_op(kKeepsFirst) && !n.op->is(kHost);
+    const uint32_t reuses = n.kind == NodeKind::Op && !n.op->is(kHost) ? n.op->reuses : 0;
     for (size_t r = 0; r < n.results.size(); ++r) {
       const ValueId result = n.results[r];
       if (!meta(result).is_tensor()) continue;
       bool reused = false;
-      for (size_t a = 0; a < n.args.size() && !reused && (elementwise || (keeps_first && a == 0)); ++a) {
+      for (size_t a = 0; a < n.args.size() && !reused; ++a) {
+        if (!elementwise && !(reuses >> a & 1)) continue;
         const auto* use = std::get_if<Use>(&n.args[a]);
         if (!use || !(meta(use->id) == meta(result)) || !is_dead_after(use->id)) continue;
         if (!alone(n, use->id, elementwise) || !read_before_made(n, a, r)) continue;
