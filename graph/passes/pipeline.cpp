@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graph/ir/verify.h"
+#include "graph/passes/copy_transposed.h"
 #include "graph/passes/drop_dead_code.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fuse_elementwise.h"
@@ -52,11 +53,12 @@ const std::vector<Pass>& pipeline() {
       {"fold", "What depends on constants only is computed once.", fold_constants, Phase::Whole},
       {"cse", "Gradient rules and the program ask for the same views and masks.", merge_common, Phase::Whole},
       {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},
-      {"sums", "The gradient of a weight that is used at every step is one product, not a sum of small ones.", merge_sums,
-       Phase::Whole, true},
+      {"sums", "The gradient of a weight that is used at every step is one product, not a sum of small ones.",
+       merge_sums, Phase::Whole, true},
       {"narrow", "Of a product only what is wanted is computed.", narrow_products, Phase::Whole, true},
       {"recse", "A weight and its bias gathered the same operands.", merge_common, Phase::Whole},
       {"sweep", "The rules leave what they went around.", drop_dead_code, Phase::Whole},
+      {"turn", "Many small products read a matrix the other way round.", copy_transposed, Phase::Part, true},
       {"updates", "One kernel call steps all parameters.", merge_updates, Phase::Part},
       {"fuse", "Chains of elementwise ops stay in the cache.", fuse_elementwise, Phase::Part},
   };

@@ -1,5 +1,7 @@
 #include "kernels/cpu/copy.h"
 
+#include <xmmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -51,6 +53,15 @@ int transposed_dim(const Iteration& it, int64_t size) {
   return -1;
 }
 
+/// to[r][c] = from[c][r] for 4 by 4 words.
+inline void transpose_four(char* to, int64_t to_row, const uint32_t (*from)[kTile]) {
+  const auto load = [&](int c) { return _mm_loadu_ps(reinterpret_cast<const float*>(from[c])); };
+  __m128 a = load(0), b = load(1), c = load(2), d = load(3);
+  _MM_TRANSPOSE4_PS(a, b, c, d);
+  const __m128 rows[] = {a, b, c, d};
+  for (int r = 0; r < 4; ++r) _mm_storeu_ps(reinterpret_cast<float*>(to + r * to_row), rows[r]);
+}
+
 /// Transposes a tile: rows are dense in the input, columns in the output. Through a buffer, since lines that are a
 /// power of two apart would evict each other from the cache.
 template <class Bits>
@@ -59,9 +70,20 @@ void copy_tile(char* out, int64_t out_row, const char* in, int64_t in_column, in
   for (int64_t c = 0; c < columns; ++c) {
     std::memcpy(tile[c], in + c * in_column, static_cast<size_t>(rows) * sizeof(Bits));
   }
+  int64_t whole_rows = 0, whole_columns = 0;
+  if constexpr (sizeof(Bits) == 4) {
+    whole_rows = rows / 4 * 4;
+    whole_columns = columns / 4 * 4;
+    for (int64_t c = 0; c < whole_columns; c += 4) {
+      for (int64_t r = 0; r < whole_rows; r += 4) {
+        const auto* from = reinterpret_cast<const uint32_t(*)[kTile]>(&tile[c][r]);
+        transpose_four(out + r * out_row + c * 4, out_row, from);
+      }
+    }
+  }
   for (int64_t r = 0; r < rows; ++r) {
     Bits* const to = reinterpret_cast<Bits*>(out + r * out_row);
-    for (int64_t c = 0; c < columns; ++c) to[c] = tile[c][r];
+    for (int64_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c) to[c] = tile[c][r];
   }
 }
 
