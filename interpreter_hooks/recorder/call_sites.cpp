@@ -155,24 +155,30 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     }
   }
   /// What calling a module is when its class leaves that to the engine: its forward, or the frame that runs its hooks.
-  auto call_forward = [&](Value module) {
+  auto call_forward = [&](Value module, std::vector<Value> others) {
     static PyObject* call_with_hooks = interned("_call_with_hooks");
     PyTypeObject* type = Py_TYPE(module.object);
-    site.packed = module_has_hooks(module.object);  // the hooks are read by the frame that runs them
-    if (site.packed) {
+    site.kind = CallSite::Instance;
+    site.packed = module_has_hooks(module.object);
+    if (site.packed) {  // hooks and forward are read by the frame that runs them
       look_up(type, call_with_hooks);
-    } else if (shadow(module).outside && !shadow(module).plain_call) {
+      return;
+    }
+    if (shadow(module).outside && !shadow(module).plain_call) {
       shadow(module).plain_call = true;
       guard(Op::NoHooks, reg_of(shadow(module).self));
     }
-    no_attribute(module, forward);
     look_up(type, forward);
+    if (PyObject* own = terra_instance_attribute(module.object, forward)) {
+      Value value = instance_attribute(module, forward, own);
+      open_call(f, own, value, std::move(others), std::move(site.keywords), std::move(site.keyword_values));
+    } else {
+      no_attribute(module, forward);
+    }
   };
   if (is_module_call(callee) && !site.positional.empty() && is_module(site.positional[0].object)) {
     guard_type(site.positional[0].object);
-    call_forward(site.positional[0]);
-    site.kind = CallSite::Instance;
-    return;
+    return call_forward(site.positional[0], {site.positional.begin() + 1, site.positional.end()});
   }
   if (is_grad_mode_function(callee)) {  // @no_grad() def f: the mode changes are reported, the frame is f's
     site.kind = CallSite::Instance;
@@ -238,14 +244,11 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   if (is_module(callee)) {
     guard_type(callee);
     PyObject* own_call = look_up(type, call);
-    if (own_call && PyFunction_Check(own_call)) {
-      guard_function(Value::fact(own_call));
-    } else {
-      call_forward(callee_value);
-    }
-    site.kind = CallSite::Instance;
+    const std::vector<Value> others = site.positional;
     insert_receiver(callee_value);
-    return;
+    site.kind = CallSite::Instance;
+    if (own_call && PyFunction_Check(own_call)) return guard_function(Value::fact(own_call));
+    return call_forward(callee_value, others);
   }
   if (PyObject* found = _PyType_Lookup(type, call); found && PyFunction_Check(found)) {
     guard_type(callee);
