@@ -15,7 +15,10 @@ class Counted {
 
   void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
   /// Returns true iff this was the last reference: the caller then destroys the object.
-  bool drop() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool drop() const {
+    // The holder of the only reference is alone with the object: no other thread can take one.
+    return refs_.load(std::memory_order_acquire) == 1 || refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
   uint32_t use_count() const { return refs_.load(std::memory_order_relaxed); }
 
  protected:

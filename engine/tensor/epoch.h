@@ -13,7 +13,8 @@ namespace terra {
 inline uint64_t tensor_epoch = 1;
 
 /// To be called by whoever changes one of these on a tensor that was not made just now.
-inline void note_changed(const TensorImpl& tensor) {
+inline void note_changed(TensorImpl& tensor) {
+  tensor.serial = new_tensor_serial();
   if (tensor.owner) ++tensor_epoch;
 }
 

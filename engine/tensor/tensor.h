@@ -1,5 +1,6 @@
 // The tensor: a strided view of a storage, or a symbol of a graph under construction.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ class Tensor : public Ref<TensorImpl> {
 /// Tensors that the caller of a function keeps alive until it returns: a count costs as much as a small kernel.
 using LentTensors = std::span<TensorImpl* const>;
 
+/// A number that no tensor had before.
+uint64_t new_tensor_serial();
+
 /// Layout (in order of use on the fast path): counts and flags, storage and offset, shape, then the rare parts.
 class TensorImpl final : public Counted {
  public:
@@ -87,6 +91,8 @@ class TensorImpl final : public Counted {
   /// True iff made inside inference or by `detach` of a parameter-like: free for the binding layer.
   uint8_t binding_bits = 0;
 
+  /// Of this tensor as it is now: no other has or had it, and note_changed (epoch.h) gives it another one.
+  uint64_t serial = new_tensor_serial();
   Ref<Storage> storage;
   int64_t offset = 0;  ///< elements from the start of the storage
   int64_t numel = 0;
@@ -107,11 +113,21 @@ class TensorImpl final : public Counted {
   T* data_as() const {
     return static_cast<T*>(data());
   }
-  View view() const {
-    return {data(), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()), dtype};
-  }
+  View view() const { return {data(), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()), dtype}; }
   bool is_contiguous() const;
 };
+
+/// Each thread takes numbers from a block of its own.
+inline uint64_t new_tensor_serial() {
+  constexpr uint64_t block = 1 << 12;
+  static constinit std::atomic<uint64_t> first_free{1};
+  thread_local constinit uint64_t next = 0, end = 0;
+  if (next == end) [[unlikely]] {
+    next = first_free.fetch_add(block, std::memory_order_relaxed);
+    end = next + block;
+  }
+  return next++;
+}
 
 inline DType Tensor::dtype() const { return get()->dtype; }
 inline const Dims& Tensor::sizes() const { return get()->sizes; }
