@@ -14,9 +14,8 @@
 /* Kept free above the mapping below the stack: the kernel insists on a gap of 1 MB itself. */
 #define GAP (4 * MB)
 
-/* Lowest address that frames may use: 0 when the bounds are unknown, UNREAD before the first call in this thread. */
 #define UNREAD UINTPTR_MAX
-static _Thread_local uintptr_t lowest = UNREAD;
+__thread uintptr_t terra_c_stack_lowest = UNREAD;
 static _Thread_local int has_grown;
 
 /* An address at the top of the stack of the process's first thread (glibc). */
@@ -73,19 +72,13 @@ static uintptr_t grow_first_stack(uintptr_t here) {
   return grown ? target : 0;
 }
 
-/* Rarely taken, and kept out of the frame of its caller. */
-static __attribute__((noinline)) int nearly_full_after_growing(uintptr_t here) {
-  if (lowest == UNREAD) lowest = read_lowest();
-  if (here >= lowest) return 0;
+int terra_c_stack_is_nearly_full_after_growing(uintptr_t here) {
+  if (terra_c_stack_lowest == UNREAD) terra_c_stack_lowest = read_lowest();
+  if (here >= terra_c_stack_lowest) return 0;
   if (!has_grown) {
     has_grown = 1;
     uintptr_t grown = grow_first_stack(here);
-    if (grown) lowest = grown + RESERVE;
+    if (grown) terra_c_stack_lowest = grown + RESERVE;
   }
-  return here < lowest;
-}
-
-int terra_c_stack_is_nearly_full(void) {
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  return here < lowest && nearly_full_after_growing(here);
+  return here < terra_c_stack_lowest;
 }

@@ -39,6 +39,16 @@ void terra_hook_uninstall(void);
 
 int terra_hook_is_installed(void);
 
+/* Frames that the hook has seen. Those of generators and coroutines come to the evaluator only where that number ends
+ * in TERRA_STRETCH_BITS zero bits, unless they are watched: there is one at each resumption, and nothing to decide. */
+enum { TERRA_STRETCH_BITS = 16 };
+extern uint64_t terra_frames_seen;
+/* While the sum of all `change` is above zero, they are watched. */
+void terra_hook_watch_generators(int change);
+
+/* True when the next frame of the thread would come to our evaluator first. */
+int terra_hook_sees(const PyThreadState* thread);
+
 /* Runs the frame as CPython would have without the hook. Under a hook every Python call uses C stack, whatever the
  * recursion limit says, so this raises RecursionError when the thread's stack is nearly used up. */
 PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing);

@@ -14,9 +14,22 @@
 
 #include "interpreter_hooks/cpython/c_stack.h"
 
+PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing) {
+  if (terra_c_stack_is_nearly_full()) {
+    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the thread's C stack is used up");
+    return NULL;
+  }
+  return _PyEval_EvalFrameDefault(thread, frame, throwing);
+}
+
+int terra_frame_is_borrowed(const TerraFrame* frame) { return frame->owner != FRAME_OWNED_BY_THREAD; }
+
 static TerraEvaluator installed;
 static void (*when_overtaken)(void);
 static int linked; /* `hook` is in the interpreter's chain of evaluators, perhaps behind somebody else's */
+
+uint64_t terra_frames_seen;
+static int watchers_of_generators;
 
 static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
   TerraEvaluator evaluator = installed;
@@ -25,12 +38,17 @@ static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
     evaluator = installed = NULL;
     if (when_overtaken) when_overtaken();
   }
-  return evaluator ? evaluator(thread, frame, throwing) : terra_frame_run(thread, frame, throwing);
+  if (!evaluator) return terra_frame_run(thread, frame, throwing);
+  int ends_stretch = (++terra_frames_seen & ((1 << TERRA_STRETCH_BITS) - 1)) == 0;
+  if (terra_frame_is_borrowed(frame) && !watchers_of_generators && !ends_stretch) {
+    return terra_frame_run(thread, frame, throwing);
+  }
+  return evaluator(thread, frame, throwing);
 }
 
-int terra_hook_is_in_front(void) {
-  return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook;
-}
+void terra_hook_watch_generators(int change) { watchers_of_generators += change; }
+
+int terra_hook_is_in_front(void) { return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook; }
 
 int terra_hook_install(TerraEvaluator evaluator, void (*overtaken)(void)) {
   PyInterpreterState* interpreter = PyInterpreterState_Main();
@@ -55,13 +73,7 @@ void terra_hook_uninstall(void) {
 
 int terra_hook_is_installed(void) { return installed != NULL; }
 
-PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing) {
-  if (terra_c_stack_is_nearly_full()) {
-    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the thread's C stack is used up");
-    return NULL;
-  }
-  return _PyEval_EvalFrameDefault(thread, frame, throwing);
-}
+int terra_hook_sees(const PyThreadState* thread) { return installed && thread->interp->eval_frame == hook; }
 
 int terra_thread_depth(const PyThreadState* thread) { return thread->recursion_limit - thread->recursion_remaining; }
 
@@ -79,8 +91,6 @@ PyCodeObject* terra_frame_code(const TerraFrame* frame) { return frame->f_code; 
 PyFunctionObject* terra_frame_function(const TerraFrame* frame) { return frame->f_func; }
 
 PyObject** terra_frame_localsplus(TerraFrame* frame) { return frame->localsplus; }
-
-int terra_frame_is_borrowed(const TerraFrame* frame) { return frame->owner != FRAME_OWNED_BY_THREAD; }
 
 TerraFrame* terra_frame_current(PyThreadState* thread) { return thread->cframe->current_frame; }
 

@@ -1,20 +1,17 @@
 // A program that does nothing for capture to find runs without the hook.
 #pragma once
-#include <cstdint>
+#include "interpreter_hooks/cpython/frame.h"
 
 namespace terra::capture {
 
-/// Frames that the hook has seen.
-inline uint64_t frames_seen = 0;
-/// So many frames without a tensor operation between them are a quiet stretch.
-constexpr uint64_t stretch = 1 << 16;
-
-/// At the end of a stretch. When enough of them in a row were quiet and nothing has ever been captured, the hook is taken
-/// out, which gives CPython its full speed back; the next tensor operation puts it in again. Each time it had to come
-/// back it waits for twice as many: what it misses of a program that works on tensors now and then is bounded.
+/// At the end of a stretch of 2^TERRA_STRETCH_BITS frames, which is quiet if no tensor operation lies in it. When
+/// enough of them in a row were quiet and nothing has ever been captured, the hook is taken out, which gives CPython
+/// its full speed back; the next tensor operation puts it in again. Each time it had to come back it waits for twice as
+/// many: what it misses of a program that works on tensors now and then is bounded.
 void consider_rest();
 inline void frame_seen() {
-  if ((++frames_seen & (stretch - 1)) == 0) [[unlikely]] consider_rest();
+  if ((terra_frames_seen & ((1 << TERRA_STRETCH_BITS) - 1)) == 0) [[unlikely]]
+    consider_rest();
 }
 
 bool is_resting();

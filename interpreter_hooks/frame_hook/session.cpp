@@ -16,8 +16,12 @@ class Session {
       : record_(record), recording_(std::make_unique<Recording>(record.relaxation, thread)) {
     totals().recordings++;
     session_of_thread = this;
+    terra_hook_watch_generators(1);
   }
-  ~Session() { close(); }
+  ~Session() {
+    close();
+    terra_hook_watch_generators(-1);
+  }
   Session(const Session&) = delete;
 
   /// Of this thread, while frames below it must run plainly. Closes one whose recording is over.
