@@ -1,6 +1,7 @@
 // Calling a module is calling its forward, unless hooks are registered.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "interpreter_hooks/bindings/module_object.h"
@@ -20,22 +21,51 @@ Object call_with_hooks(PyObject* self, PyObject* const* args, Py_ssize_t count, 
       PyObject_CallMethodObjArgs(self, module_names().call_with_hooks, positional.get(), keywords.get(), nullptr));
 }
 
+bool global_hooks_exist() {
+  if (PyDict_GET_SIZE(global_module_hooks()) == 0) return false;
+  PyObject *kind, *hooks;
+  for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)
+    if (PyDict_Check(hooks) && PyDict_GET_SIZE(hooks) > 0) return true;
+  return false;
+}
+
+uint64_t version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
+
+/// True when neither a hook nor a forward of its own is among what the module itself holds. A version of a dict is
+/// never that of another dict, nor of the same with other keys or values.
+bool is_plain(PyObject* self) {
+  ModuleObject* m = module_object(self);
+  if (!m->dict) return true;
+  if (m->plain == version_of(m->dict)) return true;
+  if (PyDict_GetItemWithError(m->dict, module_names().forward)) return false;
+  for (PyObject* key : module_names().hooks)
+    if (PyDict_GetItemWithError(m->dict, key)) return false;
+  m->plain = version_of(m->dict);
+  return true;
+}
+
 /// forward as the class has it, when calling it with self in front is the same as calling the bound method; else null.
 PyObject* unbound_forward(PyObject* self) {
-  PyObject* own = module_object(self)->dict;
-  if (own && PyDict_GetItemWithError(own, module_names().forward)) return nullptr;
   PyObject* found = _PyType_Lookup(Py_TYPE(self), module_names().forward);
   return found && PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_METHOD_DESCRIPTOR) ? found : nullptr;
 }
 
 Object call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-  if (module_has_hooks(self)) [[unlikely]]
+  const bool plain = is_plain(self);
+  if (plain ? global_hooks_exist() : module_has_hooks(self)) [[unlikely]]
     return call_with_hooks(self, args, count, names);
-  Object forward = Object::share(unbound_forward(self));
+  Object forward = Object::share(plain ? unbound_forward(self) : nullptr);
   if (!forward) {
     forward = owned(PyObject_GetAttr(self, module_names().forward));
     return owned(PyObject_Vectorcall(forward.get(), args, static_cast<size_t>(count), names));
+  }
+  if (nargsf & PY_VECTORCALL_ARGUMENTS_OFFSET) {  // the caller lends the place in front
+    PyObject** with_self = const_cast<PyObject**>(args) - 1;
+    PyObject* before = std::exchange(*with_self, self);
+    PyObject* result = PyObject_Vectorcall(forward.get(), with_self, static_cast<size_t>(count) + 1, names);
+    *with_self = before;
+    return owned(result);
   }
   const size_t all = static_cast<size_t>(count) + (names ? PyTuple_GET_SIZE(names) : 0);
   std::array<PyObject*, 9> space;
@@ -53,11 +83,7 @@ Object call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* name
 }  // namespace
 
 bool module_has_hooks(Borrowed module) {
-  if (PyDict_GET_SIZE(global_module_hooks()) > 0) {
-    PyObject *kind, *hooks;
-    for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)
-      if (PyDict_Check(hooks) && PyDict_GET_SIZE(hooks) > 0) return true;
-  }
+  if (global_hooks_exist()) return true;
   PyObject* own = module_object(module)->dict;
   if (!own) return false;
   for (PyObject* key : module_names().hooks) {
@@ -74,7 +100,6 @@ void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words) {
   for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)
     if (PyDict_Check(hooks)) version(hooks);
   PyObject* own = *module_dict_place(module);
-  words.push_back(reinterpret_cast<const uint64_t*>(module_dict_place(module)));
   if (!own) return;
   version(own);
   for (PyObject* key : module_names().hooks) {

@@ -2,12 +2,15 @@
 #pragma once
 #include <Python.h>
 
+#include <cstdint>
+
 namespace terra::hooks {
 
 struct ModuleObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* dict;  // strong; null until the first attribute
   PyObject* weakrefs;
+  uint64_t plain;  ///< a version of `dict` that has neither hooks nor a forward of its own, or 0
 };
 
 inline ModuleObject* module_object(PyObject* self) { return reinterpret_cast<ModuleObject*>(self); }

@@ -68,7 +68,10 @@ int module_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(module_object(self)->dict);
   return 0;
 }
+uint64_t dict_epoch = 1;
+
 int module_clear(PyObject* self) {
+  ++dict_epoch;
   Py_CLEAR(module_object(self)->dict);
   return 0;
 }
@@ -111,7 +114,11 @@ PyMethodDef methods[] = {
     {"__getstate__", method<getstate>(), METH_NOARGS, nullptr},
     {"__init_subclass__", method<init_subclass>(), METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
     {}};
-PyGetSetDef getters[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}, {}};
+int set_dict(PyObject* self, PyObject* dict, void* context) {
+  ++dict_epoch;
+  return PyObject_GenericSetDict(self, dict, context);
+}
+PyGetSetDef getters[] = {{"__dict__", PyObject_GenericGetDict, set_dict, nullptr, nullptr}, {}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
                          {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, dict), READONLY, nullptr},
                          {"__weaklistoffset__", T_PYSSIZET, offsetof(ModuleObject, weakrefs), READONLY, nullptr},
@@ -124,6 +131,8 @@ bool inherits(PyTypeObject* type, PyObject* name) {
 Object epoch(PyObject*, PyObject*) { return owned(PyLong_FromUnsignedLongLong(module_epoch())); }
 
 }  // namespace
+
+const uint64_t& module_dict_epoch() { return dict_epoch; }
 
 uint64_t& module_epoch() {
   static uint64_t word = 1;

@@ -25,10 +25,13 @@ PyObject* module_dict(Borrowed module, ModulePlace place);
 PyObject* module_find(Borrowed module, Borrowed name, ModulePlace* place);
 /// True when calling the module does more than forward(): hooks are registered on it or on all modules.
 bool module_has_hooks(Borrowed module);
-/// The words of memory that decide module_has_hooks, in an order in which they can be read.
+/// The words of memory that decide module_has_hooks while the module's dict is the same, in an order in which they can
+/// be read.
 void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words);
-/// Where the module's own dict is kept.
+/// Where the module's own dict is kept; null before the first attribute.
 PyObject* const* module_dict_place(Borrowed module);
+/// Changes when a module that has a dict gets another one.
+const uint64_t& module_dict_epoch();
 /// True when reading (setting) an attribute of such a module runs no Python code but what a property does: the class
 /// overrides neither __getattribute__ nor __getattr__ (neither __setattr__ nor __delattr__).
 bool module_reads_plainly(PyTypeObject* type);
