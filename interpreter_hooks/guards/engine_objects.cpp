@@ -4,9 +4,9 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/generator_object.h"
 #include "interpreter_hooks/bindings/grad_mode.h"
-#include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/module_type.h"
 #include "interpreter_hooks/bindings/op_function.h"
 #include "interpreter_hooks/bindings/size_object.h"
@@ -52,7 +52,10 @@ bool module_reads_plainly(PyObject* module) { return hooks::module_reads_plainly
 bool module_writes_plainly(PyObject* module) { return hooks::module_writes_plainly(Py_TYPE(module)); }
 bool module_calls_plainly(PyObject* module) { return hooks::module_calls_plainly(Py_TYPE(module)); }
 bool module_has_hooks(PyObject* module) { return hooks::module_has_hooks(module); }
-void module_hook_words(PyObject* module, std::vector<const uint64_t*>& words) { hooks::module_hook_words(module, words); }
+void module_hook_words(PyObject* module, std::vector<const uint64_t*>& words) {
+  hooks::module_hook_words(module, words);
+}
+const uint64_t& module_dict_epoch() { return hooks::module_dict_epoch(); }
 PyObject* const* module_dict_place(PyObject* module) { return hooks::module_dict_place(module); }
 PyObject* module_part(PyObject* module, uint64_t which) {
   return hooks::module_dict(module, static_cast<hooks::ModulePlace>(which));
@@ -103,7 +106,9 @@ bool is_engine_constant(PyObject* object) {
 }
 bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
 bool is_size(PyObject* object) { return Py_TYPE(object) == hooks::size_type; }
-PyObject* new_size(size_t length) { return hooks::size_type->tp_alloc(hooks::size_type, static_cast<Py_ssize_t>(length)); }
+PyObject* new_size(size_t length) {
+  return hooks::size_type->tp_alloc(hooks::size_type, static_cast<Py_ssize_t>(length));
+}
 bool is_generator(PyObject* object) { return hooks::is_generator(object); }
 bool is_op_function(PyObject* object) { return hooks::is_op_function(object); }
 
@@ -114,6 +119,8 @@ bool is_grad_mode_type(PyObject* type) {
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return !std::strcmp(n, name); });
 }
 size_t times_entered(PyObject* grad_mode) { return hooks::times_entered(grad_mode); }
-bool is_grad_mode_function(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "terra.grad_mode_function"); }
+bool is_grad_mode_function(PyObject* object) {
+  return !std::strcmp(Py_TYPE(object)->tp_name, "terra.grad_mode_function");
+}
 
 }  // namespace terra::capture

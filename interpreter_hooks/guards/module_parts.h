@@ -24,7 +24,10 @@ bool module_calls_plainly(PyObject* module);
 PyObject* module_part(PyObject* module, uint64_t which);
 /// Where a module keeps its own dict; it points to null before the first attribute.
 PyObject* const* module_dict_place(PyObject* module);
-/// The words of memory that decide module_has_hooks, in an order in which they can be read.
+/// Changes when a module that has a dict gets another one.
+const uint64_t& module_dict_epoch();
+/// The words of memory that decide module_has_hooks while the module's dict is the same, in an order in which they can
+/// be read.
 void module_hook_words(PyObject* module, std::vector<const uint64_t*>& words);
 /// True when calling the module does more than forward(): hooks are registered on it or on all modules.
 bool module_has_hooks(PyObject* module);

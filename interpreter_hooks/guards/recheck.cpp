@@ -8,22 +8,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_set>
 
 namespace terra::capture {
 
 namespace {
 
-/// [facts, type, index]: an argument that is a tensor, read and checked at once.
-bool tensor_argument_holds(Word* at, Run& run) {
-  PyObject* object = run.arguments[at[3]];
-  run.registers[head(at).dst] = object;
-  return object && Py_TYPE(object) == pointer<PyTypeObject>(at[2]) &&
-         pointer<TensorFacts>(at[1])->hold(*hooks::impl_of(object));
-}
-
-Word first_word(Op op, Register dst, Register a) {
-  const Head head{code(op), 4, dst, a, no_register};
+Word is_word(Register a) {
+  const Head head{code(Op::Is), 2, no_register, a, no_register};
   Word word;
   std::memcpy(&word, &head, sizeof word);
   return word;
@@ -38,14 +29,20 @@ bool is_holder(PyObject* object) { return !is_tensor(object) && !is_number(objec
 class Noting final : public Standings {
  public:
   Noting(Recheck& recheck, Program& program, Run& run, const std::vector<bool>& needed)
-      : Standings(run, needed.size()), recheck_(recheck), program_(program), needed_(needed) {}
+      : Standings(run, needed.size()),
+        recheck_(recheck),
+        program_(program),
+        needed_(needed),
+        stage_of_register_(needed.size(), 0) {}
 
-  void all() {
-    recheck_.words_.clear();
+  void all(const std::vector<Register>& inputs) {
+    recheck_.tensors_.clear();
     recheck_.steps_.clear();
     recheck_.made_.clear();
-    recheck_.found_.clear();
     for (int offset = 0; offset != program_.end(); offset += head(program_.at(offset)).words) one(offset);
+    lay_out();
+    lend(inputs);
+    recheck_.found_.clear();
     for (size_t r = 0; r < needed_.size(); r++) {
       const auto reg = static_cast<Register>(r);
       if (needed_[r] && standing(reg) != Standing::Varies) recheck_.found_.emplace_back(reg, object(reg));
@@ -53,22 +50,34 @@ class Noting final : public Standings {
   }
 
  private:
+  struct Noted {
+    Recheck::Watched word;
+    uint32_t stage;
+  };
+
   void one(int offset) {
     const Word* at = program_.at(offset);
-    const size_t words = recheck_.words_.size();
+    const size_t words = words_.size();
     restless_ = false;
+    stage_ = after_ = 0;
+    each_operand(at, [&](Register r) { stage_ = std::max(stage_, stage_of(r)); });
+    after_ = stage_;
     const Standing found = rests_on(at, *this);
-    if (found != Standing::Varies && !restless_) return stands(head(at).dst, found);
-    for (; recheck_.words_.size() > words; recheck_.words_.pop_back()) known_.erase(recheck_.words_.back().at);
+    if (found != Standing::Varies && !restless_) {
+      // What an instruction says of a register holds when its words are known: nobody looks further before.
+      each_operand(at, [&](Register r) { reach(r, after_); });
+      reach(head(at).dst, after_);
+      return stands(head(at).dst, found);
+    }
+    for (; words_.size() > words; words_.pop_back()) known_.erase(words_.back().word.at);
     if (fused(at)) return;
-    add_step(offset, kinds[head(at).kind].holds, program_.word(offset));
-    use(at);
+    add_step(offset, at, kinds[head(at).kind].holds, program_.word(offset));
     const Register dst = head(at).dst;
     if (dst == no_register || !is_borrowed_read(at) || !is_holder(object(dst)) ||
         changed(recheck_.changed_reads_, offset))
       return;
-    Word* made = make({first_word(Op::Is, no_register, dst), word_of(object(dst))});
-    add_step(offset, is_holds, made, true);
+    Recheck::Made& made = recheck_.made_.emplace_back(Recheck::Made{{is_word(dst), word_of(object(dst))}});
+    add_step(offset, made.words, is_holds, made.words, true);
     stands(dst, Standing::Found);
   }
 
@@ -79,29 +88,65 @@ class Noting final : public Standings {
       return step.holds == argument_holds && head(step.at).dst == head(at).a;
     });
     if (read == recheck_.steps_.end()) return false;
-    read->at = make({first_word(Op::Argument, head(at).a, no_register), at[1], at[2], read->at[1]});
-    read->holds = tensor_argument_holds;
+    recheck_.tensors_.push_back(
+        {static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]), pointer<TensorFacts>(at[1]), 0});
+    stage_of_step_.erase(stage_of_step_.begin() + (read - recheck_.steps_.begin()));
+    recheck_.steps_.erase(read);
     return true;
   }
 
-  void add_step(int origin, bool (*holds)(Word*, Run&), Word* at, bool expects = false) {
-    recheck_.steps_.push_back({static_cast<uint32_t>(recheck_.words_.size()), origin, expects, holds, at});
-  }
-  Word* make(std::initializer_list<Word> words) {
-    std::copy(words.begin(), words.end(), recheck_.made_.emplace_back().words);
-    return recheck_.made_.back().words;
-  }
-  /// The registers that an instruction reads are needed by the steps behind.
-  void use(const Word* at) {
-    each_operand(at, [&](Register r) {
+  void add_step(int origin, const Word* reads, bool (*holds)(Word*, Run&), Word* at, bool expects = false) {
+    each_operand(reads, [&](Register r) {
       if (r >= 0) needed_[static_cast<size_t>(r)] = true;
+      last_step_ = std::max(last_step_, stage_of(r));
     });
+    recheck_.steps_.push_back({origin, expects, holds, at});
+    stage_of_step_.push_back(last_step_);
+    reach(head(reads).dst, last_step_);
+  }
+
+  uint32_t stage_of(Register r) const { return r < 0 ? 0 : stage_of_register_[static_cast<size_t>(r)]; }
+  void reach(Register r, uint32_t stage) {
+    if (r < 0 || r == no_register) return;
+    uint32_t& known = stage_of_register_[static_cast<size_t>(r)];
+    known = std::max(known, stage);
+  }
+
+  /// Sorts words into stages.
+  void lay_out() {
+    std::stable_sort(words_.begin(), words_.end(), [](const Noted& a, const Noted& b) { return a.stage < b.stage; });
+    recheck_.words_.clear();
+    recheck_.stages_.clear();
+    const uint32_t last = std::max(last_step_, words_.empty() ? 0 : words_.back().stage);
+    uint32_t step = 0;
+    auto word = words_.begin();
+    for (uint32_t stage = 0; stage <= last; stage++) {
+      while (step < stage_of_step_.size() && stage_of_step_[step] == stage) step++;
+      for (; word != words_.end() && word->stage == stage; ++word) recheck_.words_.push_back(word->word);
+      recheck_.stages_.push_back({step, static_cast<uint32_t>(recheck_.words_.size())});
+    }
+  }
+
+  /// A tensor that is the same object has the same impl for life.
+  void lend(const std::vector<Register>& inputs) {
+    recheck_.inputs_.clear();
+    recheck_.read_.clear();
+    for (Register r : inputs) {
+      const bool same = standing(r) == Standing::Held;
+      if (!same) recheck_.read_.emplace_back(static_cast<uint32_t>(recheck_.inputs_.size()), r);
+      if (!same && r >= 0) needed_[static_cast<size_t>(r)] = true;
+      recheck_.inputs_.push_back(same ? hooks::impl_of(object(r)) : nullptr);
+    }
   }
 
   void note_word(const void* at) override {
     if (changed(recheck_.changed_words_, at)) restless_ = true;
-    if (known_.insert(at).second) recheck_.words_.push_back({at, word_at(at)});
+    const auto [known, is_new] = known_.try_emplace(at, stage_);
+    if (is_new) words_.push_back({{at, word_at(at)}, stage_});
+    after_ = std::max(after_, known->second + 1);
   }
+  void look_further() override { stage_ = after_; }
+
   template <class K>
   static bool changed(const std::map<K, int>& times, K which) {
     const auto found = times.find(which);
@@ -111,9 +156,42 @@ class Noting final : public Standings {
   Recheck& recheck_;
   Program& program_;
   std::vector<bool> needed_;
-  std::unordered_set<const void*> known_;
-  bool restless_ = false;  ///< the instruction rests on a word that changes all the time
+  std::vector<uint32_t> stage_of_register_;  ///< from which on one may look into what it holds
+  std::vector<uint32_t> stage_of_step_;      ///< by step, ascending
+  std::vector<Noted> words_;
+  std::map<const void*, uint32_t> known_;  ///< the stages of words
+  uint32_t last_step_ = 0;
+  // Of the instruction that is looked at:
+  uint32_t stage_ = 0;     ///< where its words go
+  uint32_t after_ = 0;     ///< where all that it rests on is known
+  bool restless_ = false;  ///< it rests on a word that changes all the time
 };
+
+bool Recheck::Argument::holds(Run& run) {
+  PyObject* const object = run.arguments[index];
+  run.registers[dst] = object;
+  if (!object || Py_TYPE(object) != type) return false;
+  const TensorImpl& tensor = *hooks::impl_of(object);
+  if (tensor.serial == serial) [[likely]]
+    return true;
+  if (!facts->hold(tensor)) return false;
+  serial = follows_a_base(tensor) ? 0 : tensor.serial;
+  return true;
+}
+
+bool Recheck::is_unchanged(const Watched*& word, const Watched* end) const {
+  const auto difference = [](const Watched& w) { return word_at(w.at) ^ w.value; };
+  const Watched* w = word;
+  Word any = 0;
+  for (; end - w >= 4; w += 4) any |= difference(w[0]) | difference(w[1]) | difference(w[2]) | difference(w[3]);
+  for (; w != end; ++w) any |= difference(*w);
+  if (!any) [[likely]] {
+    word = end;
+    return true;
+  }
+  while (word_at(word->at) == word->value) ++word;
+  return false;
+}
 
 bool Recheck::changed(const Watched& word, Run& run, const RegisterFile& file) {
   changed_words_[word.at]++;
@@ -129,31 +207,38 @@ bool Recheck::failed(Run& run, const RegisterFile& file) {
 
 bool Recheck::holds(Run& run, const RegisterFile& file) {
   if (!ready_) return false;
+  for (Argument& argument : tensors_)
+    if (!argument.holds(run)) [[unlikely]]
+      return failed(run, file);
   for (const auto& [reg, object] : found_) run.registers[reg] = object;
-  const Watched *word = words_.data(), *const end = word + words_.size();
-  for (const Step& step : steps_) {
-    for (const Watched* stop = words_.data() + step.words; word != stop; ++word)
-      if (word_at(word->at) != word->value) [[unlikely]]
-        return changed(*word, run, file);
-    if (!step.holds(step.at, run)) [[unlikely]] {
-      if (step.expects) {
-        changed_reads_[step.origin]++;
+  const Step* step = steps_.data();
+  const Watched* word = words_.data();
+  for (const Stage& stage : stages_) {
+    for (const Step* const end = steps_.data() + stage.steps; step != end; ++step) {
+      if (step->holds(step->at, run)) [[likely]]
+        continue;
+      if (step->expects) {
+        changed_reads_[step->origin]++;
         ready_ = false;
       }
       return failed(run, file);
     }
-  }
-  for (; word != end; ++word)
-    if (word_at(word->at) != word->value) [[unlikely]]
+    if (!is_unchanged(word, words_.data() + stage.words)) [[unlikely]]
       return changed(*word, run, file);
+  }
   passes_++;
   return true;
 }
 
-void Recheck::note(Program& program, Run& run, const std::vector<bool>& needed) {
+void Recheck::lend(const Run& run, std::vector<TensorImpl*>& inputs) const {
+  inputs = inputs_;
+  for (const auto& [place, reg] : read_) inputs[place] = hooks::impl_of(run.registers[reg]);
+}
+
+void Recheck::note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs) {
   if (!pays()) return;
   notes_++;
-  Noting(*this, program, run, needed).all();
+  Noting(*this, program, run, needed).all(inputs);
   ready_ = true;
 }
 

@@ -5,10 +5,11 @@
 // words are noted. As long as they are unchanged, only the other instructions run: those on the tensors and numbers
 // that a call brings with it.
 //
-// Laws. Words are compared in program order, between the instructions that are left, so each lies in an object that
-// those before it have shown to be alive. A pointer that is found again says that some object is at that address, not
-// that it is the one from before: everything learnt from it is compared too. Only what an unchanged dict or class has
-// held all along is known to be the same object.
+// Laws. Words are compared in stages: each lies in an object that the words and instructions of the stages before have
+// shown to be alive. Within a stage nothing depends on anything, so its words are compared without a branch between
+// them. The instructions that are left keep the order of the program. A pointer that is found again says that some
+// object is at that address, not that it is the one from before: everything learnt from it is compared too. Only what
+// an unchanged dict or class has held all along is known to be the same object.
 #pragma once
 #include "interpreter_hooks/guards/standing.h"
 
@@ -17,22 +18,29 @@
 #include <utility>
 #include <vector>
 
+namespace terra {
+class TensorImpl;
+}
+
 namespace terra::capture {
 
 class Recheck {
  public:
-  /// True: the program would hold, and the registers are as it would have left them (those, that is, which `note` was
-  /// told of). False: nothing is known, and the registers are as they were prepared.
+  /// True: the program would hold, and the registers that `note` was told of are as it would have left them. False:
+  /// nothing is known, and the registers are as they were prepared.
   bool holds(Run& run, const RegisterFile& file);
+  /// After that: the tensors in the registers that `note` was told are inputs.
+  void lend(const Run& run, std::vector<TensorImpl*>& inputs) const;
 
-  /// To be called when `program` has held, before anything else runs. `needed` are registers that are read afterwards.
-  void note(Program& program, Run& run, const std::vector<bool>& needed);
+  /// To be called when `program` has held, before anything else runs. `needed` are registers that are read afterwards,
+  /// `inputs` those of tensors that are only lent to the graph.
+  void note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs);
   /// False where noting has not paid: what the program rests on changes from call to call.
   bool pays() const { return notes_ <= free_notes + passes_ / passes_per_note; }
 
   /// Words and instructions that a pass takes, and how many there were: for reports and tests.
   size_t words() const { return words_.size(); }
-  size_t steps() const { return steps_.size(); }
+  size_t steps() const { return tensors_.size() + steps_.size(); }
   uint64_t passes() const { return passes_; }
 
  private:
@@ -42,29 +50,46 @@ class Recheck {
     const void* at;
     Word value;
   };
-  /// Comes after the first `words` words.
   struct Step {
-    uint32_t words;
     int origin;    ///< offset of the instruction in the program
     bool expects;  ///< demands the object that the read before it found at the noted run
     bool (*holds)(Word* at, Run& run);
     Word* at;
   };
+  /// Its steps come before its words. Both are counted from the first stage on.
+  struct Stage {
+    uint32_t steps, words;
+  };
+  /// An argument that is a tensor of a graph. Read and checked before the first stage: it depends on nothing.
+  struct Argument {
+    uint32_t index;
+    Register dst;
+    PyTypeObject* type;
+    const TensorFacts* facts;
+    uint64_t serial;  ///< of the tensor that was seen to fit; 0: of none that would go on fitting
+
+    bool holds(Run& run);
+  };
   struct Made {
-    Word words[4];
+    Word words[2];
   };
 
   static constexpr uint64_t free_notes = 16, passes_per_note = 8;
   static constexpr int restless = 3;  ///< what has changed so often is not noted again
 
+  bool is_unchanged(const Watched*& word, const Watched* end) const;
   bool changed(const Watched& word, Run& run, const RegisterFile& file);
   bool failed(Run& run, const RegisterFile& file);
 
   bool ready_ = false;
-  std::vector<Watched> words_;
+  std::vector<Argument> tensors_;
+  std::vector<Stage> stages_;
   std::vector<Step> steps_;
+  std::vector<Watched> words_;
   std::deque<Made> made_;                              ///< instructions that aren't the program's
   std::vector<std::pair<Register, PyObject*>> found_;  ///< borrowed: good when all words are unchanged
+  std::vector<TensorImpl*> inputs_;                    ///< the same; null where the register has to be read
+  std::vector<std::pair<uint32_t, Register>> read_;    ///< those, by place among the inputs
   std::map<const void*, int> changed_words_;           ///< how often each was seen to change
   std::map<int, int> changed_reads_;                   ///< the same for reads that found another object, by offset
   uint64_t notes_ = 0, passes_ = 0;

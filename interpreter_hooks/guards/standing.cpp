@@ -25,6 +25,7 @@ void rest_on_dict(PyObject* dict, Standings& s) { s.rest_on(&reinterpret_cast<Py
 Standing closure(const Word* at, Standings& s) {
   auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, s));
   s.rest_on(&function->func_closure);
+  s.look_further();
   s.rest_on(&reinterpret_cast<PyVarObject*>(function->func_closure)->ob_size);
   s.rest_on(&reinterpret_cast<PyTupleObject*>(function->func_closure)->ob_item[at[1]]);
   return Standing::Found;
@@ -41,6 +42,7 @@ Standing item(const Word* at, Standings& s) {
   if (PyList_CheckExact(sequence)) {
     auto* list = reinterpret_cast<PyListObject*>(sequence);
     s.rest_on(&list->ob_item);
+    s.look_further();
     s.rest_on(&list->ob_item[at[1]]);
     return Standing::Found;
   }
@@ -61,12 +63,31 @@ Standing key_of(const Word* at, Standings& s) {
 
 Standing key_at(const Word* at, Standings& s) { return PyDict_Check(a_of(at, s)) ? key(at, s) : Standing::Varies; }
 
+/// Which dict a terra.nn.Module has, as its own.
+void rest_on_place(const Word* at, PyObject* const* place, Standings& s) {
+  if (s.standing(head(at).a) == Standing::Held && *place)
+    s.rest_on(&module_dict_epoch());
+  else
+    s.rest_on(place);
+  s.look_further();
+}
+
 /// Of the instance itself: found, or found to be absent.
 Standing attribute(const Word* at, Standings& s) {
+  if (is_module(a_of(at, s))) {
+    PyObject* const* place = module_dict_place(a_of(at, s));
+    rest_on_place(at, place, s);
+    if (!*place) return Standing::Found;
+    rest_on_dict(*place, s);
+    return Standing::Held;
+  }
   const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
   int in_dict = 0;
   const int count = terra_instance_attribute_words(a_of(at, s), object_word(at[1]), words, &in_dict);
-  for (int i = 0; i < count; i++) s.rest_on(words[i]);
+  for (int i = 0; i < count; i++) {
+    s.rest_on(words[i]);
+    s.look_further();
+  }
   return in_dict ? Standing::Held : Standing::Found;
 }
 
@@ -107,8 +128,8 @@ Standing method_part(const Word* at, Standings& s) {
 
 Standing module_part(const Word* at, Standings& s) {
   PyObject* const* own = module_dict_place(a_of(at, s));
-  s.rest_on(own);
-  if (at[1] == module_own) return Standing::Found;
+  rest_on_place(at, own, s);
+  if (at[1] == module_own) return s.standing(head(at).a);
   rest_on_dict(*own, s);
   return Standing::Held;
 }
@@ -126,7 +147,10 @@ Standing equal(const Word* at, Standings& s) {
 }
 
 Standing type(const Word* at, Standings& s) {
-  s.rest_on(&a_of(at, s)->ob_type);
+  PyObject* object = a_of(at, s);
+  // Only classes made at run time, and those of modules, can be exchanged.
+  const bool fixed = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_IMMUTABLETYPE) && !PyModule_Check(object);
+  if (!fixed || s.standing(head(at).a) != Standing::Held) s.rest_on(&object->ob_type);
   return Standing::Found;
 }
 
@@ -198,8 +222,12 @@ Standing tensors(const Word* at, Standings& s) {
 
 Standing no_hooks(const Word* at, Standings& s) {
   std::vector<const uint64_t*> words;
+  rest_on_place(at, module_dict_place(a_of(at, s)), s);
   module_hook_words(a_of(at, s), words);
-  for (const uint64_t* word : words) s.rest_on(word);
+  for (const uint64_t* word : words) {
+    s.rest_on(word);
+    s.look_further();
+  }
   return Standing::Found;
 }
 

@@ -30,12 +30,14 @@ class Standings {
 
   Standing standing(Register r) const { return r < 0 ? Standing::Held : standing_[static_cast<size_t>(r)]; }
   PyObject* object(Register r) const { return run_.registers[r]; }
-  /// The eight bytes at `at` decide.
+  /// The eight bytes at `at` decide. They can be read while everything is known that the operands rest on.
   template <class T>
   void rest_on(const T* at) {
     static_assert(sizeof(T) == sizeof(Word));
     note_word(at);
   }
+  /// What is noted from here on can only be read while the words before are unchanged: they lead there.
+  virtual void look_further() = 0;
 
  protected:
   void stands(Register r, Standing standing) {
