@@ -30,7 +30,6 @@ struct Schedule {
 };
 
 struct Chaos {
-  bool on = false;
   Schedule guards, asserts, values, ops, interrupts, overtaken;
   Schedule errors[2];
   double probability = 0;
@@ -62,12 +61,11 @@ Schedule parse(const std::string& text) {
 
 size_t least_calls_of_a_cut() { return chaos().least_calls_of_a_cut; }
 
-bool chaos_is_on() { return chaos().on; }
-
 void read_chaos() {
   const char* variable = std::getenv("TERRA_CHAOS");
   chaos() = Chaos();
   std::string text = variable ? variable : "";
+  chaos_was_asked_for = !text.empty();
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find(',', at), text.size());
     std::string part = text.substr(at, end - at);
@@ -91,7 +89,6 @@ void read_chaos() {
     if (name == "p") chaos().probability = std::atof(value.c_str());
     if (name == "seed") chaos().random.seed(static_cast<unsigned>(std::atol(value.c_str())));
     if (name == "cut") chaos().least_calls_of_a_cut = static_cast<size_t>(std::atol(value.c_str()));
-    chaos().on = true;
     at = end + 1;
   }
 }

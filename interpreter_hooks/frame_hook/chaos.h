@@ -10,7 +10,7 @@ namespace terra::capture {
 
 /// What is to go wrong in a run of an entry.
 struct Fault {
-  int guard = -1;       ///< number of the guard that fails; -1: none
+  int guard = -1;          ///< number of the guard that fails; -1: none
   bool assertion = false;  ///< the graph is refused before it commits
 };
 
@@ -23,8 +23,9 @@ int next_wrong_value(int count);
 /// Throws InternalError where the schedule says so.
 enum class Breakpoint : unsigned char { Finish, Run };
 void break_here(Breakpoint place);
+inline constinit bool chaos_was_asked_for = false;
 /// False as long as TERRA_CHAOS asks for nothing: then next_fault need not be called.
-bool chaos_is_on();
+inline bool chaos_is_on() { return chaos_was_asked_for; }
 /// Tensor calls before which a frame is not cut. TERRA_CHAOS=cut=N makes frames be cut that would gain nothing by it.
 size_t least_calls_of_a_cut();
 void read_chaos();

@@ -1,5 +1,7 @@
 #include "interpreter_hooks/frame_hook/code_record.h"
 
+#include "interpreter_hooks/frame_hook/direct_call.h"
+
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/text.h"
 
@@ -73,6 +75,7 @@ CodeRecord* record_of(PyCodeObject* code) {
   constexpr int refused = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
                      record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
+  record->takes_direct_calls = record->eligible && takes_direct_calls(code);
   if (!record->eligible) record->why = {Reason::NotEligible, "", record->file, record->line};
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot(), record.get()) < 0) {
     PyErr_Clear();

@@ -14,11 +14,11 @@ namespace terra::capture {
 
 /// The ladder (decide.cpp).
 enum class State : unsigned char {
-  Cold,       ///< counting calls
-  Hot,        ///< the next call is recorded
-  Captured,   ///< has entries; a miss may lead to another recording
-  Settled,    ///< keeps its entries, is not recorded any more
-  GivenUp,    ///< runs plainly for good
+  Cold,      ///< counting calls
+  Hot,       ///< the next call is recorded
+  Captured,  ///< has entries; a miss may lead to another recording
+  Settled,   ///< keeps its entries, is not recorded any more
+  GivenUp,   ///< runs plainly for good
 };
 const char* state_name(State state);
 
@@ -26,14 +26,15 @@ struct CodeRecord {
   std::string name, file;
   int line = 0;
   State state = State::Cold;
-  bool eligible = true;      ///< an ordinary function
+  bool eligible = true;             ///< an ordinary function
+  bool takes_direct_calls = false;  ///< one that may be served without a frame (direct_call.h)
   long calls = 0;
   long next_recording = 0;   ///< number of the call that is to be recorded
   bool tensor_work = false;  ///< a call of it led to eager tensor ops
   int recordings = 0;
-  int failures = 0;          ///< recordings in a row that gave no entry
+  int failures = 0;  ///< recordings in a row that gave no entry
   long hits = 0, misses = 0, misses_in_a_row = 0, fallbacks = 0;
-  Stop why;                  ///< the last recording that gave no entry
+  Stop why;  ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame

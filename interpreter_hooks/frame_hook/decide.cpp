@@ -105,11 +105,6 @@ bool missed(CodeRecord& r) {
   return false;
 }
 
-void hit(CodeRecord& r) {
-  r.hits++;
-  r.misses_in_a_row = 0;
-}
-
 void measured(CodeRecord& r, Step step, double microseconds) {
   r.payoff.note(step == Step::MeasurePlain ? Payoff::Sample::Plain : Payoff::Sample::Served, microseconds);
   if (r.payoff.verdict() == Payoff::Verdict::Loses && r.state != State::GivenUp) give_up(r, Reason::DoesNotPay);

@@ -14,7 +14,11 @@ void recorded(CodeRecord& record, std::shared_ptr<Entry> entry, const Stop& why,
 bool missed(CodeRecord& record);
 /// After a recording without entry: whether the next one is to end at `point` instead.
 bool aim(CodeRecord& record, const CutPoint& point);
-void hit(CodeRecord& record);
+/// An entry has served the call.
+inline void hit(CodeRecord& record) {
+  record.hits++;
+  record.misses_in_a_row = 0;
+}
 /// How long a call took that was to be measured; recordings are not told.
 void measured(CodeRecord& record, Step step, double microseconds);
 /// An error of ours: the function runs plainly from now on. An exception of ours never reaches the program.

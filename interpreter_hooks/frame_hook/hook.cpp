@@ -43,8 +43,7 @@ PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, Terra
   const std::optional<Difference> difference = verification.compare(result);
   if (!difference || verification.disturbed()) return result;
   totals().differences++;
-  log().error("a captured entry of {} ({}:{}) is wrong: {}", record.name, record.file, record.line,
-              difference->text());
+  log().error("a captured entry of {} ({}:{}) is wrong: {}", record.name, record.file, record.line, difference->text());
   record.state = State::GivenUp;
   record.entries.clear();
   record.why = {Reason::Differs, difference->text(), record.file, record.line};
@@ -93,7 +92,8 @@ class Stopwatch {
 /// Somebody else evaluates frames (a debugger, another compiler): what they do with one is not ours to skip.
 void give_way() {
   static bool told = false;
-  if (!told) log().warn("another frame evaluator (PEP 523) is installed: nothing is captured, every frame runs plainly");
+  if (!told)
+    log().warn("another frame evaluator (PEP 523) is installed: nothing is captured, every frame runs plainly");
   told = true;
   settings().mode = Mode::Off;
 }
@@ -106,8 +106,8 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
   return result;
 }
 
-/// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python call
-/// of the program pays for.
+/// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python
+/// call of the program pays for.
 [[gnu::noinline]] PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame) {
   if (step == Step::MeasurePlain) [[unlikely]] {
     const Stopwatch watch(record, step);
@@ -142,7 +142,8 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   frame_seen();
-  if (compares(settings().mode) && !throwing) [[unlikely]] note_handler(frame);
+  if (compares(settings().mode) && !throwing) [[unlikely]]
+    note_handler(frame);
   if (recording_of_thread || session_of_thread) [[unlikely]] {
     Recording* recording = Recording::current();
     if (recording && !terra_events_are_stopping()) return run_child(*recording, thread, frame, throwing);
@@ -169,11 +170,6 @@ void apply() {
 }
 
 }  // namespace
-
-Totals& totals() {
-  static Totals instance;
-  return instance;
-}
 
 void start() {
   prepare_recorder();

@@ -18,10 +18,11 @@ void notice_foreign_evaluator();
 struct Totals {
   long replays = 0, misses = 0, fallbacks = 0, recordings = 0, captures = 0, internal_errors = 0;
   long differences = 0;  ///< entries that --capture=verify found wrong
-  long cuts = 0;  ///< replays after which CPython went on in the middle of the frame
+  long cuts = 0;         ///< replays after which CPython went on in the middle of the frame
   double recording_ms = 0;
   unsigned long graph_calls = 0;  ///< user-level tensor calls that ran inside graphs
 };
-Totals& totals();
+inline constinit Totals process_totals;
+inline Totals& totals() { return process_totals; }
 
 }  // namespace terra::capture

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
 
 #include "engine/eager/host_lock.h"
 
@@ -45,6 +46,7 @@ void take_lock(void* dropped) {
 void EntryRelease::hold() {
   if (held_) return;
   held_ = std::make_unique<std::vector<PyObject*>>();
+  for (TensorImpl* tensor : *lent_) held_tensors_.push_back(kept(tensor));
   const std::vector<bool> read = entry_.read_later();
   for (size_t r = 0; r < read.size(); r++) {
     PyObject* object = run_.registers[r];
@@ -64,6 +66,9 @@ bool EntryRelease::stands() {
   for (size_t r = 0; r < read.size(); r++) {
     if (!read[r]) continue;
     if (!same(run_.registers[r], now.registers[r], entry_.file.owned(static_cast<Register>(r)))) return false;
+  }
+  for (size_t i = 0; i < held_tensors_.size(); i++) {
+    if (held_tensors_[i].get() != tensor_of(now.registers[entry_.tensors[i]])) return false;
   }
   return true;
 }

@@ -9,7 +9,8 @@ namespace terra::capture {
 
 /// Registers are borrowed because nothing runs between the guards and the effects that could free what they refer to.
 /// In a released run others do, so it holds them from before it gives the interpreter's lock away until it has
-/// published (code of the program may run when it lets them go), and has all guards checked again afterwards.
+/// published (code of the program may run when it lets them go), and the tensors lent to the graph, and has all guards
+/// checked again afterwards.
 class EntryRelease final : public graph::Release {
  public:
   EntryRelease(Entry& entry, const Run& run) : entry_(entry), run_(run) {}
@@ -18,9 +19,11 @@ class EntryRelease final : public graph::Release {
       let_go();
   }
   EntryRelease(const EntryRelease&) = delete;
+  /// The tensors that the run lends to the graph, in the order of Entry::tensors, until the graph has run.
+  void lends(const std::vector<TensorImpl*>& tensors) { lent_ = &tensors; }
 
   void hold() override;
-  /// The entry program holds once more, and reads what it read before.
+  /// The entry program holds once more, and reads and lends what it did before.
   bool stands() override;
 
   /// For runs that have changed more than they can leave to others: they drew from Python's random numbers.
@@ -31,6 +34,8 @@ class EntryRelease final : public graph::Release {
 
   Entry& entry_;
   const Run& run_;
+  const std::vector<TensorImpl*>* lent_ = nullptr;
+  std::vector<Tensor> held_tensors_;
   std::unique_ptr<std::vector<PyObject*>> held_;  // strong
 };
 

@@ -36,21 +36,56 @@ void check_short_way(Entry& entry, const Run& run, std::string& internal_error) 
   Registers registers(entry.file);
   Run whole{registers.first(), run.arguments, run.function};
   const int missed_at = entry.entry.run(whole);
+  if (missed_at >= 0) {
+    internal_error = "a guard that nothing seemed to have changed: " + entry.entry.text(missed_at, entry.file);
+    return;
+  }
   const std::vector<bool> read = entry.read_later();
-  if (missed_at >= 0) internal_error = "a guard that nothing seemed to have changed: " + entry.entry.text(missed_at, entry.file);
-  for (size_t r = 0; r < read.size() && missed_at < 0; r++) {
+  for (size_t r = 0; r < read.size(); r++) {
     const auto reg = static_cast<Register>(r);
     if (read[r] && !entry.file.owned(reg) && run.registers[reg] != whole.registers[reg])
       internal_error = "a read that nothing seemed to have changed: " + entry.file.name(reg);
   }
+  std::vector<TensorImpl*> inputs;
+  entry.recheck.lend(run, inputs);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (inputs[i] != hooks::impl_of(whole.registers[entry.tensors[i]]))
+      internal_error = "an input that nothing seemed to have changed: " + entry.file.name(entry.tensors[i]);
+  }
 }
 
+void read_tensors(const Entry& entry, const Run& run, std::vector<TensorImpl*>& tensors) {
+  tensors.clear();
+  for (Register r : entry.tensors) tensors.push_back(hooks::impl_of(run.registers[r]));
+}
+
+/// False: an int doesn't fit.
+bool read_scalars(const Entry& entry, const Run& run, std::vector<Scalar>& scalars) {
+  scalars.clear();
+  for (Register r : entry.scalars) {
+    scalars.push_back(scalar_of(run.registers[r]));
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+  return true;
+}
+
+/// How a run came through its guards.
+enum class Way : unsigned char { Whole, Short };
+
 /// The graph with the values of the registers. True when it has been committed.
-bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, EntryRelease& release,
+bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verification, EntryRelease& release,
                Attempt& attempt) {
   Spare<RunBuffers>::Use buffers(entry.spare);
   auto& [inputs, outputs] = buffers.get();
-  if (!read_inputs(entry, run, inputs)) return false;
+  if (way == Way::Short)
+    entry.recheck.lend(run, inputs.tensors);
+  else
+    read_tensors(entry, run, inputs.tensors);
+  if (!read_scalars(entry, run, inputs.scalars)) return false;
+  release.lends(inputs.tensors);
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
@@ -71,69 +106,62 @@ bool run_graph(Entry& entry, Run& run, bool refuse, Verification* verification, 
   return true;
 }
 
-/// Runs the guards: the short way where it is known, else all of them. -1: they hold.
-int run_guards(Entry& entry, Run& run, std::string& internal_error) {
-  if (entry.recheck.holds(run, entry.file)) {
-    if (settings().strict && !run.random.drawn()) check_short_way(entry, run, internal_error);
-    return -1;
-  }
-  const int missed_at = entry.entry.run(run);
-  if (missed_at < 0 && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later());
-  return missed_at;
-}
-
-/// With the registers of `run`; the result is missing where a verification stands in for the effects.
-Attempt attempt_entry(Entry& entry, Run& run, Verification* verification) {
-  Attempt attempt;
-  Fault fault;
-  if (chaos_is_on()) [[unlikely]] {
-    fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
-    attempt.missed_at = entry.entry.run_failing(run, fault.guard);
-  } else {
-    attempt.missed_at = verification ? entry.entry.run(run) : run_guards(entry, run, attempt.internal_error);
-    if (!attempt.internal_error.empty()) [[unlikely]] {
-      attempt.outcome = Outcome::Failed;
-      return attempt;
-    }
-  }
-  if (attempt.missed_at >= 0) {
-    attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
-    return attempt;
-  }
+/// A run whose guards hold; the result is missing where a verification stands in for the effects.
+void run_held(Entry& entry, Run& run, Way way, const Fault& fault, Verification* verification, Attempt& attempt) {
   attempt.outcome = fault.assertion ? Outcome::Injected : Outcome::Failed;
   const EffectProgram::Held held(entry.effects, run);
   EntryRelease release(entry, run);
   try {
-    if (chaos_is_on()) break_here(Breakpoint::Run);
-    if (entry.graph && !run_graph(entry, run, fault.assertion, verification, release, attempt)) return attempt;
-    if (verification) verification->expect_effects();
+    if (chaos_is_on()) [[unlikely]]
+      break_here(Breakpoint::Run);
+    if (entry.graph && !run_graph(entry, run, way, fault.assertion, verification, release, attempt)) return;
+    if (verification) [[unlikely]]
+      verification->expect_effects();
   } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
-    return attempt;
+    return;
   } catch (const std::exception& e) {
     attempt.internal_error = e.what();
-    return attempt;
+    return;
   }
-  if (verification) {
+  if (verification) [[unlikely]] {
     attempt.outcome = Outcome::Done;
     run.random.put_back();
   } else {
     publish(entry, run, attempt);
   }
-  return attempt;
+}
+
+/// True: the guards held the short way, and the attempt has been made.
+bool attempt_shortly(Entry& entry, Run& run, Attempt& attempt) {
+  if (!entry.recheck.holds(run, entry.file)) return false;
+  if (settings().strict && !run.random.drawn()) [[unlikely]]
+    check_short_way(entry, run, attempt.internal_error);
+  if (attempt.internal_error.empty())
+    run_held(entry, run, Way::Short, {}, nullptr, attempt);
+  else
+    attempt.outcome = Outcome::Failed;
+  return true;
+}
+
+void attempt_entry(Entry& entry, Run& run, Verification* verification, Attempt& attempt) {
+  Fault fault;
+  const bool shortens = !chaos_is_on() && !verification;
+  if (shortens && attempt_shortly(entry, run, attempt)) return;
+  if (chaos_is_on()) fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
+  attempt.missed_at = fault.guard >= 0 ? entry.entry.run_failing(run, fault.guard) : entry.entry.run(run);
+  if (attempt.missed_at >= 0) {
+    attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
+    return;
+  }
+  if (shortens && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
+  run_held(entry, run, Way::Whole, fault, verification, attempt);
 }
 
 }  // namespace
 
 bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs) {
-  for (Register r : entry.tensors) inputs.tensors.push_back(hooks::impl_of(run.registers[r]));
-  for (Register r : entry.scalars) {
-    inputs.scalars.push_back(scalar_of(run.registers[r]));
-    if (PyErr_Occurred()) {
-      PyErr_Clear();
-      return false;
-    }
-  }
-  return true;
+  read_tensors(entry, run, inputs.tensors);
+  return read_scalars(entry, run, inputs.scalars);
 }
 
 bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt) {
@@ -210,14 +238,22 @@ Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* fu
     {
       Registers registers(entry.file);
       Run run{registers.first(), arguments, function};
-      Attempt attempt = attempt_entry(entry, run, nullptr);
-      if (attempt.outcome != Outcome::UnderWay) [[likely]] return attempt;
+      Attempt attempt;
+      attempt_entry(entry, run, nullptr, attempt);
+      if (attempt.outcome != Outcome::UnderWay) [[likely]]
+        return attempt;
     }
     if (wait_for_another_run()) continue;
     Attempt interrupted;
     interrupted.outcome = Outcome::Interrupted;
     return interrupted;
   }
+}
+
+void run_entry_shortly(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Attempt& attempt) {
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
+  attempt_shortly(entry, run, attempt);
 }
 
 double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs) {
@@ -243,7 +279,9 @@ std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionOb
 }
 
 Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function) {
-  return attempt_entry(verification.entry(), verification.start(arguments, function), &verification);
+  Attempt attempt;
+  attempt_entry(verification.entry(), verification.start(arguments, function), &verification, attempt);
+  return attempt;
 }
 
 }  // namespace terra::capture

@@ -1,6 +1,7 @@
 #include "interpreter_hooks/frame_hook/serve.h"
 
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/direct_call.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
@@ -79,10 +80,7 @@ class Search {
                    : merged ? entry->paths->run(entry, arguments_, function_)
                             : run_entry(*entry, arguments_, function_);
     if (made.outcome == Outcome::Done) {
-      entry->hits++;
-      totals().replays++;
-      totals().graph_calls += entry->calls;
-      hit(record_);
+      count_hit(record_, *entry);
       *result = made.result;
       if (entry->cut && !PyErr_Occurred()) {  // else an effect raised
         cut_ = entry;
@@ -177,6 +175,13 @@ class Search {
 
 }  // namespace
 
+void count_hit(CodeRecord& record, Entry& entry) {
+  entry.hits++;
+  totals().replays++;
+  totals().graph_calls += entry.calls;
+  hit(record);
+}
+
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,
              std::unique_ptr<Verification>& verification) {
   Search search(record, thread, frame, verification);
@@ -185,6 +190,8 @@ Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObj
     totals().cuts++;
     record.cut_hits++;
     *result = go_on(*entry->cut, search.take_slots(), thread, frame);
+  } else if (served == Served::Done && !verification) {
+    offer_direct_calls(record, terra_frame_function(frame));
   }
   return served;
 }

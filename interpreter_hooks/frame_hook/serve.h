@@ -14,6 +14,9 @@ enum class Served : unsigned char {
   Broken,   ///< by fault injection, a signal or an error of ours: this frame runs plainly
 };
 
+/// Counts a call that `entry` has served.
+void count_hit(CodeRecord& record, Entry& entry);
+
 /// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no
 /// result, and nothing but `verification` knows what it would have been.
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,

@@ -34,7 +34,6 @@ std::vector<bool> Entry::read_later() const {
   const auto note = [&](Register r) {
     if (r >= 0 && r != no_register) read[static_cast<size_t>(r)] = true;
   };
-  for (Register r : tensors) note(r);
   for (Register r : scalars) note(r);
   effects.each_use(note);
   late.each([&](const Word* at) { each_operand(at, note); });

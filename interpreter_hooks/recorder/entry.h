@@ -30,11 +30,12 @@ struct Branch {
 
 /// An entry that stands for the first part of the frame: where CPython goes on, and with what.
 struct Cut {
-  int instruction = 0;      ///< code units
-  int depth = 0;            ///< items on the value stack
+  int instruction = 0;  ///< code units
+  int depth = 0;        ///< items on the value stack
   int line = 0;
-  std::vector<int> places;  ///< index in localsplus of each result of the effect program; the other slots stay as they are
-  Stop why;                 ///< what follows and could not be recorded
+  std::vector<int>
+      places;  ///< index in localsplus of each result of the effect program; the other slots stay as they are
+  Stop why;    ///< what follows and could not be recorded
 };
 
 /// What a run hands to its graph and gets back.
@@ -66,7 +67,7 @@ struct Entry {
   /// In program order. Recording is deterministic under the guards: where the guards of two entries hold and their
   /// branches went alike up to number i, both decide the same condition at i.
   std::vector<Branch> branches;
-  /// Of each register: whether it is read once the entry program has held.
+  /// Of each register: whether it is read once the entry program has held, by anything but the graph.
   std::vector<bool> read_later() const;
   /// Index among the branches, or -1.
   int branch_of_assert(uint32_t number) const;
@@ -78,6 +79,9 @@ struct Entry {
   /// The merged paths of its region that this entry is one of, or null, and its number there.
   std::shared_ptr<Paths> paths;
   uint32_t path = 0;
+  bool direct = true;  ///< its runs seldom end before the commit
+  /// It may serve calls that have no frame, without what is made of several entries.
+  bool takes_direct_calls() const { return direct && !cut && !paths; }
   bool merges = true;  ///< it may be merged with others, and no attempt has failed
 
   Spare<RunBuffers> spare;

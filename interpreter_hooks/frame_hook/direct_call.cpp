@@ -1,0 +1,99 @@
+#include "interpreter_hooks/frame_hook/direct_call.h"
+
+#include "interpreter_hooks/cpython/function.h"
+#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/mode.h"
+#include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/frame_hook/serve.h"
+#include "interpreter_hooks/frame_hook/session.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+#include <algorithm>
+#include <array>
+
+namespace terra::capture {
+
+namespace {
+
+/// All arguments of a call that names none: its own, then defaults.
+class Arguments {
+ public:
+  /// `all()` is null when there are too few or too many.
+  Arguments(PyFunctionObject* function, PyObject* const* given, size_t count) {
+    const auto wanted = static_cast<size_t>(reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount);
+    if (count == wanted) [[likely]] {
+      all_ = given;
+      return;
+    }
+    PyObject* defaults = function->func_defaults;
+    const size_t have = defaults ? static_cast<size_t>(PyTuple_GET_SIZE(defaults)) : 0;
+    if (count > wanted || wanted > space_.size() || count + have < wanted) return;
+    kept_ = Py_NewRef(defaults);
+    std::copy_n(given, count, space_.begin());
+    PyObject* const* values = reinterpret_cast<PyTupleObject*>(defaults)->ob_item;
+    std::copy(values + (have - (wanted - count)), values + have, space_.begin() + count);
+    all_ = space_.data();
+  }
+  ~Arguments() { Py_XDECREF(kept_); }
+  Arguments(const Arguments&) = delete;
+  PyObject* const* all() const { return all_; }
+
+ private:
+  PyObject* const* all_ = nullptr;
+  PyObject* kept_ = nullptr;  ///< the defaults; the caller keeps the rest
+  std::array<PyObject*, 16> space_;
+};
+
+/// What decides in hook.cpp whether a frame may be served, for a call.
+CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
+  if (recording_of_thread || session_of_thread || !terra_hook_sees(thread) || terra_thread_is_observed(thread) ||
+      chaos_is_on() || compares(settings().mode))
+    return nullptr;
+  CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
+  if (!record || !record->takes_direct_calls || record->entries.empty()) return nullptr;
+  return record->payoff.due(record->calls + 1) == Payoff::Sample::None ? record : nullptr;
+}
+
+/// True: `result` is that of the call. False: nothing has happened.
+bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
+  CodeRecord* record = record_to_serve(PyThreadState_Get(), function);
+  if (!record) return false;
+  const Arguments arguments(function, given, count);
+  if (!arguments.all()) return false;
+  const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;
+  const std::shared_ptr<Entry> entry = record->entries.likely(key);
+  if (!entry->takes_direct_calls()) return false;
+  Attempt attempt;
+  run_entry_shortly(*entry, arguments.all(), function, attempt);
+  if (attempt.outcome != Outcome::Done) {
+    // The frame will try again, and at what a graph has found out for nothing it shouldn't every time.
+    if (attempt.outcome == Outcome::Failed || attempt.outcome == Outcome::Busy) entry->direct = false;
+    return false;
+  }
+  record->calls++;
+  count_hit(*record, *entry);
+  *result = attempt.result;
+  return true;
+}
+
+PyObject* call(PyObject* callable, PyObject* const* arguments, size_t count, PyObject* names) {
+  PyObject* result;
+  if (!names && serve_call(reinterpret_cast<PyFunctionObject*>(callable), arguments,
+                           static_cast<size_t>(PyVectorcall_NARGS(count)), &result))
+    return result;
+  return terra_function_call(callable, arguments, count, names);
+}
+
+}  // namespace
+
+bool takes_direct_calls(const PyCodeObject* code) {
+  return !(code->co_flags & (CO_VARARGS | CO_VARKEYWORDS)) && code->co_kwonlyargcount == 0;
+}
+
+void offer_direct_calls(const CodeRecord& record, PyFunctionObject* function) {
+  if (record.takes_direct_calls && !terra_function_is_redirected(function, call))
+    terra_function_redirect(function, call);
+}
+
+}  // namespace terra::capture
