@@ -57,7 +57,7 @@ class EagerEmitter final : public Emitter {
       results.push_back(Tensor::empty(metas[i].sizes, metas[i].dtype));
       outs[i] = results.back()->view();
     }
-    run_kernel(op, args, {outs, metas.size()});
+    run_kernel(op, args, {outs, metas.size()}, true);
   }
 
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,

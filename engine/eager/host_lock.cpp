@@ -15,6 +15,8 @@ namespace {
 thread_local int64_t waited = 0;
 /// A wait of this length is somebody's who rests soon; nothing is owed for it.
 constexpr int64_t kShortWait = 1'000'000;
+/// How long CPython lets a thread keep the lock that others wait for.
+constexpr int64_t kSwitchInterval = 5'000'000;
 /// What is kept at most: the longest that others are made to wait beyond one piece of work.
 constexpr int64_t kMostKept = 10'000'000;
 
@@ -37,13 +39,19 @@ HostLock& host_lock() {
   return lock;
 }
 
-WithoutHostLock::WithoutHostLock(int64_t expected) {
-  if (!host_lock().drop) return;
+bool WithoutHostLock::is_due(int64_t expected) {
+  const HostLock& lock = host_lock();
+  if (expected < kLongWork || !lock.drop) return false;
   if (waited >= expected) {
     waited -= expected;
-    return;
+    return false;
   }
   waited = 0;
+  return expected >= kSwitchInterval || lock.is_shared();
+}
+
+WithoutHostLock::WithoutHostLock() {
+  if (!host_lock().drop) return;
   static const int registered = [] {
     pthread_atfork(nullptr, nullptr, [] { away.store(0); });
     return std::atexit(wait_for_all);

@@ -10,6 +10,8 @@ struct HostLock {
   void* (*drop)() = nullptr;
   /// Waits for it, with what `drop` returned. Where the host is ending it may never return.
   void (*take)(void* dropped) = nullptr;
+  /// Whether there are other threads at all. To be called by the lock's holder.
+  bool (*is_shared)() = nullptr;
   /// Grows whenever another thread takes the lock than the one that had it last. To be called by its holder.
   unsigned long (*switches)() = nullptr;
 };
@@ -20,15 +22,19 @@ HostLock& host_lock();
 inline constexpr int64_t kLongWork = 50'000;  // nanoseconds
 
 /// While it lives other threads of the program may run; whatever the scope reads has to be held by other means.
-///
-/// A thread that never rests keeps the lock for the host's whole switch interval (5 ms) each time it gets it, so that
-/// giving it away for 100 us would cost fifty times that. A thread that had to wait to get it back therefore keeps it
-/// during later work, as long as it had waited: then both sides get about half of the time, as they do by the host's
-/// own rules.
 class WithoutHostLock {
  public:
-  /// `expected`: nanoseconds that the work will take.
-  explicit WithoutHostLock(int64_t expected);
+  /// Whether work that is expected to take so many nanoseconds is to be done without the lock. To be asked once for
+  /// each piece of work.
+  ///
+  /// A thread that never rests keeps the lock for the host's whole switch interval (5 ms) each time it gets it, so that
+  /// giving it away for 100 us would cost fifty times that. A thread that had to wait to get it back therefore keeps it
+  /// during later work, as long as it had waited: then both sides get about half of the time, as they do by the host's
+  /// own rules. Nothing is given away either where there is nobody to take it; a thread that comes meanwhile waits no
+  /// longer than it may have to for any code of the host.
+  static bool is_due(int64_t expected);
+
+  WithoutHostLock();
   ~WithoutHostLock() { take_back(); }
   WithoutHostLock(const WithoutHostLock&) = delete;
 

@@ -1,7 +1,8 @@
 #include "engine/eager/kernel_call.h"
 
-#include <algorithm>
+#include <array>
 
+#include "engine/eager/long_call.h"
 #include "engine/errors/errors.h"
 #include "engine/memory/allocator.h"
 #include "engine/memory/inline_array.h"
@@ -14,13 +15,16 @@ namespace {
 bool reference = false;
 
 const Kernel* lookup(const Op& op, bool from_reference) {
-  // Indexed by the op's dense id; filled on first use, under the interpreter's lock.
-  static std::vector<const Kernel*> tables[2];
-  auto& table = tables[from_reference];
-  if (table.size() <= static_cast<size_t>(op.id)) table.resize(all_ops().size(), nullptr);
-  const Kernel*& kernel = table[static_cast<size_t>(op.id)];
-  if (!kernel) kernel = from_reference ? find_reference_kernel(op.name) : find_kernel(op.name);
-  return kernel;
+  // Indexed by the op's dense id: kernels of all ops that exist at the first call.
+  static const std::array<std::vector<const Kernel*>, 2> tables = [] {
+    std::array<std::vector<const Kernel*>, 2> found;
+    for (const Op* known : all_ops()) {
+      found[false].push_back(find_kernel(known->name));
+      found[true].push_back(find_reference_kernel(known->name));
+    }
+    return found;
+  }();
+  return tables[from_reference][static_cast<size_t>(op.id)];
 }
 
 /// Memory for a Python number that stands where a tensor could.
@@ -71,8 +75,9 @@ const Kernel& kernel_of(const Op& op) {
 
 void use_reference_kernels(bool yes) { reference = yes; }
 
-void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs) {
+void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh) {
   const Kernel& kernel = kernel_of(op);
+  LongCall call_of_op(op, fresh, args, outs);
   InlineArray<KernelArg, kMaxParams> kernel_args(args.size());
   InlineArray<View, kMaxParams> views(args.size()), operands(args.size());
   InlineArray<BoxedNumber, kMaxParams> numbers(args.size());
@@ -89,12 +94,12 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
       case Arg::Kind::Tensor:
         k.kind = KernelArg::Kind::Tensor;
         k.count = 1;
-        views[i] = a.impl()->view();
+        views[i] = call_of_op.view(*a.impl());
         k.views = &views[i];
         break;
       case Arg::Kind::TensorList: {
         auto& list = lists.emplace_back();
-        for (const Tensor& t : a.tensors()) list.push_back(t.defined() ? t->view() : View());
+        for (const Tensor& t : a.tensors()) list.push_back(t.defined() ? call_of_op.view(*t) : View());
         k.kind = KernelArg::Kind::TensorList;
         k.count = static_cast<uint32_t>(list.size());
         k.views = list.data();
@@ -124,6 +129,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
   }
 
   try {
+    const LongCall::Running running(call_of_op);
     if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
     // Reference loops read numbers as operands too.
     for (size_t i = 0; i < args.size(); ++i)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <limits>
 #include <mutex>
 
 #include "engine/eager/host_lock.h"
@@ -44,14 +43,12 @@ ReleaseFaults& release_faults() {
 
 Tempo::Tempo(bool varies) : varies_(varies || release_faults().every_run) {}
 
-int64_t Tempo::to_be_released() {
-  if (release_faults().every_run) return std::max<int64_t>(last_, 1);
-  if (last_ < kLongWork) return 0;
-  if (keeps_ > 0) {
-    --keeps_;
-    return 0;
-  }
-  return last_;
+bool Tempo::is_to_be_released() {
+  if (release_faults().every_run) return true;
+  if (last_ < kLongWork) return false;
+  if (keeps_ == 0) return WithoutHostLock::is_due(last_);
+  --keeps_;
+  return false;
 }
 
 void Tempo::took(int64_t nanoseconds) {
@@ -101,7 +98,7 @@ void await_landing() {
   std::unique_lock lock(b.mutex);
   const uint64_t seen = b.landings;
   lock.unlock();
-  WithoutHostLock others(std::numeric_limits<int64_t>::max());
+  WithoutHostLock others;
   lock.lock();
   b.changed.wait_for(lock, kMoment, [&] { return b.landings != seen; });
   lock.unlock();

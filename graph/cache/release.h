@@ -46,8 +46,8 @@ class Tempo {
 
   /// Nothing needs measuring or releasing any more.
   bool is_short() const { return settled_; }
-  /// Whether the next body is expected to be long enough to be released, in nanoseconds; 0: it is not.
-  int64_t to_be_released();
+  /// Whether the next body is. To be asked once for each.
+  bool is_to_be_released();
   void took(int64_t nanoseconds);
   /// A run that is overtaken again and again keeps the lock for a number of runs that doubles each time.
   void released(bool overtaken);

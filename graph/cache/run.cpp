@@ -97,9 +97,9 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   Stop stop;
   if (tempo_.is_short()) [[likely]] {
     stop = instance_.run_body(poll);
-  } else if (const int64_t expected = length_to_release(inputs, release)) {
+  } else if (is_to_be_released(inputs, release)) {
     random.watch(false);
-    if (!run_released(inputs, tangents, poll, *release, expected, stop)) return {RunStatus::Overtaken, 0};
+    if (!run_released(inputs, tangents, poll, *release, stop)) return {RunStatus::Overtaken, 0};
     random.watch(stop.why == Stop::Why::None);
   } else {
     stop = run_timed(poll);

@@ -54,11 +54,10 @@ class Runner {
   void* input_address(LentTensors inputs, size_t input) const;
   void make_tensors(LentTensors inputs, Made& made) const;
   uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
-  /// Nanoseconds that the body is expected to take, if it is to be released; else 0.
-  int64_t length_to_release(LentTensors inputs, const Release* release);
+  bool is_to_be_released(LentTensors inputs, const Release* release);
   /// False: it was overtaken. The random numbers of a run that wasn't stopped are in their generators now.
   bool run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release,
-                    int64_t expected, Stop& stop);
+                    Stop& stop);
   bool writes_exported(LentTensors inputs) const;
   /// Of what `releasable_` says; they have to live as long as the body runs.
   std::vector<Ref<Storage>> bind_copies(LentTensors inputs);

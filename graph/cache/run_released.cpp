@@ -25,13 +25,12 @@ Stop Runner::run_timed(bool (*poll)()) {
   return stop;
 }
 
-int64_t Runner::length_to_release(LentTensors inputs, const Release* release) {
-  const bool may = release && releasable_.at_all && !writes_exported(inputs);
-  return may ? tempo_.to_be_released() : 0;
+bool Runner::is_to_be_released(LentTensors inputs, const Release* release) {
+  return release && releasable_.at_all && !writes_exported(inputs) && tempo_.is_to_be_released();
 }
 
 bool Runner::run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release,
-                          int64_t expected, Stop& stop) {
+                          Stop& stop) {
   release.hold();
   HeldTensors held;
   for (TensorImpl* tensor : inputs) held.add(tensor);
@@ -43,7 +42,7 @@ bool Runner::run_released(LentTensors inputs, std::span<const Tensor> tangents, 
   {
     const Flight::Scope flight(flight_);
     const DrawsApart::Scope drawing(draws);
-    WithoutHostLock others(expected);
+    WithoutHostLock others;
     poll_of_run = poll;
     stop = run_timed(poll_released);
     alone = others.take_back();

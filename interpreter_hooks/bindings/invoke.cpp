@@ -3,9 +3,11 @@
 #include <structmember.h>
 #include <structseq.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "engine/eager/long_call.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/counters.h"
@@ -107,7 +109,12 @@ Object invoke(const Invocation& call) {
     return result;
   }
   Results results;
-  terra::call(call.op, call.args, results.values);
+  {
+    // The caller's stack holds the arguments. A recording has the thread to itself for the length of an instruction.
+    std::optional<eager::LettingGo> others;
+    if (!observer) others.emplace();
+    terra::call(call.op, call.args, results.values);
+  }
   if (!observer && call.op.sig().result_names.empty() && !call.op.sig().result_is_list) [[likely]]
     return Object::steal(wrap(std::move(results.values[0])));
   Object result = pack(call.op, results.values, call.name ? call.name : call.op.name.data());

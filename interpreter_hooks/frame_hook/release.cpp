@@ -27,6 +27,8 @@ bool same(PyObject* before, PyObject* after, bool made) {
   for (;;) pause();
 }
 
+bool lock_is_shared() { return PyThreadState_Next(PyInterpreterState_ThreadHead(PyThreadState_Get()->interp)); }
+
 void* drop_lock() {
   PyThreadState* own = PyGILState_GetThisThreadState();
   return own && own == _PyThreadState_UncheckedGet() ? PyEval_SaveThread() : nullptr;
@@ -79,6 +81,6 @@ bool wait_for_another_run() {
   return true;
 }
 
-void install_host_lock() { host_lock() = {drop_lock, take_lock, terra_lock_switches}; }
+void install_host_lock() { host_lock() = {drop_lock, take_lock, lock_is_shared, terra_lock_switches}; }
 
 }  // namespace terra::capture

@@ -164,6 +164,53 @@ def counting_during_a_backward():
     assert rounds >= 4 or CHAOS, rounds
 
 
+def counting_during_a_run_that_draws():
+    """Dropout: the numbers come from copies of the generator."""
+    def f(x):
+        return terra.nn.functional.dropout(chain(x, W), 0.5, True)
+    terra.manual_seed(3)
+    warm(f, X)
+    terra.manual_seed(4)
+    expected = [f(X) for _ in range(3)]
+    terra.manual_seed(4)
+    total = 0
+    for e in expected:
+        result, rounds = Running(f, X).during(lambda k: None)
+        assert same(result, e)
+        total += rounds
+    assert total >= 8 or CHAOS, total
+
+
+def counting_during_eager_products():
+    big = terra.randn(4 * N, 4 * N)
+    with terra.capture.mode("off"):
+        for _ in range(2):
+            expected = big @ big
+        total = 0
+        for _ in range(3):
+            result, rounds = Running(lambda: big @ big).during(lambda k: None)
+            assert same(result, expected)
+            total += rounds
+    assert total >= 8, total
+
+
+def operands_changed_during_eager_products():
+    """Other sizes, other memory: the kernel goes on with what it began with."""
+    big, other = terra.randn(4 * N, 4 * N), terra.zeros(8)
+    with terra.capture.mode("off"):
+        for _ in range(2):
+            expected = big @ big
+        for _ in range(3):
+            left = big.clone()
+
+            def change(k):
+                left.data = other
+                terra.zeros(4 * N, 4 * N)
+            result, _ = Running(lambda: left @ big).during(lambda k: change(k) if k == 1 else None)
+            assert same(result, expected)
+            assert left.shape == other.shape
+
+
 def threads_in_one_function():
     """Several threads that call one captured function take turns at its graph."""
     def f(x, k):

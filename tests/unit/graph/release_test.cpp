@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -59,7 +60,7 @@ struct Releasing {
   Releasing() {
     start();
     release_faults().every_run = true;
-    host_lock() = {drop, take, switches};
+    host_lock() = {drop, take, [] { return true; }, switches};
     TestLock::instance().enter();
   }
   ~Releasing() {
@@ -241,9 +242,8 @@ TEST_CASE("a tempo is settled by short bodies and never by long ones", "[release
   Tempo tempo(false);
   CHECK_FALSE(tempo.is_short());
   tempo.took(10 * kLongWork);
-  CHECK(tempo.to_be_released() == 10 * kLongWork);
   tempo.took(kLongWork / 2);
-  CHECK(tempo.to_be_released() == 0);
+  CHECK_FALSE(tempo.is_to_be_released());
   CHECK_FALSE(tempo.is_short());
   tempo.took(1000);
   tempo.took(1000);
@@ -254,14 +254,38 @@ TEST_CASE("a tempo is settled by short bodies and never by long ones", "[release
 }
 
 TEST_CASE("a run that is overtaken again and again keeps the lock for a while", "[release]") {
+  const Releasing releasing;
+  release_faults() = {};
   Tempo tempo(false);
   tempo.took(kLongWork);
   tempo.released(true);
-  CHECK(tempo.to_be_released() > 0);
+  CHECK(tempo.is_to_be_released());
   tempo.released(true);
   int kept = 0;
-  while (tempo.to_be_released() == 0) ++kept;
+  while (!tempo.is_to_be_released()) ++kept;
   CHECK(kept == 4);
   tempo.released(false);
-  CHECK(tempo.to_be_released() > 0);
+  CHECK(tempo.is_to_be_released());
+}
+
+TEST_CASE("the lock is given away where somebody could take it, and the work is long", "[release]") {
+  const Releasing releasing;
+  CHECK(WithoutHostLock::is_due(kLongWork));
+  CHECK_FALSE(WithoutHostLock::is_due(kLongWork - 1));
+  host_lock().is_shared = [] { return false; };
+  CHECK_FALSE(WithoutHostLock::is_due(kLongWork));
+  CHECK(WithoutHostLock::is_due(1000 * kLongWork));
+}
+
+TEST_CASE("who waited long for the lock keeps it as long", "[release]") {
+  const Releasing releasing;
+  host_lock().take = [](void* lock) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    take(lock);
+  };
+  WithoutHostLock().take_back();
+  int kept = 0;
+  while (!WithoutHostLock::is_due(1'000'000)) ++kept;
+  CHECK(kept >= 5);
+  CHECK(kept <= 10);
 }
