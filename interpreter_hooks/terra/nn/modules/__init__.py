@@ -1,6 +1,7 @@
 """Layers, one file per family; the file names are PyTorch's, since programs import from them."""
 
 from .activation import *  # noqa: F401,F403
+from .attention import *  # noqa: F401,F403
 from .batchnorm import *  # noqa: F401,F403
 from .container import *  # noqa: F401,F403
 from .conv import *  # noqa: F401,F403

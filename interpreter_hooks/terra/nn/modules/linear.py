@@ -83,4 +83,5 @@ class Bilinear(Module):
         )
 
 
-NonDynamicallyQuantizableLinear = Linear
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear by another name, which attention has in its printed form."""
