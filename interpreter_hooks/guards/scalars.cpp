@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/handlers_held.h"
 
 #include <cstring>
+#include <string_view>
 
 namespace terra::capture {
 
@@ -11,6 +12,19 @@ bool is_atom(PyObject* object) {
   return object == Py_None || type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type ||
          type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyComplex_Type || type == &PySlice_Type ||
          type == &PyRange_Type || object == Py_Ellipsis || object == Py_NotImplemented;
+}
+
+PyObject* number_conversion(PyObject* object) {
+  static PyObject* const item = PyUnicode_InternFromString("item");
+  static PyObject* const as_int = PyDict_GetItemString(PyLong_Type.tp_dict, "__int__");
+  static PyObject* const as_float = PyDict_GetItemString(PyFloat_Type.tp_dict, "__float__");
+  if (is_atom(object)) return nullptr;
+  const std::string_view name = Py_TYPE(object)->tp_name;
+  if (name.starts_with("numpy.float") || name.starts_with("numpy.int") || name.starts_with("numpy.uint")) {
+    PyObject* found = _PyType_Lookup(Py_TYPE(object), item);
+    return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
+  }
+  return PyLong_Check(object) ? as_int : PyFloat_Check(object) ? as_float : nullptr;
 }
 
 bool same_value(PyObject* a, PyObject* b) {

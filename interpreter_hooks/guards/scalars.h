@@ -13,6 +13,11 @@ bool is_atom(PyObject* object);
 /// True for int and float themselves (not bool): the values that can become inputs of a program.
 inline bool is_number(PyObject* object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object); }
 
+/// What makes an int or float of an object of another type that stands for one wherever the engine or arithmetic in C
+/// asks for a number, and that never changes: scalars of numpy, instances of subclasses of int and float (members of an
+/// IntEnum). A C callable, borrowed; null for all other objects.
+PyObject* number_conversion(PyObject* object);
+
 /// The same value for every purpose: exact type and value, floats by bits (so -0.0, 0.0 and NaN are told apart, and so
 /// are 1, 1.0 and True), tuples item by item, other objects by identity. Runs no Python code.
 bool same_value(PyObject* a, PyObject* b);

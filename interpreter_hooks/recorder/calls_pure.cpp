@@ -92,7 +92,10 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
     return f.pending.extra;
   }
   if (f.pending.reported && is_tensor(result)) return r.by_identity(result);
-  if (all_atoms(all) && is_atom(result)) {
+  const bool numbers = f.pending.returns.empty() && std::all_of(all.begin(), all.end(), [](const Value& v) {
+                         return v.known() && (is_atom(v.object) || number_conversion(v.object));
+                       });
+  if (numbers && is_atom(result)) {
     if (all_facts(all)) return Value::fact(r.hold(result));
     if (f.pending.call.keywords.empty()) {
       Value size = r.trace().sizes().computed(Op::Call, 0, f.pending.call.callee, all, result);

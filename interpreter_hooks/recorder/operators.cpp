@@ -177,6 +177,14 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     return {};
   }
   if (all_atoms(in)) return scalar_result(r, in, op, code, result);
+  if (is_atom(result)) {  // members of an IntEnum are ints to C code
+    std::vector<Value> numbers = in;
+    for (Value& value : numbers) {
+      if (PyLong_Check(value.object) || PyFloat_Check(value.object))
+        if (Value number = r.number_behind(value); number.known()) value = number;
+    }
+    if (all_atoms(numbers)) return scalar_result(r, numbers, op, code, result);
+  }
   if (pending.extra.known() && pending.extra.object == result) return pending.extra;
   PyObject* first = in[0].object;
   if (op == Op::Binary && is_sequence(first)) {

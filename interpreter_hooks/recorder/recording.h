@@ -193,6 +193,9 @@ class Recording {
   Value cell(PyObject* cell);
   Value make_sequence(PyObject* object, std::vector<Value> items);
 
+  /// The number that an object stands for that is none itself (number_objects.cpp); Unknown for all others.
+  Value number_behind(const Value& value);
+
   // ---- attributes (attributes.cpp) ----
   Access access_of(Value& owner, PyObject* name, PyObject** found);
   Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);

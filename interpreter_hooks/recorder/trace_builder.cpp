@@ -221,8 +221,12 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
     return u.object == value.object && (u.reg == no_register || u.reg == value.reg);
   });
   if (taken || !value.known() || is_tensor(value.object)) return;
-  Shadow* known = value.is_fact() || value.has_register() ? nullptr : r_.find(value.object);
-  if (!known || known->outside || known->items.empty() || depth > 3) return r_.pin_deep(value);
+  if (value.has_register() && !is_atom(value.object)) {
+    if (Value number = r_.number_behind(value); number.known()) return r_.pin(number);
+    if (PyUnicode_Check(value.object)) return r_.guard(Op::Is, value.reg, {word_of(r_.file().keep(value.object))});
+  }
+  Shadow* known = is_atom(value.object) ? nullptr : r_.find(value.object);
+  if (!known || !is_sequence(value.object) || known->items.empty() || depth > 3) return r_.pin_deep(value);
   for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }
 

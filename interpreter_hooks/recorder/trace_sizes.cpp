@@ -38,13 +38,16 @@ bool TraceBuilder::number_argument(const hooks::CallReport& report, size_t index
   const ParamType type = report.op->sig().params[index].type;
   PyObject* source = index < report.sources.size() ? report.sources[index] : nullptr;
   const bool number = type == ParamType::Number || type == ParamType::TensorOrNumber || type == ParamType::Float;
-  if ((!number && type != ParamType::Int) || !source || !is_number(source)) return false;
-  const Value* value = scalar_source(source);
-  if (!value || !value->has_register()) return false;
+  if ((!number && type != ParamType::Int) || !source) return false;
+  const Value* given = is_number(source) || number_conversion(source) ? scalar_source(source) : nullptr;
+  if (!given || !given->has_register()) return false;
+  const Value behind = is_number(source) ? *given : r_.number_behind(*given);
+  const Value* value = &behind;
+  if (!value->has_register()) return false;
   const bool structural = constant || type == ParamType::Int || numbers_decide_sizes(*report.op);
   const bool follows = sizes_.follow(*value);
   if (r_.late(value->reg) && !follows && (structural || sizes_.is_derived(*value))) return false;  // becomes a fact
-  used.push_back({source, value->reg});
+  used.push_back({source, given->reg});
   out.kind = TraceArg::Kind::Value;
   // A number made of sizes alone is a constant of the instance; with others in it only where it can't be read in a run.
   if (!structural && !(follows && (sizes_.pure(*value) || r_.late(value->reg)))) {

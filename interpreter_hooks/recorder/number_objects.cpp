@@ -1,0 +1,25 @@
+// Objects of other types that stand for a number: their value is read by each run.
+#include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/recorder/recording.h"
+
+namespace terra::capture {
+
+Value Recording::number_behind(const Value& value) {
+  if (!value.known() || !(value.is_fact() || value.has_register())) return {};
+  PyObject* convert = number_conversion(value.object);
+  PyObject* number = convert ? PyObject_CallOneArg(convert, value.object) : nullptr;
+  PyErr_Clear();
+  if (!number) return {};
+  Value result;
+  if (is_number(number) && value.is_fact()) {
+    result = Value::fact(hold(number));
+  } else if (is_number(number)) {
+    std::vector<Word> words = pack({reg_of(value)});
+    words.insert(words.begin(), word_of(file().keep(convert)));
+    result = host(Op::Call, no_register, no_register, std::move(words), number, {value});
+  }
+  Py_DECREF(number);
+  return result;
+}
+
+}  // namespace terra::capture
