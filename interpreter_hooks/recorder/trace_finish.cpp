@@ -58,10 +58,14 @@ bool TraceBuilder::share_bytes() const {
 
 /// Aliasing: inputs that share a storage must share it again; where something is written, no others may overlap.
 void TraceBuilder::guard_tensors(Entry&) {
+  // Where nothing is written, views of one memory are as good as tensors of their own: rows of a data set may come from
+  // anywhere.
+  const bool only_reads = !writes_ && !gradients_ && !exact_offsets_;
   std::map<Storage*, size_t> groups;
   std::vector<Register> apart, objects;
   for (size_t i = 0; i < inputs_.size(); i++) {
     Storage* storage = tensor_of(inputs_[i].object)->storage.get();
+    if (only_reads) groups.clear();
     auto [place, is_new] = groups.try_emplace(storage, i);
     inputs_[i].what.storage_group = static_cast<uint32_t>(place->second);
     if (is_new) {
@@ -111,6 +115,10 @@ bool TraceBuilder::compile(Entry& entry) {
     if (r_.loops().rolled_by_value()) return refused(e.what());
     r_.relaxation().insist(place(*e.op, e.file, e.line));
     r_.record_again();
+    return refused(e.what());
+  } catch (const graph::CallbackOutlives& e) {
+    if (!r_.relaxation().functions_outlive()) r_.record_again();
+    r_.relaxation().let_functions_outlive();
     return refused(e.what());
   } catch (const InternalError& e) {
     return refused(e.what());
