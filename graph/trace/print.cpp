@@ -77,6 +77,8 @@ struct RecordText {
     return fmt::format("{} = {} #{}({})", numbers(r.outputs), r.name, r.callback, numbers(r.inputs));
   }
   std::string operator()(const HistoryRecord& r) const {
+    if (r.callback == HistoryRecord::kOutside)
+      return fmt::format("{} = {} with a history outside", number(r.result), number(r.tensor));
     return fmt::format("{} = {} as result {} of #{}", number(r.result), number(r.tensor), r.index, r.callback);
   }
   std::string operator()(const HookRecord& r) const {

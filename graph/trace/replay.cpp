@@ -67,8 +67,7 @@ class Replay::Callbacks {
   }
 
   std::vector<Tensor> call(uint32_t callback, const std::vector<Tensor>& grads) {
-    if (!replay_ || !runs_)
-      throw InternalError("the gradient of a result runs a function of the program after the region has ended");
+    if (!replay_ || !runs_) throw CallbackOutlives();
     if (next_ >= runs_->size() || (*runs_)[next_]->callback != callback)
       throw InternalError("a pass over the tape calls other functions of the program than when it was recorded");
     const CallbackRun& run = *(*runs_)[next_++];
@@ -158,6 +157,8 @@ void Replay::run(const TraceRecord& record, bool of_callback) {
   } catch (const NumberRefused&) {
     throw;
   } catch (const LoopRefused&) {
+    throw;
+  } catch (const CallbackOutlives&) {
     throw;
   } catch (const InternalError& e) {
     if (!of_callback && takes_symbolic_number(record)) throw NumberRefused(record, e.what());
@@ -393,7 +394,7 @@ void Replay::apply(const FunctionRecord& r) {
 void Replay::apply(const HistoryRecord& r) {
   const Tensor from = tensor(r.tensor), to = from.alias();
   to->strides = from.strides();
-  autograd::set_history(to, callbacks_->nodes.at(r.callback), r.index);
+  if (r.callback != HistoryRecord::kOutside) autograd::set_history(to, callbacks_->nodes.at(r.callback), r.index);
   set(r.result, to);
 }
 

@@ -9,6 +9,14 @@
 
 namespace terra::graph {
 
+/// The gradient of something that leaves the region runs a Python function (FunctionRecord, HookRecord), which only
+/// passes inside the region can repeat.
+class CallbackOutlives final : public InternalError {
+ public:
+  CallbackOutlives()
+      : InternalError("the gradient of a result runs a function of the program after the region has ended") {}
+};
+
 /// A numbered value of a trace while it is replayed: a tensor (real or symbolic; host scalars of a graph are symbolic
 /// 0-d tensors), a real scalar, a sequence that a loop made, or nothing yet.
 using ReplayValue = std::variant<std::monostate, Tensor, Scalar, std::vector<Tensor>>;

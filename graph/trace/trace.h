@@ -147,6 +147,8 @@ struct FunctionRecord {
 };
 /// `result` has the elements of `tensor` and the history of result `index` of a FunctionRecord's node.
 struct HistoryRecord {
+  /// Of a node that was made before the region: `result` is used where no history is kept, and stays inside.
+  static constexpr uint32_t kOutside = ~0u;
   TraceId tensor = kNoValue;
   uint32_t callback = 0;
   uint32_t index = 0;

@@ -1,12 +1,21 @@
 #include "interpreter_hooks/effects/rehearsal.h"
 
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/tensors.h"
+
+#include <cstring>
 
 namespace terra::capture {
 
 namespace {
 
 bool makes(const Word* at) { return static_cast<Effect>(head(at).kind) < Effect::SetAttribute; }
+
+/// Makes the node of an autograd.Function the history of tensors that the run has made.
+bool makes_history(PyObject* callee) {
+  return PyCFunction_Check(callee) &&
+         !std::strcmp(reinterpret_cast<PyCFunctionObject*>(callee)->m_ml->ml_name, "_function_node");
+}
 
 Register target_of(const Word* at) {
   const bool method = static_cast<Effect>(head(at).kind) == Effect::CallMethod;
@@ -47,6 +56,10 @@ Picture* EffectRehearsal::picture(PyObject* object, Register reg) {
 /// Does to the picture what the instruction does to the object.
 void EffectRehearsal::write(Word* at, Likeness& likeness) {
   const bool call = static_cast<Effect>(head(at).kind) == Effect::CallMethod;
+  if (call && makes_history(object_word(at[1]))) {
+    known_ = effect_kinds[head(at).kind].holds(at, run_) && known_;
+    return;
+  }
   if (call && Py_TYPE(object_word(at[1])) != &PyMethodDescr_Type) return void(known_ = false);  // print
   PyObject*& target = run_.registers[target_of(at)];
   if (likeness.was_made(target)) {
@@ -54,6 +67,11 @@ void EffectRehearsal::write(Word* at, Likeness& likeness) {
     return;
   }
   const Effect effect = static_cast<Effect>(head(at).kind);
+  const bool sets = effect == Effect::SetAttribute && is_tensor(target);
+  if (sets && !PyUnicode_CompareWithASCIIString(object_word(at[1]), "data")) {
+    data_[target] = b_of(at, run_);
+    return;
+  }
   if (auto owner = owners_.find(target); owner != owners_.end()) {
     const bool item = effect == Effect::SetItem || effect == Effect::DeleteItem;
     if (!item) return void(known_ = false);

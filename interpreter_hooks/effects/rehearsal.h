@@ -21,6 +21,8 @@ class EffectRehearsal {
   void apply(const EffectProgram& effects, Likeness& likeness, int omit);
   /// True if everything is as it would be after a run of the entry that returned.
   bool alike(Likeness& likeness, PyObject* result) const;
+  /// What is assigned to the `data` of tensors of the program, by tensor; borrowed.
+  const std::map<PyObject*, PyObject*>& data() const { return data_; }
 
  private:
   Picture* picture(PyObject* object, Register reg);
@@ -30,6 +32,7 @@ class EffectRehearsal {
   Run& run_;
   std::map<PyObject*, std::unique_ptr<Picture>> pictures_;
   std::map<PyObject*, Picture*> owners_;  ///< by dict: the picture of the object whose attributes it holds
+  std::map<PyObject*, PyObject*> data_;
   std::vector<PyObject*> held_;           // strong
   PyObject* result_ = nullptr;            // borrowed from held_
   bool known_ = true;                     ///< false after an effect that cannot be pictured

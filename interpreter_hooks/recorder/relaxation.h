@@ -26,6 +26,10 @@ class Relaxation {
   /// walks over.
   void leave_loop(const std::string& place) { left_loops_.insert(place); }
   bool loop_is_left(const std::string& place) const { return left_loops_.count(place) != 0; }
+  /// Results of the frame have a history with Python functions in it: gradients are computed after the frame has
+  /// returned.
+  void let_functions_outlive() { functions_outlive_ = true; }
+  bool functions_outlive() const { return functions_outlive_; }
   /// A loop that no graph can run, though a tensor's value ends it: each number of its rounds is a path of its own.
   void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
   bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
@@ -44,6 +48,7 @@ class Relaxation {
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;
   bool parted_ = false;
+  bool functions_outlive_ = false;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family
 };
 

@@ -119,6 +119,10 @@ TraceId TraceBuilder::id_of(PyObject* tensor) {
     r_.stop(Reason::UnknownOrigin, "a tensor");
     return kNoValue;
   }
+  if (const auto closed = closed_.find(shadow->trace_id); closed != closed_.end()) {
+    r_.stop(Reason::GradientState, closed->second);
+    return kNoValue;
+  }
   return shadow->trace_id != kNoValue ? shadow->trace_id : make_input(*shadow);
 }
 
@@ -235,6 +239,10 @@ Register TraceBuilder::output(Shadow& tensor) {
     r_.stop(Reason::UnknownOrigin, "a tensor that leaves the frame");
     return -1;
   }
+  if (without_history_.count(tensor.trace_id)) {
+    r_.stop(Reason::GradientState, "a saved result of an autograd.Function that leaves the frame");
+    return -1;
+  }
   Register reg = r_.new_register("", true, true);
   outputs_.push_back({tensor.trace_id, reg});
   return reg;
@@ -282,6 +290,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!index_open_) pin_operands(used);
   exact_offsets_ = exact_offsets_ || report.op->name == "as_strided";
   writes_ = writes_ || report.in_place || report.op->writes;
+  if (links_ && (report.in_place || report.op->writes)) return refuse_behind_functions();
   for (const Tensor& result : report.results) {
     PyObject* object = result.defined() ? object_behind(result) : nullptr;
     Shadow* known = object ? r_.find(object) : nullptr;

@@ -35,16 +35,41 @@ void TraceBuilder::on_function(const void* node, const char* name, std::span<PyO
                                std::span<PyObject* const> outputs, bool saves) {
   if (!listening()) return;
   pending()->reported = true;
+  if (r_.relaxation().functions_outlive()) return link(outputs);
   graph::FunctionRecord function{number_in(callbacks_, node), name, ids_of(inputs), ids_of(outputs), saves};
   if (r_.alive()) record(std::move(function));
+}
+
+/// The function's node outlives the frame: a run makes it anew, as an effect, from the tensors that it has published.
+/// What depends on its results has a history outside of the graph, so nothing inside may use them from here on.
+void TraceBuilder::link(std::span<PyObject* const> outputs) {
+  for (PyObject* output : outputs) {
+    Shadow* known = r_.find(output);
+    if (!known || !known->fresh() || known->trace_id == kNoValue)
+      return r_.stop(Reason::GradientState, "an autograd.Function that writes to a tensor from outside");
+    closed_.try_emplace(known->trace_id,
+                        "the result of an autograd.Function whose gradient is computed after the frame");
+  }
+  links_ = true;
+  const CallSite& call = pending()->call;
+  r_.write({Effect::CallMethod, Value::fact(Py_None), r_.hold(call.callee), {}, call.positional, "", {}});
+}
+
+/// The node is made when the frame's other work is done: what it refers to must still have the history that it had.
+void TraceBuilder::refuse_behind_functions() {
+  r_.stop(Reason::GradientState, "a change behind an autograd.Function whose gradient is computed after the frame");
 }
 
 void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) {
   if (!listening()) return;
   pending()->reported = true;
   const auto known = callbacks_.find(node);
-  if (known == callbacks_.end()) return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
-  graph::HistoryRecord history{id_of(tensor), known->second, index, new_value()};
+  const bool outside = known == callbacks_.end();
+  if (outside && (engine_mode() & 1))
+    return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
+  graph::HistoryRecord history{id_of(tensor), outside ? graph::HistoryRecord::kOutside : known->second, index,
+                               new_value()};
+  if (outside) without_history_.insert(history.result);
   r_.put(result, Value::fresh(result), false, "").trace_id = history.result;
   if (r_.alive()) record(history);
 }

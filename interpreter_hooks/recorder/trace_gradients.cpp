@@ -56,14 +56,20 @@ void TraceBuilder::on_data_write(PyObject* tensor, PyObject* data) {
   pending()->reported = true;
   Shadow* known = r_.find(data);
   const auto from = known ? data_of_.find(known->trace_id) : data_of_.end();
-  if (from == data_of_.end() || from->second != id_of(tensor) || moved_.count(from->first)) {
-    r_.stop(Reason::TensorOpaque, "data =");
-  }
+  if (from != data_of_.end() && from->second == id_of(tensor) && !moved_.count(from->first)) return;
+  Shadow* target = r_.find(tensor);
+  if (!target || !target->outside || !known) return r_.stop(Reason::TensorOpaque, "data =");
+  writes_ = true;
+  closed_.try_emplace(id_of(tensor), "a tensor whose data was assigned in the frame");
+  id_of(data);
+  static PyObject* const name = PyUnicode_InternFromString("data");
+  if (r_.alive()) r_.write({Effect::SetAttribute, target->self, name, known->self, {}, "", {}});
 }
 
 void TraceBuilder::on_requires_grad(PyObject* tensor, bool value) {
   if (!listening()) return;
   pending()->reported = true;
+  if (links_) return refuse_behind_functions();
   gradients_ = true;
   watched_.insert(tensor);
   graph::RequiresGradRecord flag{id_of(tensor), value};
@@ -145,6 +151,8 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
 void TraceBuilder::on_grad_mode(bool enabled) {
   if (!listening()) return;
   pending()->reported = true;
+  if (enabled && !without_history_.empty())
+    return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
   record(graph::GradModeRecord{enabled});
 }
 

@@ -176,7 +176,7 @@ def function_differentiated_twice():
     return f, lambda i: (t(i),), Seen(w)
 
 
-@program(calls=12, captures=None, reason=20)
+@program(calls=12, captures=8)
 def function_result_leaves():
     w = leaf(1)
     def forward(x):
