@@ -20,11 +20,6 @@ constexpr size_t kMostBytes = size_t{1} << 30;
 /// down is served again.
 constexpr uint64_t kFreeBuilds = 64;
 constexpr uint64_t kRefusedPerRun = 16;
-/// An index that is another one in every run shows earlier: nothing that was built is ever used again. Of this many
-/// builds some have to have served another run, and more are allowed as they do.
-constexpr uint64_t kUntriedBuilds = 12;
-constexpr uint64_t kBuildsPerReuse = 4;
-constexpr uint64_t kRefusedPerBuild = 32;
 
 /// Where the numbers of an instance's key come from.
 struct KeySource {
@@ -136,8 +131,6 @@ class Shaped final : public Compiled {
   /// False: too many have been made for the runs that they served.
   bool make(LentTensors inputs, std::span<const Scalar> scalars) {
     if (builds_ >= kFreeBuilds && 2 * builds_ > runs_ + refused_ / kRefusedPerRun) return false;
-    const uint64_t reused = runs_ - std::min(runs_, builds_);
-    if (builds_ >= kUntriedBuilds + kBuildsPerReuse * reused + refused_ / kRefusedPerBuild) return false;
     ++builds_;
     auto inputs_now = std::make_shared<std::vector<TraceInput>>(trace_->inputs);
     std::vector<TraceInput>& given = *inputs_now;
