@@ -82,11 +82,7 @@ std::string contains_text(const Word* at, const RegisterFile& file) {
   return name_b(at, file) + (at[1] ? " in " : " not in ") + name_a(at, file);
 }
 
-bool no_key_holds(Word* at, Run& run) {
-  if (PyDict_GetItemWithError(a_of(at, run), object_word(at[1]))) return false;
-  if (PyErr_Occurred()) PyErr_Clear();
-  return true;
-}
+bool no_key_holds(Word* at, Run& run) { return !item_in(a_of(at, run), object_word(at[1])); }
 std::string no_key_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " has no key " + short_text(object_word(at[1]));
 }

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/guards/container_kinds.h"
 
+#include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
@@ -122,6 +123,78 @@ bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), 
   return true;
 }
 
+namespace {
+
+/// enum.Enum as the program has imported it, its metaclass and its __hash__; null before that.
+struct EnumParts {
+  PyTypeObject* metaclass = nullptr;
+  PyObject* hash = nullptr;
+};
+const EnumParts& enum_parts() {
+  static EnumParts parts;
+  if (parts.hash) return parts;
+  static PyObject* const name = PyUnicode_InternFromString("enum");
+  PyObject* module = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+  PyObject* base = module && PyModule_Check(module) ? PyDict_GetItemString(PyModule_GetDict(module), "Enum") : nullptr;
+  PyObject* hash = base && PyType_Check(base)
+                       ? PyDict_GetItemString(reinterpret_cast<PyTypeObject*>(base)->tp_dict, "__hash__")
+                       : nullptr;
+  if (hash && PyFunction_Check(hash)) parts = {Py_TYPE(base), Py_NewRef(hash)};
+  return parts;
+}
+
+/// The name that hashes an enum member, borrowed.
+PyObject* name_of_member(PyObject* member) {
+  static PyObject* const name = PyUnicode_InternFromString("_name_");
+  return terra_instance_attribute(member, name);
+}
+
+/// What hashes as the key does, of strings, new.
+PyObject* hashed_alike(PyObject* key) {
+  if (is_enum_member(key)) return Py_NewRef(name_of_member(key));
+  if (!PyTuple_CheckExact(key)) return Py_NewRef(key);
+  PyObject* alike = PyTuple_New(PyTuple_GET_SIZE(key));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+    PyTuple_SET_ITEM(alike, i, hashed_alike(PyTuple_GET_ITEM(key, i)));
+  }
+  return alike;
+}
+
+}  // namespace
+
+bool is_enum_member(PyObject* object) {
+  static PyObject* const hash = PyUnicode_InternFromString("__hash__");
+  static PyObject* const equal = PyUnicode_InternFromString("__eq__");
+  PyTypeObject *type = Py_TYPE(object), *metaclass = Py_TYPE(type);
+  if (metaclass == &PyType_Type || !enum_parts().hash || metaclass != enum_parts().metaclass) return false;
+  if (_PyType_Lookup(type, hash) != enum_parts().hash) return false;
+  PyObject* name = name_of_member(object);
+  return name && PyUnicode_CheckExact(name) && _PyType_Lookup(type, equal) == _PyType_Lookup(&PyBaseObject_Type, equal);
+}
+
+PyObject* enum_hash_code() { return enum_parts().hash ? PyFunction_GET_CODE(enum_parts().hash) : nullptr; }
+
+bool is_hashed_in_python(PyObject* key) {
+  if (!PyTuple_CheckExact(key)) return is_enum_member(key);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+    if (is_hashed_in_python(PyTuple_GET_ITEM(key, i))) return true;
+  }
+  return false;
+}
+
+PyObject* item_in(PyObject* dict, PyObject* key) {
+  PyObject* found = nullptr;
+  if (!is_hashed_in_python(key)) {
+    found = PyDict_GetItemWithError(dict, key);
+  } else if (PyObject* alike = hashed_alike(key)) {
+    const Py_hash_t hash = PyObject_Hash(alike);
+    Py_DECREF(alike);
+    if (hash != -1) found = _PyDict_GetItem_KnownHash(dict, key, hash);
+  }
+  if (!found) PyErr_Clear();
+  return found;
+}
+
 bool compares_by_identity(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return is_plain_tensor(object) ||
@@ -129,7 +202,7 @@ bool compares_by_identity(PyObject* object) {
 }
 
 bool is_value_key(PyObject* object) {
-  if (is_atom(object)) return true;
+  if (is_atom(object) || is_enum_member(object)) return true;
   if (!PyTuple_CheckExact(object)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {
     PyObject* item = PyTuple_GET_ITEM(object, i);

@@ -37,9 +37,19 @@ size_t set_slots(PyObject* set);
 /// Keys of a dict or elements of a set in the order of iteration, borrowed. Stops early when visit says false.
 bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), void* context);
 
+/// A member of a class of enum that is compared by identity and hashed by its name, which runs Python code; one of a
+/// kind.
+bool is_enum_member(PyObject* object);
+/// The code of the method that hashes such members, or null while nobody has imported enum; borrowed.
+PyObject* enum_hash_code();
+/// An enum member, or a tuple in which there is one.
+bool is_hashed_in_python(PyObject* key);
+/// What a dict has under a key that is a value key or compared by identity, borrowed, or null. Runs no Python code.
+PyObject* item_in(PyObject* dict, PyObject* key);
+
 /// Hash and equality of the object are its address.
 bool compares_by_identity(PyObject* object);
-/// Hashed and compared by its value alone: an atom, or a tuple of such.
+/// Hashed and compared by its value alone: an atom, an enum member, or a tuple of such.
 bool is_value_key(PyObject* object);
 /// Atoms, and lists, tuples and dicts of such.
 bool holds_atoms_only(PyObject* object);

@@ -107,4 +107,15 @@ std::string format_text(const Word* at, const RegisterFile& file) {
   return result_text(at, file, "text of " + file.name(head(at).a));
 }
 
+bool tuple_holds(Word* at, Run& run) {
+  Py_ssize_t count = 0;
+  each_packed(at, 0, [&](Register) { count++; });
+  PyObject* tuple = PyTuple_New(count);
+  if (!tuple) return computed(at, run, nullptr);
+  count = 0;
+  each_packed(at, 0, [&](Register r) { PyTuple_SET_ITEM(tuple, count++, Py_NewRef(run.registers[r])); });
+  return computed(at, run, tuple);
+}
+std::string tuple_text(const Word* at, const RegisterFile& file) { return result_text(at, file, "a tuple"); }
+
 }  // namespace terra::capture

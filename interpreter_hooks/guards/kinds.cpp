@@ -63,6 +63,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(false, unary),
     ROW(false, call),
     ROW(false, format),
+    ROW(false, tuple),
     ROW(false, draw),
 };
 // clang-format on

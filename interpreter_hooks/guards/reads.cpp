@@ -31,11 +31,7 @@ bool item_holds(Word* at, Run& run) {
   return found(at, run, real_item(sequence, index));
 }
 
-bool key_holds(Word* at, Run& run) {
-  PyObject* value = PyDict_GetItemWithError(a_of(at, run), object_word(at[1]));
-  if (!value && PyErr_Occurred()) PyErr_Clear();
-  return found(at, run, value);
-}
+bool key_holds(Word* at, Run& run) { return found(at, run, item_in(a_of(at, run), object_word(at[1]))); }
 
 bool attribute_holds(Word* at, Run& run) {
   return found(at, run, terra_instance_attribute(a_of(at, run), object_word(at[1])));

@@ -290,7 +290,8 @@ void each_operand(const Word* at, const std::function<void(Register)>& visit) {
   }
   switch (static_cast<Op>(head(at).kind)) {
     case Op::AllDistinct:
-    case Op::Apart: return each_packed(at, 0, visit);
+    case Op::Apart:
+    case Op::Tuple: return each_packed(at, 0, visit);
     case Op::Call: return each_packed(at, 1, visit);
     default: return;
   }

@@ -292,7 +292,11 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
   PyTypeObject* type =
       PyType_Check(receiver.object) ? reinterpret_cast<PyTypeObject*>(receiver.object) : Py_TYPE(receiver.object);
   r.class_facts(type).strict = true;
-  if (!PyType_Check(receiver.object)) r.guard_type(receiver.object);
+  if (PyType_Check(receiver.object)) {
+    if (Py_TYPE(receiver.object) != &PyType_Type) r.class_facts(Py_TYPE(receiver.object)).strict = true;
+  } else {
+    r.guard_type(receiver.object);
+  }
   if (PyMethod_Check(result)) {
     Value self =
         PyMethod_GET_SELF(result) == receiver.object ? receiver : Value::fact(r.hold(PyMethod_GET_SELF(result)));

@@ -97,9 +97,12 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
     bool positional = site.kind == CallSite::Function && site.callee == function;
     bool instance = site.kind == CallSite::Instance || site.kind == CallSite::NewInstance;
     bool again = site.kind == CallSite::NewInstance && runs_for_new_instance(*child, site.callee);
-    if (positional || again || (instance && caller.pending.returns.empty())) {
+    if (reinterpret_cast<PyObject*>(child->code) == enum_hash_code()) {  // of a key, which is a fact
+      PyObject* member = terra_frame_localsplus(frame)[0];
+      child->locals[0] = by_identity(member).known() ? by_identity(member) : Value::fact(hold(member));
+    } else if (positional || again || (instance && caller.pending.returns.empty())) {
       bind(*child, site);
-    } else {
+    } else if (!bind_operands(*child, caller)) {
       bind_from_c(*child, caller);
     }
   }
@@ -135,6 +138,7 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
     returned_ = true;
     return;
   }
+  if (reinterpret_cast<PyObject*>(frame.code) == enum_hash_code()) return;
   Pending& pending = frames_[frames_.size() - 2]->pending;
   bool ends_generator = frame.generator && frame.pending.opcode == RETURN_VALUE;
   if (ends_generator) {  // tells the consumer that there is no more; `yield from` and StopIteration carry the value
@@ -257,7 +261,7 @@ Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
   if (is_atom(object)) return Value::fact(hold(object));
   if (Value value = by_identity(object); value.known()) return value;
   if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object) ||
-      is_op_function(object)) {
+      is_op_function(object) || is_enum_member(object)) {
     return Value::fact(hold(object));
   }
   if (PyTuple_CheckExact(object)) {

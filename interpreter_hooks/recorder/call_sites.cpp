@@ -73,6 +73,12 @@ bool is_module_call(PyObject* callee) {
          !PyUnicode_CompareWithASCIIString(descriptor->d_name, "__call__");
 }
 
+/// What calls a class, as super().__call__ of a metaclass finds it.
+bool is_type_call(PyObject* callee) {
+  return Py_TYPE(callee) == &PyWrapperDescr_Type && reinterpret_cast<PyDescrObject*>(callee)->d_type == &PyType_Type &&
+         !PyUnicode_CompareWithASCIIString(reinterpret_cast<PyDescrObject*>(callee)->d_name, "__call__");
+}
+
 }  // namespace
 
 PartialParts Recording::partial_parts(const Value& partial) {
@@ -220,8 +226,27 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     return open_call(f, parts.function.object, parts.function, std::move(parts.positional), std::move(names),
                      std::move(values));
   }
+  if (is_type_call(callee) && !site.positional.empty() && PyType_Check(site.positional[0].object)) {
+    auto* type = reinterpret_cast<PyTypeObject*>(site.positional[0].object);  // super().__call__(...) of a metaclass
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || type->tp_new != PyBaseObject_Type.tp_new) return;
+    site.kind = CallSite::NewInstance;
+    site.callee_value = site.positional[0];
+    site.callee = site.callee_value.object;
+    site.positional.erase(site.positional.begin());
+    pin(site.callee_value);
+    look_up(type, init);
+    class_facts(type);
+    return;
+  }
   if (PyType_Check(callee)) {
     auto* type = reinterpret_cast<PyTypeObject*>(callee);
+    PyObject* own_call = Py_TYPE(type)->tp_call == PyType_Type.tp_call ? nullptr : look_up(Py_TYPE(type), call);
+    if (own_call && PyFunction_Check(own_call)) {  // __call__ of a metaclass
+      guard_function(Value::fact(own_call));
+      site.kind = CallSite::Instance;
+      insert_receiver(callee_value);
+      return;
+    }
     if (PyExceptionClass_Check(callee)) {
       site.kind = CallSite::NewInstance;
       for (Value& value : site.positional) pin(value);
@@ -240,6 +265,11 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     }
     return;
   }
+  if (PyWeakref_CheckRefExact(callee) && site.positional.empty() && site.keywords.empty()) {
+    site.kind = CallSite::Referent;
+    return;
+  }
+  if (open_getter(*this, f)) return;
   PyTypeObject* type = Py_TYPE(callee);
   if (is_module(callee)) {
     guard_type(callee);
@@ -257,6 +287,16 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     site.kind = CallSite::Instance;
     insert_receiver(callee_value);
   }
+}
+
+Value Recording::referent(const Value& reference, PyObject* result) {
+  static PyObject* const call = PyDict_GetItemString(_PyWeakref_RefType.tp_dict, "__call__");
+  const std::string path = shadow(reference).path + "()";
+  std::vector<Word> words = pack({reg_of(reference)});
+  words.insert(words.begin(), word_of(file().keep(call)));
+  Register reg = new_register(path, true, false);
+  if (alive_) entry_->entry.emit(Op::Call, reg, no_register, no_register, words);
+  return alive_ ? classify(reg, result, path) : Value();
 }
 
 Value Recording::call_result(ShadowFrame& f, PyObject* result) {
@@ -279,6 +319,7 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       return made.self;
     }
     case CallSite::Model: return site.model->after(*this, f, result);
+    case CallSite::Referent: return referent(site.callee_value, result);
     case CallSite::Engine: {
       pending.used_returns = true;
       if (pending.extra.known() && pending.extra.object == result) return pending.extra;

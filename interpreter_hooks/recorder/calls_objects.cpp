@@ -7,6 +7,8 @@
 
 #include <structmember.h>
 
+#include <cstring>
+
 namespace terra::capture {
 
 namespace {
@@ -29,6 +31,9 @@ bool constant_name(Recording& r, ShadowFrame& f, PyObject** name) {
 
 // ---- isinstance, issubclass, callable, type ----
 
+/// int | str
+bool is_union(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "types.UnionType"); }
+
 void look_at_type(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.empty()) return;
@@ -36,6 +41,10 @@ void look_at_type(Recording& r, ShadowFrame& f) {
   if (object.kind == Value::Dynamic && r.find(object.object)) r.guard_type(object.object);
   PyTypeObject* type = Py_TYPE(object.object);
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.class_facts(type);
+  if (in.size() > 1 && is_union(in[1].object)) {  // never changes
+    if (in[1].has_register()) r.guard(Op::Is, in[1].reg, {word_of(r.file().keep(in[1].object))});
+    return;
+  }
   if (in.size() > 1 && !r.read_deep(in[1])) r.stop(Reason::UnmodelledCall, "isinstance with unusual classes");
 }
 
@@ -48,6 +57,7 @@ Value end_isinstance(Recording& r, ShadowFrame& f, PyObject* result) {
     for (PyObject* name : names) r.look_up(Py_TYPE(type), name);
   };
   PyObject* classes = arguments(f)[1].object;
+  if (is_union(classes)) r.stop(Reason::UnmodelledCall, "isinstance with a union of abstract classes");
   if (!PyTuple_Check(classes)) guard_metaclass(classes);
   for (Py_ssize_t i = 0; PyTuple_Check(classes) && i < PyTuple_GET_SIZE(classes); i++) {
     guard_metaclass(PyTuple_GET_ITEM(classes, i));
@@ -100,9 +110,26 @@ bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
   return false;
 }
 
+/// The attribute comes from code of the program: a property, __getattr__. It has been followed.
+bool asks_python(const Pending& pending) {
+  return pending.access == Access::GetAttr || pending.access == Access::Property;
+}
+void guard_way_to_python(Recording& r, ShadowFrame& f, Value& owner, PyObject* name) {
+  r.guard_type(owner.object);
+  PyObject* found = r.look_up(Py_TYPE(owner.object), name);
+  if (!found || !Py_TYPE(found)->tp_descr_set) r.no_attribute(owner, name);
+  f.pending.used_returns = true;
+}
+
 Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
+  const bool returned = !f.pending.returns.empty() && f.pending.returns.back().object == result;
+  if (asks_python(f.pending) && f.pending.child_raised && !returned) {
+    if (in.size() < 3 || result != in[2].object) r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
+    guard_way_to_python(r, f, in[0], name);
+    return in.size() < 3 ? Value() : in[2];
+  }
   if (!is_absent(f.pending, in[0], name)) return r.attribute(f, in[0], name, result);
   if (in.size() < 3 || result != in[2].object) {
     r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
@@ -115,6 +142,10 @@ Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
 Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
+  if (asks_python(f.pending)) {
+    guard_way_to_python(r, f, in[0], name);
+    return Value::fact(result);
+  }
   if (result == Py_False) {
     if (!is_absent(f.pending, in[0], name)) r.stop(Reason::UnmodelledAttribute, "hasattr through Python code");
     r.absent(in[0], name);

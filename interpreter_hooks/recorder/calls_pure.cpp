@@ -147,6 +147,11 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(r.hold(result));
 }
 
+/// Of an object it would be where the object lies.
+void begin_hash(Recording& r, ShadowFrame& f) {
+  if (!all_atoms(everything(f))) r.stop(Reason::UnmodelledCall, "builtins.hash of an object");
+}
+
 Value end_divmod(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   if (in.size() != 2 || !is_number(in[0].object) || !is_number(in[1].object) || all_facts(in))
@@ -232,7 +237,7 @@ Value end_walk(Recording& r, ShadowFrame& f, PyObject* result) {
     std::vector<Value> items;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(result); i++) {
       PyObject* item = PyList_GET_ITEM(result, i);
-      Value value = is_atom(item) ? Value::fact(r.hold(item)) : r.by_identity(item);
+      Value value = value_of_real(r, item);
       if (!value.known()) r.stop(Reason::UnknownOrigin, "an item");
       items.push_back(value);
     }
@@ -263,6 +268,7 @@ bool raised_below_walk(Recording& r, ShadowFrame& f) {
 
 constexpr CallModel models[] = {
     {"builtins", "len", begin_len, end_len},
+    {"builtins", "hash", begin_hash, end_pure, raised_by_numbers},
     {"builtins", "abs", nullptr, end_pure, raised_by_numbers},
     {"builtins", "round", nullptr, end_pure, raised_by_numbers},
     {"builtins", "pow", nullptr, end_pure, raised_by_numbers},

@@ -18,6 +18,7 @@ struct CallSite {
     NewInstance,  ///< a Python class: a fresh object, perhaps through a frame of __init__
     Model,        ///< a C callable of the table
     Engine,       ///< a C callable of the engine: it reports itself
+    Referent,     ///< a weak reference
   };
   Kind kind = Unknown;
   PyObject* callee = nullptr;  // borrowed

@@ -57,7 +57,7 @@ bool same_order(const std::vector<PyObject*>& keys, PyObject* real) {
 bool Recording::prepare_key(Value& key) {
   pin(key);
   if (!key.known()) return false;
-  if (is_atom(key.object)) return true;
+  if (is_atom(key.object) || (key.is_fact() && is_enum_member(key.object))) return true;
   if (PyTuple_CheckExact(key.object)) {
     if (!key.is_fact() && read_deep(key)) pin_deep(key);
     if (is_value_key(key.object)) {
@@ -149,9 +149,8 @@ Value Recording::dict_item(Value& dict, const Value& key) {
   if (!by_value) known.compared.push_back(key);
   if (known.fresh() || contains_key(known.missing, name)) return {};
   if (!by_value && key.kind == Value::Dynamic && find(name)->fresh()) return {};  // nobody outside had it yet
-  PyObject* object = PyDict_GetItemWithError(dict.object, name);
+  PyObject* object = item_in(dict.object, name);
   if (!object) {
-    PyErr_Clear();
     known.missing.push_back(hold(name));
     if (known.keys_known) return {};
     Register self = reg_of(known.self);
@@ -278,6 +277,8 @@ bool Recording::set_has(Value& set, const Value& key) {
   Shadow& known = shadow(set);
   PyObject* name = key.object;
   bool by_value = is_value_key(name);
+  if (is_hashed_in_python(name)) stop(Reason::UnmodelledContainer, "a member of an enum in a set");
+  if (!alive_) return false;
   if (!by_value) known.compared.push_back(key);
   if (entry(known, name)) return true;
   if (known.keys_known || contains_key(known.missing, name)) return false;
@@ -299,6 +300,7 @@ Value Recording::make_set(PyObject* result, std::vector<Value> elements) {
   Shadow& made = fresh(result);
   for (Value& key : elements) {
     if (!prepare_key(key)) return {};
+    if (is_hashed_in_python(key.object)) stop(Reason::UnmodelledContainer, "a member of an enum in a set");
     Shadow& now = *find(result);
     if (!is_value_key(key.object)) now.compared.push_back(key);
     if (!entry(now, key.object))
@@ -321,7 +323,8 @@ std::vector<Value> Recording::elements(Value& container) {
   if (!is_set(container.object) || all.size() < 2 || (known.outside && !known.written)) return all;
   std::vector<PyObject*> keys;
   for (auto& entry : known.entries) keys.push_back(entry.key);
-  bool by_value = std::all_of(keys.begin(), keys.end(), is_value_key);
+  bool by_value = std::all_of(keys.begin(), keys.end(),
+                              [](PyObject* key) { return is_value_key(key) && !is_hashed_in_python(key); });
   if (!by_value || !same_order(keys, container.object)) {
     stop(Reason::UnmodelledContainer, "the order of a set of objects");
     return all;

@@ -139,6 +139,14 @@ Value mapping_result(Recording& r, std::vector<Value>& in, Word code, PyObject* 
   return {};
 }
 
+/// "%s and %d" % (a, b), with a tuple made inside of numbers and strings that are not all facts.
+bool fits_format(Recording& r, std::vector<Value>& in) {
+  if (!PyUnicode_CheckExact(in[0].object) || !PyTuple_CheckExact(in[1].object) || in[1].is_fact()) return false;
+  if (!r.find(in[1].object) || !r.find(in[1].object)->fresh()) return false;
+  const std::vector<Value> items = r.items(in[1]);
+  return all_atoms(items) && !all_facts(items) && items.size() < 64;
+}
+
 /// == and the like where at least one operand is not a number or string.
 Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   if (compare_sizes(r, in, code)) return Value::fact(r.hold(result));
@@ -197,9 +205,17 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
   }
   if (op == Op::Compare) return comparison(r, in, code, result);
+  if (op == Op::Binary && code % NB_INPLACE_ADD == NB_REMAINDER && is_atom(result) && fits_format(r, in)) {
+    std::vector<Register> registers;
+    std::vector<Value> items = r.items(in[1]);
+    for (Value& value : items) registers.push_back(r.reg_of(value));
+    Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), in[1].object, items);
+    return r.host(op, r.reg_of(in[0]), tuple.reg, {NB_REMAINDER}, result, {in[0], tuple});
+  }
   if (op == Op::Binary && is_atom(first) && is_atom(result)) {  // "%s and %s" % (a, b)
     for (Value& value : in) {
-      if (!r.read_deep(value) || !is_value_key(value.object)) r.stop(Reason::UnmodelledOperator, "text of objects");
+      if (!r.read_deep(value) || !is_value_key(value.object) || is_hashed_in_python(value.object))
+        r.stop(Reason::UnmodelledOperator, "text of objects");
       r.pin_deep(value);
     }
     return Value::fact(r.hold(result));

@@ -224,7 +224,11 @@ class Recording {
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
                  std::vector<PyObject*> keywords, std::vector<Value> keyword_values);
   Value call_result(ShadowFrame& frame, PyObject* result);
+  /// What a weak reference refers to: another object, or None, in each run.
+  Value referent(const Value& reference, PyObject* result);
   void bind(ShadowFrame& child, const CallSite& site);
+  /// The frame is that of a method that the open instruction calls with its operands (protocols.cpp). False: it is not.
+  bool bind_operands(ShadowFrame& child, ShadowFrame& caller);
   void bind_from_c(ShadowFrame& child, ShadowFrame& caller);
   Value bind_object(ShadowFrame& caller, PyObject* object);
   void guard_function(const Value& function);

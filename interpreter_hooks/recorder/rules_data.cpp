@@ -158,7 +158,7 @@ void begin_store_subscript(Recording& r, ShadowFrame& f) {
     return;
   }
   if (!is_dict(container.object) || !r.prepare_key(key)) return;
-  f.pending.extra.kind = PyDict_Contains(container.object, key.object) == 1 ? Value::Fact : Value::Unknown;
+  f.pending.extra.kind = item_in(container.object, key.object) ? Value::Fact : Value::Unknown;
 }
 
 /// Replaces items of a list, as the slice says; the value is a tuple of its own.
@@ -211,9 +211,14 @@ void store_subscript(Recording& r, ShadowFrame& f) {
 
 void begin_delete_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
+  static PyObject* const method = PyUnicode_InternFromString("__delitem__");
   if (PyList_CheckExact(container.object) && is_atom(key.object)) {
     r.pin(key);
     r.items(container);
+  } else if (PyObject* own = _PyType_Lookup(Py_TYPE(container.object), method); own && PyFunction_Check(own)) {
+    r.guard_type(container.object);
+    r.class_facts(Py_TYPE(container.object)).strict = true;
+    f.pending.access = Access::Class;
   } else if (!is_dict(container.object)) {
     r.stop(Reason::UnmodelledContainer, std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
   } else if (r.prepare_key(key)) {
@@ -222,6 +227,10 @@ void begin_delete_subscript(Recording& r, ShadowFrame& f) {
 }
 void delete_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
+  if (f.pending.access == Access::Class) {  // __delitem__ of the program
+    f.pending.used_returns = true;
+    return;
+  }
   if (is_dict(container.object)) return r.dict_delete(container, key);
   Shadow& known = r.shadow(container);
   auto& items = known.items;

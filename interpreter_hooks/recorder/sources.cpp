@@ -21,7 +21,7 @@ bool has_finalizer(PyObject* object) {
 bool is_singleton(PyObject* object) {
   return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
          Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type ||
-         is_engine_constant(object);
+         is_engine_constant(object) || is_enum_member(object);
 }
 
 bool is_mutable(PyTypeObject* type) {

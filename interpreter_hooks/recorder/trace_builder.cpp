@@ -229,8 +229,9 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
     if (Value number = r_.number_behind(value); number.known()) return r_.pin(number);
     if (PyUnicode_Check(value.object)) return r_.guard(Op::Is, value.reg, {word_of(r_.file().keep(value.object))});
   }
-  Shadow* known = is_atom(value.object) ? nullptr : r_.find(value.object);
-  if (!known || !is_sequence(value.object) || known->items.empty() || depth > 3) return r_.pin_deep(value);
+  const bool in_a_run = value.is_fact() || value.has_register();
+  Shadow* known = !in_a_run || is_sequence(value.object) ? r_.find(value.object) : nullptr;
+  if (!known || known->items.empty() || depth > 3) return r_.pin_deep(value);
   for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }
 
