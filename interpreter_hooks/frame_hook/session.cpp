@@ -73,7 +73,7 @@ class Session {
       error_ = e.what();
     }
     Stop why = recording_->why();
-    if (entry && !entry->graph && !records_everything(settings().mode)) {
+    if (entry && !entry->computes && !records_everything(settings().mode)) {
       why = {Reason::NoTensorWork, "", record_.file, record_.line};
       entry.reset();
     }

@@ -23,6 +23,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(false, method_part),
     ROW(false, partial_part),
     ROW(false, module_part),
+    ROW(true, cached_result),
     ROW(true, key_of),
     ROW(true, item_of),
     ROW(true, key_at),

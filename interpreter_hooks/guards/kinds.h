@@ -22,6 +22,7 @@ enum class Op : uint8_t {
   MethodPart,      // a [0 or 1]       __func__ or __self__ of a bound method
   PartialPart,     // a [0, 1 or 2]    func, args, keywords of a functools.partial
   ModulePart,      // a [part]         one of the four dicts of a terra.nn.Module
+  CachedResult,    // a [key]          what a functools.lru_cache has kept
   KeyOf,           // a b              value in a dict whose keys are objects
   ItemOf,          // a b              item of a list or tuple at an index that is an int of the run
   KeyAt,           // a [index]        key of a dict, element of a set: by its place in the order of iteration

@@ -1,5 +1,6 @@
 // Reads of the Python heap: borrowed results, no Python code, no allocation.
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/lru_cache.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/module_parts.h"
@@ -56,6 +57,10 @@ bool partial_part_holds(Word* at, Run& run) { return found(at, run, partial_part
 
 bool module_part_holds(Word* at, Run& run) { return found(at, run, module_part(a_of(at, run), at[1])); }
 
+bool cached_result_holds(Word* at, Run& run) {
+  return found(at, run, terra_lru_cache_result(a_of(at, run), object_word(at[1])));
+}
+
 bool key_of_holds(Word* at, Run& run) {
   PyObject* value = PyDict_GetItemWithError(a_of(at, run), b_of(at, run));
   if (!value && PyErr_Occurred()) PyErr_Clear();
@@ -104,6 +109,7 @@ std::string method_part_text(const Word* at, const RegisterFile& file) { return 
 std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string item_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string key_at_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
+std::string cached_result_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string key_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 

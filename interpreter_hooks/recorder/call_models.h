@@ -30,6 +30,8 @@ ModelList control_models();   // calls_control.cpp: generators, exceptions
 
 /// The model of a builtin function, method descriptor, slot wrapper or builtin type, or null.
 const CallModel* model_of(PyObject* callee);
+/// Opens the call of a functools.lru_cache that has the result (calls_cached.cpp); false: it is none.
+bool open_cached(Recording& r, ShadowFrame& f);
 /// Opens the call of an itemgetter, attrgetter or methodcaller (calls_getters.cpp); false: it is none.
 bool open_getter(Recording& r, ShadowFrame& f);
 /// "list.append", "time.time": for the reasons.

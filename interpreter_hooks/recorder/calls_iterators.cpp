@@ -137,6 +137,10 @@ bool pops_from_fresh_dict(Recording& r, ShadowFrame& f) {
   return model_of(in[0].object) == pop && dict && dict->fresh() && PyDict_CheckExact(bound->receiver.object);
 }
 
+void begin_map(Recording& r, ShadowFrame& f) {
+  if (!pops_from_fresh_dict(r, f)) expose_all(r, f);
+}
+
 /// map and filter: the function is the program's own, or does nothing but compute; what they walk over is known.
 template <Iterator::Kind kind>
 Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -188,7 +192,7 @@ constexpr CallModel models[] = {
     {"builtins", "range", nullptr, end_range},
     {"builtins", "iter", nullptr, end_iter},
     {"builtins", "next", nullptr, end_next, raised_by_next},
-    {"builtins", "map", expose_all, end_map<Iterator::Mapped>},
+    {"builtins", "map", begin_map, end_map<Iterator::Mapped>},
     {"builtins", "filter", expose_all, end_map<Iterator::Filtered>},
     {"itertools", "chain", expose_all, end_combined},
     {"itertools.chain", "from_iterable", expose_all, end_combined},

@@ -2,7 +2,7 @@
 // it becomes a fact which of them are the same. Tensors report the comparison and its truth themselves.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
-#include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 namespace terra::capture {
 
@@ -25,7 +25,12 @@ void know_type(Recording& r, Value& value) {
   }
 }
 
-/// Both exist when the frame begins: then only a guard can say whether they are one.
+bool same_kind(PyObject* a, PyObject* b) {
+  return (PyList_CheckExact(a) && PyList_CheckExact(b)) || (is_tuple(a) && is_tuple(b)) || (is_deque(a) && is_deque(b));
+}
+
+}  // namespace
+
 void tell_apart(Recording& r, Value& a, Value& b) {
   auto outside = [&](Value& value) {
     Shadow* known = r.find(value.object);
@@ -35,12 +40,6 @@ void tell_apart(Recording& r, Value& a, Value& b) {
   Register x = r.reg_of(a), y = r.reg_of(b);
   if (x != y) r.guard(a.object == b.object ? Op::Same : Op::Distinct, x, {}, y);
 }
-
-bool same_kind(PyObject* a, PyObject* b) {
-  return (PyList_CheckExact(a) && PyList_CheckExact(b)) || (is_tuple(a) && is_tuple(b)) || (is_deque(a) && is_deque(b));
-}
-
-}  // namespace
 
 bool Recording::read_to_compare(Value& a, Value& b, int depth) {
   if (!a.known() || !b.known() || depth > most_levels) {

@@ -86,7 +86,8 @@ struct Entry {
 
   Spare<RunBuffers> spare;
 
-  size_t calls = 0;  ///< user-level tensor calls that one run stands for
+  bool computes = false;  ///< something other than views and sizes of tensors
+  size_t calls = 0;       ///< user-level tensor calls that one run stands for
   long hits = 0;
   long misses = 0;
   std::string last_miss;

@@ -177,7 +177,8 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     }
     pending.used_returns = true;
     if (pending.returns.back().object == result) return pending.returns.back();
-    if (PyBool_Check(result)) {  // != by way of __eq__
+    if (PyBool_Check(result)) {  // != by way of __eq__, or identity where nobody says anything
+      if (pending.returns.back().object == Py_NotImplemented) tell_apart(r, in[0], in[1]);
       for (Value& value : pending.returns) r.pin(value), r.truth(value);
       return Value::fact(result);
     }

@@ -54,6 +54,10 @@ struct RaiseRuleList {
 };
 RaiseRuleList raise_rules();
 
+/// Says which of two objects they are: where both exist when the frame begins, only a guard can tell whether they are
+/// one.
+void tell_apart(Recording& r, Value& a, Value& b);
+
 /// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);
 

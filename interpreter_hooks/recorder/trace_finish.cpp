@@ -132,6 +132,13 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   uint64_t changed = engine_mode() ^ mode_;
   if (cut) changed &= ~uint64_t(1);
   if (changed) return r_.stop(Reason::GradientState, "the gradient mode is left changed");
+  entry.computes = std::any_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
+    const auto* call = std::get_if<graph::CallRecord>(&r.what);
+    const bool told = std::holds_alternative<graph::SizeRecord>(r.what) ||
+                      std::holds_alternative<graph::NumberRecord>(r.what) ||
+                      std::holds_alternative<graph::FactRecord>(r.what);
+    return call ? call->in_place || !call->op->is(kView) : !told;
+  });
   // Sizes alone are no tensor work; where nothing relies on them the graph library isn't needed.
   bool only_sizes = std::all_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
     return std::holds_alternative<graph::SizeRecord>(r.what) || std::holds_alternative<graph::NumberRecord>(r.what);

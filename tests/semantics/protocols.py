@@ -182,6 +182,36 @@ def method_replaced():
     return (lambda x, i: x * rows[i]), args, None
 
 
+@program(calls=12, captures=4)
+def nobody_compares():
+    class Silent:
+        def __eq__(self, other):
+            return NotImplemented
+
+        __hash__ = object.__hash__
+    a, b = Silent(), Silent()
+    def f(x, p, q):
+        return (x * 2 if p == q else x * 3), p != q, p == 1, [p] == [q]
+    return f, lambda i: (t(i), a, a if i % 3 == 2 else b), None
+
+
+@program(calls=12, captures=0)
+def compared_by_what_changes():
+    class Loose:
+        def __init__(self, n):
+            self.n = n
+
+        def __eq__(self, other):
+            return self.n == other.n if isinstance(other, Loose) else NotImplemented
+    a, b = Loose(1), Loose(2)
+    def f(x, p, q):
+        return (x * 2 if p == q else x * 3), p != q, p == 1, q in [a, b], [b, a].index(q)
+    def args(i):
+        b.n = 1 + i % 2
+        return t(i), a, a if i % 3 == 2 else b
+    return f, args, None
+
+
 @program(calls=12, captures=0)
 def default_arguments_and_more():
     class Odd:

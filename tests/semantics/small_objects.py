@@ -50,7 +50,7 @@ def item_of_what_changes():
     return f, args, d
 
 
-@program(calls=12, captures=6)
+@program(calls=12, captures=6, cut=True)
 def attributes_and_methods():
     weight, double = operator.attrgetter("w"), operator.methodcaller("times", 2)
     class Thing:

@@ -1,0 +1,135 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""functools.lru_cache: results that are there already, what is counted, what is thrown out."""
+import functools
+
+import terra
+from _harness import main, program
+
+
+def t(i, n=3):
+    return terra.arange(float(n)) + i
+
+
+class Bag:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def info(cached):
+    return tuple(cached.cache_info())
+
+
+@program(calls=12, captures=8)
+def number():
+    log = []
+    @functools.lru_cache(maxsize=None)
+    def scale(n):
+        log.append(n)
+        return n * 2.0
+    def f(x):
+        return x * scale(3) + scale(3)
+    def args(i):
+        log.append(info(scale))
+        return t(i),
+    return f, args, log
+
+
+@program(calls=12, captures=8)
+def tensor():
+    @functools.lru_cache
+    def mask(n, kind):
+        return terra.ones(n, n).tril() if kind == "causal" else terra.zeros(n, n)
+    log = []
+    def f(x):
+        return x * mask(3, "causal") + mask(3, "none")
+    def args(i):
+        log.append(info(mask))
+        if i == 6:
+            mask(3, "none").add_(1)
+        return t(i),
+    return f, args, log
+
+
+@program(calls=16, captures=4)
+def cleared_and_thrown_out():
+    o, log = Bag(k=1.0), []
+    @functools.lru_cache(maxsize=2)
+    def scale(n):
+        log.append(n)
+        return o.k * n
+    def f(x):
+        return x * scale(1)
+    def args(i):
+        o.k = float(i)
+        if i == 7:
+            scale.cache_clear()
+        if i == 10:
+            scale(2)
+            scale(3)
+        log.append(info(scale))
+        return t(i),
+    return f, args, log
+
+
+@program(calls=12, captures=0)
+def order_of_use():
+    log = []
+    @functools.lru_cache(maxsize=2)
+    def scale(n):
+        log.append(n)
+        return n * 2.0
+    def f(x):
+        return x * scale(1) + scale(2)
+    def g(x):
+        return x * scale(2) + scale(1)
+    def call(x, i):
+        y = f(x) if i % 4 else g(x)
+        if i % 3 == 0:
+            scale(9)
+        return y
+    call.target = f
+    return call, lambda i: (t(i), i), log
+
+
+@program(calls=12, captures=0)
+def arguments_of_all_kinds():
+    @functools.lru_cache
+    def scale(n, k=1):
+        return n * 2.0 + k
+    typed = functools.lru_cache(typed=True)(lambda n: n * 2)
+    def f(x, n):
+        return x * scale(n) + scale(n, k=3) + scale(1.0) + scale(True), type(typed(n)), typed(1.0), info(scale)
+    return f, lambda i: (t(i), [1, 1.0, True][i % 3]), None
+
+
+@program(calls=12, captures=6)
+def replaced_by_another():
+    def make(k):
+        cached = functools.lru_cache(lambda n: n * k)
+        cached(2)
+        return cached
+    caches = make(1.0), make(10.0)
+    o = Bag(scale=caches[0])
+    def f(x):
+        return x * o.scale(2)
+    def args(i):
+        o.scale = caches[i // 6]
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=8)
+def none_and_nothing():
+    log = []
+    @functools.cache
+    def settings():
+        log.append("made")
+        return None
+    def f(x):
+        return x * 2 if settings() is None else x
+    return f, lambda i: (t(i),), log
+
+
+if __name__ == "__main__":
+    main()
