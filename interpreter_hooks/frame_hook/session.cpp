@@ -73,7 +73,9 @@ class Session {
       error_ = e.what();
     }
     Stop why = recording_->why();
-    if (entry && !entry->computes && !records_everything(settings().mode)) {
+    // Views compute nothing, and at places that differ between calls each would have a graph of its own.
+    const bool idle = entry && (!entry->graph || (!entry->computes && !record_.relaxation.empty()));
+    if (idle && !records_everything(settings().mode)) {
       why = {Reason::NoTensorWork, "", record_.file, record_.line};
       entry.reset();
     }
