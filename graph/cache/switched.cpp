@@ -4,27 +4,15 @@
 #include <sstream>
 
 #include "engine/errors/errors.h"
+#include "graph/cache/recorded_paths.h"
 #include "graph/cache/run.h"
-#include "graph/cache/shaped.h"
 #include "graph/ir/print.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/pipeline.h"
-#include "graph/trace/build.h"
 #include "graph/trace/merge.h"
 
 namespace terra::graph {
 namespace {
-
-/// How the tensors of a path were laid out when it was recorded.
-struct Layout {
-  DType dtype;
-  Dims sizes, strides;
-  int64_t offset;
-
-  bool fits(const TensorImpl& t) const {
-    return t.dtype == dtype && t.offset == offset && t.sizes == sizes && t.strides == strides;
-  }
-};
 
 struct Branch {
   explicit Branch(MergedPaths merged)
@@ -58,8 +46,7 @@ struct Branch {
 
 class Tree final : public Switched {
  public:
-  Tree(MergedPaths merged, std::vector<std::vector<Layout>> layouts)
-      : root_(std::move(merged)), layouts_(std::move(layouts)) {}
+  Tree(MergedPaths merged, std::vector<PathLayout> layouts) : root_(std::move(merged)), layouts_(std::move(layouts)) {}
 
   RunResult run(uint32_t likely, const Caller& caller, std::vector<RunOutput>& outputs, uint32_t& path) override {
     Walk walk{likely, caller, outputs, path, {}, {}, {}};
@@ -86,9 +73,7 @@ class Tree final : public Switched {
     if (!walk.inputs[path]) {
       walk.inputs[path] = walk.caller.inputs(path);
       if (!walk.inputs[path]) return nullptr;
-      const std::vector<TensorImpl*>& tensors = walk.inputs[path]->tensors;
-      for (size_t i = 0; i < tensors.size(); ++i)
-        if (!layouts_[path][i].fits(*tensors[i])) return nullptr;
+      if (!fit(layouts_[path], walk.inputs[path]->tensors)) return nullptr;
     }
     return walk.inputs[path];
   }
@@ -164,31 +149,14 @@ class Tree final : public Switched {
   }
 
   Branch root_;
-  std::vector<std::vector<Layout>> layouts_;  // by path
+  std::vector<PathLayout> layouts_;  // by path
 };
 
 }  // namespace
 
 std::shared_ptr<Switched> compile_switch(const std::vector<const Trace*>& paths) {
-  std::vector<Path> programs;
-  for (const Trace* trace : paths)
-    if (has_free_shapes(*trace)) throw InternalError("paths of varying sizes have an instance for each, one by one");
-  std::vector<std::vector<Layout>> layouts;
-  for (const Trace* trace : paths) {
-    Path& path = programs.emplace_back(Path{build(*trace)});
-    auto& layout = layouts.emplace_back();
-    for (const TraceInput& in : trace->inputs) {
-      if (in.kind == TraceInput::Kind::Tensor)
-        layout.push_back({in.meta.dtype, in.meta.sizes, in.strides, in.offset});
-      else
-        ++path.scalars;
-    }
-    path.tensors = static_cast<uint32_t>(layout.size());
-    const auto read = std::count_if(path.program.inputs.begin(), path.program.inputs.end(),
-                                    [](const InputBinding& in) { return in.kind == InputBinding::Kind::Scalar; });
-    if (read != path.scalars) throw InternalError("a number that differs between runs is built into a path");
-  }
-  return std::make_shared<Tree>(merge_paths(std::move(programs)), std::move(layouts));
+  RecordedPaths recorded = read_paths(paths, false);
+  return std::make_shared<Tree>(merge_paths(std::move(recorded.paths)), std::move(recorded.layouts));
 }
 
 }  // namespace terra::graph

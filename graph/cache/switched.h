@@ -36,6 +36,10 @@ class Switched {
   virtual size_t node_count() const = 0;
 };
 
+/// The same where paths meet again behind a branch: ways are served that no path went as a whole, and a run asks for the
+/// inputs of every path that it goes along with. Null where they don't meet (graph/trace/join.h).
+std::shared_ptr<Switched> compile_joined(const std::vector<const Trace*>& paths);
+
 /// Throws InternalError when the traces aren't different paths of one region, or one of them can't be merged.
 std::shared_ptr<Switched> compile_switch(const std::vector<const Trace*>& paths);
 

@@ -128,7 +128,8 @@ bool run_while(Block& block, Instance& outer) {
   pass_operands(b, outer, step);
   std::vector<void*> now(n, nullptr);
   for (size_t k = 0; k < n; ++k)
-    if (b.operands[k].kind == ValueKind::Tensor) now[k] = b.operands[k].copy.empty() ? b.operands[k].at.data : b.operands[k].copy.data();
+    if (b.operands[k].kind == ValueKind::Tensor)
+      now[k] = b.operands[k].copy.empty() ? b.operands[k].at.data : b.operands[k].copy.data();
   std::vector<Scalar> scalars(n);
   for (size_t k = 0; k < n; ++k)
     if (b.operands[k].kind == ValueKind::Scalar) scalars[k] = outer.scalar(b.operands[k].id);

@@ -64,6 +64,7 @@ class Builder {
     program_.graph.name = trace_.name;
     bind_inputs();
     bind_constants();
+    if (request_.cuts) replay_.keep_cuts(program_.cuts);
     replay_.run();
     emitter_.set_origin("", 0);
     collect_results();
@@ -309,8 +310,8 @@ class Builder {
     for (const auto& [slot, storage] : slot_storage_) {
       if (storage->version == 0) continue;
       const uint32_t output = add_output(storage->value);
-      program_.writes.push_back({static_cast<uint32_t>(slot), output, storage->counted() - storage->looped,
-                                 looped_writes(*storage)});
+      program_.writes.push_back(
+          {static_cast<uint32_t>(slot), output, storage->counted() - storage->looped, looped_writes(*storage)});
     }
   }
 

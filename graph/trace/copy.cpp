@@ -26,6 +26,7 @@ Trace copy_of(const Trace& trace) {
   to.outputs = trace.outputs;
   to.grad_enabled = trace.grad_enabled;
   to.values = trace.values;
+  to.marks = trace.marks;
   for (const TraceRecord& r : trace.records) {
     TraceRecord copy;
     copy.file = r.file;

@@ -359,8 +359,8 @@ std::vector<ValueId> GraphEmitter::emit_while(const std::vector<ValueId>& operan
   condition->name = "another round";
   for (ValueId operand : operands) condition->add_input(meta(operand));
   condition->outputs = {condition->inputs[0]};
-  const bool may_fail = std::any_of(step.nodes.begin(), step.nodes.end(),
-                                    [](const Node& n) { return n.chain == kAssertChain; });
+  const bool may_fail =
+      std::any_of(step.nodes.begin(), step.nodes.end(), [](const Node& n) { return n.chain == kAssertChain; });
   std::vector<ValueId> made;
   for (size_t i = 0; i < results; ++i) made.push_back(graph_.add_value(ValueMeta(meta(operands[i]))));
   Node& n = append(NodeKind::While);

@@ -23,9 +23,9 @@ bool same_constants(const Graph& a, const Graph& b);
 
 /// Bodies are made the same way in each path: those that do the same read the same.
 bool same_bodies(const Node& x, const Node& y) {
-  return std::equal(x.bodies.begin(), x.bodies.end(), y.bodies.begin(), y.bodies.end(), [](const auto& a, const auto& b) {
-    return print(*a, false) == print(*b, false) && same_constants(*a, *b);
-  });
+  return std::equal(
+      x.bodies.begin(), x.bodies.end(), y.bodies.begin(), y.bodies.end(),
+      [](const auto& a, const auto& b) { return print(*a, false) == print(*b, false) && same_constants(*a, *b); });
 }
 
 bool same_constants(const Graph& a, const Graph& b) {
@@ -56,8 +56,9 @@ class Correspondence {
 
  private:
   bool same_node(const Node& x, const Node& y, bool parts) {
-    if (x.kind != y.kind || x.op != y.op || x.index != y.index || x.chain != y.chain || x.args.size() != y.args.size() ||
-        x.results.size() != y.results.size() || (!parts && x.expected != y.expected) || !same_bodies(x, y))
+    if (x.kind != y.kind || x.op != y.op || x.index != y.index || x.chain != y.chain ||
+        x.args.size() != y.args.size() || x.results.size() != y.results.size() ||
+        (!parts && x.expected != y.expected) || !same_bodies(x, y))
       return false;
     for (size_t i = 0; i < x.args.size(); ++i)
       if (!same_argument(x.args[i], y.args[i])) return false;
@@ -83,7 +84,8 @@ class Correspondence {
   bool same_value(ValueId v, ValueId w) {
     if (b_of_[v] != kNoId) return b_of_[v] == w;
     const int i = position(a_.graph.inputs, v), j = position(b_.graph.inputs, w);
-    const bool same = i >= 0 && j >= 0 ? same_input(static_cast<size_t>(i), static_cast<size_t>(j)) : same_constant(v, w);
+    const bool same =
+        i >= 0 && j >= 0 ? same_input(static_cast<size_t>(i), static_cast<size_t>(j)) : same_constant(v, w);
     if (same) b_of_[v] = w;
     return same;
   }
@@ -104,16 +106,14 @@ class Correspondence {
     return found == list.end() ? -1 : static_cast<int>(found - list.begin());
   }
   static const Tensor* constant(const Graph& g, ValueId v) {
-    const auto found = std::find_if(g.constants.begin(), g.constants.end(), [v](const auto& c) { return c.first == v; });
+    const auto found =
+        std::find_if(g.constants.begin(), g.constants.end(), [v](const auto& c) { return c.first == v; });
     return found == g.constants.end() ? nullptr : &found->second;
   }
 
   const Program &a_, &b_;
   std::vector<ValueId> b_of_;  // by value of a
 };
-
-/// Costs nothing where its operand is there.
-bool is_derived_again(const Node& n) { return n.is_op(kView) || n.kind == NodeKind::AsTensor; }
 
 class Merger {
  public:
@@ -159,8 +159,7 @@ class Merger {
     const Slot below = hand_on(out.program, leaves, same, start, end, above);
     std::vector<uint32_t> by_truth[2];
     for (uint32_t leaf : leaves) by_truth[paths_[leaf].graph.nodes[end].expected].push_back(leaf);
-    for (int truth : {0, 1})
-      out.cases[truth] = std::make_unique<MergedPaths>(split(by_truth[truth], end + 1, below));
+    for (int truth : {0, 1}) out.cases[truth] = std::make_unique<MergedPaths>(split(by_truth[truth], end + 1, below));
     return out;
   }
 
@@ -269,7 +268,7 @@ class Merger {
         const ValueMeta& meta = first.meta(v);
         if (meta.kind == ValueKind::Handle) throw InternalError("a handle would cross a branch");
         for (size_t l = 0; l < leaves.size(); ++l) taken_[leaves[l]][l == 0 ? v : same[l].b_of(v)] = above;
-        add_result(shared, v);
+        hand_out(shared, v);
         (meta.is_tensor() ? above.tensors : above.scalars)++;
       }
     }
@@ -279,7 +278,7 @@ class Merger {
     truth.origin = first.nodes[end].origin;
     truth.results = {shared.graph.add_value(ValueMeta::number(Scalar::Kind::Bool))};
     shared.graph.nodes.push_back(truth);
-    add_result(shared, truth.results[0]);
+    hand_out(shared, truth.results[0]);
     return above;
   }
 
@@ -297,29 +296,31 @@ class Merger {
       for (ValueId v : first.nodes[n].results) needed[v] = needed[v] || used[same ? same->b_of(v) : v];
   }
 
-  static void add_result(Program& p, ValueId v) {
-    const ValueMeta& meta = p.graph.meta(v);
-    const auto output = static_cast<uint32_t>(p.graph.outputs.size());
-    p.graph.outputs.push_back(v);
-    if (!meta.is_tensor()) {
-      p.results.push_back({ResultSpec::Kind::Scalar, output});
-      return;
-    }
-    TensorSpec spec;
-    spec.index = output;
-    spec.dtype = meta.dtype;
-    spec.sizes = meta.sizes;
-    spec.strides = contiguous_strides(meta.sizes);
-    p.results.push_back({ResultSpec::Kind::Tensor, static_cast<uint32_t>(p.tensors.size())});
-    p.tensors.push_back(std::move(spec));
-  }
-
   std::vector<Program> paths_;
-  std::vector<Slot> own_;  // by path: how many tensors and scalars its runs come with
+  std::vector<Slot> own_;                       // by path: how many tensors and scalars its runs come with
   std::vector<std::map<ValueId, Slot>> taken_;  // by path: values that nodes above hand on
 };
 
 }  // namespace
+
+bool is_derived_again(const Node& n) { return n.is_op(kView) || n.kind == NodeKind::AsTensor; }
+
+void hand_out(Program& p, ValueId v) {
+  const ValueMeta& meta = p.graph.meta(v);
+  const auto output = static_cast<uint32_t>(p.graph.outputs.size());
+  p.graph.outputs.push_back(v);
+  if (!meta.is_tensor()) {
+    p.results.push_back({ResultSpec::Kind::Scalar, output});
+    return;
+  }
+  TensorSpec spec;
+  spec.index = output;
+  spec.dtype = meta.dtype;
+  spec.sizes = meta.sizes;
+  spec.strides = contiguous_strides(meta.sizes);
+  p.results.push_back({ResultSpec::Kind::Tensor, static_cast<uint32_t>(p.tensors.size())});
+  p.tensors.push_back(std::move(spec));
+}
 
 MergedPaths merge_paths(std::vector<Path> paths) { return Merger(std::move(paths)).run(); }
 

@@ -30,6 +30,11 @@ struct Path {
   uint32_t tensors = 0, scalars = 0;
 };
 
+/// Costs nothing where its operand is there: rather made again than handed on.
+bool is_derived_again(const Node& node);
+/// Makes a value a result of the program: a tensor with memory of its own, or a scalar.
+void hand_out(Program& program, ValueId value);
+
 /// Replaying is deterministic, so that paths of one region agree node by node up to an assert that expects different
 /// truths. The programs are as `build` makes them, without differentiable results. Throws InternalError when they are
 /// not paths of one region, or two are the same path.

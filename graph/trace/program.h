@@ -1,5 +1,6 @@
 // A graph with its surroundings: how its inputs are found in the program's tensors, and what a run publishes.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,7 @@ struct Program {
   std::vector<FlagWrite> flags;
   std::vector<Generator*> generators;  ///< drawn from; null is the default one
   uint32_t asserts = 0;
+  std::vector<std::optional<std::vector<ValueId>>> cuts;  ///< by assert, where asked for: the values of its mark, where they are all of what it means; kNoId: none
   size_t calls = 0;  ///< user-level calls
 
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.

@@ -104,7 +104,8 @@ class Roller {
     const size_t length = plan_.rounds[1] - plan_.rounds[0];
     for (size_t i = 0; i < length; ++i) {
       const auto& what = first(i).what;
-      const bool of_tape = std::holds_alternative<BackwardRecord>(what) || std::holds_alternative<ReadGradRecord>(what) ||
+      const bool of_tape = std::holds_alternative<BackwardRecord>(what) ||
+                           std::holds_alternative<ReadGradRecord>(what) ||
                            std::holds_alternative<WriteGradRecord>(what);
       const bool of_value = std::holds_alternative<AssertRecord>(what) || std::holds_alternative<ItemRecord>(what);
       if (plan_.by_value ? of_tape : of_value) return false;

@@ -1,5 +1,8 @@
 #include "graph/trace/symbolic_replay.h"
 
+#include <algorithm>
+#include <map>
+
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
 #include "graph/trace/numbers.h"
@@ -76,7 +79,40 @@ ReplayValue SymbolicReplay::item(const Tensor& t, Scalar::Kind kind) {
 void SymbolicReplay::assert_truth(const ReplayValue& value, bool expected) {
   const auto* known = std::get_if<Scalar>(&value);
   if (known && known->to_bool() != expected) throw InternalError("a truth isn't what it was in the recorded run");
+  if (cuts_ && bodies_ == 0)
+    cuts_->push_back(cuts_->size() < trace_.marks.size() ? cut(trace_.marks[cuts_->size()]) : std::nullopt);
   emitter_->emit_assert(single(value), expected, bodies_ == 0);
+}
+
+/// A tensor is a value here only where its memory is its own: made inside, seen whole, written never, and held by no
+/// other tensor of the mark. Results of the region that are there already and that the mark doesn't name: none are.
+std::optional<std::vector<ValueId>> SymbolicReplay::cut(const TraceMark& mark) {
+  if (mark.place.empty()) return {};
+  std::map<const SymbolicStorage*, int> holders;
+  const auto symbol = [&](TraceId id) -> const TensorSymbol* {
+    const auto* t = std::get_if<Tensor>(&value(id));
+    return t && t->defined() ? GraphEmitter::symbol_of(**t) : nullptr;
+  };
+  for (TraceId id : mark.values)
+    if (const TensorSymbol* s = symbol(id); s && s->storage) ++holders[s->storage.get()];
+  std::vector<ValueId> values;
+  for (TraceId id : mark.values) {
+    const TensorSymbol* s = symbol(id);
+    if (s && std::get<Tensor>(value(id)).requires_grad()) return {};  // its history is held as well
+    ValueId found = kNoId;
+    if (s && s->scalar != kNoId) found = s->scalar;
+    if (s && s->storage && !s->view && s->storage->input < 0 && s->storage->constant < 0 && s->storage->version == 0 &&
+        holders[s->storage.get()] == 1)
+      found = emitter_->value_of(*std::get<Tensor>(value(id)));
+    values.push_back(found);
+  }
+  for (TraceId id : trace_.outputs) {
+    const bool there = id >= trace_.inputs.size() && !std::holds_alternative<std::monostate>(value(id));
+    const auto named = std::find(mark.values.begin(), mark.values.end(), id);
+    if (there && (named == mark.values.end() || values[static_cast<size_t>(named - mark.values.begin())] == kNoId))
+      return {};
+  }
+  return values;
 }
 
 ReplayValue SymbolicReplay::computed_in_a_run(Operation op, const ReplayValue& a, const ReplayValue& b) {
@@ -84,7 +120,8 @@ ReplayValue SymbolicReplay::computed_in_a_run(Operation op, const ReplayValue& a
   const GradMode off(false);
   const bool floats = kind_of(a) == Scalar::Kind::Float || kind_of(b) == Scalar::Kind::Float;
   if (compares(op)) {
-    const Tensor truth = floats ? comparison(op)(exact(as_float(a)), exact(as_float(b))) : comparison(op)(exact(a), exact(b));
+    const Tensor truth =
+        floats ? comparison(op)(exact(as_float(a)), exact(as_float(b))) : comparison(op)(exact(a), exact(b));
     return emitter_->number(emitter_->emit_item(truth, Scalar::Kind::Bool));
   }
   const bool adds = op == Operation::Add || op == Operation::Subtract;

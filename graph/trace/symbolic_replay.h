@@ -1,5 +1,8 @@
 // Replays on symbolic tensors: what the records do becomes nodes of a graph.
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "graph/trace/emitter.h"
 #include "graph/trace/replay.h"
 
@@ -8,6 +11,9 @@ namespace terra::graph {
 class SymbolicReplay final : public Replay {
  public:
   SymbolicReplay(const Trace& trace, GraphEmitter& emitter) : Replay(trace), emitter_(&emitter), trace_(trace) {}
+
+  /// From now on, the values of the trace's marks.
+  void keep_cuts(std::vector<std::optional<std::vector<ValueId>>>& cuts) { cuts_ = &cuts; }
 
  protected:
   void at_line(const std::string& file, int line) override { emitter_->set_origin(file, line); }
@@ -25,6 +31,9 @@ class SymbolicReplay final : public Replay {
   /// Has one element; a number is exact.
   Tensor single(const ReplayValue& value);
 
+  std::optional<std::vector<ValueId>> cut(const TraceMark& mark);
+
+  std::vector<std::optional<std::vector<ValueId>>>* cuts_ = nullptr;
   GraphEmitter* emitter_;  ///< of the graph, or of the body that is being emitted
   const Trace& trace_;
   int bodies_ = 0;  ///< loops around: their asserts are none of the trace's own

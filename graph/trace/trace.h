@@ -251,6 +251,13 @@ struct LoopBody {
   bool ends_by_value() const { return std::holds_alternative<AssertRecord>(records[exit].what); }
 };
 
+/// Where the program was when it asked for a truth. Paths of one region that come to the same place go on alike from
+/// there, whichever way they came: what they do follows from the place, from the values and from what the region met.
+struct TraceMark {
+  std::vector<uint64_t> place;  ///< empty: nothing can be said
+  std::vector<TraceId> values;  ///< that the program holds, in an order which the place determines
+};
+
 /// Storages of inputs that in-place records wrote are written at the commit point; `outputs` are handed out.
 struct Trace {
   std::string name;  ///< of the function, for people
@@ -260,6 +267,7 @@ struct Trace {
   std::vector<TraceId> outputs;  ///< tensors, items and known integers that the region hands to Python
   bool grad_enabled = true;      ///< mode when the region starts (guarded)
   uint32_t values = 0;           ///< numbers used
+  std::vector<TraceMark> marks;  ///< by assert; fewer where some weren't recorded one by one
 };
 
 /// Readable text, one record a line.

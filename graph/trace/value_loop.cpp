@@ -85,7 +85,8 @@ class LoopEmission {
       if (defines) at_exit.push_back(id);
     });
     for (const TraceRecord& r : head())
-      if (const auto* sum = std::get_if<NumberRecord>(&r.what); sum && (varying_.count(sum->a.id) || varying_.count(sum->b.id)))
+      if (const auto* sum = std::get_if<NumberRecord>(&r.what);
+          sum && (varying_.count(sum->a.id) || varying_.count(sum->b.id)))
         varying_.insert(sum->result);
     made_.insert(at_exit.begin(), at_exit.end());
     std::unordered_set<TraceId> wanted, of_tail;
@@ -260,11 +261,13 @@ class LoopEmission {
   }
 
   const Memory* find_outer(const SymbolicStorage* storage) const {
-    const auto found = std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.outer.get() == storage; });
+    const auto found =
+        std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.outer.get() == storage; });
     return found == memory_.end() ? nullptr : &*found;
   }
   const Memory* find_inner(const SymbolicStorage* storage) const {
-    const auto found = std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.inner.get() == storage; });
+    const auto found =
+        std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.inner.get() == storage; });
     return found == memory_.end() ? nullptr : &*found;
   }
 
@@ -384,7 +387,7 @@ class LoopEmission {
     if (part->number) {
       const ReplayValue& before = r_.value(l.inner);
       const auto* known = std::get_if<Scalar>(&before);
-      const Scalar::Kind kind = known ? known->kind()
+      const Scalar::Kind kind = known                                     ? known->kind()
                                 : outer_.meta(value).dtype == DType::Bool ? Scalar::Kind::Bool
                                 : outer_.meta(value).dtype == DType::I64  ? Scalar::Kind::Int
                                                                           : Scalar::Kind::Float;

@@ -39,7 +39,21 @@ std::shared_ptr<Entry> Paths::at(uint32_t path) const {
   return entry && entry->paths.get() == this ? entry : nullptr;
 }
 
-bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries) {
+bool Paths::join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries) {
+  // The late program of a path runs only where a run takes its end: what it decides must not be about other parts.
+  const auto starts = [](const Entry& entry) {
+    const bool late = entry.late_decides || std::any_of(entry.branches.begin(), entry.branches.end(),
+                                                        [](const Branch& branch) { return branch.late; });
+    return entry.merges && !late && entry.trace && !entry.trace->marks.empty() && !entry.trace->marks[0].place.empty();
+  };
+  if (!starts(*made)) return false;
+  std::vector<std::shared_ptr<Entry>> all = {made};
+  for (const auto& entry : entries)
+    if (starts(*entry) && entry->trace->marks[0].place == made->trace->marks[0].place) add(all, entry);
+  return merge(all, true);
+}
+
+bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_joined) {
   std::vector<std::shared_ptr<Entry>> all;
   for (const auto& entry : entries) {
     add(all, entry);
@@ -53,7 +67,9 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries) {
   }
   auto paths = std::make_shared<Paths>();
   try {
-    paths->graph_ = graph::compile_switch(traces);
+    paths->graph_ = only_joined ? graph::compile_joined(traces) : graph::compile_switch(traces);
+    if (!paths->graph_) return false;
+    paths->joined_ = only_joined;
   } catch (const InternalError&) {  // says why; the entries serve one by one
     return false;
   } catch (const Error&) {
@@ -72,7 +88,8 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   Attempt attempt;
   std::deque<Visit> visits;
   Fault fault;
-  if (chaos_is_on()) [[unlikely]] fault = next_fault(entry->entry.guards(), graph_->node_count());
+  if (chaos_is_on()) [[unlikely]]
+    fault = next_fault(entry->entry.guards(), graph_->node_count());
   const auto visit_of = [&](uint32_t path) -> Visit& {
     return *std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.entry->path == path; });
   };
@@ -98,7 +115,8 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
     if (const std::shared_ptr<Entry> taken = at(path)) entry = taken;
     if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
     if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry->branch_of_assert(result.failed_assert);
-    if (attempt.missed_at >= 0 && !attempt.late && attempt.outcome == Outcome::Failed) attempt.outcome = Outcome::Missed;
+    if (attempt.missed_at >= 0 && !attempt.late && attempt.outcome == Outcome::Failed)
+      attempt.outcome = Outcome::Missed;
     if (result.status != graph::RunStatus::Done) return attempt;
   } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
     return attempt;

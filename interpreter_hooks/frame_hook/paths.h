@@ -15,19 +15,25 @@ class Paths {
  public:
   /// Makes `entries`, which were seen to be paths of one region, and the live ones that they are merged with already,
   /// members of new merged paths. False: they can't be.
-  static bool merge(const std::vector<std::shared_ptr<Entry>>& entries);
+  /// `only_joined`: unless paths meet again, nothing is done.
+  static bool merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_joined = false);
+  /// An entry was made: where it and others of its code come to the same places, however they got there, one graph serves
+  /// all ways between these places.
+  static bool join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries);
 
   /// One run, `entry` being the likely path. `entry` becomes the one that the attempt is about.
   Attempt run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function);
 
   const graph::Switched& graph() const { return *graph_; }
   size_t size() const { return entries_.size(); }
+  bool joined() const { return joined_; }
 
  private:
   std::shared_ptr<Entry> at(uint32_t path) const;
 
   std::vector<std::weak_ptr<Entry>> entries_;  ///< by path
   std::shared_ptr<graph::Switched> graph_;
+  bool joined_ = false;
 };
 
 }  // namespace terra::capture

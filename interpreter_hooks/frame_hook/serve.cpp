@@ -129,6 +129,7 @@ class Search {
     if (failed_.empty() || !served->merges || served->hits < 2) return;
     const std::shared_ptr<Entry>& failed = failed_.front().entry;
     if (failed->branches[failed_.front().branch].late || !failed->merges || failed->hits < 1) return;
+    if ((served->paths && served->paths->joined()) || (failed->paths && failed->paths->joined())) return;
     if (!Paths::merge({failed, served})) served->merges = false;
   }
 

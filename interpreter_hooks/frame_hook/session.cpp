@@ -4,6 +4,7 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/recording.h"
 
@@ -81,7 +82,10 @@ class Session {
     }
     bool aimed = !entry && aim(record_, recording_->next_aim());
     recorded(record_, entry, why, recording_->again() || aimed);
-    if (entry) totals().captures++;
+    if (entry) {
+      totals().captures++;
+      Paths::join(entry, {record_.entries.begin(), record_.entries.end()});
+    }
     if (!error_.empty()) broken(record_, error_.c_str());
     record_.recording_ms += recording_->own_ms();
     totals().recording_ms += recording_->own_ms();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <string>
 
 namespace terra::capture {
 
@@ -31,13 +33,41 @@ constexpr int deepest_atom = 4;
 
 }  // namespace
 
+LoopState LoopStateReader::read_to_last() {
+  lasts_ = true;
+  state_.readable = r_.writes_.empty();
+  return read();
+}
+
+/// Classes, functions, modules and code live as long as the program mostly; to hold any other object would be noticed.
+void LoopStateReader::address(PyObject* object) {
+  word(object);
+  if (!lasts_) return;
+  const bool lives = object == Py_None || PyBool_Check(object) || PyType_Check(object) || PyFunction_Check(object) ||
+                     PyCFunction_Check(object) || PyModule_Check(object) || PyCode_Check(object) ||
+                     Py_TYPE(object) == &PyMethodDescr_Type;
+  if (lives)
+    r_.file().keep(object);
+  else
+    state_.readable = false;
+}
+
+void LoopStateReader::from_outside(const Shadow& shadow) {
+  if (!lasts_) return word(shadow.self.object);
+  if (shadow.path.empty() || shadow.written) state_.readable = false;
+  word(std::hash<std::string>()(shadow.path));
+  word(shadow.path.size());
+}
+
 LoopState LoopStateReader::read() {
   for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i + 1 == r_.frames_.size());
   std::vector<PyObject*> written;
   for (auto& [object, shadow] : r_.shadows_) {
-    if (shadow.outside && (shadow.written || shadow.content.known())) written.push_back(object);
+    const bool changed = shadow.written || (shadow.content.known() && !lasts_);
+    if (shadow.outside && changed) written.push_back(object);
   }
   std::sort(written.begin(), written.end());
+  if (lasts_ && !written.empty()) state_.readable = false;
   for (PyObject* object : written) {
     word(object);
     contents(*r_.peek(object));
@@ -47,11 +77,12 @@ LoopState LoopStateReader::read() {
 }
 
 void LoopStateReader::frame(const ShadowFrame& f, bool top) {
-  word(f.code);
-  value(f.function);
+  address(reinterpret_cast<PyObject*>(f.code));
+  if (!lasts_ || &f != r_.frames_.front())
+    value(f.function);  // the entry's own has no path, and nobody asks which it is
   values(f.locals);
   values(f.stack);
-  if (top) return;  // between two instructions
+  if (top && !lasts_) return;  // between two instructions
   const Pending& open = f.pending;
   word(static_cast<uint64_t>(open.offset));
   values(open.in);
@@ -59,7 +90,7 @@ void LoopStateReader::frame(const ShadowFrame& f, bool top) {
   values(open.call.positional);
   values(open.call.keyword_values);
   value(open.call.callee_value);
-  value(open.extra);
+  if (!top) value(open.extra);  // the truth that is being asked for, perhaps
   value(open.ended);
   word(open.taken);
 }
@@ -88,7 +119,7 @@ void LoopStateReader::atom(PyObject* object, int depth) {
   if (PyLong_CheckExact(object)) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
-    return overflow ? word(object) : word(static_cast<uint64_t>(number));
+    return overflow ? address(object) : word(static_cast<uint64_t>(number));
   }
   if (PyFloat_CheckExact(object)) return word(std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(object)));
   if (PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) {
@@ -100,7 +131,7 @@ void LoopStateReader::atom(PyObject* object, int depth) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) atom(PyTuple_GET_ITEM(object, i), depth + 1);
     return;
   }
-  word(object);
+  address(object);
 }
 
 void LoopStateReader::numbered(graph::TraceId id) {
@@ -110,12 +141,18 @@ void LoopStateReader::numbered(graph::TraceId id) {
   word(found->second);
 }
 
-/// Numbers that follow from sizes, from counting, from tensors: by their number in the trace, or as what they are computed
-/// from.
+/// Numbers that follow from sizes, from counting, from tensors: by their number in the trace, or as what they are
+/// computed from.
 void LoopStateReader::number(const Value& value) {
   if (const Readings& readings = r_.trace().readings(); readings.follow(value)) {
     word(Py_TYPE(value.object));
     return numbered(readings.id(value));
+  }
+  if (lasts_) {
+    const std::string name = r_.file().name(value.reg);
+    if (name.empty() || r_.late(value.reg)) state_.readable = false;
+    word(in_register);
+    return word(std::hash<std::string>()(name));
   }
   const Sizes::Part part = r_.trace().sizes().part(value);
   if (part.id != graph::kNoValue) {
@@ -136,12 +173,12 @@ void LoopStateReader::object(PyObject* object) {
   const Shadow* shadow = r_.peek(object);
   if (!shadow) {
     word(other);
-    return word(object);
+    return address(object);
   }
   if (is_tensor(object)) return tensor(*shadow);
   if (shadow->outside) {
     word(outside_object);
-    return word(object);
+    return from_outside(*shadow);
   }
   const auto [found, is_new] = objects_.try_emplace(object, objects_.size());
   word(is_new ? new_object : known_object);
@@ -156,9 +193,12 @@ void LoopStateReader::tensor(const Shadow& shadow) {
   // them around.
   if (shadow.outside) {
     word(outside_tensor);
-    word(shadow.self.object);
+    from_outside(shadow);
   }
-  if (shadow.trace_id != graph::kNoValue) numbered(shadow.trace_id);
+  if (shadow.trace_id == graph::kNoValue)
+    state_.readable = state_.readable && (shadow.outside || !lasts_);
+  else if (!lasts_ || !shadow.outside)
+    numbered(shadow.trace_id);
   word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad) << 1 |
        static_cast<uint64_t>(is_leaf(t)) << 2 | static_cast<uint64_t>(t.wrapped_number) << 3);
   word(static_cast<uint64_t>(t.dtype));
@@ -170,14 +210,15 @@ void LoopStateReader::tensor(const Shadow& shadow) {
 
 void LoopStateReader::contents(const Shadow& s) {
   PyObject* object = s.self.object;
-  const bool generator = s.iterator && s.iterator->kind == Iterator::Generator;
+  const bool generator = s.iterator && (lasts_ || s.iterator->kind == Iterator::Generator);
   if (generator || PyExceptionInstance_Check(object)) state_.readable = false;  // they hold more than a shadow says
-  if (s.fresh() && s.grown != graph::kNoValue && s.asked < since_) {
+  if (lasts_ && s.attributes_of) state_.readable = false;
+  if (!lasts_ && s.fresh() && s.grown != graph::kNoValue && s.asked < since_) {
     word(growing_list);
     state_.lists.push_back({s.grown, object, s.items.size()});
     return;
   }
-  word(Py_TYPE(object));
+  address(reinterpret_cast<PyObject*>(Py_TYPE(object)));
   word(static_cast<uint64_t>(s.length_known) | static_cast<uint64_t>(s.keys_known) << 1 |
        static_cast<uint64_t>(s.order_lost) << 2 | static_cast<uint64_t>(s.plain_instance) << 3);
   values(s.items);
@@ -195,7 +236,7 @@ void LoopStateReader::contents(const Shadow& s) {
   std::sort(names.begin() + static_cast<std::ptrdiff_t>(s.order.size()), names.end());
   word(names.size());
   for (PyObject* name : names) {
-    word(name);
+    atom(name, 0);
     const auto found = s.attributes.find(name);
     value(found == s.attributes.end() ? Value() : found->second);
   }
@@ -210,7 +251,7 @@ void LoopStateReader::contents(const Shadow& s) {
   }
   word(s.attributes_of);
   if (PyFunction_Check(object)) {
-    word(PyFunction_GET_CODE(object));
+    address(PyFunction_GET_CODE(object));
     PyObject* closure = PyFunction_GET_CLOSURE(object);
     for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) this->object(PyTuple_GET_ITEM(closure, i));
   }

@@ -28,10 +28,15 @@ class LoopStateReader {
  public:
   LoopStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
   LoopState read();
+  /// In words that another recording of the code can be compared with: what comes from outside goes by how it was
+  /// reached. The entry that is being made keeps the facts alive that go by their address.
+  LoopState read_to_last();
 
  private:
   void word(uint64_t word) { state_.words.push_back(word); }
   void word(const void* pointer) { word(reinterpret_cast<uintptr_t>(pointer)); }
+  void address(PyObject* object);
+  void from_outside(const Shadow& shadow);
   void value(const Value& value);
   void values(const std::vector<Value>& all);
   void atom(PyObject* object, int depth);
@@ -44,6 +49,7 @@ class LoopStateReader {
 
   Recording& r_;
   const long since_;
+  bool lasts_ = false;
   LoopState state_;
   std::unordered_map<graph::TraceId, size_t> numbers_;
   std::unordered_map<PyObject*, size_t> objects_;

@@ -57,7 +57,8 @@ bool Readings::operand(const Value& value, bool floats, TraceNumber& out) {
 }
 
 Value Readings::compared(Word code, const std::vector<Value>& in, PyObject* result) {
-  if (in.size() != 2 || !PyBool_Check(result) || std::none_of(in.begin(), in.end(), [&](const Value& v) { return follow(v); }))
+  if (in.size() != 2 || !PyBool_Check(result) ||
+      std::none_of(in.begin(), in.end(), [&](const Value& v) { return follow(v); }))
     return {};
   const bool floats = PyFloat_CheckExact(in[0].object) || PyFloat_CheckExact(in[1].object);
   graph::NumberRecord record;

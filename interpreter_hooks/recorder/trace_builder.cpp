@@ -1,4 +1,5 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
+#include "interpreter_hooks/recorder/loop_state.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
 
@@ -22,11 +23,15 @@ using graph::TraceId;
 
 namespace {
 
+/// Asserts of one trace beyond which places aren't compared any more: rounds of a loop, most likely.
+constexpr uint32_t most_marks = 64;
+
 PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(tensor->owner); }
 
 }  // namespace
 
-TraceBuilder::TraceBuilder(Recording& recording) : r_(recording), sizes_(recording, *this), readings_(recording, *this) {}
+TraceBuilder::TraceBuilder(Recording& recording)
+    : r_(recording), sizes_(recording, *this), readings_(recording, *this) {}
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
@@ -351,6 +356,11 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
 
 void TraceBuilder::assert_truth(TraceId id, bool value) {
   r_.entry_being_made().branches.push_back({.expected = value, .at = asserts_++});
+  graph::TraceMark& mark = trace_.marks.emplace_back();
+  if (asserts_ <= most_marks && open_runs_.empty()) {
+    LoopState state = LoopStateReader(r_, 0).read_to_last();
+    if (state.readable) mark = {std::move(state.words), std::move(state.values)};
+  }
   record(graph::AssertRecord{id, value});
   r_.loops().decided_by_value();
 }

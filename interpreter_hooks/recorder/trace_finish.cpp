@@ -29,6 +29,8 @@ void TraceBuilder::renumber() {
   };
   graph::EachId each(renumbered);
   for (auto& record : trace_.records) each(record);
+  for (auto& mark : trace_.marks)
+    for (TraceId& id : mark.values) renumbered(id);
   for (auto& [id, tensor] : trace_.constants) renumbered(id);
   for (auto& [id, reg] : outputs_) renumbered(id);
   for (Input& input : inputs_) {
@@ -147,6 +149,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   if (gradients_) link_gradients();
   if (r_.alive()) r_.loops().roll();
   if (!r_.alive()) return;
+  if (r_.loops().rolled_by_value()) trace_.marks.clear();  // asserts have another number each
   guard_tensors(entry);
   renumber();
   for (Input& input : inputs_) entry.tensors.push_back(input.reg);
