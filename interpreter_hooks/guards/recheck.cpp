@@ -50,6 +50,7 @@ class Noting final : public Standings {
   }
 
  private:
+  static constexpr uint32_t nowhere = UINT32_MAX;
   struct Noted {
     Recheck::Watched word;
     uint32_t stage;
@@ -89,7 +90,7 @@ class Noting final : public Standings {
     });
     if (read == recheck_.steps_.end()) return false;
     recheck_.tensors_.push_back(
-        {static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]), pointer<TensorFacts>(at[1]), 0});
+        {static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]), pointer<TensorFacts>(at[1]), 0, nowhere});
     stage_of_step_.erase(stage_of_step_.begin() + (read - recheck_.steps_.begin()));
     recheck_.steps_.erase(read);
     return true;
@@ -132,11 +133,26 @@ class Noting final : public Standings {
     recheck_.inputs_.clear();
     recheck_.read_.clear();
     for (Register r : inputs) {
+      const auto place = static_cast<uint32_t>(recheck_.inputs_.size());
       const bool same = standing(r) == Standing::Held;
-      if (!same) recheck_.read_.emplace_back(static_cast<uint32_t>(recheck_.inputs_.size()), r);
-      if (!same && r >= 0) needed_[static_cast<size_t>(r)] = true;
       recheck_.inputs_.push_back(same ? hooks::impl_of(object(r)) : nullptr);
+      if (same || is_argument(r, place)) continue;
+      recheck_.read_.emplace_back(place, r);
+      if (r >= 0) needed_[static_cast<size_t>(r)] = true;
     }
+    for (Recheck::Argument& argument : recheck_.tensors_)
+      if (argument.input == nowhere) argument.input = static_cast<uint32_t>(recheck_.inputs_.size());
+    recheck_.inputs_.push_back(nullptr);
+  }
+
+  /// True: what is in the register is read and checked before anything else, which puts it among the inputs.
+  bool is_argument(Register r, uint32_t place) {
+    const auto argument = std::find_if(recheck_.tensors_.begin(), recheck_.tensors_.end(), [&](const auto& each) {
+      return each.dst == r && each.input == nowhere;
+    });
+    if (argument == recheck_.tensors_.end()) return false;
+    argument->input = place;
+    return true;
   }
 
   void note_word(const void* at) override {
@@ -167,13 +183,8 @@ class Noting final : public Standings {
   bool restless_ = false;  ///< it rests on a word that changes all the time
 };
 
-bool Recheck::Argument::holds(Run& run) {
-  PyObject* const object = run.arguments[index];
-  run.registers[dst] = object;
-  if (!object || Py_TYPE(object) != type) return false;
-  const TensorImpl& tensor = *hooks::impl_of(object);
-  if (tensor.serial == serial) [[likely]]
-    return true;
+/// Of one that isn't the tensor of the pass before.
+[[gnu::noinline]] bool Recheck::Argument::fits(const TensorImpl& tensor) {
   if (!facts->hold(tensor)) return false;
   serial = follows_a_base(tensor) ? 0 : tensor.serial;
   return true;
@@ -207,9 +218,15 @@ bool Recheck::failed(Run& run, const RegisterFile& file) {
 
 bool Recheck::holds(Run& run, const RegisterFile& file) {
   if (!ready_) return false;
-  for (Argument& argument : tensors_)
-    if (!argument.holds(run)) [[unlikely]]
+  for (Argument& argument : tensors_) {
+    PyObject* const object = run.arguments[argument.index];
+    run.registers[argument.dst] = object;
+    if (!object || Py_TYPE(object) != argument.type) [[unlikely]]
       return failed(run, file);
+    TensorImpl* const tensor = inputs_[argument.input] = hooks::impl_of(object);
+    if (tensor->serial != argument.serial && !argument.fits(*tensor)) [[unlikely]]
+      return failed(run, file);
+  }
   for (const auto& [reg, object] : found_) run.registers[reg] = object;
   const Step* step = steps_.data();
   const Watched* word = words_.data();
@@ -231,7 +248,7 @@ bool Recheck::holds(Run& run, const RegisterFile& file) {
 }
 
 void Recheck::lend(const Run& run, std::vector<TensorImpl*>& inputs) const {
-  inputs = inputs_;
+  inputs.assign(inputs_.begin(), inputs_.end() - 1);
   for (const auto& [place, reg] : read_) inputs[place] = hooks::impl_of(run.registers[reg]);
 }
 

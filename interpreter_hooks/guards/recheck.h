@@ -66,9 +66,10 @@ class Recheck {
     Register dst;
     PyTypeObject* type;
     const TensorFacts* facts;
-    uint64_t serial;  ///< of the tensor that was seen to fit; 0: of none that would go on fitting
+    uint64_t serial;     ///< of the tensor that was seen to fit; 0: of none that would go on fitting
+    uint32_t input = 0;  ///< its place in `inputs_`
 
-    bool holds(Run& run);
+    bool fits(const TensorImpl& tensor);
   };
   struct Made {
     Word words[2];
@@ -88,8 +89,9 @@ class Recheck {
   std::vector<Watched> words_;
   std::deque<Made> made_;                              ///< instructions that aren't the program's
   std::vector<std::pair<Register, PyObject*>> found_;  ///< borrowed: good when all words are unchanged
-  std::vector<TensorImpl*> inputs_;                    ///< the same; null where the register has to be read
-  std::vector<std::pair<uint32_t, Register>> read_;    ///< those, by place among the inputs
+  /// The same for inputs; those that are arguments are put there by each pass. The last place is for what is no input.
+  std::vector<TensorImpl*> inputs_;
+  std::vector<std::pair<uint32_t, Register>> read_;  ///< the others that don't stand, by place
   std::map<const void*, int> changed_words_;           ///< how often each was seen to change
   std::map<int, int> changed_reads_;                   ///< the same for reads that found another object, by offset
   uint64_t notes_ = 0, passes_ = 0;
