@@ -12,12 +12,13 @@ def make(torch):
 
 def build(torch):
     add8, xs = make(torch)
+    a, b, c, d, e, f, g, h = xs
     keep_out = iter(int, 1)  # an iterator from outside keeps the loop itself from being captured
 
     def step():
         for _ in range(REPEATS):
             next(keep_out)
-            add8(*xs)
+            add8(a, b, c, d, e, f, g, h)
 
     def empty():
         for _ in range(REPEATS):

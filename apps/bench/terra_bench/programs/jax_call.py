@@ -6,10 +6,10 @@ from .jax_common import normal
 
 def build(jax):
     add8 = jax.jit(lambda a, b, c, d, e, f, g, h: a + b + c + d + e + f + g + h)
-    xs = [normal(16) for _ in range(8)]
+    a, b, c, d, e, f, g, h = (normal(16) for _ in range(8))
 
     def step():
         for _ in range(REPEATS):
-            add8(*xs).block_until_ready()
+            add8(a, b, c, d, e, f, g, h).block_until_ready()
 
     return step
