@@ -19,14 +19,14 @@ class Single final : public Compiled {
   explicit Single(Program program) : runner_(std::move(program)) {}
 
   RunResult run(LentTensors inputs, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
-                std::vector<RunOutput>& outputs, Release* release) override {
+                std::vector<RunOutput>& outputs, Release* release, const SameTensors& same) override {
     Spare<Runner::Made>::Use use(made_);
     Runner::Made& made = use.get();
     const auto ready = [&] {
       runner_.collect(made, outputs);
       return !before_commit || before_commit();
     };
-    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), std::cref(ready), made, release);
+    const RunResult result = runner_.run(inputs, scalars, {}, interrupt_poll(), std::cref(ready), made, release, same);
     if (result.status == RunStatus::Done) {
       runner_.publish(inputs, made);
       runner_.retain_gradients(made);

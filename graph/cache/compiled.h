@@ -14,8 +14,8 @@
 namespace terra::graph {
 
 /// How a run ended. Anything but Done has published nothing: no tensor, .grad, version or random state has changed.
-/// Busy: the graph fits, but doesn't serve this run, and one made anew would do no better. Overtaken: another thread has
-/// changed what the run rested on. UnderWay: another thread's run of it is on its way (release.h).
+/// Busy: the graph fits, but doesn't serve this run, and one made anew would do no better. Overtaken: another thread
+/// has changed what the run rested on. UnderWay: another thread's run of it is on its way (release.h).
 enum class RunStatus : uint8_t { Done, AssertFailed, Interrupted, Refused, Busy, Overtaken, UnderWay };
 
 struct RunResult {
@@ -24,6 +24,13 @@ struct RunResult {
 };
 
 using RunOutput = std::variant<Tensor, Scalar>;
+
+/// What a lender knows of the tensors that it lends: in every place but `others` they are, memory and all, the same at
+/// each run with this token. No token: nothing.
+struct SameTensors {
+  uint64_t token = 0;
+  std::span<const uint32_t> others;
+};
 
 /// Thread-safe to share; runs begin and end under the host's lock (the interpreter's).
 class Compiled {
@@ -38,9 +45,8 @@ class Compiled {
   /// require grad carry one autograd node for the whole run. Outputs that alias an input or each other are views as
   /// eager would have made. Throws Error for what the ops themselves refuse (index out of range, memory), nothing
   /// published. A long run with a `release` lets other threads go on while it computes.
-  virtual RunResult run(LentTensors inputs, std::span<const Scalar> scalars,
-                        const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs,
-                        Release* release = nullptr) = 0;
+  virtual RunResult run(LentTensors inputs, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
+                        std::vector<RunOutput>& outputs, Release* release = nullptr, const SameTensors& same = {}) = 0;
 
   /// The optimized graph as text that parses back.
   virtual std::string text() const = 0;

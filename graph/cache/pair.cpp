@@ -309,7 +309,7 @@ class Pair final : public Compiled {
   explicit Pair(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
   RunResult run(LentTensors lent, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
-                std::vector<RunOutput>& outputs, Release* release) override {
+                std::vector<RunOutput>& outputs, Release* release, const SameTensors& same) override {
     std::vector<Tensor> inputs;  // the node refers to them
     for (TensorImpl* t : lent) inputs.push_back(kept(t));
     Choice choice;
@@ -326,7 +326,7 @@ class Pair final : public Compiled {
           forward.collect(made, outputs);
           return !before_commit || before_commit();
         },
-        made, release);
+        made, release, same);
     if (result.status != RunStatus::Done) return result;
     forward.publish(lent, made);
     node->save(inputs, made);

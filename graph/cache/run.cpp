@@ -1,5 +1,7 @@
 #include "graph/cache/run.h"
 
+#include <algorithm>
+
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
@@ -75,18 +77,12 @@ Runner::Runner(Program program)
 }
 
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                      bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release) {
+                      bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release,
+                      const SameTensors& same) {
   if (!flight_.none()) [[unlikely]]
     return {flight_.state() == Flight::State::UnderWay ? RunStatus::UnderWay : RunStatus::Busy, 0};
   RandomGuard random(program_.generators);
-  for (size_t i = 0; i < program_.inputs.size(); ++i) {
-    const InputBinding& in = program_.inputs[i];
-    switch (in.kind) {
-      case InputBinding::Kind::Tensor: instance_.bind_input(i, input_address(inputs, i)); break;
-      case InputBinding::Kind::Scalar: instance_.bind_scalar(i, scalars[in.index]); break;
-      case InputBinding::Kind::Tangent: instance_.bind_input(i, tangents[in.index]->data()); break;
-    }
-  }
+  bind_inputs(inputs, scalars, tangents, same);
   const Plan& p = instance_.plan();
   made.storages.resize(p.roles.size());
   for (size_t o = 0; o < p.roles.size(); ++o) {
@@ -111,6 +107,36 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   random.stand();
   instance_.run_tail();
   return {};
+}
+
+void Runner::bind_inputs(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+                         const SameTensors& same) {
+  if (same.token && same.token == bound_for_) {
+    for (uint32_t i : rebound_) bind_input(i, inputs, scalars, tangents);
+    return;
+  }
+  bound_for_ = 0;
+  for (size_t i = 0; i < program_.inputs.size(); ++i) bind_input(i, inputs, scalars, tangents);
+  if (!same.token) return;
+  rebound_.clear();
+  for (uint32_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputBinding& in = program_.inputs[i];
+    const auto& others = same.others;
+    const bool stays =
+        in.kind == InputBinding::Kind::Tensor && std::find(others.begin(), others.end(), in.index) == others.end();
+    if (!stays) rebound_.push_back(i);
+  }
+  bound_for_ = same.token;
+}
+
+void Runner::bind_input(size_t input, LentTensors inputs, std::span<const Scalar> scalars,
+                        std::span<const Tensor> tangents) {
+  const InputBinding& in = program_.inputs[input];
+  switch (in.kind) {
+    case InputBinding::Kind::Tensor: instance_.bind_input(input, input_address(inputs, input)); break;
+    case InputBinding::Kind::Scalar: instance_.bind_scalar(input, scalars[in.index]); break;
+    case InputBinding::Kind::Tangent: instance_.bind_input(input, tangents[in.index]->data()); break;
+  }
 }
 
 uint32_t Runner::versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const {

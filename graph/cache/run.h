@@ -30,8 +30,9 @@ class Runner {
 
   /// Binds inputs (all real), runs the body and, if `before_commit` agrees, the tail. On anything but Done nothing has
   /// changed, random state included. `poll` and `release` may be null.
-  RunResult run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
-                bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release = nullptr);
+  RunResult run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents, bool (*poll)(),
+                const std::function<bool()>& before_commit, Made& made, Release* release = nullptr,
+                const SameTensors& same = {});
 
   /// After Done: versions, gradients and flags of the program's tensors. Doesn't fail.
   void publish(LentTensors inputs, Made& made);
@@ -51,6 +52,9 @@ class Runner {
 
  private:
   static Plan plan(const Program& program);
+  void bind_inputs(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
+                   const SameTensors& same);
+  void bind_input(size_t input, LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents);
   void* input_address(LentTensors inputs, size_t input) const;
   void make_tensors(LentTensors inputs, Made& made) const;
   uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
@@ -65,7 +69,9 @@ class Runner {
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
-  bool results_move_;          ///< each result is a tensor of its own that nothing else is asked of
+  bool results_move_;              ///< each result is a tensor of its own that nothing else is asked of
+  uint64_t bound_for_ = 0;         ///< the token with which inputs were bound that stay
+  std::vector<uint32_t> rebound_;  ///< inputs that are bound at each run with it
   const Releasable releasable_;
   Tempo tempo_;
   Flight flight_;

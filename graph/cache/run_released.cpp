@@ -75,6 +75,7 @@ std::vector<Ref<Storage>> Runner::bind_copies(LentTensors inputs) {
     const Ref<Storage>& copy = copies.emplace_back(Storage::allocate(bytes));
     if (bytes) std::memcpy(copy->data(), input_address(inputs, i), bytes);
     instance_.bind_input(i, copy->data());
+    bound_for_ = 0;
   }
   return copies;
 }

@@ -60,7 +60,7 @@ class Shaped final : public Compiled {
   }
 
   RunResult run(LentTensors inputs, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
-                std::vector<RunOutput>& outputs, Release* release) override {
+                std::vector<RunOutput>& outputs, Release* release, const SameTensors& same) override {
     read_key(inputs, scalars);
     if (made_[current_].key != key_ && !find() && !make(inputs, scalars)) {
       ++refused_;
@@ -73,7 +73,7 @@ class Shaped final : public Compiled {
     refusal_ = made.refusal;
     if (!made.instance) return {RunStatus::Refused, 0};
     const std::shared_ptr<Compiled> held = made.instance;
-    return held->run(inputs, scalars, before_commit, outputs, release);
+    return held->run(inputs, scalars, before_commit, outputs, release, same);
   }
 
   std::string text() const override { return shown() ? shown()->text() : std::string(); }

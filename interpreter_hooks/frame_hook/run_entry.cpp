@@ -80,17 +80,20 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
                Attempt& attempt) {
   Spare<RunBuffers>::Use buffers(entry.spare);
   auto& [inputs, outputs] = buffers.get();
-  if (way == Way::Short)
+  graph::SameTensors same;
+  if (way == Way::Short) {
     entry.recheck.lend(run, inputs.tensors);
-  else
+    same = {entry.recheck.token(), entry.recheck.others()};
+  } else {
     read_tensors(entry, run, inputs.tensors);
+  }
   if (!read_scalars(entry, run, inputs.scalars)) return false;
   release.lends(inputs.tensors);
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   graph::RunResult result = verification
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
                                 : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs,
-                                                   EntryRelease::may_release(run) ? &release : nullptr);
+                                                   EntryRelease::may_release(run) ? &release : nullptr, same);
   if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
   if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
   if (result.status == graph::RunStatus::Busy) attempt.outcome = Outcome::Busy;

@@ -51,6 +51,7 @@ class Noting final : public Standings {
 
  private:
   static constexpr uint32_t nowhere = UINT32_MAX;
+  inline static uint64_t last_token_ = 0;
   struct Noted {
     Recheck::Watched word;
     uint32_t stage;
@@ -89,8 +90,8 @@ class Noting final : public Standings {
       return step.holds == argument_holds && head(step.at).dst == head(at).a;
     });
     if (read == recheck_.steps_.end()) return false;
-    recheck_.tensors_.push_back(
-        {static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]), pointer<TensorFacts>(at[1]), 0, nowhere});
+    recheck_.tensors_.push_back({static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]),
+                                 pointer<TensorFacts>(at[1]), 0, nowhere});
     stage_of_step_.erase(stage_of_step_.begin() + (read - recheck_.steps_.begin()));
     recheck_.steps_.erase(read);
     return true;
@@ -132,10 +133,13 @@ class Noting final : public Standings {
   void lend(const std::vector<Register>& inputs) {
     recheck_.inputs_.clear();
     recheck_.read_.clear();
+    recheck_.others_.clear();
+    recheck_.token_ = ++last_token_;
     for (Register r : inputs) {
       const auto place = static_cast<uint32_t>(recheck_.inputs_.size());
       const bool same = standing(r) == Standing::Held;
       recheck_.inputs_.push_back(same ? hooks::impl_of(object(r)) : nullptr);
+      if (!same) recheck_.others_.push_back(place);
       if (same || is_argument(r, place)) continue;
       recheck_.read_.emplace_back(place, r);
       if (r >= 0) needed_[static_cast<size_t>(r)] = true;
@@ -147,9 +151,8 @@ class Noting final : public Standings {
 
   /// True: what is in the register is read and checked before anything else, which puts it among the inputs.
   bool is_argument(Register r, uint32_t place) {
-    const auto argument = std::find_if(recheck_.tensors_.begin(), recheck_.tensors_.end(), [&](const auto& each) {
-      return each.dst == r && each.input == nowhere;
-    });
+    const auto argument = std::find_if(recheck_.tensors_.begin(), recheck_.tensors_.end(),
+                                       [&](const auto& each) { return each.dst == r && each.input == nowhere; });
     if (argument == recheck_.tensors_.end()) return false;
     argument->input = place;
     return true;

@@ -31,6 +31,10 @@ class Recheck {
   bool holds(Run& run, const RegisterFile& file);
   /// After that: the tensors in the registers that `note` was told are inputs.
   void lend(const Run& run, std::vector<TensorImpl*>& inputs) const;
+  /// Between two passes with the same token the inputs are the same tensors with the same memory, but for those at the
+  /// places `others`. Tokens are never used again.
+  uint64_t token() const { return token_; }
+  const std::vector<uint32_t>& others() const { return others_; }
 
   /// To be called when `program` has held, before anything else runs. `needed` are registers that are read afterwards,
   /// `inputs` those of tensors that are only lent to the graph.
@@ -92,8 +96,10 @@ class Recheck {
   /// The same for inputs; those that are arguments are put there by each pass. The last place is for what is no input.
   std::vector<TensorImpl*> inputs_;
   std::vector<std::pair<uint32_t, Register>> read_;  ///< the others that don't stand, by place
-  std::map<const void*, int> changed_words_;           ///< how often each was seen to change
-  std::map<int, int> changed_reads_;                   ///< the same for reads that found another object, by offset
+  std::vector<uint32_t> others_;                     ///< the places of arguments and of those
+  uint64_t token_ = 0;
+  std::map<const void*, int> changed_words_;  ///< how often each was seen to change
+  std::map<int, int> changed_reads_;          ///< the same for reads that found another object, by offset
   uint64_t notes_ = 0, passes_ = 0;
 };
 

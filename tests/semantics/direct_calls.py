@@ -258,7 +258,17 @@ def parameter_of_another_class(m):
     weight.__class__ = nn.Parameter
 
 
+def other_memory(m):
+    m.weight.data = (X * 2).clone()
+
+
+def other_memory_in_place(m):
+    m.weight.detach().set_(terra.arange(1.0, 5.0)) if hasattr(m.weight, "set_") else other_memory(m)
+
+
 for name, change, back in [
+    ("other_memory", other_memory, other_memory),
+    ("other_memory_in_place", other_memory_in_place, other_memory),
     ("forward_of_its_own", forward_of_its_own, lambda m: delattr(m, "forward")),
     ("forward_by_dict", forward_by_dict, lambda m: m.__dict__.pop("forward")),
     ("another_dict", another_dict, another_dict),
