@@ -45,6 +45,17 @@ class Arguments {
   std::array<PyObject*, 16> space_;
 };
 
+/// A strong reference while it lives.
+class Kept {
+ public:
+  explicit Kept(PyObject* object) : object_(Py_NewRef(object)) {}
+  ~Kept() { Py_DECREF(object_); }
+  Kept(const Kept&) = delete;
+
+ private:
+  PyObject* object_;
+};
+
 /// What decides in hook.cpp whether a frame may be served, for a call.
 CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   if (recording_of_thread || session_of_thread || !terra_hook_sees(thread) || terra_thread_is_observed(thread) ||
@@ -59,6 +70,7 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
 bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
   CodeRecord* record = record_to_serve(PyThreadState_Get(), function);
   if (!record) return false;
+  const Kept code(function->func_code);  // another thread may put a new one there during the run
   const Arguments arguments(function, given, count);
   if (!arguments.all()) return false;
   const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;
