@@ -49,5 +49,5 @@ def check(f, inputs, paths):
 
 signs = [terra.tensor([a, b]) for a in (0.5, -0.5) for b in (0.75, -0.75)]
 check(one_branch, [signs[0], signs[3]] * 8, 2)
-check(two_branches, signs * 8, 3)
+check(two_branches, signs * 8, 2)  # they meet behind the first branch: two paths know all four ways
 check(a_loop, [terra.tensor([s, s]) for s in (0.2, 1.0, 4.0, 2.0)] * 8, 2)
