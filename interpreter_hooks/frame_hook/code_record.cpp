@@ -48,10 +48,8 @@ void sweep_dead() {
 /// inside.
 bool steers_capture(const std::string& file) { return file.ends_with("/terra/capture.py"); }
 
-Py_ssize_t slot() {
-  static Py_ssize_t index = _PyEval_RequestCodeExtraIndex(release);
-  return index;
-}
+/// -1 before the first record is made.
+Py_ssize_t slot = -1;
 
 }  // namespace
 
@@ -61,12 +59,13 @@ const char* state_name(State state) {
 }
 
 CodeRecord* find_record(PyCodeObject* code) {
-  return slot() < 0 ? nullptr : static_cast<CodeRecord*>(terra_code_extra(code, slot()));
+  return slot < 0 ? nullptr : static_cast<CodeRecord*>(terra_code_extra(code, slot));
 }
 
 CodeRecord* record_of(PyCodeObject* code) {
   if (CodeRecord* known = find_record(code)) return known;
-  if (slot() < 0) return nullptr;
+  static const Py_ssize_t requested = slot = _PyEval_RequestCodeExtraIndex(release);
+  if (requested < 0) return nullptr;
   auto record = std::make_shared<CodeRecord>();
   record->name = utf8_of(code->co_qualname);
   record->file = utf8_of(code->co_filename);
@@ -77,7 +76,7 @@ CodeRecord* record_of(PyCodeObject* code) {
                      record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
   record->takes_direct_calls = record->eligible && takes_direct_calls(code);
   if (!record->eligible) record->why = {Reason::NotEligible, "", record->file, record->line};
-  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot(), record.get()) < 0) {
+  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, record.get()) < 0) {
     PyErr_Clear();
     return nullptr;
   }

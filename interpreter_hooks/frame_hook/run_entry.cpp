@@ -87,20 +87,24 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
   } else {
     read_tensors(entry, run, inputs.tensors);
   }
-  if (!read_scalars(entry, run, inputs.scalars)) return false;
+  if (!entry.scalars.empty() && !read_scalars(entry, run, inputs.scalars)) return false;
   release.lends(inputs.tensors);
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
+  std::function<bool()> asked;
+  if (refuse || entry.late_decides) asked = std::ref(before_commit);
   graph::RunResult result = verification
                                 ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
-                                : entry.graph->run(inputs.tensors, inputs.scalars, std::ref(before_commit), outputs,
+                                : entry.graph->run(inputs.tensors, inputs.scalars, asked, outputs,
                                                    EntryRelease::may_release(run) ? &release : nullptr, same);
-  if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
-  if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
-  if (result.status == graph::RunStatus::Busy) attempt.outcome = Outcome::Busy;
-  if (result.status == graph::RunStatus::Overtaken) attempt.outcome = Outcome::Overtaken;
-  if (result.status == graph::RunStatus::UnderWay) attempt.outcome = Outcome::UnderWay;
-  if (result.status != graph::RunStatus::Done) return false;
-  if (verification) {
+  if (result.status != graph::RunStatus::Done) [[unlikely]] {
+    if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
+    if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
+    if (result.status == graph::RunStatus::Busy) attempt.outcome = Outcome::Busy;
+    if (result.status == graph::RunStatus::Overtaken) attempt.outcome = Outcome::Overtaken;
+    if (result.status == graph::RunStatus::UnderWay) attempt.outcome = Outcome::UnderWay;
+    return false;
+  }
+  if (verification) [[unlikely]] {
     for (graph::RunOutput& output : outputs) {
       if (auto* tensor = std::get_if<Tensor>(&output)) *tensor = verification->output(*tensor);
     }
