@@ -60,15 +60,4 @@ inline int succeeded(int result) {
   return result;
 }
 
-/// Drops the interpreter's lock for a scope.
-class WithoutLock {
- public:
-  WithoutLock() : state_(PyEval_SaveThread()) {}
-  ~WithoutLock() { PyEval_RestoreThread(state_); }
-  WithoutLock(const WithoutLock&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-
 }  // namespace terra::hooks
