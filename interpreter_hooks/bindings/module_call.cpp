@@ -29,7 +29,7 @@ bool global_hooks_exist() {
   return false;
 }
 
-uint64_t version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
+const uint64_t& version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
 
 /// True when neither a hook nor a forward of its own is among what the module itself holds. A version of a dict is
 /// never that of another dict, nor of the same with other keys or values.
@@ -94,7 +94,7 @@ bool module_has_hooks(Borrowed module) {
 }
 
 void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words) {
-  const auto version = [&](PyObject* dict) { words.push_back(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag); };
+  const auto version = [&](PyObject* dict) { words.push_back(&version_of(dict)); };
   version(global_module_hooks());
   PyObject *kind, *hooks;
   for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)

@@ -64,8 +64,8 @@ CodeRecord* find_record(PyCodeObject* code) {
 
 CodeRecord* record_of(PyCodeObject* code) {
   if (CodeRecord* known = find_record(code)) return known;
-  static const Py_ssize_t requested = slot = _PyEval_RequestCodeExtraIndex(release);
-  if (requested < 0) return nullptr;
+  if (slot < 0) slot = _PyEval_RequestCodeExtraIndex(release);
+  if (slot < 0) return nullptr;
   auto record = std::make_shared<CodeRecord>();
   record->name = utf8_of(code->co_qualname);
   record->file = utf8_of(code->co_filename);
@@ -110,6 +110,7 @@ void reset_records() {
     fresh.file = record->file;
     fresh.line = record->line;
     fresh.eligible = record->eligible;
+    fresh.takes_direct_calls = record->takes_direct_calls;
     fresh.dead = record->dead;
     if (!fresh.eligible) fresh.why = record->why;
     *record = std::move(fresh);

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/direct_call.h"
 
+#include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/function.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
@@ -29,31 +30,19 @@ class Arguments {
     PyObject* defaults = function->func_defaults;
     const size_t have = defaults ? static_cast<size_t>(PyTuple_GET_SIZE(defaults)) : 0;
     if (count > wanted || wanted > space_.size() || count + have < wanted) return;
-    kept_ = Py_NewRef(defaults);
+    kept_ = hooks::Object::share(defaults);
     std::copy_n(given, count, space_.begin());
     PyObject* const* values = reinterpret_cast<PyTupleObject*>(defaults)->ob_item;
     std::copy(values + (have - (wanted - count)), values + have, space_.begin() + count);
     all_ = space_.data();
   }
-  ~Arguments() { Py_XDECREF(kept_); }
   Arguments(const Arguments&) = delete;
   PyObject* const* all() const { return all_; }
 
  private:
   PyObject* const* all_ = nullptr;
-  PyObject* kept_ = nullptr;  ///< the defaults; the caller keeps the rest
+  hooks::Object kept_;  ///< the defaults; the caller keeps the rest
   std::array<PyObject*, 16> space_;
-};
-
-/// A strong reference while it lives.
-class Kept {
- public:
-  explicit Kept(PyObject* object) : object_(Py_NewRef(object)) {}
-  ~Kept() { Py_DECREF(object_); }
-  Kept(const Kept&) = delete;
-
- private:
-  PyObject* object_;
 };
 
 /// What decides in hook.cpp whether a frame may be served, for a call.
@@ -70,7 +59,8 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
 bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
   CodeRecord* record = record_to_serve(PyThreadState_Get(), function);
   if (!record) return false;
-  const Kept code(function->func_code);  // another thread may put a new one there during the run
+  const hooks::Object code =
+      hooks::Object::share(function->func_code);  // another thread may put a new one there during the run
   const Arguments arguments(function, given, count);
   if (!arguments.all()) return false;
   const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;

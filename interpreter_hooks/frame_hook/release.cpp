@@ -46,18 +46,13 @@ void take_lock(void* dropped) {
 }  // namespace
 
 void EntryRelease::hold() {
-  if (held_) return;
-  held_ = std::make_unique<std::vector<PyObject*>>();
   for (TensorImpl* tensor : *lent_) held_tensors_.push_back(kept(tensor));
   const std::vector<bool> read = entry_.read_later();
   for (size_t r = 0; r < read.size(); r++) {
     PyObject* object = run_.registers[r];
-    if (read[r] && !entry_.file.owned(static_cast<Register>(r)) && object) held_->push_back(Py_NewRef(object));
+    if (read[r] && !entry_.file.owned(static_cast<Register>(r)) && object)
+      held_.push_back(hooks::Object::share(object));
   }
-}
-
-void EntryRelease::let_go() {
-  for (PyObject* object : *held_) Py_DECREF(object);
 }
 
 bool EntryRelease::stands() {

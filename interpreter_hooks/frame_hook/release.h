@@ -1,8 +1,8 @@
 // The entry's side of a run that lets other threads go on (graph/cache/release.h).
 #pragma once
+#include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/recorder/entry.h"
 
-#include <memory>
 #include <vector>
 
 namespace terra::capture {
@@ -14,10 +14,6 @@ namespace terra::capture {
 class EntryRelease final : public graph::Release {
  public:
   EntryRelease(Entry& entry, const Run& run) : entry_(entry), run_(run) {}
-  ~EntryRelease() override {
-    if (held_) [[unlikely]]
-      let_go();
-  }
   EntryRelease(const EntryRelease&) = delete;
   /// The tensors that the run lends to the graph, in the order of Entry::tensors, until the graph has run.
   void lends(const std::vector<TensorImpl*>& tensors) { lent_ = &tensors; }
@@ -30,13 +26,11 @@ class EntryRelease final : public graph::Release {
   static bool may_release(const Run& run) { return !run.random.drawn(); }
 
  private:
-  void let_go();
-
   Entry& entry_;
   const Run& run_;
   const std::vector<TensorImpl*>* lent_ = nullptr;
   std::vector<Tensor> held_tensors_;
-  std::unique_ptr<std::vector<PyObject*>> held_;  // strong
+  std::vector<hooks::Object> held_;
 };
 
 /// Lets a run of another thread end without which this one can't begin. False: a signal waits for its handler.

@@ -18,6 +18,7 @@ import threading
 import time
 
 import terra
+from _main import run_tests
 
 X = terra.arange(6.0).reshape(2, 3)
 W = terra.ones(3, requires_grad=True)
@@ -512,19 +513,4 @@ if os.environ.get("TERRA_BUILD", "").endswith("tsan"):
     tests.remove(deep_recursion_without_limit)  # the thread sanitizer itself has room for 65,536 calls
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:]
-    failed = 0
-    for test in tests:
-        if chosen and test.__name__ not in chosen:
-            continue
-        try:
-            test()
-        except Exception as error:
-            failed += 1
-            print(f"{test.__name__}: {type(error).__name__}: {error}")
-            if chosen:
-                raise
-    stats = terra.capture.stats()
-    assert stats["internal_errors"] == 0 and stats["differences"] == 0, stats
-    print(f"{len(tests) - failed} passed")
-    sys.exit(bool(failed))
+    run_tests(tests)

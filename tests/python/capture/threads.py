@@ -19,6 +19,7 @@ import weakref
 
 import _terra_C as C
 import terra
+from _main import run_tests
 
 N = 256 if os.environ.get("TERRA_BUILD", "").endswith(("asan", "tsan")) else 512
 ROUNDS = 12
@@ -694,19 +695,4 @@ tests = [test for name, test in list(globals().items())
          and name not in ("chain", "hits", "cold", "repeat", "warm", "same", "one_of", "run")]
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:]
-    failed = 0
-    for test in tests:
-        if chosen and test.__name__ not in chosen:
-            continue
-        try:
-            test()
-        except Exception as error:
-            failed += 1
-            print(f"{test.__name__}: {type(error).__name__}: {error}")
-            if chosen:
-                raise
-    stats = terra.capture.stats()
-    assert stats["internal_errors"] == 0, stats
-    print(f"{len(tests) - failed} passed")
-    sys.exit(bool(failed))
+    run_tests(tests)
