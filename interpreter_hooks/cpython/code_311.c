@@ -12,16 +12,9 @@
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
 
-/* As in Objects/codeobject.c. */
-typedef struct {
-  Py_ssize_t size;
-  void* extras[1];
-} CodeExtra;
+#include "interpreter_hooks/cpython/code_extra_311.h"
 
-void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index) {
-  const CodeExtra* extra = (const CodeExtra*)code->co_extra;
-  return extra && index < extra->size ? extra->extras[index] : NULL;
-}
+void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index) { return code_extra(code, index); }
 
 int terra_code_slot_kind(PyCodeObject* code, int slot) {
   return (unsigned char)PyBytes_AS_STRING(code->co_localspluskinds)[slot];
@@ -63,9 +56,7 @@ int terra_code_handler(PyCodeObject* code, int offset, int* depth, int* lasti) {
   return -1;
 }
 
-TerraFrame* terra_generator_frame(PyObject* generator) {
-  return (TerraFrame*)((PyGenObject*)generator)->gi_iframe;
-}
+TerraFrame* terra_generator_frame(PyObject* generator) { return (TerraFrame*)((PyGenObject*)generator)->gi_iframe; }
 
 int terra_generator_is_unstarted(PyObject* generator) {
   return PyGen_CheckExact(generator) && ((PyGenObject*)generator)->gi_frame_state == FRAME_CREATED;

@@ -39,12 +39,23 @@ void terra_hook_uninstall(void);
 
 int terra_hook_is_installed(void);
 
-/* Frames that the hook has seen. Those of generators and coroutines come to the evaluator only where that number ends
- * in TERRA_STRETCH_BITS zero bits, unless they are watched: there is one at each resumption, and nothing to decide. */
-enum { TERRA_STRETCH_BITS = 16 };
+/* Frames that the hook has seen. 2^16 of them are a stretch; the one that ends it always comes to the evaluator. */
 extern uint64_t terra_frames_seen;
-/* While the sum of all `change` is above zero, they are watched. */
-void terra_hook_watch_generators(int change);
+static inline int terra_stretch_ends(void) { return (terra_frames_seen & 0xffff) == 0; }
+
+/* The evaluator may say of a code object how many starts of its frames it need not see, which makes
+ * calls of small functions cheaper. */
+typedef struct {
+  uint32_t unseen;
+} TerraCodeNote;
+
+/* Notes are kept with code objects under this index of _PyEval_RequestCodeExtraIndex. */
+void terra_hook_read_notes(Py_ssize_t index);
+
+/* While the sum of all `change` is above zero, the evaluator sees every frame: notes are not read, and the frames of
+ * generators and coroutines come to it, too. Those are left out otherwise: there is one at each resumption, and nothing
+ * to decide. */
+void terra_hook_watch(int change);
 
 /* True when the next frame of the thread would come to our evaluator first. */
 int terra_hook_sees(const PyThreadState* thread);

@@ -13,6 +13,7 @@
 #undef Py_BUILD_CORE
 
 #include "interpreter_hooks/cpython/c_stack.h"
+#include "interpreter_hooks/cpython/code_extra_311.h"
 
 PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (terra_c_stack_is_nearly_full()) {
@@ -29,7 +30,15 @@ static void (*when_overtaken)(void);
 static int linked; /* `hook` is in the interpreter's chain of evaluators, perhaps behind somebody else's */
 
 uint64_t terra_frames_seen;
-static int watchers_of_generators;
+static int watchers;
+static Py_ssize_t notes = -1;
+
+static int is_left_alone(PyCodeObject* code) {
+  TerraCodeNote* note = notes < 0 ? NULL : code_extra(code, notes);
+  if (!note || note->unseen == 0) return 0;
+  note->unseen--;
+  return 1;
+}
 
 static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
   TerraEvaluator evaluator = installed;
@@ -39,14 +48,16 @@ static PyObject* hook(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (when_overtaken) when_overtaken();
   }
   if (!evaluator) return terra_frame_run(thread, frame, throwing);
-  int ends_stretch = (++terra_frames_seen & ((1 << TERRA_STRETCH_BITS) - 1)) == 0;
-  if (terra_frame_is_borrowed(frame) && !watchers_of_generators && !ends_stretch) {
+  terra_frames_seen++;
+  if (!watchers && !terra_stretch_ends() && (terra_frame_is_borrowed(frame) || is_left_alone(frame->f_code))) {
     return terra_frame_run(thread, frame, throwing);
   }
   return evaluator(thread, frame, throwing);
 }
 
-void terra_hook_watch_generators(int change) { watchers_of_generators += change; }
+void terra_hook_read_notes(Py_ssize_t index) { notes = index; }
+
+void terra_hook_watch(int change) { watchers += change; }
 
 int terra_hook_is_in_front(void) { return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) == hook; }
 

@@ -21,10 +21,12 @@ constexpr size_t most_dead = 500;
 constexpr size_t first_sweep = 4096;
 constexpr size_t most_with_entries = 1000;
 
+CodeRecord* record_at(void* pointer) { return static_cast<CodeRecord*>(static_cast<TerraCodeNote*>(pointer)); }
+
 /// The code object dies: its entries go, what the report says of it stays.
 void release(void* pointer) {
   if (!pointer) return;
-  auto* record = static_cast<CodeRecord*>(pointer);
+  CodeRecord* record = record_at(pointer);
   record->dead = true;
   record->entries.clear();
 }
@@ -58,14 +60,15 @@ const char* state_name(State state) {
   return names[static_cast<int>(state)];
 }
 
-CodeRecord* find_record(PyCodeObject* code) {
-  return slot < 0 ? nullptr : static_cast<CodeRecord*>(terra_code_extra(code, slot));
-}
+CodeRecord* find_record(PyCodeObject* code) { return slot < 0 ? nullptr : record_at(terra_code_extra(code, slot)); }
 
 CodeRecord* record_of(PyCodeObject* code) {
   if (CodeRecord* known = find_record(code)) return known;
-  if (slot < 0) slot = _PyEval_RequestCodeExtraIndex(release);
-  if (slot < 0) return nullptr;
+  if (slot < 0) {
+    slot = _PyEval_RequestCodeExtraIndex(release);
+    if (slot < 0) return nullptr;
+    terra_hook_read_notes(slot);
+  }
   auto record = std::make_shared<CodeRecord>();
   record->name = utf8_of(code->co_qualname);
   record->file = utf8_of(code->co_filename);
@@ -75,8 +78,11 @@ CodeRecord* record_of(PyCodeObject* code) {
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
                      record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
   record->takes_direct_calls = record->eligible && takes_direct_calls(code);
-  if (!record->eligible) record->why = {Reason::NotEligible, "", record->file, record->line};
-  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, record.get()) < 0) {
+  if (!record->eligible) {
+    record->why = {Reason::NotEligible, "", record->file, record->line};
+    record->unseen = all_calls;
+  }
+  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, static_cast<TerraCodeNote*>(record.get())) < 0) {
     PyErr_Clear();
     return nullptr;
   }
@@ -112,7 +118,10 @@ void reset_records() {
     fresh.eligible = record->eligible;
     fresh.takes_direct_calls = record->takes_direct_calls;
     fresh.dead = record->dead;
-    if (!fresh.eligible) fresh.why = record->why;
+    if (!fresh.eligible) {
+      fresh.why = record->why;
+      fresh.unseen = all_calls;
+    }
     *record = std::move(fresh);
   }
 }

@@ -1,5 +1,6 @@
 // What the frame tier knows about one code object, from its first call to the end of the process.
 #pragma once
+#include "interpreter_hooks/cpython/frame.h"
 #include "interpreter_hooks/frame_hook/entry_table.h"
 #include "interpreter_hooks/frame_hook/payoff.h"
 #include "interpreter_hooks/recorder/cuts.h"
@@ -22,15 +23,20 @@ enum class State : unsigned char {
 };
 const char* state_name(State state);
 
-struct CodeRecord {
+constexpr uint32_t all_calls = UINT32_MAX;  ///< as TerraCodeNote::unseen
+
+struct CodeRecord : TerraCodeNote {
+  CodeRecord() : TerraCodeNote{0} {}
+  long calls_made() const { return eligible && state != State::GivenUp ? calls - unseen : calls; }
+
   std::string name, file;
   int line = 0;
   State state = State::Cold;
   bool eligible = true;             ///< an ordinary function
   bool takes_direct_calls = false;  ///< one that may be served without a frame (direct_call.h)
-  long calls = 0;
-  long next_recording = 0;   ///< number of the call that is to be recorded
-  bool tensor_work = false;  ///< a call of it led to eager tensor ops
+  long calls = 0;                   ///< those to come that need not be seen included; up to the one that gave it up
+  long next_recording = 0;          ///< number of the call that is to be recorded
+  bool tensor_work = false;         ///< a call of it led to eager tensor ops
   int recordings = 0;
   int failures = 0;  ///< recordings in a row that gave no entry
   long hits = 0, misses = 0, misses_in_a_row = 0, fallbacks = 0;

@@ -9,6 +9,7 @@
 #include "kernels/cpu/exact_mode.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace terra::capture {
 
@@ -29,6 +30,7 @@ bool may_record(const CodeRecord& r) {
 
 void give_up(CodeRecord& r, Reason reason) {
   r.state = State::GivenUp;
+  r.unseen = all_calls;
   if (reason != Reason::None) r.why = {reason, r.last_miss, r.file, r.line};
   r.entries.clear();
 }
@@ -36,17 +38,27 @@ void give_up(CodeRecord& r, Reason reason) {
 /// Exact mode leaves no choice to a measurement, and the modes that test capture want it whether it pays or not.
 bool measures() { return settings().mode == Mode::Auto && !settings().frozen && !chaos_is_on() && !cpu::exact_mode(); }
 
+/// A function that did no tensor work for so many calls is looked at once in a while only.
+constexpr long calls_before_leaving_alone = 64;
+void leave_alone(CodeRecord& r) {
+  r.unseen = 15;
+  r.calls += r.unseen;
+}
+
 /// No tensor work is worth no entry; only stress mode captures it all the same.
 bool is_final(Reason reason) { return reason == Reason::NotEligible || reason == Reason::TooLong; }
 
 }  // namespace
 
 Step decide(CodeRecord& r) {
-  r.calls++;
+  r.calls += 1 - static_cast<long>(std::exchange(r.unseen, 0));
   switch (r.state) {
     case State::Cold:
       if (settings().frozen || r.calls <= (records_everything(settings().mode) ? 1 : profile_runs)) return Step::Run;
-      if (!r.tensor_work && !records_everything(settings().mode)) return Step::Run;
+      if (!r.tensor_work && !records_everything(settings().mode)) {
+        if (r.calls > calls_before_leaving_alone) leave_alone(r);
+        return Step::Run;
+      }
       r.state = State::Hot;
       [[fallthrough]];
     case State::Hot: return r.calls >= r.next_recording ? Step::Record : Step::Run;

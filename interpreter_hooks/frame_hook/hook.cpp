@@ -160,8 +160,16 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   return step == Step::Run ? profile(*record, thread, frame) : take_part(*record, step, thread, frame);
 }
 
+/// Modes that record or compare everything have to see everything.
+void watch(bool all) {
+  static bool watching = false;
+  terra_hook_watch(all - watching);
+  watching = all;
+}
+
 void apply() {
   hooks::counters.wake = nullptr;
+  watch(compares(settings().mode) || records_everything(settings().mode));
   if (settings().mode == Mode::Off) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {

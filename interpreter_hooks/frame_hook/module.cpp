@@ -20,7 +20,8 @@ PyObject* capture_mode(PyObject*, PyObject* name) {
   if (!parse_mode(wanted, mode)) {
     PyErr_Format(PyExc_ValueError,
                  "capture mode '%s' does not exist: use 'auto', 'off', 'frame', 'coexec', 'verify', 'stress' or "
-                 "'stress-verify'", wanted);
+                 "'stress-verify'",
+                 wanted);
     return nullptr;
   }
   return text(mode_name(set_mode(mode)));
@@ -73,9 +74,11 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OO!i", &callable, &PyTuple_Type, &arguments, &runs)) return nullptr;
   CodeRecord* record = record_of_callable(callable, "graph_seconds", known);
   if (!known) return nullptr;
-  auto* function = reinterpret_cast<PyFunctionObject*>(PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable);
+  auto* function =
+      reinterpret_cast<PyFunctionObject*>(PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable);
   double seconds = -1;
-  const bool complete = PyTuple_GET_SIZE(arguments) == reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount;
+  const bool complete =
+      PyTuple_GET_SIZE(arguments) == reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount;
   for (size_t i = 0; complete && record && i < record->entries.size() && seconds < 0; i++) {
     const std::shared_ptr<Entry> entry = record->entries[i];
     try {
@@ -86,8 +89,9 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
     }
   }
   if (seconds >= 0) return PyFloat_FromDouble(seconds);
-  PyErr_SetString(PyExc_ValueError,
-                  "graph_seconds() needs a function that has been captured for these arguments: call it a few times first");
+  PyErr_SetString(
+      PyExc_ValueError,
+      "graph_seconds() needs a function that has been captured for these arguments: call it a few times first");
   return nullptr;
 }
 
@@ -100,8 +104,8 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                            : nullptr;
   if (!record) record = &nothing;
   return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l}", "state", state_name(record->state), "calls",
-                       record->calls, "recordings", record->recordings, "hits", record->hits, "misses", record->misses,
-                       "entries", static_cast<Py_ssize_t>(record->entries.size()), "reason",
+                       record->calls_made(), "recordings", record->recordings, "hits", record->hits, "misses",
+                       record->misses, "entries", static_cast<Py_ssize_t>(record->entries.size()), "reason",
                        static_cast<int>(record->why.reason), "why", record->why.text().c_str(), "last_miss",
                        record->last_miss.c_str(), "cut_hits", record->cut_hits);
 }
@@ -109,9 +113,10 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
 /// Types and entries belong to one interpreter; a second one would share them without a lock.
 PyObject* require_main_interpreter(PyObject*, PyObject*) {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) Py_RETURN_NONE;
-  PyErr_SetString(PyExc_ImportError,
-                  "terra was imported in a subinterpreter, which it does not support: import it in the main interpreter, "
-                  "or start another process");
+  PyErr_SetString(
+      PyExc_ImportError,
+      "terra was imported in a subinterpreter, which it does not support: import it in the main interpreter, "
+      "or start another process");
   return nullptr;
 }
 
@@ -146,7 +151,8 @@ PyMethodDef capture_methods[] = {
     {"capture_explain_all", capture_explain_all, METH_NOARGS, "What --explain prints."},
     {"capture_explain", capture_explain, METH_O, "The same for one function."},
     {"capture_graphs", capture_graphs, METH_O, "The optimized graphs of one function's entries, as text."},
-    {"capture_graph_seconds", capture_graph_seconds, METH_VARARGS, "What the graph of a captured call takes by itself."},
+    {"capture_graph_seconds", capture_graph_seconds, METH_VARARGS,
+     "What the graph of a captured call takes by itself."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
     {"capture_reasons", capture_reasons, METH_NOARGS, "The table of reasons."},
     {"_require_main_interpreter", require_main_interpreter, METH_NOARGS, "Raises ImportError in a subinterpreter."},

@@ -54,8 +54,10 @@ Json frame_json(const CodeRecord& record) {
     entries.push_back(entry_json(*entry));
     if (entry->cut) cuts.push_back(cut_json(*entry->cut));
   }
-  return {{"name", record.name},   {"file", record.file},   {"line", record.line},         {"state", state_name(record.state)},
-          {"calls", record.calls}, {"reason", reason_of(record)}, {"entries", entries}, {"cuts", cuts}};
+  return {{"name", record.name},          {"file", record.file},
+          {"line", record.line},          {"state", state_name(record.state)},
+          {"calls", record.calls_made()}, {"reason", reason_of(record)},
+          {"entries", entries},           {"cuts", cuts}};
 }
 
 }  // namespace
@@ -95,8 +97,8 @@ std::string report_json() {
 }
 
 std::string explain(const CodeRecord& record) {
-  std::string text = record.name + " (" + record.file + ":" + std::to_string(record.line) + "): " +
-                     state_name(record.state) + ", " + std::to_string(record.calls) + " calls, " +
+  std::string text = record.name + " (" + record.file + ":" + std::to_string(record.line) +
+                     "): " + state_name(record.state) + ", " + std::to_string(record.calls_made()) + " calls, " +
                      std::to_string(record.recordings) + " recordings, " + std::to_string(record.hits) + " replays\n";
   if (record.entries.empty() && record.why.reason != Reason::None) {
     const ReasonText& reason = reason_text(record.why.reason);

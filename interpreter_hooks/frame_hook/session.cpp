@@ -17,11 +17,11 @@ class Session {
       : record_(record), recording_(std::make_unique<Recording>(record.relaxation, thread)) {
     totals().recordings++;
     session_of_thread = this;
-    terra_hook_watch_generators(1);
+    terra_hook_watch(1);
   }
   ~Session() {
     close();
-    terra_hook_watch_generators(-1);
+    terra_hook_watch(-1);
   }
   Session(const Session&) = delete;
 

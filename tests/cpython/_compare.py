@@ -42,7 +42,7 @@ def outcomes(program, module, variables):
         found = {}
         for case in xml.etree.ElementTree.parse(report).iter("testcase"):
             details = [child.tag for child in case if child.tag in ("skipped", "failure", "error")]
-            found[case.get("name")] = details[0] if details else "passed"
+            found[case.get("name", module)] = details[0] if details else "passed"
         return found
 
 
