@@ -34,7 +34,7 @@ class Joined final : public Switched {
   }
 
   RunResult run(uint32_t, const Caller& caller, std::vector<RunOutput>& outputs, uint32_t& path) override {
-    Walk walk{caller, outputs, path, {}, {}, {}};
+    Walk walk{caller, outputs, path, {}, {}, {}, 0, 0};
     walk.inputs.resize(layouts_.size(), nullptr);
     return run(stretches_[0], walk);
   }
@@ -69,6 +69,8 @@ class Joined final : public Switched {
     std::vector<const PathInputs*> inputs;  ///< by path, where asked for
     std::vector<Tensor> tensors;            ///< handed on at the last place
     std::vector<Scalar> scalars;
+    uint32_t places;  ///< that it has come to
+    uint32_t from;    ///< the path that it came along to the last one
   };
 
   const PathInputs* inputs_of(uint32_t path, Walk& walk) const {
@@ -84,6 +86,9 @@ class Joined final : public Switched {
     walk.path = stretch.path;
     const PathInputs* inputs = inputs_of(stretch.path, walk);
     if (!inputs) return {RunStatus::Refused, 0};
+    const auto& arrives = walk.caller.arrives;
+    if (walk.places > 0 && arrives && !arrives(walk.from, stretch.path, walk.places - 1))
+      return {RunStatus::Refused, 0};
     std::vector<TensorImpl*> tensors = inputs->tensors;
     std::vector<Scalar> scalars = inputs->scalars;
     const std::vector<Tensor> held = std::move(walk.tensors);
@@ -98,6 +103,8 @@ class Joined final : public Switched {
         return !walk.caller.before_commit || walk.caller.before_commit(walk.path);
       }
       went_on = true;
+      ++walk.places;
+      walk.from = stretch.path;
       const int next = stretch.next[hand_on(*stretch.runner, made, walk)];
       behind =
           next < 0 ? RunResult{RunStatus::AssertFailed, kUnnumbered} : run(stretches_[static_cast<size_t>(next)], walk);

@@ -24,6 +24,9 @@ class Switched {
     std::function<const PathInputs*(uint32_t path)> inputs;
     /// As in Compiled::run; `path` is the one that the run has taken.
     std::function<bool(uint32_t path)> before_commit;
+    /// Having come along `from` to assert number `place`, the run goes on along `path`, whose scalars may be others
+    /// from here on. False: Refused. Null: they stay what they are.
+    std::function<bool(uint32_t from, uint32_t path, uint32_t place)> arrives = nullptr;
   };
 
   virtual ~Switched() = default;
@@ -36,8 +39,8 @@ class Switched {
   virtual size_t node_count() const = 0;
 };
 
-/// The same where paths meet again behind a branch: ways are served that no path went as a whole, and a run asks for the
-/// inputs of every path that it goes along with. Null where they don't meet (graph/trace/join.h).
+/// The same where paths meet again behind a branch: ways are served that no path went as a whole, and a run asks for
+/// the inputs of every path that it goes along with. Null where they don't meet (graph/trace/join.h).
 std::shared_ptr<Switched> compile_joined(const std::vector<const Trace*>& paths);
 
 /// Throws InternalError when the traces aren't different paths of one region, or one of them can't be merged.

@@ -28,6 +28,24 @@ struct Visit {
   std::optional<EffectProgram::Held> held;  ///< once the guards hold
 };
 
+/// What the way to a place has chosen goes from the path that came there to the one that goes on, which then makes of
+/// it what it holds at the next place. False: a sum can't be made.
+bool hand_on(const Visit& from, Visit& to, uint32_t place) {
+  if (place + 1 >= from.entry->places.size() || place + 1 >= to.entry->places.size()) return false;
+  const std::vector<Register>&left = from.entry->places[place].chosen, &taken = to.entry->places[place].chosen;
+  if (left.size() != taken.size()) return false;
+  if (taken.empty()) return true;  // nothing but what the path itself chooses
+  std::vector<PyObject*> values;
+  for (const Register reg : left) values.push_back(Py_NewRef(from.run.registers[reg]));
+  for (size_t k = 0; k < taken.size(); k++) Py_XSETREF(to.run.registers[taken[k]], values[k]);
+  Program& program = to.entry->entry;
+  for (const int offset : to.entry->places[place + 1].sums) {
+    Py_CLEAR(to.run.registers[head(program.at(offset)).dst]);
+    if (!program.run_at(offset, to.run)) return false;
+  }
+  return read_inputs(*to.entry, to.run, to.inputs);
+}
+
 void add(std::vector<std::shared_ptr<Entry>>& list, const std::shared_ptr<Entry>& entry) {
   if (entry && std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
 }
@@ -103,6 +121,9 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
     visit.held.emplace(visit.entry->effects, visit.run);
     return &visit.inputs;
   };
+  const auto arrives = [&](uint32_t from, uint32_t path, uint32_t place) {
+    return hand_on(visit_of(from), visit_of(path), place);
+  };
   std::vector<graph::RunOutput> outputs;
   const auto before_commit = [&](uint32_t path) {
     Visit& visit = visit_of(path);
@@ -111,7 +132,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   attempt.outcome = fault.guard >= 0 || fault.assertion ? Outcome::Injected : Outcome::Failed;
   uint32_t path = entry->path;
   try {
-    const graph::RunResult result = graph_->run(path, {inputs_of, before_commit}, outputs, path);
+    const graph::RunResult result = graph_->run(path, {inputs_of, before_commit, arrives}, outputs, path);
     if (const std::shared_ptr<Entry> taken = at(path)) entry = taken;
     if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
     if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry->branch_of_assert(result.failed_assert);

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/differences.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/recorder/own_time.h"
@@ -84,7 +85,11 @@ class Session {
     recorded(record_, entry, why, recording_->again() || aimed);
     if (entry) {
       totals().captures++;
-      Paths::join(entry, {record_.entries.begin(), record_.entries.end()});
+      const std::vector<std::shared_ptr<Entry>> entries(record_.entries.begin(), record_.entries.end());
+      if (find_differences(*entry, entries, record_.relaxation))
+        record_.entries.remove_if([&](const Entry& other) { return knows_choices(other, record_.relaxation); });
+      else
+        Paths::join(entry, entries);
     }
     if (!error_.empty()) broken(record_, error_.c_str());
     record_.recording_ms += recording_->own_ms();

@@ -118,4 +118,9 @@ bool tuple_holds(Word* at, Run& run) {
 }
 std::string tuple_text(const Word* at, const RegisterFile& file) { return result_text(at, file, "a tuple"); }
 
+bool copy_holds(Word* at, Run& run) { return computed(at, run, Py_NewRef(a_of(at, run))); }
+std::string copy_text(const Word* at, const RegisterFile& file) {
+  return result_text(at, file, file.name(head(at).a));
+}
+
 }  // namespace terra::capture

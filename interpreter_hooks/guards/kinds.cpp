@@ -65,6 +65,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(false, call),
     ROW(false, format),
     ROW(false, tuple),
+    ROW(false, copy),
     ROW(false, draw),
 };
 // clang-format on

@@ -66,6 +66,7 @@ enum class Op : uint8_t {
   Call,     // [callable, registers] a C callable from the table of pure ones
   Format,   // a b [conversion]
   Tuple,    // [registers]
+  Copy,     // a                the same object
   Draw,     // a b [method]     the next number (b: of so many bits) of a random.Random; taken back when the run is not
             // committed
   Count_

@@ -121,6 +121,11 @@ class Program {
     }
     return -1;
   }
+  /// Once more the one at an offset, whose result has been dropped.
+  bool run_at(int offset, Run& run) {
+    Word* const at = &words_[static_cast<size_t>(offset)];
+    return table_[head(at).kind].holds(at, run);
+  }
   /// Goes on past instructions that fail while go_on(at) says so.
   template <class F>
   void run_past(Run& run, F go_on) {

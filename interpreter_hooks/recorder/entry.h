@@ -28,6 +28,20 @@ struct Branch {
   uint32_t at = 0;        ///< number of the assert; offset in the late program
 };
 
+/// A branch on a tensor, and what the program held there besides tensors (choices.h).
+struct Place {
+  /// The value of a variable that isn't chosen by the way yet; 0: one that is like no other.
+  struct Held {
+    uint32_t slot;
+    uint64_t value;
+  };
+  uint64_t at = 0;    ///< where in the program
+  uint64_t form = 0;  ///< paths with this one hold the same, but for `held`; 0: nothing can be said
+  std::vector<Held> held;
+  std::vector<Register> chosen;  ///< what the way here has chosen, in an order that the place determines
+  std::vector<int> sums;         ///< instructions of the entry program since the branch before that compute such values
+};
+
 /// An entry that stands for the first part of the frame: where CPython goes on, and with what.
 struct Cut {
   int instruction = 0;  ///< code units
@@ -72,6 +86,7 @@ struct Entry {
   /// Index among the branches, or -1.
   int branch_of_assert(uint32_t number) const;
   int branch_of_late_guard(int offset) const;
+  std::vector<Place> places;  ///< by assert, and one for the end; none where loops have become records
   std::unique_ptr<Cut> cut;  ///< null: the entry stands for the whole frame
 
   /// What the graph was made of, where it has asserts, for merging; shared by nobody else.

@@ -2,12 +2,14 @@
 
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace terra::capture {
 
@@ -27,6 +29,7 @@ enum Tag : uint64_t {
   outside_object,
   growing_list,
   other,
+  chosen_value,
 };
 
 constexpr int deepest_atom = 4;
@@ -35,7 +38,7 @@ constexpr int deepest_atom = 4;
 
 LoopState LoopStateReader::read_to_last() {
   lasts_ = true;
-  state_.readable = r_.writes_.empty();
+  if (!r_.writes_.empty()) unreadable();
   return read();
 }
 
@@ -49,25 +52,25 @@ void LoopStateReader::address(PyObject* object) {
   if (lives)
     r_.file().keep(object);
   else
-    state_.readable = false;
+    unreadable();
 }
 
 void LoopStateReader::from_outside(const Shadow& shadow) {
   if (!lasts_) return word(shadow.self.object);
-  if (shadow.path.empty() || shadow.written) state_.readable = false;
+  if (shadow.path.empty() || shadow.written) unreadable();
   word(std::hash<std::string>()(shadow.path));
   word(shadow.path.size());
 }
 
 LoopState LoopStateReader::read() {
-  for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i + 1 == r_.frames_.size());
+  for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i);
   std::vector<PyObject*> written;
   for (auto& [object, shadow] : r_.shadows_) {
     const bool changed = shadow.written || (shadow.content.known() && !lasts_);
     if (shadow.outside && changed) written.push_back(object);
   }
   std::sort(written.begin(), written.end());
-  if (lasts_ && !written.empty()) state_.readable = false;
+  if (lasts_ && !written.empty()) unreadable();
   for (PyObject* object : written) {
     word(object);
     contents(*r_.peek(object));
@@ -76,12 +79,12 @@ LoopState LoopStateReader::read() {
   return std::move(state_);
 }
 
-void LoopStateReader::frame(const ShadowFrame& f, bool top) {
+void LoopStateReader::frame(const ShadowFrame& f, size_t index) {
+  const bool top = index + 1 == r_.frames_.size();
   address(reinterpret_cast<PyObject*>(f.code));
   if (!lasts_ || &f != r_.frames_.front())
     value(f.function);  // the entry's own has no path, and nobody asks which it is
-  values(f.locals);
-  values(f.stack);
+  variables(f, index);
   if (top && !lasts_) return;  // between two instructions
   const Pending& open = f.pending;
   word(static_cast<uint64_t>(open.offset));
@@ -100,7 +103,43 @@ void LoopStateReader::values(const std::vector<Value>& all) {
   for (const Value& each : all) value(each);
 }
 
+void LoopStateReader::variables(const ShadowFrame& f, size_t index) {
+  for (bool on_stack : {false, true}) {
+    const std::vector<Value>& all = on_stack ? f.stack : f.locals;
+    word(all.size());
+    for (size_t k = 0; k < all.size(); k++) variable(all[k], Choices::slot(index, k, on_stack));
+  }
+}
+
+/// Other paths may leave another value there: of that kind, should the form of their states be this one's.
+void LoopStateReader::variable(const Value& held, uint32_t slot) {
+  if (!lasts_ || !r_.choices().may_differ(held)) return value(held);
+  form(fact);
+  form(reinterpret_cast<uintptr_t>(Py_TYPE(held.object)));
+  const bool readable = std::exchange(state_.readable, true);
+  const size_t from = state_.words.size();
+  in_variable_ = true;
+  value(held);
+  in_variable_ = false;
+  if (!r_.choices().is_chosen(held)) {
+    uint64_t hash = 1;
+    for (size_t i = from; i < state_.words.size(); i++) hash = hash * 0x9E3779B97F4A7C15 + state_.words[i] + 1;
+    state_.held.push_back({slot, state_.readable ? hash | 1 : 0});
+  }
+  state_.readable &= readable;
+}
+
+/// Nothing is known of it but its type; which one it is where several are held.
+void LoopStateReader::chosen(const Value& value) {
+  word(chosen_value);
+  word(Py_TYPE(value.object));
+  const auto [found, is_new] = chosen_.try_emplace(value.reg, state_.chosen.size());
+  if (is_new) state_.chosen.push_back(value.reg);
+  word(found->second);
+}
+
 void LoopStateReader::value(const Value& value) {
+  if (lasts_ && r_.choices().is_chosen(value)) return chosen(value);
   switch (value.kind) {
     case Value::Unknown: return word(unknown);
     case Value::Null: return word(null);
@@ -150,7 +189,7 @@ void LoopStateReader::number(const Value& value) {
   }
   if (lasts_) {
     const std::string name = r_.file().name(value.reg);
-    if (name.empty() || r_.late(value.reg)) state_.readable = false;
+    if (name.empty() || r_.late(value.reg)) unreadable();
     word(in_register);
     return word(std::hash<std::string>()(name));
   }
@@ -196,7 +235,7 @@ void LoopStateReader::tensor(const Shadow& shadow) {
     from_outside(shadow);
   }
   if (shadow.trace_id == graph::kNoValue)
-    state_.readable = state_.readable && (shadow.outside || !lasts_);
+    shadow.outside || !lasts_ ? void() : unreadable();
   else if (!lasts_ || !shadow.outside)
     numbered(shadow.trace_id);
   word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad) << 1 |
@@ -211,8 +250,8 @@ void LoopStateReader::tensor(const Shadow& shadow) {
 void LoopStateReader::contents(const Shadow& s) {
   PyObject* object = s.self.object;
   const bool generator = s.iterator && (lasts_ || s.iterator->kind == Iterator::Generator);
-  if (generator || PyExceptionInstance_Check(object)) state_.readable = false;  // they hold more than a shadow says
-  if (lasts_ && s.attributes_of) state_.readable = false;
+  if (generator || PyExceptionInstance_Check(object)) unreadable();  // they hold more than a shadow says
+  if (lasts_ && s.attributes_of) unreadable();
   if (!lasts_ && s.fresh() && s.grown != graph::kNoValue && s.asked < since_) {
     word(growing_list);
     state_.lists.push_back({s.grown, object, s.items.size()});

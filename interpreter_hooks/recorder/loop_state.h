@@ -19,6 +19,11 @@ struct LoopState {
   /// Lists of which nothing was asked since the loop began: what they hold decides nothing, and isn't among the words.
   std::vector<List> lists;
   bool readable = true;  ///< everything that is alive is of a kind that can be compared
+  // Of states that are compared with those of other recordings:
+  uint64_t form = 0;              ///< a hash of the words, values of variables that may differ left out
+  bool formed = true;             ///< everything else is of a kind that can be compared
+  std::vector<Place::Held> held;  ///< those values
+  std::vector<Register> chosen;   ///< chosen values in the order in which they are met, each once
 
   bool like(const LoopState& other) const { return readable && other.readable && words == other.words; }
 };
@@ -33,26 +38,39 @@ class LoopStateReader {
   LoopState read_to_last();
 
  private:
-  void word(uint64_t word) { state_.words.push_back(word); }
+  void word(uint64_t word) {
+    state_.words.push_back(word);
+    if (!in_variable_) form(word);
+  }
+  void form(uint64_t word) { state_.form = (state_.form ^ word) * 0x9E3779B97F4A7C15 + (state_.form >> 29) + 1; }
+  void unreadable() {
+    state_.readable = false;
+    if (!in_variable_) state_.formed = false;
+  }
   void word(const void* pointer) { word(reinterpret_cast<uintptr_t>(pointer)); }
   void address(PyObject* object);
   void from_outside(const Shadow& shadow);
   void value(const Value& value);
   void values(const std::vector<Value>& all);
+  void variables(const ShadowFrame& frame, size_t index);
+  void variable(const Value& value, uint32_t slot);
+  void chosen(const Value& value);
   void atom(PyObject* object, int depth);
   void number(const Value& value);
   void numbered(graph::TraceId id);
   void object(PyObject* object);
   void tensor(const Shadow& shadow);
   void contents(const Shadow& shadow);
-  void frame(const ShadowFrame& frame, bool top);
+  void frame(const ShadowFrame& frame, size_t index);
 
   Recording& r_;
   const long since_;
   bool lasts_ = false;
+  bool in_variable_ = false;  ///< that may hold different values on different paths
   LoopState state_;
   std::unordered_map<graph::TraceId, size_t> numbers_;
   std::unordered_map<PyObject*, size_t> objects_;
+  std::unordered_map<Register, size_t> chosen_;
 };
 
 }  // namespace terra::capture

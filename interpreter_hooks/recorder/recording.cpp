@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/text.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
@@ -44,7 +45,8 @@ Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
       thread_(thread),
       entry_(std::make_unique<Entry>()),
       trace_(std::make_unique<TraceBuilder>(*this)),
-      loops_(std::make_unique<Loops>(*this)) {
+      loops_(std::make_unique<Loops>(*this)),
+      choices_(std::make_unique<Choices>(*this)) {
   recorder_stats().recordings++;
   collecting_ = PyGC_Disable();
 }

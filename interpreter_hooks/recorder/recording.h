@@ -23,6 +23,7 @@
 
 namespace terra::capture {
 
+class Choices;
 class Loops;
 class TraceBuilder;
 
@@ -267,6 +268,7 @@ class Recording {
 
   TraceBuilder& trace() { return *trace_; }
   Loops& loops() { return *loops_; }
+  Choices& choices() { return *choices_; }
   std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
@@ -280,6 +282,7 @@ class Recording {
   bool materialising() const { return materialising_; }
 
  private:
+  friend class Choices;
   friend class Finisher;
   friend class Loops;
   friend class LoopStateReader;
@@ -323,6 +326,7 @@ class Recording {
   CutSearch cuts_;
   std::unique_ptr<TraceBuilder> trace_;
   std::unique_ptr<Loops> loops_;
+  std::unique_ptr<Choices> choices_;
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
   std::set<Register> pinned_;

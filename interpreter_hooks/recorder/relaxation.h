@@ -2,11 +2,19 @@
 #pragma once
 #include "interpreter_hooks/guards/tensors.h"
 
+#include <compare>
 #include <map>
 #include <set>
 #include <string>
 
 namespace terra::capture {
+
+/// A variable at a place of the program whose value follows from the way that a run came there (choices.h).
+struct Choice {
+  uint64_t place;
+  uint32_t slot;
+  auto operator<=>(const Choice&) const = default;
+};
 
 /// Belongs to a code object and outlives its recordings. Paths are the names of registers ("self.layers[0].count").
 class Relaxation {
@@ -33,6 +41,14 @@ class Relaxation {
   /// A loop that no graph can run, though a tensor's value ends it: each number of its rounds is a path of its own.
   void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
   bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
+  /// Paths that come to the same place have left different values there. False when that can't be, or was known.
+  bool choose(const Choice& what) {
+    return chosen_.size() < most_choices && !settled_.count(what) && chosen_.insert(what).second;
+  }
+  bool is_chosen(const Choice& what) const { return chosen_.count(what) != 0; }
+  bool chooses() const { return !chosen_.empty(); }
+  /// Something has to be known about it: paths that leave different values there stay apart.
+  void settle(const Choice& what) { chosen_.erase(what), settled_.insert(what); }
   /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round again.
   void part_ways() { parted_ = true; }
   /// Nothing is known to differ between calls.
@@ -47,6 +63,8 @@ class Relaxation {
   std::set<std::string> families_;
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;
+  static constexpr size_t most_choices = 64;
+  std::set<Choice> chosen_, settled_;
   bool parted_ = false;
   bool functions_outlive_ = false;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family

@@ -3,6 +3,7 @@
 #include "graph/trace/numbers.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -127,6 +128,8 @@ Value Sizes::computed(Op op, Word code, PyObject* callee, const std::vector<Valu
   const std::optional<Operation> operation = operation_of(op, code, callee, in.size());
   Scalar expected;
   if (!about_sizes || !operation || !to_scalar(result, expected)) return {};
+  for (const Value& value : in)
+    if (value.has_register() && r_.choices().refuse(value.reg)) return {};
   try {  // what the graph library makes of it must be what Python made
     const Scalar same = graph::computed(*operation, operands[0], operands.size() > 1 ? operands[1] : Scalar());
     if (graph::bits_of(same) != graph::bits_of(expected)) return {};
@@ -158,6 +161,8 @@ bool Sizes::is_counted(const Value& value) const {
 }
 
 Value Sizes::counted(Op op, Word code, const std::vector<Value>& in, PyObject* result) {
+  for (const Value& value : in)
+    if (value.has_register()) r_.choices().refuse(value.reg);
   Node node;
   node.op = op;
   node.code = code;

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
@@ -87,7 +88,7 @@ Register Recording::new_register(std::string name, bool owned, bool late) {
 }
 
 void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b) {
-  if (!alive_) return;
+  if (!alive_ || choices_->refuse(a) || choices_->refuse(b)) return;
   bool is_late = (a != no_register && late(a)) || (b != no_register && late(b));
   if (is_late) entry_->branches.push_back({.late = true, .at = static_cast<uint32_t>(entry_->late.end())});
   (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
@@ -211,7 +212,7 @@ void Recording::pin(Value& value) {
     value = Value::fact(value.object);
     return;
   }
-  if (!value.has_register() || !is_atom(value.object)) return;
+  if (!value.has_register() || !is_atom(value.object) || choices_->refuse(value.reg)) return;
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
     if (!trace_->sizes().fix(value) && !trace_->readings().fix(value)) guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
@@ -295,10 +296,12 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
   // The same sum again, as loops do it, is the number that is there already. What is drawn is another one each time.
   std::vector<Word> key = operands;
   key.insert(key.end(), {static_cast<Word>(static_cast<uint16_t>(a)), static_cast<Word>(static_cast<uint16_t>(b))});
-  const bool repeatable = !is_late && op != Op::Draw;
+  const bool is_chosen = std::any_of(in.begin(), in.end(), [&](const Value& v) { return choices_->is_chosen(v); });
+  const bool repeatable = !is_late && !is_chosen && op != Op::Draw;
   if (auto known = computed_.find({op, key}); repeatable && known != computed_.end())
     return Value::dynamic(known->second, hold(result));
   Register dst = new_register("", true, is_late);
+  if (!is_late && is_chosen) choices_->computed(dst, entry_->entry.end(), in);
   if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
   if (is_late) trace_->sizes().derived(dst, in);
   if (repeatable) computed_.emplace(std::pair{op, std::move(key)}, dst);

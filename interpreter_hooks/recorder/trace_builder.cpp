@@ -1,4 +1,5 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loop_state.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
@@ -358,8 +359,12 @@ void TraceBuilder::assert_truth(TraceId id, bool value) {
   r_.entry_being_made().branches.push_back({.expected = value, .at = asserts_++});
   graph::TraceMark& mark = trace_.marks.emplace_back();
   if (asserts_ <= most_marks && open_runs_.empty()) {
+    r_.choices().at_branch();
     LoopState state = LoopStateReader(r_, 0).read_to_last();
+    r_.choices().noted(&state);
     if (state.readable) mark = {std::move(state.words), std::move(state.values)};
+  } else {
+    r_.choices().noted(nullptr);
   }
   record(graph::AssertRecord{id, value});
   r_.loops().decided_by_value();

@@ -4,6 +4,7 @@
 #include "graph/trace/ids.h"
 #include "graph/trace/replay.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
@@ -149,7 +150,9 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   if (gradients_) link_gradients();
   if (r_.alive()) r_.loops().roll();
   if (!r_.alive()) return;
-  if (r_.loops().rolled_by_value()) trace_.marks.clear();  // asserts have another number each
+  r_.choices().finish(entry);
+  if (!r_.alive()) return;
+  if (r_.loops().rolled_by_value()) trace_.marks.clear(), entry.places.clear();  // asserts have another number each
   guard_tensors(entry);
   renumber();
   for (Input& input : inputs_) entry.tensors.push_back(input.reg);

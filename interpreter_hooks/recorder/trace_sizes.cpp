@@ -2,6 +2,7 @@
 // facts.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
@@ -25,6 +26,7 @@ bool numbers_decide_sizes(const terra::Op& op) { return op.name == "arange" || o
 // ---- arguments ----
 
 TraceId TraceBuilder::structural_input(const Value& value) {
+  r_.choices().refuse(value.reg);
   const TraceId id = scalar_input(value);
   if (!r_.alive() || id < first_scalar) return kNoValue;
   scalars_[id - first_scalar].second.structural = true;
