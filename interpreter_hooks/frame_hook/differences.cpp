@@ -16,7 +16,8 @@ bool contradict(const Entry& a, const Entry& b) {
     entry.entry.each([&](const Word* at) {
       const Op op = static_cast<Op>(head(at).kind);
       if ((op == Op::Equal || op == Op::Is || op == Op::Type) && head(at).a >= 0)
-        if (const std::string name = entry.file.name(head(at).a); !name.empty()) visit(name, op, object_word(at[1]));
+        if (const std::string name = entry.file.name(head(at).a); name.front() != '%')
+          visit(name, op, object_word(at[1]));
     });
   };
   std::map<std::pair<std::string, Op>, PyObject*> known;
@@ -30,10 +31,8 @@ bool contradict(const Entry& a, const Entry& b) {
 }
 
 bool can_meet(const Entry& a, const Entry& b) {
-  const auto starts = [](const Entry& entry) {
-    return entry.merges && !entry.late_decides && entry.places.size() > 1 && entry.places[0].form;
-  };
-  return starts(a) && starts(b) && a.places[0].form == b.places[0].form && !contradict(a, b);
+  if (!a.can_meet() || !b.can_meet() || !a.places[0].form) return false;
+  return a.places[0].form == b.places[0].form && !contradict(a, b);
 }
 
 bool part_before(const Entry& a, const Entry& b, size_t place) {
@@ -55,7 +54,7 @@ bool choose(const Place& here, const Place& there, Relaxation& relaxation) {
     for (const Place::Held& held : one->held) {
       const Place::Held* const same = held_in(*other, held.slot);
       const bool differs = !same || !held.value || held.value != same->value;
-      any = (differs && relaxation.choose({here.at, held.slot})) || any;
+      any = (differs && relaxation.choose({here.at, held.slot}, held.path)) || any;
     }
   }
   return any;

@@ -58,11 +58,8 @@ std::shared_ptr<Entry> Paths::at(uint32_t path) const {
 }
 
 bool Paths::join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries) {
-  // The late program of a path runs only where a run takes its end: what it decides must not be about other parts.
   const auto starts = [](const Entry& entry) {
-    const bool late = entry.late_decides || std::any_of(entry.branches.begin(), entry.branches.end(),
-                                                        [](const Branch& branch) { return branch.late; });
-    return entry.merges && !late && entry.trace && !entry.trace->marks.empty() && !entry.trace->marks[0].place.empty();
+    return entry.can_meet() && entry.trace && !entry.trace->marks.empty() && !entry.trace->marks[0].place.empty();
   };
   if (!starts(*made)) return false;
   std::vector<std::shared_ptr<Entry>> all = {made};

@@ -1,11 +1,11 @@
 #include "interpreter_hooks/recorder/choices.h"
 
 #include "interpreter_hooks/guards/standing.h"
+#include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
-#include <functional>
-#include <string>
+#include <algorithm>
 
 namespace terra::capture {
 
@@ -36,9 +36,17 @@ uint64_t Choices::here() const {
   return key;
 }
 
+bool Choices::is_alive(const ShadowFrame& f, size_t local) {
+  const auto [found, is_new] = alive_.try_emplace(f.code, f);
+  return f.pending.opcode < 0 || found->second.behind(f.pending.offset, local);
+}
+
 void Choices::at_branch() {
   place_ = here();
-  if (!r_.relaxation().chooses()) return;
+  if (r_.relaxation().chosen().empty()) return;
+  const auto chosen = r_.relaxation().chosen();  // it changes where a value can't be chosen after all
+  for (const auto& [what, path] : chosen)
+    if (what.place == place_ && !path.empty()) choose_stored(path, what);
   for (size_t i = 0; i < r_.frames_.size(); i++) {
     ShadowFrame& f = *r_.frames_[i];
     for (size_t k = 0; k < f.locals.size() && k < most_variables; k++) choose(f.locals[k], {place_, slot(i, k, false)});
@@ -57,12 +65,60 @@ void Choices::choose(Value& value, Choice what) {
   value = Value::dynamic(reg, value.object);
 }
 
+// ---- attributes ----
+
+bool Choices::is_plain_store(const Write& write) const {
+  const bool attribute = write.effect == Effect::SetAttribute || write.effect == Effect::SetPlainAttribute;
+  return attribute && write.replaces && !PyType_Check(write.target.object) && may_differ(write.value);
+}
+
+Write* Choices::store_to(const std::string& path) {
+  for (auto write = r_.writes_.rbegin(); write != r_.writes_.rend(); ++write)
+    if (write->path == path) return &*write;
+  return nullptr;
+}
+
+/// What another path has stored to this one stores as well: what is there already. False: that can't be done.
+bool Choices::store_again(const std::string& path) {
+  const size_t dot = path.find_last_of('.');
+  const auto owner = std::find_if(r_.shadows_.begin(), r_.shadows_.end(), [&](const auto& each) {
+    return each.second.outside && each.second.path == path.substr(0, dot) && each.second.self.has_register();
+  });
+  if (owner == r_.shadows_.end() || PyType_Check(owner->first) || is_tensor(owner->first)) return false;
+  Value self = owner->second.self;
+  PyObject* name = PyUnicode_FromString(path.c_str() + dot + 1);
+  PyUnicode_InternInPlace(&name);
+  r_.hold(name);
+  Py_DECREF(name);
+  PyObject* found = nullptr;
+  if (r_.access_of(self, name, &found) != Access::Instance || !r_.can_store_attribute(self.object, name)) return false;
+  PyObject* const there = terra_instance_attribute(self.object, name);
+  if (!there || !is_plain(there)) return false;
+  r_.guard_type(self.object);
+  r_.look_up(Py_TYPE(self.object), name);
+  const Value value = r_.instance_attribute(self, name, there);
+  if (r_.alive() && may_differ(value)) r_.store_attribute(self, name, value);
+  return r_.alive() && store_to(path);
+}
+
+void Choices::choose_stored(const std::string& path, Choice what) {
+  if (!store_to(path) && !store_again(path)) return;
+  Write* const write = store_to(path);
+  Value& now = r_.shadow(write->target).attributes[write->name];
+  if (!is_plain_store(*write) || now.kind != write->value.kind || now.reg != write->value.reg) return;  // gone since
+  choose(write->value, what);
+  now = write->value;
+}
+
+// ---- what other paths ask ----
+
 void Choices::noted(LoopState* state) {
   Place& place = places_.back();
   place.at = place_;
   if (state && state->formed) {
     place.form = state->form;
     place.held = std::move(state->held);
+    place.forgets = state->forgets;
     place.chosen = std::move(state->chosen);
   }
   places_.emplace_back();

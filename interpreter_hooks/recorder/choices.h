@@ -10,9 +10,12 @@
 // something has to be known about one, it becomes what it was before, and the next call is recorded.
 #pragma once
 #include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/recorder/liveness.h"
 #include "interpreter_hooks/recorder/loop_state.h"
 
+#include <functional>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +39,16 @@ class Choices {
   /// Whether the entry program asks something about chosen values; the recording is over then.
   void finish(Entry& entry);
 
+  /// Whether variable number `local` of the frame can still be asked for.
+  bool is_alive(const ShadowFrame& frame, size_t local);
+  /// To an attribute of an instance that was there before, of a value that paths may differ in: it can be made in any
+  /// order, and once more.
+  bool is_plain_store(const Write& write) const;
+
+  /// Of an attribute that is stored to.
+  static uint32_t slot(const std::string& path) {
+    return 0x80000000u | static_cast<uint32_t>(std::hash<std::string>()(path));
+  }
   /// Of a variable in the frame number `frame`, or of an item on its stack.
   static uint32_t slot(size_t frame, size_t variable, bool on_stack) {
     return static_cast<uint32_t>(frame << 16 | (on_stack ? 0x8000 : 0) | variable);
@@ -44,9 +57,13 @@ class Choices {
  private:
   uint64_t here() const;
   void choose(Value& value, Choice what);
+  void choose_stored(const std::string& path, Choice what);
+  Write* store_to(const std::string& path);
+  bool store_again(const std::string& path);
 
   Recording& r_;
   uint64_t place_ = 0;
+  std::unordered_map<PyCodeObject*, Liveness> alive_;
   std::unordered_map<Register, std::set<Choice>> origins_;  ///< of chosen registers: what they follow from
   std::set<int> sums_;                                      ///< offsets of instructions that may read them
   std::vector<Place> places_ = std::vector<Place>(1);       ///< so far; the last one is still to come

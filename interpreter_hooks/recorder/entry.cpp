@@ -47,6 +47,13 @@ int Entry::branch_of_late_guard(int offset) const {
   return found == branches.end() ? -1 : static_cast<int>(found - branches.begin());
 }
 
+bool Entry::can_meet() const {
+  const bool late =
+      late_decides || std::any_of(branches.begin(), branches.end(), [](const Branch& b) { return b.late; });
+  const bool asks = cut && std::any_of(places.begin(), places.end(), [](const Place& p) { return p.forgets; });
+  return merges && !late && !asks && places.size() > 1;
+}
+
 bool may_follow(const Entry& entry, const Entry& failed, size_t branch) {
   const bool all_asserts_held = failed.branches[branch].late;
   for (size_t i = 0; i <= branch && i < entry.branches.size(); i++) {

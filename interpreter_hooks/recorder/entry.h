@@ -19,8 +19,8 @@ namespace terra::capture {
 
 class Paths;  // frame_hook/paths.h
 
-/// A place where the recorded run depended on the value of a tensor: an assert of the graph, a guard of the late program
-/// on a number that was taken from a tensor, or a loop of the graph, which goes on until such a value ends it.
+/// A place where the recorded run depended on the value of a tensor: an assert of the graph, a guard of the late
+/// program on a number that was taken from a tensor, or a loop of the graph, which goes on until such a value ends it.
 struct Branch {
   bool late = false;
   bool loop = false;
@@ -34,11 +34,13 @@ struct Place {
   struct Held {
     uint32_t slot;
     uint64_t value;
+    std::string path;  ///< of an attribute that the way here has stored
   };
   uint64_t at = 0;    ///< where in the program
   uint64_t form = 0;  ///< paths with this one hold the same, but for `held`; 0: nothing can be said
   std::vector<Held> held;
   std::vector<Register> chosen;  ///< what the way here has chosen, in an order that the place determines
+  bool forgets = false;          ///< variables that nobody will ask for are left out
   std::vector<int> sums;         ///< instructions of the entry program since the branch before that compute such values
 };
 
@@ -87,6 +89,9 @@ struct Entry {
   int branch_of_assert(uint32_t number) const;
   int branch_of_late_guard(int offset) const;
   std::vector<Place> places;  ///< by assert, and one for the end; none where loops have become records
+  /// Its path may meet others behind a branch. Not where its late program, which a run needs only at its end, decides
+  /// something about other parts; nor where the rest of a cut frame could ask for variables that meeting forgets.
+  bool can_meet() const;
   std::unique_ptr<Cut> cut;  ///< null: the entry stands for the whole frame
 
   /// What the graph was made of, where it has asserts, for merging; shared by nobody else.

@@ -41,11 +41,9 @@ bool stores_again(const Write& a, const Write& b) {
   return a.effect == b.effect && is_store(a) && is_store(b) && same_place(a, b);
 }
 
-/// Several stores to one place become one, at the position of the first (which decides the order of keys).
-void Finisher::coalesce() {
-  auto& writes = r_.writes_;
+std::vector<Write> coalesced(const std::vector<Write>& writes) {
   std::vector<Write> kept;
-  for (Write& write : writes) {
+  for (const Write& write : writes) {
     Write* earlier = nullptr;
     for (auto it = kept.rbegin(); is_store(write) && it != kept.rend(); ++it) {
       if (it->target.object != write.target.object) continue;
@@ -58,10 +56,10 @@ void Finisher::coalesce() {
     if (earlier) {
       earlier->value = write.value;
     } else {
-      kept.push_back(std::move(write));
+      kept.push_back(write);
     }
   }
-  writes = std::move(kept);
+  return kept;
 }
 
 /// A number that was a fact and that the frame replaces by another value can never be that fact again: a counter.
@@ -197,7 +195,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   }
   r_.materialising_ = true;
   r_.move_iterators();
-  coalesce();
+  r_.writes_ = coalesced(r_.writes_);
   keep_apart();
   keep_keys_apart();
   emit_writes();

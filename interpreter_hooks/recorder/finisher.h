@@ -11,7 +11,6 @@ class Finisher {
   std::unique_ptr<Entry> run(const std::vector<Value>& leaving, bool cut);
 
  private:
-  void coalesce();
   bool overwrites_a_fact();
   void keep_apart();
   void keep_keys_apart();

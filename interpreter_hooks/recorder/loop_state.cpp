@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,7 @@ enum Tag : uint64_t {
   growing_list,
   other,
   chosen_value,
+  dead,
 };
 
 constexpr int deepest_atom = 4;
@@ -38,7 +40,7 @@ constexpr int deepest_atom = 4;
 
 LoopState LoopStateReader::read_to_last() {
   lasts_ = true;
-  if (!r_.writes_.empty()) unreadable();
+  if (!r_.adopted_.empty()) unreadable();
   return read();
 }
 
@@ -57,17 +59,19 @@ void LoopStateReader::address(PyObject* object) {
 
 void LoopStateReader::from_outside(const Shadow& shadow) {
   if (!lasts_) return word(shadow.self.object);
-  if (shadow.path.empty() || shadow.written) unreadable();
+  if (shadow.path.empty() || shadow.attributes_of || (shadow.written && !changed_.count(shadow.self.object)))
+    unreadable();
   word(std::hash<std::string>()(shadow.path));
   word(shadow.path.size());
 }
 
 LoopState LoopStateReader::read() {
+  if (lasts_) writes();
   for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i);
   std::vector<PyObject*> written;
   for (auto& [object, shadow] : r_.shadows_) {
     const bool changed = shadow.written || (shadow.content.known() && !lasts_);
-    if (shadow.outside && changed) written.push_back(object);
+    if (shadow.outside && changed && !changed_.count(object)) written.push_back(object);
   }
   std::sort(written.begin(), written.end());
   if (lasts_ && !written.empty()) unreadable();
@@ -107,15 +111,51 @@ void LoopStateReader::variables(const ShadowFrame& f, size_t index) {
   for (bool on_stack : {false, true}) {
     const std::vector<Value>& all = on_stack ? f.stack : f.locals;
     word(all.size());
-    for (size_t k = 0; k < all.size(); k++) variable(all[k], Choices::slot(index, k, on_stack));
+    for (size_t k = 0; k < all.size(); k++) {
+      const bool forgotten = lasts_ && !on_stack && !r_.choices().is_alive(f, k);
+      state_.forgets |= forgotten && all[k].known();
+      forgotten ? word(dead) : variable(all[k], Choices::slot(index, k, on_stack));
+    }
   }
 }
 
-/// Other paths may leave another value there: of that kind, should the form of their states be this one's.
-void LoopStateReader::variable(const Value& held, uint32_t slot) {
+/// What the frame has done to objects from outside so far. Their state follows from it, and from what they were. The
+/// order of stores to attributes that were there before says nothing, and another path may have left one alone.
+void LoopStateReader::writes() {
+  std::map<uint32_t, const Write*> stores;
+  const std::vector<Write> all = coalesced(r_.writes_);
+  for (const Write& write : all) {
+    changed_.insert(write.target.object);
+    if (r_.choices().is_plain_store(write)) {
+      stores[Choices::slot(write.path)] = &write;
+      continue;
+    }
+    word(static_cast<uint64_t>(write.effect));
+    value(write.target);
+    atom(write.name, 0);
+    value(write.value);
+    values(write.arguments);
+    value(write.key);
+    atom(write.keywords, 0);
+  }
+  word(dead);
+  for (const auto& [slot, write] : stores) {
+    in_variable_ = true;
+    value(write->target);
+    atom(write->name, 0);
+    in_variable_ = false;
+    variable(write->value, slot, write->path, false);
+  }
+}
+
+/// Other paths may leave another value there: of that kind, should the form of their states be this one's. `always`:
+/// all paths have such a variable.
+void LoopStateReader::variable(const Value& held, uint32_t slot, const std::string& path, bool always) {
   if (!lasts_ || !r_.choices().may_differ(held)) return value(held);
-  form(fact);
-  form(reinterpret_cast<uintptr_t>(Py_TYPE(held.object)));
+  if (always) {
+    form(fact);
+    form(reinterpret_cast<uintptr_t>(Py_TYPE(held.object)));
+  }
   const bool readable = std::exchange(state_.readable, true);
   const size_t from = state_.words.size();
   in_variable_ = true;
@@ -124,7 +164,7 @@ void LoopStateReader::variable(const Value& held, uint32_t slot) {
   if (!r_.choices().is_chosen(held)) {
     uint64_t hash = 1;
     for (size_t i = from; i < state_.words.size(); i++) hash = hash * 0x9E3779B97F4A7C15 + state_.words[i] + 1;
-    state_.held.push_back({slot, state_.readable ? hash | 1 : 0});
+    state_.held.push_back({slot, state_.readable ? hash | 1 : 0, path});
   }
   state_.readable &= readable;
 }

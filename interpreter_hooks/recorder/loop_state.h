@@ -4,6 +4,8 @@
 #include "graph/trace/roll.h"
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <set>
+#include <string>
 #include <vector>
 
 namespace terra::capture {
@@ -23,6 +25,7 @@ struct LoopState {
   uint64_t form = 0;              ///< a hash of the words, values of variables that may differ left out
   bool formed = true;             ///< everything else is of a kind that can be compared
   std::vector<Place::Held> held;  ///< those values
+  bool forgets = false;           ///< variables that nobody will ask for are left out
   std::vector<Register> chosen;   ///< chosen values in the order in which they are met, each once
 
   bool like(const LoopState& other) const { return readable && other.readable && words == other.words; }
@@ -53,7 +56,8 @@ class LoopStateReader {
   void value(const Value& value);
   void values(const std::vector<Value>& all);
   void variables(const ShadowFrame& frame, size_t index);
-  void variable(const Value& value, uint32_t slot);
+  void variable(const Value& value, uint32_t slot, const std::string& path = {}, bool always = true);
+  void writes();
   void chosen(const Value& value);
   void atom(PyObject* object, int depth);
   void number(const Value& value);
@@ -71,6 +75,7 @@ class LoopStateReader {
   std::unordered_map<graph::TraceId, size_t> numbers_;
   std::unordered_map<PyObject*, size_t> objects_;
   std::unordered_map<Register, size_t> chosen_;
+  std::set<PyObject*> changed_;  ///< objects from outside whose state follows from the writes
 };
 
 }  // namespace terra::capture

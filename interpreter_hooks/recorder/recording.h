@@ -37,10 +37,13 @@ struct Write {
   std::string path;              ///< of what is overwritten; empty where nothing is
   Value key;                     ///< the dict key `name` where it is an object compared by identity
   PyObject* keywords = nullptr;  ///< CallMethod: names of the last arguments (a tuple, held)
+  bool replaces = false;         ///< an attribute that the frame has read before
 };
 
 /// Both store to the same place, one that only one store has to be made to.
 bool stores_again(const Write& a, const Write& b);
+/// Several stores to one place as one, at the position of the first (which decides the order of keys).
+std::vector<Write> coalesced(const std::vector<Write>& writes);
 
 /// Counters of all recordings of the process.
 struct RecorderStats {

@@ -42,11 +42,13 @@ class Relaxation {
   void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
   bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
   /// Paths that come to the same place have left different values there. False when that can't be, or was known.
-  bool choose(const Choice& what) {
-    return chosen_.size() < most_choices && !settled_.count(what) && chosen_.insert(what).second;
+  /// `path` is that of an attribute that some of them have stored, and empty for variables.
+  bool choose(const Choice& what, const std::string& path) {
+    return chosen_.size() < most_choices && !settled_.count(what) && chosen_.try_emplace(what, path).second;
   }
   bool is_chosen(const Choice& what) const { return chosen_.count(what) != 0; }
-  bool chooses() const { return !chosen_.empty(); }
+  /// With their paths.
+  const std::map<Choice, std::string>& chosen() const { return chosen_; }
   /// Something has to be known about it: paths that leave different values there stay apart.
   void settle(const Choice& what) { chosen_.erase(what), settled_.insert(what); }
   /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round again.
@@ -64,7 +66,8 @@ class Relaxation {
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;
   static constexpr size_t most_choices = 64;
-  std::set<Choice> chosen_, settled_;
+  std::map<Choice, std::string> chosen_;
+  std::set<Choice> settled_;
   bool parted_ = false;
   bool functions_outlive_ = false;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family

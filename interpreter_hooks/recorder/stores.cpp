@@ -72,7 +72,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   if (known.fresh()) return;
   known.written = true;
   std::string path = on_class ? reinterpret_cast<PyTypeObject*>(owner.object)->tp_name : known.path;
-  write({effect, known.self, name, value, {}, path + "." + PyUnicode_AsUTF8(name)});
+  write({effect, known.self, name, value, {}, path + "." + PyUnicode_AsUTF8(name), {}, nullptr, was_there});
 }
 
 void Recording::delete_attribute(Value& owner, PyObject* name) {
