@@ -229,7 +229,8 @@ void LoopStateReader::number(const Value& value) {
   }
   if (lasts_) {
     const std::string name = r_.file().name(value.reg);
-    if (name.empty() || r_.late(value.reg)) unreadable();
+    const bool sum = name.front() == '%';  // it has no name, and a number that is another one in each recording
+    if (sum || r_.late(value.reg)) unreadable();
     word(in_register);
     return word(std::hash<std::string>()(name));
   }

@@ -216,6 +216,16 @@ def arguments_among_them():
     return f, lambda i: rows(i, 3) + (i // 2,), None
 
 
+@program(calls=80, captures=40)
+def other_sums_of_one_argument():
+    def f(x, y, z, n):
+        k = n + 1 if x.sum() > 0 else n + 10
+        y = y * 2 if y.sum() > 0 else y - 1
+        z = z + y if z.sum() > 0 else z - y
+        return z, k
+    return f, lambda i: rows(i, 3) + (i // 2,), None
+
+
 @program(calls=60, captures=24)
 def division_by_what_differs():
     def f(x, y, z, n):
