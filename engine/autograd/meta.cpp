@@ -117,6 +117,7 @@ Edge gradient_edge(const Tensor& t) {
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
   note_changed(*t);
   Meta& meta = meta_of(t);
+  if (meta.history.node) meta.history.node->superseded({node, index});
   meta.history = {node, index};
   meta.history_version = t->version();
   t->requires_grad = true;

@@ -4,16 +4,13 @@
 #include "engine/ops/call.h"
 
 namespace terra::autograd {
-namespace {
 
-uint64_t next_sequence() {
+uint64_t reserve_sequence() {
   static thread_local uint64_t counter = 0;
   return ++counter;
 }
 
-}  // namespace
-
-Node::Node() : sequence(next_sequence()) {}
+Node::Node() : sequence(reserve_sequence()) {}
 
 void Node::destroy(Node* node) {
   // A chain of nodes is a list of owners: deleting it recursively would use one stack frame per link.

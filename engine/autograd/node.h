@@ -38,15 +38,22 @@ class Node : public Counted {
   virtual bool released() const { return false; }
   /// Metadata of result i, to make zeros for a gradient that didn't arrive and to check user gradients. May be absent.
   virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
+  /// A tensor whose history this was gets another.
+  virtual void superseded(const Edge&) {}
 
   std::vector<Edge> edges;
   uint32_t results = 1;         ///< number of gradients apply takes
-  const uint64_t sequence;      ///< order of creation; backward visits later nodes first
+  /// Backward visits higher numbers first. A node has a lower one than those that hand gradients to it; nodes get them in
+  /// order of creation, one that is made late may take a number that was reserved.
+  uint64_t sequence;
   /// Called on the gradients before apply, in order of registration; may replace them. The number identifies a hook.
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&)>>> pre_hooks;
   /// The same after apply: sees the gradients of the edges, may replace them.
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&, const std::vector<Tensor>&)>>> post_hooks;
 };
+
+/// The number that the next node would have had.
+uint64_t reserve_sequence();
 
 /// The last node of a leaf: adds what arrives to its .grad.
 class AccumulateGrad final : public Node {

@@ -51,7 +51,7 @@ std::shared_ptr<Compiled> compile_request(std::shared_ptr<const Trace> trace, co
   Program program = build(*trace, request);
   verify(program.graph, Stage::Captured, "built from a trace");
   optimize(program.graph, Phase::Whole);
-  if (request.joint && !program.differentiable.empty()) return make_pair(std::move(program), std::move(trace), request);
+  if (request.joint && !program.roots.empty()) return make_pair(std::move(program), std::move(trace), request);
   optimize(program.graph, Phase::Part);
   return std::make_shared<Single>(std::move(program));
 }

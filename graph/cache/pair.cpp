@@ -1,7 +1,9 @@
 #include "graph/cache/pair.h"
 
 #include <cstring>
+#include <deque>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,42 +21,64 @@
 namespace terra::graph {
 namespace {
 
-/// The two halves for one choice of results that gradients arrive for.
+/// The two halves for one choice of roots that gradients arrive for, the backward half part by part.
 struct Halves {
-  explicit Halves(Partition p)
-      : saved(std::move(p.saved)), forward(std::move(p.forward)), backward(std::move(p.backward)) {}
+  struct Backward {
+    Backward(std::vector<uint32_t> s, Program p) : saved(std::move(s)), runner(std::move(p)) {}
+    const std::vector<uint32_t> saved;  ///< numbers of the values that it reads
+    Runner runner;
+  };
 
-  std::vector<SavedValue> saved;
-  Runner forward, backward;
+  explicit Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(std::move(p.forward)) {
+    if (parts == 1) {
+      std::vector<uint32_t> all(saved.size());
+      for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+      backward.emplace_back(std::move(all), std::move(p.backward));
+      return;
+    }
+    for (uint32_t part = 0; part < parts; ++part) {
+      std::vector<uint32_t> read;
+      Program program = backward_of_part(p.backward, part, read);
+      backward.emplace_back(std::move(read), std::move(program));
+    }
+  }
+
+  const std::vector<SavedValue> saved;
+  Runner forward;
+  std::deque<Backward> backward;  ///< by part
 };
 
 std::unique_ptr<Halves> cut(Program joint) {
+  const size_t parts = joint.parts.size();
   Partition p = partition(std::move(joint));
   optimize(p.forward.graph, Phase::Part);
   optimize(p.backward.graph, Phase::Part);
-  return std::make_unique<Halves>(std::move(p));
+  return std::make_unique<Halves>(std::move(p), parts);
 }
 
-using Choice = std::vector<bool>;  ///< of differentiable results
+using Choice = std::vector<bool>;  ///< of roots
 
 /// What all runs of one pair share. Kept alive by the tape nodes of runs that haven't been differentiated yet.
 class Shared {
  public:
   Shared(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r)
-      : trace(std::move(t)), request(r), wanted(joint.wanted), conflicts(joint.conflicts) {
-    for (uint32_t spec : joint.differentiable) {
-      const TensorSpec& s = joint.tensors[spec];
-      metas.push_back({s.dtype, s.sizes});
-      names.push_back(s.grad_fn);
-    }
-    expected = Choice(metas.size(), true);
+      : trace(std::move(t)),
+        request(r),
+        roots(joint.roots),
+        parts(joint.parts),
+        functions(joint.functions),
+        conflicts(joint.conflicts),
+        expected(roots.size(), true) {
     whole_ = (halves_[expected] = cut(std::move(joint))).get();
   }
 
   const Halves& whole() const { return *whole_; }
   size_t bytes() const {
     size_t sum = 0;
-    for (const auto& [choice, halves] : halves_) sum += halves->forward.bytes() + halves->backward.bytes();
+    for (const auto& [choice, halves] : halves_) {
+      sum += halves->forward.bytes();
+      for (const Halves::Backward& part : halves->backward) sum += part.runner.bytes();
+    }
     return sum;
   }
 
@@ -72,11 +96,11 @@ class Shared {
     return *made;
   }
 
-  /// The program of the gradients themselves; `joint` when they are to have a history.
-  Compiled& derivative(const Tangents& step, bool joint) {
-    auto& made = derivatives_[{step, joint}];
+  /// The program of a part's gradients themselves; `joint` when they are to have a history.
+  Compiled& derivative(uint32_t part, const Tangents& step, bool joint) {
+    auto& made = derivatives_[{part, step, joint}];
     if (!made) {
-      BuildRequest r{request.derivatives, joint, {}, request.inputs};
+      BuildRequest r{request.derivatives, request.derivatives.empty() ? part : request.part, joint, {}, request.inputs};
       r.derivatives.push_back(step);
       made = compile_request(trace, r);
     }
@@ -85,16 +109,16 @@ class Shared {
 
   const std::shared_ptr<const Trace> trace;
   const BuildRequest request;
-  const std::vector<uint32_t> wanted;
+  const std::vector<ProgramRoot> roots;
+  const std::vector<ProgramPart> parts;
+  const std::vector<Program::FunctionResult> functions;
   const std::vector<std::vector<bool>> conflicts;
-  std::vector<TensorMeta> metas;   ///< of the differentiable results
-  std::vector<std::string> names;  ///< of their own ops' nodes
-  Choice expected;                 ///< which results the last backward had gradients for
+  Choice expected;  ///< which roots the last backward had gradients for
 
  private:
   std::map<Choice, std::unique_ptr<Halves>> halves_;
   Halves* whole_ = nullptr;
-  std::map<std::pair<Tangents, bool>, std::shared_ptr<Compiled>> derivatives_;
+  std::map<std::tuple<uint32_t, Tangents, bool>, std::shared_ptr<Compiled>> derivatives_;
 };
 
 /// Starts its storage and has its elements in order.
@@ -122,28 +146,71 @@ class RandomPast {
   std::vector<std::pair<Generator*, RandomState>> present_;
 };
 
-/// The gradient of one run: from the gradients of its differentiable results to those of its inputs. Where they arrive
-/// for the results that were expected, the backward half computes them; for others, and where the gradients are to be
+/// What all parts of one run share.
+struct RunPast {
+  RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p) : inputs(std::move(i)), scalars(s.begin(), s.end()) {
+    for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
+  }
+
+  /// Copies of what the run is about to write, with the history that it had.
+  void keep_written(const Program& p) {
+    old.resize(inputs.size());
+    std::map<Storage*, Ref<Storage>> copies;
+    for (const StorageWrite& w : p.writes) {
+      Storage* storage = inputs[p.inputs[w.input].index]->storage.get();
+      Ref<Storage>& copy = copies[storage];
+      if (copy) continue;
+      copy = Storage::allocate(storage->bytes());
+      std::memcpy(copy->data(), storage->data(), storage->bytes());
+    }
+    for (size_t i = 0; i < inputs.size() && !copies.empty(); ++i) {
+      const TensorImpl& t = *inputs[i];
+      const auto copy = copies.find(t.storage.get());
+      if (copy == copies.end()) continue;
+      old[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
+      if (!t.requires_grad) continue;
+      const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
+      autograd::set_history(old[i], edge.node, edge.index);
+    }
+  }
+
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> old;  ///< by input: as it was before the run wrote it; undefined for others
+  std::vector<Scalar> scalars;
+  std::vector<RandomState> random;  ///< before the run, of the program's generators
+};
+
+/// Has a history, and is nothing else.
+Tensor with_history(const autograd::Edge& edge) {
+  Tensor t = Tensor::view_of(Storage::allocate(0), DType::F32, Dims{0}, Dims{1}, 0);
+  autograd::set_history(t, edge.node, edge.index);
+  return t;
+}
+
+/// The gradient of one part of one run: from the gradients of its roots to those of its targets. Where they arrive
+/// for the roots that were expected, the backward half computes them; for others, and where the gradients are to be
 /// differentiated in turn, the region is computed again by a program of its own.
 class PairNode final : public autograd::Node {
  public:
-  PairNode(std::shared_ptr<Shared> shared, Halves& halves, Choice choice, const std::vector<Tensor>& inputs,
-           std::span<const Scalar> scalars, std::vector<RandomState> random)
+  /// The edges are the maker's affair.
+  PairNode(std::shared_ptr<Shared> shared, Halves& halves, uint32_t part, const Choice& choice, const RunPast& past)
       : shared_(std::move(shared)),
         halves_(halves),
-        choice_(std::move(choice)),
-        spent_(choice_.size(), false),
-        scalars_(scalars.begin(), scalars.end()),
-        random_(std::move(random)) {
-    results = static_cast<uint32_t>(shared_->metas.size());
-    for (uint32_t i : shared_->wanted) edges.push_back(autograd::gradient_edge(inputs[i]));
-    keep_written(inputs, halves_.forward.program());
+        part_(part),
+        backward_(halves.backward[part]),
+        spent_(roots().size(), false),
+        old_(past.old),
+        scalars_(past.scalars),
+        random_(past.random) {
+    results = static_cast<uint32_t>(roots().size());
+    for (uint32_t k : roots()) choice_.push_back(choice[k]);
   }
 
   /// After the commit: keeps what the backward half reads, and the inputs.
   void save(const std::vector<Tensor>& inputs, const Runner::Made& made) {
     const Runner& forward = halves_.forward;
-    for (const SavedValue& s : halves_.saved) {
+    for (uint32_t number : backward_.saved) {
+      const SavedValue& s = halves_.saved[number];
       switch (s.kind) {
         case SavedValue::Kind::Input:
           saved_.emplace_back(inputs[forward.program().inputs[s.index].index], false);
@@ -168,21 +235,22 @@ class PairNode final : public autograd::Node {
     require_unspent(given);
     last_ = given;
     if (grad_enabled()) return apply_again(grads, given);
-    shared_->expected = given;
+    for (size_t k = 0; k < given.size(); ++k) shared_->expected[roots()[k]] = given[k];
     if (given != choice_) return apply_again(grads, given);
-    std::vector<Tensor> tangents(grads.size());
+    std::vector<Tensor> out(edges.size());
+    const std::vector<Program::Gradient>& places = backward_.runner.program().gradients;
+    if (places.empty()) return out;
+    std::vector<Tensor> tangents(shared_->roots.size());
     for (size_t k = 0; k < grads.size(); ++k)
-      if (given[k]) tangents[k] = compact(grads[k]);
+      if (given[k]) tangents[roots()[k]] = compact(grads[k]);
     Runner::Made made;
     if (!run_backward(given, tangents, made)) return apply_again(grads, given);
-    std::vector<Tensor> out(edges.size());
-    const std::vector<uint32_t>& places = halves_.backward.program().gradients;
-    for (size_t j = 0; j < places.size(); ++j) out[places[j]] = std::move(made.tensors[j]);
+    for (size_t j = 0; j < places.size(); ++j) out[places[j].target] = std::move(made.tensors[j]);
     return out;
   }
 
-  std::string name() const override { return shared_->names.front(); }
-  const TensorMeta* result_meta(uint32_t i) const override { return &shared_->metas[i]; }
+  std::string name() const override { return root(0).grad_fn; }
+  const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
 
   /// Frees for those results that the last backward came from. What others need stays until they can't be used either.
   void release_saved() override {
@@ -194,46 +262,28 @@ class PairNode final : public autograd::Node {
   }
   bool released() const override {
     for (size_t k = 0; k < spent_.size(); ++k)
-      if (spent_[k] && shared_->conflicts[k][k]) return true;
+      if (spent_[k] && conflict(k, k)) return true;
     return false;
   }
 
  private:
+  const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
+  const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
+  bool conflict(size_t a, size_t b) const { return shared_->conflicts[roots()[a]][roots()[b]]; }
+
   bool all_useless() const {
     for (size_t a = 0; a < spent_.size(); ++a) {
       bool usable = true;
-      for (size_t b = 0; b < spent_.size(); ++b) usable = usable && !(spent_[b] && shared_->conflicts[a][b]);
+      for (size_t b = 0; b < spent_.size(); ++b) usable = usable && !(spent_[b] && conflict(a, b));
       if (usable) return false;
     }
     return true;
   }
 
-  /// Copies of what the run is about to write, with the history that it had.
-  void keep_written(const std::vector<Tensor>& inputs, const Program& p) {
-    old_.resize(inputs.size());
-    std::map<Storage*, Ref<Storage>> copies;
-    for (const StorageWrite& w : p.writes) {
-      Storage* storage = inputs[p.inputs[w.input].index]->storage.get();
-      Ref<Storage>& copy = copies[storage];
-      if (copy) continue;
-      copy = Storage::allocate(storage->bytes());
-      std::memcpy(copy->data(), storage->data(), storage->bytes());
-    }
-    for (size_t i = 0; i < inputs.size() && !copies.empty(); ++i) {
-      const TensorImpl& t = *inputs[i];
-      const auto copy = copies.find(t.storage.get());
-      if (copy == copies.end()) continue;
-      old_[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
-      if (!t.requires_grad) continue;
-      const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
-      autograd::set_history(old_[i], edge.node, edge.index);
-    }
-  }
-
   void require_unspent(const Choice& given) const {
     for (size_t a = 0; a < given.size(); ++a)
       for (size_t b = 0; given[a] && b < given.size(); ++b)
-        if (spent_[b] && shared_->conflicts[a][b]) autograd::fail_spent();
+        if (spent_[b] && conflict(a, b)) autograd::fail_spent();
   }
 
   /// False where the backward half can't run in this process. A run that was overtaken, or had to wait for another
@@ -248,7 +298,7 @@ class PairNode final : public autograd::Node {
       require_unspent(given);
       std::vector<Tensor> tensors;
       for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
-      switch (halves_.backward.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
+      switch (backward_.runner.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
         case RunStatus::Done: return true;
         case RunStatus::UnderWay: await_landing(); break;
         case RunStatus::Overtaken: releases = nullptr; break;
@@ -262,11 +312,14 @@ class PairNode final : public autograd::Node {
     Tangents step{given, Choice(given.size(), false)};
     for (size_t k = 0; k < grads.size(); ++k)
       step.require_grad[k] = grad_enabled() && given[k] && grads[k].requires_grad();
-    Compiled& again = shared_->derivative(step, grad_enabled());
+    Compiled& again = shared_->derivative(part_, step, grad_enabled());
     const Ref<Node> self(this);
     std::vector<Tensor> tensors;
     for (size_t i = 0; i < inputs_.size(); ++i)
       tensors.push_back(old_[i].defined() ? old_[i] : inputs_[i].unpack(self));
+    const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+    for (size_t j = 0; j < targets.size(); ++j)
+      if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edges[j]));
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tensors.push_back(compact(grads[k]));
     std::vector<RunOutput> outputs;
@@ -281,13 +334,32 @@ class PairNode final : public autograd::Node {
 
   std::shared_ptr<Shared> shared_;
   Halves& halves_;  ///< of shared_
-  const Choice choice_;
-  Choice spent_, last_;
+  const uint32_t part_;
+  Halves::Backward& backward_;
+  Choice choice_, spent_, last_;  ///< of the part's roots
   std::vector<autograd::SavedTensor> saved_, inputs_;
-  std::vector<Tensor> old_;  ///< by input: as it was before the run wrote it; undefined for others
+  std::vector<Tensor> old_;
   std::vector<Scalar> saved_scalars_;
   const std::vector<Scalar> scalars_;
-  const std::vector<RandomState> random_;  ///< before the run, of the program's generators
+  const std::vector<RandomState> random_;
+};
+
+/// The history of what a function of the program made, until the program makes the function's node.
+class AwaitedNode final : public autograd::Node {
+ public:
+  explicit AwaitedNode(uint64_t place) : place_(place) {}
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    ensure(!edges.empty(), "the node of an autograd.Function has been made before its gradient is asked for");
+    return grads;
+  }
+  std::string name() const override { return "AwaitedNode"; }
+  void superseded(const autograd::Edge& edge) override {
+    edges = {edge};
+    edge.node->sequence = place_;
+  }
+
+ private:
+  const uint64_t place_;  ///< the number of the function's node
 };
 
 /// Gives a result the name of its own op's node where a pair has several results.
@@ -310,50 +382,96 @@ class Pair final : public Compiled {
 
   RunResult run(LentTensors lent, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
                 std::vector<RunOutput>& outputs, Release* release, const SameTensors& same) override {
-    std::vector<Tensor> inputs;  // the node refers to them
-    for (TensorImpl* t : lent) inputs.push_back(kept(t));
     Choice choice;
     Halves& halves = shared_->halves(choice);
     Runner& forward = halves.forward;
+    std::vector<Tensor> inputs;
+    for (TensorImpl* t : lent) inputs.push_back(kept(t));
+    RunPast past(std::move(inputs), scalars, forward.program());
     Runner::Made made;
-    Ref<PairNode> node;
-    std::vector<RandomState> random;
-    for (Generator* g : forward.program().generators) random.push_back((g ? *g : default_generator()).state());
+    Nodes nodes;
     const RunResult result = forward.run(
         lent, scalars, {}, interrupt_poll(),
         [&] {
-          node = Ref<PairNode>(new PairNode(shared_, halves, choice, inputs, scalars, std::move(random)));
+          past.keep_written(forward.program());
+          nodes = make_nodes(halves, choice, past);
           forward.collect(made, outputs);
           return !before_commit || before_commit();
         },
         made, release, same);
     if (result.status != RunStatus::Done) return result;
     forward.publish(lent, made);
-    node->save(inputs, made);
-    const Ref<autograd::Node> pair(node.get());
-    const std::vector<uint32_t>& specs = forward.program().differentiable;
-    for (uint32_t k = 0; k < specs.size(); ++k) {
-      if (specs.size() == 1)
-        autograd::set_history(made.tensors[specs[k]], pair, k);
-      else
-        autograd::set_history(made.tensors[specs[k]], Ref<autograd::Node>(new ResultNode(pair, k, shared_->names[k])),
-                              0);
-    }
+    for (const Ref<PairNode>& node : nodes.parts) node->save(past.inputs, made);
+    give_histories(nodes, made);
     forward.retain_gradients(made);
     return result;
   }
 
   std::string text() const override {
-    return print(shared_->whole().forward.graph()) + print(shared_->whole().backward.graph());
+    std::string all = print(shared_->whole().forward.graph());
+    for (const Halves::Backward& part : shared_->whole().backward) all += print(part.runner.graph());
+    return all;
   }
   size_t node_count() const override {
-    return count_nodes(shared_->whole().forward.graph()) + count_nodes(shared_->whole().backward.graph());
+    size_t count = count_nodes(shared_->whole().forward.graph());
+    for (const Halves::Backward& part : shared_->whole().backward) count += count_nodes(part.runner.graph());
+    return count;
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }
   const std::vector<Generator*>& generators() const override { return shared_->whole().forward.program().generators; }
   size_t bytes() const override { return shared_->bytes(); }
 
  private:
+  struct Nodes {
+    std::vector<Ref<PairNode>> parts;
+    std::vector<Ref<autograd::Node>> functions;  ///< by result of a function
+  };
+
+  /// In the order of the program, the nodes of its functions, which it makes later, included.
+  Nodes make_nodes(Halves& halves, const Choice& choice, const RunPast& past) const {
+    Nodes nodes;
+    for (uint32_t p = 0; p < shared_->parts.size(); ++p) {
+      Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
+      for (const GradientTarget& target : shared_->parts[p].targets) {
+        switch (target.kind) {
+          case GradientTarget::Kind::Input: node->edges.push_back(autograd::gradient_edge(past.inputs[target.index])); break;
+          case GradientTarget::Kind::Root: {
+            const ProgramRoot& root = shared_->roots[target.index];
+            node->edges.push_back({Ref<autograd::Node>(nodes.parts[root.part].get()), root.place});
+            break;
+          }
+          case GradientTarget::Kind::Function: {
+            size_t f = 0;
+            while (shared_->functions[f].spec != target.index) ++f;
+            node->edges.push_back({nodes.functions[f], 0});
+            break;
+          }
+        }
+      }
+      uint64_t place = 0;
+      for (const Program::FunctionResult& f : shared_->functions) {
+        if (f.part != p) continue;
+        if (place == 0) place = autograd::reserve_sequence();
+        nodes.functions.emplace_back(new AwaitedNode(place));
+      }
+    }
+    return nodes;
+  }
+
+  void give_histories(const Nodes& nodes, const Runner::Made& made) const {
+    for (const ProgramRoot& root : shared_->roots) {
+      if (root.spec == ProgramRoot::kInside) continue;
+      const Ref<autograd::Node> part(nodes.parts[root.part].get());
+      if (shared_->parts[root.part].roots.size() == 1)
+        autograd::set_history(made.tensors[root.spec], part, 0);
+      else
+        autograd::set_history(made.tensors[root.spec],
+                              Ref<autograd::Node>(new ResultNode(part, root.place, root.grad_fn)), 0);
+    }
+    for (size_t f = 0; f < nodes.functions.size(); ++f)
+      autograd::set_history(made.tensors[shared_->functions[f].spec], nodes.functions[f], 0);
+  }
+
   std::shared_ptr<Shared> shared_;
 };
 

@@ -39,7 +39,7 @@ class RandomGuard {
 
 /// True iff no tensor is two results, and none has a gradient to be set or a history to be given.
 bool results_stand_alone(const Program& program) {
-  if (!program.grads.empty() || !program.differentiable.empty()) return false;
+  if (!program.grads.empty() || !program.roots.empty()) return false;
   std::vector<bool> seen(program.tensors.size(), false);
   for (const ResultSpec& r : program.results) {
     if (r.kind != ResultSpec::Kind::Tensor) continue;

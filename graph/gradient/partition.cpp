@@ -212,6 +212,58 @@ class Cutter {
 
 }  // namespace
 
+Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved) {
+  const Graph& from = backward.graph;
+  std::vector<bool> needed(from.values.size(), false);
+  for (size_t o = 0; o < from.outputs.size(); ++o)
+    if (backward.gradients[o].part == part) needed[from.outputs[o]] = true;
+  std::vector<const Node*> nodes;
+  for (size_t n = from.nodes.size(); n-- > 0;) {
+    const Node& node = from.nodes[n];
+    if (std::none_of(node.results.begin(), node.results.end(), [&](ValueId r) { return needed[r]; })) continue;
+    nodes.push_back(&node);
+    for (ValueId r : node.results) needed[r] = true;
+    for_each_use(node, [&](ValueId id) { needed[id] = true; });
+  }
+  Program out;
+  out.graph.name = from.name;
+  out.graph.origins = from.origins;
+  std::vector<ValueId> to(from.values.size(), kNoId);
+  for (ValueId v = 0; v < from.values.size(); ++v)
+    if (needed[v]) to[v] = out.graph.add_value(from.values[v]);
+  uint32_t tensors = 0, scalars = 0;
+  for (uint32_t i = 0; i < from.inputs.size(); ++i) {
+    if (!needed[from.inputs[i]]) continue;
+    InputBinding in = backward.inputs[i];
+    if (in.kind != InputBinding::Kind::Tangent) {
+      in.index = in.kind == InputBinding::Kind::Scalar ? scalars++ : tensors++;
+      saved.push_back(i);
+    }
+    out.graph.inputs.push_back(to[from.inputs[i]]);
+    out.graph.input_names.push_back(from.input_names[i]);
+    out.inputs.push_back(std::move(in));
+  }
+  for (const auto& [id, tensor] : from.constants)
+    if (needed[id]) out.graph.constants.emplace_back(to[id], tensor);
+  for (size_t n = nodes.size(); n-- > 0;) {
+    Node node = *nodes[n];
+    for_each_use(node, [&](ValueId& id) { id = to[id]; });
+    for (ValueId& r : node.results) r = to[r];
+    out.graph.nodes.push_back(std::move(node));
+  }
+  for (size_t o = 0; o < from.outputs.size(); ++o) {
+    if (backward.gradients[o].part != part) continue;
+    TensorSpec spec = backward.tensors[backward.results[o].index];
+    spec.index = static_cast<uint32_t>(out.graph.outputs.size());
+    out.graph.outputs.push_back(to[from.outputs[o]]);
+    out.tensors.push_back(std::move(spec));
+    out.results.push_back({ResultSpec::Kind::Tensor, static_cast<uint32_t>(out.results.size()), {}});
+    out.gradients.push_back(backward.gradients[o]);
+  }
+  out.first_gradient = static_cast<uint32_t>(out.graph.outputs.size());
+  return out;
+}
+
 Partition partition(Program joint) { return Cutter(std::move(joint)).run(); }
 
 }  // namespace terra::graph

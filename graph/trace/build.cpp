@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
+#include "graph/trace/parts.h"
 #include "graph/trace/symbolic_replay.h"
 
 namespace terra::graph {
@@ -49,28 +51,39 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
   return {first, last + 1};
 }
 
-class Builder {
+/// Records that a run has replayed when a new part of the region begins, in ascending order.
+using Divisions = std::vector<size_t>;
+
+class Builder final : SymbolicReplay::Watcher {
  public:
-  Builder(const Trace& trace, const BuildRequest& request)
+  Builder(const Trace& trace, const BuildRequest& request, const Divisions& divisions)
       : trace_(trace),
         inputs_(request.inputs ? *request.inputs : trace.inputs),
         request_(request),
+        divisions_(divisions),
         emitter_(program_.graph),
         replay_(trace, emitter_) {}
 
-  Program run() {
+  /// Nothing where results follow from others: missing_divisions() says what has to be divided between them.
+  std::optional<Program> run() {
     EmitterScope scope(emitter_);
     GradMode mode(trace_.grad_enabled);
     program_.graph.name = trace_.name;
     bind_inputs();
     bind_constants();
     if (request_.cuts) replay_.keep_cuts(program_.cuts);
+    replay_.watch(*this);
     replay_.run();
     emitter_.set_origin("", 0);
     collect_results();
     collect_gradients_written();
     collect_flags();
     collect_writes();
+    connect_parts();
+    if (divisions_.empty() && !missing_divisions().empty()) {
+      release_tape();
+      return {};
+    }
     for (const Tangents& step : request_.derivatives) derive(step);
     if (request_.joint) differentiate();
     program_.generators = emitter_.generators();
@@ -80,7 +93,96 @@ class Builder {
     return std::move(program_);
   }
 
+  /// Between the record that made a result and the first that reads it a part has to end, so that all of the result's
+  /// gradient passes there.
+  Divisions missing_divisions() const {
+    std::vector<std::pair<size_t, size_t>> between;
+    for (const Parts::Interior& result : parts_.interior()) {
+      const size_t made = record_of(result.made), read = record_of(result.read);
+      if (made < read) between.emplace_back(read, made);
+    }
+    std::sort(between.begin(), between.end());
+    Divisions divisions;
+    for (const auto& [read, made] : between)
+      if (divisions.empty() || divisions.back() <= made) divisions.push_back(read);
+    return divisions;
+  }
+
  private:
+  // ---- parts -----------------------------------------------------------------------------------------------------
+
+  static constexpr uint32_t kMostParts = 256;
+
+  /// The record during which the node with that number was made.
+  size_t record_of(uint64_t sequence) const {
+    return static_cast<size_t>(std::lower_bound(begun_.begin(), begun_.end(), sequence) - begun_.begin()) - 1;
+  }
+
+  void begin_record(const TraceRecord& record) override {
+    if (std::binary_search(divisions_.begin(), divisions_.end(), begun_.size())) divide();
+    begun_.push_back(autograd::reserve_sequence());
+    const bool passes =
+        std::holds_alternative<BackwardRecord>(record.what) || std::holds_alternative<GradRecord>(record.what);
+    if (passes && parts_.count() > 1)
+      throw InternalError("a pass over the tape begins behind something that gradients are asked of later");
+  }
+
+  void outliving_function(const FunctionRecord& r) override {
+    if (!functions_.insert(&r).second) throw InternalError("an autograd.Function is applied in a loop");
+    for (TraceId id : r.outputs)
+      if (autograd::history(replay_.tensor(id)).node)
+        throw InternalError("an autograd.Function writes to its argument");
+    divide();
+    for (TraceId id : r.outputs) {
+      of_functions_.emplace_back(replay_.tensor(id), parts_.count() - 2);
+      parts_.follow_function(of_functions_.back().first);
+    }
+  }
+
+  void divide() {
+    std::vector<Tensor> live = replay_.with_history();
+    std::erase_if(live, [](const Tensor& t) { return is_entrance(t); });
+    parts_.divide(live);
+    if (parts_.count() > kMostParts) throw InternalError("too many results of the region follow from each other");
+  }
+
+  void connect_parts() {
+    for (const auto& [tensor, part] : of_functions_) {
+      const uint32_t spec = spec_of(tensor);
+      if (program_.tensors[spec].retains_grad)
+        throw InternalError("the result of an autograd.Function keeps its gradient, which is computed after the region");
+      program_.functions.push_back({spec, part});
+    }
+    std::vector<std::pair<Tensor, uint32_t>> inputs;
+    for (uint32_t i : trace_inputs_)
+      if (inputs_[i].requires_grad) inputs.emplace_back(leaf_.at(i), tensor_number_[i]);
+    connected_ = parts_.connect(roots_, inputs, spec_numbers_);
+  }
+
+  /// After a derivation: one part, which asks for whatever may be asked for.
+  void connect_derived() {
+    connected_.assign(1, {});
+    Parts::Part& all = connected_.front();
+    for (uint32_t k = 0; k < roots_.size(); ++k) {
+      roots_[k].part = 0;
+      all.roots.push_back(k);
+    }
+    for (const auto& [tensor, number] : asking_)
+      all.targets.push_back({tensor, {GradientTarget::Kind::Input, number}});
+  }
+
+  void describe_parts() {
+    for (const Parts::Root& root : roots_) {
+      const Tensor& t = root.tensor;
+      program_.roots.push_back({root.spec, root.part, 0, {t.dtype(), t.sizes()}, autograd::history(t).node->name()});
+    }
+    for (const Parts::Part& part : connected_) {
+      ProgramPart& out = program_.parts.emplace_back();
+      out.roots = part.roots;
+      for (uint32_t i = 0; i < part.roots.size(); ++i) program_.roots[part.roots[i]].place = i;
+      for (const Parts::Target& target : part.targets) out.targets.push_back(target.goes);
+    }
+  }
   // ---- inputs ----------------------------------------------------------------------------------------------------
 
   void bind_inputs() {
@@ -244,12 +346,11 @@ class Builder {
     }
     spec.leaf_requires_grad = t.requires_grad() && !has_history;
     if (t.requires_grad() && has_history && !(input >= 0 && is_entrance(t))) {
-      spec.grad_fn = autograd::history(t).node->name();
-      spec.spent = autograd::is_spent(t);
-      if (!spec.spent) {
-        spec.differentiable = static_cast<int32_t>(program_.differentiable.size());
-        program_.differentiable.push_back(it->second);
-        roots_.push_back(t);
+      const Parts::Root root = derived_ ? Parts::Root{t, 0} : parts_.origin(t);
+      if (root.tensor.defined()) {
+        spec.grad_fn = autograd::history(root.tensor).node->name();
+        spec.spent = autograd::is_spent(root.tensor);
+        if (!spec.spent) roots_.push_back({root.tensor, root.part, it->second});
       }
     }
     kept_.push_back(t);
@@ -328,27 +429,14 @@ class Builder {
     if (leaves.empty()) return;
     std::vector<Tensor> ones;
     static const Op* full = find_op("full");
-    for (const Tensor& root : roots_) ones.push_back((*full)(root.sizes(), 1.0, root.dtype()));
-    for (const Tensor& g : autograd::gradients(roots_, ones, leaves, true, false, true))
+    std::vector<Tensor> roots;
+    for (const Parts::Root& root : roots_) {
+      roots.push_back(root.tensor);
+      ones.push_back((*full)(root.tensor.sizes(), 1.0, root.tensor.dtype()));
+    }
+    for (const Tensor& g : autograd::gradients(roots, ones, leaves, true, false, true))
       if (g.defined())
         throw InternalError("a result leads back to a leaf that was made inside the region and leaves it as well");
-  }
-
-  /// What asks for gradients: inputs as they entered, then tangents of steps before.
-  std::vector<Tensor> find_wanted() {
-    std::vector<Tensor> wanted;
-    program_.wanted.clear();
-    for (uint32_t i : trace_inputs_) {
-      if (!inputs_[i].requires_grad) continue;
-      wanted.push_back(leaf_.at(i));
-      program_.wanted.push_back(tensor_number_[i]);
-    }
-    for (const auto& [tangent, number] : given_) {
-      if (!tangent.requires_grad()) continue;
-      wanted.push_back(tangent);
-      program_.wanted.push_back(number);
-    }
-    return wanted;
   }
 
   /// Forgets what the program would publish.
@@ -359,34 +447,44 @@ class Builder {
     program_.writes.clear();
     program_.grads.clear();
     program_.flags.clear();
-    program_.differentiable.clear();
+    program_.functions.clear();
     spec_numbers_.clear();
     fresh_.clear();
     kept_.clear();
     roots_.clear();
   }
 
-  /// The results become the gradients of what is wanted.
+  /// The results become the gradients of what is asked for.
   void derive(const Tangents& step) {
     refuse_other_leaves();
-    const std::vector<Tensor> wanted = find_wanted();
-    std::vector<Tensor> roots, tangents;
-    ensure(step.given.size() == roots_.size(), "a derivative has a flag for each differentiable result");
-    for (size_t k = 0; k < roots_.size(); ++k) {
+    const Parts::Part part = connected_.at(derived_ ? 0 : request_.part);
+    if (!derived_) {
+      next_tensor_ = static_cast<uint32_t>(trace_inputs_.size());
+      for (const Parts::Target& target : part.targets) {
+        const bool is_input = target.goes.kind == GradientTarget::Kind::Input;
+        asking_.emplace_back(target.leaf, is_input ? target.goes.index : next_tensor_++);
+      }
+    }
+    std::vector<Tensor> wanted, roots, tangents;
+    for (const auto& [tensor, number] : asking_) wanted.push_back(tensor);
+    ensure(step.given.size() == part.roots.size(), "a derivative has a flag for each root");
+    for (size_t k = 0; k < part.roots.size(); ++k) {
       if (!step.given[k]) continue;
+      const Tensor& root = roots_[part.roots[k]].tensor;
       const auto slot = static_cast<int32_t>(program_.inputs.size());
-      const auto number = static_cast<uint32_t>(trace_inputs_.size() + given_.size());
-      const Dims strides = contiguous_strides(roots_[k].sizes());
-      const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
-                                                  fmt::format("gradient {}", k));
-      program_.inputs.push_back({InputBinding::Kind::Tensor, number, 0, strides, false});
+      const Dims strides = contiguous_strides(root.sizes());
+      const ValueId id =
+          program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("gradient {}", k));
+      program_.inputs.push_back({InputBinding::Kind::Tensor, next_tensor_, 0, strides, false});
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
       tangent->requires_grad = step.require_grad[k];
-      given_.emplace_back(tangent, number);
-      roots.push_back(roots_[k]);
+      if (tangent.requires_grad()) asking_.emplace_back(tangent, next_tensor_);
+      ++next_tensor_;
+      roots.push_back(root);
       tangents.push_back(std::move(tangent));
     }
     const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, true, true);
+    derived_ = true;
     forget_results();
     for (const Tensor& g : grads) {
       if (g.defined())
@@ -394,31 +492,40 @@ class Builder {
       else
         program_.results.push_back({ResultSpec::Kind::None, 0, {}});
     }
+    connect_derived();
   }
 
-  /// Tangents of the differentiable results in, gradients of what is wanted out.
+  /// Tangents of the roots in, gradients of what each part asks for out.
   void differentiate() {
     program_.first_gradient = static_cast<uint32_t>(program_.graph.outputs.size());
     if (roots_.empty()) return;
     refuse_other_leaves();
-    const std::vector<Tensor> wanted = find_wanted();
-    std::vector<Tensor> roots, tangents;
-    for (size_t k = 0; k < roots_.size(); ++k) {
-      if (!request_.tangents.empty() && !request_.tangents[k]) continue;
-      const ValueId id = program_.graph.add_input(ValueMeta::tensor(roots_[k].dtype(), roots_[k].sizes()),
-                                                  fmt::format("tangent {}", k));
-      program_.inputs.push_back(
-          {InputBinding::Kind::Tangent, static_cast<uint32_t>(k), 0, contiguous_strides(roots_[k].sizes()), false});
-      tangents.push_back(emitter_.whole(id, contiguous_strides(roots_[k].sizes()), 0));
-      roots.push_back(roots_[k]);
-    }
-    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, false, true);
-    for (uint32_t k = 0; k < grads.size(); ++k) {
-      if (!grads[k].defined()) continue;
-      program_.gradients.push_back(k);
-      add_output(emitter_.value_of(*grads[k]));
-    }
+    describe_parts();
+    for (uint32_t p = static_cast<uint32_t>(connected_.size()); p-- > 0;) differentiate(p);
     find_conflicts();
+  }
+
+  void differentiate(uint32_t p) {
+    const Parts::Part& part = connected_[p];
+    std::vector<Tensor> roots, tangents, wanted;
+    for (uint32_t k : part.roots) {
+      if (!request_.tangents.empty() && !request_.tangents[k]) continue;
+      const Tensor& root = roots_[k].tensor;
+      const Dims strides = contiguous_strides(root.sizes());
+      const ValueId id =
+          program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("tangent {}", k));
+      program_.inputs.push_back({InputBinding::Kind::Tangent, k, 0, strides, false});
+      tangents.push_back(emitter_.whole(id, strides, 0));
+      roots.push_back(root);
+    }
+    if (roots.empty()) return;
+    for (const Parts::Target& target : part.targets) wanted.push_back(target.leaf);
+    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, false, true);
+    for (uint32_t j = 0; j < grads.size(); ++j) {
+      if (!grads[j].defined()) continue;
+      program_.gradients.push_back({p, j});
+      add_output(emitter_.value_of(*grads[j]));
+    }
   }
 
   /// Results conflict where a call in the history of both keeps something for its gradient.
@@ -430,7 +537,7 @@ class Builder {
       const auto visit = [&](autograd::Node* node) {
         if (node && seen.insert(node).second) stack.push_back(node);
       };
-      visit(autograd::history(roots_[k]).node.get());
+      visit(autograd::history(roots_[k].tensor).node.get());
       while (!stack.empty()) {
         autograd::Node* node = stack.back();
         stack.pop_back();
@@ -455,6 +562,7 @@ class Builder {
   const Trace& trace_;
   const std::vector<TraceInput>& inputs_;
   const BuildRequest& request_;
+  const Divisions& divisions_;
   Program program_;
   GraphEmitter emitter_;
   SymbolicReplay replay_;
@@ -466,12 +574,26 @@ class Builder {
   std::map<const void*, uint32_t> fresh_;
   std::vector<Tensor> constants_;                   // aliases of those that require grad
   std::vector<Tensor> kept_;                        // by spec
-  std::vector<Tensor> roots_;                       // differentiable results
-  std::vector<std::pair<Tensor, uint32_t>> given_;  // tangents of derivatives, and their numbers among the inputs
+  std::vector<Parts::Root> roots_;                  // results first
+
+  Parts parts_;
+  std::vector<Parts::Part> connected_;
+  std::vector<uint64_t> begun_;                     // by record replayed: a number lower than those of its nodes
+  std::set<const FunctionRecord*> functions_;       // met
+  std::vector<std::pair<Tensor, uint32_t>> of_functions_;  // results, and the parts before
+  bool derived_ = false;
+  std::vector<std::pair<Tensor, uint32_t>> asking_;  // derived: what gradients are asked of, with its number
+  uint32_t next_tensor_ = 0;                         // derived: number of the next tensor of the run
 };
 
 }  // namespace
 
-Program build(const Trace& trace, const BuildRequest& request) { return Builder(trace, request).run(); }
+Program build(const Trace& trace, const BuildRequest& request) {
+  const Divisions none;
+  Builder whole(trace, request, none);
+  if (std::optional<Program> program = whole.run()) return std::move(*program);
+  const Divisions divisions = whole.missing_divisions();
+  return Builder(trace, request, divisions).run().value();
+}
 
 }  // namespace terra::graph

@@ -8,7 +8,7 @@
 
 namespace terra::graph {
 
-/// Gradients that arrive for the differentiable results of a program, one flag for each result.
+/// Gradients that arrive for the roots of a part, one flag for each root.
 struct Tangents {
   std::vector<bool> given;
   std::vector<bool> require_grad;
@@ -18,12 +18,15 @@ struct Tangents {
 
 /// Which program is made of a trace.
 struct BuildRequest {
-  /// Each step turns the program into that of its gradients: `wanted` gives the results (None where nothing arrives),
+  /// Each step turns the program into that of its gradients: its targets give the results (None where nothing arrives),
   /// the tangents that are given become further inputs, and nothing is published. No step: the trace's own program.
   std::vector<Tangents> derivatives;
-  /// Differentiable results get tangent inputs, and the gradients of `wanted` become outputs.
+  /// Of the region: the first step takes the gradients of this part's roots. Targets of it that aren't inputs are tensors
+  /// of the run, behind the trace's own.
+  uint32_t part = 0;
+  /// Roots get tangent inputs, and the gradients of the parts' targets become outputs.
   bool joint = true;
-  std::vector<bool> tangents;  ///< joint: the results that get one; empty: all of them
+  std::vector<bool> tangents;  ///< joint: the roots that get one; empty: all of them
   /// In place of the trace's own inputs: with other sizes where they are free, with other structural numbers. May be
   /// null.
   std::shared_ptr<const std::vector<TraceInput>> inputs;

@@ -62,7 +62,7 @@ class Joiner {
 
   void read(uint32_t p) {
     const Program& program = paths_[p].program;
-    if (!program.writes.empty() || !program.grads.empty() || !program.flags.empty() || !program.differentiable.empty())
+    if (!program.writes.empty() || !program.grads.empty() || !program.flags.empty() || !program.roots.empty())
       throw Apart();
     for (const TraceRecord& record : traces_[p]->records)
       if (!leaves_no_tracks(record)) throw Apart();

@@ -123,7 +123,7 @@ class Merger {
       paths_.push_back(std::move(paths[i].program));
     }
     for (const Program& p : paths_)
-      if (!p.differentiable.empty()) throw InternalError("a path has a result that can be differentiated from outside");
+      if (!p.roots.empty()) throw InternalError("a path has a result that can be differentiated from outside");
   }
 
   MergedPaths run() {

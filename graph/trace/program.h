@@ -12,7 +12,7 @@ namespace terra::graph {
 struct InputBinding {
   enum class Kind : uint8_t { Tensor, Scalar, Tangent };
   Kind kind = Kind::Tensor;
-  /// Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which differentiable result
+  /// Tensor: in Compiled::run's tensors; Scalar: in its scalars; Tangent: which root
   uint32_t index = 0;
   int64_t offset = 0;       ///< Tensor: elements from the start of the tensor's storage
   Dims strides;             ///< Tensor: of the value's elements
@@ -49,13 +49,12 @@ struct TensorSpec {
   int64_t offset = 0;
   bool from_input_offset = false;   ///< InputStorage: `offset` counts from the offset of that tensor
   bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
-  int32_t differentiable = -1;      ///< which differentiable result it is, if history leads to inputs
   bool retains_grad = false;        ///< a computed one that keeps its gradient
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
   std::vector<LoopedWrites> looped = {};
   bool apart = false;               ///< what x.data gave: its writes are not counted by the version of the storage
   bool spent = false;               ///< its backward has run inside: it has a history, but no second backward
-  std::string grad_fn;              ///< of spent and differentiable ones: the name of the op's own node
+  std::string grad_fn;              ///< of spent ones: the name of the op's own node
 };
 
 struct ResultSpec {
@@ -77,6 +76,33 @@ struct FlagWrite {
   bool requires_grad = false;
 };
 
+/// What a pass over the tape of the region can begin at.
+struct ProgramRoot {
+  static constexpr uint32_t kInside = ~0u;
+  uint32_t spec = kInside;  ///< tensor spec of the result; kInside: a value that only later parts of the region ask about
+  uint32_t part = 0;
+  uint32_t place = 0;  ///< among the roots of the part
+  TensorMeta meta;
+  std::string grad_fn;  ///< the name of the op's own node
+};
+
+/// Where a part of the region hands a gradient on.
+struct GradientTarget {
+  enum class Kind : uint8_t {
+    Input,     ///< tensor number `index` of the run's inputs
+    Root,      ///< root number `index`, which an earlier part has
+    Function,  ///< tensor spec `index`, of what a function of the program made: to that function's node
+  };
+  Kind kind = Kind::Input;
+  uint32_t index = 0;
+};
+
+/// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.
+struct ProgramPart {
+  std::vector<uint32_t> roots;
+  std::vector<GradientTarget> targets;
+};
+
 /// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the
 /// gradients of a joint program, one for each of `gradients`.
 struct Program {
@@ -93,11 +119,19 @@ struct Program {
   size_t calls = 0;  ///< user-level calls
 
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.
-  std::vector<uint32_t> differentiable;  ///< tensor specs that carry the autograd node
-  std::vector<uint32_t> wanted;          ///< tensors of the run's inputs that ask for a gradient
-  std::vector<uint32_t> gradients;       ///< which of `wanted` each gradient belongs to
-  uint32_t first_gradient = 0;           ///< graph output
-  /// By pair of differentiable results: once the backward of one has freed what it saved, that of the other fails.
+  struct Gradient {
+    uint32_t part = 0, target = 0;
+  };
+  /// Made by a function of the program, which comes behind the part.
+  struct FunctionResult {
+    uint32_t spec = 0, part = 0;
+  };
+  std::vector<ProgramRoot> roots;
+  std::vector<ProgramPart> parts;
+  std::vector<FunctionResult> functions;
+  std::vector<Gradient> gradients;  ///< what each gradient is of
+  uint32_t first_gradient = 0;      ///< graph output
+  /// By pair of roots: once the backward of one has freed what it saved, that of the other fails.
   std::vector<std::vector<bool>> conflicts;
 };
 

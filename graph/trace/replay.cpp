@@ -152,6 +152,7 @@ void Replay::run(const std::vector<TraceRecord>& records) {
 
 void Replay::run(const TraceRecord& record, bool of_callback) {
   at_line(record.file, record.line);
+  if (!of_callback) begin_record(record);
   try {
     std::visit([this](const auto& what) { apply(what); }, record.what);
   } catch (const NumberRefused&) {
@@ -384,6 +385,7 @@ void Replay::apply(const GradModeRecord& r) { set_grad_enabled(r.enabled); }
 void Replay::apply(const RequiresGradRecord& r) { autograd::set_requires_grad(tensor(r.tensor), r.value); }
 
 void Replay::apply(const FunctionRecord& r) {
+  if (r.outlives) return outliving_function(r);
   const Ref<autograd::Node> node(new CallbackNode(r, callbacks_));
   for (const Tensor& t : tensors(r.inputs))
     node->edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge{});

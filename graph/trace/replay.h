@@ -68,6 +68,10 @@ class Replay {
   virtual void fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected);
   /// A loop whose rounds a tensor's value counts.
   virtual void loop_by_value(const LoopBody& body) { rounds(body); }
+  /// Before each record of the trace, those in loops included, but not of functions that passes over the tape call.
+  virtual void begin_record(const TraceRecord&) {}
+  /// A function of the program whose node is made after the region has ended.
+  virtual void outliving_function(const FunctionRecord&) { throw CallbackOutlives(); }
 
   // ---- for those who take a loop apart ----
   void play(std::span<const TraceRecord> records);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
@@ -70,6 +71,25 @@ Tensor SymbolicReplay::single(const ReplayValue& value) {
   const auto* t = std::get_if<Tensor>(&value);
   if (!t || t->numel() != 1) throw InternalError("a tensor whose value the host program reads has one element");
   return *t;
+}
+
+void SymbolicReplay::outliving_function(const FunctionRecord& record) {
+  if (!watcher_ || bodies_ > 0) throw CallbackOutlives();
+  watcher_->outliving_function(record);
+}
+
+std::vector<Tensor> SymbolicReplay::with_history() const {
+  std::vector<Tensor> found;
+  std::set<const TensorImpl*> seen;
+  const auto meet = [&](const Tensor& t) {
+    if (t.defined() && t.requires_grad() && seen.insert(t.get()).second && autograd::history(t).node) found.push_back(t);
+  };
+  for (TraceId id = 0; id < trace_.values; ++id) {
+    if (const auto* t = std::get_if<Tensor>(&value(id))) meet(*t);
+    if (const auto* sequence = std::get_if<std::vector<Tensor>>(&value(id)))
+      for (const Tensor& t : *sequence) meet(t);
+  }
+  return found;
 }
 
 ReplayValue SymbolicReplay::item(const Tensor& t, Scalar::Kind kind) {

@@ -144,6 +144,8 @@ struct FunctionRecord {
   std::string name;
   std::vector<TraceId> inputs, outputs;
   bool saves = false;  ///< its gradient can't be taken twice
+  /// The program makes the node itself, when it has the region's results: passes over the tape end there.
+  bool outlives = false;
 };
 /// `result` has the elements of `tensor` and the history of result `index` of a FunctionRecord's node.
 struct HistoryRecord {
