@@ -29,18 +29,24 @@ struct Halves {
     Runner runner;
   };
 
-  explicit Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(std::move(p.forward)) {
+  Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(optimized(std::move(p.forward))) {
     if (parts == 1) {
       std::vector<uint32_t> all(saved.size());
       for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-      backward.emplace_back(std::move(all), std::move(p.backward));
+      backward.emplace_back(std::move(all), optimized(std::move(p.backward)));
       return;
     }
+    // Each by itself: what is fused belongs to one part.
     for (uint32_t part = 0; part < parts; ++part) {
       std::vector<uint32_t> read;
       Program program = backward_of_part(p.backward, part, read);
-      backward.emplace_back(std::move(read), std::move(program));
+      backward.emplace_back(std::move(read), optimized(std::move(program)));
     }
+  }
+
+  static Program optimized(Program program) {
+    optimize(program.graph, Phase::Part);
+    return program;
   }
 
   const std::vector<SavedValue> saved;
@@ -50,10 +56,7 @@ struct Halves {
 
 std::unique_ptr<Halves> cut(Program joint) {
   const size_t parts = joint.parts.size();
-  Partition p = partition(std::move(joint));
-  optimize(p.forward.graph, Phase::Part);
-  optimize(p.backward.graph, Phase::Part);
-  return std::make_unique<Halves>(std::move(p), parts);
+  return std::make_unique<Halves>(partition(std::move(joint)), parts);
 }
 
 using Choice = std::vector<bool>;  ///< of roots
@@ -148,7 +151,8 @@ class RandomPast {
 
 /// What all parts of one run share.
 struct RunPast {
-  RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p) : inputs(std::move(i)), scalars(s.begin(), s.end()) {
+  RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p)
+      : inputs(std::move(i)), scalars(s.begin(), s.end()) {
     for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
   }
 
@@ -362,7 +366,7 @@ class AwaitedNode final : public autograd::Node {
   const uint64_t place_;  ///< the number of the function's node
 };
 
-/// Gives a result the name of its own op's node where a pair has several results.
+/// Gives a result the name of its own op's node, and its hooks a place, where its part has several roots.
 class ResultNode final : public autograd::Node {
  public:
   ResultNode(const Ref<autograd::Node>& pair, uint32_t index, std::string name) : name_(std::move(name)) {
@@ -424,22 +428,22 @@ class Pair final : public Compiled {
  private:
   struct Nodes {
     std::vector<Ref<PairNode>> parts;
+    std::vector<autograd::Edge> roots;           ///< where gradients for them go
     std::vector<Ref<autograd::Node>> functions;  ///< by result of a function
   };
 
   /// In the order of the program, the nodes of its functions, which it makes later, included.
   Nodes make_nodes(Halves& halves, const Choice& choice, const RunPast& past) const {
     Nodes nodes;
+    nodes.roots.resize(shared_->roots.size());
     for (uint32_t p = 0; p < shared_->parts.size(); ++p) {
       Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
       for (const GradientTarget& target : shared_->parts[p].targets) {
         switch (target.kind) {
-          case GradientTarget::Kind::Input: node->edges.push_back(autograd::gradient_edge(past.inputs[target.index])); break;
-          case GradientTarget::Kind::Root: {
-            const ProgramRoot& root = shared_->roots[target.index];
-            node->edges.push_back({Ref<autograd::Node>(nodes.parts[root.part].get()), root.place});
+          case GradientTarget::Kind::Input:
+            node->edges.push_back(autograd::gradient_edge(past.inputs[target.index]));
             break;
-          }
+          case GradientTarget::Kind::Root: node->edges.push_back(nodes.roots[target.index]); break;
           case GradientTarget::Kind::Function: {
             size_t f = 0;
             while (shared_->functions[f].spec != target.index) ++f;
@@ -447,6 +451,13 @@ class Pair final : public Compiled {
             break;
           }
         }
+      }
+      const Ref<autograd::Node> part(node.get());
+      for (uint32_t k : shared_->parts[p].roots) {
+        const ProgramRoot& root = shared_->roots[k];
+        const bool named = root.spec != ProgramRoot::kInside && shared_->parts[p].roots.size() > 1;
+        nodes.roots[k] = named ? autograd::Edge{Ref<autograd::Node>(new ResultNode(part, root.place, root.grad_fn)), 0}
+                               : autograd::Edge{part, root.place};
       }
       uint64_t place = 0;
       for (const Program::FunctionResult& f : shared_->functions) {
@@ -459,14 +470,10 @@ class Pair final : public Compiled {
   }
 
   void give_histories(const Nodes& nodes, const Runner::Made& made) const {
-    for (const ProgramRoot& root : shared_->roots) {
-      if (root.spec == ProgramRoot::kInside) continue;
-      const Ref<autograd::Node> part(nodes.parts[root.part].get());
-      if (shared_->parts[root.part].roots.size() == 1)
-        autograd::set_history(made.tensors[root.spec], part, 0);
-      else
-        autograd::set_history(made.tensors[root.spec],
-                              Ref<autograd::Node>(new ResultNode(part, root.place, root.grad_fn)), 0);
+    for (size_t k = 0; k < nodes.roots.size(); ++k) {
+      const uint32_t spec = shared_->roots[k].spec;
+      if (spec != ProgramRoot::kInside)
+        autograd::set_history(made.tensors[spec], nodes.roots[k].node, nodes.roots[k].index);
     }
     for (size_t f = 0; f < nodes.functions.size(); ++f)
       autograd::set_history(made.tensors[shared_->functions[f].spec], nodes.functions[f], 0);

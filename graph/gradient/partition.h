@@ -30,8 +30,8 @@ struct Partition {
 /// forward half.
 Partition partition(Program joint);
 
-/// Of the backward half, what computes the gradients of one part of the region. `saved` becomes the numbers of the saved
-/// values that it reads, in order.
+/// Of the backward half, what computes the gradients of one part of the region. `saved` becomes the numbers of the
+/// saved values that it reads, in order.
 Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved);
 
 }  // namespace terra::graph

@@ -150,7 +150,8 @@ class Builder final : SymbolicReplay::Watcher {
     for (const auto& [tensor, part] : of_functions_) {
       const uint32_t spec = spec_of(tensor);
       if (program_.tensors[spec].retains_grad)
-        throw InternalError("the result of an autograd.Function keeps its gradient, which is computed after the region");
+        throw InternalError(
+            "the result of an autograd.Function keeps its gradient, which is computed after the region");
       program_.functions.push_back({spec, part});
     }
     std::vector<std::pair<Tensor, uint32_t>> inputs;
@@ -167,8 +168,7 @@ class Builder final : SymbolicReplay::Watcher {
       roots_[k].part = 0;
       all.roots.push_back(k);
     }
-    for (const auto& [tensor, number] : asking_)
-      all.targets.push_back({tensor, {GradientTarget::Kind::Input, number}});
+    for (const auto& [tensor, number] : asking_) all.targets.push_back({tensor, {GradientTarget::Kind::Input, number}});
   }
 
   void describe_parts() {
@@ -572,14 +572,14 @@ class Builder final : SymbolicReplay::Watcher {
   std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
   std::map<const TensorImpl*, uint32_t> spec_numbers_;
   std::map<const void*, uint32_t> fresh_;
-  std::vector<Tensor> constants_;                   // aliases of those that require grad
-  std::vector<Tensor> kept_;                        // by spec
-  std::vector<Parts::Root> roots_;                  // results first
+  std::vector<Tensor> constants_;   // aliases of those that require grad
+  std::vector<Tensor> kept_;        // by spec
+  std::vector<Parts::Root> roots_;  // results first
 
   Parts parts_;
   std::vector<Parts::Part> connected_;
-  std::vector<uint64_t> begun_;                     // by record replayed: a number lower than those of its nodes
-  std::set<const FunctionRecord*> functions_;       // met
+  std::vector<uint64_t> begun_;                            // by record replayed: a number lower than those of its nodes
+  std::set<const FunctionRecord*> functions_;              // met
   std::vector<std::pair<Tensor, uint32_t>> of_functions_;  // results, and the parts before
   bool derived_ = false;
   std::vector<std::pair<Tensor, uint32_t>> asking_;  // derived: what gradients are asked of, with its number

@@ -87,8 +87,7 @@ Parts::Root Parts::origin(const Tensor& t) const {
   return {at, part};
 }
 
-std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots,
-                                        std::span<const std::pair<Tensor, uint32_t>> inputs,
+std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<const std::pair<Tensor, uint32_t>> inputs,
                                         const std::map<const TensorImpl*, uint32_t>& spec_of) {
   static const Seam none;
   std::vector<Part> parts(count());
@@ -130,7 +129,8 @@ std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots,
         visit(e.node.get());
         const auto result = known.find({e.node.get(), e.index});
         if (result == known.end() || roots[result->second].spec == ProgramRoot::kInside) continue;
-        auto& [made, read] = interior.try_emplace(result->second, Interior{e.node->sequence, node->sequence}).first->second;
+        auto& [made, read] =
+            interior.try_emplace(result->second, Interior{e.node->sequence, node->sequence}).first->second;
         read = std::min(read, node->sequence);
       }
     }

@@ -14,8 +14,8 @@ namespace terra::graph {
 
 /// Divides what a region records on the symbolic tape into parts, in the order of time. For the parts behind a division
 /// each tensor with a history is a leaf: a pass over one part ends there, and passes over earlier parts begin with what
-/// it delivered. So whoever wants to see the whole gradient of a tensor on its way, a function of the program or a hook,
-/// finds it between two parts, and all sums are added up in the order in which one pass would have added them.
+/// it delivered. So whoever wants to see the whole gradient of a tensor on its way, a function of the program or a
+/// hook, finds it between two parts, and all sums are added up in the order in which one pass would have added them.
 class Parts {
  public:
   /// A tensor whose history is that of a result, in the part that it was computed in.
@@ -51,9 +51,9 @@ class Parts {
   /// Where the history of a tensor lies; no tensor: with a function of the program.
   Root origin(const Tensor& t) const;
 
-  /// Finds all roots that passes over the parts begin at, given those of results (others are appended), and where each part
-  /// hands its gradients on. `inputs`: leaves that ask for gradients, in the order of the targets, with their numbers.
-  /// `spec_of`: numbers of the specs of what functions made.
+  /// Finds all roots that passes over the parts begin at, given those of results (others are appended), and where each
+  /// part hands its gradients on. `inputs`: leaves that ask for gradients, in the order of the targets, with their
+  /// numbers. `spec_of`: numbers of the specs of what functions made.
   std::vector<Part> connect(std::vector<Root>& roots, std::span<const std::pair<Tensor, uint32_t>> inputs,
                             const std::map<const TensorImpl*, uint32_t>& spec_of);
   /// Found by connect().

@@ -19,8 +19,8 @@ struct InputBinding {
   bool own_offset = false;  ///< Tensor: the offset is whatever the run's tensor has
 };
 
-/// Writes in the rounds of a loop, which eager execution would have counted one by one: `each` in a round, of which there
-/// were as many as scalar graph output `output` says.
+/// Writes in the rounds of a loop, which eager execution would have counted one by one: `each` in a round, of which
+/// there were as many as scalar graph output `output` says.
 struct LoopedWrites {
   uint32_t output = 0;
   uint32_t each = 1;
@@ -52,15 +52,15 @@ struct TensorSpec {
   bool retains_grad = false;        ///< a computed one that keeps its gradient
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
   std::vector<LoopedWrites> looped = {};
-  bool apart = false;               ///< what x.data gave: its writes are not counted by the version of the storage
-  bool spent = false;               ///< its backward has run inside: it has a history, but no second backward
-  std::string grad_fn;              ///< of spent ones: the name of the op's own node
+  bool apart = false;   ///< what x.data gave: its writes are not counted by the version of the storage
+  bool spent = false;   ///< its backward has run inside: it has a history, but no second backward
+  std::string grad_fn;  ///< of spent ones: the name of the op's own node
 };
 
 struct ResultSpec {
   enum class Kind : uint8_t { Tensor, Scalar, None, Known };
   Kind kind = Kind::Tensor;
-  uint32_t index = 0;  ///< Tensor: spec; Scalar: graph output
+  uint32_t index = 0;   ///< Tensor: spec; Scalar: graph output
   terra::Scalar known;  ///< Known: a number that the program was built with or that follows from its sizes
 };
 
@@ -79,7 +79,8 @@ struct FlagWrite {
 /// What a pass over the tape of the region can begin at.
 struct ProgramRoot {
   static constexpr uint32_t kInside = ~0u;
-  uint32_t spec = kInside;  ///< tensor spec of the result; kInside: a value that only later parts of the region ask about
+  uint32_t spec =
+      kInside;  ///< tensor spec of the result; kInside: a value that only later parts of the region ask about
   uint32_t part = 0;
   uint32_t place = 0;  ///< among the roots of the part
   TensorMeta meta;
@@ -115,7 +116,8 @@ struct Program {
   std::vector<FlagWrite> flags;
   std::vector<Generator*> generators;  ///< drawn from; null is the default one
   uint32_t asserts = 0;
-  std::vector<std::optional<std::vector<ValueId>>> cuts;  ///< by assert, where asked for: the values of its mark, where they are all of what it means; kNoId: none
+  std::vector<std::optional<std::vector<ValueId>>>
+      cuts;  ///< by assert, where asked for: the values of its mark, where they are all of what it means; kNoId: none
   size_t calls = 0;  ///< user-level calls
 
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.

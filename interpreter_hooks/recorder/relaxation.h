@@ -34,10 +34,14 @@ class Relaxation {
   /// walks over.
   void leave_loop(const std::string& place) { left_loops_.insert(place); }
   bool loop_is_left(const std::string& place) const { return left_loops_.count(place) != 0; }
-  /// Results of the frame have a history with Python functions in it: gradients are computed after the frame has
-  /// returned.
-  void let_functions_outlive() { functions_outlive_ = true; }
-  bool functions_outlive() const { return functions_outlive_; }
+  /// What becomes of an autograd.Function that the frame applies.
+  enum class Functions : uint8_t {
+    Inside,   ///< passes in the frame call its backward; nothing else does
+    Outlive,  ///< gradients are computed after the frame has returned: its node is made behind the graph
+    Last,     ///< the same, and nothing inside may use its results: no graph goes on behind it
+  };
+  void relax_functions() { functions_ = functions_ == Functions::Inside ? Functions::Outlive : Functions::Last; }
+  Functions functions() const { return functions_; }
   /// A loop that no graph can run, though a tensor's value ends it: each number of its rounds is a path of its own.
   void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
   bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
@@ -69,7 +73,7 @@ class Relaxation {
   std::map<Choice, std::string> chosen_;
   std::set<Choice> settled_;
   bool parted_ = false;
-  bool functions_outlive_ = false;
+  Functions functions_ = Functions::Inside;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family
 };
 

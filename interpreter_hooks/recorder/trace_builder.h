@@ -130,7 +130,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool has_history_outside();
   graph::CallbackRuns take_runs();
   bool made_inside(PyObject* tensor, const char* what);
-  void link(std::span<PyObject* const> outputs);
+  void link(std::span<PyObject* const> outputs, bool last);
   void refuse_behind_functions();
   Value version_of(PyObject* tensor, PyObject* version);
   std::vector<graph::TraceId> ids_of(std::span<PyObject* const> tensors);

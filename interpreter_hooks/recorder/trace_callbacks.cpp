@@ -4,6 +4,8 @@
 
 #include <opcode.h>
 
+#include <algorithm>
+
 namespace terra::capture {
 
 using graph::CallbackRuns;
@@ -35,18 +37,29 @@ void TraceBuilder::on_function(const void* node, const char* name, std::span<PyO
                                std::span<PyObject* const> outputs, bool saves) {
   if (!listening()) return;
   pending()->reported = true;
-  if (r_.relaxation().functions_outlive()) return link(outputs);
   graph::FunctionRecord function{number_in(callbacks_, node), name, ids_of(inputs), ids_of(outputs), saves};
-  if (r_.alive()) record(std::move(function));
+  if (!r_.alive()) return;
+  const auto functions = r_.relaxation().functions();
+  function.outlives = functions != Relaxation::Functions::Inside;
+  if (function.outlives) {
+    const bool writes = std::any_of(outputs.begin(), outputs.end(), [&](PyObject* output) {
+      return std::find(inputs.begin(), inputs.end(), output) != inputs.end();
+    });
+    link(outputs, writes || functions == Relaxation::Functions::Last);
+    if (writes || functions == Relaxation::Functions::Last || !r_.alive()) return;
+  }
+  record(std::move(function));
 }
 
 /// The function's node outlives the frame: a run makes it anew, as an effect, from the tensors that it has published.
-/// What depends on its results has a history outside of the graph, so nothing inside may use them from here on.
-void TraceBuilder::link(std::span<PyObject* const> outputs) {
+/// `last`: what depends on its results would have a history that the graph knows nothing of, so nothing inside may use
+/// them from here on.
+void TraceBuilder::link(std::span<PyObject* const> outputs, bool last) {
   for (PyObject* output : outputs) {
     Shadow* known = r_.find(output);
     if (!known || !known->fresh() || known->trace_id == kNoValue)
       return r_.stop(Reason::GradientState, "an autograd.Function that writes to a tensor from outside");
+    if (!last) continue;
     closed_.try_emplace(known->trace_id,
                         "the result of an autograd.Function whose gradient is computed after the frame");
   }
@@ -96,8 +109,8 @@ void TraceBuilder::on_callback(const void* owner, std::span<PyObject* const> gra
   if (!listening()) return;
   const auto known = callbacks_.find(owner);
   if (known == callbacks_.end()) {
-    return r_.stop(Reason::GradientState, node ? "an autograd.Function that was applied outside"
-                                               : "a hook on a tensor from outside");
+    return r_.stop(Reason::GradientState,
+                   node ? "an autograd.Function that was applied outside" : "a hook on a tensor from outside");
   }
   auto run = std::make_shared<graph::CallbackRun>();
   run->callback = known->second;

@@ -120,10 +120,14 @@ bool TraceBuilder::compile(Entry& entry) {
     r_.record_again();
     return refused(e.what());
   } catch (const graph::CallbackOutlives& e) {
-    if (!r_.relaxation().functions_outlive()) r_.record_again();
-    r_.relaxation().let_functions_outlive();
+    if (r_.relaxation().functions() == Relaxation::Functions::Inside) r_.record_again();
+    r_.relaxation().relax_functions();
     return refused(e.what());
   } catch (const InternalError& e) {
+    if (links_ && r_.relaxation().functions() == Relaxation::Functions::Outlive) {
+      r_.relaxation().relax_functions();
+      r_.record_again();
+    }
     return refused(e.what());
   } catch (const Error& e) {
     return refused(e.what());

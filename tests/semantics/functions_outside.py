@@ -103,22 +103,22 @@ def saved_result():
     return outside(lambda x: Exp.apply(x * 2)), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8, cut=26)
+@program(calls=12, captures=8)
 def something_follows():
     return outside(lambda x: Square.apply(x, 3.0).sin() * 2), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8, cut=26)
+@program(calls=12, captures=8)
 def in_the_middle():
     return outside(lambda x: (Exp.apply(x * 2) + x).cos()), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8, cut=26)
+@program(calls=12, captures=8)
 def one_after_the_other():
     return outside(lambda x: Exp.apply(Square.apply(x, 0.25))), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8, cut=26)
+@program(calls=12, captures=8)
 def several_results():
     w = leaf(1)
     def f(x):
