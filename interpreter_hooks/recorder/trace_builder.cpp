@@ -273,6 +273,20 @@ void TraceBuilder::settle(ShadowFrame& frame) {
 
 // ---- reports ----
 
+/// Whether the call wrote to something that gradients are asked of.
+static bool changes_history(const hooks::CallReport& report) {
+  const auto asks = [](const Tensor& t) { return t.defined() && t.requires_grad(); };
+  if (report.in_place) return std::any_of(report.results.begin(), report.results.end(), asks);
+  for (size_t i = 0; i < report.args.size(); i++) {
+    if (!(report.op->writes >> i & 1)) continue;
+    const Arg& arg = report.args[i];
+    if (arg.kind() == Arg::Kind::Tensor && asks(arg.tensor())) return true;
+    if (arg.kind() == Arg::Kind::TensorList && std::any_of(arg.tensors().begin(), arg.tensors().end(), asks))
+      return true;
+  }
+  return false;
+}
+
 void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!listening()) return;
   const OwnTime time(r_.own_ms());
@@ -297,7 +311,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!index_open_) pin_operands(used);
   exact_offsets_ = exact_offsets_ || report.op->name == "as_strided";
   writes_ = writes_ || report.in_place || report.op->writes;
-  if (links_ && (report.in_place || report.op->writes)) return refuse_behind_functions();
+  if (links_ && changes_history(report)) return refuse_behind_functions();
   for (const Tensor& result : report.results) {
     PyObject* object = result.defined() ? object_behind(result) : nullptr;
     Shadow* known = object ? r_.find(object) : nullptr;

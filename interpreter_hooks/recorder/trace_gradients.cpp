@@ -107,6 +107,7 @@ void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
   pending()->reported = true;
   gradients_ = true;
   graph::BackwardRecord backward;
+  if (links_) return refuse_behind_functions();
   backward.retain_graph = report.retain_graph;
   backward.create_graph = report.create_graph;
   backward.roots = ids_of(report.roots);
@@ -121,6 +122,7 @@ void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
 void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
   if (!listening()) return;
   pending()->reported = true;
+  if (links_) return refuse_behind_functions();
   graph::GradRecord grad;
   grad.retain_graph = report.retain_graph;
   grad.create_graph = report.create_graph;

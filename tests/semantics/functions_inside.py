@@ -415,6 +415,114 @@ def random_numbers_between():
     return call, args, None
 
 
+# ---- hooks of the frame's own, called later
+
+
+@program(calls=12, captures=8)
+def hook_in_the_frame():
+    log, w = [], leaf(1)
+    def f(x, i):
+        h = x * w
+        h.register_hook(lambda g: log.append((i, g.sum().item())))
+        k = h.tanh()
+        k.register_hook(lambda g: g.clamp(-0.1 * i, 0.1))
+        return (k * h).sum()
+    return later(f, [w]), lambda i: (leaf(i), i), log
+
+
+@program(calls=12, captures=8)
+def hook_behind_the_first_use():
+    def f(x):
+        h = x.sin()
+        k = h * 3
+        h.register_hook(lambda g: g * 2)
+        return k + h.exp()
+    return later(f), lambda i: (leaf(i),), None
+
+
+@program(calls=12, captures=8)
+def method_as_a_hook_of_a_module():
+    class Clip(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w, self.calls = nn.Parameter(t(1)), 0
+        def forward(self, x):
+            h = x * self.w
+            if h.requires_grad:
+                h.register_hook(self.clip)
+            return h.relu().sum()
+        def clip(self, g):
+            self.calls += 1
+            return g * self.calls
+    module = Clip()
+    def call(x):
+        sys._getframe()
+        module.w.grad = None
+        module(x).backward()
+        return module.w.grad, module.calls
+    call.target = Clip.forward
+    return call, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=None, reason=13)
+def handle_that_leaves():
+    def f(x):
+        h = x.sin()
+        return h.exp(), h.register_hook(lambda g: g * 2)
+    def call(x, remove):
+        sys._getframe()
+        y, handle = f(x)
+        if remove:
+            handle.remove()
+        y.sum().backward()
+        return x.grad
+    call.target = f
+    return call, lambda i: (leaf(i), i % 2), None
+
+
+@program(calls=12, captures=None, reason=10)
+def handle_that_is_used():
+    def f(x):
+        h = x.sin()
+        handle = h.register_hook(lambda g: g * 2)
+        handle.remove()
+        h.register_hook(lambda g: g * 3)
+        return h.exp()
+    return later(f), lambda i: (leaf(i),), None
+
+
+@program(calls=12, captures=8)
+def hook_and_function():
+    log = []
+    def f(x):
+        h = Swish.apply(x * 2)
+        h.register_hook(lambda g: log.append(g.sum().item()))
+        return Swish.apply(h) * h
+    return later(f), lambda i: (leaf(i),), log
+
+
+@program(calls=12, captures=None, reason=26)
+def written_behind_the_hook():
+    def f(x):
+        h = x * 2
+        h.register_hook(lambda g: g * 2)
+        h.mul_(3)
+        return h.sin()
+    return later(f), lambda i: (leaf(i),), None
+
+
+@program(calls=12, captures=8)
+def buffers_written_behind_a_function():
+    counts, mean = terra.zeros(3), terra.zeros(3)
+    def f(x):
+        h = Swish.apply(x * 2)
+        counts.add_(1)
+        with terra.no_grad():
+            mean.mul_(0.9).add_(h, alpha=0.1)
+        return h * counts
+    return later(f), lambda i: (leaf(i),), (counts, mean)
+
+
 # ---- results that others follow from
 
 
