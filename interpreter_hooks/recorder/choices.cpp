@@ -6,6 +6,7 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace terra::capture {
 
@@ -41,9 +42,25 @@ bool Choices::is_alive(const ShadowFrame& f, size_t local) {
   return f.pending.opcode < 0 || found->second.behind(f.pending.offset, local);
 }
 
-void Choices::at_branch() {
+/// In the same event, or, where Python code has run below an instruction meanwhile, in the same instruction: perhaps
+/// not the same time, should it be in a loop.
+bool Choices::asked_before() {
+  bool before = std::exchange(last_, r_.events_) == r_.events_;
+  for (const ShadowFrame* f : r_.frames_) {
+    const bool calls = f != r_.top() || !f->pending.returns.empty();
+    const auto asked = asked_.find(f);
+    before = before || (calls && asked != asked_.end() && asked->second == f->pending.offset);
+  }
+  asked_[r_.top()] = r_.top()->pending.offset;
+  return before;
+}
+
+bool Choices::at_branch() {
   place_ = here();
-  if (r_.relaxation().chosen().empty()) return;
+  const bool first = !asked_before();
+  const ShadowFrame& top = *r_.top();
+  too_late_ = !first || top.real_depth() == static_cast<int>(top.stack.size());
+  if (too_late_ || r_.relaxation().chosen().empty()) return first;
   const auto chosen = r_.relaxation().chosen();  // it changes where a value can't be chosen after all
   for (const auto& [what, path] : chosen)
     if (what.place == place_ && !path.empty()) choose_stored(path, what);
@@ -52,6 +69,7 @@ void Choices::at_branch() {
     for (size_t k = 0; k < f.locals.size() && k < most_variables; k++) choose(f.locals[k], {place_, slot(i, k, false)});
     for (size_t k = 0; k < f.stack.size() && k < most_variables; k++) choose(f.stack[k], {place_, slot(i, k, true)});
   }
+  return first;
 }
 
 void Choices::choose(Value& value, Choice what) {
@@ -116,10 +134,11 @@ void Choices::noted(LoopState* state) {
   Place& place = places_.back();
   place.at = place_;
   if (state && state->formed) {
-    place.form = state->form;
-    place.held = std::move(state->held);
     place.forgets = state->forgets;
     place.chosen = std::move(state->chosen);
+    if (too_late_) return void(places_.emplace_back());
+    place.form = state->form;
+    place.held = std::move(state->held);
   }
   places_.emplace_back();
 }

@@ -25,8 +25,9 @@ class Choices {
  public:
   explicit Choices(Recording& recording) : r_(recording) {}
 
-  /// A branch on a tensor is about to be recorded: chooses what is known to differ here.
-  void at_branch();
+  /// A branch on a tensor is about to be recorded: chooses what is known to differ here. False: C code of an
+  /// instruction that is still open has asked for a truth before, and what it made of that is in no state.
+  bool at_branch();
   /// What the state at that branch turned out to be; null: it can't be compared.
   void noted(LoopState* state);
   /// Of a kind that can be chosen, and not known to be anything that the graph computes.
@@ -56,6 +57,7 @@ class Choices {
 
  private:
   uint64_t here() const;
+  bool asked_before();
   void choose(Value& value, Choice what);
   void choose_stored(const std::string& path, Choice what);
   Write* store_to(const std::string& path);
@@ -63,6 +65,9 @@ class Choices {
 
   Recording& r_;
   uint64_t place_ = 0;
+  long last_ = -1;                                     ///< the event of the last branch
+  std::unordered_map<const ShadowFrame*, int> asked_;  ///< the instruction of each frame that asked for a truth last
+  bool too_late_ = false;  ///< what follows from the truth is there already: it is none of what the way here has left
   std::unordered_map<PyCodeObject*, Liveness> alive_;
   std::unordered_map<Register, std::set<Choice>> origins_;  ///< of chosen registers: what they follow from
   std::set<int> sums_;                                      ///< offsets of instructions that may read them

@@ -373,10 +373,10 @@ void TraceBuilder::assert_truth(TraceId id, bool value) {
   r_.entry_being_made().branches.push_back({.expected = value, .at = asserts_++});
   graph::TraceMark& mark = trace_.marks.emplace_back();
   if (asserts_ <= most_marks && open_runs_.empty()) {
-    r_.choices().at_branch();
+    const bool first = r_.choices().at_branch();
     LoopState state = LoopStateReader(r_, 0).read_to_last();
     r_.choices().noted(&state);
-    if (state.readable) mark = {std::move(state.words), std::move(state.values)};
+    if (state.readable && first) mark = {std::move(state.words), std::move(state.values)};
   } else {
     r_.choices().noted(nullptr);
   }

@@ -226,6 +226,41 @@ def other_sums_of_one_argument():
     return f, lambda i: rows(i, 3) + (i // 2,), None
 
 
+@program(calls=80, captures=30)
+def numbers_made_of_truths():
+    def f(x, y, z):
+        n = 2 if x.sum() > 0 else 3
+        y = y * 2 if y.sum() > 0 else y - 1
+        above = float(y.sum() > n) * n
+        low = int(z.sum() < 0) + n
+        y = y + 1 if (y + z).sum() > 0 else y
+        return y - above, above, low, n
+    return f, lambda i: rows(i, 3), None
+
+
+@program(calls=80, captures=30)
+def several_truths_of_one_instruction():
+    def f(x, y, z):
+        n = 2 if x.sum() > 0 else 3
+        biggest = max(x.sum(), y.sum(), z.sum())
+        order = sorted([x.sum(), y.sum(), z.sum()])
+        some = any([x.sum() > n, y.sum() > n, z.sum() > n])
+        y = y + 1 if (y + z).sum() > 0 else y - 1
+        return y, biggest, order, some, n
+    return f, lambda i: rows(i, 3), None
+
+
+@program(calls=80, captures=20)
+def truths_between_rounds_of_a_generator():
+    def f(x, y, z):
+        biggest = max(q.sum() for q in (x, y, z))
+        least = min((q * 2 for q in (x, y, z)), key=lambda t: t.sum())
+        count = sum(1 for q in (x, y, z) if q.sum() > 0)
+        some = any(q.sum() > 5 for q in (x, y, z))
+        return (x + 1 if biggest > 20 else x - 1), biggest, least, count, some
+    return f, lambda i: rows(i, 3), None
+
+
 @program(calls=60, captures=24)
 def division_by_what_differs():
     def f(x, y, z, n):
