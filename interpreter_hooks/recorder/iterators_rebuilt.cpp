@@ -21,6 +21,28 @@ bool reaches(PyObject* object, PyObject* other) {
   return search.met;
 }
 
+/// Whether another iterator can be made that is where one of this kind is.
+bool has_a_place(Iterator::Kind kind) {
+  switch (kind) {
+    case Iterator::Sequence:
+    case Iterator::Reversed:
+    case Iterator::Range:
+    case Iterator::Keys:
+    case Iterator::Values:
+    case Iterator::Items:
+    case Iterator::Enumerate:
+    case Iterator::Zip:
+    case Iterator::Counted: return true;
+    case Iterator::Generator:
+    case Iterator::Mapped:
+    case Iterator::Filtered:
+    case Iterator::Combined:
+    case Iterator::Popped:
+    case Iterator::Facts: return false;
+  }
+  return false;
+}
+
 /// Iterators over these can be set to a place (dict: by walking there); those over a deque or a set cannot.
 bool has_places(PyObject* base) {
   return PyList_CheckExact(base) || PyTuple_Check(base) || PyRange_Check(base) || PyDict_CheckExact(base) ||
@@ -59,14 +81,8 @@ PyObject* reduced(Recording& r, PyObject* iterator) {
 }  // namespace
 
 bool Recording::can_rebuild_iterator(const Shadow& shadow) {
-  switch (shadow.iterator->kind) {
-    case Iterator::Generator:
-    case Iterator::Mapped:
-    case Iterator::Filtered:
-    case Iterator::Facts: return false;
-    default: break;
-  }
   const Iterator& iterator = *shadow.iterator;
+  if (!has_a_place(iterator.kind)) return false;
   for (const Value& child : iterator.children) {
     Shadow* known = find(child.object);
     if (!known || !known->iterator || !can_rebuild_iterator(*known)) return false;
@@ -87,11 +103,8 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
     if (alive_) entry_->effects.emit(effect, reg, a, no_register, operands);
     return reg;
   };
+  if (!has_a_place(iterator.kind)) return refuse();
   switch (iterator.kind) {
-    case Iterator::Generator:
-    case Iterator::Mapped:
-    case Iterator::Filtered:
-    case Iterator::Facts: return refuse();
     case Iterator::Counted: {
       Value range = by_identity(iterator.base);
       pin(range);

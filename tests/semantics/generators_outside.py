@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Generators and iterators that were made before the call and are drained, or not, inside it."""
+import itertools
+
 import terra
 from _harness import main, program
 
@@ -152,6 +154,15 @@ def used_twice():
     def args(i):
         return (ramp(t(i), 2, []) if i % 2 else iter([t(i)]),)
     return f, args, None
+
+
+@program(captures=None)
+def sliced_and_handed_out():
+    """Nobody can make another iterator that stands where this one does: it holds a generator."""
+    def f(x):
+        y = x * 2
+        return itertools.islice(ramp(y, 3, []), 1, None)
+    return f, lambda i: (t(i),), None
 
 
 if __name__ == "__main__":
