@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/rules.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <opcode.h>
@@ -11,13 +12,6 @@
 namespace terra::capture {
 
 namespace {
-
-bool all_atoms(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
-}
-bool all_facts(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
-}
 
 std::vector<Value> everything(ShadowFrame& f) {
   std::vector<Value> all = arguments(f);
@@ -156,9 +150,8 @@ Value end_divmod(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   if (in.size() != 2 || !is_number(in[0].object) || !is_number(in[1].object) || all_facts(in))
     return end_pure(r, f, result);
-  Register a = r.reg_of(in[0]), b = r.reg_of(in[1]);
-  Value quotient = r.host(Op::Binary, a, b, {NB_FLOOR_DIVIDE}, PyTuple_GET_ITEM(result, 0), in);
-  Value rest = r.host(Op::Binary, a, b, {NB_REMAINDER}, PyTuple_GET_ITEM(result, 1), in);
+  Value quotient = scalar_result(r, in, Op::Binary, NB_FLOOR_DIVIDE, PyTuple_GET_ITEM(result, 0));
+  Value rest = scalar_result(r, in, Op::Binary, NB_REMAINDER, PyTuple_GET_ITEM(result, 1));
   return r.make_sequence(result, {quotient, rest});
 }
 

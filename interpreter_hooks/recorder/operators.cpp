@@ -13,32 +13,6 @@ namespace terra::capture {
 
 namespace {
 
-bool all_atoms(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
-}
-bool all_facts(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
-}
-Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
-  if (all_facts(in)) return Value::fact(r.hold(result));
-  if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
-  if (op == Op::Compare) {
-    if (Value truth = r.trace().readings().compared(code, in, result); truth.known()) return truth;
-  }
-  // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
-  // computed from facts only. A power of a float is a float, or complex for some negative ones.
-  const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
-  const bool power = sign == NB_POWER;
-  const bool grows = sign == NB_LSHIFT || (power && !(PyFloat_CheckExact(in[0].object) && PyFloat_CheckExact(result)));
-  if (grows || !is_atom(result)) {
-    for (Value& value : in) r.pin(value);
-    return Value::fact(r.hold(result));
-  }
-  Value value = r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
-  if (power) r.guard(Op::Type, value.reg, {word_of(&PyFloat_Type)});
-  return value;
-}
-
 /// `a += items` on a list is list.extend.
 Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = f.pending.in;
@@ -109,7 +83,8 @@ bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
     const bool same = same_value(a[i].object, b[i].object);
     PyObject* truth = same ? Py_True : Py_False;
     std::vector<Value> pair = {a[i], b[i]};
-    Value equal = all_facts(pair) ? Value::fact(truth) : r.trace().sizes().computed(Op::Compare, Py_EQ, nullptr, pair, truth);
+    Value equal =
+        all_facts(pair) ? Value::fact(truth) : r.trace().sizes().computed(Op::Compare, Py_EQ, nullptr, pair, truth);
     if (equal.known()) {
       r.truth(equal);
     } else {
@@ -159,6 +134,33 @@ Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* resu
 }
 
 }  // namespace
+
+bool all_atoms(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
+}
+bool all_facts(const std::vector<Value>& values) {
+  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
+}
+
+Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
+  if (all_facts(in)) return Value::fact(r.hold(result));
+  if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
+  if (op == Op::Compare) {
+    if (Value truth = r.trace().readings().compared(code, in, result); truth.known()) return truth;
+  }
+  // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
+  // computed from facts only. A power of a float is a float, or complex for some negative ones.
+  const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
+  const bool power = sign == NB_POWER;
+  const bool grows = sign == NB_LSHIFT || (power && !(PyFloat_CheckExact(in[0].object) && PyFloat_CheckExact(result)));
+  if (grows || !is_atom(result)) {
+    for (Value& value : in) r.pin(value);
+    return Value::fact(r.hold(result));
+  }
+  Value value = r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
+  if (power) r.guard(Op::Type, value.reg, {word_of(&PyFloat_Type)});
+  return value;
+}
 
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result) {
   Pending& pending = f.pending;

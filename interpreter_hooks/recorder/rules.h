@@ -58,7 +58,12 @@ RaiseRuleList raise_rules();
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);
 
+bool all_atoms(const std::vector<Value>& values);
+bool all_facts(const std::vector<Value>& values);
+
 /// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);
+/// The same of numbers and strings.
+Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result);
 
 }  // namespace terra::capture

@@ -12,13 +12,6 @@ namespace terra::capture {
 
 namespace {
 
-bool all_facts(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
-}
-bool all_atoms(const std::vector<Value>& values) {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.known() && is_atom(v.object); });
-}
-
 void build_sequence(Recording& r, ShadowFrame& f) { f.push(r.make_sequence(f.real(1), f.pending.in)); }
 
 void build_set(Recording& r, ShadowFrame& f) { f.push(r.make_set(f.real(1), f.pending.in)); }

@@ -150,7 +150,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   bool only_sizes = std::all_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
     return std::holds_alternative<graph::SizeRecord>(r.what) || std::holds_alternative<graph::NumberRecord>(r.what);
   });
-  if (only_sizes) return;
+  if (only_sizes && outputs_.empty()) return;
   if (gradients_) link_gradients();
   if (r_.alive()) r_.loops().roll();
   if (!r_.alive()) return;

@@ -50,6 +50,39 @@ def index_in_arithmetic():
     return f, lambda i: (ones(i, 3), count(i)), None
 
 
+@program(calls=20, captures=4)
+def digits_of_a_number():
+    """The numbers that a while loop carries, and no tensor at all."""
+    def f(n, base):
+        digits = []
+        while n:
+            n, digit = divmod(n, base)
+            digits.append(digit)
+        return digits
+    return f, lambda i: (count(i // 6), 2 + 8 * (i % 2)), None
+
+
+@program(calls=20, captures=4)
+def number_of_digits():
+    def f(n, base):
+        digits = 0
+        while n:
+            n = n // base
+            digits = digits * 2 + n % base
+        return digits, n
+    return f, lambda i: (count(i // 2), 2 + 8 * (i % 2)), None
+
+
+@program(calls=20, captures=4)
+def digits_as_factors():
+    def f(x, n, base):
+        while n:
+            n, digit = divmod(n, base)
+            x = x * 0.5 + digit
+        return x, n
+    return f, lambda i: (ones(i, 3), count(i // 2), 2 + 8 * (i % 2)), None
+
+
 @program(calls=14, captures=10, recordings=3)
 def rows_of_a_tensor():
     def f(x, n):
