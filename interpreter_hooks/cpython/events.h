@@ -17,16 +17,13 @@ typedef void (*TerraInstructionEvent)(TerraFrame* frame);
 /* Called at the first instruction of a frame (RESUME) and whenever a generator goes on: cells exist from here on. */
 typedef void (*TerraStartEvent)(TerraFrame* frame);
 
-/* Switches events on for the calling thread. False when somebody else traces the thread, or when an audit hook
- * refused (PyEval_SetTrace raises the event sys.settrace). No exception is left behind. */
+/* Switches events on for the calling thread; audit hooks hear nothing of it. False when somebody else traces the
+ * thread. */
 int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction);
 
 /* Switches them off again; allowed inside an event. Frames that are running go on without further events, and their
  * frame objects carry no marks that a later debugger would see. A tracer that is not ours any more stays. */
 void terra_events_stop(void);
-
-/* True inside terra_events_stop: frames that start now are those of audit hooks, which hear of it (sys.settrace). */
-int terra_events_are_stopping(void);
 
 /* False as soon as the program has installed a trace function of its own (sys.settrace inside the recorded frame). */
 int terra_events_are_on(const PyThreadState* thread);

@@ -12,12 +12,12 @@
 #undef _PyGC_FINALIZED
 #define Py_BUILD_CORE
 #include <internal/pycore_frame.h>
+#include <internal/pycore_pystate.h>
 #undef Py_BUILD_CORE
 
 static _Thread_local TerraStartEvent on_start;
 static _Thread_local TerraInstructionEvent on_instruction;
 static _Thread_local int on; /* from start to stop, also while somebody else's trace function is in place of ours */
-static _Thread_local int stopping;
 
 static void want_opcodes(PyFrameObject* object, int wanted) {
   object->f_trace_opcodes = (char)wanted;
@@ -44,31 +44,32 @@ static int tracer(PyObject* self, PyFrameObject* object, int what, PyObject* arg
   return 0;
 }
 
+/* What PyEval_SetTrace does, without its audit event: hooks of the program would run, switch threads (where 3.11 refuses
+ * whoever sets a tracer meanwhile) and hear of tracing that the program knows nothing of. Ours has no object. */
+static void set_tracer(PyThreadState* thread, Py_tracefunc wanted) {
+  thread->c_tracefunc = wanted;
+  _PyThreadState_UpdateTracingState(thread);
+}
+
 int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction) {
   PyThreadState* thread = PyThreadState_Get();
   if (terra_thread_is_observed(thread)) return 0;
   on_start = start;
   on_instruction = instruction;
-  PyEval_SetTrace(tracer, NULL);
-  on = thread->c_tracefunc == tracer;
-  if (on) return 1;
-  PyErr_Clear();
-  return 0;
+  set_tracer(thread, tracer);
+  on = 1;
+  return 1;
 }
 
 void terra_events_stop(void) {
   PyThreadState* thread = PyThreadState_Get();
   if (!on) return;
   on = 0;
-  stopping = 1;
-  if (thread->c_tracefunc == tracer) PyEval_SetTrace(NULL, NULL);
-  stopping = 0;
+  if (thread->c_tracefunc == tracer) set_tracer(thread, NULL);
   for (TerraFrame* frame = thread->cframe->current_frame; frame; frame = frame->previous) {
     PyFrameObject* object = frame->frame_obj;
     if (object && object->f_trace_opcodes && !object->f_trace_lines) want_opcodes(object, 0);
   }
 }
-
-int terra_events_are_stopping(void) { return stopping; }
 
 int terra_events_are_on(const PyThreadState* thread) { return thread->c_tracefunc == tracer; }

@@ -1,7 +1,6 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 
 #include "interpreter_hooks/bindings/counters.h"
-#include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
@@ -146,7 +145,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     note_handler(frame);
   if (recording_of_thread || session_of_thread) [[unlikely]] {
     Recording* recording = Recording::current();
-    if (recording && !terra_events_are_stopping()) return run_child(*recording, thread, frame, throwing);
+    if (recording) return run_child(*recording, thread, frame, throwing);
     if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
   if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame)) {
