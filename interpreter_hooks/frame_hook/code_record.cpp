@@ -108,6 +108,20 @@ void drop_idle_entries() {
   }
 }
 
+void drop_stale_entries_now() {
+  files_seen_stale = files_gone_stale;
+  std::vector<std::shared_ptr<Entry>> stale;  // destructors of the program may run when they go
+  for (auto& record : records()) {
+    const auto is_stale = [&](const std::shared_ptr<Entry>& entry) { return entry->file.stale(); };
+    std::copy_if(record->entries.begin(), record->entries.end(), std::back_inserter(stale), is_stale);
+  }
+  for (auto& record : records()) {
+    if (record->entries.remove_if([](const Entry& entry) { return entry.file.stale(); }) &&
+        record->state == State::Settled)
+      record->state = State::Captured;
+  }
+}
+
 void reset_records() {
   for (auto& record : records()) {
     auto dropped = std::move(record->entries);

@@ -63,6 +63,13 @@ const std::vector<std::shared_ptr<CodeRecord>>& all_records();
 /// collector cannot see through: so when thousands of functions have entries, those that were not called since the last
 /// time of asking lose theirs, and are recorded again at need.
 void drop_idle_entries();
+/// Drops entries that rely on something that has died since: before entries are looked at.
+void drop_stale_entries_now();
+inline constinit uint64_t files_seen_stale = 0;
+inline void drop_stale_entries() {
+  if (files_seen_stale != files_gone_stale) [[unlikely]]
+    drop_stale_entries_now();
+}
 /// Forgets everything: terra.capture.reset().
 void reset_records();
 

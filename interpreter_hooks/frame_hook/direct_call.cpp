@@ -51,6 +51,7 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
       chaos_is_on() || compares(settings().mode))
     return nullptr;
   CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
+  drop_stale_entries();
   if (!record || !record->takes_direct_calls || record->entries.empty()) return nullptr;
   return record->payoff.due(record->calls + 1) == Payoff::Sample::None ? record : nullptr;
 }

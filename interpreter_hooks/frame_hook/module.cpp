@@ -40,6 +40,7 @@ PyObject* capture_explain_all(PyObject*, PyObject*) { return text(explain_all())
 CodeRecord* record_of_callable(PyObject* callable, const char* purpose, bool& known) {
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
   known = PyFunction_Check(function);
+  drop_stale_entries();
   if (known) return find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
   PyErr_Format(PyExc_TypeError, "%s() needs a Python function or method, not a %s", purpose,
                Py_TYPE(callable)->tp_name);

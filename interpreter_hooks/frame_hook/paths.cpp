@@ -54,7 +54,7 @@ void add(std::vector<std::shared_ptr<Entry>>& list, const std::shared_ptr<Entry>
 
 std::shared_ptr<Entry> Paths::at(uint32_t path) const {
   std::shared_ptr<Entry> entry = entries_[path].lock();
-  return entry && entry->paths.get() == this ? entry : nullptr;
+  return entry && entry->paths.get() == this && !entry->file.stale() ? entry : nullptr;
 }
 
 bool Paths::join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries) {

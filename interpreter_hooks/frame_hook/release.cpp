@@ -7,7 +7,6 @@
 
 #include "engine/eager/host_lock.h"
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 namespace terra::capture {
@@ -38,7 +37,7 @@ void take_lock(void* dropped) {
   if (WithoutHostLock::is_over()) park();  // there is no interpreter any more
   try {
     PyEval_RestoreThread(static_cast<PyThreadState*>(dropped));
-  } catch (const abi::__forced_unwind&) {
+  } catch (...) {  // nothing but an unwinding comes from there
     park();
   }
 }
@@ -56,6 +55,7 @@ void EntryRelease::hold() {
 }
 
 bool EntryRelease::stands() {
+  if (entry_.file.stale()) return false;
   Registers registers(entry_.file);
   Run now{registers.first(), run_.arguments, run_.function};
   if (entry_.entry.run(now) >= 0) return false;

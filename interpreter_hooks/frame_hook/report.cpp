@@ -63,6 +63,7 @@ Json frame_json(const CodeRecord& record) {
 }  // namespace
 
 std::string report_json() {
+  drop_stale_entries();
   notice_foreign_evaluator();
   Totals& t = totals();
   Json frames = Json::array();
@@ -135,6 +136,7 @@ std::string explain(const CodeRecord& record) {
 }
 
 std::string explain_all() {
+  drop_stale_entries();
   std::string text;
   for (auto& record : all_records()) {
     if (interesting(*record)) text += explain(*record);

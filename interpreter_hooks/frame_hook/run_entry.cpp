@@ -172,6 +172,7 @@ bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs) 
 }
 
 bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs, Attempt& attempt) {
+  if (entry.file.stale()) return false;
   if (!entry.late_decides) return true;
   if (outputs.size() != entry.outputs.size()) return false;
   for (size_t i = 0; i < entry.outputs.size(); i++) {

@@ -55,7 +55,7 @@ class Search {
     const std::vector<std::shared_ptr<Entry>> others(record_.entries.begin(), record_.entries.end());
     one_by_one_ = true;
     for (std::shared_ptr<Entry> entry : others) {
-      if ((entry.get() == first && !merged) || !may_hold(*entry)) continue;
+      if ((entry.get() == first && !merged) || entry->file.stale() || !may_hold(*entry)) continue;
       if (attempt(entry, result)) {
         record_.entries.served(key, entry);
         merge_with(entry);
@@ -106,6 +106,7 @@ class Search {
 
   void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
     entry->misses++;
+    if (entry->file.stale()) return;
     if (made.branch >= 0) {
       failed_.push_back({entry, static_cast<size_t>(made.branch)});
       record_.relaxation.part_ways();
@@ -144,6 +145,7 @@ class Search {
     if (record_.state == State::GivenUp || settings().frozen) return;
     bool relaxed = false;
     for (const std::shared_ptr<Entry>& entry : entries) {
+      if (entry->file.stale()) continue;
       relaxed = relax_facts(*entry, arguments_, function_, record_.relaxation) || relaxed;
     }
     if (!relaxed) return;
@@ -185,6 +187,7 @@ void count_hit(CodeRecord& record, Entry& entry) {
 
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,
              std::unique_ptr<Verification>& verification) {
+  drop_stale_entries();
   Search search(record, thread, frame, verification);
   const Served served = search.run(result);
   if (const std::shared_ptr<Entry> entry = search.cut()) {

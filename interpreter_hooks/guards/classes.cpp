@@ -9,27 +9,21 @@ unsigned version_of(PyTypeObject* type) {
 }
 
 ClassFacts::ClassFacts(PyTypeObject* of)
-    : type(reinterpret_cast<PyTypeObject*>(Py_NewRef(reinterpret_cast<PyObject*>(of)))),
-      version(version_of(of)),
-      getattro(of->tp_getattro),
-      setattro(of->tp_setattro) {}
+    : type(of), version(version_of(of)), getattro(of->tp_getattro), setattro(of->tp_setattro) {}
 
 ClassFacts::~ClassFacts() {
-  for (LookUp& look_up : look_ups) {
-    Py_DECREF(look_up.name);
-    Py_XDECREF(look_up.found);
-  }
-  Py_DECREF(type);
+  for (LookUp& look_up : look_ups) Py_DECREF(look_up.name);
 }
 
 void ClassFacts::note(PyObject* name, PyObject* found) {
   for (LookUp& look_up : look_ups) {
     if (look_up.name == name) return;
   }
-  look_ups.push_back({Py_NewRef(name), Py_XNewRef(found)});
+  look_ups.push_back({Py_NewRef(name), found});
 }
 
 bool ClassFacts::hold() {
+  if (!type) return false;
   if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) && type->tp_version_tag == version && version) return true;
   if (strict || type->tp_getattro != getattro || type->tp_setattro != setattro) return false;
   for (LookUp& look_up : look_ups) {

@@ -97,9 +97,9 @@ void each_packed(const Word* at, int skip, F visit) {
 struct ClassFacts {
   struct LookUp {
     PyObject* name;   // strong, interned
-    PyObject* found;  // strong; null: the class has no such attribute
+    PyObject* found;  // borrowed from the file; null: the class has no such attribute
   };
-  PyTypeObject* type = nullptr;  // strong
+  PyTypeObject* type = nullptr;  // borrowed; null when it is gone
   unsigned version = 0;
   /// C code looked up more than was noted (operators, protocols): only an unchanged tag will do.
   bool strict = false;
@@ -111,6 +111,7 @@ struct ClassFacts {
   ClassFacts(const ClassFacts&) = delete;
   ~ClassFacts();
   bool hold();
+  /// `found` has to be kept or watched by the file.
   void note(PyObject* name, PyObject* found);
 };
 

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/watched.h"
 
 #include <cstring>
 
@@ -13,6 +14,7 @@ RegisterFile::RegisterFile() = default;
 RegisterFile::~RegisterFile() {
   for (PyObject* object : constants_) Py_DECREF(object);
   for (PyObject* object : kept_) Py_XDECREF(object);
+  for (PyObject* object : watched_) unwatch(object, *this);
 }
 
 Register RegisterFile::add(std::string name, bool owned) {
@@ -28,7 +30,25 @@ Register RegisterFile::constant(PyObject* object) {
   return static_cast<Register>(-static_cast<int>(constants_.size()));
 }
 
+void RegisterFile::watch_object(PyObject* object) {
+  if (capture::watch(object, *this)) {
+    watched_.push_back(object);
+  } else {
+    keep(object);
+  }
+}
+
+void RegisterFile::lose(PyObject* object) {
+  if (!stale_) files_gone_stale++;
+  stale_ = true;
+  std::erase(watched_, object);
+  for (auto& facts : classes_) {
+    if (reinterpret_cast<PyObject*>(facts->type) == object) facts->type = nullptr;
+  }
+}
+
 ClassFacts* RegisterFile::keep(std::unique_ptr<ClassFacts> facts) {
+  watch(facts->type);
   classes_.push_back(std::move(facts));
   return classes_.back().get();
 }

@@ -51,6 +51,9 @@ struct Run {
 struct ClassFacts;
 struct TensorFacts;
 
+/// How often a file has gone stale.
+inline constinit uint64_t files_gone_stale = 0;
+
 /// The registers of an entry: names for people, and everything its programs own.
 class RegisterFile {
  public:
@@ -69,6 +72,19 @@ class RegisterFile {
     kept_.push_back(reinterpret_cast<PyObject*>(object));
     return object;
   }
+  /// The same for what nothing but guards is to do with: where `object` can be watched it may die, and then its address
+  /// tells nothing any more and the file is stale.
+  template <class T>
+  T* watch(T* object) {
+    watch_object(reinterpret_cast<PyObject*>(object));
+    return object;
+  }
+  /// True when an object that guards compare with has died: programs on this file must not run, nor be shown.
+  bool stale() const { return stale_; }
+  /// `object`, which it watches, dies.
+  void lose(PyObject* object);
+
+  /// What the facts are about is watched.
   ClassFacts* keep(std::unique_ptr<ClassFacts> facts);
   TensorFacts* keep(std::unique_ptr<TensorFacts> facts);
 
@@ -86,8 +102,12 @@ class RegisterFile {
   const std::vector<PyObject*>& constants() const { return constants_; }
 
  private:
+  void watch_object(PyObject* object);
+
   std::vector<PyObject*> constants_;  // strong
   std::vector<PyObject*> kept_;       // strong
+  std::vector<PyObject*> watched_;    // borrowed
+  bool stale_ = false;
   std::vector<std::string> names_;
   std::vector<bool> owned_;
   std::vector<Register> owned_list_;
@@ -117,7 +137,8 @@ class Program {
   /// Runs to the end; -1, or the offset of the first instruction that does not hold.
   int run(Run& run) {
     for (Word *at = words_.data(), *end = at + words_.size(); at != end; at += head(at).words) {
-      if (!table_[head(at).kind].holds(at, run)) [[unlikely]] return static_cast<int>(at - words_.data());
+      if (!table_[head(at).kind].holds(at, run)) [[unlikely]]
+        return static_cast<int>(at - words_.data());
     }
     return -1;
   }

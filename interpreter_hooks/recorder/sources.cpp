@@ -98,7 +98,7 @@ void Recording::guard_tensor(Register reg, PyObject* tensor, const std::string& 
   const TensorImpl& impl = *tensor_of(tensor);
   const FreeSizes free = relaxation_.free_sizes(path, impl.sizes.size());
   auto* facts = file().keep(std::make_unique<TensorFacts>(impl, path, free));
-  guard(Op::Tensor, reg, {word_of(facts), word_of(file().keep(Py_TYPE(tensor)))});
+  guard(Op::Tensor, reg, {word_of(facts), word_of(file().watch(Py_TYPE(tensor)))});
 }
 
 Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path) {
@@ -138,7 +138,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
     return Value::fact(object);
   }
   if (is_singleton(object)) {
-    guard_object(Op::Is);
+    guard(Op::Is, reg, {word_of(file().watch(object))});
     return Value::fact(hold(object));
   }
   if (Shadow* known = find(object)) {
@@ -165,7 +165,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   } else if (PyFunction_Check(object)) {
     guard_function(shadow.self);
   } else {
-    guard(Op::Type, reg, {word_of(file().keep(type))});
+    guard(Op::Type, reg, {word_of(file().watch(type))});
   }
   return shadow.self;
 }
@@ -270,7 +270,7 @@ void Recording::guard_type(PyObject* object) {
   Shadow& known = shadow(Value::fact(object));
   if (known.typed || known.fresh()) return;
   known.typed = true;
-  if (!known.self.is_fact()) guard(Op::Type, reg_of(known.self), {word_of(file().keep(Py_TYPE(object)))});
+  if (!known.self.is_fact()) guard(Op::Type, reg_of(known.self), {word_of(file().watch(Py_TYPE(object)))});
 }
 
 ClassFacts& Recording::class_facts(PyTypeObject* type) {
@@ -285,7 +285,7 @@ ClassFacts& Recording::class_facts(PyTypeObject* type) {
 
 PyObject* Recording::look_up(PyTypeObject* type, PyObject* name) {
   PyObject* found = _PyType_Lookup(type, name);
-  if (is_mutable(type)) class_facts(type).note(name, found);
+  if (is_mutable(type)) class_facts(type).note(name, found ? file().watch(found) : nullptr);
   return found;
 }
 

@@ -1,0 +1,142 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Entries keep nothing alive that they only compare with: classes and functions of the program die when they do plainly."""
+import collections
+import gc
+import weakref
+
+import terra
+from _harness import main, program
+
+
+def t(n):
+    return terra.arange(4.0).view(2, 2) * 0.5 + n
+
+
+class Base:
+    pass
+
+
+def dying(captures=4):
+    """body(x, a, b): the tensor and two arguments from fresh(i), which makes something new for every fourth call. The
+    transcript says of all of those but the last two whether they are gone."""
+    def register(case):
+        def make():
+            body, fresh = case()
+            made, gone = [], []
+            now = []
+
+            def args(i):
+                if i % 4 == 0:
+                    now[:] = fresh(i)
+                    made.append(weakref.ref(now[0] if isinstance(now[0], type) or callable(now[0]) else type(now[0])))
+                gc.collect()
+                gone.append([reference() is None for reference in made[:-2]])
+                return t(i), *now
+
+            return body, args, gone
+        make.__name__ = case.__name__
+        return program(calls=20, captures=captures)(make)
+    return register
+
+
+def made_class(i):
+    return type("Made", (Base,), {"scale": i % 3 + 1, "scaled": lambda self, x: x * self.scale + i % 5})
+
+
+@dying()
+def class_of_an_argument():
+    def f(x, a, b):
+        return x * a.scale
+    return f, lambda i: (made_class(i)(), 0)
+
+
+@dying()
+def method_of_an_argument():
+    def f(x, a, b):
+        return a.scaled(x)
+    return f, lambda i: (made_class(i)(), 0)
+
+
+@dying()
+def a_class():
+    def f(x, a, b):
+        return x * a.scale
+    return f, lambda i: (made_class(i), 0)
+
+
+@dying()
+def asked_for_its_class():
+    def f(x, a, b):
+        return x * 2 if isinstance(b, a) else x * 3
+
+    def fresh(i):
+        made = made_class(i)
+        return made, made() if i % 8 else 0
+    return f, fresh
+
+
+@dying()
+def classes_in_lists():
+    def f(x, a, b):
+        return x * 2 if [a, Base] == b else x * 3
+
+    def fresh(i):
+        made = made_class(i)
+        return made, [made if i % 8 else Base, Base]
+    return f, fresh
+
+
+@dying()
+def enumeration():
+    import enum
+
+    def f(x, a, b):
+        return x * 2 if a is b.RED else x * 3
+
+    def fresh(i):
+        made = enum.Enum("Made", ["RED", "BLUE"])
+        return made.RED if i % 8 else made.BLUE, made
+    return f, fresh
+
+
+@dying()
+def function():
+    def f(x, a, b):
+        return a(x)
+
+    def fresh(i):
+        return (lambda x: x * (i % 3 + 1)), 0
+    return f, fresh
+
+
+@dying()
+def builtin_method():
+    def f(x, a, b):
+        return x * 2 if a is b else x * 3
+
+    def fresh(i):
+        append = collections.deque([i]).append
+        return append, append if i % 8 else len
+    return f, fresh
+
+
+@program(calls=16, captures=4)
+def dies_during_the_run():
+    """The only class of an argument goes while effects are applied; the next one may lie where it lay."""
+    holder = {}
+
+    def f(x, h):
+        y = x * h["a"].scale
+        h["a"] = None
+        return y
+
+    def args(i):
+        holder["a"] = made_class(i // 4)() if i % 4 == 0 or "kept" not in holder else holder["kept"]()
+        holder["kept"] = type(holder["a"])
+        return t(i), holder
+    return f, args, None
+
+
+if __name__ == "__main__":
+    main()
