@@ -46,13 +46,13 @@ Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
 Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* found) {
   if (Value* own = written_on_class(r, type, name)) return *own;
   if (is_atom(found) || is_tensor(found)) {
-    return r.read(Op::ClassAttribute, no_register, {word_of(r.file().keep(type)), word_of(r.file().keep(name))}, found,
+    return r.read(Op::ClassAttribute, no_register, {word_of(r.file().watch(type)), word_of(r.file().keep(name))}, found,
                   std::string(type->tp_name) + "." + text_of(name));
   }
   r.look_up(type, name);
   if (Shadow* known = r.find(found)) {
     if (known->self.is_fact() || known->fresh()) return known->self;
-    r.guard(Op::Is, r.reg_of(known->self), {word_of(r.file().keep(found))});
+    r.guard(Op::Is, r.reg_of(known->self), {word_of(r.file().watch(found))});
     return known->self;
   }
   return Value::fact(r.hold(found));
@@ -133,7 +133,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
     PyObject* hook = look_up(type, getattribute);
     if (hook && PyFunction_Check(hook)) return Access::GetAttr;
-    if (!is_generic_getattribute(hook)) return Access::None;
+    if (!is_generic_getattribute(hook)) return Access::Opaque;
   }
   if (is_data_descriptor(*found)) {
     if (PyExceptionInstance_Check(object) && is_c_descriptor(*found)) return Access::Exception;
@@ -141,7 +141,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
     if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
     if (is_dict_getter(object, name, *found)) return Access::InstanceDict;
     if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
-    if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::None;
+    if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::Opaque;
     return Access::Property;
   }
   if (terra_instance_attribute(object, name)) return Access::Instance;
@@ -394,7 +394,8 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       if (PyMethod_Check(result)) return bound_method(*this, result, Value::fact(PyMethod_GET_FUNCTION(result)), owner);
       break;
     }
-    case Access::None: break;
+    case Access::None:
+    case Access::Opaque: break;
   }
   stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
   return {};

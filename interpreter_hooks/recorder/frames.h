@@ -32,7 +32,8 @@ struct CallSite {
 
 /// How an attribute access is carried out (attributes.cpp).
 enum class Access : uint8_t {
-  None,
+  None,         ///< there is no such attribute
+  Opaque,       ///< C code decides
   Instance,     ///< the instance's own dict or inline values
   Slot,         ///< member descriptor
   TupleField,   ///< a named item of a tuple

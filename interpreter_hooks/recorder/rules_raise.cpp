@@ -73,10 +73,7 @@ void attribute(Recording& r, ShadowFrame& f) {
     if (!pending.found || !Py_TYPE(pending.found)->tp_descr_set) r.no_attribute(owner, name);
     return;
   }
-  bool plain = pending.access == Access::Module ||
-               (pending.access == Access::None && !pending.found && !is_tensor(owner.object) &&
-                (Py_TYPE(owner.object)->tp_getattro == PyObject_GenericGetAttr ||
-                 (is_module(owner.object) && module_reads_plainly(owner.object))));
+  const bool plain = pending.access == Access::Module || pending.access == Access::None;
   plain ? r.absent(owner, name) : opaque(r, f);
 }
 

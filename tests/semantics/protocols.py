@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Methods that instructions call by themselves, with numbers that change between calls."""
+import typing
+
 import terra
 from _harness import main, program
 
@@ -222,6 +224,17 @@ def default_arguments_and_more():
             return args[0] > 3
     odd = Odd()
     return (lambda x, i: (x * odd[i], i in odd)), lambda i: (t(i), i), None
+
+
+@program(calls=12, captures=None)
+def attributes_that_c_code_finds():
+    """An alias of a generic class looks its attributes up itself: what one has says nothing about the next."""
+    T, S = typing.TypeVar("T"), typing.TypeVar("S")
+    aliases = [list[int], list[T], dict[T, S], int | None, list[T] | S]
+    def f(x, alias):
+        y = x * len(getattr(alias, "__parameters__", ()))
+        return y, hasattr(alias, "__typing_subst__"), hasattr(alias, "append")
+    return f, lambda i: (t(i), aliases[i % 5]), None
 
 
 if __name__ == "__main__":
