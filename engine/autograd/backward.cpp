@@ -187,10 +187,11 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   pass.capture(wanted);
   pass.run(edges, grads);
   std::vector<Tensor> out = pass.results();
-  for (const Tensor& g : out)
-    check(g.defined() || allow_unused,
-          "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is "
-          "the desired behavior.");
+  for (size_t i = 0; i < out.size(); ++i)
+    check(out[i].defined() || allow_unused,
+          "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+          "the desired behavior.",
+          i);
   return out;
 }
 
