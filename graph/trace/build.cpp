@@ -121,6 +121,8 @@ class Builder final : SymbolicReplay::Watcher {
   void begin_record(const TraceRecord& record) override {
     if (std::binary_search(divisions_.begin(), divisions_.end(), begun_.size())) divide();
     begun_.push_back(autograd::reserve_sequence());
+    // The part before would have to call it.
+    if (std::holds_alternative<HookRecord>(record.what) && parts_.count() > 1) throw CallbackOutlives();
     const bool passes =
         std::holds_alternative<BackwardRecord>(record.what) || std::holds_alternative<GradRecord>(record.what);
     if (passes && parts_.count() > 1)
@@ -297,6 +299,8 @@ class Builder final : SymbolicReplay::Watcher {
   int32_t input_number(const TensorImpl* t) const {
     for (uint32_t i : trace_inputs_)
       if (replay_.tensor(i).get() == t || leaf_.at(i).get() == t) return static_cast<int32_t>(tensor_number_[i]);
+    for (const auto& [tangent, number] : given_)
+      if (tangent.get() == t) return static_cast<int32_t>(number);
     return -1;
   }
 
@@ -479,7 +483,7 @@ class Builder final : SymbolicReplay::Watcher {
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
       tangent->requires_grad = step.require_grad[k];
       if (tangent.requires_grad()) asking_.emplace_back(tangent, next_tensor_);
-      ++next_tensor_;
+      given_.emplace_back(tangent, next_tensor_++);
       roots.push_back(root);
       tangents.push_back(std::move(tangent));
     }
@@ -583,6 +587,7 @@ class Builder final : SymbolicReplay::Watcher {
   std::vector<std::pair<Tensor, uint32_t>> of_functions_;  // results, and the parts before
   bool derived_ = false;
   std::vector<std::pair<Tensor, uint32_t>> asking_;  // derived: what gradients are asked of, with its number
+  std::vector<std::pair<Tensor, uint32_t>> given_;   // derived: tangents, with their numbers
   uint32_t next_tensor_ = 0;                         // derived: number of the next tensor of the run
 };
 

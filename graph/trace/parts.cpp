@@ -142,6 +142,9 @@ std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<cons
     }
     for (uint32_t k = 0; k < roots.size(); ++k)
       if (roots[k].part == s) parts[s].roots.push_back(k);
+    std::stable_sort(parts[s].roots.begin(), parts[s].roots.end(), [&](uint32_t a, uint32_t b) {
+      return place_of(roots[a].tensor).first->sequence < place_of(roots[b].tensor).first->sequence;
+    });
     for (const auto& [leaf, number] : inputs)
       if (leaves.count(leaf.get())) parts[s].targets.push_back({leaf, {GradientTarget::Kind::Input, number}});
     for (const auto& p : s > 0 ? seams_[s - 1] : none) {

@@ -30,7 +30,7 @@ class Parts {
   };
   /// What one pass walks over, first part first.
   struct Part {
-    std::vector<uint32_t> roots;  ///< numbers among all roots
+    std::vector<uint32_t> roots;  ///< numbers among all roots, in the order in which they were computed
     std::vector<Target> targets;
   };
   /// A result that other results of its part follow from.

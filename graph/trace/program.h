@@ -100,7 +100,7 @@ struct GradientTarget {
 
 /// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.
 struct ProgramPart {
-  std::vector<uint32_t> roots;
+  std::vector<uint32_t> roots;  ///< in the order in which they were computed
   std::vector<GradientTarget> targets;
 };
 

@@ -68,23 +68,6 @@ void TraceBuilder::link(std::span<PyObject* const> outputs, bool last) {
   r_.write({Effect::CallMethod, Value::fact(Py_None), r_.hold(call.callee), {}, call.positional, "", {}});
 }
 
-/// A hook that outlives the frame is registered behind the graph, on the tensor that the run has published. All of the
-/// tensor's gradient passes there (graph/trace/parts.h).
-void TraceBuilder::link_hook(PyObject* tensor, PyObject* handle) {
-  const CallSite& call = pending()->call;
-  if (id_of(tensor) == kNoValue || call.positional.empty()) return r_.stop(Reason::GradientState, "register_hook()");
-  links_ = true;
-  hooked_.insert(tensor);
-  PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(tensor)), "register_hook");
-  PyObject* held = method ? r_.hold(method) : nullptr;
-  Py_XDECREF(method);
-  if (!held) return r_.stop(Reason::GradientState, "register_hook()");
-  r_.write(
-      {Effect::CallMethod, Value::fact(Py_None), held, {}, {r_.by_identity(tensor), call.positional.back()}, "", {}});
-  r_.put(handle, Value::fresh(handle), false, "");
-  pending()->extra = Value::fresh(handle);
-}
-
 /// The node is made when the frame's other work is done: what it refers to must still have the history that it had.
 void TraceBuilder::refuse_behind_functions() {
   r_.stop(Reason::GradientState, "a change behind an autograd.Function whose gradient is computed after the frame");
@@ -108,7 +91,6 @@ void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyOb
   if (!listening()) return;
   pending()->reported = true;
   if (!made_inside(tensor, "register_hook()")) return;
-  if (r_.relaxation().functions() != Relaxation::Functions::Inside) return link_hook(tensor, handle);
   graph::HookRecord hook{id_of(tensor), number_in(callbacks_, hooks)};
   r_.put(handle, Value::fresh(handle), false, "");
   pending()->extra = Value::fresh(handle);
@@ -119,7 +101,6 @@ void TraceBuilder::on_retain_grad(PyObject* tensor) {
   if (!listening()) return;
   pending()->reported = true;
   if (!made_inside(tensor, "retain_grad()")) return;
-  if (hooked_.count(tensor)) return refuse_behind_functions();  // what is kept is what the hooks gave
   graph::RetainGradRecord retain{id_of(tensor)};
   if (r_.alive()) record(retain);
 }

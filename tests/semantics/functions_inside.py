@@ -418,7 +418,7 @@ def random_numbers_between():
 # ---- hooks of the frame's own, called later
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=None)
 def hook_in_the_frame():
     log, w = [], leaf(1)
     def f(x, i):
@@ -430,7 +430,7 @@ def hook_in_the_frame():
     return later(f, [w]), lambda i: (leaf(i), i), log
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=None)
 def hook_behind_the_first_use():
     def f(x):
         h = x.sin()
@@ -440,7 +440,7 @@ def hook_behind_the_first_use():
     return later(f), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=None)
 def method_as_a_hook_of_a_module():
     class Clip(nn.Module):
         def __init__(self):
@@ -464,7 +464,7 @@ def method_as_a_hook_of_a_module():
     return call, lambda i: (t(i),), None
 
 
-@program(calls=12, captures=None, reason=13)
+@program(calls=12, captures=None)
 def handle_that_leaves():
     def f(x):
         h = x.sin()
@@ -480,7 +480,7 @@ def handle_that_leaves():
     return call, lambda i: (leaf(i), i % 2), None
 
 
-@program(calls=12, captures=None, reason=10)
+@program(calls=12, captures=None)
 def handle_that_is_used():
     def f(x):
         h = x.sin()
@@ -491,7 +491,7 @@ def handle_that_is_used():
     return later(f), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=None)
 def hook_and_function():
     log = []
     def f(x):
@@ -501,7 +501,7 @@ def hook_and_function():
     return later(f), lambda i: (leaf(i),), log
 
 
-@program(calls=12, captures=None, reason=26)
+@program(calls=12, captures=None)
 def written_behind_the_hook():
     def f(x):
         h = x * 2
