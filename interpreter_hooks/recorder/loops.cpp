@@ -227,8 +227,9 @@ void Loops::count_locals(ShadowFrame& f, const Body& body) {
   for (int offset = body.first, next = 0; offset <= body.last; offset = next) {
     int arg = 0;
     const int code = code_at(f.bytes, offset, arg, next);
-    if (code != STORE_FAST) continue;
-    Value& local = f.locals[static_cast<size_t>(arg)];
+    if (code != STORE_FAST && code != LOAD_FAST) continue;
+    Value& local = r_.local(f, arg);  // now: no round is to know more than the one before it
+    if (code == LOAD_FAST) continue;
     if (is_int(local) && (local.is_fact() || local.has_register()) && !r_.trace().sizes().is_counted(local))
       local = r_.trace().sizes().counter(local);
   }

@@ -111,9 +111,10 @@ void Recording::begin(TerraFrame* frame) {
   auto* globals = terra_frame_function(frame)->func_globals;
   entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(file().keep(globals))});
   guarded_functions_.insert({function, reinterpret_cast<PyObject*>(root->code)});
-  for (int i = 0; i < terra_code_argument_slots(root->code) && alive_; i++) {
-    root->locals[i] = read(Op::Argument, no_register, {static_cast<Word>(i)}, terra_frame_localsplus(frame)[i],
-                           PyUnicode_AsUTF8(terra_code_slot_name(root->code, i)));
+  for (int i = 0; i < terra_code_argument_slots(root->code); i++) {
+    root->locals[i].object = terra_frame_localsplus(frame)[i];
+    const bool seen_in_c = i == 0 || (terra_code_slot_kind(root->code, i) & TERRA_SLOT_CELL);  // super(), MAKE_CELL
+    if (seen_in_c && alive_) local(*root, i);
   }
   cuts_.visits.assign(Py_SIZE(root->code), 0);
   cuts_.handled = terra_thread_handled_exception(thread_);

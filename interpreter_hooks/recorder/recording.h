@@ -140,6 +140,9 @@ class Recording {
   Value by_identity(PyObject* object);
 
   // ---- reads of the outside (sources.cpp) ----
+  /// A local variable. An argument of the root frame is read where it is first asked for: one that a path through the
+  /// frame leaves alone may be anything there.
+  Value& local(ShadowFrame& frame, int index);
   /// Emits a read and classifies what it found in the recorded run.
   Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path);
   Value classify(Register reg, PyObject* object, const std::string& path);

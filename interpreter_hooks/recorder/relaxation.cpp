@@ -1,5 +1,7 @@
 #include "interpreter_hooks/recorder/relaxation.h"
 
+#include <bit>
+
 namespace terra::capture {
 
 namespace {
@@ -27,6 +29,21 @@ bool Relaxation::relax(const std::string& path) {
   std::string kin = family(path);
   if (!kin.empty()) families_.insert(kin);
   return paths_.insert(path).second;
+}
+
+bool Relaxation::met(const std::string& path, PyObject* number) {
+  uint64_t bits = 0;
+  if (PyFloat_CheckExact(number)) {
+    bits = std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(number));
+  } else {
+    int overflow = 0;
+    bits = static_cast<uint64_t>(PyLong_AsLongLongAndOverflow(number, &overflow));
+    if (overflow) return false;
+  }
+  const auto [before, is_new] = met_.try_emplace(path, Py_TYPE(number), bits);
+  const bool same = before->second.second == bits, same_type = before->second.first == Py_TYPE(number);
+  before->second = {Py_TYPE(number), bits};
+  return !is_new && same_type && !same && relax(path);
 }
 
 bool Relaxation::relaxed(const std::string& path) const {

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,9 @@ class Relaxation {
   /// ("self", "count"), and all items of the same list. False when it was one already.
   bool relax(const std::string& path);
   bool relaxed(const std::string& path) const;
+  /// A recording has found this number (an int or float) at `path`. True: it is an input from now on, since an earlier
+  /// recording, whatever became of it, has found another one there.
+  bool met(const std::string& path, PyObject* number);
   /// A place of the program (see TraceBuilder) where a number can't be read in a run: it is structural there.
   void insist(const std::string& place) { constants_.insert(place); }
   bool insisted(const std::string& place) const { return constants_.count(place) != 0; }
@@ -66,6 +70,7 @@ class Relaxation {
 
  private:
   std::set<std::string> paths_;
+  std::map<std::string, std::pair<PyTypeObject*, uint64_t>> met_;  ///< type and bits of numbers
   std::set<std::string> families_;
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;

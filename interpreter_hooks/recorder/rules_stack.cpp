@@ -24,7 +24,7 @@ void push_null(Recording&, ShadowFrame& f) { f.push(Value::null()); }
 
 void load_const(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
-void load_fast(Recording&, ShadowFrame& f) { f.push(f.locals[f.pending.arg]); }
+void load_fast(Recording& r, ShadowFrame& f) { f.push(r.local(f, f.pending.arg)); }
 void store_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = f.pending.in[0]; }
 void delete_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = Value(); }
 

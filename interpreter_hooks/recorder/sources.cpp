@@ -101,6 +101,16 @@ void Recording::guard_tensor(Register reg, PyObject* tensor, const std::string& 
   guard(Op::Tensor, reg, {word_of(facts), word_of(file().watch(Py_TYPE(tensor)))});
 }
 
+Value& Recording::local(ShadowFrame& f, int index) {
+  Value& place = f.locals[static_cast<size_t>(index)];
+  const bool unread = &f == frames_.front() && place.kind == Value::Unknown && place.object;
+  if (!unread || !alive_) return place;
+  const char* name = PyUnicode_AsUTF8(terra_code_slot_name(f.code, index));
+  place = read(Op::Argument, no_register, {static_cast<Word>(index)}, place.object, name);
+  if (!cuts_.arguments.empty()) cuts_.arguments[static_cast<size_t>(index)] = place;
+  return place;
+}
+
 Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path) {
   Register reg = new_register(path, false, false);
   if (alive_) entry_->entry.emit(op, reg, base, no_register, operands);
@@ -128,7 +138,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   auto guard_object = [&](Op op) { guard(op, reg, {word_of(file().keep(object))}); };
   if (is_atom(object)) {
     hold(object);
-    if (is_number(object) && relaxation_.relaxed(path)) {
+    if (is_number(object) && (relaxation_.relaxed(path) || relaxation_.met(path, object))) {
       guard(Op::Type, reg, {word_of(type)});
       return Value::dynamic(reg, object);
     }
