@@ -56,8 +56,8 @@ scaled (explain.py:{line}): captured, 7 calls, 2 recordings, 2 replays
   entry: 0 hits, 0 misses
     scaled belongs to the same module
     x: float32 [*, 3]
-    type of box is Box
     globals()['FACTOR'] == 2.0
+    type of box is Box
     class Box is unchanged
     gradient mode is on
     graph of 1 nodes
