@@ -233,6 +233,10 @@ bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* fun
       return relax_sizes(*pointer<TensorFacts>(at[1]), object, relaxation, relaxed);
     }
     if (op == Op::Pinned) return true;
+    if (op == Op::Length && object && PyList_CheckExact(object)) {
+      relaxation.relax("len(" + entry.file.name(head(at).a) + ")");
+      return true;
+    }
     if (op != Op::Equal || !is_number(object_word(at[1]))) return false;
     if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(object)) return false;
     relaxed = relaxation.relax(entry.file.name(head(at).a)) || relaxed;

@@ -67,8 +67,8 @@ enum class Op : uint8_t {
   Format,   // a b [conversion]
   Tuple,    // [registers]
   Copy,     // a                the same object
-  Draw,     // a b [method]     the next number (b: of so many bits) of a random.Random; taken back when the run is not
-            // committed
+  Draw,     // a b [method]     the next number of a random.Random (b: of so many bits) or of a generator of numpy (b: a
+            // tuple of arguments); taken back when the run is not committed
   Count_
 };
 

@@ -1,4 +1,4 @@
-// Python's random numbers inside runs: a run that is not committed leaves every generator as it found it.
+// Random numbers of Python and numpy inside runs: a run that is not committed leaves every generator as it found it.
 #pragma once
 #include "interpreter_hooks/cpython/frame.h"
 
@@ -9,6 +9,10 @@ namespace terra::capture {
 
 /// True where the state of random.Random lies as this file expects it.
 bool random_state_is_known();
+/// At most so many arguments of one draw.
+constexpr size_t most_draw_arguments = 7;
+/// A RandomState or Generator of numpy.
+bool is_numpy_generator(PyObject* object);
 
 /// The states that generators had when a run first drew from them.
 class RandomStates {
@@ -17,8 +21,9 @@ class RandomStates {
   ~RandomStates() { put_back(); }
   RandomStates(RandomStates&&) = default;
   RandomStates& operator=(RandomStates&&) = default;
-  /// Before a number is drawn from `generator` (an instance of _random.Random, borrowed for the run).
-  void save(PyObject* generator);
+  /// Before a number is drawn from `generator` (an instance of _random.Random, borrowed for the run, or one of numpy).
+  /// False: its state can't be had.
+  bool save(PyObject* generator);
   void put_back() {
     if (saved_) restore();
   }

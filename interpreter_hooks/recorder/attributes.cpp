@@ -30,6 +30,25 @@ bool is_fixed(PyObject* name) {
   return names.count(text_of(name)) != 0;
 }
 
+/// What tells the size of an array of numpy: numbers, and a tuple of them.
+bool is_array_size(PyObject* object, PyObject* name) {
+  static const std::set<std::string> names = {"shape", "ndim", "size", "itemsize", "nbytes"};
+  return !std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") && names.count(text_of(name)) != 0;
+}
+
+/// The getter is called in each run.
+Value asked_again(Recording& r, Value& owner, PyObject* name, PyObject* getter, PyObject* result) {
+  r.guard_type(owner.object);
+  PyObject* get = PyObject_GetAttrString(getter, "__get__");
+  std::vector<Word> words = pack({r.reg_of(r.shadow(owner).self)});
+  words.insert(words.begin(), word_of(r.file().keep(get)));
+  Py_DECREF(get);
+  const std::string path = r.shadow(owner).path + "." + text_of(name);
+  Register reg = r.new_register(path, true, false);
+  if (r.alive()) r.entry_being_made().entry.emit(Op::Call, reg, no_register, no_register, words);
+  return r.alive() ? r.classify(reg, r.hold(result), path) : Value();
+}
+
 /// A value that the frame itself wrote to a class, visible through instances and subclasses.
 Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
   for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); i++) {
@@ -141,7 +160,10 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
     if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
     if (is_dict_getter(object, name, *found)) return Access::InstanceDict;
     if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
-    if (Py_TYPE(*found) == &PyGetSetDescr_Type) return is_fixed(name) ? Access::Fixed : Access::Opaque;
+    if (Py_TYPE(*found) == &PyGetSetDescr_Type) {
+      if (is_array_size(object, name)) return Access::Getter;
+      return is_fixed(name) || is_engine_constant(object) ? Access::Fixed : Access::Opaque;
+    }
     return Access::Property;
   }
   if (terra_instance_attribute(object, name)) return Access::Instance;
@@ -170,7 +192,13 @@ void Recording::absent(Value& owner, PyObject* name) {
     dict_item(dict, name);
     return;
   }
-  if (PyType_Check(object) || Py_TYPE(object) == &PySuper_Type) {
+  if (PyType_Check(object)) {  // a class is not looked into like an instance: its bases are, and its metaclass
+    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    if (look_up(type, name) || look_up(Py_TYPE(object), name) || look_up(Py_TYPE(object), getattr))
+      stop(Reason::UnmodelledAttribute, "a class without the attribute asked for");
+    return;
+  }
+  if (Py_TYPE(object) == &PySuper_Type) {
     return stop(Reason::UnmodelledAttribute, "a class without the attribute asked for");
   }
   guard_type(object);
@@ -371,6 +399,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
     }
     case Access::Type: return type_value(*this, owner.object, name, result);
     case Access::Super: return super_value(*this, owner, name, result);
+    case Access::Getter: return asked_again(*this, owner, name, pending.found, result);
     case Access::Fixed:
       guard_type(owner.object);
       look_up(type, name);

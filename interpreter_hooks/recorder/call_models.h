@@ -34,6 +34,8 @@ const CallModel* model_of(PyObject* callee);
 bool open_cached(Recording& r, ShadowFrame& f);
 /// Opens the call of an itemgetter, attrgetter or methodcaller (calls_getters.cpp); false: it is none.
 bool open_getter(Recording& r, ShadowFrame& f);
+/// Opens the draw of a number from a generator of numpy (calls_numpy.cpp); false: it is none.
+bool open_numpy_draw(Recording& r, ShadowFrame& f);
 /// "list.append", "time.time": for the reasons.
 std::string callable_name(PyObject* callee);
 
@@ -45,6 +47,9 @@ void repeat_call(Recording& r, ShadowFrame& f);
 bool raised_by_numbers(Recording& r, ShadowFrame& f);
 /// A C callable that other C code may call without being seen: one without effects, or one that reports itself.
 bool is_harmless(PyObject* callee);
+/// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods, and all
+/// that a recording knows of it are attributes.
+bool is_plain_object(PyObject* object);
 /// Whether C code can have seen nothing but facts and tensors in a value.
 bool transparent(Recording& r, const Value& value, int depth = 0);
 /// What C code handed over, all of whose numbers are facts: numbers, objects met before, tuples of such.

@@ -269,7 +269,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     site.kind = CallSite::Referent;
     return;
   }
-  if (open_getter(*this, f) || open_cached(*this, f)) return;
+  if (open_getter(*this, f) || open_cached(*this, f) || open_numpy_draw(*this, f)) return;
   PyTypeObject* type = Py_TYPE(callee);
   if (is_module(callee)) {
     guard_type(callee);

@@ -1,6 +1,7 @@
 // Methods of dicts, OrderedDicts, defaultdicts and plain subclasses.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 #include <algorithm>
 
@@ -27,6 +28,9 @@ bool has_entries(Recording& r, ShadowFrame& f, size_t least, size_t most) {
 void begin_keyed(Recording& r, ShadowFrame& f) {
   if (!has_entries(r, f, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
   f.pending.extra = r.dict_item(arguments(f)[0], arguments(f)[1]);
+}
+void begin_get(Recording& r, ShadowFrame& f) {
+  if (has_entries(r, f, 2, 3) && !lacks_number(r, arguments(f)[0], arguments(f)[1])) begin_keyed(r, f);
 }
 Value end_get(Recording&, ShadowFrame& f, PyObject* result) {
   if (f.pending.extra.known()) return f.pending.extra;
@@ -231,7 +235,7 @@ Value end_new_default(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 
 constexpr CallModel models[] = {
-    {"dict", "get", begin_keyed, end_get},
+    {"dict", "get", begin_get, end_get},
     {"dict", "setdefault", begin_keyed, end_setdefault},
     {"dict", "pop", begin_keyed, end_pop},
     {"dict", "__contains__", begin_keyed, end_contains},

@@ -70,10 +70,14 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
   return made;
 }
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (!f.pending.call.keywords.empty()) r.stop(Reason::UnmodelledCall, "zip(strict=)");
+  bool strict = false;
+  for (Value& value : f.pending.call.keyword_values) r.pin(value), strict = PyObject_IsTrue(value.object) == 1;
   std::vector<Value> children;
   for (size_t i = 0; i < arguments(f).size() && r.alive(); i++) {
-    children.push_back(r.iterate_below(f, arguments(f)[i], taken(r, result, static_cast<Py_ssize_t>(i))));
+    Value& operand = arguments(f)[i];
+    if (strict && !is_sequence(operand.object)) r.stop(Reason::UnmodelledCall, "zip(strict=True) of an iterator");
+    if (strict && r.alive()) r.know_length(operand);
+    children.push_back(r.iterate_below(f, operand, taken(r, result, static_cast<Py_ssize_t>(i))));
   }
   Value made = r.make_iterator(result, Iterator::Zip, nullptr);
   r.set_children(result, std::move(children));

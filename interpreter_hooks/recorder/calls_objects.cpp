@@ -106,6 +106,10 @@ void begin_getattr(Recording& r, ShadowFrame& f) {
 
 bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
   if (pending.access == Access::None) return true;
+  if (PyType_Check(owner.object)) {
+    return !_PyType_Lookup(reinterpret_cast<PyTypeObject*>(owner.object), name) &&
+           !_PyType_Lookup(Py_TYPE(owner.object), name);
+  }
   if (PyModule_CheckExact(owner.object)) return !PyDict_GetItemWithError(PyModule_GetDict(owner.object), name);
   return false;
 }
@@ -154,7 +158,7 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* value = PyObject_GetAttr(in[0].object, name);
   bool simple = f.pending.access == Access::Instance || f.pending.access == Access::Class ||
                 f.pending.access == Access::Module || f.pending.access == Access::Parameter ||
-                f.pending.access == Access::Slot;
+                f.pending.access == Access::Slot || f.pending.access == Access::Type;
   if (!value || !simple) {
     PyErr_Clear();
     r.stop(Reason::UnmodelledAttribute, "hasattr");

@@ -36,13 +36,14 @@ bool is_harmless(PyObject* callee) {
   const CallModel* model = model_of(callee);
   return model && model->raised == raised_by_numbers;
 }
-namespace {
-/// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods.
 bool is_plain_object(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   while (type && is_changeable(type)) type = type->tp_base;
   return type == &PyBaseObject_Type && Py_TYPE(object) != &PyBaseObject_Type;
 }
+
+namespace {
+
 bool is_c_callable(PyObject* object) {
   return PyCFunction_Check(object) || Py_TYPE(object) == &PyMethodDescr_Type || PyType_Check(object);
 }
@@ -104,7 +105,12 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
       PyObject* callee = f.pending.call.callee;
       bool bound =
           PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
-      if (!bound) return r.host(Op::Call, no_register, no_register, words, result, all);
+      if (!bound) {
+        Value value = r.host(Op::Call, no_register, no_register, words, result, all);
+        // max(n, 0.5) is sometimes an int.
+        if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
+        return value;
+      }
     }
     for (Value& value : all) r.pin(value);
     return Value::fact(r.hold(result));
@@ -195,7 +201,10 @@ Value end_itemgetter(Recording& r, ShadowFrame& f, PyObject* result) {
 void begin_len(Recording& r, ShadowFrame& f) {
   Value& value = arguments(f)[0];
   PyObject* object = value.object;
-  if (is_sequence(object)) r.know_length(value);
+  if (is_sequence(object)) {
+    f.pending.extra = r.length(value);
+    if (!f.pending.extra.known()) r.know_length(value);
+  }
   if (is_dict(object) || is_set(object)) r.know_keys(value);
   if (Shadow* known = r.find(object); known && known->iterator && known->iterator->base) {  // len(d.items())
     Value base = r.shadow(Value::fact(known->iterator->base)).self;
@@ -204,7 +213,7 @@ void begin_len(Recording& r, ShadowFrame& f) {
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
-  if (is_tensor(object) && f.pending.extra.known()) return f.pending.extra;
+  if ((is_tensor(object) || is_sequence(object)) && f.pending.extra.known()) return f.pending.extra;
   bool walked = is_sequence(object) || is_dict(object) || is_set(object) || is_dict_view(object);
   if (walked || is_tensor(object)) return Value::fact(r.hold(result));
   return end_pure(r, f, result);
@@ -240,6 +249,38 @@ Value end_walk(Recording& r, ShadowFrame& f, PyObject* result) {
   return {};
 }
 
+/// sum(), min(), max(), any() or all() of a list or tuple of numbers that are not all facts.
+bool takes_numbers(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.empty() || in.size() > 2 || !f.pending.call.keywords.empty() || !is_sequence(in[0].object)) return false;
+  if (in.size() == 2 && !(in[1].known() && is_number(in[1].object))) return false;
+  const std::vector<Value> items = r.items(in[0]);
+  return r.alive() && !items.empty() && items.size() < 256 && !all_facts(items) &&
+         std::all_of(items.begin(), items.end(), [](const Value& v) { return is_number(v.object); });
+}
+void begin_reduction(Recording& r, ShadowFrame& f) {
+  if (!takes_numbers(r, f)) expose_all(r, f);
+}
+/// The callable itself is given the numbers of each run. Which of them min and max return may be of another type there.
+Value end_reduction(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (!takes_numbers(r, f) || !is_atom(result)) return end_walk(r, f, result);
+  auto& in = arguments(f);
+  std::vector<Value> all = r.items(in[0]);
+  std::vector<Register> registers;
+  for (const Value& value : all) registers.push_back(r.reg_of(value));
+  PyObject* real = PySequence_Tuple(in[0].object);
+  Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, all);
+  Py_DECREF(real);
+  std::vector<Register> given = {tuple.reg};
+  all.push_back(tuple);
+  for (size_t i = 1; i < in.size(); i++) given.push_back(r.reg_of(in[i])), all.push_back(in[i]);
+  std::vector<Word> words = pack(given);
+  words.insert(words.begin(), word_of(r.file().keep(f.pending.call.callee)));
+  Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
+  r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
+  return value;
+}
+
 void begin_sorted(Recording& r, ShadowFrame& f) {
   expose_all(r, f);
   if (f.pending.call.keywords.size() > 2) r.stop(Reason::UnmodelledCall, "sorted");
@@ -247,10 +288,10 @@ void begin_sorted(Recording& r, ShadowFrame& f) {
 
 /// min and max: of numbers, or of what is in a container.
 void begin_extremum(Recording& r, ShadowFrame& f) {
-  if (!all_atoms(everything(f))) expose_all(r, f);
+  if (!all_atoms(everything(f))) begin_reduction(r, f);
 }
 Value end_extremum(Recording& r, ShadowFrame& f, PyObject* result) {
-  return all_atoms(everything(f)) ? end_pure(r, f, result) : end_walk(r, f, result);
+  return all_atoms(everything(f)) ? end_pure(r, f, result) : end_reduction(r, f, result);
 }
 
 bool raised_below_walk(Recording& r, ShadowFrame& f) {
@@ -301,11 +342,11 @@ constexpr CallModel models[] = {
     {"_operator", "truediv", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "truth", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "xor", begin_operator, end_operator, raised_by_numbers},
-    {"builtins", "sum", expose_all, end_walk, raised_below_walk},
+    {"builtins", "sum", begin_reduction, end_reduction, raised_below_walk},
     {"builtins", "min", begin_extremum, end_extremum, raised_below_walk},
     {"builtins", "max", begin_extremum, end_extremum, raised_below_walk},
-    {"builtins", "any", expose_all, end_walk, raised_below_walk},
-    {"builtins", "all", expose_all, end_walk, raised_below_walk},
+    {"builtins", "any", begin_reduction, end_reduction, raised_below_walk},
+    {"builtins", "all", begin_reduction, end_reduction, raised_below_walk},
     {"builtins", "sorted", begin_sorted, end_walk, raised_below_walk},
     {"_functools", "reduce", expose_all, end_walk, raised_below_walk},
     {"math", nullptr, nullptr, end_pure, raised_by_numbers},

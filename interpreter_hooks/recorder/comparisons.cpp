@@ -4,6 +4,8 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/rules.h"
 
+#include <cmath>
+
 namespace terra::capture {
 
 namespace {
@@ -29,6 +31,24 @@ bool same_kind(PyObject* a, PyObject* b) {
   return (PyList_CheckExact(a) && PyList_CheckExact(b)) || (is_tuple(a) && is_tuple(b)) || (is_deque(a) && is_deque(b));
 }
 
+/// Neither NaN nor the same object as one: the containers of C look at identity before they compare.
+bool is_ordinary(const Value& value) {
+  return PyLong_CheckExact(value.object) || (value.is_fact() && !std::isnan(PyFloat_AS_DOUBLE(value.object)));
+}
+
+/// Of numbers that differ between runs it is a fact whether they are equal, and not what they are. False: no such.
+bool tell_numbers_apart(Recording& r, Value& a, Value& b) {
+  if (!is_number(a.object) || !is_number(b.object) || (a.is_fact() && b.is_fact())) return false;
+  const bool decided = is_ordinary(a) && is_ordinary(b);
+  const bool by_one = (a.is_fact() && is_ordinary(a)) || (b.is_fact() && is_ordinary(b));
+  if (!decided && !by_one) return false;
+  const int equal = PyObject_RichCompareBool(a.object, b.object, Py_EQ);
+  std::vector<Value> in = {a, b};
+  Value truth = scalar_result(r, in, Op::Compare, Py_EQ, equal ? Py_True : Py_False);
+  r.truth(truth);
+  return true;
+}
+
 }  // namespace
 
 void tell_apart(Recording& r, Value& a, Value& b) {
@@ -41,11 +61,12 @@ void tell_apart(Recording& r, Value& a, Value& b) {
   if (x != y) r.guard(a.object == b.object ? Op::Same : Op::Distinct, x, {}, y);
 }
 
-bool Recording::read_to_compare(Value& a, Value& b, int depth) {
+bool Recording::read_to_compare(Value& a, Value& b, bool ordered, int depth) {
   if (!a.known() || !b.known() || depth > most_levels) {
     stop(Reason::UnmodelledOperator, "comparison of deeply nested containers");
     return false;
   }
+  if (!ordered && tell_numbers_apart(*this, a, b)) return alive_;
   know_type(*this, a);
   know_type(*this, b);
   PyObject *x = a.object, *y = b.object;
@@ -53,7 +74,7 @@ bool Recording::read_to_compare(Value& a, Value& b, int depth) {
   if (same_kind(x, y)) {
     std::vector<Value> left = items(a), right = items(b);
     for (size_t i = 0; i < left.size() && i < right.size() && alive_; i++) {
-      if (!read_to_compare(left[i], right[i], depth + 1)) return false;
+      if (!read_to_compare(left[i], right[i], ordered, depth + 1)) return false;
     }
     return alive_;
   }
@@ -62,7 +83,7 @@ bool Recording::read_to_compare(Value& a, Value& b, int depth) {
     know_keys(b);
     for (const Value& key : elements(a)) {
       Value left = dict_item(a, key), right = dict_item(b, key);
-      if (left.known() && right.known() && !read_to_compare(left, right, depth + 1)) return false;
+      if (left.known() && right.known() && !read_to_compare(left, right, ordered, depth + 1)) return false;
     }
     return alive_;
   }
@@ -92,6 +113,23 @@ bool Recording::read_to_search(Value& container, Value& key) {
       break;
   }
   return alive_;
+}
+
+bool lacks_number(Recording& r, Value& container, Value& key) {
+  if (!key.has_register() || !PyLong_CheckExact(key.object)) return false;
+  Shadow& known = r.shadow(container);
+  if (!known.outside || known.written || known.attributes_of) return false;
+  const bool there = is_set(container.object) ? PySet_Contains(container.object, key.object) != 0
+                                              : PyDict_Contains(container.object, key.object) != 0;
+  PyErr_Clear();
+  if (there) return false;
+  if (is_changeable(Py_TYPE(container.object))) {  // a Counter
+    static PyObject* const contains = PyUnicode_InternFromString("__contains__");
+    r.guard_type(container.object);
+    r.look_up(Py_TYPE(container.object), contains);
+  }
+  r.guard(Op::Contains, r.reg_of(known.self), {0}, r.reg_of(key));
+  return true;
 }
 
 }  // namespace terra::capture

@@ -3,6 +3,8 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 
 namespace terra::capture {
@@ -31,6 +33,63 @@ void Recording::know_length(Value& sequence) {
   if (!constant) guard(Op::Length, reg_of(known.self), {static_cast<Word>(length)});
   known.items.assign(length, Value());
   known.items.insert(known.items.end(), known.appended.begin(), known.appended.end());
+}
+
+Value Recording::length(Value& sequence) {
+  Shadow& known = shadow(sequence);
+  if (!PyList_CheckExact(sequence.object) || !known.outside || known.length_known) return {};
+  // All that the frame may have done to it so far is to append.
+  static PyObject* const len = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
+  const auto added = static_cast<Py_ssize_t>(known.appended.size());
+  PyObject* before = PyLong_FromSsize_t(Py_SIZE(sequence.object) - added);
+  hold(before);
+  Py_DECREF(before);
+  const std::string path = "len(" + known.path + ")";
+  const bool differs = relaxation_.met(path, before) || relaxation_.relaxed(path);
+  if (!differs) return {};
+  std::vector<Word> words = pack({reg_of(known.self)});
+  words.insert(words.begin(), word_of(file().keep(len)));
+  Value length = host(Op::Call, no_register, no_register, std::move(words), before, {});
+  if (!added) return length;
+  PyObject *more = PyLong_FromSsize_t(added), *now = PyNumber_Add(before, more);
+  const Value by = Value::fact(hold(more));
+  Value sum = host(Op::Binary, length.reg, reg_of(by), {NB_ADD}, now, {length, by});
+  Py_DECREF(more);
+  Py_DECREF(now);
+  return sum;
+}
+
+Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
+  if (!length(sequence).known()) return {};
+  Shadow& known = shadow(sequence);
+  const auto added = static_cast<Py_ssize_t>(known.appended.size()), all = Py_SIZE(sequence.object),
+             before = all - added;
+  if (index >= before || index < -all) return {};
+  if (index < 0 && -index <= added) return known.appended[static_cast<size_t>(added + index)];
+  const std::string path = known.path + "[" + std::to_string(index) + "]";
+  PyObject* object = real_item(sequence.object, index < 0 ? index + all : index);
+  if (index >= 0) return read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object, path);
+  if (is_number(object)) relaxation_.relax(path);  // what was appended last is seldom what it was before
+  PyObject* from_end = PyLong_FromSsize_t(index + added);
+  Register base = reg_of(known.self), at = reg_of(Value::fact(hold(from_end))), reg = new_register(path, false, false);
+  Py_DECREF(from_end);
+  if (alive_) entry_->entry.emit(Op::ItemOf, reg, base, at);
+  return classify(reg, object, path);
+}
+
+bool Recording::tail_of_grown(Value& sequence, Py_ssize_t count, std::vector<Value>& tail) {
+  Value now = length(sequence);
+  if (!now.known() || Py_SIZE(sequence.object) < count) return false;
+  PyObject* least = PyLong_FromSsize_t(count);
+  const Value bound = Value::fact(hold(least));
+  Py_DECREF(least);
+  Value enough = host(Op::Compare, now.reg, reg_of(bound), {Py_GE}, Py_True, {now, bound});
+  truth(enough);
+  for (Py_ssize_t i = -count; i < 0 && alive_; i++) {
+    tail.push_back(item_of_grown(sequence, i));
+    if (!tail.back().known()) stop(Reason::UnknownOrigin, "an item of " + shadow(sequence).path);
+  }
+  return true;
 }
 
 Value Recording::item(Value& sequence, Py_ssize_t index) {

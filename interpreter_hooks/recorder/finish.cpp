@@ -1,6 +1,7 @@
 // From what was seen to an entry: materialise what leaves the frame, write the effects, compile the graph.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/finisher.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -74,12 +75,39 @@ bool Finisher::overwrites_a_fact() {
   return relaxed;
 }
 
+/// Of instances of a class it is enough that those are different of which an attribute is looked at that the frame
+/// gives another value in one of them.
+void Finisher::keep_instances_apart(PyTypeObject* type) {
+  std::set<PyObject*> names, whole;
+  for (const Write& write : r_.writes_) {
+    if (write.target.object && Py_TYPE(write.target.object) == type && write.name) names.insert(write.name);
+  }
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.attributes_of && Py_TYPE(shadow.attributes_of) == type) whole.insert(shadow.attributes_of);
+  }
+  std::set<std::vector<Register>> groups;
+  for (PyObject* name : names) {
+    std::vector<Register> registers;
+    for (auto& [object, shadow] : r_.shadows_) {
+      if (!shadow.outside || Py_TYPE(object) != type || !(shadow.self.has_register() || shadow.self.is_fact()))
+        continue;
+      if (shadow.attributes.count(name) || whole.count(object)) registers.push_back(r_.reg_of(shadow.self));
+    }
+    if (registers.size() > 1000) return r_.stop(Reason::TooLong, "objects to tell apart");
+    std::sort(registers.begin(), registers.end());
+    if (registers.size() > 1 && groups.insert(registers).second)
+      r_.guard(Op::AllDistinct, no_register, pack(registers));
+  }
+}
+
 /// Objects that the frame changes are different from all others of their type, as they were here.
 void Finisher::keep_apart() {
-  std::set<PyTypeObject*> written;
+  std::set<PyTypeObject*> written, instances;
   for (auto& [object, shadow] : r_.shadows_) {
-    if (shadow.outside && shadow.written) written.insert(Py_TYPE(object));
+    if (!shadow.outside || !shadow.written) continue;
+    (is_plain_object(object) ? instances : written).insert(Py_TYPE(object));
   }
+  for (PyTypeObject* type : instances) keep_instances_apart(type);
   for (PyTypeObject* type : written) {
     std::vector<Register> registers;
     for (auto& [object, shadow] : r_.shadows_) {

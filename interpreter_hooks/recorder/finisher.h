@@ -13,6 +13,7 @@ class Finisher {
  private:
   bool overwrites_a_fact();
   void keep_apart();
+  void keep_instances_apart(PyTypeObject* type);
   void keep_keys_apart();
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);

@@ -48,6 +48,7 @@ enum class Access : uint8_t {
   Super,        ///< through super()
   Exception,    ///< a C field of an exception made inside
   InstanceDict, ///< __dict__
+  Getter,       ///< a C getter that each run asks again (the shape of an array of numpy)
   Fixed,        ///< a C getter whose result is a function of facts (__class__, __name__)
 };
 

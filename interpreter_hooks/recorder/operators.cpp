@@ -129,7 +129,7 @@ Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* resu
     r.stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(in[0].object)->tp_name);
     return {};
   }
-  r.read_to_compare(in[0], in[1]);
+  r.read_to_compare(in[0], in[1], code != Py_EQ && code != Py_NE);
   return Value::fact(r.hold(result));
 }
 

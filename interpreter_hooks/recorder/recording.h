@@ -164,13 +164,20 @@ class Recording {
   PyObject* look_up(PyTypeObject* type, PyObject* name);
   Value host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result, const std::vector<Value>& in);
   void truth(Value& value);
-  /// Makes facts of all that C code looks at to find out whether two values are equal or ordered, or one contains the
-  /// other (comparisons.cpp). False: it would run code of the program; stopped.
-  bool read_to_compare(Value& a, Value& b, int depth = 0);
+  /// Makes facts of all that C code looks at to find out whether two values are equal or (`ordered`) which is less, or
+  /// whether one contains the other (comparisons.cpp). False: it would run code of the program; stopped.
+  bool read_to_compare(Value& a, Value& b, bool ordered = false, int depth = 0);
   bool read_to_search(Value& container, Value& key);
 
   // ---- containers (containers.cpp) ----
   void know_length(Value& sequence);
+  /// len() of a list from outside that has had different lengths, and of which nothing but its length and single items
+  /// are asked for: a number. Unknown: the length is a fact.
+  Value length(Value& sequence);
+  /// An item of such a list, counted from its end where `index` is negative; Unknown for all others.
+  Value item_of_grown(Value& sequence, Py_ssize_t index);
+  /// The last `count` items of such a list, which has as many at least: a guard. False: it is none, or shorter.
+  bool tail_of_grown(Value& sequence, Py_ssize_t count, std::vector<Value>& tail);
   Value item(Value& sequence, Py_ssize_t index);
   /// The item at an index that changes from run to run; Unknown where only a fixed index will do.
   Value item_of(Value& sequence, const Value& index);
@@ -311,6 +318,8 @@ class Recording {
   void aim_next();
   void stop_here(Reason reason, std::string detail);
 
+  bool number_differs(const std::string& path, PyObject* number);
+
   Relaxation& relaxation_;
   PyThreadState* thread_;
   void resume_collector();
@@ -352,6 +361,7 @@ class Recording {
   std::vector<PyObject*> adopted_;   ///< iterators from outside that are followed (held)
   std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
   std::unordered_map<PyCodeObject*, PyObject*> bytes_;
+  std::unordered_map<PyCodeObject*, std::set<std::string>> stored_names_;  ///< of attributes that a code assigns to
 };
 
 }  // namespace terra::capture

@@ -62,6 +62,10 @@ bool all_atoms(const std::vector<Value>& values);
 bool all_facts(const std::vector<Value>& values);
 
 /// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
+/// Whether the key is an int that differs between runs and that a dict or set from outside doesn't have, which is a
+/// fact from then on while the int is none.
+bool lacks_number(Recording& r, Value& container, Value& key);
+
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);
 /// The same of numbers and strings.
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result);

@@ -79,8 +79,16 @@ void delete_attribute(Recording& r, ShadowFrame& f) { r.delete_attribute(f.pendi
 
 // ---- items ----
 
+constexpr Py_ssize_t most_of_a_tail = 256;
+
 Value slice_of(Recording& r, Value& sequence, PyObject* slice, PyObject* result) {
   Py_ssize_t start, stop, step;
+  auto* bounds = reinterpret_cast<PySliceObject*>(slice);
+  const bool tail = PyLong_CheckExact(bounds->start) && bounds->stop == Py_None && bounds->step == Py_None;
+  const Py_ssize_t first = tail ? PyLong_AsSsize_t(bounds->start) : 0;
+  PyErr_Clear();  // a number too large
+  if (std::vector<Value> last; first < -1 && -first < most_of_a_tail && r.tail_of_grown(sequence, -first, last))
+    return r.make_sequence(result, std::move(last));
   std::vector<Value> all = r.items(sequence);
   if (PySlice_Unpack(slice, &start, &stop, &step) < 0) PyErr_Clear();
   Py_ssize_t count = PySlice_AdjustIndices(static_cast<Py_ssize_t>(all.size()), &start, &stop, step);
@@ -100,7 +108,9 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
       if (moving.known() || !r.alive()) return moving;
     }
     r.pin(key);
-    return r.item(container, PyNumber_AsSsize_t(key.object, nullptr));
+    const Py_ssize_t index = PyNumber_AsSsize_t(key.object, nullptr);
+    Value of_grown = r.item_of_grown(container, index);
+    return of_grown.known() || !r.alive() ? of_grown : r.item(container, index);
   }
   if (PySlice_Check(key.object)) r.pin(key);
   if (is_sequence(object) && PySlice_Check(key.object)) return slice_of(r, container, key.object, result);
@@ -311,6 +321,7 @@ void begin_contains(Recording& r, ShadowFrame& f) {
   PyObject* object = container.object;
   Shadow* known = r.find(object);
   if (is_dict(object) || is_set(object)) {
+    if (lacks_number(r, container, key)) return;
     if (r.prepare_key(key)) is_set(object) ? void(r.set_has(container, key)) : void(r.dict_item(container, key));
   } else if (is_sequence(object)) {
     r.read_to_search(container, key);

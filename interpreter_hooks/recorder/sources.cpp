@@ -7,6 +7,8 @@
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 
 namespace terra::capture {
@@ -129,6 +131,22 @@ Register Recording::gradient_register(Register tensor, const std::string& name) 
   return reg;
 }
 
+/// Whether the number at `path` is an input: known to differ between calls, or about to be replaced by the very code
+/// that reads it, as counters are.
+bool Recording::number_differs(const std::string& path, PyObject* number) {
+  if (relaxation_.relaxed(path) || relaxation_.met(path, number)) return true;
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos || frames_.empty()) return false;
+  const ShadowFrame& f = *frames_.back();
+  auto [names, is_new] = stored_names_.try_emplace(f.code);
+  for (Py_ssize_t at = 0; is_new && at < Py_SIZE(f.code); at++) {
+    int argument = f.bytes[2 * at + 1];
+    for (; f.bytes[2 * at] == EXTENDED_ARG; at++) argument = argument << 8 | f.bytes[2 * at + 3];
+    if (f.bytes[2 * at] == STORE_ATTR) names->second.insert(PyUnicode_AsUTF8(f.name(argument)));
+  }
+  return names->second.count(path.substr(dot + 1)) && relaxation_.relax(path);
+}
+
 Value Recording::classify(Register reg, PyObject* object, const std::string& path) {
   if (!object) {
     stop(Reason::UnknownOrigin, path);
@@ -138,7 +156,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   auto guard_object = [&](Op op) { guard(op, reg, {word_of(file().keep(object))}); };
   if (is_atom(object)) {
     hold(object);
-    if (is_number(object) && (relaxation_.relaxed(path) || relaxation_.met(path, object))) {
+    if (is_number(object) && number_differs(path, object)) {
       guard(Op::Type, reg, {word_of(type)});
       return Value::dynamic(reg, object);
     }
@@ -329,7 +347,8 @@ void Recording::truth(Value& value) {
     guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});
     loops_->decided();
   } else if (is_sequence(object)) {
-    know_length(value);
+    Value number = length(value);
+    number.known() ? truth(number) : know_length(value);
   } else if (is_dict(object) || is_set(object)) {
     know_keys(value);
   } else if (!is_tensor(object)) {  // a tensor reports its own truth

@@ -4,6 +4,7 @@ Each program is called twelve times with arguments that alias, change and grow; 
 state are compared after every call. --plain: numbers take the place of tensors. --shrink: what remains of a program that
 differs when statements that don't matter are taken away. The last line says how many calls were served by replay."""
 import contextlib
+import copy
 import functools
 import io
 import itertools
@@ -42,6 +43,7 @@ class Obj:
 
     def __init__(s, t, n):
         s.t, s.n, s.l, s.d, s.flag = t, n, [t, t * 2], {"a": t, "n": n}, True
+        s.h = [0.5]
         s.q, s.s, s.m, s.dd, s.od = deque([t], maxlen=3), {1, 5}, {s: t}, defaultdict(list), OrderedDict(a=n)
 
     def meth(s, x, m=1, *r, z=3):
@@ -159,20 +161,22 @@ class Writer:
             lambda: f"sum(q * w for q, w in zip({s.L()}, (1, {s.I(d+1)})))",
             lambda: f"next(iter({s.L()}), {s.T(d+1)})", lambda: f"(y0 if (y0 := {s.T(d+1)}) is not t0 else t1)",
             lambda: f"({s.T(d+1)} if {s.C()} else {s.T(d+1)})", lambda: f"list(map(lambda q: q * {s.I(d+1)}, {s.L()}))[0]",
+            lambda: f"copy.copy({{'a': {s.T(d+1)}}})['a']", lambda: f"sum(q * w for q, w in zip({s.L()}[:1], [{s.I(d+1)}], strict=True))",
             lambda: f"risky({s.T(d+1)}, {s.I(d+1)} % 2)", lambda: f"max([{s.I(d+1)}, 2], key=lambda q: -q) * {s.T(d+1)}",
         ]  # fmt: skip
         return s.r.choice(simple + [f() for f in s.r.sample(deeper, 4)])
 
     def I(s, d=0):
         simple = ["1", "2", "n", "i0", "o.n", "p.n", "o.k", "d['n']", "len(o.l)", "len(xs)", "getattr(p, 'n')", "len(o.s)", "len(o.q)", "mine.get(1, 4)", "sum(o.s)", "len(o.dd['k'])", "[3, 1, 2].index(n)",
-                  "(1, n, 2).count(1)", "len({n, 1, 2})", "divmod(n + 7, 3)[1]", "len(vars(o))", "Pair(t0, n)._replace(n=n + 1).n"]
+                  "(1, n, 2).count(1)", "len({n, 1, 2})", "divmod(n + 7, 3)[1]", "len(vars(o))", "Pair(t0, n)._replace(n=n + 1).n", "len(o.h)", "(len(p.h) % 3)", "sum([n, i0, o.n])",
+                  "min((n, 3, p.n))", "(o.n in (2, 5)) + 1", "[7, o.n, 2].count(p.n)", "getattr(type(p), 'zz', 3)"]
         if d < 3:
             simple += [f"({s.I(d+1)} + {s.I(d+1)})", f"({s.I(d+1)} % 5)", f"max({s.I(d+1)}, {s.I(d+1)})",
                        f"abs({s.I(d+1)} - 3)"]  # fmt: skip
         return s.r.choice(simple)
 
     def F(s, d=0):
-        return s.r.choice([s.I(d), "0.5", "x0"] + ([] if PLAIN else ["(int(o.t.sum().item()) % 3)"]))
+        return s.r.choice([s.I(d), "0.5", "x0", "o.h[-1]", "sum(p.h[-2:])", "max(o.h[-2:])", "p.h[0]"] + ([] if PLAIN else ["(int(o.t.sum().item()) % 3)"]))
 
     def L(s):
         return s.r.choice(["xs", "o.l", "[t0, t1]", "(t1, o.t)", "p.l", "xs[::-1]", "[*xs, t0]", "o.l[:2] + xs", "list(o.m.values())",
@@ -186,7 +190,7 @@ class Writer:
         return s.r.choice([f"{s.I()} > {s.I()}", truth, "o.flag", "o is p", "t0 is t1" if not PLAIN else "o is not p", "n",
                            "'a' in d", f"{s.I()} == {s.I()} and not p.flag", "xs", f"'z{s.r.randrange(2)}' in o.d",
                            f"{s.O()} in o.m", f"{s.O()} in seen", f"{s.I()} in o.s", "[1, n] == [1, 2]", f"{s.O()} in [o, fresh]",
-                           "(n, 1) < (2, 0)", "{n} <= o.s", "any(e > 2 for e in [n, 1])", "d.keys() == mine.keys()"])  # fmt: skip
+                           "(n, 1) < (2, 0)", "p.h", "len(o.h) % 4 == 1", f"{s.I()} not in {{7, 3}}", "o.n in p.s", "len(o.h) > len(p.h)", "{n} <= o.s", "any(e > 2 for e in [n, 1])", "d.keys() == mine.keys()"])  # fmt: skip
 
     def raising(s):
         """A statement that raises on some facts."""
@@ -268,6 +272,8 @@ class Writer:
             lambda: f"{p}o.n = {s.I()} % 9\n", lambda: f"{p}p.n += 1\n", lambda: f"{p}o.t = ({s.T()}){small}\n",
             lambda: f"{p}d['{r.choice('abc')}'] = {s.T()}\n", lambda: f"{p}o.l[{r.randrange(2)}] = ({s.T()}){small}\n",
             lambda: f"{p}out.append({s.T()})\n", lambda: f"{p}log.append({s.I()})\n",
+            lambda: f"{p}{r.choice('op')}.h.append({s.F()})\n", lambda: f"{p}o.h.append(x0); x0 = o.h[-{r.choice('12')}] * 0.5\n",
+            lambda: f"{p}out.append(p.h[-{r.choice('23')}:]); out.append(p.h[-1])\n",
             lambda: f"{p}o.d['z{r.randrange(2)}'] = {s.I()}\n", lambda: f"{p}x0 = {s.F()} * 0.5\n",
             lambda: f"{p}t0, t1 = t1, {s.T()}\n", lambda: f"{p}p.flag = bool({s.C()})\n",
             lambda: f"{p}out.insert(0, {s.I()})\n", lambda: f"{p}if out: log.append(len(out))\n",
