@@ -143,6 +143,20 @@ Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
   return in[2];
 }
 
+/// getattr() without a default of a name that nothing has, or whose way leads to code of the program that raised.
+bool raised_getattr(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() != 2 || !f.pending.extra.known()) return false;
+  PyObject* name = f.pending.extra.object;
+  if (asks_python(f.pending)) {
+    guard_way_to_python(r, f, in[0], name);
+    return f.pending.child_raised;
+  }
+  if (!is_absent(f.pending, in[0], name)) return false;
+  r.absent(in[0], name);
+  return r.alive();
+}
+
 Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
@@ -315,7 +329,7 @@ constexpr CallModel models[] = {
     {"builtins", "issubclass", look_at_type, end_isinstance},
     {"builtins", "callable", look_at_type, fact_result},
     {"builtins", "type", begin_type, fact_result},
-    {"builtins", "getattr", begin_getattr, end_getattr},
+    {"builtins", "getattr", begin_getattr, end_getattr, raised_getattr},
     {"builtins", "hasattr", begin_getattr, end_hasattr},
     {"builtins", "setattr", begin_setattr, end_setattr},
     {"object", "__setattr__", begin_setattr, end_setattr},

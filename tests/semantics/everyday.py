@@ -1,0 +1,329 @@
+# run: TERRA_EXACT=1
+# run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+"""Python as training scripts have it: registries, meters, schedules, wrappers, small classes round few tensor ops."""
+import abc
+import collections
+import dataclasses
+import functools
+import io
+import itertools
+import math
+import types
+import typing
+
+import terra
+from _harness import main, program
+from terra import nn
+
+
+class Bag:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def t(i, n=3):
+    return terra.arange(float(n)) + i
+
+
+def filled(net):
+    with terra.no_grad():
+        for p in net.parameters():
+            p.copy_(terra.arange(float(p.numel())).view_as(p) * 0.1)
+    return net
+
+
+@program(calls=12, captures=8)
+def cached_property_that_is_replaced():
+    class Scaled:
+        def __init__(self):
+            self.base = 2.0
+
+        @functools.cached_property
+        def scale(self):
+            return self.base * 2
+    o = Scaled()
+    o.scale
+    def f(x):
+        return x * o.scale
+    def args(i):
+        if i == 6:
+            o.scale = 7.0
+        return t(i),
+    return f, args, o
+
+
+@program(calls=14, captures=8)
+def meter():
+    class Meter:
+        def __init__(self):
+            self.total, self.count = 0.0, 0
+
+        def update(self, value, n=1):
+            self.total += value * n
+            self.count += n
+
+        @property
+        def average(self):
+            return self.total / max(1, self.count)
+    m = Meter()
+    def f(x, n):
+        m.update(float(n) * 0.5, n)
+        return x * m.average, f"{m.average:.2f}"
+    return f, lambda i: (t(i), i % 4 + 1), m
+
+
+@program(calls=16, captures=8)
+def registry_of_lists():
+    table = collections.defaultdict(list)
+    def f(x, n):
+        table["odd" if n % 2 else "even"].append(n)
+        return x * len(table["odd"]) + len(table["even"])
+    return f, lambda i: (t(i), i), table
+
+
+@program(calls=14, captures=10)
+def class_attribute_counts():
+    class Counted:
+        calls = 0
+
+        def step(self, x):
+            type(self).calls += 1
+            return x * Counted.calls
+    o = Counted()
+    return lambda x: o.step(x), lambda i: (t(i),), Bag(calls=lambda: Counted.calls)
+
+
+@program(calls=14, captures=7)
+def wrapped_with_arguments():
+    seen = []
+    def logged(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            seen.append(len(args) + len(kwargs))
+            return function(*args, **kwargs) * 2
+        return wrapper
+    @logged
+    def scaled(x, n=1, *, shift=2):
+        return x * n + shift
+    def f(x, n):
+        return scaled(x, n, shift=n) + scaled(x)
+    return f, lambda i: (t(i), i), seen
+
+
+@program(calls=14, captures=8)
+def descriptor_keeps_twice():
+    class Twice:
+        def __set_name__(self, owner, name):
+            self.name = "_" + name
+
+        def __get__(self, owner, kind=None):
+            return getattr(owner, self.name)
+
+        def __set__(self, owner, value):
+            setattr(owner, self.name, value * 2)
+
+    class Holder:
+        rate = Twice()
+
+        def __init__(self):
+            self.rate = 1
+    o = Holder()
+    def f(x, n):
+        o.rate = n
+        return x * o.rate
+    return f, lambda i: (t(i), i), o
+
+
+@program(calls=14, captures=8)
+def fallback_to_inner():
+    class Wrapper:
+        def __init__(self, inner):
+            self.inner = inner
+
+        def __getattr__(self, name):
+            if name == "inner":
+                raise AttributeError(name)
+            return getattr(self.inner, name)
+    o = Wrapper(Bag(scale=2.0))
+    def f(x):
+        return x * o.scale + getattr(o, "absent", 3)
+    def args(i):
+        o.inner.scale = i * 0.5
+        if i == 9:
+            o.inner.absent = 5
+        return t(i),
+    return f, args, o
+
+
+@program(calls=12, captures=6)
+def abstract_bases_and_mixins():
+    class Base(abc.ABC):
+        @abc.abstractmethod
+        def run(self, x):
+            ...
+
+        def __call__(self, x):
+            return self.run(x)
+
+    class Doubled:
+        def run(self, x):
+            return super().run(x) * 2
+
+    class Shift(Base):
+        def __init__(self, by):
+            self.by = by
+
+        def run(self, x):
+            return x + self.by
+
+    class Both(Doubled, Shift):
+        pass
+    def f(x, n):
+        return Both(n)(x) if n % 2 else Shift(n)(x)
+    return f, lambda i: (t(i), i), None
+
+
+class Sample(typing.NamedTuple):
+    x: typing.Any
+    n: int = 2
+
+
+@dataclasses.dataclass
+class Stats:
+    x: typing.Any
+    n: int = 1
+    scaled: typing.Any = dataclasses.field(init=False)
+
+    def __post_init__(self):
+        self.scaled = self.x * self.n
+
+
+@program(calls=12, captures=8)
+def records():
+    def f(x, n):
+        s, d = Sample(x, n), Stats(x, n)
+        return s._replace(n=3), s.x * s.n + Sample(x).n, d, d.scaled, s._asdict()
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=12, captures=8)
+def iteration_tools():
+    def f(xs, n):
+        return (list(itertools.accumulate(xs)), [a * b for a, b in itertools.pairwise(xs)],
+                sum(itertools.islice(xs, 2)), [a + b for a, b in itertools.combinations(xs, 2)],
+                list(itertools.starmap(lambda a, b: a * b, zip(xs, (n, 2)))),
+                [x * k for x, k in zip(xs, itertools.cycle([1, 3]))], [x + k for x, k in zip(xs, itertools.count())])
+    return f, lambda i: ([t(i), t(1), t(2)], 2), None
+
+
+@program(calls=14, captures=9)
+def text_of_steps():
+    out = io.StringIO()
+    def f(x, n):
+        y = x * n
+        print(f"step {n:>3}", "lr %.3f" % (n * 0.1), "-".join(["a", "b"]), file=out)
+        return y, "{}/{}".format(n, 10), out.getvalue
+    return lambda x, n: f(x, n)[:2], lambda i: (t(i), i), Bag(text=out.getvalue)
+
+
+@program(calls=16, captures=6)
+def reraised_from():
+    def risky(x, n):
+        try:
+            if n % 4 == 3:
+                raise ValueError(n)
+            return x * n
+        except ValueError as e:
+            raise RuntimeError("again") from e
+    def f(x, n):
+        try:
+            return risky(x, n)
+        except RuntimeError as e:
+            return x * 0, str(e), repr(e.__cause__)
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=14, captures=8)
+def early_stopping():
+    o = Bag(best=float("inf"), bad=0)
+    def f(x, loss):
+        if loss < o.best:
+            o.best, o.bad = loss, 0
+        else:
+            o.bad += 1
+        return x * o.best, o.bad > 2
+    return f, lambda i: (t(i), abs(5.0 - i)), o
+
+
+@program(calls=14, captures=8)
+def options_merged():
+    def layer(x, **options):
+        options.setdefault("k", 2)
+        merged = {**dict(a=1), **options}
+        return x * merged.pop("k") + merged["a"]
+    def f(x, n):
+        return layer(x) + layer(x, k=n, a=3)
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=12, captures=8)
+def namespaces():
+    def f(x, n):
+        c = types.SimpleNamespace(n=n, x=x)
+        c.total = c.n * math.sqrt(n + 1)
+        return c.x * c.total, c
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=14, captures=8)
+def exponential_average_of_parameters():
+    net = filled(nn.Linear(3, 2))
+    shadow = {name: p.detach().clone() for name, p in net.named_parameters()}
+    o = Bag(decay=0.9)
+    def f(x):
+        with terra.no_grad():
+            for name, p in net.named_parameters():
+                shadow[name].mul_(o.decay).add_(p, alpha=1 - o.decay)
+        return net(x)
+    def args(i):
+        o.decay = 0.9 - i * 0.01
+        return t(i),
+    return f, args, shadow
+
+
+@program(calls=14, captures=6)
+def gradients_gathered_over_steps():
+    net = filled(nn.Linear(3, 1))
+    o = Bag(step=0)
+    def f(x):
+        o.step += 1
+        loss = net(x).pow(2).mean() / 3
+        loss.backward()
+        if o.step % 3 == 0:
+            with terra.no_grad():
+                for p in net.parameters():
+                    p -= 0.01 * p.grad
+                    p.grad = None
+        return loss.detach()
+    return f, lambda i: (t(i),), net
+
+
+@program(calls=14, captures=8)
+def operators_of_a_class():
+    class Vector:
+        def __init__(self, x):
+            self.x = x
+
+        def __add__(self, other):
+            return Vector(self.x + (other.x if isinstance(other, Vector) else other))
+        __radd__ = __add__
+
+        def __mul__(self, k):
+            return Vector(self.x * k)
+    def f(x, n):
+        return (sum([Vector(x), Vector(x) * n]) + 1).x
+    return f, lambda i: (t(i), i), None
+
+
+if __name__ == "__main__":
+    main()
