@@ -95,6 +95,22 @@ bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
   return true;
 }
 
+/// == and != of the keys of two dicts: which keys there are is a fact then. False: not that, or keys that are compared by
+/// identity.
+bool compare_keys(Recording& r, std::vector<Value>& in, Word code) {
+  if (code != Py_EQ && code != Py_NE) return false;
+  for (Value& value : in) {
+    Shadow* view = PyDictKeys_Check(value.object) ? r.find(value.object) : nullptr;
+    if (!view || !view->iterator || !view->iterator->base) return false;
+    Value dict = r.shadow(Value::fact(view->iterator->base)).self;
+    r.know_keys(dict);
+    for (const Value& key : r.elements(dict)) {
+      if (!is_value_key(key.object) || is_hashed_in_python(key.object)) return false;
+    }
+  }
+  return r.alive();
+}
+
 /// | of dicts, | & - ^ of sets, and their in-place forms.
 Value mapping_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   PyObject* other = in[1].object;
@@ -124,7 +140,7 @@ bool fits_format(Recording& r, std::vector<Value>& in) {
 
 /// == and the like where at least one operand is not a number or string.
 Value comparison(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
-  if (compare_sizes(r, in, code)) return Value::fact(r.hold(result));
+  if (compare_sizes(r, in, code) || compare_keys(r, in, code)) return Value::fact(r.hold(result));
   if (!PyBool_Check(result)) {
     r.stop(Reason::UnmodelledOperator, std::string("comparison of a ") + Py_TYPE(in[0].object)->tp_name);
     return {};

@@ -1,8 +1,11 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Lists that grow between the calls, membership and sums of numbers that change, arguments that a path leaves alone."""
+import io
+
 import terra
 from _harness import main, program
+from terra import nn
 
 
 class Bag:
@@ -41,6 +44,32 @@ def moving_average():
         recent = o.hist[-3:]
         return x * (sum(recent) / len(recent)), recent, min(recent), max(o.hist[-2:])
     return f, lambda i: (t(i), float(i * i % 7)), o
+
+
+@program(calls=40, captures=24)
+def history_of_losses():
+    out = io.StringIO()
+    o = Bag(losses=[], rates=[0.5], best=None)
+    net = nn.Linear(3, 1)
+    with terra.no_grad():
+        for p in net.parameters():
+            p.fill_(0.25)
+    sgd = terra.optim.SGD(net.parameters(), lr=0.125)
+    def f(x):
+        sgd.zero_grad()
+        loss = (net(x) - 1).pow(2).mean()
+        loss.backward()
+        sgd.step()
+        o.losses.append(loss.item())
+        if len(o.losses) % 5 == 0:
+            print(f"{len(o.losses)}: {sum(o.losses[-5:]) / 5:.4f} {o.losses[-1]:.4f} {min(o.losses[-3:]):.3f}", file=out)
+        o.rates.append(o.rates[-1] * 0.99)
+        sgd.param_groups[0]["lr"] = o.rates[-1]
+        return loss.detach(), o.losses[-2] if len(o.losses) > 1 else None
+    def args(i):
+        o.text = out.getvalue()
+        return t(i) * 0.01,
+    return f, args, o
 
 
 @program(calls=14, captures=6)
@@ -211,6 +240,14 @@ def orders_of_pairs():
     def f(x, n):
         return x * 2 if (n, 1) < (3, 0) else x, [n, 2] == [3, 2], [1, n] >= [1, 2]
     return f, lambda i: (t(i), i * 3 % 7), None
+
+
+@program(calls=14, captures=8)
+def keys_of_two_dicts():
+    def f(x, a, b):
+        b["k"] = x
+        return x * (2 if a.keys() == b.keys() else 3), a.keys() != {"k": 1}.keys()
+    return f, lambda i: (t(i), {"k": 1} if i % 2 else {"k": 1, "j": 2}, {"j": 1} if i % 3 else {}), None
 
 
 @program(calls=12, captures=9, recordings=3)
