@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/loops.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 namespace terra::capture {
 
@@ -111,8 +112,7 @@ Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
     r.stop(Reason::UnmodelledIteration, "iter with a sentinel");
     return {};
   }
-  if (is_tensor(arguments(f)[0].object)) return r.iterate_rows(arguments(f)[0], result);
-  return r.iterate(arguments(f)[0], result);
+  return iterator_from(r, f, arguments(f)[0], result);
 }
 /// Whether there was a next one follows from the iterator's shadow, which counts along.
 Value end_next(Recording& r, ShadowFrame& f, PyObject* result) {

@@ -294,6 +294,22 @@ Value Recording::iterator_returned(ShadowFrame& f, Value& iterable) {
   return {};
 }
 
+Value iterator_from(Recording& r, ShadowFrame& f, Value& value, PyObject* iterator) {
+  if (is_tensor(value.object)) return r.iterate_rows(value, iterator);
+  // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
+  bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object) &&
+                   !is_dict(value.object) && !(r.find(value.object) && r.find(value.object)->iterator);
+  if (f.pending.returns.empty() && !own_class) return r.iterate(value, iterator);
+  static PyObject* name = PyUnicode_InternFromString("__iter__");
+  r.guard_type(value.object);
+  r.look_up(Py_TYPE(value.object), name);
+  f.pending.used_returns = true;
+  Value result = f.pending.returns.empty() ? r.by_identity(iterator) : f.pending.returns.back();
+  if (result.object == iterator) return result;
+  r.stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
+  return {};
+}
+
 std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* produced) {
   std::vector<Value> all;
   PyObject* object = iterable.object;
@@ -354,24 +370,7 @@ std::vector<Value> Recording::drain_python(ShadowFrame& f, Value& iterable, PyOb
 
 namespace {
 
-void get_iter(Recording& r, ShadowFrame& f) {
-  Value& value = f.pending.in[0];
-  PyObject* iterator = f.real(1);
-  if (is_tensor(value.object)) return f.push(r.iterate_rows(value, iterator));
-  // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
-  bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object) &&
-                   !is_dict(value.object) && !(r.find(value.object) && r.find(value.object)->iterator);
-  if (!f.pending.returns.empty() || own_class) {
-    static PyObject* name = PyUnicode_InternFromString("__iter__");
-    r.guard_type(value.object);
-    r.look_up(Py_TYPE(value.object), name);
-    f.pending.used_returns = true;
-    Value result = f.pending.returns.empty() ? r.by_identity(iterator) : f.pending.returns.back();
-    if (result.object != iterator) return r.stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
-    return f.push(result);
-  }
-  f.push(r.iterate(value, iterator));
-}
+void get_iter(Recording& r, ShadowFrame& f) { f.push(iterator_from(r, f, f.pending.in[0], f.real(1))); }
 
 /// Guards of a class with __next__ belong here: an iterator that is exhausted may be gone afterwards. How far a
 /// built-in iterator from outside has come can't be guarded, not even that it is at its end.

@@ -315,6 +315,34 @@ def gradients_gathered_over_steps():
 
 
 @program(calls=14, captures=8)
+def iterators_of_classes():
+    class Batches:
+        def __init__(self, xs):
+            self.xs = xs
+
+        def __iter__(self):
+            for x in self.xs:
+                yield x * 2
+
+    class Rows:
+        def __init__(self, xs):
+            self.xs = xs
+
+        def __iter__(self):
+            return iter(self.xs)
+    o = Bag(batches=Batches([t(1), t(2)]), rows=Rows([t(3), t(4)]))
+    def f(x):
+        it, rows = iter(o.batches), iter(o.rows)
+        return next(it) + x, next(rows) * next(rows), next(it), next(it, None), next(rows, 5)
+    def args(i):
+        o.rows.xs[0] = t(i)
+        if i == 7:
+            o.batches = Rows([t(7), t(8)])
+        return t(i),
+    return f, args, o
+
+
+@program(calls=14, captures=8)
 def operators_of_a_class():
     class Vector:
         def __init__(self, x):
