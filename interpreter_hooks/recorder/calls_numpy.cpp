@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/random.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/choices.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,7 +65,7 @@ bool open_numpy_draw(Recording& r, ShadowFrame& f) {
                                  [](const Value& v) { return v.known() && is_number(v.object); });
   if (!draws || !takes) return false;
   for (Value& value : site.positional) {  // what a graph computes is known after the draws
-    if (value.has_register() && r.late(value.reg)) r.pin(value);
+    if (value.has_register() && (r.late(value.reg) || r.choices().is_chosen(value))) r.pin(value);
   }
   site.kind = CallSite::Model;
   site.model = &model;

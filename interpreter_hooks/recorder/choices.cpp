@@ -57,6 +57,10 @@ bool Choices::asked_before() {
 
 bool Choices::at_branch() {
   place_ = here();
+  ShadowFrame& root = r_.root();
+  for (size_t k = 0; k < root.locals.size(); k++) {  // or else paths would part over who has asked for arguments so far
+    if (is_alive(root, k)) r_.local(root, static_cast<int>(k));
+  }
   const bool first = !asked_before();
   const ShadowFrame& top = *r_.top();
   too_late_ = !first || top.real_depth() == static_cast<int>(top.stack.size());

@@ -1,6 +1,7 @@
 // Lists, tuples, deques and cells: what was read, what the frame changed, and the guards that make it a fact.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <opcode.h>
@@ -66,7 +67,8 @@ Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
              before = all - added;
   if (index >= before || index < -all) return {};
   if (index < 0 && -index <= added) return known.appended[static_cast<size_t>(added + index)];
-  const std::string path = known.path + "[" + std::to_string(index) + "]";
+  // By where it was when the frame began: the name says which one it is.
+  const std::string path = known.path + "[" + std::to_string(index < 0 ? index + added : index) + "]";
   PyObject* object = real_item(sequence.object, index < 0 ? index + all : index);
   if (index >= 0) return read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object, path);
   if (is_number(object)) relaxation_.relax(path);  // what was appended last is seldom what it was before
@@ -115,6 +117,7 @@ Value Recording::item_of(Value& sequence, const Value& index) {
   Shadow& known = shadow(sequence);
   const bool as_it_was = known.outside && !known.written && known.appended.empty();
   if (!as_it_was || !index.has_register() || late(index.reg) || !PyLong_CheckExact(index.object)) return {};
+  if (choices_->refuse(index.reg)) return {};
   Py_ssize_t place = PyLong_AsSsize_t(index.object);
   if (place < 0) place += Py_SIZE(sequence.object);
   PyObject* object = real_item(sequence.object, place);

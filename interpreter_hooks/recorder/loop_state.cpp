@@ -32,6 +32,7 @@ enum Tag : uint64_t {
   other,
   chosen_value,
   dead,
+  unread,  ///< an argument that nobody has asked for
 };
 
 constexpr int deepest_atom = 4;
@@ -181,7 +182,7 @@ void LoopStateReader::chosen(const Value& value) {
 void LoopStateReader::value(const Value& value) {
   if (lasts_ && r_.choices().is_chosen(value)) return chosen(value);
   switch (value.kind) {
-    case Value::Unknown: return word(unknown);
+    case Value::Unknown: return word(value.object ? unread : unknown);
     case Value::Null: return word(null);
     case Value::Fact: word(fact); return atom(value.object, 0);
     case Value::Dynamic: break;

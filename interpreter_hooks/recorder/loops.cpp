@@ -224,12 +224,12 @@ void Loops::look(ShadowFrame& f, int offset) {
 /// Variables that the loop gives other numbers are numbers of the trace from here on: one that goes up in steps would
 /// be another fact in each round.
 void Loops::count_locals(ShadowFrame& f, const Body& body) {
-  for (int offset = body.first, next = 0; offset <= body.last; offset = next) {
+  for (int offset = body.first, next = 0; offset < Py_SIZE(f.code); offset = next) {
     int arg = 0;
     const int code = code_at(f.bytes, offset, arg, next);
     if (code != STORE_FAST && code != LOAD_FAST) continue;
     Value& local = r_.local(f, arg);  // now: no round is to know more than the one before it
-    if (code == LOAD_FAST) continue;
+    if (code == LOAD_FAST || offset > body.last) continue;
     if (is_int(local) && (local.is_fact() || local.has_register()) && !r_.trace().sizes().is_counted(local))
       local = r_.trace().sizes().counter(local);
   }
