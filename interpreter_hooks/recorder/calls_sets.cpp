@@ -53,9 +53,8 @@ std::vector<Value> combine(const std::vector<Value>& a, const std::vector<Value>
   return result;
 }
 
-/// An outside set becomes what the shadow says.
-void becomes(Recording& r, Value& set, std::vector<Value> keys) {
-  Shadow& known = r.shadow(set);
+/// Returns what was in the set before.
+std::vector<Shadow::Entry> replace_entries(Shadow& known, const std::vector<Value>& keys) {
   std::vector<Shadow::Entry> before = std::move(known.entries);
   known.entries.clear();
   for (const Value& key : keys) {
@@ -63,6 +62,44 @@ void becomes(Recording& r, Value& set, std::vector<Value> keys) {
     known.entries.push_back({key.object, Value(), by_value ? Value() : key});
     if (!by_value) known.compared.push_back(key);
   }
+  return before;
+}
+
+/// `set op= other` as CPython does it, since in which order keys come and go decides where they lie.
+void operate_in_place(Recording& r, Value& set, const Value& other, Word which, std::vector<Value> keys) {
+  static constexpr struct {
+    Word code;
+    const char* name;
+  } methods[] = {{NB_OR, "update"},
+                 {NB_AND, "intersection_update"},
+                 {NB_SUBTRACT, "difference_update"},
+                 {NB_XOR, "symmetric_difference_update"}};
+  Shadow& known = r.shadow(set);
+  replace_entries(known, keys);
+  if (known.fresh()) return;
+  known.written = true;
+  Value operand = other;
+  if (r.shadow(other).fresh()) {  // as it is now: where its keys lie follows from the order in which it was made
+    r.elements(operand);
+    std::vector<Value> made;
+    for (auto& entry : r.shadow(other).entries) made.push_back(entry.where_from());
+    PyObject* copy = PySet_New(other.object);
+    operand = r.make_set(copy, std::move(made));
+    Py_DECREF(copy);
+  }
+  for (const auto& [code, name] : methods) {
+    if (code != which) continue;
+    PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), name);
+    const Value self = r.shadow(set).self;
+    r.write({Effect::CallMethod, self, r.hold(method), {}, {self, operand}, "", {}});
+    Py_DECREF(method);
+  }
+}
+
+/// An outside set becomes what the shadow says.
+void becomes(Recording& r, Value& set, std::vector<Value> keys) {
+  Shadow& known = r.shadow(set);
+  const std::vector<Shadow::Entry> before = replace_entries(known, keys);
   if (known.fresh()) return;
   static PyObject* add = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), "add");
   static PyObject* discard = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), "discard");
@@ -204,7 +241,7 @@ Value set_operation(Recording& r, Value& a, Value& b, Word code, PyObject* resul
   tell_apart(r, a, right);
   std::vector<Value> keys = combine(left, right, which);
   if (result != a.object) return r.make_set(result, std::move(keys));
-  becomes(r, a, std::move(keys));
+  operate_in_place(r, a, b, which, std::move(keys));
   return a;
 }
 

@@ -194,6 +194,20 @@ def set_changes_too():
     return f, args, o
 
 
+@program(calls=16, captures=6)
+def where_keys_of_sets_lie():
+    o = Bag(s={1, 5}, n=0)
+    def f(x, k):
+        o.n += 1
+        before = [*o.s]
+        o.s ^= {1, 8, k}
+        o.s |= {9, k + 1}
+        o.s &= {0, 1, 8, 9, 16, 5, 2}
+        o.s -= {9}
+        return x * len(o.s), before
+    return f, lambda i: (t(i), [0, 3, 0, 16][i // 4]), o
+
+
 @program(calls=14, captures=4)
 def membership_after_a_store():
     o = Bag(step=0)
