@@ -202,7 +202,7 @@ def where_keys_of_sets_lie():
         before = [*o.s]
         o.s ^= {1, 8, k}
         o.s |= {9, k + 1}
-        o.s &= {0, 1, 8, 9, 16, 5, 2}
+        o.s &= {1, 9, k}
         o.s -= {9}
         return x * len(o.s), before
     return f, lambda i: (t(i), [0, 3, 0, 16][i // 4]), o
