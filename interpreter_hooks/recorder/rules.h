@@ -61,13 +61,13 @@ void tell_apart(Recording& r, Value& a, Value& b);
 bool all_atoms(const std::vector<Value>& values);
 bool all_facts(const std::vector<Value>& values);
 
-/// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
 /// What a loop or iter() has got from a value: of a class of the program's own it is what __iter__ has returned.
 Value iterator_from(Recording& r, ShadowFrame& f, Value& value, PyObject* iterator);
 /// Whether the key is an int that differs between runs and that a dict or set from outside doesn't have, which is a
 /// fact from then on while the int is none.
 bool lacks_number(Recording& r, Value& container, Value& key);
 
+/// The value of a scalar or Python operator from its operands: fact, host arithmetic, child frame or tensor.
 Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* result);
 /// The same of numbers and strings.
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result);
