@@ -21,7 +21,8 @@ constexpr std::string_view drawing[] = {"rand",  "random",          "random_samp
 
 /// The name of the method that is called; empty where it is none of a generator of numpy.
 std::string_view method_name(const CallSite& site) {
-  if (site.positional.empty() || !is_numpy_generator(site.positional[0].object)) return {};
+  if (site.positional.empty() || !site.positional[0].known() || !is_numpy_generator(site.positional[0].object))
+    return {};
   if (PyCFunction_Check(site.callee)) return reinterpret_cast<PyCFunctionObject*>(site.callee)->m_ml->ml_name;
   if (Py_TYPE(site.callee) != &PyMethodDescr_Type) return {};
   return reinterpret_cast<PyMethodDescrObject*>(site.callee)->d_method->ml_name;

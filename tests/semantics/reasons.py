@@ -261,12 +261,12 @@ def another_tag(x, tag):
 
 
 def counter(x, box):
-    box.n += 1
+    box.d["n"] += 1
     return x * 2
 
 
 def apart():
-    x, box = t(1), Plain(n=0)
+    x, box = t(1), Plain(d={"n": 0})
     assert reason_after(no_tensor_work, [(x,)] * 3 + [(2,)] * 3, "auto") == 3
     assert reason_after(too_long, [(x,)] * 3, "stress") == 16
     assert reason_after(another_tag, [(x, f"tag {i}") for i in range(200)], "stress") == 18
