@@ -70,7 +70,7 @@ Value end_extend(Recording& r, ShadowFrame& f, PyObject* result) {
 /// Positions are about to change: everything is read at its place before.
 void begin_whole(Recording& r, ShadowFrame& f) {
   if (!has_items(r, f, 1, 3)) return;
-  r.items(arguments(f)[0]);
+  r.read_items(arguments(f)[0]);
   if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
 }
 
@@ -120,7 +120,7 @@ Value end_copy(Recording& r, ShadowFrame& f, PyObject* result) {
 // ---- sorting: the key function runs as a child frame; what it and the comparisons saw are facts ----
 
 void begin_sort(Recording& r, ShadowFrame& f) {
-  if (!arguments(f).empty()) r.items(arguments(f)[0]);
+  if (!arguments(f).empty()) r.read_items(arguments(f)[0]);
   expose_all(r, f);
 }
 Value end_sort(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -193,11 +193,11 @@ Value end_append_left(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 void begin_deque_whole(Recording& r, ShadowFrame& f) {
-  if (has_items(r, f, 1, 2)) r.items(arguments(f)[0]);
+  if (has_items(r, f, 1, 2)) r.read_items(arguments(f)[0]);
 }
 void begin_deque_extend(Recording& r, ShadowFrame& f) {
   if (!has_items(r, f, 2, 2)) return;
-  r.items(arguments(f)[0]);
+  r.read_items(arguments(f)[0]);
   if (!is_sequence(arguments(f)[1].object)) return r.stop(Reason::UnmodelledIteration, "deque.extend of an iterator");
   arguments(f)[1] = r.snapshot(arguments(f)[1]);
 }
@@ -243,7 +243,7 @@ Value end_new_deque(Recording& r, ShadowFrame& f, PyObject* result) {
 
 void begin_sequence(Recording& r, ShadowFrame& f) {
   if (!plain_arguments(r, f, 0, 1) || arguments(f).empty()) return;
-  if (is_sequence(arguments(f)[0].object)) r.items(arguments(f)[0]);
+  if (is_sequence(arguments(f)[0].object)) r.read_items(arguments(f)[0]);
 }
 Value end_sequence(Recording& r, ShadowFrame& f, PyObject* result) {
   if (!PyList_CheckExact(result) && !PyTuple_CheckExact(result)) return {};

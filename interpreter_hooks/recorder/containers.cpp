@@ -137,6 +137,12 @@ std::vector<Value> Recording::items(Value& sequence) {
   return values;
 }
 
+void Recording::read_items(Value& sequence) {
+  if (shadow(sequence).all_read) return;
+  items(sequence);
+  shadow(sequence).all_read = true;
+}
+
 /// The empty tuple is one object in the whole process: a fact, not a fresh object.
 Value Recording::make_sequence(PyObject* object, std::vector<Value> items) {
   if (PyTuple_CheckExact(object) && items.empty()) return Value::fact(object);

@@ -182,6 +182,8 @@ class Recording {
   /// The item at an index that changes from run to run; Unknown where only a fixed index will do.
   Value item_of(Value& sequence, const Value& index);
   std::vector<Value> items(Value& sequence);
+  /// Asks for all of them; once.
+  void read_items(Value& sequence);
   /// The items of a sequence as they are now, in a tuple of their own: what an effect puts elsewhere later.
   Value snapshot(Value& sequence);
 

@@ -38,6 +38,7 @@ struct Shadow {
 
   /// List, tuple, deque: items once the length is known; until then what was appended to an outside list.
   bool length_known = false;
+  bool all_read = false;  ///< every item has been asked for
   std::vector<Value> items;
   std::vector<Value> appended;
 
