@@ -45,12 +45,13 @@ void take_lock(void* dropped) {
 }  // namespace
 
 void EntryRelease::hold() {
-  for (TensorImpl* tensor : *lent_) held_tensors_.push_back(kept(tensor));
+  held_ = std::make_unique<Held>();
+  for (TensorImpl* tensor : *lent_) held_->tensors.push_back(kept(tensor));
   const std::vector<bool> read = entry_.read_later();
   for (size_t r = 0; r < read.size(); r++) {
     PyObject* object = run_.registers[r];
     if (read[r] && !entry_.file.owned(static_cast<Register>(r)) && object)
-      held_.push_back(hooks::Object::share(object));
+      held_->objects.push_back(hooks::Object::share(object));
   }
 }
 
@@ -64,8 +65,8 @@ bool EntryRelease::stands() {
     if (!read[r]) continue;
     if (!same(run_.registers[r], now.registers[r], entry_.file.owned(static_cast<Register>(r)))) return false;
   }
-  for (size_t i = 0; i < held_tensors_.size(); i++) {
-    if (held_tensors_[i].get() != tensor_of(now.registers[entry_.tensors[i]])) return false;
+  for (size_t i = 0; i < held_->tensors.size(); i++) {
+    if (held_->tensors[i].get() != tensor_of(now.registers[entry_.tensors[i]])) return false;
   }
   return true;
 }

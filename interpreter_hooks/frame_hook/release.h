@@ -3,6 +3,7 @@
 #include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/recorder/entry.h"
 
+#include <memory>
 #include <vector>
 
 namespace terra::capture {
@@ -29,8 +30,11 @@ class EntryRelease final : public graph::Release {
   Entry& entry_;
   const Run& run_;
   const std::vector<TensorImpl*>* lent_ = nullptr;
-  std::vector<Tensor> held_tensors_;
-  std::vector<hooks::Object> held_;
+  struct Held {
+    std::vector<Tensor> tensors;
+    std::vector<hooks::Object> objects;
+  };
+  std::unique_ptr<Held> held_;  ///< few runs are released: the others pay for a pointer
 };
 
 /// Lets a run of another thread end without which this one can't begin. False: a signal waits for its handler.
