@@ -105,9 +105,8 @@ class Pass {
     for (size_t i = 0; i < captures_.size(); ++i) {
       if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
     }
-    const bool deeper = std::any_of(node->edges.begin(), node->edges.end(), [&](const Edge& e) {
-      return e.node && waiting_[e.node.get()].wanted;
-    });
+    const bool deeper = std::any_of(node->edges.begin(), node->edges.end(),
+                                    [&](const Edge& e) { return e.node && waiting_[e.node.get()].wanted; });
     std::vector<Tensor> out;
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
     if (any && (deeper || !selective_)) {
@@ -189,7 +188,8 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   std::vector<Tensor> out = pass.results();
   for (size_t i = 0; i < out.size(); ++i)
     check(out[i].defined() || allow_unused,
-          "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+          "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if "
+          "this is "
           "the desired behavior.",
           i);
   return out;

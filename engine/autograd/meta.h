@@ -23,8 +23,8 @@ using TensorHook = std::function<Tensor(const Tensor&)>;
 
 struct Meta final : AutogradMeta {
   Tensor grad;
-  Edge history;                 ///< the call that made this tensor; null for leaves
-  Node* accumulate = nullptr;   ///< leaf: its AccumulateGrad while one is alive (borrowed; it clears this when it dies)
+  Edge history;                ///< the call that made this tensor; null for leaves
+  Node* accumulate = nullptr;  ///< leaf: its AccumulateGrad while one is alive (borrowed; it clears this when it dies)
   std::shared_ptr<Tensor> retained;  ///< non-leaf with retain_grad(): filled in by a hook of the history's node
   std::vector<std::pair<uint64_t, TensorHook>> hooks;  ///< of leaves; those of other tensors are with their node
 

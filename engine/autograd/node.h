@@ -42,9 +42,9 @@ class Node : public Counted {
   virtual void superseded(const Edge&) {}
 
   std::vector<Edge> edges;
-  uint32_t results = 1;         ///< number of gradients apply takes
-  /// Backward visits higher numbers first. A node has a lower one than those that hand gradients to it; nodes get them in
-  /// order of creation, one that is made late may take a number that was reserved.
+  uint32_t results = 1;  ///< number of gradients apply takes
+  /// Backward visits higher numbers first. A node has a lower one than those that hand gradients to it; nodes get them
+  /// in order of creation, one that is made late may take a number that was reserved.
   uint64_t sequence;
   /// Called on the gradients before apply, in order of registration; may replace them. The number identifies a hook.
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&)>>> pre_hooks;

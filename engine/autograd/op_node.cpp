@@ -23,7 +23,9 @@ Tensor fit(Tensor g, const TensorMeta& meta) {
 /// Unpacks saved tensors for one application of the rule, each when it is first asked for.
 struct OpNode::Loader final : Backward::Source {
   explicit Loader(OpNode& node)
-      : node(node), args(node.constants_.args().begin(), node.constants_.args().end()), tensors(node.saved_.size()),
+      : node(node),
+        args(node.constants_.args().begin(), node.constants_.args().end()),
+        tensors(node.saved_.size()),
         results(node.saved_results_.size()) {}
 
   void load_param(int p) override {
@@ -103,7 +105,8 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   std::vector<Tensor> flat(edges.size());
   for (size_t p = 0; p < params; ++p)  // a rule may set the gradient of an operand that was not given: it has no edge
     for (size_t i = 0; i < out[p].size() && first_meta_[p] + i < first_meta_[p + 1]; ++i)
-      if (edges[first_meta_[p] + i].node) flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
+      if (edges[first_meta_[p] + i].node)
+        flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
   return flat;
 }
 

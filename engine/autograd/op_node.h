@@ -26,12 +26,12 @@ class OpNode final : public Node {
   struct Loader;
 
   const Op& op_;
-  std::string_view name_;                // of a record; empty: the op's own
-  OwnedArgs constants_;                  // numbers, lists, strings; tensors are None
-  std::vector<SavedTensor> saved_;       // of the tensors among the arguments, one by one; undefined if not declared
+  std::string_view name_;           // of a record; empty: the op's own
+  OwnedArgs constants_;             // numbers, lists, strings; tensors are None
+  std::vector<SavedTensor> saved_;  // of the tensors among the arguments, one by one; undefined if not declared
   std::vector<SavedTensor> saved_results_;
-  std::vector<TensorMeta> metas_;        // of the tensors among the arguments, one by one
-  std::vector<uint16_t> first_meta_;     // per parameter, and the end
+  std::vector<TensorMeta> metas_;     // of the tensors among the arguments, one by one
+  std::vector<uint16_t> first_meta_;  // per parameter, and the end
   std::vector<TensorMeta> result_metas_;
   bool released_ = false;
 };

@@ -26,7 +26,8 @@ void check_write(const Op&, const Tensor& target) {
   if (!target.requires_grad()) {
     const Meta* meta = find_meta(target);
     if (!meta || !meta->base.defined() || !meta->base.requires_grad() || !is_leaf(meta->base)) return;
-    fail(ErrorKind::RuntimeError, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    fail(ErrorKind::RuntimeError,
+         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
   const Meta* meta = find_meta(target);
   if (meta && meta->base.defined()) {

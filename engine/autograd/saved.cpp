@@ -27,15 +27,16 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
   if (alias_->version() != version_) {
     const std::string maker = is_result_ ? owner->name() : edge_.node ? edge_.node->name() : "";
-    fail(ErrorKind::RuntimeError,
-         "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{}, is at "
-         "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
-         "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-         legacy_name(alias_),
-         maker.empty() || maker == "AccumulateGrad" ? std::string()
-                                                    : fmt::format(", which is output {} of {}",
-                                                                  is_result_ ? result_index_ : edge_.index, maker),
-         alias_->version(), version_);
+    fail(
+        ErrorKind::RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{}, is at "
+        "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
+        "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+        legacy_name(alias_),
+        maker.empty() || maker == "AccumulateGrad"
+            ? std::string()
+            : fmt::format(", which is output {} of {}", is_result_ ? result_index_ : edge_.index, maker),
+        alias_->version(), version_);
   }
   if (!grad_enabled() || !requires_grad_) return alias_;
   Tensor t = alias_.alias();

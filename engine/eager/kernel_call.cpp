@@ -108,7 +108,8 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
       case Arg::Kind::Scalar:
         k.kind = KernelArg::Kind::Scalar;
         k.number = a.scalar();
-        if (op.is(kElementwise) && is_operand(op.sig().params[i].type)) views[i] = numbers[i].box(a.scalar(), number_dtype);
+        if (op.is(kElementwise) && is_operand(op.sig().params[i].type))
+          views[i] = numbers[i].box(a.scalar(), number_dtype);
         break;
       case Arg::Kind::IntList:
         k.kind = KernelArg::Kind::IntList;
@@ -133,7 +134,8 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
     if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
     // Reference loops read numbers as operands too.
     for (size_t i = 0; i < args.size(); ++i)
-      if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar && is_operand(op.sig().params[i].type)) {
+      if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar &&
+          is_operand(op.sig().params[i].type)) {
         kernel_args[i].kind = KernelArg::Kind::Tensor;
         kernel_args[i].count = 1;
         kernel_args[i].views = &views[i];

@@ -8,12 +8,13 @@
 
 namespace terra::eager {
 
-/// Runs the kernel of `op` on real tensors: `outs` are written. Throws Error for what the element values forbid and when
-/// the op has no kernel for these dtypes.
-/// `outs` that nobody else knows may be `fresh`: then a long call may let other threads go on (long_call.h).
+/// Runs the kernel of `op` on real tensors: `outs` are written. Throws Error for what the element values forbid and
+/// when the op has no kernel for these dtypes. `outs` that nobody else knows may be `fresh`: then a long call may let
+/// other threads go on (long_call.h).
 void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh = false);
 
-/// The kernel of an op at this machine's best instruction set (or the reference loops, if chosen); throws Error if none.
+/// The kernel of an op at this machine's best instruction set (or the reference loops, if chosen); throws Error if
+/// none.
 const Kernel& kernel_of(const Op& op);
 
 /// Runs everything by the slow reference loops from now on: the oracle of the tests.

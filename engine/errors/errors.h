@@ -8,7 +8,14 @@
 namespace terra {
 
 /// What a user of PyTorch expects to catch. The binding layer maps each kind to the Python exception of the same name.
-enum class ErrorKind : uint8_t { RuntimeError, ValueError, TypeError, IndexError, NotImplementedError, OutOfMemoryError };
+enum class ErrorKind : uint8_t {
+  RuntimeError,
+  ValueError,
+  TypeError,
+  IndexError,
+  NotImplementedError,
+  OutOfMemoryError
+};
 
 /// A mistake of the user, told in a sentence: what was done, on what, why it can't be, what to do instead.
 class Error : public std::runtime_error {
@@ -35,17 +42,20 @@ template <class... A>
 /// check(condition, "sentence {}", ...): a user's mistake of kind RuntimeError.
 template <class... A>
 void check(bool holds, fmt::format_string<A...> text, A&&... args) {
-  if (!holds) [[unlikely]] fail(ErrorKind::RuntimeError, text, std::forward<A>(args)...);
+  if (!holds) [[unlikely]]
+    fail(ErrorKind::RuntimeError, text, std::forward<A>(args)...);
 }
 
 template <class... A>
 void check_kind(bool holds, ErrorKind kind, fmt::format_string<A...> text, A&&... args) {
-  if (!holds) [[unlikely]] fail(kind, text, std::forward<A>(args)...);
+  if (!holds) [[unlikely]]
+    fail(kind, text, std::forward<A>(args)...);
 }
 
 /// ensure(condition, "what was supposed to hold"): a bug of ours.
 inline void ensure(bool holds, const char* what) {
-  if (!holds) [[unlikely]] throw InternalError(what);
+  if (!holds) [[unlikely]]
+    throw InternalError(what);
 }
 
 }  // namespace terra

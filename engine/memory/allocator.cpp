@@ -32,7 +32,8 @@ SizeClass size_class(size_t bytes) {
   if (shift < kMinShift) return {0, kAlignment};
   const size_t quarter = size_t{1} << (shift - 2);
   const size_t steps = (bytes - (size_t{1} << shift) + quarter - 1) / quarter;  // 1..4
-  return {4 * (shift - kMinShift) + static_cast<int>(steps), static_cast<int64_t>((size_t{1} << shift) + steps * quarter)};
+  return {4 * (shift - kMinShift) + static_cast<int>(steps),
+          static_cast<int64_t>((size_t{1} << shift) + steps * quarter)};
 }
 
 size_t bytes_of_class(int index) {
@@ -100,7 +101,8 @@ class Magazine {
     for (int index = 0; index < kSmallClasses; ++index)
       while (counts_[index] > 0) d.idle[index].push_back(blocks_[index][--counts_[index]]);
   }
-  /// Bytes that have gone from idle to live here (or back, if negative). Written by its thread alone: no lock, no fence.
+  /// Bytes that have gone from idle to live here (or back, if negative). Written by its thread alone: no lock, no
+  /// fence.
   int64_t moved() const { return moved_.load(std::memory_order_relaxed); }
 
  private:

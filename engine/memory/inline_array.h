@@ -6,8 +6,8 @@
 
 namespace terra {
 
-/// Room for N objects; the first `size` are default-constructed. An op call has rarely more than three arguments but may
-/// have two dozen: initialising all of them would cost as much as the call.
+/// Room for N objects; the first `size` are default-constructed. An op call has rarely more than three arguments but
+/// may have two dozen: initialising all of them would cost as much as the call.
 template <class T, size_t N>
 class InlineArray {
   static_assert(std::is_trivially_destructible_v<T>);

@@ -38,8 +38,7 @@ OwnedArgs::OwnedArgs(std::span<const Arg> args, uint32_t keep_tensors) {
         args_.push_back(Arg(std::string_view(copy.get(), a.text().size())));
         break;
       }
-      default:
-        args_.push_back(a);
+      default: args_.push_back(a);
     }
   }
 }

@@ -50,7 +50,8 @@ class Arg {
   std::span<const Tensor> tensors() const { return {tensors_, count_}; }
   /// Throws InternalError for anything but a number: a graph under construction may pass a symbol where one stands.
   const terra::Scalar& scalar() const {
-    if (kind_ != Kind::Scalar) [[unlikely]] no_number();
+    if (kind_ != Kind::Scalar) [[unlikely]]
+      no_number();
     return scalar_;
   }
   std::span<const int64_t> ints() const { return {ints_, count_}; }
@@ -89,7 +90,7 @@ class OwnedArgs {
 
  private:
   std::vector<Arg> args_;
-  std::vector<std::vector<Tensor>> lists_;     // inner buffers keep their address when the outer vector moves
+  std::vector<std::vector<Tensor>> lists_;  // inner buffers keep their address when the outer vector moves
   std::vector<Tensor> tensors_;
   std::vector<std::unique_ptr<int64_t[]>> ints_;
   std::vector<std::unique_ptr<char[]>> texts_;

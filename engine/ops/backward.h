@@ -22,11 +22,11 @@ class Backward {
   };
   struct Call {
     const Op* op = nullptr;
-    Source* source = nullptr;                 ///< null: everything is filled in
-    std::span<const Arg> args;                ///< unsaved tensors are None
-    std::span<const Tensor> results;          ///< unsaved ones are undefined
-    std::span<const TensorMeta> metas;        ///< of all tensors among the arguments, list elements one by one
-    std::span<const uint16_t> first_meta;     ///< of parameter p: metas[first_meta[p] .. first_meta[p + 1])
+    Source* source = nullptr;              ///< null: everything is filled in
+    std::span<const Arg> args;             ///< unsaved tensors are None
+    std::span<const Tensor> results;       ///< unsaved ones are undefined
+    std::span<const TensorMeta> metas;     ///< of all tensors among the arguments, list elements one by one
+    std::span<const uint16_t> first_meta;  ///< of parameter p: metas[first_meta[p] .. first_meta[p + 1])
     std::span<const TensorMeta> result_metas;
     std::span<const Tensor> grads;  ///< one per result; undefined where no gradient arrived
     uint32_t needed = 0;            ///< bit p: somebody wants the gradient of parameter p

@@ -352,10 +352,10 @@ const Op amin{extreme("amin", "The smallest element along dim; equal ones share 
                       "terra.amin(terra.tensor([1.0, 3.0]))")};
 const Op max_all{extreme_of_all("max_all", "The largest element.", "MaxBackward1")};
 const Op min_all{extreme_of_all("min_all", "The smallest element.", "MinBackward1")};
-const Op max_with_index{extreme_with_index("max_with_index", "The largest element along dim and its position.",
-                                             "MaxBackward0")};
-const Op min_with_index{extreme_with_index("min_with_index", "The smallest element along dim and its position.",
-                                             "MinBackward0")};
+const Op max_with_index{
+    extreme_with_index("max_with_index", "The largest element along dim and its position.", "MaxBackward0")};
+const Op min_with_index{
+    extreme_with_index("min_with_index", "The smallest element along dim and its position.", "MinBackward0")};
 const Op argmax{arg_extreme("argmax", "The position of the largest element along dim, of all flattened by default.",
                             "terra.argmax(terra.tensor([1.0, 3.0]))")};
 const Op argmin{arg_extreme("argmin", "The position of the smallest element along dim, of all flattened by default.",

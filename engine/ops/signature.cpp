@@ -11,10 +11,16 @@ struct TypeName {
   std::string_view text;
   ParamType type;
 };
-constexpr TypeName kTypeNames[] = {
-    {"Tensor|Number", ParamType::TensorOrNumber}, {"Tensor[]", ParamType::TensorList}, {"Tensor", ParamType::Tensor},
-    {"Number", ParamType::Number}, {"int", ParamType::Int}, {"float", ParamType::Float}, {"bool", ParamType::Bool},
-    {"dtype", ParamType::DType}, {"str", ParamType::String}, {"Generator", ParamType::Generator}};
+constexpr TypeName kTypeNames[] = {{"Tensor|Number", ParamType::TensorOrNumber},
+                                   {"Tensor[]", ParamType::TensorList},
+                                   {"Tensor", ParamType::Tensor},
+                                   {"Number", ParamType::Number},
+                                   {"int", ParamType::Int},
+                                   {"float", ParamType::Float},
+                                   {"bool", ParamType::Bool},
+                                   {"dtype", ParamType::DType},
+                                   {"str", ParamType::String},
+                                   {"Generator", ParamType::Generator}};
 
 /// Reads the grammar of signature.h from left to right.
 class Parser {

@@ -26,7 +26,7 @@ enum class ParamType : uint8_t {
 struct Param {
   std::string name;
   ParamType type = ParamType::Tensor;
-  bool optional = false;      ///< written with "?": None is accepted
+  bool optional = false;  ///< written with "?": None is accepted
   bool has_default = false;
   bool keyword_only = false;  ///< stands after "*"
   int32_t list_length = 0;    ///< N of int[N]
@@ -38,7 +38,8 @@ struct Param {
 
 struct Signature {
   std::vector<Param> params;
-  /// Names of the results a user sees: empty for one unnamed tensor, else a named tuple. "Tensor[]" sets result_is_list.
+  /// Names of the results a user sees: empty for one unnamed tensor, else a named tuple. "Tensor[]" sets
+  /// result_is_list.
   std::vector<std::string> result_names;
   bool result_is_list = false;
 

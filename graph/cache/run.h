@@ -60,8 +60,7 @@ class Runner {
   uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
   bool is_to_be_released(LentTensors inputs, const Release* release);
   /// False: it was overtaken. The random numbers of a run that wasn't stopped are in their generators now.
-  bool run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release,
-                    Stop& stop);
+  bool run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release, Stop& stop);
   bool writes_exported(LentTensors inputs) const;
   /// Of what `releasable_` says; they have to live as long as the body runs.
   std::vector<Ref<Storage>> bind_copies(LentTensors inputs);

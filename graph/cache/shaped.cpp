@@ -24,7 +24,7 @@ constexpr uint64_t kRefusedPerRun = 16;
 /// Where the numbers of an instance's key come from.
 struct KeySource {
   uint32_t trace_input;
-  uint32_t number;  ///< among the run's tensors or scalars
+  uint32_t number;    ///< among the run's tensors or scalars
   bool whole_layout;  ///< strides and offset too: other inputs share the storage, or the elements aren't contiguous
 };
 

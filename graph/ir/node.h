@@ -20,9 +20,9 @@ enum class NodeKind : uint8_t {
   AsTensor,   ///< scalar args[0] as a 0-d tensor (bool, i64 or f64)
   Assert,     ///< the truth of args[0] is `expected`
   Switch,     ///< args[0] selects among bodies; the last body is `exit`; args[1..] are the operands
-  While,      ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
-  Call,       ///< bodies[0] on args
-  HostCall,   ///< host function `index` on args, run on the host's thread
+  While,  ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
+  Call,   ///< bodies[0] on args
+  HostCall,  ///< host function `index` on args, run on the host's thread
 };
 
 /// The use of a value as an argument.

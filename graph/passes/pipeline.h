@@ -30,8 +30,8 @@ struct PassReport {
 
 const std::vector<Pass>& pipeline();
 
-/// Runs the passes of a phase, in the bodies of nodes first. TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier
-/// stands behind each pass.
+/// Runs the passes of a phase, in the bodies of nodes first. TERRA_PASSES=-fuse,-simplify switches passes off by name;
+/// in debug builds the verifier stands behind each pass.
 std::vector<PassReport> optimize(Graph& graph, Phase phase);
 
 }  // namespace terra::graph

@@ -21,8 +21,8 @@ struct BuildRequest {
   /// Each step turns the program into that of its gradients: its targets give the results (None where nothing arrives),
   /// the tangents that are given become further inputs, and nothing is published. No step: the trace's own program.
   std::vector<Tangents> derivatives;
-  /// Of the region: the first step takes the gradients of this part's roots. Targets of it that aren't inputs are tensors
-  /// of the run, behind the trace's own.
+  /// Of the region: the first step takes the gradients of this part's roots. Targets of it that aren't inputs are
+  /// tensors of the run, behind the trace's own.
   uint32_t part = 0;
   /// Roots get tangent inputs, and the gradients of the parts' targets become outputs.
   bool joint = true;

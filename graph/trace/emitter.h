@@ -17,9 +17,9 @@ struct SymbolicStorage {
   uint32_t uncounted = 0;  ///< of them, those through x.data, which leave the versions of other tensors as they are
   uint32_t looped = 0;     ///< of the counted ones, those that stand for what the rounds of a loop write
   std::vector<std::pair<ValueId, uint32_t>> rounds;  ///< by such a loop: how many rounds came, and the writes in each
-  int32_t input = -1;     ///< graph input whose storage this is
-  int32_t constant = -1;  ///< constant whose storage this is; never written
-  uint32_t views = 0;     ///< symbols of it that are alive
+  int32_t input = -1;                                ///< graph input whose storage this is
+  int32_t constant = -1;                             ///< constant whose storage this is; never written
+  uint32_t views = 0;                                ///< symbols of it that are alive
 
   uint32_t counted() const { return version - uncounted; }
 };

@@ -26,7 +26,7 @@ struct LoopPlan {
 /// The records from `first` on that have become one; none where `count` is 0.
 struct Rolled {
   size_t first = 0, count = 0;
-  size_t rounds = 0;  ///< whole rounds among them; it is in the next one that the loop is left
+  size_t rounds = 0;   ///< whole rounds among them; it is in the next one that the loop is left
   size_t asserts = 0;  ///< asserts among them
 };
 

@@ -39,7 +39,8 @@ struct TraceInput {
   /// Sizes, strides and offset are those of the recorded run; another run may come with others of the same rank, and is
   /// served by another instance (graph/cache/shaped.h). Otherwise sizes and strides have been guarded.
   bool free_sizes = false;
-  bool exact_offset = false;  ///< the offset has been guarded; otherwise it may be any, where no other input shares the storage
+  bool exact_offset =
+      false;  ///< the offset has been guarded; otherwise it may be any, where no other input shares the storage
 
   // Kind::Scalar
   Scalar::Kind scalar_kind = Scalar::Kind::Float;
@@ -64,9 +65,10 @@ struct TraceConstant {
 struct TraceArg {
   enum class Kind : uint8_t { Constant, Value, ValueList, Integers };
   Kind kind = Kind::Constant;
-  TraceId value = kNoValue;    ///< Value: a tensor, or a host scalar (in an int position: a known one)
-  std::vector<TraceId> list;   ///< ValueList: tensors, kNoValue for None; a sequence of a LoopBody stands for its tensors
-  OwnedArgs constant;          ///< Constant: exactly one argument without tensors
+  TraceId value = kNoValue;  ///< Value: a tensor, or a host scalar (in an int position: a known one)
+  std::vector<TraceId>
+      list;            ///< ValueList: tensors, kNoValue for None; a sequence of a LoopBody stands for its tensors
+  OwnedArgs constant;  ///< Constant: exactly one argument without tensors
   std::vector<TraceNumber> integers = {};  ///< Integers: a list of ints, some of which follow from sizes
   TraceId grown = kNoValue;  ///< ValueList: the number of the program's list that it is, where a loop appended to it
 };
@@ -75,14 +77,15 @@ struct TraceArg {
 struct ResultFact {
   DType dtype = DType::F32;
   size_t rank = 0;
-  TraceId same_as = kNoValue;  ///< the value whose very tensor the call handed through (contiguous() of a contiguous one)
+  TraceId same_as =
+      kNoValue;  ///< the value whose very tensor the call handed through (contiguous() of a contiguous one)
 };
 
 struct CallRecord {
   const Op* op = nullptr;
   bool in_place = false;
   std::vector<TraceArg> args;
-  std::vector<TraceId> results;  ///< in_place: the number of the target itself (its identity doesn't change)
+  std::vector<TraceId> results;   ///< in_place: the number of the target itself (its identity doesn't change)
   std::vector<ResultFact> facts;  ///< by result; empty where all sizes are facts
 };
 /// The truth of a tensor, or of a number that follows from items, was `expected`; the run is valid only if it is again.
@@ -182,10 +185,26 @@ struct SizeRecord {
 struct NumberRecord {
   enum class Op : uint8_t {
     // of a and b
-    Add, Subtract, Multiply, FloorDivide, Modulo, TrueDivide, Power, Minimum, Maximum,
-    Less, LessEqual, Equal, NotEqual, Greater, GreaterEqual,
+    Add,
+    Subtract,
+    Multiply,
+    FloorDivide,
+    Modulo,
+    TrueDivide,
+    Power,
+    Minimum,
+    Maximum,
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterEqual,
     // of a
-    Negate, SquareRoot, ToInt, ToFloat,
+    Negate,
+    SquareRoot,
+    ToInt,
+    ToFloat,
   };
   Op op = Op::Add;
   TraceNumber a, b;
@@ -227,8 +246,8 @@ struct CallbackRun {
   std::vector<TraceId> results;  ///< kNoValue: none
 };
 
-/// What a loop does in each round. A round begins with the carried values, goes through the records in order and ends at
-/// the exit or with the last record. Numbers that records define are defined again in each round.
+/// What a loop does in each round. A round begins with the carried values, goes through the records in order and ends
+/// at the exit or with the last record. Numbers that records define are defined again in each round.
 struct LoopBody {
   /// `inner` is `init` in the first round and what `next` was in the round before in any other.
   struct Carried {

@@ -13,7 +13,8 @@ struct Counters {
 
   void count_eager_call() {
     ++eager_calls;
-    if (wake) [[unlikely]] wake();
+    if (wake) [[unlikely]]
+      wake();
   }
 };
 

@@ -146,7 +146,8 @@ class Walk {
       bounds[i] = Arg(value);
     }
     // The whole of a dimension is a view of its own only where nothing else makes one.
-    if (!whole || dim_ == 0) view(ops().slice, {tensor(), dim_, bounds[0], bounds[1], bounds[2]}, {given[0], given[1], given[2]});
+    if (!whole || dim_ == 0)
+      view(ops().slice, {tensor(), dim_, bounds[0], bounds[1], bounds[2]}, {given[0], given[1], given[2]});
     ++dim_;
   }
 

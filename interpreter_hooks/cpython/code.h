@@ -42,9 +42,9 @@ int terra_range_start(PyObject* iterator, long numbers[3]);
  * runs Python code and never turns inline values into a dict. Objects without an instance dict have no attributes. */
 PyObject* terra_instance_attribute(PyObject* object, PyObject* name);
 
-/* Where terra_instance_attribute(object, name) looks: while these words, and the type of the object, are unchanged, it finds
- * the same. Fills in at most TERRA_MOST_ATTRIBUTE_WORDS addresses and returns their number; `in_dict` says that the words
- * end with the version of a dict, which holds what was found. */
+/* Where terra_instance_attribute(object, name) looks: while these words, and the type of the object, are unchanged, it
+ * finds the same. Fills in at most TERRA_MOST_ATTRIBUTE_WORDS addresses and returns their number; `in_dict` says that
+ * the words end with the version of a dict, which holds what was found. */
 enum { TERRA_MOST_ATTRIBUTE_WORDS = 3 };
 int terra_instance_attribute_words(PyObject* object, PyObject* name, const uint64_t** words, int* in_dict);
 

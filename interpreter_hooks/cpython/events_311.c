@@ -32,20 +32,18 @@ static int tracer(PyObject* self, PyFrameObject* object, int what, PyObject* arg
       want_opcodes(object, 1);
       on_start(object->f_frame);
       break;
-    case PyTrace_OPCODE:
-      on_instruction(object->f_frame);
-      break;
+    case PyTrace_OPCODE: on_instruction(object->f_frame); break;
     case PyTrace_RETURN: /* also sent for a yield: the generator may be traced by others before it comes back */
       want_opcodes(object, 0);
       break;
-    default:
-      break;
+    default: break;
   }
   return 0;
 }
 
-/* What PyEval_SetTrace does, without its audit event: hooks of the program would run, switch threads (where 3.11 refuses
- * whoever sets a tracer meanwhile) and hear of tracing that the program knows nothing of. Ours has no object. */
+/* What PyEval_SetTrace does, without its audit event: hooks of the program would run, switch threads (where 3.11
+ * refuses whoever sets a tracer meanwhile) and hear of tracing that the program knows nothing of. Ours has no object.
+ */
 static void set_tracer(PyThreadState* thread, Py_tracefunc wanted) {
   thread->c_tracefunc = wanted;
   _PyThreadState_UpdateTracingState(thread);

@@ -14,8 +14,8 @@ extern "C" {
  * Nothing is handled. Needs no lock; a load and a comparison unless a signal waits. */
 bool terra_signal_is_waiting(void);
 
-/* Between the two, C functions that look for signals on their way (repr, str, arithmetic on long ints) run no handlers of
- * the program in the calling thread; CPython's evaluator finds those that waited. `held` is what terra_handlers_hold
+/* Between the two, C functions that look for signals on their way (repr, str, arithmetic on long ints) run no handlers
+ * of the program in the calling thread; CPython's evaluator finds those that waited. `held` is what terra_handlers_hold
  * returned; the pairs nest. */
 unsigned long terra_handlers_hold(void);
 void terra_handlers_resume(unsigned long held);

@@ -189,7 +189,9 @@ std::string make_tuple_of_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
 }
 std::string make_list_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "[" + names(at, 0, f) + "]"; }
-std::string make_size_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "Size(" + names(at, 0, f) + ")"; }
+std::string make_size_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + "Size(" + names(at, 0, f) + ")";
+}
 std::string make_dict_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "{" + names(at, 0, f) + "}"; }
 std::string make_object_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "new " + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
@@ -237,27 +239,13 @@ std::string call_method_text(const Word* at, const RegisterFile& f) {
 #define ROW(name) \
   { #name, false, name, name##_text }
 const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
-    ROW(make_tuple),
-    ROW(make_tuple_of),
-    ROW(make_list),
-    ROW(make_size),
-    ROW(make_dict),
-    ROW(make_object),
-    ROW(make_method),
-    ROW(make_cell),
-    ROW(make_function),
-    ROW(make_call),
-    ROW(make_bound),
-    ROW(make_iterator),
-    ROW(set_attribute),
-    ROW(set_plain_attribute),
-    ROW(delete_attribute),
-    ROW(set_item),
-    ROW(delete_item),
-    ROW(append),
-    ROW(set_cell),
-    ROW(grad_mode),
-    ROW(call_method),
+    ROW(make_tuple),    ROW(make_tuple_of),       ROW(make_list),
+    ROW(make_size),     ROW(make_dict),           ROW(make_object),
+    ROW(make_method),   ROW(make_cell),           ROW(make_function),
+    ROW(make_call),     ROW(make_bound),          ROW(make_iterator),
+    ROW(set_attribute), ROW(set_plain_attribute), ROW(delete_attribute),
+    ROW(set_item),      ROW(delete_item),         ROW(append),
+    ROW(set_cell),      ROW(grad_mode),           ROW(call_method),
 };
 #undef ROW
 

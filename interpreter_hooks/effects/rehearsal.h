@@ -33,9 +33,9 @@ class EffectRehearsal {
   std::map<PyObject*, std::unique_ptr<Picture>> pictures_;
   std::map<PyObject*, Picture*> owners_;  ///< by dict: the picture of the object whose attributes it holds
   std::map<PyObject*, PyObject*> data_;
-  std::vector<PyObject*> held_;           // strong
-  PyObject* result_ = nullptr;            // borrowed from held_
-  bool known_ = true;                     ///< false after an effect that cannot be pictured
+  std::vector<PyObject*> held_;  // strong
+  PyObject* result_ = nullptr;   // borrowed from held_
+  bool known_ = true;            ///< false after an effect that cannot be pictured
 };
 
 /// Number of writes of an effect program.

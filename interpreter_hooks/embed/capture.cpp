@@ -38,7 +38,8 @@ bool start_capture() {
 
 bool capture_starts_with_program() {
   const char* mode = std::getenv("TERRA_CAPTURE");
-  return (mode && std::string_view(mode).starts_with("stress")) || std::getenv("TERRA_REPORT") || std::getenv("TERRA_EXPLAIN");
+  return (mode && std::string_view(mode).starts_with("stress")) || std::getenv("TERRA_REPORT") ||
+         std::getenv("TERRA_EXPLAIN");
 }
 
 }  // namespace terra::embed

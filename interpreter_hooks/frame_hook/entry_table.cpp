@@ -52,7 +52,8 @@ void EntryTable::served(uint64_t key, const std::shared_ptr<Entry>& entry) {
 }
 
 EntryTable::Entries::const_iterator EntryTable::longest_waiting() const {
-  const auto last = std::find_if(entries_.rbegin(), entries_.rend(), [](const auto& entry) { return entry->hits == 0; });
+  const auto last =
+      std::find_if(entries_.rbegin(), entries_.rend(), [](const auto& entry) { return entry->hits == 0; });
   return last == entries_.rend() ? entries_.end() : std::prev(last.base());
 }
 

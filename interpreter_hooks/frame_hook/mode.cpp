@@ -11,8 +11,12 @@ struct Name {
   const char* text;
   Mode mode;
 };
-constexpr Name names[] = {{"off", Mode::Off},       {"auto", Mode::Auto},     {"frame", Mode::Auto},
-                          {"coexec", Mode::Off},    {"verify", Mode::Verify}, {"stress", Mode::Stress},
+constexpr Name names[] = {{"off", Mode::Off},
+                          {"auto", Mode::Auto},
+                          {"frame", Mode::Auto},
+                          {"coexec", Mode::Off},
+                          {"verify", Mode::Verify},
+                          {"stress", Mode::Stress},
                           {"stress-verify", Mode::StressVerify}};
 
 std::string variable(const char* name) {

@@ -5,10 +5,10 @@
 namespace terra::capture {
 
 enum class Mode : unsigned char {
-  Off,     ///< every frame runs plainly
-  Auto,    ///< hot frames that do tensor work are captured
-  Verify,  ///< the capture runs without committing, then the frame is interpreted; results are compared
-  Stress,  ///< every eligible frame is recorded at its second call, tensors or not
+  Off,           ///< every frame runs plainly
+  Auto,          ///< hot frames that do tensor work are captured
+  Verify,        ///< the capture runs without committing, then the frame is interpreted; results are compared
+  Stress,        ///< every eligible frame is recorded at its second call, tensors or not
   StressVerify,  ///< both
 };
 

@@ -9,16 +9,16 @@
 
 namespace terra::capture {
 
-/// Each entry keeps its guards, its late program and its effects; what is merged is the graph. A run needs the guards of
-/// the likely path, and those of another one only when the graph goes there.
+/// Each entry keeps its guards, its late program and its effects; what is merged is the graph. A run needs the guards
+/// of the likely path, and those of another one only when the graph goes there.
 class Paths {
  public:
   /// Makes `entries`, which were seen to be paths of one region, and the live ones that they are merged with already,
   /// members of new merged paths. False: they can't be.
   /// `only_joined`: unless paths meet again, nothing is done.
   static bool merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_joined = false);
-  /// An entry was made: where it and others of its code come to the same places, however they got there, one graph serves
-  /// all ways between these places.
+  /// An entry was made: where it and others of its code come to the same places, however they got there, one graph
+  /// serves all ways between these places.
   static bool join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries);
 
   /// One run, `entry` being the likely path. `entry` becomes the one that the attempt is about.

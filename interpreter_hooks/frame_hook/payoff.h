@@ -16,15 +16,16 @@ class Payoff {
 
   /// What call number `call` of the function is for.
   Sample due(long call) const {
-    if ((call & 62) != 62 || verdict_ != Verdict::Open) [[likely]] return Sample::None;
+    if ((call & 62) != 62 || verdict_ != Verdict::Open) [[likely]]
+      return Sample::None;
     return call & 1 ? Sample::Plain : Sample::Served;
   }
   void note(Sample sample, double microseconds);
   Verdict verdict() const { return verdict_; }
 
-  static constexpr size_t wanted = 16;         ///< samples of each kind
-  static constexpr double longest = 1000;      ///< microseconds of a served call that is still sampled
-  static constexpr double tolerance = 1.1;     ///< served calls that take longer than plain ones times this lose
+  static constexpr size_t wanted = 16;      ///< samples of each kind
+  static constexpr double longest = 1000;   ///< microseconds of a served call that is still sampled
+  static constexpr double tolerance = 1.1;  ///< served calls that take longer than plain ones times this lose
 
  private:
   struct Times {

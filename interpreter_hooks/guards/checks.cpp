@@ -46,9 +46,7 @@ std::string length_text(const Word* at, const RegisterFile& file) {
   return "len(" + name_a(at, file) + ") == " + std::to_string(at[1]);
 }
 
-bool max_length_holds(Word* at, Run& run) {
-  return static_cast<Word>(max_length_of(a_of(at, run))) == at[1];
-}
+bool max_length_holds(Word* at, Run& run) { return static_cast<Word>(max_length_of(a_of(at, run))) == at[1]; }
 std::string max_length_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + ".maxlen is unchanged";
 }
@@ -59,8 +57,8 @@ bool keys_holds(Word* at, Run& run) {
   if (is_set(container) && set_slots(container) != at[2]) return false;
   PyObject** next = reinterpret_cast<PyTupleObject*>(keys)->ob_item;
   return each_key(
-      container,
-      [](PyObject* key, void* context) { return same_value(key, *(*static_cast<PyObject***>(context))++); }, &next);
+      container, [](PyObject* key, void* context) { return same_value(key, *(*static_cast<PyObject***>(context))++); },
+      &next);
 }
 std::string keys_text(const Word* at, const RegisterFile& file) {
   std::string text = "keys of " + name_a(at, file) + " are";
@@ -87,9 +85,7 @@ std::string no_key_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " has no key " + short_text(object_word(at[1]));
 }
 
-bool no_attribute_holds(Word* at, Run& run) {
-  return !terra_instance_attribute(a_of(at, run), object_word(at[1]));
-}
+bool no_attribute_holds(Word* at, Run& run) { return !terra_instance_attribute(a_of(at, run), object_word(at[1])); }
 std::string no_attribute_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " itself has no attribute " + PyUnicode_AsUTF8(object_word(at[1]));
 }
@@ -105,17 +101,13 @@ std::string code_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " runs " + PyUnicode_AsUTF8(code->co_qualname) + " with the same defaults";
 }
 
-bool globals_holds(Word* at, Run& run) {
-  return PyFunction_GET_GLOBALS(a_of(at, run)) == object_word(at[1]);
-}
+bool globals_holds(Word* at, Run& run) { return PyFunction_GET_GLOBALS(a_of(at, run)) == object_word(at[1]); }
 std::string globals_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " belongs to the same module";
 }
 
 bool same_holds(Word* at, Run& run) { return a_of(at, run) == b_of(at, run); }
-std::string same_text(const Word* at, const RegisterFile& file) {
-  return name_a(at, file) + " is " + name_b(at, file);
-}
+std::string same_text(const Word* at, const RegisterFile& file) { return name_a(at, file) + " is " + name_b(at, file); }
 
 bool distinct_holds(Word* at, Run& run) { return a_of(at, run) != b_of(at, run); }
 std::string distinct_text(const Word* at, const RegisterFile& file) {

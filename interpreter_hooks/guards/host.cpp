@@ -15,8 +15,8 @@ PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None)
 using BinaryFunction = PyObject* (*)(PyObject*, PyObject*);
 /// In the order of NB_ADD..NB_XOR; the in-place codes behind them mean the same for immutable operands.
 constexpr BinaryFunction binary_functions[] = {
-    PyNumber_Add,      PyNumber_And,       PyNumber_FloorDivide, PyNumber_Lshift,   PyNumber_MatrixMultiply,
-    PyNumber_Multiply, PyNumber_Remainder, PyNumber_Or,          power,             PyNumber_Rshift,
+    PyNumber_Add,      PyNumber_And,        PyNumber_FloorDivide, PyNumber_Lshift, PyNumber_MatrixMultiply,
+    PyNumber_Multiply, PyNumber_Remainder,  PyNumber_Or,          power,           PyNumber_Rshift,
     PyNumber_Subtract, PyNumber_TrueDivide, PyNumber_Xor};
 constexpr const char* binary_signs[] = {"+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"};
 constexpr const char* compare_signs[] = {"<", "<=", "==", "!=", ">", ">="};
@@ -51,8 +51,8 @@ bool binary_holds(Word* at, Run& run) {
   return computed(at, run, function(a, b));
 }
 std::string binary_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file, file.name(head(at).a) + " " + binary_signs[at[1] % NB_INPLACE_ADD] + " " +
-                                   file.name(head(at).b));
+  return result_text(at, file,
+                     file.name(head(at).a) + " " + binary_signs[at[1] % NB_INPLACE_ADD] + " " + file.name(head(at).b));
 }
 
 bool compare_holds(Word* at, Run& run) {
@@ -119,8 +119,6 @@ bool tuple_holds(Word* at, Run& run) {
 std::string tuple_text(const Word* at, const RegisterFile& file) { return result_text(at, file, "a tuple"); }
 
 bool copy_holds(Word* at, Run& run) { return computed(at, run, Py_NewRef(a_of(at, run))); }
-std::string copy_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file, file.name(head(at).a));
-}
+std::string copy_text(const Word* at, const RegisterFile& file) { return result_text(at, file, file.name(head(at).a)); }
 
 }  // namespace terra::capture

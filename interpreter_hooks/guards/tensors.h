@@ -40,7 +40,8 @@ struct TensorFacts {
   bool hold(const TensorImpl& tensor) const {
     if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || !tensor.storage) return false;  // a symbol
     if (requires_grad && !same_leaf(tensor)) return false;
-    if (free) [[unlikely]] return layout_holds(tensor);
+    if (free) [[unlikely]]
+      return layout_holds(tensor);
     return tensor.sizes == sizes && tensor.strides == strides;
   }
   /// What would have to be free for the guard to hold: 0 if it holds or never could.
@@ -71,7 +72,8 @@ uint64_t engine_mode();
 
 /// C types of the engine.
 bool is_engine_type(PyTypeObject* type);
-/// Objects of which there is one for each meaning: op functions, dtypes, devices, functions decorated by a gradient mode.
+/// Objects of which there is one for each meaning: op functions, dtypes, devices, functions decorated by a gradient
+/// mode.
 bool is_engine_constant(PyObject* object);
 /// Those, and sizes: what metadata of a tensor can be.
 bool is_engine_value(PyObject* object);

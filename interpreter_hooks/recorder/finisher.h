@@ -7,7 +7,8 @@ namespace terra::capture {
 class Finisher {
  public:
   explicit Finisher(Recording& recording) : r_(recording) {}
-  /// `leaving`: what the entry's runs give back; unknown and NULL values among them are nulls. `cut`: the frame goes on.
+  /// `leaving`: what the entry's runs give back; unknown and NULL values among them are nulls. `cut`: the frame goes
+  /// on.
   std::unique_ptr<Entry> run(const std::vector<Value>& leaving, bool cut);
 
  private:

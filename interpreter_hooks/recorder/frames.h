@@ -32,24 +32,24 @@ struct CallSite {
 
 /// How an attribute access is carried out (attributes.cpp).
 enum class Access : uint8_t {
-  None,         ///< there is no such attribute
-  Opaque,       ///< C code decides
-  Instance,     ///< the instance's own dict or inline values
-  Slot,         ///< member descriptor
-  TupleField,   ///< a named item of a tuple
-  Class,        ///< found by the class look-up; nothing in the instance
-  ClassMethod,  ///< the same, bound to the instance or class by the descriptor protocol
-  Property,     ///< a Python getter or setter runs
-  GetAttr,      ///< __getattr__ runs
-  Type,         ///< attribute of a class object
-  Module,       ///< attribute of a Python module
-  Parameter,    ///< in one of the four dicts of a terra.nn.Module
-  Tensor,       ///< the binding layer reports it
-  Super,        ///< through super()
-  Exception,    ///< a C field of an exception made inside
-  InstanceDict, ///< __dict__
-  Getter,       ///< a C getter that each run asks again (the shape of an array of numpy)
-  Fixed,        ///< a C getter whose result is a function of facts (__class__, __name__)
+  None,          ///< there is no such attribute
+  Opaque,        ///< C code decides
+  Instance,      ///< the instance's own dict or inline values
+  Slot,          ///< member descriptor
+  TupleField,    ///< a named item of a tuple
+  Class,         ///< found by the class look-up; nothing in the instance
+  ClassMethod,   ///< the same, bound to the instance or class by the descriptor protocol
+  Property,      ///< a Python getter or setter runs
+  GetAttr,       ///< __getattr__ runs
+  Type,          ///< attribute of a class object
+  Module,        ///< attribute of a Python module
+  Parameter,     ///< in one of the four dicts of a terra.nn.Module
+  Tensor,        ///< the binding layer reports it
+  Super,         ///< through super()
+  Exception,     ///< a C field of an exception made inside
+  InstanceDict,  ///< __dict__
+  Getter,        ///< a C getter that each run asks again (the shape of an array of numpy)
+  Fixed,         ///< a C getter whose result is a function of facts (__class__, __name__)
 };
 
 /// The instruction that is being executed: begun at its event, finished at the frame's next event.

@@ -104,7 +104,7 @@ class Loops {
   bool spoiled_ = false;  ///< no loop becomes one record
   std::vector<Watch> watches_;
   std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
-  std::vector<std::string> by_value_;  ///< places of loops that a tensor's value ends
+  std::vector<std::string> by_value_;           ///< places of loops that a tensor's value ends
   std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken
 };
 

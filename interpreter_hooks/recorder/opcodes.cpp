@@ -11,13 +11,13 @@ constexpr Next N = Next::Falls, J = Next::Jumps, B = Next::Branches, L = Next::L
 
 std::array<Opcode, 256> make_table() {
   std::array<Opcode, 256> table;
-#define TERRA_ROW(opcode_name, pop_count, push_count, next_kind)                                     \
-  table[opcode_name] = Opcode{#opcode_name, [](int arg [[maybe_unused]]) -> int { return pop_count; },     \
-                        [](int arg [[maybe_unused]]) -> int { return push_count; }, next_kind, nullptr};
+#define TERRA_ROW(opcode_name, pop_count, push_count, next_kind)                                       \
+  table[opcode_name] = Opcode{#opcode_name, [](int arg [[maybe_unused]]) -> int { return pop_count; }, \
+                              [](int arg [[maybe_unused]]) -> int { return push_count; }, next_kind, nullptr};
   TERRA_OPCODES(TERRA_ROW)
 #undef TERRA_ROW
-  for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(), exception_rules(), match_rules(),
-                        import_rules()}) {
+  for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(),
+                        exception_rules(), match_rules(), import_rules()}) {
     for (size_t i = 0; i < list.count; i++) table[list.rules[i].opcode].rule = &list.rules[i];
   }
   RaiseRuleList raising = raise_rules();

@@ -95,8 +95,8 @@ bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
   return true;
 }
 
-/// == and != of the keys of two dicts: which keys there are is a fact then. False: not that, or keys that are compared by
-/// identity.
+/// == and != of the keys of two dicts: which keys there are is a fact then. False: not that, or keys that are compared
+/// by identity.
 bool compare_keys(Recording& r, std::vector<Value>& in, Word code) {
   if (code != Py_EQ && code != Py_NE) return false;
   for (Value& value : in) {

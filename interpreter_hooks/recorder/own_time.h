@@ -6,8 +6,8 @@
 
 namespace terra::capture {
 
-/// Adds the time until the end of the scope to `sum` (milliseconds), unless a scope around it does so already. Handlers of
-/// signals wait for the end of the scope.
+/// Adds the time until the end of the scope to `sum` (milliseconds), unless a scope around it does so already. Handlers
+/// of signals wait for the end of the scope.
 class OwnTime {
  public:
   explicit OwnTime(double& sum) : sum_(sum), outermost_(!inside) {

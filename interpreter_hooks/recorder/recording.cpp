@@ -11,7 +11,6 @@ namespace terra::capture {
 
 namespace {
 
-
 void on_start(TerraFrame* frame) {
   if (!recording_of_thread || !recording_of_thread->alive()) return;
   {

@@ -347,7 +347,7 @@ class Recording {
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
   std::set<Register> pinned_;
-  std::set<Register> decided_;                              ///< their truth is guarded
+  std::set<Register> decided_;                                     ///< their truth is guarded
   std::map<std::pair<Op, std::vector<Word>>, Register> computed_;  ///< host arithmetic of the entry program
   std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
   std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;

@@ -1,4 +1,5 @@
-// Which facts of a code object have been given up: numbers and sizes of tensors that turned out to change between calls.
+// Which facts of a code object have been given up: numbers and sizes of tensors that turned out to change between
+// calls.
 #pragma once
 #include "interpreter_hooks/guards/tensors.h"
 
@@ -59,7 +60,8 @@ class Relaxation {
   const std::map<Choice, std::string>& chosen() const { return chosen_; }
   /// Something has to be known about it: paths that leave different values there stay apart.
   void settle(const Choice& what) { chosen_.erase(what), settled_.insert(what); }
-  /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round again.
+  /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round
+  /// again.
   void part_ways() { parted_ = true; }
   /// Nothing is known to differ between calls.
   bool empty() const { return paths_.empty() && sizes_.empty() && !parted_; }

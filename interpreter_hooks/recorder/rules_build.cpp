@@ -89,7 +89,8 @@ void set_update(Recording& r, ShadowFrame& f) {
   if (!is_set(source.object) && !is_sequence(source.object)) {
     return r.stop(Reason::UnmodelledContainer, std::string("elements from a ") + Py_TYPE(source.object)->tp_name);
   }
-  for (const Value& key : is_set(source.object) ? r.elements(source) : r.items(source)) put_element(r, container(f), key);
+  for (const Value& key : is_set(source.object) ? r.elements(source) : r.items(source))
+    put_element(r, container(f), key);
 }
 
 void begin_extend(Recording& r, ShadowFrame& f) {

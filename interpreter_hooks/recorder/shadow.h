@@ -11,7 +11,23 @@ namespace terra::capture {
 
 /// An iterator made inside the frame. CPython's own is advanced by CPython; this one is advanced beside it.
 struct Iterator {
-  enum Kind : uint8_t { Sequence, Reversed, Range, Keys, Values, Items, Enumerate, Zip, Generator, Mapped, Filtered, Combined, Popped, Facts, Counted };
+  enum Kind : uint8_t {
+    Sequence,
+    Reversed,
+    Range,
+    Keys,
+    Values,
+    Items,
+    Enumerate,
+    Zip,
+    Generator,
+    Mapped,
+    Filtered,
+    Combined,
+    Popped,
+    Facts,
+    Counted
+  };
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
@@ -22,15 +38,15 @@ struct Iterator {
 /// What is known of one object; identity is the address (the recording holds a reference, so it is not reused).
 struct Shadow {
   Value self;
-  bool outside = false;       ///< existed before the frame: reads become guards, writes become effects
-  bool typed = false;         ///< its type is guarded
-  bool written = false;       ///< the frame changes it
-  bool named = false;         ///< a dict whose keys read as attributes of what `path` says
-  bool plain_call = false;    ///< a module: that it has no hooks is guarded
-  bool being_made = false;    ///< materialising it right now (cycles)
+  bool outside = false;         ///< existed before the frame: reads become guards, writes become effects
+  bool typed = false;           ///< its type is guarded
+  bool written = false;         ///< the frame changes it
+  bool named = false;           ///< a dict whose keys read as attributes of what `path` says
+  bool plain_call = false;      ///< a module: that it has no hooks is guarded
+  bool being_made = false;      ///< materialising it right now (cycles)
   bool plain_instance = false;  ///< made by object.__new__
-  bool bounded = false;       ///< a deque: its maxlen is guarded
-  std::string path;           ///< how it was reached
+  bool bounded = false;         ///< a deque: its maxlen is guarded
+  std::string path;             ///< how it was reached
 
   /// Instance attributes by interned name. Null: known to be absent (deleted here, or guarded so).
   std::unordered_map<PyObject*, Value> attributes;
@@ -56,7 +72,7 @@ struct Shadow {
   std::vector<PyObject*> missing;   ///< keys known to be absent
   std::vector<Value> compared;      ///< objects looked for in it by identity: as different in a run as they were here
 
-  Value content;                ///< of a cell
+  Value content;                      ///< of a cell
   PyObject* attributes_of = nullptr;  ///< an instance's __dict__: its entries are the attributes of this object
   Value function, receiver;     ///< of a bound method; `function` also of a defaultdict (its factory) and of a partial
   std::vector<Value> defaults;  ///< of a function made inside

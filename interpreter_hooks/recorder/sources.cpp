@@ -243,7 +243,8 @@ void Recording::pin(Value& value) {
   if (!value.has_register() || !is_atom(value.object) || choices_->refuse(value.reg)) return;
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
-    if (!trace_->sizes().fix(value) && !trace_->readings().fix(value)) guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
+    if (!trace_->sizes().fix(value) && !trace_->readings().fix(value))
+      guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
   }
   value = Value::fact(value.object);
 }

@@ -17,8 +17,8 @@ struct DTypeInfo {
   uint8_t size;           ///< bytes per element
 };
 
-inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", 1},  {"uint8", 1},   {"int8", 1},     {"int16", 2},
-                                                      {"int32", 4}, {"int64", 8},   {"float16", 2},  {"bfloat16", 2},
+inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", 1},    {"uint8", 1},  {"int8", 1},    {"int16", 2},
+                                                      {"int32", 4},   {"int64", 8},  {"float16", 2}, {"bfloat16", 2},
                                                       {"float32", 4}, {"float64", 8}};
 
 constexpr std::string_view name_of(DType t) { return kDTypeInfo[static_cast<int>(t)].name; }

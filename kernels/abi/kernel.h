@@ -13,14 +13,14 @@ struct KernelArg {
   enum class Kind : uint8_t { None, Tensor, TensorList, Scalar, IntList, DType, String };
 
   Kind kind = Kind::None;
-  DType dtype = DType::F32;            ///< Kind::DType
-  uint32_t count = 0;                  ///< length of a TensorList or IntList, bytes of a String
+  DType dtype = DType::F32;  ///< Kind::DType
+  uint32_t count = 0;        ///< length of a TensorList or IntList, bytes of a String
   union {
-    const View* views = nullptr;       ///< Kind::Tensor (one) or Kind::TensorList (count of them)
-    const int64_t* ints;               ///< Kind::IntList
-    const char* chars;                 ///< Kind::String
+    const View* views = nullptr;  ///< Kind::Tensor (one) or Kind::TensorList (count of them)
+    const int64_t* ints;          ///< Kind::IntList
+    const char* chars;            ///< Kind::String
   };
-  terra::Scalar number;                ///< Kind::Scalar: Python's bool, int or float
+  terra::Scalar number;  ///< Kind::Scalar: Python's bool, int or float
 };
 
 /// Scratch memory for the length of one kernel call. A kernel's `workspace` function says how many bytes it wants, so
@@ -59,8 +59,8 @@ using ElementwiseLoop = void (*)(char* const* data, const int64_t* strides, int6
 
 /// One kernel of one op on one device.
 struct Kernel {
-  std::string_view op;                ///< name of the op record
-  KernelFunction run = nullptr;       ///< null for a purely elementwise kernel, which the generic driver runs
+  std::string_view op;           ///< name of the op record
+  KernelFunction run = nullptr;  ///< null for a purely elementwise kernel, which the generic driver runs
   WorkspaceFunction workspace = nullptr;
   /// Elementwise ops: the loop for each *input* dtype (index: DType), null where it isn't supported. Inputs of one call
   /// have one dtype (the front end converts), except that `where`-like ops say otherwise in their record.

@@ -11,8 +11,8 @@ int threads();
 /// At least 1. Takes effect with the next parallel_for; must not be called from inside one.
 void set_threads(int count);
 
-/// A grain lasts this long. Two of them are worth forking for: waking a worker costs 17-45 us when it sleeps, under 1 us
-/// when it spins.
+/// A grain lasts this long. Two of them are worth forking for: waking a worker costs 17-45 us when it sleeps, under 1
+/// us when it spins.
 inline constexpr int64_t kGrainNanoseconds = 15'000;
 
 /// How many elements make one grain when an element costs `quarter_ns` quarter nanoseconds (see Kernel::cost).

@@ -82,8 +82,8 @@ TEST_CASE("overloads and special methods name ops", "[ops]") {
 TEST_CASE("views of strided memory", "[ops]") {
   const auto strides = [](Dims sizes, Dims strides, Dims wanted) { return strides_of_view(sizes, strides, wanted); };
   CHECK(strides({2, 6}, {6, 1}, {3, 4}) == Dims{4, 1});
-  CHECK(strides({4, 3}, {1, 4}, {12}) == std::nullopt);         // a transposed matrix doesn't lie in a row
-  CHECK(strides({4, 3}, {1, 4}, {2, 2, 3}) == Dims{2, 1, 4});   // but its dimensions can be split
+  CHECK(strides({4, 3}, {1, 4}, {12}) == std::nullopt);        // a transposed matrix doesn't lie in a row
+  CHECK(strides({4, 3}, {1, 4}, {2, 2, 3}) == Dims{2, 1, 4});  // but its dimensions can be split
   CHECK(strides({2, 3, 4}, {24, 4, 1}, {2, 12}) == Dims{24, 1});
   CHECK(strides({2, 3, 4}, {24, 4, 1}, {24}) == std::nullopt);
   CHECK(strides({3}, {0}, {3, 1})->data()[0] == 0);

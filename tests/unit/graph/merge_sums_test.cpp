@@ -110,7 +110,9 @@ TEST_CASE("a weight that is used at every step has the gradient that it has with
     setenv("TERRA_PASSES", passes, 1);
     const std::shared_ptr<Compiled> compiled = compile(t.trace);
     std::vector<RunOutput> outputs;
-    REQUIRE(compiled->run(lend(std::vector<Tensor>{leaf(filled({24, 24}, 1)), inputs[1]}), {}, nullptr, outputs).status == RunStatus::Done);
+    REQUIRE(
+        compiled->run(lend(std::vector<Tensor>{leaf(filled({24, 24}, 1)), inputs[1]}), {}, nullptr, outputs).status ==
+        RunStatus::Done);
     gradients.push_back(std::get<Tensor>(outputs[0]));
     const std::string text = compiled->text();
     products.push_back(0);

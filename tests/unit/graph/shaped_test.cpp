@@ -124,7 +124,8 @@ TEST_CASE("arithmetic on sizes, and what was relied on", "[shaped]") {
   const auto compiled = compile(t.trace);
   for (int64_t n : {8, 6, 10}) {
     std::vector<RunOutput> outputs;
-    REQUIRE(compiled->run(lend(std::vector<Tensor>{filled({n, 6}, 1)}), {}, nullptr, outputs).status == RunStatus::Done);
+    REQUIRE(compiled->run(lend(std::vector<Tensor>{filled({n, 6}, 1)}), {}, nullptr, outputs).status ==
+            RunStatus::Done);
     CHECK(std::get<Tensor>(outputs[0]).sizes() == Dims{n / 2, 12});
     CHECK(std::get<Scalar>(outputs[1]).to_int() == n / 2);
   }

@@ -46,13 +46,15 @@ TEST_CASE("a few calls say nothing, and sampling ends with the verdict", "[payof
 
 TEST_CASE("what the machine does in between does not decide", "[payoff]") {
   Payoff payoff;
-  call(payoff, 64 * 20, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
+  call(
+      payoff, 64 * 20, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
   CHECK(payoff.verdict() == Payoff::Verdict::Pays);
 }
 
 TEST_CASE("misses count: calls that are served fast only now and then lose", "[payoff]") {
   Payoff payoff;
-  call(payoff, 64 * 20, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
+  call(
+      payoff, 64 * 20, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
   CHECK(payoff.verdict() == Payoff::Verdict::Loses);
 }
 
