@@ -113,6 +113,7 @@ void Recording::know_keys(Value& container) {
     PyObject* keys = PyTuple_New(static_cast<Py_ssize_t>(before.size()));
     for (size_t i = 0; i < before.size(); i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(before[i]));
     Word slots = is_set(container.object) ? set_slots(container.object) : 0;
+    known.order_lost = is_set(container.object) && slots == 0;
     guard(Op::Keys, self, {word_of(file().keep(keys)), slots});
     Py_DECREF(keys);
   } else {
@@ -325,6 +326,10 @@ std::vector<Value> Recording::elements(Value& container) {
   for (auto& entry : known.entries) keys.push_back(entry.key);
   bool by_value = std::all_of(keys.begin(), keys.end(),
                               [](PyObject* key) { return is_value_key(key) && !is_hashed_in_python(key); });
+  if (known.order_lost) {
+    stop(Reason::UnmodelledContainer, "the order of a set after a change");
+    return all;
+  }
   if (!by_value || !same_order(keys, container.object)) {
     stop(Reason::UnmodelledContainer, "the order of a set of objects");
     return all;

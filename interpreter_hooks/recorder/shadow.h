@@ -66,7 +66,7 @@ struct Shadow {
     Value where_from() const { return key_value.known() ? key_value : Value::fact(key); }
   };
   bool keys_known = false;
-  bool order_lost = false;  ///< keys were deleted before they were all known
+  bool order_lost = false;  ///< keys were deleted before they were all known; of a set from outside: before the frame
   std::vector<Entry> entries;
   std::vector<PyObject*> inserted;  ///< keys that the frame added to an outside dict, in order
   std::vector<PyObject*> missing;   ///< keys known to be absent

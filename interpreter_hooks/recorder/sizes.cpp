@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 
 namespace terra::capture {
 
@@ -190,10 +191,18 @@ Value Sizes::truth(const Value& value) {
 }
 
 void Sizes::leaves(const Value& value, std::vector<Value>& out) const {
-  if (!value.has_register()) return;
-  const Node* node = node_of(value);
-  if (!node || (!node->counted && !node->in.size())) return out.push_back(value);
-  for (const Value& operand : node->in) leaves(operand, out);
+  std::set<Register> met;  // x + x, and that plus itself: each is looked at once
+  std::vector<Value> open = {value};
+  while (!open.empty()) {
+    const Value now = open.back();
+    open.pop_back();
+    if (!now.has_register() || !met.insert(now.reg).second) continue;
+    const Node* node = node_of(now);
+    if (!node || (!node->counted && !node->in.size()))
+      out.push_back(now);
+    else
+      open.insert(open.end(), node->in.rbegin(), node->in.rend());
+  }
 }
 
 Sizes::Part Sizes::part(const Value& value) const {

@@ -208,6 +208,29 @@ def where_keys_of_sets_lie():
     return f, lambda i: (t(i), [0, 3, 0, 16][i // 4]), o
 
 
+@program(calls=12, captures=2)
+def sums_of_themselves():
+    def f(x, n, k):
+        total = n
+        for i in range(k):
+            total = total + total
+            if total > i:
+                x = x + i
+        for i in range(total % 3):
+            x = x * 2
+        return x, total
+    return f, lambda i: (t(i), i * 7 % 5 + 1, 40 + i % 2), None
+
+
+@program(calls=16, captures=0)
+def order_after_deletions():
+    o = Bag(s={1, 5})
+    def f(x, k):
+        o.s ^= {1, k}
+        return x * 2, [*o.s]
+    return f, lambda i: (t(i), [0, 0, 3, 0, 0][i % 5]), o
+
+
 @program(calls=14, captures=4)
 def membership_after_a_store():
     o = Bag(step=0)
