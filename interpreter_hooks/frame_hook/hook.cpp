@@ -56,13 +56,22 @@ PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, Terra
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
   PyObject *type, *value, *traceback;
   if (throwing) PyErr_Fetch(&type, &value, &traceback);
-  ShadowFrame* shadow = recording.enter(frame, throwing);
+  ShadowFrame* shadow = nullptr;
+  try {
+    shadow = recording.enter(frame, throwing);
+  } catch (const std::exception& e) {
+    recording.broke(e.what());
+  }
   recording.let_go();
   if (throwing) PyErr_Restore(type, value, traceback);
   PyObject* result = terra_frame_run(thread, frame, throwing);
   if (shadow && Recording::current() == &recording) {
     PyErr_Fetch(&type, &value, &traceback);
-    recording.leave(shadow, result, type ? type : PyExc_SystemError);
+    try {
+      recording.leave(shadow, result, type ? type : PyExc_SystemError);
+    } catch (const std::exception& e) {
+      recording.broke(e.what());
+    }
     recording.let_go();
     PyErr_Restore(type, value, traceback);
   }

@@ -15,4 +15,12 @@ std::string utf8_of(PyObject* text) {
   return result;
 }
 
+std::string name_of_module(PyObject* module) {
+  PyObject* name = PyModule_GetNameObject(module);
+  PyErr_Clear();
+  const std::string text = name ? utf8_of(name) : "a module without a name";
+  Py_XDECREF(name);
+  return text;
+}
+
 }  // namespace terra::capture

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <structmember.h>
@@ -14,7 +15,7 @@ namespace {
 
 PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); }
 
-std::string text_of(PyObject* name) { return PyUnicode_AsUTF8(name); }
+std::string text_of(PyObject* name) { return utf8_of(name); }
 
 bool is_data_descriptor(PyObject* found) { return found && Py_TYPE(found)->tp_descr_set; }
 
@@ -392,7 +393,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       return parameter_value(*this, owner, name);
     case Access::Module: {
       Value dict = Value::fact(PyModule_GetDict(owner.object));
-      if (!find(dict.object)) put(dict.object, dict, true, PyModule_GetName(owner.object));
+      if (!find(dict.object)) put(dict.object, dict, true, name_of_module(owner.object));
       Value value = dict_item(dict, name);
       if (value.known()) return value;
       break;

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/call_models.h"
 
 #include <structmember.h>
@@ -130,13 +131,13 @@ Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* name = f.pending.extra.object;
   const bool returned = !f.pending.returns.empty() && f.pending.returns.back().object == result;
   if (asks_python(f.pending) && f.pending.child_raised && !returned) {
-    if (in.size() < 3 || result != in[2].object) r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
+    if (in.size() < 3 || result != in[2].object) r.stop(Reason::UnmodelledAttribute, utf8_of(name));
     guard_way_to_python(r, f, in[0], name);
     return in.size() < 3 ? Value() : in[2];
   }
   if (!is_absent(f.pending, in[0], name)) return r.attribute(f, in[0], name, result);
   if (in.size() < 3 || result != in[2].object) {
-    r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
+    r.stop(Reason::UnmodelledAttribute, utf8_of(name));
     return {};
   }
   r.absent(in[0], name);
@@ -199,7 +200,7 @@ void begin_setattr(Recording& r, ShadowFrame& f) {
   PyObject* owner = arguments(f)[0].object;
   bool written_in_c = f.pending.call.callee == PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__setattr__");
   bool plain = r.can_store_attribute(owner, name) || (written_in_c && can_store_plainly(owner, name));
-  if (!plain) r.stop(Reason::UnmodelledAttribute, std::string("setattr of ") + PyUnicode_AsUTF8(name));
+  if (!plain) r.stop(Reason::UnmodelledAttribute, std::string("setattr of ") + utf8_of(name));
 }
 Value end_setattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
@@ -217,7 +218,7 @@ void begin_delattr(Recording& r, ShadowFrame& f) {
   f.pending.access = r.access_of(owner, name, &f.pending.found);
   f.pending.extra = Value::fact(name);
   bool plain = f.pending.access == Access::Instance && r.can_store_attribute(owner.object, name);
-  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("delattr of ") + PyUnicode_AsUTF8(name));
+  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("delattr of ") + utf8_of(name));
   r.attribute(f, owner, name, terra_instance_attribute(owner.object, name));  // that it is there is a fact
 }
 Value end_delattr(Recording& r, ShadowFrame& f, PyObject* result) {

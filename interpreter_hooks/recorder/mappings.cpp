@@ -2,6 +2,7 @@
 // object is a fact); a key that would run __hash__ or __eq__ of the program ends the recording.
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <algorithm>
@@ -162,8 +163,7 @@ Value Recording::dict_item(Value& dict, const Value& key) {
     }
     return {};
   }
-  std::string path =
-      known.named ? known.path + "." + PyUnicode_AsUTF8(name) : known.path + "[" + key_text(*this, key) + "]";
+  std::string path = known.named ? known.path + "." + utf8_of(name) : known.path + "[" + key_text(*this, key) + "]";
   Value value;
   if (by_value) {
     value = read(Op::Key, reg_of(known.self), {word_of(file().keep(name))}, object, path);

@@ -85,6 +85,8 @@ class Recording {
   void when_over(void (*call)(void*), void* data) { over_call_ = call, over_data_ = data; }
   /// What broke while an entry was made inside an event.
   const std::string& error() const { return error_; }
+  /// An exception has come out of the recorder itself, below C code that it must not pass: the recording is over.
+  void broke(const char* what);
   bool returned() const { return returned_; }
   const Stop& why() const { return why_; }
   /// Milliseconds that watching has cost so far, the frame's own work aside (own_time.h).

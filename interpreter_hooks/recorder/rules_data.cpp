@@ -1,6 +1,7 @@
 // Attributes, items, operators and the building of containers.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -57,7 +58,7 @@ void store_attribute(Recording& r, ShadowFrame& f) {
   if (pending.reported) return;
   if (pending.returns.empty()) {
     return r.stop(Reason::UnmodelledAttribute,
-                  std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." + PyUnicode_AsUTF8(name));
+                  std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." + utf8_of(name));
   }
   static PyObject* setattr = PyUnicode_InternFromString("__setattr__");
   pending.used_returns = true;
@@ -72,7 +73,7 @@ void begin_delete_attribute(Recording& r, ShadowFrame& f) {
   PyObject* name = f.name(pending.arg);
   pending.access = r.access_of(owner, name, &pending.found);
   bool plain = pending.access == Access::Instance && r.can_store_attribute(owner.object, name);
-  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("del ") + PyUnicode_AsUTF8(name));
+  if (!plain) return r.stop(Reason::UnmodelledAttribute, std::string("del ") + utf8_of(name));
   r.attribute(f, owner, name, terra_instance_attribute(owner.object, name));  // that it is there is a fact
 }
 void delete_attribute(Recording& r, ShadowFrame& f) { r.delete_attribute(f.pending.in[0], f.name(f.pending.arg)); }

@@ -1,5 +1,6 @@
 // Imports inside the frame: of modules that are loaded. That sys.modules holds them is a fact; loading one is not
 // captured.
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -59,7 +60,7 @@ void import_from(Recording& r, ShadowFrame& f) {
   PyObject* name = f.name(f.pending.arg);
   if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
   Value dict = Value::fact(PyModule_GetDict(owner.object));
-  if (!r.find(dict.object)) r.put(dict.object, dict, true, PyModule_GetName(owner.object));
+  if (!r.find(dict.object)) r.put(dict.object, dict, true, name_of_module(owner.object));
   Value value = r.dict_item(dict, name);
   if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
   f.push(value);

@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <structmember.h>
@@ -45,7 +46,7 @@ bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
     Value dict = Value::fact(PyModule_GetDict(owner.object));
-    if (!find(dict.object)) put(dict.object, dict, true, PyModule_GetName(owner.object));
+    if (!find(dict.object)) put(dict.object, dict, true, name_of_module(owner.object));
     return dict_store(dict, name, value, true);
   }
   bool on_class = PyType_Check(owner.object);
@@ -55,8 +56,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   }
   if (is_module(owner.object)) {
     if (is_parameter(value.object) || is_module(value.object)) {
-      return stop(Reason::UnmodelledAttribute,
-                  std::string("a parameter or module assigned to ") + PyUnicode_AsUTF8(name));
+      return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + utf8_of(name));
     }
     Register module = reg_of(shadow(owner).self);
     for (uint64_t part : {module_parameters, module_children}) {
@@ -72,7 +72,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   if (known.fresh()) return;
   known.written = true;
   std::string path = on_class ? reinterpret_cast<PyTypeObject*>(owner.object)->tp_name : known.path;
-  write({effect, known.self, name, value, {}, path + "." + PyUnicode_AsUTF8(name), {}, nullptr, was_there});
+  write({effect, known.self, name, value, {}, path + "." + utf8_of(name), {}, nullptr, was_there});
 }
 
 void Recording::delete_attribute(Value& owner, PyObject* name) {

@@ -1,6 +1,7 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Methods that instructions call by themselves, with numbers that change between calls."""
+import types
 import typing
 
 import terra
@@ -235,6 +236,19 @@ def attributes_that_c_code_finds():
         y = x * len(getattr(alias, "__parameters__", ()))
         return y, hasattr(alias, "__typing_subst__"), hasattr(alias, "append")
     return f, lambda i: (t(i), aliases[i % 5]), None
+
+
+@program(calls=12, captures=8)
+def names_that_say_nothing():
+    """A module without a name, and an attribute whose name has no encoding."""
+    module = types.ModuleType("m")
+    del module.__name__
+    module.k, odd = 3, Data()
+    setattr(odd, "\udc80", 2)
+    def f(x):
+        module.last = getattr(odd, "\udc80")
+        return x * module.k * module.last
+    return f, lambda i: (t(i),), None
 
 
 if __name__ == "__main__":
