@@ -52,7 +52,9 @@ struct OpNode::Loader final : Backward::Source {
 
 OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node_name(args)), constants_(args, 0) {
   const auto visit = [&](const Tensor& t, bool save) {
-    saved_.push_back(save && t.defined() ? SavedTensor(t, false) : SavedTensor());
+    // What stands for a Python number in a graph is a constant of the call, which no rule declares.
+    const bool kept = t.defined() && (save || t->wrapped_number);
+    saved_.push_back(kept ? SavedTensor(t, false) : SavedTensor());
     if (!t.defined()) {
       metas_.emplace_back();
       edges.emplace_back();

@@ -248,5 +248,29 @@ def thrash():
     return f, lambda i: (t(i), 3 if i < 60 and i % 2 else 10 + i), None
 
 
+@program(calls=14, captures=6)
+def bounds_with_gradients():
+    """Numbers that become inputs are asked for by the rules of gradients, too."""
+    leaf = terra.arange(4.0).requires_grad_()
+    def f(x, low, high, slope):
+        y = terra.nn.functional.leaky_relu(terra.clamp(x * 1, low, high) - 1.0, slope)
+        y.sum().backward()
+        gradient, x.grad = x.grad, None
+        return y.detach(), gradient
+    return f, lambda i: (leaf, 0.5 - i * 0.1, 1.0 + i * 0.25, 0.01 * i), None
+
+
+@program(calls=14, captures=6)
+def bounds_with_gradients_later():
+    def f(x, low, high):
+        return terra.clamp(x, low, high)
+    def g(x, low, high):
+        leaf = x.clone().requires_grad_()
+        f(leaf * 1, low, high).sum().backward()
+        return leaf.grad
+    g.target = f
+    return g, lambda i: (terra.arange(4.0), 0.5 - i * 0.1, 1.0 + i * 0.25), None
+
+
 if __name__ == "__main__":
     main()
