@@ -189,8 +189,7 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   for (size_t i = 0; i < out.size(); ++i)
     check(out[i].defined() || allow_unused,
           "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if "
-          "this is "
-          "the desired behavior.",
+          "this is the desired behavior.",
           i);
   return out;
 }

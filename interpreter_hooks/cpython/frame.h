@@ -43,8 +43,8 @@ int terra_hook_is_installed(void);
 extern uint64_t terra_frames_seen;
 static inline int terra_stretch_ends(void) { return (terra_frames_seen & 0xffff) == 0; }
 
-/* The evaluator may say of a code object how many starts of its frames it need not see, which makes
- * calls of small functions cheaper. */
+/* The evaluator may say of a code object how many starts of its frames it need not see, which makes calls of small
+ * functions cheaper. */
 typedef struct {
   uint32_t unseen;
 } TerraCodeNote;

@@ -238,15 +238,31 @@ std::string call_method_text(const Word* at, const RegisterFile& f) {
 
 #define ROW(name) \
   { #name, false, name, name##_text }
+// clang-format off
 const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
-    ROW(make_tuple),    ROW(make_tuple_of),       ROW(make_list),
-    ROW(make_size),     ROW(make_dict),           ROW(make_object),
-    ROW(make_method),   ROW(make_cell),           ROW(make_function),
-    ROW(make_call),     ROW(make_bound),          ROW(make_iterator),
-    ROW(set_attribute), ROW(set_plain_attribute), ROW(delete_attribute),
-    ROW(set_item),      ROW(delete_item),         ROW(append),
-    ROW(set_cell),      ROW(grad_mode),           ROW(call_method),
+    ROW(make_tuple),
+    ROW(make_tuple_of),
+    ROW(make_list),
+    ROW(make_size),
+    ROW(make_dict),
+    ROW(make_object),
+    ROW(make_method),
+    ROW(make_cell),
+    ROW(make_function),
+    ROW(make_call),
+    ROW(make_bound),
+    ROW(make_iterator),
+    ROW(set_attribute),
+    ROW(set_plain_attribute),
+    ROW(delete_attribute),
+    ROW(set_item),
+    ROW(delete_item),
+    ROW(append),
+    ROW(set_cell),
+    ROW(grad_mode),
+    ROW(call_method),
 };
+// clang-format on
 #undef ROW
 
 void EffectProgram::finish(std::vector<Register> results, const RegisterFile& file) {

@@ -5,14 +5,26 @@ namespace terra {
 
 namespace {
 
+// clang-format off
 constexpr KernelFamily kFamilies[] = {
-    reference::arithmetic_kernels, reference::division_kernels,      reference::math_kernels,
-    reference::compare_kernels,    reference::select_kernels,        reference::conversion_kernels,
-    reference::movement_kernels,   reference::reduction_kernels,     reference::indexing_kernels,
-    reference::matmul_kernels,     reference::convolution_kernels,   reference::pooling_kernels,
-    reference::softmax_kernels,    reference::normalization_kernels, reference::nll_loss_kernels,
+    reference::arithmetic_kernels,
+    reference::division_kernels,
+    reference::math_kernels,
+    reference::compare_kernels,
+    reference::select_kernels,
+    reference::conversion_kernels,
+    reference::movement_kernels,
+    reference::reduction_kernels,
+    reference::indexing_kernels,
+    reference::matmul_kernels,
+    reference::convolution_kernels,
+    reference::pooling_kernels,
+    reference::softmax_kernels,
+    reference::normalization_kernels,
+    reference::nll_loss_kernels,
     reference::update_kernels,
 };
+// clang-format on
 
 }  // namespace
 
