@@ -57,21 +57,13 @@ PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* fra
   PyObject *type, *value, *traceback;
   if (throwing) PyErr_Fetch(&type, &value, &traceback);
   ShadowFrame* shadow = nullptr;
-  try {
-    shadow = recording.enter(frame, throwing);
-  } catch (const std::exception& e) {
-    recording.broke(e.what());
-  }
+  recording.shielded([&] { shadow = recording.enter(frame, throwing); });
   recording.let_go();
   if (throwing) PyErr_Restore(type, value, traceback);
   PyObject* result = terra_frame_run(thread, frame, throwing);
   if (shadow && Recording::current() == &recording) {
     PyErr_Fetch(&type, &value, &traceback);
-    try {
-      recording.leave(shadow, result, type ? type : PyExc_SystemError);
-    } catch (const std::exception& e) {
-      recording.broke(e.what());
-    }
+    recording.shielded([&] { recording.leave(shadow, result, type ? type : PyExc_SystemError); });
     recording.let_go();
     PyErr_Restore(type, value, traceback);
   }

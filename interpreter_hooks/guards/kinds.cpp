@@ -77,4 +77,10 @@ std::vector<Word> pack(const std::vector<Register>& registers) {
   return words;
 }
 
+std::vector<Word> call_operands(RegisterFile& file, PyObject* callee, const std::vector<Register>& given) {
+  std::vector<Word> words = pack(given);
+  words.insert(words.begin(), word_of(file.keep(callee)));
+  return words;
+}
+
 }  // namespace terra::capture

@@ -83,6 +83,8 @@ inline uint8_t code(Op op) { return static_cast<uint8_t>(op); }
 
 /// Four registers to a word, for kinds that take a list; unused places hold no_register.
 std::vector<Word> pack(const std::vector<Register>& registers);
+/// The operands of Op::Call; the file keeps the callee.
+std::vector<Word> call_operands(RegisterFile& file, PyObject* callee, const std::vector<Register>& given);
 /// Calls visit(register) for each of such a list, which begins behind `skip` operand words of an instruction.
 template <class F>
 void each_packed(const Word* at, int skip, F visit) {

@@ -38,16 +38,13 @@ bool is_array_size(PyObject* object, PyObject* name) {
 }
 
 /// The getter is called in each run.
-Value asked_again(Recording& r, Value& owner, PyObject* name, PyObject* getter, PyObject* result) {
+Value read_by_getter(Recording& r, Value& owner, PyObject* name, PyObject* getter, PyObject* result) {
   r.guard_type(owner.object);
   PyObject* get = PyObject_GetAttrString(getter, "__get__");
-  std::vector<Word> words = pack({r.reg_of(r.shadow(owner).self)});
-  words.insert(words.begin(), word_of(r.file().keep(get)));
+  const Shadow& known = r.shadow(owner);
+  Value value = r.asked_again(get, known.self, r.hold(result), known.path + "." + text_of(name));
   Py_DECREF(get);
-  const std::string path = r.shadow(owner).path + "." + text_of(name);
-  Register reg = r.new_register(path, true, false);
-  if (r.alive()) r.entry_being_made().entry.emit(Op::Call, reg, no_register, no_register, words);
-  return r.alive() ? r.classify(reg, r.hold(result), path) : Value();
+  return value;
 }
 
 /// A value that the frame itself wrote to a class, visible through instances and subclasses.
@@ -400,7 +397,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
     }
     case Access::Type: return type_value(*this, owner.object, name, result);
     case Access::Super: return super_value(*this, owner, name, result);
-    case Access::Getter: return asked_again(*this, owner, name, pending.found, result);
+    case Access::Getter: return read_by_getter(*this, owner, name, pending.found, result);
     case Access::Fixed:
       guard_type(owner.object);
       look_up(type, name);

@@ -289,14 +289,16 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   }
 }
 
-Value Recording::referent(const Value& reference, PyObject* result) {
-  static PyObject* const call = PyDict_GetItemString(_PyWeakref_RefType.tp_dict, "__call__");
-  const std::string path = shadow(reference).path + "()";
-  std::vector<Word> words = pack({reg_of(reference)});
-  words.insert(words.begin(), word_of(file().keep(call)));
+Value Recording::asked_again(PyObject* callee, const Value& object, PyObject* result, const std::string& path) {
+  std::vector<Word> words = call_operands(file(), callee, {reg_of(object)});
   Register reg = new_register(path, true, false);
   if (alive_) entry_->entry.emit(Op::Call, reg, no_register, no_register, words);
   return alive_ ? classify(reg, result, path) : Value();
+}
+
+Value Recording::referent(const Value& reference, PyObject* result) {
+  static PyObject* const call = PyDict_GetItemString(_PyWeakref_RefType.tp_dict, "__call__");
+  return asked_again(call, reference, result, shadow(reference).path + "()");
 }
 
 Value Recording::call_result(ShadowFrame& f, PyObject* result) {

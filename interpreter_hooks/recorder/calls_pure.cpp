@@ -99,14 +99,13 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
     if (f.pending.call.keywords.empty() && all.size() < 64) {
       std::vector<Register> registers;
       for (Value& value : all) registers.push_back(r.reg_of(value));
-      std::vector<Word> words = pack(registers);
-      words.insert(words.begin(), word_of(r.file().keep(f.pending.call.callee)));
       // A bound C function (m.sqrt) is called as it is; methods of str are called through their descriptor.
       PyObject* callee = f.pending.call.callee;
       bool bound =
           PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
       if (!bound) {
-        Value value = r.host(Op::Call, no_register, no_register, words, result, all);
+        std::vector<Word> words = call_operands(r.file(), callee, registers);
+        Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
         // max(n, 0.5) is sometimes an int.
         if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
         return value;
@@ -274,8 +273,7 @@ Value end_reduction(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Register> given = {tuple.reg};
   all.push_back(tuple);
   for (size_t i = 1; i < in.size(); i++) given.push_back(r.reg_of(in[i])), all.push_back(in[i]);
-  std::vector<Word> words = pack(given);
-  words.insert(words.begin(), word_of(r.file().keep(f.pending.call.callee)));
+  std::vector<Word> words = call_operands(r.file(), f.pending.call.callee, given);
   Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
   r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
   return value;

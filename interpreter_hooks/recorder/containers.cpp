@@ -48,8 +48,7 @@ Value Recording::length(Value& sequence) {
   const std::string path = "len(" + known.path + ")";
   const bool differs = relaxation_.met(path, before) || relaxation_.relaxed(path);
   if (!differs) return {};
-  std::vector<Word> words = pack({reg_of(known.self)});
-  words.insert(words.begin(), word_of(file().keep(len)));
+  std::vector<Word> words = call_operands(file(), len, {reg_of(known.self)});
   Value length = host(Op::Call, no_register, no_register, std::move(words), before, {});
   if (!added) return length;
   PyObject *more = PyLong_FromSsize_t(added), *now = PyNumber_Add(before, more);

@@ -14,8 +14,7 @@ Value Recording::number_behind(const Value& value) {
   if (is_number(number) && value.is_fact()) {
     result = Value::fact(hold(number));
   } else if (is_number(number)) {
-    std::vector<Word> words = pack({reg_of(value)});
-    words.insert(words.begin(), word_of(file().keep(convert)));
+    std::vector<Word> words = call_operands(file(), convert, {reg_of(value)});
     result = host(Op::Call, no_register, no_register, std::move(words), number, {value});
   }
   Py_DECREF(number);

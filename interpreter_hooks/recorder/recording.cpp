@@ -15,11 +15,7 @@ void on_start(TerraFrame* frame) {
   if (!recording_of_thread || !recording_of_thread->alive()) return;
   {
     const OwnTime time(recording_of_thread->own_ms());
-    try {
-      recording_of_thread->start_event(frame);
-    } catch (const std::exception& e) {
-      recording_of_thread->broke(e.what());
-    }
+    recording_of_thread->shielded([&] { recording_of_thread->start_event(frame); });
   }
   recording_of_thread->after_event();
 }
@@ -27,11 +23,7 @@ void on_instruction(TerraFrame* frame) {
   if (!recording_of_thread || !recording_of_thread->alive()) return;
   {
     const OwnTime time(recording_of_thread->own_ms());
-    try {
-      recording_of_thread->instruction_event(frame);
-    } catch (const std::exception& e) {
-      recording_of_thread->broke(e.what());
-    }
+    recording_of_thread->shielded([&] { recording_of_thread->instruction_event(frame); });
   }
   recording_of_thread->after_event();
 }
@@ -83,11 +75,6 @@ void Recording::let_go() {
   dropped.swap(held_);
   shadows_.clear();
   for (PyObject* object : dropped) Py_DECREF(object);
-}
-
-void Recording::broke(const char* what) {
-  error_ = what;
-  stop(Reason::Internal, what);
 }
 
 void Recording::after_event() {

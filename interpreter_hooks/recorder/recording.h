@@ -85,8 +85,16 @@ class Recording {
   void when_over(void (*call)(void*), void* data) { over_call_ = call, over_data_ = data; }
   /// What broke while an entry was made inside an event.
   const std::string& error() const { return error_; }
-  /// An exception has come out of the recorder itself, below C code that it must not pass: the recording is over.
-  void broke(const char* what);
+  /// Does a part of the recorder's work below C code, which no exception may pass: one ends the recording.
+  template <class F>
+  void shielded(F work) {
+    try {
+      work();
+    } catch (const std::exception& e) {
+      error_ = e.what();
+      stop(Reason::Internal, error_);
+    }
+  }
   bool returned() const { return returned_; }
   const Stop& why() const { return why_; }
   /// Milliseconds that watching has cost so far, the frame's own work aside (own_time.h).
@@ -242,6 +250,8 @@ class Recording {
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
                  std::vector<PyObject*> keywords, std::vector<Value> keyword_values);
   Value call_result(ShadowFrame& frame, PyObject* result);
+  /// What a C callable gives for an object that can be something else in each run: it is called again there.
+  Value asked_again(PyObject* callee, const Value& object, PyObject* result, const std::string& path);
   /// What a weak reference refers to: another object, or None, in each run.
   Value referent(const Value& reference, PyObject* result);
   void bind(ShadowFrame& child, const CallSite& site);

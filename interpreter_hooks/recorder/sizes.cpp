@@ -235,11 +235,8 @@ void Sizes::need(Register reg) {
   std::vector<Register> operands;
   for (const Value& value : node.in) operands.push_back(r_.reg_of(value));
   Program& program = r_.late(reg) ? r_.entry_being_made().late : entry;
-  if (node.op == Op::Call) {
-    std::vector<Word> words = pack(operands);
-    words.insert(words.begin(), word_of(r_.file().keep(node.callee)));
-    return program.emit(node.op, reg, no_register, no_register, words);
-  }
+  if (node.op == Op::Call)
+    return program.emit(node.op, reg, no_register, no_register, call_operands(r_.file(), node.callee, operands));
   program.emit(node.op, reg, operands[0], operands.size() > 1 ? operands[1] : no_register, {node.code});
 }
 
