@@ -50,6 +50,12 @@ void sweep_dead() {
 /// inside.
 bool steers_capture(const std::string& file) { return file.ends_with("/terra/capture.py"); }
 
+/// No call of it need be seen.
+void pass_by(CodeRecord& record) {
+  record.why = {Reason::NotEligible, "", record.file, record.line};
+  record.unseen = all_calls;
+}
+
 /// -1 before the first record is made.
 Py_ssize_t slot = -1;
 
@@ -78,10 +84,7 @@ CodeRecord* record_of(PyCodeObject* code) {
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
                      record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
   record->takes_direct_calls = record->eligible && takes_direct_calls(code);
-  if (!record->eligible) {
-    record->why = {Reason::NotEligible, "", record->file, record->line};
-    record->unseen = all_calls;
-  }
+  if (!record->eligible) pass_by(*record);
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, static_cast<TerraCodeNote*>(record.get())) < 0) {
     PyErr_Clear();
     return nullptr;
@@ -110,15 +113,14 @@ void drop_idle_entries() {
 
 void drop_stale_entries_now() {
   files_seen_stale = files_gone_stale;
-  std::vector<std::shared_ptr<Entry>> stale;  // destructors of the program may run when they go
+  std::vector<std::shared_ptr<Entry>> dropped;  // destructors of the program may run when they go, and add records
   for (auto& record : records()) {
-    const auto is_stale = [&](const std::shared_ptr<Entry>& entry) { return entry->file.stale(); };
-    std::copy_if(record->entries.begin(), record->entries.end(), std::back_inserter(stale), is_stale);
-  }
-  for (auto& record : records()) {
-    if (record->entries.remove_if([](const Entry& entry) { return entry.file.stale(); }) &&
-        record->state == State::Settled)
-      record->state = State::Captured;
+    const size_t before = dropped.size();
+    for (auto& entry : record->entries)
+      if (entry->file.stale()) dropped.push_back(entry);
+    if (dropped.size() == before) continue;
+    record->entries.remove_if([](const Entry& entry) { return entry.file.stale(); });
+    if (record->state == State::Settled) record->state = State::Captured;
   }
 }
 
@@ -132,10 +134,7 @@ void reset_records() {
     fresh.eligible = record->eligible;
     fresh.takes_direct_calls = record->takes_direct_calls;
     fresh.dead = record->dead;
-    if (!fresh.eligible) {
-      fresh.why = record->why;
-      fresh.unseen = all_calls;
-    }
+    if (!fresh.eligible) pass_by(fresh);
     *record = std::move(fresh);
   }
 }

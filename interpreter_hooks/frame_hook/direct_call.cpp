@@ -50,8 +50,8 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   if (recording_of_thread || session_of_thread || !terra_hook_sees(thread) || terra_thread_is_observed(thread) ||
       chaos_is_on() || compares(settings().mode))
     return nullptr;
-  CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
   drop_stale_entries();
+  CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
   if (!record || !record->takes_direct_calls || record->entries.empty()) return nullptr;
   return record->payoff.due(record->calls + 1) == Payoff::Sample::None ? record : nullptr;
 }
@@ -60,8 +60,8 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
 bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
   CodeRecord* record = record_to_serve(PyThreadState_Get(), function);
   if (!record) return false;
-  const hooks::Object code =
-      hooks::Object::share(function->func_code);  // another thread may put a new one there during the run
+  // Another thread may put a new one there during the run.
+  const hooks::Object code = hooks::Object::share(function->func_code);
   const Arguments arguments(function, given, count);
   if (!arguments.all()) return false;
   const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;
