@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graph/ir/verify.h"
+#include "graph/passes/batch_products.h"
 #include "graph/passes/copy_transposed.h"
 #include "graph/passes/drop_dead_code.h"
 #include "graph/passes/fold_constants.h"
@@ -55,6 +56,7 @@ const std::vector<Pass>& pipeline() {
       {"resimplify", "Merged operands match more rules.", simplify, Phase::Whole},
       {"sums", "The gradient of a weight that is used at every step is one product, not a sum of small ones.",
        merge_sums, Phase::Whole, true},
+      {"batch", "Products of a loop that don't wait for each other are one.", batch_products, Phase::Whole, true},
       {"narrow", "Of a product only what is wanted is computed.", narrow_products, Phase::Whole, true},
       {"recse", "A weight and its bias gathered the same operands.", merge_common, Phase::Whole},
       {"sweep", "The rules leave what they went around.", drop_dead_code, Phase::Whole},
