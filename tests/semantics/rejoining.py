@@ -5,21 +5,8 @@
 import terra
 from terra import nn
 
+from _branches import Bag, row
 from _harness import main, program
-
-
-def sign(i, k):
-    return 1.0 if (i * 11 + 5 + i // 3) >> k & 1 else -1.0
-
-
-def row(i, k, n=3):
-    """Positive or negative, by the bit k of a number that depends on i; never twice the same."""
-    return (terra.arange(float(n)) + 1 + i * 0.125) * sign(i, k)
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=40, captures=30, recordings=4)
