@@ -131,6 +131,8 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::CallbackRuns take_runs();
   bool made_inside(PyObject* tensor, const char* what);
   void link(std::span<PyObject* const> outputs, bool last);
+  void put_on_afterwards(PyObject* tensor);
+  void call_afterwards();
   void refuse_behind_functions();
   Value version_of(PyObject* tensor, PyObject* version);
   std::vector<graph::TraceId> ids_of(std::span<PyObject* const> tensors);
@@ -157,7 +159,7 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<std::shared_ptr<graph::CallbackRun>> open_runs_;  ///< innermost last: records go there
   std::vector<graph::CallbackRuns> finished_runs_;              ///< by depth, of passes that are not reported yet
 
-  bool links_ = false;  ///< functions have been applied whose nodes outlive the frame
+  bool links_ = false;  ///< functions and hooks have been met whose gradients come after the frame
   /// What an effect of the frame will have changed: the graph may not use it from there on. With the reason.
   std::unordered_map<graph::TraceId, const char*> closed_;
   std::unordered_set<graph::TraceId> without_history_;  ///< what has one outside, and none in the trace

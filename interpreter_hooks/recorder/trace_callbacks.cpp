@@ -64,13 +64,27 @@ void TraceBuilder::link(std::span<PyObject* const> outputs, bool last) {
                         "the result of an autograd.Function whose gradient is computed after the frame");
   }
   links_ = true;
+  call_afterwards();
+}
+
+/// The gradient is computed after the frame: a run puts the hook on the tensor that it has published.
+void TraceBuilder::put_on_afterwards(PyObject* tensor) {
+  id_of(tensor);
+  if (r_.relaxation().functions() == Relaxation::Functions::Last)
+    return r_.stop(Reason::GradientState, "a hook on a tensor whose gradient is computed after the frame");
+  links_ = true;
+  call_afterwards();
+}
+
+/// The call at hand is made as an effect.
+void TraceBuilder::call_afterwards() {
   const CallSite& call = pending()->call;
   r_.write({Effect::CallMethod, Value::fact(Py_None), r_.hold(call.callee), {}, call.positional, "", {}});
 }
 
 /// The node is made when the frame's other work is done: what it refers to must still have the history that it had.
 void TraceBuilder::refuse_behind_functions() {
-  r_.stop(Reason::GradientState, "a change behind an autograd.Function whose gradient is computed after the frame");
+  r_.stop(Reason::GradientState, "a change behind a hook or an autograd.Function whose gradient is computed after the frame");
 }
 
 void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) {
@@ -91,8 +105,9 @@ void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyOb
   if (!listening()) return;
   pending()->reported = true;
   if (!made_inside(tensor, "register_hook()")) return;
-  graph::HookRecord hook{id_of(tensor), number_in(callbacks_, hooks)};
   r_.put(handle, Value::fresh(handle), false, "");
+  if (r_.relaxation().functions() != Relaxation::Functions::Inside) return put_on_afterwards(tensor);
+  graph::HookRecord hook{id_of(tensor), number_in(callbacks_, hooks)};
   pending()->extra = Value::fresh(handle);
   if (first && r_.alive()) record(hook);
 }

@@ -409,7 +409,7 @@ def random_numbers_between():
 # ---- hooks of the frame's own, called later
 
 
-@program(calls=12, captures=None)
+@program(calls=12, captures=6)
 def hook_in_the_frame():
     log, w = [], leaf(1)
     def f(x, i):
@@ -421,7 +421,7 @@ def hook_in_the_frame():
     return later(f, [w]), lambda i: (leaf(i), i), log
 
 
-@program(calls=12, captures=None)
+@program(calls=12, captures=6)
 def hook_behind_the_first_use():
     def f(x):
         h = x.sin()
@@ -431,7 +431,7 @@ def hook_behind_the_first_use():
     return later(f), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=None)
+@program(calls=12, captures=6)
 def method_as_a_hook_of_a_module():
     class Clip(nn.Module):
         def __init__(self):
@@ -482,7 +482,7 @@ def handle_that_is_used():
     return later(f), lambda i: (leaf(i),), None
 
 
-@program(calls=12, captures=None)
+@program(calls=12, captures=6)
 def hook_and_function():
     log = []
     def f(x):

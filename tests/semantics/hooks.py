@@ -337,7 +337,7 @@ def hook_registered_on_parameter_inside():
     return f, lambda i: (t(i),), Seen(w)
 
 
-@program(calls=12, captures=None, reason=20)
+@program(calls=12, captures=6)
 def hooked_result_leaves():
     w = leaf(1)
     def forward(x):
