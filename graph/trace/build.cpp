@@ -79,6 +79,7 @@ class Builder final : SymbolicReplay::Watcher {
     collect_gradients_written();
     collect_flags();
     collect_writes();
+    refuse_unclear_memory();
     connect_parts();
     if (divisions_.empty() && !missing_divisions().empty()) {
       release_tape();
@@ -418,6 +419,24 @@ class Builder final : SymbolicReplay::Watcher {
       program_.writes.push_back(
           {static_cast<uint32_t>(slot), output, storage->counted() - storage->looped, looped_writes(*storage)});
     }
+  }
+
+  /// What leaves the region in memory of which only a run knows what else is in it: nobody else may hold that.
+  void refuse_unclear_memory() const {
+    std::map<const SymbolicStorage*, const SymbolicStorage*> held;  // and what holds it
+    bool clear = true;
+    const auto hold = [&](const std::shared_ptr<SymbolicStorage>& storage, bool perhaps) {
+      for (const auto& may : all_of(storage)) {
+        const auto [other, is_new] = held.try_emplace(may.get(), storage.get());
+        clear = clear && (is_new || other->second == storage.get());
+        clear = clear && (!perhaps || (may->input < 0 && may->constant < 0));
+      }
+    };
+    for (const Tensor& t : kept_) {
+      const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
+      if (symbol && symbol->storage) hold(symbol->storage, !symbol->storage->perhaps.empty());
+    }
+    if (!clear) throw LoopRefused("a result of the region may be another tensor of the program");
   }
 
   /// The gradient of a result goes to inputs that asked for it from the start: to nothing that began to inside.

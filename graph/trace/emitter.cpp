@@ -313,6 +313,7 @@ void GraphEmitter::write(const Tensor& target, ValueId value) {
   if (!target->is_symbolic() || symbol(*target).scalar != kNoId || symbol(*target).storage->constant >= 0)
     throw InternalError("the program writes into a tensor that was taken for a constant when it was recorded");
   TensorSymbol& s = symbol(*target);
+  if (s.storage->fixed) throw InternalError("the program writes into a tensor that may be another one as well");
   ValueId whole_value = value;
   for (const SymbolicView* view = s.view.get(); view; view = view->parent.get()) {
     if (view->op->name == "expand")
@@ -359,19 +360,48 @@ std::vector<ValueId> GraphEmitter::emit_while(const std::vector<ValueId>& operan
   condition->name = "another round";
   for (ValueId operand : operands) condition->add_input(meta(operand));
   condition->outputs = {condition->inputs[0]};
-  const bool may_fail =
-      std::any_of(step.nodes.begin(), step.nodes.end(), [](const Node& n) { return n.chain == kAssertChain; });
   std::vector<ValueId> made;
   for (size_t i = 0; i < results; ++i) made.push_back(graph_.add_value(ValueMeta(meta(operands[i]))));
   Node& n = append(NodeKind::While);
   for (ValueId operand : operands) n.args.push_back(Use{operand});
   n.results = made;
   n.bodies = {std::move(condition), std::make_shared<Graph>(std::move(step))};
-  if (may_fail) {
-    n.chain = kAssertChain;
-    n.ticket = ++tickets_[kAssertChain];
-  }
+  order(n);
   return made;
+}
+
+std::vector<ValueId> GraphEmitter::emit_switch(ValueId truth, const std::vector<ValueId>& operands, Graph if_false,
+                                               Graph if_true) {
+  std::vector<ValueId> made;
+  for (ValueId output : if_false.outputs) made.push_back(graph_.add_value(ValueMeta(if_false.meta(output))));
+  Node& n = append(NodeKind::Switch);
+  n.args.push_back(Use{truth});
+  for (ValueId operand : operands) n.args.push_back(Use{operand});
+  n.results = made;
+  n.bodies = {std::make_shared<Graph>(std::move(if_false)), std::make_shared<Graph>(std::move(if_true))};
+  order(n);
+  return made;
+}
+
+/// A node with asserts inside is one itself.
+void GraphEmitter::order(Node& n) {
+  const bool may_fail = std::any_of(n.bodies.begin(), n.bodies.end(), [](const auto& body) {
+    return std::any_of(body->nodes.begin(), body->nodes.end(),
+                       [](const Node& inner) { return inner.chain == kAssertChain; });
+  });
+  if (!may_fail) return;
+  n.chain = kAssertChain;
+  n.ticket = ++tickets_[kAssertChain];
+}
+
+std::vector<std::shared_ptr<SymbolicStorage>> all_of(const std::shared_ptr<SymbolicStorage>& storage) {
+  std::vector<std::shared_ptr<SymbolicStorage>> all = {storage};
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto more = all[i]->perhaps;
+    for (const auto& other : more)
+      if (std::find(all.begin(), all.end(), other) == all.end()) all.push_back(other);
+  }
+  return all;
 }
 
 }  // namespace terra::graph

@@ -20,9 +20,16 @@ struct SymbolicStorage {
   int32_t input = -1;                                ///< graph input whose storage this is
   int32_t constant = -1;                             ///< constant whose storage this is; never written
   uint32_t views = 0;                                ///< symbols of it that are alive
+  /// Other memory that the program has in place of this one where a run went a certain way. Neither is ever written:
+  /// they are `fixed`.
+  std::vector<std::shared_ptr<SymbolicStorage>> perhaps;
+  bool fixed = false;
 
   uint32_t counted() const { return version - uncounted; }
 };
+
+/// All that `storage` may be, itself first.
+std::vector<std::shared_ptr<SymbolicStorage>> all_of(const std::shared_ptr<SymbolicStorage>& storage);
 
 /// How a symbolic view is derived from its parent.
 struct SymbolicView {
@@ -85,6 +92,8 @@ class GraphEmitter final : public Emitter {
   /// A loop that goes on while its first operand, a bool without dimensions, holds. The first `results` operands are
   /// replaced by the outputs of `step` in each round; they are what is returned.
   std::vector<ValueId> emit_while(const std::vector<ValueId>& operands, size_t results, Graph step);
+  /// One of two graphs of the same inputs and outputs, by the truth of a bool without dimensions.
+  std::vector<ValueId> emit_switch(ValueId truth, const std::vector<ValueId>& operands, Graph if_false, Graph if_true);
 
   /// Nodes made from now on come from this line.
   void set_origin(const std::string& file, int line);
@@ -95,6 +104,7 @@ class GraphEmitter final : public Emitter {
 
  private:
   Node& append(NodeKind kind);
+  void order(Node& node);
   std::vector<NodeArg> node_args(const Op& op, std::span<const Arg> args);
   NodeArg node_arg(ParamType type, const Arg& arg);
   std::vector<ResultMeta> host_metas(const Op& op, std::span<const Arg> args);

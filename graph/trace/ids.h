@@ -51,6 +51,12 @@ class EachId {
     for (auto& l : body.left) use(l.inner), define(l.outer);
     for (auto& c : body.collected) uses(c.inner), define(c.sequence);
   }
+  void operator()(BranchRecord& r) {
+    use(r.truth);
+    for (auto& way : r.body->ways)
+      for (TraceRecord& record : way) (*this)(record);
+    for (auto& result : r.body->results) use(result.of[0]), use(result.of[1]), define(result.outer);
+  }
 
  private:
   void use(TraceId& id) { visit_(id, false); }

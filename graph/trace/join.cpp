@@ -21,7 +21,8 @@ bool leaves_no_tracks(const TraceRecord& record) {
   return std::holds_alternative<CallRecord>(what) || std::holds_alternative<AssertRecord>(what) ||
          std::holds_alternative<ItemRecord>(what) || std::holds_alternative<NumberRecord>(what) ||
          std::holds_alternative<SizeRecord>(what) || std::holds_alternative<FactRecord>(what) ||
-         std::holds_alternative<GradModeRecord>(what) || std::holds_alternative<LoopRecord>(what);
+         std::holds_alternative<GradModeRecord>(what) || std::holds_alternative<LoopRecord>(what) ||
+         std::holds_alternative<BranchRecord>(what);
 }
 
 class Joiner {

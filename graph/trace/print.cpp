@@ -103,6 +103,7 @@ struct RecordText {
                        terra::to_string(std::span<const int64_t>(r.expected)));
   }
   std::string operator()(const LoopRecord&) const { return "loop"; }
+  std::string operator()(const BranchRecord& r) const { return "branch on " + number(r.truth); }
 };
 
 std::string line_of(const TraceRecord& r, size_t depth);
@@ -123,12 +124,25 @@ std::string loop(const LoopBody& body, size_t depth) {
   return out;
 }
 
+std::string branch(const BranchBody& body, size_t depth) {
+  const std::string pad(2 * depth, ' ');
+  std::string out;
+  for (int truth : {1, 0}) {
+    out += pad + (truth ? "if true\n" : "if false\n");
+    for (const TraceRecord& r : body.ways[truth]) out += line_of(r, depth + 1);
+  }
+  for (const auto& result : body.results)
+    out += fmt::format("{}{} = {} or {}\n", pad, number(result.outer), number(result.of[1]), number(result.of[0]));
+  return out;
+}
+
 std::string line_of(const TraceRecord& r, size_t depth) {
   std::string out(2 * depth, ' ');
   out += std::visit(RecordText{}, r.what);
   if (r.line > 0) out += fmt::format("  # {}:{}", r.file, r.line);
   out += "\n";
   if (const auto* rounds = std::get_if<LoopRecord>(&r.what)) out += loop(*rounds->body, depth + 1);
+  if (const auto* ways = std::get_if<BranchRecord>(&r.what)) out += branch(*ways->body, depth + 1);
   return out;
 }
 

@@ -169,6 +169,19 @@ void Replay::run(const TraceRecord& record, bool of_callback) {
 
 void Replay::apply(const LoopRecord& r) { r.body->ends_by_value() ? loop_by_value(*r.body) : rounds(*r.body); }
 
+void Replay::apply(const BranchRecord& r) {
+  if (const auto* known = std::get_if<Scalar>(&value(r.truth))) return go(*r.body, known->to_bool());
+  branch_by_value(r);
+}
+void Replay::branch_by_value(const BranchRecord& branch) { go(*branch.body, truth_of(value(branch.truth))); }
+
+void Replay::go(const BranchBody& body, bool truth) {
+  play(body.ways[truth]);
+  std::vector<ReplayValue> results;
+  for (const auto& result : body.results) results.push_back(value(result.of[truth]));
+  for (size_t i = 0; i < results.size(); ++i) set(body.results[i].outer, std::move(results[i]));
+}
+
 void Replay::play(std::span<const TraceRecord> records) {
   for (const TraceRecord& record : records) {
     looped_calls_ += std::holds_alternative<CallRecord>(record.what);

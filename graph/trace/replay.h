@@ -68,6 +68,8 @@ class Replay {
   virtual void fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected);
   /// A loop whose rounds a tensor's value counts.
   virtual void loop_by_value(const LoopBody& body) { rounds(body); }
+  /// A branch that isn't known yet which way it goes.
+  virtual void branch_by_value(const BranchRecord& branch);
   /// Before each record of the trace, those in loops included, but not of functions that passes over the tape call.
   virtual void begin_record(const TraceRecord&) {}
   /// A function of the program whose node is made after the region has ended.
@@ -78,6 +80,8 @@ class Replay {
   /// The values carried become those given, all at once.
   void begin_round(const LoopBody& body, std::vector<ReplayValue> carried);
   std::vector<ReplayValue> values_of(const std::vector<TraceId>& ids) const;
+  /// A way of a branch, with its results.
+  void go(const BranchBody& body, bool truth);
   std::vector<ReplayValue>& all_values() { return values_; }
 
  private:
@@ -104,6 +108,7 @@ class Replay {
   void apply(const NumberRecord& r);
   void apply(const FactRecord& r);
   void apply(const LoopRecord& r);
+  void apply(const BranchRecord& r);
   void rounds(const LoopBody& body);
   bool goes_on(const TraceRecord& exit) const;
   ReplayValue operand(const TraceNumber& n) const;

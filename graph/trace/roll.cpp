@@ -5,24 +5,30 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/trace/fold.h"
 #include "graph/trace/ids.h"
 #include "graph/trace/same_form.h"
 
 namespace terra::graph {
 namespace {
 
-/// Calls visit(CallRecord&) for every call, those in the rounds of loops included.
+/// Calls visit(CallRecord&) for every call, those in the rounds of loops and the ways of branches included.
 template <class F>
 void each_call(TraceRecord& record, const F& visit) {
   if (auto* call = std::get_if<CallRecord>(&record.what)) visit(*call);
   if (auto* loop = std::get_if<LoopRecord>(&record.what))
     for (TraceRecord& inner : loop->body->records) each_call(inner, visit);
+  if (auto* branch = std::get_if<BranchRecord>(&record.what))
+    for (auto& way : branch->body->ways)
+      for (TraceRecord& inner : way) each_call(inner, visit);
 }
 
 class Roller {
  public:
-  Roller(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next)
-      : records_(trace.records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {}
+  Roller(std::vector<TraceRecord>& records, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next)
+      : records_(records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {}
+  /// Behind the loop some of its numbers have other names.
+  void rename(const std::unordered_map<TraceId, TraceId>& renamed) { renamed_ = &renamed; }
 
   Rolled run() {
     if (plan_.rounds.size() < 2 || plan_.after.size() != held_ || !find_exit() || !ends_as_planned() || !check_uses())
@@ -163,6 +169,11 @@ class Roller {
       if (inside) left_.emplace(left[i], i);
       if (!inside || !made.count(left[i])) unclear.insert(left[i]);
     }
+    if (renamed_) {
+      const auto now = left_;
+      for (const auto& [behind, inside] : *renamed_)
+        if (const auto place = now.find(inside); place != now.end()) left_[behind] = place->second;
+    }
     const size_t behind = plan_.rounds[last_] + exit_ + 1;
     bool fits = true;
     std::unordered_set<const TraceId*> covered;
@@ -291,12 +302,29 @@ class Roller {
   std::unordered_map<TraceId, Place> left_;  ///< numbers that are alive when the loop is left
   std::unordered_set<TraceId> wanted_;       ///< those of them that are used
   std::unordered_map<Place, TraceId> parameters_;
+  const std::unordered_map<TraceId, TraceId>* renamed_ = nullptr;
 };
+
+Rolled roll_folded(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next) {
+  std::optional<Folded> folded = fold(trace.records, plan, outputs, next);
+  if (!folded) return {};
+  Roller roller(folded->records, folded->plan, outputs, next);
+  roller.rename(folded->renamed);
+  Rolled rolled = roller.run();
+  if (rolled.count == 0 || rolled.first + rolled.count - 1 != folded->exit) return {};
+  rolled.count = folded->left_at + 1 - rolled.first;
+  rolled.asserts = 0;
+  for (size_t i = 0; i < rolled.count; ++i)
+    rolled.asserts += std::holds_alternative<AssertRecord>(trace.records[rolled.first + i].what);
+  trace.records = std::move(folded->records);
+  return rolled;
+}
 
 }  // namespace
 
 Rolled roll(Trace& trace, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next) {
-  return Roller(trace, plan, outputs, next).run();
+  if (!plan.places.empty()) return roll_folded(trace, plan, outputs, next);
+  return Roller(trace.records, plan, outputs, next).run();
 }
 
 }  // namespace terra::graph

@@ -21,6 +21,18 @@ struct LoopPlan {
   };
   std::vector<Grown> grown;
   bool by_value = false;  ///< rounds assert something: the value of a tensor is what ends the loop
+
+  // Of rounds that went different ways (fold.h).
+  using State = size_t;
+  /// Where a round asks for a truth.
+  struct Place {
+    size_t record;              ///< the assert
+    State state;                ///< moments in one state are alike but for the numbers of the values held
+    std::vector<TraceId> held;  ///< in one order
+  };
+  std::vector<Place> places;  ///< all of them; none where nothing is known
+  std::vector<std::vector<TraceId>> held;  ///< when each round begins, which is one state
+  size_t end = 0;                          ///< the first record that is behind the loop
 };
 
 /// The records from `first` on that have become one; none where `count` is 0.

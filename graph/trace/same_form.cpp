@@ -80,6 +80,13 @@ struct SameForm {
                       [](const auto& m, const auto& n) { return same(m.inner, n.inner); }) &&
            std::equal(x.records.begin(), x.records.end(), y.records.begin(), y.records.end(), same_form);
   }
+  bool operator()(const BranchRecord& a, const BranchRecord& b) const {
+    const BranchBody &x = *a.body, &y = *b.body;
+    const auto same_way = [&](int way) {
+      return std::equal(x.ways[way].begin(), x.ways[way].end(), y.ways[way].begin(), y.ways[way].end(), same_form);
+    };
+    return x.results.size() == y.results.size() && same_way(0) && same_way(1);
+  }
   template <class A, class B>
   bool operator()(const A&, const B&) const {
     return false;

@@ -19,11 +19,6 @@ constexpr DType kExact[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar:
 constexpr int64_t kLargestStep = int64_t{1} << 16;
 constexpr int64_t kExactInFloat = int64_t{1} << 53;
 
-bool is_number(const ReplayValue& value) {
-  const auto* t = std::get_if<Tensor>(&value);
-  return std::holds_alternative<Scalar>(value) || (t && t->defined() && GraphEmitter::scalar_of(**t) != kNoId);
-}
-
 Scalar::Kind kind_of(const ReplayValue& number) {
   if (const auto* known = std::get_if<Scalar>(&number)) return known->kind();
   const DType dtype = std::get<Tensor>(number).dtype();
@@ -56,6 +51,19 @@ bool is_step(const ReplayValue& number) {
 }
 
 }  // namespace
+
+bool SymbolicReplay::is_number(const ReplayValue& value) {
+  const auto* t = std::get_if<Tensor>(&value);
+  return std::holds_alternative<Scalar>(value) || (t && t->defined() && GraphEmitter::scalar_of(**t) != kNoId);
+}
+
+Tensor SymbolicReplay::truth(const ReplayValue& value) {
+  static const Op *reshape = find_op("reshape"), *ne = find_op("ne");
+  const GradMode off(false);
+  Tensor t = single(value);
+  if (!t.sizes().empty()) t = (*reshape)(t, Dims{});
+  return t.dtype() == DType::Bool ? t : (*ne)(t, 0);
+}
 
 Tensor SymbolicReplay::exact(const ReplayValue& number) {
   if (const auto* known = std::get_if<Scalar>(&number)) {

@@ -33,6 +33,7 @@ class SymbolicReplay final : public Replay {
   ReplayValue computed_in_a_run(NumberRecord::Op op, const ReplayValue& a, const ReplayValue& b) override;
   void fact_in_a_run(const Tensor& number, const std::vector<int64_t>& expected) override;
   void loop_by_value(const LoopBody& body) override;
+  void branch_by_value(const BranchRecord& branch) override;
   void begin_record(const TraceRecord& record) override {
     if (watcher_ && bodies_ == 0) watcher_->begin_record(record);
   }
@@ -40,6 +41,12 @@ class SymbolicReplay final : public Replay {
 
  private:
   friend class LoopEmission;
+  friend class BranchEmission;
+  friend class NestedInputs;
+
+  static bool is_number(const ReplayValue& value);
+  /// Of a tensor or number whose value is only known when the graph runs, as a bool of no dimensions.
+  Tensor truth(const ReplayValue& value);
 
   /// A number, known or not, as a 0-d tensor of bool, int64 or float64 that doesn't promote as Python's numbers do.
   Tensor exact(const ReplayValue& number);

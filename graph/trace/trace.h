@@ -229,10 +229,17 @@ struct LoopRecord {
   std::shared_ptr<LoopBody> body;
 };
 
+struct BranchBody;
+/// The truth of a tensor, or of a number that only a run knows, chooses what a round of a loop does (fold.h).
+struct BranchRecord {
+  TraceId truth = kNoValue;
+  std::shared_ptr<BranchBody> body;
+};
+
 struct TraceRecord {
   std::variant<CallRecord, AssertRecord, ItemRecord, BackwardRecord, GradRecord, ReadGradRecord, WriteGradRecord,
                GradModeRecord, RequiresGradRecord, FunctionRecord, HistoryRecord, HookRecord, DataRecord,
-               RetainGradRecord, SizeRecord, NumberRecord, FactRecord, LoopRecord>
+               RetainGradRecord, SizeRecord, NumberRecord, FactRecord, LoopRecord, BranchRecord>
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;
@@ -270,6 +277,17 @@ struct LoopBody {
 
   /// Only a tensor's value says how many rounds there are.
   bool ends_by_value() const { return std::holds_alternative<AssertRecord>(records[exit].what); }
+};
+
+/// Two ways, of which a run goes one. Numbers that a way defines are its own.
+struct BranchBody {
+  /// Behind the ways `outer` is what one of these was at the end of the way gone.
+  struct Result {
+    TraceId of[2] = {kNoValue, kNoValue};
+    TraceId outer = kNoValue;
+  };
+  std::vector<TraceRecord> ways[2];  ///< by truth
+  std::vector<Result> results;
 };
 
 /// Where the program was when it asked for a truth. Paths of one region that come to the same place go on alike from

@@ -16,14 +16,14 @@
 #include "engine/ops/call.h"
 #include "graph/trace/ids.h"
 #include "graph/trace/numbers.h"
-#include "graph/trace/symbolic_replay.h"
+#include "graph/trace/nested_inputs.h"
 
 namespace terra::graph {
 
 class LoopEmission {
  public:
   LoopEmission(SymbolicReplay& replay, const LoopBody& body)
-      : r_(replay), body_(body), outer_(*replay.emitter_), inner_(step_) {}
+      : r_(replay), body_(body), outer_(*replay.emitter_), inner_(step_), taken_(r_, outer_, step_, inner_) {}
 
   void run() {
     ++r_.bodies_;
@@ -53,13 +53,6 @@ class LoopEmission {
     Tensor inner;    ///< what stands for it in the step
     Tensor renewed;  ///< what it is at the next exit
   };
-  /// Memory that the loop looks at, or writes.
-  struct Memory {
-    std::shared_ptr<SymbolicStorage> outer, inner;
-    ValueId operand;
-    ValueId input;
-  };
-
   [[noreturn]] static void refuse(const char* why) { throw LoopRefused(why); }
 
   std::span<const TraceRecord> head() const { return std::span(body_.records).first(body_.exit); }
@@ -111,18 +104,11 @@ class LoopEmission {
 
   /// Whether another round comes, as a bool of no dimensions.
   Tensor goes_on() {
-    static const Op *reshape = find_op("reshape"), *ne = find_op("ne"), *logical_not = find_op("logical_not");
+    static const Op* logical_not = find_op("logical_not");
     const GradMode off(false);
     const auto& end = std::get<AssertRecord>(body_.records[body_.exit].what);
-    Tensor t = r_.single(r_.value(end.tensor));
-    if (!t.sizes().empty()) t = (*reshape)(t, Dims{});
-    if (t.dtype() != DType::Bool) t = (*ne)(t, 0);
+    const Tensor t = r_.truth(r_.value(end.tensor));
     return end.expected ? t : (*logical_not)(t);
-  }
-
-  bool is_number(const ReplayValue& value) const {
-    const auto* t = std::get_if<Tensor>(&value);
-    return std::holds_alternative<Scalar>(value) || (t && t->defined() && GraphEmitter::scalar_of(**t) != kNoId);
   }
 
   void enter_state(TraceId id) {
@@ -131,7 +117,7 @@ class LoopEmission {
       known_.push_back(id);
       return;
     }
-    if (is_number(value)) {
+    if (r_.is_number(value)) {
       if (const auto* known = std::get_if<Scalar>(&value);
           known && !known->is_float() && std::abs(known->to_int()) > int64_t{1} << 53)
         refuse("a loop counts in numbers that may leave 64 bits");
@@ -156,7 +142,8 @@ class LoopEmission {
     } inside(r_.emitter_, inner_);
     step_.name = "round";
     for (Part& part : state_) bind_state(part);
-    for (TraceId id : captured_) bind_captured(id);
+    if (takes_gradients_) taken_.will_take_gradients();
+    for (TraceId id : captured_) taken_.bind(id);
     r_.play(tail());
     std::vector<TraceId> next;
     for (const auto& c : body_.carried) next.push_back(c.next);
@@ -189,62 +176,17 @@ class LoopEmission {
     r_.set(part.id, part.inner);
   }
 
-  void bind_captured(TraceId id) {
-    const auto* t = std::get_if<Tensor>(&r_.value(id));
-    if (std::holds_alternative<std::vector<Tensor>>(r_.value(id))) refuse("a round uses a list that another loop made");
-    if (!t || !t->defined() || !(*t)->is_symbolic()) return;  // known, or a constant
-    if (is_number(*t)) {
-      const ValueId scalar = GraphEmitter::scalar_of(**t);
-      const ValueId input = step_.add_input(outer_.meta(scalar));
-      scalars_.push_back({scalar, input});
-      r_.set(id, inner_.number(input));
-      return;
-    }
-    Tensor& made = stand_ins_[t->get()];
-    if (!made.defined()) made = stand_in(*t);
-    r_.set(id, made);
-  }
-
-  Tensor stand_in(const Tensor& t) {
-    const TensorSymbol& symbol = *GraphEmitter::symbol_of(*t);
-    for (const SymbolicView* view = symbol.view.get(); view; view = view->parent.get())
-      for (const NodeArg& arg : view->attributes)
-        if (std::holds_alternative<Use>(arg) || std::holds_alternative<UseList>(arg))
-          refuse("a view that a loop uses depends on a number of the run");
-    auto made = std::make_unique<TensorSymbol>(memory_of(symbol.storage), symbol.view);
-    made->uncounted = symbol.uncounted;
-    Tensor copy = Tensor::symbolic({t.dtype(), t.sizes(), t->wrapped_number}, std::move(made));
-    copy->strides = t.strides();
-    copy->offset = t->offset;
-    if (!t.requires_grad()) return copy;
-    const autograd::Meta* meta = autograd::find_meta(t);
-    if (takes_gradients_ && (autograd::history(t).node || (meta && !meta->hooks.empty())))
-      refuse("gradients are taken in a round with respect to what was computed before it");
-    copy->requires_grad = true;
-    return copy;
-  }
-
-  std::shared_ptr<SymbolicStorage> memory_of(const std::shared_ptr<SymbolicStorage>& outer) {
-    for (const Memory& m : memory_)
-      if (m.outer == outer) return m.inner;
-    auto inner = std::make_shared<SymbolicStorage>();
-    inner->value = step_.add_input(outer_.meta(outer->value));
-    if (outer->constant >= 0) inner->constant = outer->constant;  // never written
-    memory_.push_back({outer, inner, outer->value, inner->value});
-    return inner;
-  }
-
   ValueId renew(Part& part) {
     const ReplayValue& now = r_.value(part.id);
     const ValueMeta& meta = outer_.meta(part.operand);
     if (part.number) {
-      if (!is_number(now)) refuse("a number of one round is a tensor in the next");
+      if (!r_.is_number(now)) refuse("a number of one round is a tensor in the next");
       const Tensor exact = r_.exact(now);
       if (exact.dtype() != meta.dtype) refuse("a number changes its type between rounds");
       return inner_.value_of(*exact);
     }
     const auto* t = std::get_if<Tensor>(&now);
-    if (!t || !t->defined() || is_number(now)) refuse("a tensor of one round is something else in the next");
+    if (!t || !t->defined() || r_.is_number(now)) refuse("a tensor of one round is something else in the next");
     if (t->dtype() != part.outer.dtype() || t->sizes() != part.outer.sizes() || t->strides() != part.outer.strides() ||
         (*t)->offset != part.outer->offset || (*t)->wrapped_number != part.outer->wrapped_number)
       refuse("a tensor changes its sizes or layout between rounds");
@@ -255,49 +197,35 @@ class LoopEmission {
 
   // ---- who could see that memory is shared ----
 
-  static std::shared_ptr<SymbolicStorage> storage_of(const Tensor& t) {
-    const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
-    return symbol ? symbol->storage : nullptr;
-  }
-
-  const Memory* find_outer(const SymbolicStorage* storage) const {
-    const auto found =
-        std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.outer.get() == storage; });
-    return found == memory_.end() ? nullptr : &*found;
-  }
-  const Memory* find_inner(const SymbolicStorage* storage) const {
-    const auto found =
-        std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.inner.get() == storage; });
-    return found == memory_.end() ? nullptr : &*found;
-  }
-
   void check_sharing() {
-    for (const auto& [outer, copy] : stand_ins_)
-      if (autograd::grad(copy).defined()) refuse("a round accumulates gradients");
+    taken_.check();
     std::unordered_set<const SymbolicStorage*> seen, renewed;
     for (const Part& part : state_) {
       if (part.id == kNoValue || part.number) continue;
       if (storage_of(part.inner)->version > 0) refuse("a round writes into what the round before it made");
       const auto before = storage_of(part.outer), after = storage_of(part.renewed);
-      const Memory *a = find_outer(before.get()), *b = find_inner(after.get());
+      const NestedInputs::Memory *a = taken_.find_outer(before.get()), *b = taken_.find_inner(after.get());
       const bool leaves = left_.count(part.id) > 0;
       if ((a && (leaves || a->inner->version > 0)) || (b && (leaves || b->inner->version > 0)))
         refuse("a loop carries a view of memory that it also uses otherwise");
       if (!leaves) continue;
-      if (!is_alone(part.outer) || !is_alone(part.renewed) || !seen.insert(before.get()).second ||
-          !renewed.insert(after.get()).second || before->input >= 0)
-        refuse("a tensor that leaves a loop may be another one, or part of it");
+      bool clear = is_alone(part.outer) && is_alone(part.renewed);
+      for (const auto& may : all_of(before))
+        clear = clear && seen.insert(may.get()).second && may->input < 0 && may->constant < 0;
+      for (const auto& may : all_of(after))
+        clear = clear && renewed.insert(may.get()).second && !taken_.find_inner(may.get()) &&
+                (may == after || may == storage_of(part.inner) || !is_carried(may));
+      if (!clear) refuse("a tensor that leaves a loop may be another one, or part of it");
       if (before->counted() != after->counted() || before->uncounted || after->uncounted)
         refuse("a tensor that leaves a loop was written differently often in its rounds");
-      check_others(before.get());
+      for (const auto& may : all_of(before)) check_others(may.get());
     }
   }
 
-  /// The whole of memory that was made inside.
-  static bool is_alone(const Tensor& t) {
-    const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
-    return symbol && symbol->storage && !symbol->view && symbol->storage->constant < 0 && !symbol->uncounted &&
-           t->offset == 0 && t.strides() == contiguous_strides(t.sizes());
+  bool is_carried(const std::shared_ptr<SymbolicStorage>& inner) const {
+    return std::any_of(state_.begin(), state_.end(), [&](const Part& part) {
+      return part.id != kNoValue && !part.number && storage_of(part.inner) == inner;
+    });
   }
 
   /// Nothing from before the loop that is still in use shares the memory: it would with no further round.
@@ -338,8 +266,8 @@ class LoopEmission {
     for (size_t i = 0; i < state_.size(); ++i) operands.push_back(state_[i].operand), inputs.push_back(step_.inputs[i]);
     const auto add = [&](ValueId operand, ValueId input) { operands.push_back(operand), inputs.push_back(input); };
     bool counts = false;
-    std::vector<const Memory*> written;
-    for (const Memory& m : memory_) {
+    std::vector<const NestedInputs::Memory*> written;
+    for (const NestedInputs::Memory& m : taken_.memory()) {
       if (!m.inner->version) continue;
       add(m.operand, m.input);
       step_.outputs.push_back(m.inner->value);
@@ -348,9 +276,9 @@ class LoopEmission {
     }
     if (counts) add(outer_.value_of(*r_.exact(Scalar(int64_t{0}))), count_rounds());
     const size_t results = operands.size();
-    for (const Memory& m : memory_)
+    for (const NestedInputs::Memory& m : taken_.memory())
       if (!m.inner->version) add(m.operand, m.input);
-    for (const auto& [scalar, input] : scalars_) add(scalar, input);
+    for (const auto& [scalar, input] : taken_.scalars()) add(scalar, input);
     step_.inputs = std::move(inputs);
     step_.input_names.clear();
 
@@ -410,9 +338,7 @@ class LoopEmission {
   std::vector<TraceId> known_;  ///< numbers that are alive and the same in all rounds
   bool takes_gradients_ = false;
   std::vector<Part> state_;  ///< the first one says whether another round comes
-  std::vector<Memory> memory_;
-  std::vector<std::pair<ValueId, ValueId>> scalars_;  ///< outside and inside
-  std::unordered_map<const TensorImpl*, Tensor> stand_ins_;
+  NestedInputs taken_;
   std::vector<ReplayValue> outer_values_;
   std::optional<std::unordered_set<TraceId>> behind_;
 };

@@ -28,6 +28,8 @@ class Choices {
   /// A branch on a tensor is about to be recorded: chooses what is known to differ here. False: C code of an
   /// instruction that is still open has asked for a truth before, and what it made of that is in no state.
   bool at_branch();
+  /// The open instruction has asked for a truth before; once for each branch.
+  bool asked_before();
   /// What the state at that branch turned out to be; null: it can't be compared.
   void noted(LoopState* state);
   /// Of a kind that can be chosen, and not known to be anything that the graph computes.
@@ -57,7 +59,6 @@ class Choices {
 
  private:
   uint64_t here() const;
-  bool asked_before();
   void choose(Value& value, Choice what);
   void choose_stored(const std::string& path, Choice what);
   Write* store_to(const std::string& path);

@@ -27,6 +27,7 @@ enum Tag : uint64_t {
   outside_tensor,
   new_object,
   known_object,
+  known_sum,
   outside_object,
   growing_list,
   other,
@@ -40,8 +41,14 @@ constexpr int deepest_atom = 4;
 }  // namespace
 
 LoopState LoopStateReader::read_to_last() {
-  lasts_ = true;
+  lasts_ = forgets_ = open_ = true;
   if (!r_.adopted_.empty()) unreadable();
+  return read();
+}
+
+LoopState LoopStateReader::read_alive(bool open) {
+  forgets_ = true;
+  open_ = open;
   return read();
 }
 
@@ -90,7 +97,7 @@ void LoopStateReader::frame(const ShadowFrame& f, size_t index) {
   if (!lasts_ || &f != r_.frames_.front())
     value(f.function);  // the entry's own has no path, and nobody asks which it is
   variables(f, index);
-  if (top && !lasts_) return;  // between two instructions
+  if (top && !open_) return;
   const Pending& open = f.pending;
   word(static_cast<uint64_t>(open.offset));
   values(open.in);
@@ -113,7 +120,7 @@ void LoopStateReader::variables(const ShadowFrame& f, size_t index) {
     const std::vector<Value>& all = on_stack ? f.stack : f.locals;
     word(all.size());
     for (size_t k = 0; k < all.size(); k++) {
-      const bool forgotten = lasts_ && !on_stack && !r_.choices().is_alive(f, k);
+      const bool forgotten = forgets_ && !on_stack && !r_.choices().is_alive(f, k);
       state_.forgets |= forgotten && all[k].known();
       forgotten ? word(dead) : variable(all[k], Choices::slot(index, k, on_stack));
     }
@@ -244,7 +251,10 @@ void LoopStateReader::number(const Value& value) {
     word(in_register);
     return word(static_cast<uint64_t>(value.reg));
   }
-  word(arithmetic);
+  // A sum of sums is met along every way that leads to it.
+  const auto [found, is_new] = sums_.try_emplace(value.reg, sums_.size());
+  word(is_new ? arithmetic : known_sum);
+  if (!is_new) return word(found->second);
   word(part.code);
   word(part.callee);
   values(*part.operands);

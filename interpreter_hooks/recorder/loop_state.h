@@ -36,6 +36,8 @@ class LoopStateReader {
  public:
   LoopStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
   LoopState read();
+  /// Of variables, only those that can still be asked for. `open`: between the two halves of an instruction.
+  LoopState read_alive(bool open);
   /// In words that another recording of the code can be compared with: what comes from outside goes by how it was
   /// reached. The entry that is being made keeps the facts alive that go by their address.
   LoopState read_to_last();
@@ -69,12 +71,12 @@ class LoopStateReader {
 
   Recording& r_;
   const long since_;
-  bool lasts_ = false;
+  bool lasts_ = false, forgets_ = false, open_ = false;
   bool in_variable_ = false;  ///< that may hold different values on different paths
   LoopState state_;
   std::unordered_map<graph::TraceId, size_t> numbers_;
   std::unordered_map<PyObject*, size_t> objects_;
-  std::unordered_map<Register, size_t> chosen_;
+  std::unordered_map<Register, size_t> chosen_, sums_;
   std::set<PyObject*> changed_;  ///< objects from outside whose state follows from the writes
 };
 

@@ -110,10 +110,15 @@ Value Loops::iterator(PyObject* iterator, PyObject* range) {
   Watch& watch = watches_.emplace_back();
   watch = {iterator,
            nullptr,
-           {-1, -1},
+           {-1, -1, -1},
            r_.events_,
            place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next),
            {},
+           {},
+           0,
+           ~size_t{0},
+           {},
+           true,
            {}};
   for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
   numbers[0] = r_.trace().sizes().counter(numbers[0]);
@@ -183,13 +188,45 @@ const std::vector<Loops::Body>& Loops::bodies(const ShadowFrame& f) {
     if (target < 0 || target > offset || code_at(f, target) == FOR_ITER) continue;
     auto& all = found->second;
     auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == target; });
-    if (same == all.end()) same = all.insert(all.end(), {target, offset});
+    if (same == all.end()) same = all.insert(all.end(), {target, offset, target});
     same->last = offset;
+  }
+  if (is_new) {
+    auto& all = found->second;
+    for (Body& body : all)
+      for (const Body& other : all)
+        if (other.first < body.first && body.first <= other.last && other.last < body.last)
+          body.from = std::min(body.from, other.first);
+    std::erase_if(all, [&](const Body& other) {
+      return std::any_of(all.begin(), all.end(), [&](const Body& body) {
+        return other.first < body.first && body.first <= other.last && other.last < body.last;
+      });
+    });
   }
   return found->second;
 }
 
+void Loops::open(Watch& watch, ShadowFrame& f) {
+  watch.frame = &f;
+  watch.depth = r_.frames_.size();
+  open_.push_back(static_cast<size_t>(&watch - watches_.data()));
+  count_locals(f, watch.body);
+}
+
+/// Loops that the program has left by now.
+void Loops::close(const ShadowFrame& f, int offset) {
+  std::erase_if(open_, [&](size_t number) {
+    Watch& watch = watches_[number];
+    const size_t depth = r_.frames_.size();
+    const bool inside = watch.frame == &f && offset >= watch.body.from && offset <= watch.body.last;
+    if (depth > watch.depth || (depth == watch.depth && inside)) return false;
+    watch.end = r_.trace().record_count();
+    return true;
+  });
+}
+
 void Loops::look(ShadowFrame& f, int offset) {
+  if (!open_.empty()) close(f, offset);
   if (code_at(f, offset) == FOR_ITER) {
     Shadow* known = f.stack.empty() ? nullptr : r_.peek(f.stack.back().object);
     if (!known || !known->iterator || known->iterator->kind != Iterator::Counted) return;
@@ -199,24 +236,24 @@ void Loops::look(ShadowFrame& f, int offset) {
     if (watch->rounds.empty()) {
       int arg = 0, next = 0;
       code_at(f.bytes, offset, arg, next);
-      watch->frame = &f;
-      watch->body = {offset, jump_target(FOR_ITER, arg, next) - 1};
-      count_locals(f, watch->body);
+      watch->body = {offset, jump_target(FOR_ITER, arg, next) - 1, offset};
+      open(*watch, f);
     }
     return round(*watch);
   }
   for (const Body& body : bodies(f)) {
     if (body.first != offset) continue;
     const Pending& before = f.pending;
-    const bool again = before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset;
     const auto watch = std::find_if(watches_.rbegin(), watches_.rend(), [&](const Watch& w) {
       return !w.iterator && w.frame == &f && w.body.first == offset;
     });
+    const bool continued = body.from < offset && watch != watches_.rend() && watch->end == ~size_t{0};
+    const bool again = continued || (before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset);
     if (again && watch != watches_.rend()) return round(*watch);
     const std::string place = place_of(f, offset);
     if (again || r_.relaxation().loop_is_fixed(place)) return;
-    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}});
-    count_locals(f, body);
+    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}, 0, ~size_t{0}, {}, true, {}});
+    open(watches_.back(), f);
     return round(watches_.back());
   }
 }
@@ -235,21 +272,30 @@ void Loops::count_locals(ShadowFrame& f, const Body& body) {
   }
 }
 
-void Loops::round(Watch& watch) {
+void Loops::number_locals() {
   Sizes& sizes = r_.trace().sizes();
   for (ShadowFrame* frame : r_.frames_) {
     for (const Value& value : frame->locals) {
       if (sizes.is_counted(value) && sizes.part(value).id == graph::kNoValue) sizes.number(value);
     }
   }
-  const Entry& entry = *r_.entry_;
+}
+
+Loops::Marks Loops::marks() const {
+  return {r_.entry_->entry.end(), r_.entry_->late.end(), r_.trace().output_count()};
+}
+
+void Loops::round(Watch& watch) {
+  number_locals();
   Round& round = watch.rounds.emplace_back();
   round.record = r_.trace().record_count();
-  round.marks = {entry.entry.end(), entry.late.end(), r_.trace().output_count()};
+  round.marks = marks();
   round.writes = r_.writes_.size();
-  round.branches = entry.branches.size();
+  round.branches = r_.entry_->branches.size();
   round.stored_again = stored_again(watch.rounds);
   if (watch.rounds.size() <= most_states) round.state = LoopStateReader(r_, watch.began).read();
+  if (r_.relaxation().parts_ways() && watch.visits_known)
+    round.alive = LoopStateReader(r_, watch.began).read_alive(false);
 }
 
 /// Of the last round in the list.
@@ -368,24 +414,33 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     }
     const graph::Rolled rolled = known ? r_.trace().roll(plan, outputs) : graph::Rolled{};
     if (!rolled.count) continue;
-    const size_t branch = rounds[first].branches;
-    const auto move = [&](std::vector<Round>& all) {
-      for (Round& round : all) {
-        if (round.record >= rolled.first + rolled.count) round.record -= rolled.count - 1;
-        if (round.branches >= branch + rolled.asserts) round.branches -= rolled.asserts;
-      }
-    };
-    if (plan.by_value) {
-      replace_branches(branch, rolled.asserts);
-      by_value_.push_back(watch.place);
-    }
-    move(rounds);
-    for (Watch& other : watches_) move(other.rounds);
+    this->rolled(watch, rolled, rounds[first].branches, plan.by_value);
     any = true;
     attempts = 0;
     first += rolled.rounds;  // later rounds may be alike in another way
   }
   return any;
+}
+
+/// The records and branches of some of its rounds have become one.
+void Loops::rolled(Watch& watch, const graph::Rolled& rolled, size_t branch, bool by_value) {
+  const size_t end = rolled.first + rolled.count;
+  const auto move = [&](Watch& each) {
+    for (Round& round : each.rounds) {
+      if (round.record >= end) round.record -= rolled.count - 1;
+      if (round.branches >= branch + rolled.asserts) round.branches -= rolled.asserts;
+    }
+    std::erase_if(each.visits, [&](const Visit& v) { return v.record >= rolled.first && v.record < end; });
+    for (Visit& visit : each.visits)
+      if (visit.record >= end) visit.record -= rolled.count - 1;
+    if (each.end >= end && each.end != ~size_t{0}) each.end -= rolled.count - 1;
+  };
+  if (by_value) {
+    replace_branches(branch, rolled.asserts);
+    by_value_.push_back(watch.place);
+  }
+  move(watch);
+  for (Watch& other : watches_) move(other);
 }
 
 /// `count` branches from number `first` on, loops not counted, are one loop now.
@@ -420,7 +475,8 @@ std::vector<graph::TraceId> Loops::used_behind(const Watch& watch, std::vector<g
     if (other.rounds.empty() || other.rounds.back().record < watch.rounds.front().record) continue;
     for (const Round& round : other.rounds) {
       if (round.record < watch.rounds.front().record) continue;
-      outputs.insert(outputs.end(), round.state.values.begin(), round.state.values.end());
+      const LoopState& state = round.alive.words.empty() ? round.state : round.alive;
+      outputs.insert(outputs.end(), state.values.begin(), state.values.end());
     }
   }
   return outputs;
@@ -433,9 +489,13 @@ void Loops::roll() {
   while (!watches_.empty() && r_.alive()) {
     Watch watch = std::move(watches_.back());
     watches_.pop_back();
-    if (!spoiled_ && !watch.rounds.empty() && roll(watch, used_behind(watch, outputs))) continue;
+    if (!spoiled_ && !watch.rounds.empty()) {
+      const std::vector<graph::TraceId> used = used_behind(watch, outputs);
+      if (roll_branches(watch, used) || roll(watch, used)) continue;
+    }
     for (Value& number : watch.relied_on) r_.pin(number);
-    if (watch.rounds.size() > enough_rounds) r_.relaxation().fix_loop(watch.place);
+    // Of rounds that go different ways another call may show more.
+    if (watch.rounds.size() > enough_rounds && !goes_different_ways(watch)) r_.relaxation().fix_loop(watch.place);
   }
   if (rolled_by_value()) number_branches();
 }

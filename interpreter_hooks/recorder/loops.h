@@ -7,6 +7,7 @@
 #pragma once
 #include "interpreter_hooks/recorder/loop_state.h"
 
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,7 +44,8 @@ class Loops {
   void rely_on(const std::vector<Value>& numbers);
   /// The truth of a number that no round decides has become a fact of the entry.
   void decided();
-  /// The truth of a tensor has become a branch.
+  /// The truth of a tensor is about to become a branch. `first`: what the program makes of it is still to come.
+  void asks(bool truth, bool first);
   void decided_by_value();
   /// The versions of tensors, which every round changes, were asked for.
   void spoil() { spoiled_ = true; }
@@ -71,10 +73,21 @@ class Loops {
     /// remains of them all.
     bool stored_again = false;
     LoopState state;  ///< of the first few rounds
+    LoopState alive;  ///< where tensors are known to decide something
   };
-  /// Instructions [first, last] of a code.
+  /// In a round the truth of a tensor was asked for.
+  struct Visit {
+    size_t record;
+    Marks marks;
+    size_t writes;
+    graph::LoopPlan::State state;
+    bool truth;
+    std::vector<graph::TraceId> held;
+  };
+  /// Instructions [first, last] of a code. A `while` with `continue` asks again whether it goes on: instructions before
+  /// the first, from `from` on.
   struct Body {
-    int first, last;
+    int first, last, from;
   };
   struct Watch {
     PyObject* iterator;        ///< of a `for`; null: of a `while`
@@ -84,15 +97,31 @@ class Loops {
     std::string place;
     std::vector<Round> rounds;
     std::vector<Value> relied_on;
+    size_t depth = 0;  ///< frames
+    size_t end = ~size_t{0};  ///< the first record behind the loop
+    std::vector<Visit> visits;
+    bool visits_known = true;  ///< all of them
+    std::map<std::vector<uint64_t>, graph::LoopPlan::State> states;
   };
 
   void look(ShadowFrame& frame, int offset);
+  void open(Watch& watch, ShadowFrame& frame);
+  void close(const ShadowFrame& frame, int offset);
   /// Of its `while` loops: the last instruction of each jumps back to the first.
   const std::vector<Body>& bodies(const ShadowFrame& frame);
   void round(Watch& watch);
+  void number_locals();
+  Marks marks() const;
   void count_locals(ShadowFrame& frame, const Body& body);
   bool stored_again(const std::vector<Round>& rounds) const;
   bool roll(Watch& watch, const std::vector<graph::TraceId>& outputs);
+  // loop_branches.cpp
+  bool roll_branches(Watch& watch, const std::vector<graph::TraceId>& outputs);
+  static bool goes_different_ways(const Watch& watch);
+  static bool stays(const Watch& watch, size_t round);
+  static size_t exit_of(const Watch& watch, size_t first);
+  static bool is_seen_clean(const Watch& watch, size_t first, size_t exit);
+  void rolled(Watch& watch, const graph::Rolled& rolled, size_t branch, bool by_value);
   void replace_branches(size_t first, size_t count);
   void number_branches();
   void leave_loops_around();
@@ -103,6 +132,7 @@ class Loops {
   const bool watching_;   ///< numbers or sizes differ between calls
   bool spoiled_ = false;  ///< no loop becomes one record
   std::vector<Watch> watches_;
+  std::vector<size_t> open_;  ///< of them, those of loops that haven't been left
   std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
   std::vector<std::string> by_value_;           ///< places of loops that a tensor's value ends
   std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken

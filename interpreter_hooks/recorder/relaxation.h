@@ -63,6 +63,7 @@ class Relaxation {
   /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round
   /// again.
   void part_ways() { parted_ = true; }
+  bool parts_ways() const { return parted_; }
   /// Nothing is known to differ between calls.
   bool empty() const { return paths_.empty() && sizes_.empty() && !parted_; }
   /// Lets more sizes of tensors of that rank at `path` differ between runs, and of their kin. False when they may

@@ -372,14 +372,17 @@ void TraceBuilder::on_truth(PyObject* tensor, bool value) {
 void TraceBuilder::assert_truth(TraceId id, bool value) {
   r_.entry_being_made().branches.push_back({.expected = value, .at = asserts_++});
   graph::TraceMark& mark = trace_.marks.emplace_back();
+  bool first = false;
   if (asserts_ <= most_marks && open_runs_.empty()) {
-    const bool first = r_.choices().at_branch();
+    first = r_.choices().at_branch();
     LoopState state = LoopStateReader(r_, 0).read_to_last();
     r_.choices().noted(&state);
     if (state.readable && first) mark = {std::move(state.words), std::move(state.values)};
   } else {
+    first = !r_.choices().asked_before() && open_runs_.empty();
     r_.choices().noted(nullptr);
   }
+  r_.loops().asks(value, first);
   record(graph::AssertRecord{id, value});
   r_.loops().decided_by_value();
 }
