@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <utility>
 
 #include "kernels/abi/kernel.h"
 
@@ -21,10 +22,16 @@ bool can_fuse(const Node& n) {
 /// from the one to the other leads through a third: it would have to run between them.
 class Grouping {
  public:
-  explicit Grouping(const Graph& g) : g_(g), made_by_(definitions(g)), group_(g.nodes.size()) {
+  explicit Grouping(const Graph& g)
+      : g_(g), made_by_(definitions(g)), before_in_chain_(g.nodes.size(), -1), group_(g.nodes.size()) {
+    std::vector<int32_t> last;
     for (size_t n = 0; n < group_.size(); ++n) {
       group_[n] = n;
       members_.push_back({n});
+      const uint32_t chain = g.nodes[n].chain;
+      if (chain == 0) continue;
+      if (last.size() <= chain) last.resize(chain + 1, -1);
+      before_in_chain_[n] = std::exchange(last[chain], static_cast<int32_t>(n));
     }
   }
 
@@ -53,7 +60,8 @@ class Grouping {
   }
 
   /// True iff some operand of b outside of both depends on a (or vice versa): the walk goes up from the operands of
-  /// each that lie outside, no further than the first member of the other.
+  /// each that lie outside, no further than the first member of the other. Where an effect comes behind another it
+  /// depends on that (a loop behind an assert).
   bool path_through_third(size_t a, size_t b) { return reaches(b, a) || reaches(a, b); }
 
   bool reaches(size_t from, size_t to) {
@@ -62,8 +70,7 @@ class Grouping {
     std::vector<size_t> stack;
     const auto visit_operands = [&](size_t n, bool start) {
       bool hit = false;
-      for_each_use(g_.nodes[n], [&](ValueId id) {
-        const int32_t p = made_by_[id];
+      const auto visit = [&](int32_t p) {
         if (p < 0 || static_cast<size_t>(p) < first) return;
         const size_t group = group_[p];
         if (group == to) {
@@ -76,7 +83,9 @@ class Grouping {
             seen[m] = true;
             stack.push_back(m);
           }
-      });
+      };
+      for_each_use(g_.nodes[n], [&](ValueId id) { visit(made_by_[id]); });
+      visit(before_in_chain_[n]);
       return hit;
     };
     for (size_t n : members_[from]) visit_operands(n, true);
@@ -90,6 +99,7 @@ class Grouping {
 
   const Graph& g_;
   const std::vector<int32_t> made_by_;
+  std::vector<int32_t> before_in_chain_;
   std::vector<size_t> group_;
   std::vector<std::vector<size_t>> members_;
 };

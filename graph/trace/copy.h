@@ -6,4 +6,4 @@ namespace terra::graph {
 Trace copy_of(const Trace& trace);
 /// With the rounds of a loop and the ways of a branch, but not with what functions of the program did.
 TraceRecord copy_of(const TraceRecord& record);
-}
+}  // namespace terra::graph

@@ -26,9 +26,8 @@ constexpr size_t kMostRecords = 20'000;
 bool only_computes(const TraceRecord& record) {
   const auto& what = record.what;
   if (const auto* branch = std::get_if<BranchRecord>(&what))
-    return std::all_of(std::begin(branch->body->ways), std::end(branch->body->ways), [](const auto& way) {
-      return std::all_of(way.begin(), way.end(), only_computes);
-    });
+    return std::all_of(std::begin(branch->body->ways), std::end(branch->body->ways),
+                       [](const auto& way) { return std::all_of(way.begin(), way.end(), only_computes); });
   return std::holds_alternative<CallRecord>(what) || std::holds_alternative<AssertRecord>(what) ||
          std::holds_alternative<ItemRecord>(what) || std::holds_alternative<SizeRecord>(what) ||
          std::holds_alternative<NumberRecord>(what) || std::holds_alternative<FactRecord>(what) ||

@@ -30,7 +30,7 @@ struct LoopPlan {
     State state;                ///< moments in one state are alike but for the numbers of the values held
     std::vector<TraceId> held;  ///< in one order
   };
-  std::vector<Place> places;  ///< all of them; none where nothing is known
+  std::vector<Place> places;               ///< all of them; none where nothing is known
   std::vector<std::vector<TraceId>> held;  ///< when each round begins, which is one state
   size_t end = 0;                          ///< the first record that is behind the loop
 };

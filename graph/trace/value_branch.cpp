@@ -23,8 +23,8 @@ class BranchEmission {
     for (bool way : {false, true}) emit(ways_[way], way);
     --r_.bodies_;
     for (size_t i = 0; i < body_.results.size(); ++i) join(i);
-    const std::vector<ValueId> made = outer_.emit_switch(truth, ways_[0].taken.operands(), std::move(ways_[0].graph),
-                                                         std::move(ways_[1].graph));
+    const std::vector<ValueId> made =
+        outer_.emit_switch(truth, ways_[0].taken.operands(), std::move(ways_[0].graph), std::move(ways_[1].graph));
     for (size_t i = 0; i < joined_.size(); ++i) leave(joined_[i], made[i]);
   }
 

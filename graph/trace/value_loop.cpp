@@ -15,8 +15,8 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/trace/ids.h"
-#include "graph/trace/numbers.h"
 #include "graph/trace/nested_inputs.h"
+#include "graph/trace/numbers.h"
 
 namespace terra::graph {
 

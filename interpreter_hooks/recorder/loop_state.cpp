@@ -46,9 +46,10 @@ LoopState LoopStateReader::read_to_last() {
   return read();
 }
 
-LoopState LoopStateReader::read_alive(bool open) {
+LoopState LoopStateReader::read_alive(bool open, int as) {
   forgets_ = true;
   open_ = open;
+  as_ = as;
   return read();
 }
 
@@ -99,7 +100,7 @@ void LoopStateReader::frame(const ShadowFrame& f, size_t index) {
   variables(f, index);
   if (top && !open_) return;
   const Pending& open = f.pending;
-  word(static_cast<uint64_t>(open.offset));
+  word(static_cast<uint64_t>(top && as_ >= 0 ? as_ : open.offset));
   values(open.in);
   values(open.returns);
   values(open.call.positional);

@@ -36,8 +36,9 @@ class LoopStateReader {
  public:
   LoopStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
   LoopState read();
-  /// Of variables, only those that can still be asked for. `open`: between the two halves of an instruction.
-  LoopState read_alive(bool open);
+  /// Of variables, only those that can still be asked for. `open`: between the two halves of an instruction, which
+  /// counts as one at offset `as` where that isn't -1.
+  LoopState read_alive(bool open, int as = -1);
   /// In words that another recording of the code can be compared with: what comes from outside goes by how it was
   /// reached. The entry that is being made keeps the facts alive that go by their address.
   LoopState read_to_last();
@@ -72,6 +73,7 @@ class LoopStateReader {
   Recording& r_;
   const long since_;
   bool lasts_ = false, forgets_ = false, open_ = false;
+  int as_ = -1;
   bool in_variable_ = false;  ///< that may hold different values on different paths
   LoopState state_;
   std::unordered_map<graph::TraceId, size_t> numbers_;

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t most_states = 24;
 /// A loop of so many rounds that could not become one record will not.
 constexpr size_t enough_rounds = 4;
+/// Of loops with branches in so many rounds nothing more is learnt.
+constexpr size_t most_branched = 500;
 /// Where rounds begin in like states and still can't be put together, it is tried from a later one.
 constexpr int most_attempts = 2;
 /// Each loop is compared with all that the trace has behind it.
@@ -110,7 +112,7 @@ Value Loops::iterator(PyObject* iterator, PyObject* range) {
   Watch& watch = watches_.emplace_back();
   watch = {iterator,
            nullptr,
-           {-1, -1, -1},
+           {-1, -1, -1, -1},
            r_.events_,
            place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next),
            {},
@@ -119,6 +121,7 @@ Value Loops::iterator(PyObject* iterator, PyObject* range) {
            ~size_t{0},
            {},
            true,
+           false,
            {}};
   for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
   numbers[0] = r_.trace().sizes().counter(numbers[0]);
@@ -188,22 +191,38 @@ const std::vector<Loops::Body>& Loops::bodies(const ShadowFrame& f) {
     if (target < 0 || target > offset || code_at(f, target) == FOR_ITER) continue;
     auto& all = found->second;
     auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == target; });
-    if (same == all.end()) same = all.insert(all.end(), {target, offset, target});
+    if (same == all.end()) same = all.insert(all.end(), {target, offset, target, -1});
     same->last = offset;
   }
-  if (is_new) {
-    auto& all = found->second;
-    for (Body& body : all)
-      for (const Body& other : all)
-        if (other.first < body.first && body.first <= other.last && other.last < body.last)
-          body.from = std::min(body.from, other.first);
-    std::erase_if(all, [&](const Body& other) {
-      return std::any_of(all.begin(), all.end(), [&](const Body& body) {
-        return other.first < body.first && body.first <= other.last && other.last < body.last;
-      });
-    });
-  }
+  if (is_new) find_twins(f, found->second);
   return found->second;
+}
+
+/// A `while` that `continue` goes on with begins with its test, and its body is followed by the same one.
+void Loops::find_twins(const ShadowFrame& f, std::vector<Body>& all) {
+  const auto is_head = [](const Body& head, const Body& body) {
+    return head.first < body.first && body.first <= head.last && head.last < body.last;
+  };
+  for (Body& body : all) {
+    for (const Body& head : all)
+      if (is_head(head, body)) body.from = std::min(body.from, head.first);
+    int at = body.from, arg = 0, next = at;
+    while (next < body.first) {
+      at = next;
+      code_at(f.bytes, at, arg, next);
+      while (next < body.first && f.bytes[2 * next] == CACHE) next++;
+    }
+    if (at == body.from) continue;
+    int behind = 0, last_arg = 0;
+    const int test = code_at(f.bytes, at, arg, next), last = code_at(f.bytes, body.last, last_arg, behind);
+    const bool same = (test == POP_JUMP_FORWARD_IF_FALSE && last == POP_JUMP_BACKWARD_IF_TRUE) ||
+                      (test == POP_JUMP_FORWARD_IF_TRUE && last == POP_JUMP_BACKWARD_IF_FALSE);
+    if (same && jump_target(test, arg, next) == behind) body.twin = at;
+  }
+  const std::vector<Body> before = all;
+  std::erase_if(all, [&](const Body& head) {
+    return std::any_of(before.begin(), before.end(), [&](const Body& body) { return is_head(head, body); });
+  });
 }
 
 void Loops::open(Watch& watch, ShadowFrame& f) {
@@ -252,7 +271,7 @@ void Loops::look(ShadowFrame& f, int offset) {
     if (again && watch != watches_.rend()) return round(*watch);
     const std::string place = place_of(f, offset);
     if (again || r_.relaxation().loop_is_fixed(place)) return;
-    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}, 0, ~size_t{0}, {}, true, {}});
+    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}, 0, ~size_t{0}, {}, true, false, {}});
     open(watches_.back(), f);
     return round(watches_.back());
   }
@@ -281,9 +300,7 @@ void Loops::number_locals() {
   }
 }
 
-Loops::Marks Loops::marks() const {
-  return {r_.entry_->entry.end(), r_.entry_->late.end(), r_.trace().output_count()};
-}
+Loops::Marks Loops::marks() const { return {r_.entry_->entry.end(), r_.entry_->late.end(), r_.trace().output_count()}; }
 
 void Loops::round(Watch& watch) {
   number_locals();
@@ -294,8 +311,12 @@ void Loops::round(Watch& watch) {
   round.branches = r_.entry_->branches.size();
   round.stored_again = stored_again(watch.rounds);
   if (watch.rounds.size() <= most_states) round.state = LoopStateReader(r_, watch.began).read();
-  if (r_.relaxation().parts_ways() && watch.visits_known)
-    round.alive = LoopStateReader(r_, watch.began).read_alive(false);
+  if (!r_.relaxation().parts_ways() || !watch.visits_known) return;
+  const size_t count = watch.rounds.size();
+  watch.visits_known = count <= (watch.visits.empty() ? enough_rounds : most_branched);
+  if (!watch.visits_known) return;
+  round.alive = LoopStateReader(r_, watch.began).read_alive(false);
+  watch.forgets |= round.alive.forgets;
 }
 
 /// Of the last round in the list.
@@ -414,7 +435,8 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     }
     const graph::Rolled rolled = known ? r_.trace().roll(plan, outputs) : graph::Rolled{};
     if (!rolled.count) continue;
-    this->rolled(watch, rolled, rounds[first].branches, plan.by_value);
+    if (plan.by_value) by_value_.push_back({watch.place, false});
+    replaced(watch, rolled, rounds[first].branches);
     any = true;
     attempts = 0;
     first += rolled.rounds;  // later rounds may be alike in another way
@@ -423,7 +445,7 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
 }
 
 /// The records and branches of some of its rounds have become one.
-void Loops::rolled(Watch& watch, const graph::Rolled& rolled, size_t branch, bool by_value) {
+void Loops::replaced(Watch& watch, const graph::Rolled& rolled, size_t branch) {
   const size_t end = rolled.first + rolled.count;
   const auto move = [&](Watch& each) {
     for (Round& round : each.rounds) {
@@ -435,10 +457,7 @@ void Loops::rolled(Watch& watch, const graph::Rolled& rolled, size_t branch, boo
       if (visit.record >= end) visit.record -= rolled.count - 1;
     if (each.end >= end && each.end != ~size_t{0}) each.end -= rolled.count - 1;
   };
-  if (by_value) {
-    replace_branches(branch, rolled.asserts);
-    by_value_.push_back(watch.place);
-  }
+  if (rolled.asserts) replace_branches(branch, rolled.asserts);
   move(watch);
   for (Watch& other : watches_) move(other);
 }
@@ -466,7 +485,8 @@ void Loops::number_branches() {
 }
 
 void Loops::unroll() {
-  for (const std::string& place : by_value_) r_.relaxation().unroll_loop(place);
+  for (const auto& [place, branches] : by_value_)
+    branches ? r_.relaxation().split_loop(place) : r_.relaxation().unroll_loop(place);
 }
 
 /// What the program gets, and what it holds when later rounds of the loops around begin.
@@ -483,7 +503,8 @@ std::vector<graph::TraceId> Loops::used_behind(const Watch& watch, std::vector<g
 }
 
 /// Inner loops before those around them.
-void Loops::roll() {
+void Loops::roll(bool cut) {
+  cut_ = cut;
   const std::vector<graph::TraceId> outputs = r_.trace().output_ids();
   spoiled_ = spoiled_ || watches_.size() > most_watches;
   while (!watches_.empty() && r_.alive()) {
@@ -495,7 +516,7 @@ void Loops::roll() {
     }
     for (Value& number : watch.relied_on) r_.pin(number);
     // Of rounds that go different ways another call may show more.
-    if (watch.rounds.size() > enough_rounds && !goes_different_ways(watch)) r_.relaxation().fix_loop(watch.place);
+    if (watch.rounds.size() > enough_rounds && !may_show_more(watch)) r_.relaxation().fix_loop(watch.place);
   }
   if (rolled_by_value()) number_branches();
 }

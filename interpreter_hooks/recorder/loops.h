@@ -50,9 +50,9 @@ class Loops {
   /// The versions of tensors, which every round changes, were asked for.
   void spoil() { spoiled_ = true; }
 
-  /// At the end, when everything that the trace is used for is known.
-  void roll();
-  /// A tensor's value ends a loop that has become one record.
+  /// At the end, when everything that the trace is used for is known. `cut`: the program goes on in the frame.
+  void roll(bool cut);
+  /// A tensor's value decides something in a loop that has become one record.
   bool rolled_by_value() const { return !by_value_.empty(); }
   /// No graph can be made of them: not again.
   void unroll();
@@ -83,11 +83,13 @@ class Loops {
     graph::LoopPlan::State state;
     bool truth;
     std::vector<graph::TraceId> held;
+    size_t listed;  ///< items of lists that the state leaves out
   };
-  /// Instructions [first, last] of a code. A `while` with `continue` asks again whether it goes on: instructions before
-  /// the first, from `from` on.
+  /// Instructions [first, last] of a code. A `while` with `continue` asks in two places whether it goes on: behind the
+  /// body, and before it, from `from` on.
   struct Body {
     int first, last, from;
+    int twin = -1;  ///< the jump before the first that goes where the last one goes
   };
   struct Watch {
     PyObject* iterator;        ///< of a `for`; null: of a `while`
@@ -97,10 +99,11 @@ class Loops {
     std::string place;
     std::vector<Round> rounds;
     std::vector<Value> relied_on;
-    size_t depth = 0;  ///< frames
+    size_t depth = 0;         ///< frames
     size_t end = ~size_t{0};  ///< the first record behind the loop
     std::vector<Visit> visits;
     bool visits_known = true;  ///< all of them
+    bool forgets = false;      ///< they leave out variables that nobody will ask for
     std::map<std::vector<uint64_t>, graph::LoopPlan::State> states;
   };
 
@@ -109,6 +112,7 @@ class Loops {
   void close(const ShadowFrame& frame, int offset);
   /// Of its `while` loops: the last instruction of each jumps back to the first.
   const std::vector<Body>& bodies(const ShadowFrame& frame);
+  static void find_twins(const ShadowFrame& frame, std::vector<Body>& bodies);
   void round(Watch& watch);
   void number_locals();
   Marks marks() const;
@@ -117,11 +121,13 @@ class Loops {
   bool roll(Watch& watch, const std::vector<graph::TraceId>& outputs);
   // loop_branches.cpp
   bool roll_branches(Watch& watch, const std::vector<graph::TraceId>& outputs);
-  static bool goes_different_ways(const Watch& watch);
+  static bool may_show_more(const Watch& watch);
   static bool stays(const Watch& watch, size_t round);
+  static size_t first_of_same(const Watch& watch);
+  bool leaves_alike(const Watch& watch, size_t first, size_t exit) const;
   static size_t exit_of(const Watch& watch, size_t first);
   static bool is_seen_clean(const Watch& watch, size_t first, size_t exit);
-  void rolled(Watch& watch, const graph::Rolled& rolled, size_t branch, bool by_value);
+  void replaced(Watch& watch, const graph::Rolled& rolled, size_t branch);
   void replace_branches(size_t first, size_t count);
   void number_branches();
   void leave_loops_around();
@@ -134,7 +140,12 @@ class Loops {
   std::vector<Watch> watches_;
   std::vector<size_t> open_;  ///< of them, those of loops that haven't been left
   std::unordered_map<PyCodeObject*, std::vector<Body>> bodies_;
-  std::vector<std::string> by_value_;           ///< places of loops that a tensor's value ends
+  bool cut_ = false;
+  struct Rolled {
+    std::string place;
+    bool branches;
+  };
+  std::vector<Rolled> by_value_;                ///< loops in which tensors' values decide something
   std::vector<PyObject*> handed_over_, taken_;  ///< lists that the open call of the engine has been given, has taken
 };
 

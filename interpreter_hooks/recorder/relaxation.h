@@ -50,6 +50,9 @@ class Relaxation {
   /// A loop that no graph can run, though a tensor's value ends it: each number of its rounds is a path of its own.
   void unroll_loop(const std::string& place) { unrolled_loops_.insert(place); }
   bool loop_is_unrolled(const std::string& place) const { return unrolled_loops_.count(place) != 0; }
+  /// A loop whose rounds no graph can run as one where they go different ways.
+  void split_loop(const std::string& place) { split_loops_.insert(place); }
+  bool loop_is_split(const std::string& place) const { return split_loops_.count(place) != 0; }
   /// Paths that come to the same place have left different values there. False when that can't be, or was known.
   /// `path` is that of an attribute that some of them have stored, and empty for variables.
   bool choose(const Choice& what, const std::string& path) {
@@ -76,7 +79,7 @@ class Relaxation {
   std::map<std::string, std::pair<PyTypeObject*, uint64_t>> met_;  ///< type and bits of numbers
   std::set<std::string> families_;
   std::set<std::string> constants_;
-  std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_;
+  std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_, split_loops_;
   static constexpr size_t most_choices = 64;
   std::map<Choice, std::string> chosen_;
   std::set<Choice> settled_;

@@ -152,7 +152,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   });
   if (only_sizes && outputs_.empty()) return;
   if (gradients_) link_gradients();
-  if (r_.alive()) r_.loops().roll();
+  if (r_.alive()) r_.loops().roll(cut);
   if (!r_.alive()) return;
   r_.choices().finish(entry);
   if (!r_.alive()) return;

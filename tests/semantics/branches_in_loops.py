@@ -95,7 +95,7 @@ def break_in_a_while_true():
     return f, lambda i: (row(i), 1e-2), None
 
 
-@program(calls=40, captures=20, recordings=12)
+@program(calls=40, captures=30, recordings=6)
 def with_continue():
     def f(x, eps):
         y, n = x * 1.0, 0
@@ -109,7 +109,7 @@ def with_continue():
     return f, lambda i: (row(i), 0.5), None
 
 
-@program(calls=40, captures=20, recordings=12)
+@program(calls=40, captures=26, recordings=8)
 def with_else():
     def f(x, eps, low):
         y = x * 1.0
@@ -269,7 +269,7 @@ def inner_loop_with_branch():
     return f, lambda i: (row(i), 3), None
 
 
-@program(calls=40, captures=10)
+@program(calls=40, captures=30, recordings=6)
 def branch_around_an_inner_loop():
     def f(x, eps):
         y = x * 1.0
@@ -283,7 +283,7 @@ def branch_around_an_inner_loop():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=1)
 def identity_shows():
     def f(x, eps):
         best, y = x, x * 1.0
@@ -295,7 +295,7 @@ def identity_shows():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=20, recordings=6)
 def views_written_behind():
     def f(x, eps):
         y = x * 1.0
@@ -313,7 +313,7 @@ def views_written_behind():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=8)
 def perhaps_shared():
     def f(x, c):
         y = x * 1.0
@@ -330,7 +330,7 @@ def perhaps_shared():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=0)
 def writes_in_a_way():
     def f(x, eps):
         y = x * 1.0
@@ -343,7 +343,7 @@ def writes_in_a_way():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=0)
 def attributes_in_a_way():
     def f(bag, x, eps):
         y = x * 1.0
@@ -357,7 +357,7 @@ def attributes_in_a_way():
     return f, lambda i: (bag, row(i), 0.4), bag
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=0)
 def lists_in_a_way():
     def f(x, eps):
         y, kept = x * 1.0, []
@@ -369,7 +369,53 @@ def lists_in_a_way():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=10)
+@program(calls=30, captures=0)
+def list_that_is_counted():
+    def f(x, eps):
+        y, kept = x * 1.0, []
+        kept.append(y)
+        while y.norm() > eps:
+            y = y * 0.8
+            if y.sum() % 2 > 1:
+                kept.append(y * 1.0)
+        return y, len(kept)
+    return f, lambda i: (row(i), 0.4), None
+
+
+@program(calls=40, captures=0)
+def list_that_grows_before_or_behind_the_exit():
+    def f(x, eps):
+        y, kept = x * 1.0, []
+        kept.append(y)
+        while True:
+            y = y * 0.8
+            c = y.sum() % 2 > 1
+            if c:
+                kept.append(y)
+            if y.norm() < eps:
+                break
+            if not c:
+                kept.append(y)
+        return y, len(kept)
+    return f, lambda i: (row(i), 0.4), None
+
+
+@program(calls=40, captures=30, recordings=6)
+def returned_from_inside():
+    def f(x, eps):
+        y = x * 1.0
+        for i in range(100):
+            if y.sum() % 2 > 1:
+                y = y * 0.7
+            else:
+                y = y * 0.9 - 0.01
+            if y.norm() < eps:
+                return y, i
+        return y, -1
+    return f, lambda i: (row(i), 0.4), None
+
+
+@program(calls=30, captures=0)
 def rows_collected():
     def f(x, n):
         h, out = x * 1.0, []
@@ -383,7 +429,7 @@ def rows_collected():
     return f, lambda i: (row(i), 6 + i % 5), None
 
 
-@program(calls=40, captures=12)
+@program(calls=40, captures=30, recordings=6)
 def a_number_chosen_by_the_way():
     def f(x, eps):
         y = x * 1.0
@@ -397,7 +443,7 @@ def a_number_chosen_by_the_way():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=6)
+@program(calls=30, captures=4)
 def step_size_that_shrinks():
     def f(x, eps):
         y, lr = x * 1.0, 0.5
@@ -465,7 +511,20 @@ def method_with_tensors_of_self():
     return s.solve, lambda i: (row(i),), s
 
 
-@program(calls=30, captures=6)
+@program(calls=16, captures=4)
+def sums_of_sums():
+    def f(x, eps):
+        box = [x.shape[0], 0]
+        for _ in range(40):
+            box[1] = box[0]
+            box[0] = box[0] + box[1]
+        while x.norm() > eps:
+            x = x * 0.25
+        return x, box
+    return f, lambda i: (row(i, 3 + i % 4), 3.0), None
+
+
+@program(calls=30, captures=0)
 def random_on_one_way():
     def f(x, eps):
         y = x * 1.0
