@@ -88,8 +88,9 @@ bool goes_different_ways(const Visits& visits) {
 
 }  // namespace
 
-/// Another call may go ways that these rounds went too seldom.
-bool Loops::may_show_more(const Watch& watch) {
+/// Another call may go ways that these rounds went too seldom, or whose states weren't read.
+bool Loops::may_show_more(const Watch& watch) const {
+  if (!r_.relaxation().parts_ways()) return watch.rounds.front().branches != watch.rounds.back().branches;
   return watch.visits_known && goes_different_ways(watch.visits) && first_of_same(watch) <= most_unlike;
 }
 

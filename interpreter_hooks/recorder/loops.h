@@ -121,7 +121,7 @@ class Loops {
   bool roll(Watch& watch, const std::vector<graph::TraceId>& outputs);
   // loop_branches.cpp
   bool roll_branches(Watch& watch, const std::vector<graph::TraceId>& outputs);
-  static bool may_show_more(const Watch& watch);
+  bool may_show_more(const Watch& watch) const;
   static bool stays(const Watch& watch, size_t round);
   static size_t first_of_same(const Watch& watch);
   bool leaves_alike(const Watch& watch, size_t first, size_t exit) const;
