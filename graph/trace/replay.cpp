@@ -219,7 +219,7 @@ void Replay::rounds(const LoopBody& body) {
     play(std::span(body.records).subspan(body.exit + 1));
     for (size_t i = 0; i < carried.size(); ++i) carried[i] = value(body.carried[i].next);
     for (size_t i = 0; i < sequences.size(); ++i)
-      for (TraceId id : body.collected[i].inner) sequences[i].push_back(tensor(id));
+      for (Tensor& item : tensors(body.collected[i].inner)) sequences[i].push_back(std::move(item));
   }
   std::vector<ReplayValue> results;
   for (const auto& l : body.left) results.push_back(value(l.inner));

@@ -12,6 +12,18 @@
 namespace terra::graph {
 namespace {
 
+/// Calls visit(LoopBody&) for every loop, those in the rounds of others and the ways of branches included.
+template <class F>
+void each_loop(TraceRecord& record, const F& visit) {
+  if (auto* loop = std::get_if<LoopRecord>(&record.what)) {
+    visit(*loop->body);
+    for (TraceRecord& inner : loop->body->records) each_loop(inner, visit);
+  }
+  if (auto* branch = std::get_if<BranchRecord>(&record.what))
+    for (auto& way : branch->body->ways)
+      for (TraceRecord& inner : way) each_loop(inner, visit);
+}
+
 /// Calls visit(CallRecord&) for every call, those in the rounds of loops and the ways of branches included.
 template <class F>
 void each_call(TraceRecord& record, const F& visit) {
@@ -26,7 +38,13 @@ void each_call(TraceRecord& record, const F& visit) {
 class Roller {
  public:
   Roller(std::vector<TraceRecord>& records, const LoopPlan& plan, std::span<const TraceId> outputs, TraceId& next)
-      : records_(records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {}
+      : records_(records), plan_(plan), outputs_(outputs), next_(next), held_(plan.before.size()) {
+    if (plan.grown.empty()) return;
+    for (TraceRecord& record : records_)
+      each_loop(record, [&](LoopBody& body) {
+        for (const LoopBody::Collected& c : body.collected) items_[c.sequence] = c.items;
+      });
+  }
   /// Behind the loop some of its numbers have other names.
   void rename(const std::unordered_map<TraceId, TraceId>& renamed) { renamed_ = &renamed; }
 
@@ -207,16 +225,40 @@ class Roller {
     return ids;
   }
 
+  /// The numbers of a list's items that the rounds appended.
+  struct Stretch {
+    size_t from = 0, each = 0;  ///< the first one, and how many a round appends
+  };
+
+  /// Of a list that is longer after the first round. A number counts as many items as it stands for: loops inside were
+  /// rolled before. None: a sequence has items of the first round and others.
+  std::optional<Stretch> stretch(const TraceArg& arg, const LoopPlan::Grown& grown) const {
+    const auto skip = [&](size_t& at, size_t& items, size_t count) {
+      while (items < count && at < arg.list.size()) items += items_of(arg.list[at++]);
+      return items == count;
+    };
+    size_t at = 0, items = 0;
+    if (!skip(at, items, grown.before)) return {};
+    const size_t from = at;
+    if (!skip(at, items, grown.after) || arg.list.size() < from + (at - from) * last_) return {};
+    return Stretch{from, at - from};
+  }
+
+  size_t items_of(TraceId id) const {
+    const auto found = items_.find(id);
+    return found == items_.end() ? 1 : found->second;
+  }
+
   /// Lists that the loop appended to: their items of all rounds become one sequence.
   bool covers(CallRecord& call, std::unordered_set<const TraceId*>& covered) const {
     for (TraceArg& arg : call.args) {
       for (const LoopPlan::Grown& grown : plan_.grown) {
         if (arg.grown != grown.list || grown.after == grown.before) continue;
-        const size_t each = grown.after - grown.before;
-        if (call.results.size() > 1 || arg.list.size() < grown.before + each * last_) return false;
-        for (size_t i = 0; i < each * last_; ++i) {
-          const TraceId& id = arg.list[grown.before + i];
-          if (in_round(arg.list[grown.before + i % each], rounds_[i / each]) != id) return false;
+        const std::optional<Stretch> made = stretch(arg, grown);
+        if (call.results.size() > 1 || !made) return false;
+        for (size_t i = 0; i < made->each * last_; ++i) {
+          const TraceId& id = arg.list[made->from + i];
+          if (in_round(arg.list[made->from + i % made->each], rounds_[i / made->each]) != id) return false;
           covered.insert(&id);
         }
       }
@@ -271,20 +313,22 @@ class Roller {
 
   void collect(LoopBody& body, size_t behind) {
     for (const LoopPlan::Grown& grown : plan_.grown) {
-      const size_t each = grown.after - grown.before;
       TraceId sequence = kNoValue;
       const auto shorten = [&](CallRecord& call) {
         for (TraceArg& arg : call.args) {
-          if (each == 0 || arg.grown != grown.list) continue;
-          const auto from = arg.list.begin() + static_cast<std::ptrdiff_t>(grown.before);
+          if (grown.after == grown.before || arg.grown != grown.list) continue;
+          const Stretch made = *stretch(arg, grown);
+          const auto from = arg.list.begin() + static_cast<std::ptrdiff_t>(made.from);
+          const auto end = from + static_cast<std::ptrdiff_t>(made.each * last_);
           if (sequence == kNoValue) {
             sequence = next_++;
             LoopBody::Collected& collected = body.collected.emplace_back();
             collected.sequence = sequence;
-            for (size_t i = 0; i < each; ++i) collected.inner.push_back(inner(from[static_cast<std::ptrdiff_t>(i)]));
+            for (auto at = from; at != end; ++at) collected.items += items_of(*at);
+            for (size_t i = 0; i < made.each; ++i) collected.inner.push_back(inner(arg.list[made.from + i]));
           }
           *from = sequence;
-          arg.list.erase(from + 1, from + static_cast<std::ptrdiff_t>(each * last_));
+          arg.list.erase(from + 1, end);
         }
       };
       for (size_t i = behind; i < records_.size(); ++i) each_call(records_[i], shorten);
@@ -296,6 +340,7 @@ class Roller {
   const std::span<const TraceId> outputs_;
   TraceId& next_;
   const size_t held_;
+  std::unordered_map<TraceId, size_t> items_;  ///< of sequences: how many items they stand for in this trace
   std::unordered_map<TraceId, Place> places_;  ///< of the numbers of the first round
   std::vector<Round> rounds_;
   size_t last_ = 0, exit_ = 0;               ///< the round in which the loop is left, and the record

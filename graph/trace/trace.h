@@ -264,10 +264,12 @@ struct LoopBody {
   struct Left {
     TraceId inner = kNoValue, outer = kNoValue;
   };
-  /// After the loop `sequence` stands for the tensors that `inner` were in each full round, round by round.
+  /// After the loop `sequence` stands for the tensors that `inner` were in each full round, round by round. Among them
+  /// may be sequences of loops inside.
   struct Collected {
     std::vector<TraceId> inner;
     TraceId sequence = kNoValue;
+    size_t items = 0;  ///< how many tensors it stood for in the recorded run
   };
   std::vector<Carried> carried;
   std::vector<TraceRecord> records;

@@ -1,8 +1,11 @@
-"""Random programs, plain against captured: terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain] [--shrink]
+"""Random programs, plain against captured:
+
+    terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain] [--verify] [--shrink]
 
 Each program is called twelve times with arguments that alias, change and grow; results, arguments and all reachable
-state are compared after every call. --plain: numbers take the place of tensors. --shrink: what remains of a program that
-differs when statements that don't matter are taken away. The last line says how many calls were served by replay."""
+state are compared after every call. --plain: numbers take the place of tensors. --verify: each replay is compared with
+the frame as well, reads and writes one by one. --shrink: what remains of a program that differs when statements that
+don't matter are taken away. The last line says how many calls were served by replay."""
 import contextlib
 import copy
 import functools
@@ -394,7 +397,7 @@ def transcript(f, seed, mode):
 def run(source, seed):
     """Transcripts without and with capture, and the function of the latter; None if Python refuses the source."""
     lines, space = [], None
-    for mode in ("off", "stress"):
+    for mode in ("off", "stress-verify" if "--verify" in sys.argv else "stress"):
         Obj.k = 2
         space = dict(globals())
         try:

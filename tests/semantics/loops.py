@@ -214,6 +214,34 @@ def two_lists_in_turn():
     return f, lambda i: (ones(i, 20, 3), count(i)), None
 
 
+@program(calls=16, captures=11, recordings=4)
+def lists_that_loops_inside_loops_append_to():
+    """What an inner loop of a round appended becomes a part of what the outer loop collects."""
+    def f(x, n):
+        rows = [x]
+        for t in range(0, n, 2):
+            for u in range(n - 1, -1, -1):
+                if u == 4:
+                    break
+                rows.append(x * u + t)
+        return terra.stack(rows)
+    return f, lambda i: (ones(i, 3), 4 + count(i) % 7), None
+
+
+@program(calls=16, captures=13, recordings=2)
+def lists_of_triangles():
+    """Each round appends one more than the round before."""
+    def f(x, n):
+        rows = [x]
+        for t in range(n):
+            for u in range(t):
+                rows.append(x * u + t)
+        rows.append(x * 2)
+        rows.append(x * 3)
+        return terra.stack(rows)
+    return f, lambda i: (ones(i, 3), count(i)), None
+
+
 @program(calls=14, captures=10, recordings=3)
 def size_of_what_was_stacked():
     def f(x, n):
