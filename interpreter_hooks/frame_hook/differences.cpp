@@ -31,6 +31,7 @@ bool contradict(const Entry& a, const Entry& b) {
 }
 
 bool can_meet(const Entry& a, const Entry& b) {
+  if (a.file.stale() || b.file.stale()) return false;  // objects that they name are gone
   if (!a.can_meet() || !b.can_meet() || !a.places[0].form) return false;
   return a.places[0].form == b.places[0].form && !contradict(a, b);
 }

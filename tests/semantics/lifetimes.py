@@ -138,5 +138,25 @@ def dies_during_the_run():
     return f, args, None
 
 
+@program(calls=16, captures=2)
+def dies_while_another_path_is_recorded():
+    """What the guards of one entry speak of dies in the frame that records the next one: they are not compared."""
+    def f(x, o):
+        y = x * 2 if o.now is len else x * 3
+        if x.sum() > 0:
+            y = y + 1
+        o.before = None
+        return y
+
+    def args(i):
+        if i % 4 == 1:
+            o.before, o.now = o.now, collections.deque([i]).append
+        return t(i) if i % 2 else t(i) - 100, o
+
+    o = Base()
+    o.now = o.before = collections.deque([0]).append
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
