@@ -72,6 +72,7 @@ void TraceBuilder::on_requires_grad(PyObject* tensor, bool value) {
   if (links_) return refuse_behind_functions();
   gradients_ = true;
   watched_.insert(tensor);
+  pin_operands({});
   graph::RequiresGradRecord flag{id_of(tensor), value};
   if (r_.alive()) record(flag);
 }

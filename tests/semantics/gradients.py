@@ -593,5 +593,16 @@ def parameter_assigned_inside():
     return f, lambda i: (t(i, 8).view(2, 4),), Seen(net)
 
 
+@program(calls=16, captures=6)
+def parameters_frozen_by_a_number():
+    p, q = t(1).requires_grad_(), t(2).requires_grad_()
+    def f(x, epoch):
+        p.requires_grad_(epoch >= 2)
+        p.grad = q.grad = None
+        (x * p * q).sum().backward()
+        return p.requires_grad, p.grad is None, q.grad
+    return f, lambda i: (t(i), i % 4), (p, q)
+
+
 if __name__ == "__main__":
     main()
