@@ -5,6 +5,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/recorder/clocks.h"
 
 #include <algorithm>
 
@@ -70,7 +71,9 @@ class Search {
  private:
   /// `entry` becomes the one that the attempt is about, where it is merged with others.
   bool attempt(std::shared_ptr<Entry>& entry, PyObject** result) {
-    const bool verifies = compares(settings().mode), merged = entry->paths && !one_by_one_ && !verifies;
+    // What a clock shows can't be compared with what it shows later.
+    const bool verifies = compares(settings().mode) && !reads_a_clock(entry->entry);
+    const bool merged = entry->paths && !one_by_one_ && !verifies;
     // What a cut entry makes can't be compared with a frame that is interpreted to its end.
     if (entry->cut && (verifies || !terra_frame_can_run(thread_))) {
       served_ = Served::Broken;

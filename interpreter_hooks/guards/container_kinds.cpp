@@ -152,7 +152,7 @@ PyObject* name_of_member(PyObject* member) {
 /// What hashes as the key does, of strings, new.
 PyObject* hashed_alike(PyObject* key) {
   if (is_enum_member(key)) return Py_NewRef(name_of_member(key));
-  if (!PyTuple_CheckExact(key)) return Py_NewRef(key);
+  if (!PyTuple_Check(key)) return Py_NewRef(key);
   PyObject* alike = PyTuple_New(PyTuple_GET_SIZE(key));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
     PyTuple_SET_ITEM(alike, i, hashed_alike(PyTuple_GET_ITEM(key, i)));
@@ -172,10 +172,27 @@ bool is_enum_member(PyObject* object) {
   return name && PyUnicode_CheckExact(name) && _PyType_Lookup(type, equal) == _PyType_Lookup(&PyBaseObject_Type, equal);
 }
 
+bool is_value_member(PyObject* object) {
+  PyTypeObject *type = Py_TYPE(object), *metaclass = Py_TYPE(type);
+  if (metaclass == &PyType_Type || !enum_parts().hash || metaclass != enum_parts().metaclass) return false;
+  const PyTypeObject* base = PyLong_Check(object)      ? &PyLong_Type
+                             : PyUnicode_Check(object) ? &PyUnicode_Type
+                             : PyFloat_Check(object)   ? &PyFloat_Type
+                                                       : nullptr;
+  return base && type->tp_hash == base->tp_hash && type->tp_richcompare == base->tp_richcompare;
+}
+
+bool is_value_tuple(PyObject* object) {
+  if (PyTuple_CheckExact(object)) return true;
+  const PyTypeObject* type = Py_TYPE(object);
+  return PyTuple_Check(object) && type->tp_hash == PyTuple_Type.tp_hash &&
+         type->tp_richcompare == PyTuple_Type.tp_richcompare && type->tp_dictoffset == 0;
+}
+
 PyObject* enum_hash_code() { return enum_parts().hash ? PyFunction_GET_CODE(enum_parts().hash) : nullptr; }
 
 bool is_hashed_in_python(PyObject* key) {
-  if (!PyTuple_CheckExact(key)) return is_enum_member(key);
+  if (!PyTuple_Check(key)) return is_enum_member(key);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
     if (is_hashed_in_python(PyTuple_GET_ITEM(key, i))) return true;
   }
@@ -202,8 +219,8 @@ bool compares_by_identity(PyObject* object) {
 }
 
 bool is_value_key(PyObject* object) {
-  if (is_atom(object) || is_enum_member(object)) return true;
-  if (!PyTuple_CheckExact(object)) return false;
+  if (is_atom(object) || is_enum_member(object) || is_value_member(object)) return true;
+  if (!is_value_tuple(object)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {
     PyObject* item = PyTuple_GET_ITEM(object, i);
     if (!is_value_key(item) && !is_engine_constant(item)) return false;
@@ -230,12 +247,12 @@ bool holds_atoms_only(PyObject* object) {
 
 bool same_key(PyObject* a, PyObject* b) {
   if (a == b) return true;
-  if (is_atom(a) && is_atom(b)) {
+  if ((is_atom(a) || is_value_member(a)) && (is_atom(b) || is_value_member(b))) {
     int equal = PyObject_RichCompareBool(a, b, Py_EQ);
     if (equal < 0) PyErr_Clear();
     return equal == 1;
   }
-  if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
+  if (!is_value_tuple(a) || !is_value_tuple(b) || PyTuple_GET_SIZE(a) != PyTuple_GET_SIZE(b)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a); i++) {
     if (!same_key(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
   }

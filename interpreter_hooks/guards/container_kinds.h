@@ -42,6 +42,10 @@ bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), 
 bool is_enum_member(PyObject* object);
 /// The code of the method that hashes such members, or null while nobody has imported enum; borrowed.
 PyObject* enum_hash_code();
+/// A member of a class of enum that is an int, float or string as well, hashed and compared as one.
+bool is_value_member(PyObject* object);
+/// A tuple, or an instance of a subclass that is hashed and compared as one and holds nothing but its items.
+bool is_value_tuple(PyObject* object);
 /// An enum member, or a tuple in which there is one.
 bool is_hashed_in_python(PyObject* key);
 /// What a dict has under a key that is a value key or compared by identity, borrowed, or null. Runs no Python code.

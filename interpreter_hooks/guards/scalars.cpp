@@ -1,5 +1,6 @@
 #include "interpreter_hooks/guards/scalars.h"
 
+#include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/handlers_held.h"
 
 #include <cstring>
@@ -30,7 +31,7 @@ PyObject* number_conversion(PyObject* object) {
 bool same_value(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
-  if (PyTuple_CheckExact(a)) {
+  if (is_value_tuple(a)) {
     Py_ssize_t n = PyTuple_GET_SIZE(a);
     bool same = n == PyTuple_GET_SIZE(b);
     for (Py_ssize_t i = 0; same && i < n; i++) same = same_value(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));

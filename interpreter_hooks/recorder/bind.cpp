@@ -14,6 +14,12 @@ namespace {
 
 bool same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
+/// str(x), repr(x): what __str__ or __repr__ returns.
+bool makes_text(const CallSite& site) {
+  static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
+  return site.callee == reinterpret_cast<PyObject*>(&PyUnicode_Type) || site.callee == repr;
+}
+
 /// Whether what the child returns is exactly what the open instruction of the caller yields.
 bool hands_result_through(const Pending& pending) {
   switch (pending.opcode) {
@@ -24,21 +30,22 @@ bool hands_result_through(const Pending& pending) {
       return pending.call.kind == CallSite::Function || pending.call.kind == CallSite::Instance ||
              pending.call.kind == CallSite::NewInstance ||
              (pending.call.kind == CallSite::Model &&
-              (pending.access == Access::Property || pending.access == Access::GetAttr));
+              (pending.access == Access::Property || pending.access == Access::GetAttr || makes_text(pending.call)));
     case LOAD_ATTR:
     case LOAD_METHOD:
     case BINARY_OP:
     case BINARY_SUBSCR:
     case COMPARE_OP:
+    case FORMAT_VALUE:
     case SEND:
     case FOR_ITER: return true;
     default: return false;
   }
 }
 
-/// next(g), g.send(x): what a generator yields is the result.
+/// next(g), g.send(x): what a generator yields is the result; ", ".join(g): it is read as it is.
 bool resumes_generator(const Pending& pending) {
-  static const std::set<std::string> names = {"next", "__next__", "send", "throw"};
+  static const std::set<std::string> names = {"next", "__next__", "send", "throw", "join"};
   const CallModel* model = pending.call.kind == CallSite::Model ? pending.call.model : nullptr;
   return pending.opcode == CALL && model && model->name && names.count(model->name);
 }
@@ -60,6 +67,10 @@ bool runs_for_new_instance(ShadowFrame& child, PyObject* type) {
 
 }  // namespace
 
+bool is_unseen(const Pending& pending) {
+  return pending.call.kind == CallSite::Model && pending.call.model && pending.call.model->unseen;
+}
+
 ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   const OwnTime time(own_ms_);
   if (!terra_events_are_on(thread_)) {
@@ -71,6 +82,7 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
     return nullptr;
   }
   ShadowFrame& caller = *top();
+  if (is_unseen(caller.pending)) return nullptr;
   if (terra_frame_is_borrowed(frame)) {
     auto known = generators_.find(frame);
     if (known == generators_.end()) {
@@ -260,6 +272,9 @@ Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
   }
   if (is_atom(object)) return Value::fact(hold(object));
   if (Value value = by_identity(object); value.known()) return value;
+  for (const Value& operand : caller.pending.in) {  // an attribute of a class, of which nobody has asked anything
+    if (operand.is_fact() && operand.object == object) return shadow(operand).self;
+  }
   if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object) ||
       is_op_function(object) || is_enum_member(object)) {
     return Value::fact(hold(object));

@@ -1,4 +1,5 @@
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/clocks.h"
 
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -55,7 +56,7 @@ void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* mode
 Table make_table() {
   Table table;
   for (ModelList list : {object_models(), sequence_models(), dict_models(), set_models(), iterator_models(),
-                         pure_models(), output_models(), control_models()}) {
+                         pure_models(), output_models(), control_models(), clock_models()}) {
     for (size_t i = 0; i < list.count; i++) {
       const CallModel& model = list.models[i];
       PyObject* holder = holder_of(model.where);

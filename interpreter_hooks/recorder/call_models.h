@@ -13,6 +13,7 @@ struct CallModel {
   Value (*after)(Recording& r, ShadowFrame& f, PyObject* result);
   /// Where it may raise inside a recording: makes facts of what made it raise; false if that can't be.
   bool (*raised)(Recording& r, ShadowFrame& f) = nullptr;
+  bool unseen = false;  ///< Python code runs below it that concerns nobody
 };
 
 struct ModelList {
@@ -36,6 +37,10 @@ bool open_cached(Recording& r, ShadowFrame& f);
 bool open_getter(Recording& r, ShadowFrame& f);
 /// Opens the draw of a number from a generator of numpy (calls_numpy.cpp); false: it is none.
 bool open_numpy_draw(Recording& r, ShadowFrame& f);
+/// Opens the call of Logger._log (calls_logging.cpp); false: it is none, or writes to more than a plain stream.
+bool open_logging(Recording& r, ShadowFrame& f);
+/// Writing to it runs no Python code.
+bool is_plain_stream(PyObject* stream);
 /// "list.append", "time.time": for the reasons.
 std::string callable_name(PyObject* callee);
 

@@ -40,6 +40,12 @@ bool makes_plain_instances(PyTypeObject* type) {
          type->tp_new == PyBaseObject_Type.tp_new;
 }
 
+/// A Python class below dict whose instances are made by dict.__new__ and type.__call__.
+bool makes_plain_dicts(PyTypeObject* type) {
+  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type) == &PyType_Type &&
+         PyType_IsSubtype(type, &PyDict_Type) && type->tp_new == PyDict_Type.tp_new;
+}
+
 /// A Python class with a __new__ of its own, above object or tuple.
 bool has_own_new(PyTypeObject* type) {
   static PyObject* name = interned("__new__");
@@ -145,6 +151,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   if (PyFunction_Check(callee)) {
     site.kind = CallSite::Function;
     guard_function(callee_value);
+    open_logging(*this, f);
     return;
   }
   if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known) {
@@ -253,11 +260,25 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     } else if (is_grad_mode_type(callee)) {
       site.kind = CallSite::NewInstance;
       for (Value& value : site.positional) pin(value);
+      for (Value& value : site.keyword_values) pin(value);
+    } else if (type == &PyBaseObject_Type && site.positional.empty()) {  // a sentinel
+      site.kind = CallSite::NewInstance;
     } else if (makes_plain_instances(type)) {
       site.kind = CallSite::NewInstance;
       look_up(type, init);
       class_facts(type);
       if (Py_TYPE(type) != &PyType_Type) look_up(Py_TYPE(type), call);  // ABCMeta
+    } else if (makes_plain_dicts(type)) {
+      PyObject* own_init = look_up(type, init);
+      class_facts(type);
+      if (own_init && PyFunction_Check(own_init)) {
+        site.kind = CallSite::NewInstance;
+      } else if (type->tp_init == PyDict_Type.tp_init) {
+        site.kind = CallSite::Model;
+        site.model = model_of(reinterpret_cast<PyObject*>(&PyDict_Type));
+        for (Value& value : site.positional) adopt(value);
+        site.model->before(*this, f);
+      }
     } else if (has_own_new(type)) {
       site.kind = CallSite::NewInstance;
       look_up(type, init);
@@ -324,14 +345,15 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
     case CallSite::Referent: return referent(site.callee_value, result);
     case CallSite::Engine: {
       pending.used_returns = true;
+      if (!pending.reported) {  // a switch that was so already, a property of types: nothing has said what it looked at
+        for (Value& value : site.positional) pin_deep(value);
+        for (Value& value : site.keyword_values) pin_deep(value);
+      }
       if (pending.extra.known() && pending.extra.object == result) return pending.extra;
       if (Value value = by_identity(result); value.known()) return value;
       if (result == Py_None) return Value::fact(result);
       if (is_generator(result) && !find(result)) return fresh(result).self;  // a copy of a state, of use inside only
-      if (!pending.reported && is_atom(result)) {  // a switch or a property of types, not of tensors
-        for (Value& value : site.positional) pin_deep(value);
-        return Value::fact(hold(result));
-      }
+      if (!pending.reported && is_atom(result)) return Value::fact(hold(result));
       if (PyList_CheckExact(result) || is_tuple(result)) {
         std::vector<Value> all;
         for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {

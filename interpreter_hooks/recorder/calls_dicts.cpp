@@ -234,7 +234,35 @@ Value end_new_default(Recording& r, ShadowFrame& f, PyObject* result) {
   return made;
 }
 
+// ---- Counter ----
+
+/// How often each element of an iterable is in it, added to what a mapping made inside has already.
+void begin_count(Recording& r, ShadowFrame& f) {
+  if (!plain_arguments(r, f, 2, 2)) return;
+  Value& target = arguments(f)[0];
+  const bool inside = is_dict(target.object) && r.find(target.object) && r.find(target.object)->fresh();
+  if (!inside) return r.stop(Reason::UnmodelledCall, "counting in a mapping from outside");
+  r.know_keys(target);
+  for (const Value& key : r.elements(target)) {
+    if (!r.dict_item(target, key).is_fact()) return r.stop(Reason::UnmodelledCall, "counting on from a number");
+  }
+  expose(r, arguments(f)[1]);
+  if (!holds_atoms_only(arguments(f)[1].object)) r.stop(Reason::UnmodelledCall, "counting objects");
+}
+Value end_count(Recording& r, ShadowFrame& f, PyObject* result) {
+  Value target = arguments(f)[0];
+  PyObject *key, *value;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(target.object, &position, &key, &value)) {
+    Value counted = Value::fact(r.hold(key));
+    if (r.prepare_key(counted)) r.dict_store(target, counted, Value::fact(r.hold(value)), true);
+  }
+  return Value::fact(result);
+}
+
 constexpr CallModel models[] = {
+    {"_collections", "_count_elements", begin_count, end_count},
+    {"dict", "__init__", begin_update, end_update},
     {"dict", "get", begin_get, end_get},
     {"dict", "setdefault", begin_keyed, end_setdefault},
     {"dict", "pop", begin_keyed, end_pop},

@@ -200,6 +200,7 @@ void begin_setattr(Recording& r, ShadowFrame& f) {
   PyObject* owner = arguments(f)[0].object;
   bool written_in_c = f.pending.call.callee == PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__setattr__");
   bool plain = r.can_store_attribute(owner, name) || (written_in_c && can_store_plainly(owner, name));
+  r.about_to_store(arguments(f)[0], name);
   if (!plain) r.stop(Reason::UnmodelledAttribute, std::string("setattr of ") + utf8_of(name));
 }
 Value end_setattr(Recording& r, ShadowFrame& f, PyObject* result) {

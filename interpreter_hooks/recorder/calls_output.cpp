@@ -9,13 +9,12 @@
 
 namespace terra::capture {
 
-namespace {
-
-/// Writing to it runs no Python code.
 bool is_plain_stream(PyObject* stream) {
   const char* name = Py_TYPE(stream)->tp_name;
   return !std::strcmp(name, "_io.TextIOWrapper") || !std::strcmp(name, "_io.StringIO");
 }
+
+namespace {
 
 /// Numbers and strings are printed as they are in a run; a builtin container as the text that it has now, of facts.
 void prepare_text(Recording& r, Value& value) {

@@ -80,6 +80,35 @@ namespace {
 
 // ---- pure functions of numbers and strings ----
 
+/// Calls its first argument with the others, the last of which have the names in the tuple that is the second.
+PyObject* call_first(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  const Py_ssize_t named = PyTuple_GET_SIZE(given[1]);
+  return PyObject_Vectorcall(given[0], given + 2, static_cast<size_t>(count - 2 - named), given[1]);
+}
+PyObject* call_with_names() {
+  static PyMethodDef definition = {
+      "call_with_names", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_first)), METH_FASTCALL, nullptr};
+  static PyObject* const function = PyCFunction_New(&definition, nullptr);
+  return function;
+}
+/// The method descriptor behind a bound method of a number or string, borrowed; null for all others.
+PyObject* method_of(PyObject* callee) {
+  PyObject* self = PyCFunction_Check(callee) ? PyCFunction_GET_SELF(callee) : nullptr;
+  if (!self || !is_atom(self)) return nullptr;
+  PyObject* name = PyUnicode_InternFromString(reinterpret_cast<PyCFunctionObject*>(callee)->m_ml->ml_name);
+  PyObject* found = name ? _PyType_Lookup(Py_TYPE(self), name) : nullptr;
+  Py_XDECREF(name);
+  return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
+}
+PyObject* names_of(Recording& r, const CallSite& site) {
+  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
+  for (size_t i = 0; i < site.keywords.size(); i++)
+    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), Py_NewRef(site.keywords[i]));
+  r.hold(names);
+  Py_DECREF(names);
+  return names;
+}
+
 Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Value> all = everything(f);
   if (f.pending.extra.known() && f.pending.extra.object == result) {  // float(tensor)
@@ -96,15 +125,18 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
       Value size = r.trace().sizes().computed(Op::Call, 0, f.pending.call.callee, all, result);
       if (size.known()) return size;
     }
-    if (f.pending.call.keywords.empty() && all.size() < 64) {
-      std::vector<Register> registers;
-      for (Value& value : all) registers.push_back(r.reg_of(value));
+    if (all.size() < 60) {
       // A bound C function (m.sqrt) is called as it is; methods of str are called through their descriptor.
       PyObject* callee = f.pending.call.callee;
+      if (PyObject* unbound = method_of(callee)) callee = unbound;
+      const bool named = !f.pending.call.keywords.empty();
       bool bound =
           PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
       if (!bound) {
-        std::vector<Word> words = call_operands(r.file(), callee, registers);
+        std::vector<Register> given;
+        if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
+        for (Value& value : all) given.push_back(r.reg_of(value));
+        std::vector<Word> words = call_operands(r.file(), named ? call_with_names() : callee, given);
         Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
         // max(n, 0.5) is sometimes an int.
         if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
@@ -129,6 +161,8 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
       r.class_facts(Py_TYPE(value.object)).strict = true;
     }
     f.pending.used_returns = true;
+    if (f.pending.returns.back().object == result) return f.pending.returns.back();  // str(x), repr(x)
+    for (Value& value : f.pending.returns) r.pin(value);
   }
   if (is_tensor(result)) return r.by_identity(result);
   if (!is_atom(result)) {
@@ -279,6 +313,44 @@ Value end_reduction(Recording& r, ShadowFrame& f, PyObject* result) {
   return value;
 }
 
+/// ", ".join of strings that are not all facts, from a list or tuple or from a generator of the program.
+void begin_join(Recording& r, ShadowFrame& f) {
+  auto& in = arguments(f);
+  if (in.size() != 2) return;
+  if (is_sequence(in[1].object)) {
+    const std::vector<Value> items = r.items(in[1]);
+    if (std::all_of(items.begin(), items.end(), [](const Value& v) { return PyUnicode_CheckExact(v.object); })) return;
+  }
+  expose_all(r, f);
+}
+Value end_join(Recording& r, ShadowFrame& f, PyObject* result) {
+  auto& in = arguments(f);
+  const bool generated = !f.pending.returns.empty();
+  std::vector<Value> items = generated                   ? f.pending.returns
+                             : is_sequence(in[1].object) ? r.items(in[1])
+                                                         : std::vector<Value>();
+  PyObject* real = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
+  for (size_t i = 0; i < items.size(); i++)
+    PyTuple_SET_ITEM(real, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
+  PyObject* again = items.empty() || !PyUnicode_CheckExact(in[0].object) ? nullptr : PyUnicode_Join(in[0].object, real);
+  PyErr_Clear();
+  const bool understood = again && PyUnicode_Compare(again, result) == 0 && items.size() < 256 && all_atoms(items);
+  Py_XDECREF(again);
+  Value text;
+  if (understood && !(in[0].is_fact() && all_facts(items))) {
+    f.pending.used_returns = generated;
+    std::vector<Register> registers;
+    for (const Value& value : items) registers.push_back(r.reg_of(value));
+    Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
+    std::vector<Word> words = call_operands(r.file(), f.pending.call.callee, {r.reg_of(in[0]), tuple.reg});
+    text = r.host(Op::Call, no_register, no_register, std::move(words), result, {in[0], tuple});
+  }
+  Py_DECREF(real);
+  if (text.known()) return text;
+  for (Value& value : f.pending.returns) r.pin(value);
+  return end_walk(r, f, result);
+}
+
 void begin_sorted(Recording& r, ShadowFrame& f) {
   expose_all(r, f);
   if (f.pending.call.keywords.size() > 2) r.stop(Reason::UnmodelledCall, "sorted");
@@ -348,7 +420,7 @@ constexpr CallModel models[] = {
     {"builtins", "sorted", begin_sorted, end_walk, raised_below_walk},
     {"_functools", "reduce", expose_all, end_walk, raised_below_walk},
     {"math", nullptr, nullptr, end_pure, raised_by_numbers},
-    {"str", "join", expose_all, end_walk, raised_below_walk},
+    {"str", "join", begin_join, end_join, raised_below_walk},
     {"str", nullptr, nullptr, end_pure, raised_by_numbers},
     {"bytes", nullptr, nullptr, end_pure, raised_by_numbers},
     {"int", nullptr, nullptr, end_pure, raised_by_numbers},

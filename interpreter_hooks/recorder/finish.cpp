@@ -2,6 +2,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/clocks.h"
 #include "interpreter_hooks/recorder/finisher.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -30,7 +31,13 @@ bool late_can_fail(const Program& late) {
   return can;
 }
 
+/// Under a key that another run may have otherwise.
+bool is_varying(const Write& write) {
+  return write.key.known() && (is_atom(write.key.object) || PyTuple_Check(write.key.object));
+}
+
 bool is_store(const Write& write) {
+  if (is_varying(write)) return false;
   bool slice = write.name && PySlice_Check(write.name);  // moves what other stores are about
   return write.effect == Effect::SetAttribute || write.effect == Effect::SetPlainAttribute ||
          (write.effect == Effect::SetItem && !slice) || write.effect == Effect::SetCell;
@@ -237,7 +244,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   if (!r_.alive()) return nullptr;
   r_.entry_->effects.finish(std::move(results), r_.file());
   r_.entry_->late_decides = late_can_fail(r_.entry_->late);
-  if (draws(r_.entry_->entry)) r_.entry_->merges = false;
+  if (draws(r_.entry_->entry) || reads_a_clock(r_.entry_->entry)) r_.entry_->merges = false;
   return std::move(r_.entry_);
 }
 

@@ -11,6 +11,9 @@ namespace terra::capture {
 
 namespace {
 
+/// In the place of a place of the program, for all of them.
+constexpr const char* varying_keys = "keys that vary";
+
 bool contains_key(const std::vector<PyObject*>& keys, PyObject* key) {
   return std::any_of(keys.begin(), keys.end(), [&](PyObject* k) { return same_key(k, key); });
 }
@@ -59,7 +62,12 @@ bool Recording::prepare_key(Value& key) {
   pin(key);
   if (!key.known()) return false;
   if (is_atom(key.object) || (key.is_fact() && is_enum_member(key.object))) return true;
-  if (PyTuple_CheckExact(key.object)) {
+  if (is_value_member(key.object)) {  // one of a kind
+    if (key.has_register()) guard(Op::Is, key.reg, {word_of(file().keep(key.object))});
+    key = Value::fact(hold(key.object));
+    return alive_;
+  }
+  if (is_value_tuple(key.object)) {
     if (!key.is_fact() && read_deep(key)) pin_deep(key);
     if (is_value_key(key.object)) {
       key = Value::fact(hold(key.object));
@@ -84,7 +92,8 @@ Shadow::Entry* Recording::entry(Shadow& container, PyObject* key) {
 void Recording::know_attribute_names(Value& dict) {
   Shadow& known = shadow(dict);
   Value owner = shadow(Value::fact(known.attributes_of)).self;
-  if (shadow(owner).written) return stop(Reason::UnmodelledContainer, "the __dict__ of an object that was changed");
+  if (shadow(owner).names_changed)
+    return stop(Reason::UnmodelledContainer, "the __dict__ of an object that was changed");
   known.keys_known = true;
   Register reg = new_register(shadow(owner).path + ".__dict__", false, false);
   if (alive_) entry_->entry.emit(Op::InstanceDict, reg, reg_of(owner), no_register);
@@ -97,6 +106,7 @@ void Recording::know_attribute_names(Value& dict) {
 
 /// The keys before the frame began, in order, are a fact from here on.
 void Recording::know_keys(Value& container) {
+  if (shadow(container).blurred) return ask_blurred();
   if (shadow(container).keys_known) return;
   if (shadow(container).attributes_of) return know_attribute_names(container);
   guard_class(*this, container.object);
@@ -146,6 +156,10 @@ Value Recording::dict_item(Value& dict, const Value& key) {
   guard_class(*this, dict.object);
   Shadow& known = shadow(dict);
   if (known.attributes_of) return instance_entry(known.attributes_of, name);
+  if (known.blurred) {
+    ask_blurred();
+    return {};
+  }
   Shadow::Entry* seen = entry(known, name);
   if (seen && seen->value.known()) return seen->value;
   if (!by_value) known.compared.push_back(key);
@@ -196,7 +210,7 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
   }
   Value by_identity = is_value_key(name) ? Value() : key;
   std::erase_if(known.missing, [&](PyObject* k) { return same_key(k, name); });
-  if (Shadow::Entry* place = entry(known, name)) {
+  if (Shadow::Entry* place = known.blurred ? nullptr : entry(known, name)) {
     place->value = value;
   } else {
     known.entries.push_back({hold(name), value, by_identity});
@@ -209,8 +223,46 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
       {Effect::SetItem, known.self, hold(name), value, {}, known.path + "[" + key_text(*this, key) + "]", by_identity});
 }
 
+/// The program asks what a dict has after a store under a key that varies: such keys are facts from now on.
+void Recording::ask_blurred() {
+  if (!alive_) return;
+  relaxation_.insist(varying_keys);
+  again_ = true;
+  stop(Reason::UnmodelledContainer, "a dict that was stored to under a key that varies");
+}
+
+bool Recording::takes_varying_key(const Value& dict, const Value& key) {
+  const auto hashes_in_c = [](const Value& v) {
+    return v.known() && (is_number(v.object) || PyUnicode_CheckExact(v.object) || PyBool_Check(v.object));
+  };
+  if (!key.known() || key.is_fact() || relaxation_.insisted(varying_keys)) return false;
+  if (PyTuple_CheckExact(key.object)) {
+    Shadow* known = find(key.object);
+    if (!known || known->outside || !std::all_of(known->items.begin(), known->items.end(), hashes_in_c)) return false;
+    if (std::none_of(known->items.begin(), known->items.end(), [](const Value& v) { return v.has_register(); }))
+      return false;
+  } else if (!key.has_register() || !hashes_in_c(key)) {
+    return false;
+  }
+  const Shadow& target = shadow(dict);
+  if (target.attributes_of || target.named || (target.outside && target.keys_known)) return false;
+  return std::none_of(shadows_.begin(), shadows_.end(),
+                      [&](auto& known) { return known.second.iterator && known.second.iterator->base == dict.object; });
+}
+
+void Recording::store_varying(Value& dict, const Value& key, Value value) {
+  guard_class(*this, dict.object);
+  Shadow& known = shadow(dict);
+  known.blurred = true;
+  known.entries.push_back({hold(key.object), value, key});
+  if (known.fresh()) return;
+  known.written = true;
+  write({Effect::SetItem, known.self, hold(key.object), value, {}, "", key});
+}
+
 void Recording::dict_delete(Value& dict, const Value& key) {
   Shadow& known = shadow(dict);
+  if (known.blurred) return ask_blurred();
   PyObject* name = key.object;
   if (known.attributes_of) {
     Value owner = shadow(Value::fact(known.attributes_of)).self;

@@ -279,6 +279,12 @@ Register Recording::materialise(Shadow& shadow) {
   } else if (is_default_dict(object)) {
     make.exists(reg = make.call(reinterpret_cast<PyObject*>(type), {make.part(shadow.function)}));
     make.fill_entries(reg);
+  } else if (is_dict(object)) {  // a subclass in Python: filled without its __init__
+    static PyObject* const make_empty = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyDict_Type), "__new__");
+    class_facts(type);
+    make.exists(reg = make.call(make_empty, {make.constant(reinterpret_cast<PyObject*>(type))}));
+    make.fill_entries(reg);
+    make.fill_attributes(reg);
   } else if (is_set(object)) {
     reg = make.set();
   } else if (is_deque(object)) {

@@ -158,6 +158,16 @@ bool all_facts(const std::vector<Value>& values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_fact(); });
 }
 
+/// Of two numbers: one that takes no longer to compute in any other run.
+static bool is_short_power(const std::vector<Value>& in, PyObject* result) {
+  constexpr long most = 8;
+  if (!is_number(result)) return false;
+  if (PyFloat_CheckExact(in[0].object) || PyFloat_CheckExact(in[1].object)) return PyFloat_CheckExact(result);
+  int overflow = 0;
+  const bool fixed = in[1].is_fact() && PyLong_CheckExact(in[1].object);
+  return fixed && PyLong_AsLongAndOverflow(in[1].object, &overflow) <= most && !overflow;
+}
+
 Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyObject* result) {
   if (all_facts(in)) return Value::fact(r.hold(result));
   if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
@@ -165,16 +175,17 @@ Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyOb
     if (Value truth = r.trace().readings().compared(code, in, result); truth.known()) return truth;
   }
   // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
-  // computed from facts only. A power of a float is a float, or complex for some negative ones.
+  // computed from facts only. A power that is a float is one, or complex for some negative bases, where base or
+  // exponent is a float; a small power of an int is an int.
   const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
   const bool power = sign == NB_POWER;
-  const bool grows = sign == NB_LSHIFT || (power && !(PyFloat_CheckExact(in[0].object) && PyFloat_CheckExact(result)));
+  const bool grows = sign == NB_LSHIFT || (power && !is_short_power(in, result));
   if (grows || !is_atom(result)) {
     for (Value& value : in) r.pin(value);
     return Value::fact(r.hold(result));
   }
   Value value = r.host(op, r.reg_of(in[0]), in.size() > 1 ? r.reg_of(in[1]) : no_register, {code}, result, in);
-  if (power) r.guard(Op::Type, value.reg, {word_of(&PyFloat_Type)});
+  if (power) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
   return value;
 }
 
@@ -222,6 +233,11 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
       return {};
     }
     if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
+  }
+  const auto by_value = [](const Value& v) { return v.known() && (is_atom(v.object) || is_value_member(v.object)); };
+  if (op == Op::Compare && std::all_of(in.begin(), in.end(), by_value)) {  // members of enums that are strings
+    for (Value& value : in) r.prepare_key(value);
+    return Value::fact(r.hold(result));
   }
   if (op == Op::Compare) return comparison(r, in, code, result);
   if (op == Op::Binary && code % NB_INPLACE_ADD == NB_REMAINDER && is_atom(result) && fits_format(r, in)) {

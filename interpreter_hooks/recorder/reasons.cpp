@@ -12,7 +12,7 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
     {"does no tensor work", "its callers and callees are looked at on their own",
      "def mean(numbers): return sum(numbers) / len(numbers)"},
     {"calls something that is not modelled", "move the call out of the hot function, or leave it to co-execution",
-     "time.time()"},
+     "os.getpid()"},
     {"uses an instruction that is not modelled", "move it out of the hot function", "class Local: pass"},
     {"uses an operator on objects that are not modelled",
      "numbers, strings, lists, tuples, tensors and classes in Python are", "x @ matrix_of_mine"},

@@ -132,6 +132,8 @@ class Recording {
   void give_back(ShadowFrame& frame, Value value);
   ShadowFrame& root() { return *frames_.front(); }
   ShadowFrame* top() { return frames_.empty() ? nullptr : frames_.back(); }
+  /// From the root to the top.
+  const std::vector<ShadowFrame*>& frames() const { return frames_; }
   /// The frame that called the top one.
   ShadowFrame* below_top() { return frames_.size() < 2 ? nullptr : frames_[frames_.size() - 2]; }
 
@@ -173,6 +175,8 @@ class Recording {
   ClassFacts& class_facts(PyTypeObject* type);
   PyObject* look_up(PyTypeObject* type, PyObject* name);
   Value host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result, const std::vector<Value>& in);
+  /// What a C callable without arguments returns, asked in each run anew: nothing can be guarded about its value.
+  Value restless_number(PyObject* callee, PyObject* result);
   void truth(Value& value);
   /// Makes facts of all that C code looks at to find out whether two values are equal or (`ordered`) which is less, or
   /// whether one contains the other (comparisons.cpp). False: it would run code of the program; stopped.
@@ -210,6 +214,11 @@ class Recording {
     dict_store(dict, Value::fact(fact), value, was_there);
   }
   void dict_delete(Value& dict, const Value& key);
+  /// The key is a number or string that differs between runs, or a tuple with such, and the dict is one that can be
+  /// stored to under it without asking what it has there. Nobody can ask for its keys afterwards.
+  bool takes_varying_key(const Value& dict, const Value& key);
+  void store_varying(Value& dict, const Value& key, Value value);
+  void ask_blurred();
   /// Of a defaultdict.
   Value default_factory(Value& dict);
   bool set_has(Value& set, const Value& key);
@@ -237,6 +246,8 @@ class Recording {
   PyObject* interned_name(PyObject* name);
   void delete_attribute(Value& owner, PyObject* name);
   bool can_store_attribute(PyObject* owner, PyObject* name);
+  /// Before a store: notes whether the object has had such an attribute.
+  void about_to_store(const Value& owner, PyObject* name);
 
   // ---- exceptions made inside (exceptions.cpp) ----
   Value exception_attribute(Value& exception, PyObject* name, PyObject* result);
@@ -359,7 +370,8 @@ class Recording {
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
   std::set<Register> pinned_;
-  std::set<Register> decided_;                                     ///< their truth is guarded
+  std::set<Register> restless_;  ///< numbers that no two runs have in common, and what follows from them
+  std::set<Register> decided_;   ///< their truth is guarded
   std::map<std::pair<Op, std::vector<Word>>, Register> computed_;  ///< host arithmetic of the entry program
   std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
   std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;

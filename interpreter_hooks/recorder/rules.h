@@ -58,6 +58,9 @@ RaiseRuleList raise_rules();
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);
 
+/// The open instruction is a call below which frames run that concern nobody.
+bool is_unseen(const Pending& pending);
+
 bool all_atoms(const std::vector<Value>& values);
 bool all_facts(const std::vector<Value>& values);
 

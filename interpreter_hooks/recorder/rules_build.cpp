@@ -17,6 +17,7 @@ void build_sequence(Recording& r, ShadowFrame& f) { f.push(r.make_sequence(f.rea
 void build_set(Recording& r, ShadowFrame& f) { f.push(r.make_set(f.real(1), f.pending.in)); }
 
 void put_entry(Recording& r, Value dict, Value key, Value value) {
+  if (r.takes_varying_key(dict, key)) return r.store_varying(dict, key, value);
   if (r.prepare_key(key)) r.dict_store(dict, key, value, false);
 }
 
@@ -47,6 +48,12 @@ void build_slice(Recording& r, ShadowFrame& f) {
 void format_value(Recording& r, ShadowFrame& f) {
   auto& in = f.pending.in;
   PyObject* result = f.real(1);
+  if (!f.pending.returns.empty() && f.pending.returns.back().object == result && !is_atom(in[0].object)) {
+    r.guard_type(in[0].object);  // what __str__, __repr__ or __format__ of the program returned
+    r.class_facts(Py_TYPE(in[0].object)).strict = true;
+    f.pending.used_returns = true;
+    return f.push(f.pending.returns.back());
+  }
   if (!all_atoms(in))
     return r.stop(Reason::UnmodelledOperator, std::string("text of a ") + Py_TYPE(in[0].object)->tp_name);
   if (all_facts(in)) return f.push(Value::fact(r.hold(result)));

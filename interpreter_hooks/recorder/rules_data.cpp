@@ -43,6 +43,7 @@ void begin_store_attribute(Recording& r, ShadowFrame& f) {
     return;
   }
   if (r.can_store_attribute(owner, name)) {
+    r.about_to_store(f.pending.in[1], name);
     f.pending.access = Access::Instance;
     return;
   }
@@ -143,9 +144,18 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 
 /// What a dict lacks, a defaultdict makes: the call of its factory is this instruction's.
+/// What was stored last, under the same key that varies; Unknown for all others.
+Value stored_last(Recording& r, const Value& dict, const Value& key) {
+  const Shadow& known = r.shadow(dict);
+  const bool same = known.blurred && key.has_register() && known.entries.back().key_value.reg == key.reg;
+  return same ? known.entries.back().value : Value();
+}
+
 void begin_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
-  if (!is_dict(container.object) || !r.prepare_key(key)) return;
+  if (!is_dict(container.object)) return;
+  f.pending.extra = stored_last(r, container, key);
+  if (f.pending.extra.known() || !r.prepare_key(key)) return;
   f.pending.extra = r.dict_item(container, key);
   if (f.pending.extra.known() || !is_default_dict(container.object)) return;
   Value factory = r.default_factory(container);
@@ -168,7 +178,7 @@ void begin_store_subscript(Recording& r, ShadowFrame& f) {
     f.pending.in[0] = r.snapshot(f.pending.in[0]);
     return;
   }
-  if (!is_dict(container.object) || !r.prepare_key(key)) return;
+  if (!is_dict(container.object) || r.takes_varying_key(container, key) || !r.prepare_key(key)) return;
   f.pending.extra.kind = item_in(container.object, key.object) ? Value::Fact : Value::Unknown;
 }
 
@@ -195,6 +205,7 @@ void store_subscript(Recording& r, ShadowFrame& f) {
   Pending& pending = f.pending;
   Value &value = pending.in[0], &container = pending.in[1], &key = pending.in[2];
   PyObject* object = container.object;
+  if (is_dict(object) && r.takes_varying_key(container, key)) return r.store_varying(container, key, value);
   if (is_dict(object)) return r.dict_store(container, key, value, pending.extra.known());
   if (PyList_CheckExact(object) && PySlice_Check(key.object)) return store_slice(r, container, key.object, value);
   if ((PyList_CheckExact(object) || is_deque(object)) && PyLong_Check(key.object)) {

@@ -45,12 +45,14 @@ struct Shadow {
   bool plain_call = false;      ///< a module: that it has no hooks is guarded
   bool being_made = false;      ///< materialising it right now (cycles)
   bool plain_instance = false;  ///< made by object.__new__
+  bool names_changed = false;   ///< the frame gave an instance from outside a new attribute, or took one
   bool bounded = false;         ///< a deque: its maxlen is guarded
   std::string path;             ///< how it was reached
 
   /// Instance attributes by interned name. Null: known to be absent (deleted here, or guarded so).
   std::unordered_map<PyObject*, Value> attributes;
-  std::vector<PyObject*> order;  ///< names in the order in which a fresh object got them
+  std::vector<PyObject*> order;     ///< names in the order in which a fresh object got them
+  std::vector<PyObject*> replaced;  ///< names that an object from outside had when the frame was about to store to them
 
   /// List, tuple, deque: items once the length is known; until then what was appended to an outside list.
   bool length_known = false;
@@ -66,6 +68,7 @@ struct Shadow {
     Value where_from() const { return key_value.known() ? key_value : Value::fact(key); }
   };
   bool keys_known = false;
+  bool blurred = false;     ///< stored to under a key that differs between runs: what is under others may be that
   bool order_lost = false;  ///< keys were deleted before they were all known; of a set from outside: before the frame
   std::vector<Entry> entries;
   std::vector<PyObject*> inserted;  ///< keys that the frame added to an outside dict, in order

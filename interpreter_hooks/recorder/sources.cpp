@@ -241,6 +241,7 @@ void Recording::pin(Value& value) {
     return;
   }
   if (!value.has_register() || !is_atom(value.object) || choices_->refuse(value.reg)) return;
+  if (restless_.count(value.reg)) return stop(Reason::UnmodelledCall, "a clock whose number is used as a constant");
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
     if (!trace_->sizes().fix(value) && !trace_->readings().fix(value))
@@ -331,9 +332,18 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
     return Value::dynamic(known->second, hold(result));
   Register dst = new_register("", true, is_late);
   if (!is_late && is_chosen) choices_->computed(dst, entry_->entry.end(), in);
+  if (std::any_of(in.begin(), in.end(), [&](const Value& v) { return restless_.count(v.reg) != 0; }))
+    restless_.insert(dst);
   if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
   if (is_late) trace_->sizes().derived(dst, in);
   if (repeatable) computed_.emplace(std::pair{op, std::move(key)}, dst);
+  return Value::dynamic(dst, hold(result));
+}
+
+Value Recording::restless_number(PyObject* callee, PyObject* result) {
+  Register dst = new_register(short_text(callee), true, false);
+  if (alive_) entry_->entry.emit(Op::Call, dst, no_register, no_register, call_operands(file(), callee, {}));
+  restless_.insert(dst);
   return Value::dynamic(dst, hold(result));
 }
 

@@ -127,6 +127,7 @@ void Recording::instruction_event(TerraFrame* frame) {
   recorder_stats().events++;
   if (++events_ > event_budget) return stop(Reason::TooLong, "instructions");
   ShadowFrame* top_frame = top();
+  if (top_frame && top_frame->frame != frame && is_unseen(top_frame->pending)) return;
   if (!top_frame || top_frame->frame != frame) return stop(Reason::OutOfStep, "a frame that did not enter");
   ShadowFrame& f = *top_frame;
   int offset = terra_frame_instruction(frame);

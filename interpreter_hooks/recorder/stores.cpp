@@ -43,6 +43,14 @@ bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   return true;
 }
 
+void Recording::about_to_store(const Value& owner, PyObject* name) {
+  Shadow* known = PyType_Check(owner.object) || PyModule_Check(owner.object) ? nullptr : find(owner.object);
+  if (!known || !known->outside || known->names_changed) return;
+  auto& names = known->replaced;
+  if (std::find(names.begin(), names.end(), name) == names.end() && terra_instance_attribute(owner.object, name))
+    names.push_back(name);
+}
+
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
     Value dict = Value::fact(PyModule_GetDict(owner.object));
@@ -67,6 +75,8 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   }
   Shadow& known = shadow(owner);
   bool was_there = known.attributes.count(name) && known.attributes[name].known();
+  const bool new_name = std::find(known.replaced.begin(), known.replaced.end(), name) == known.replaced.end();
+  known.names_changed = known.names_changed || (!was_there && new_name);
   known.attributes[name] = value;
   if (!was_there) known.order.push_back(name);
   if (known.fresh()) return;
@@ -80,6 +90,7 @@ void Recording::delete_attribute(Value& owner, PyObject* name) {
   look_up(Py_TYPE(owner.object), name);
   Shadow& known = shadow(owner);
   known.attributes[name] = Value::null();
+  known.names_changed = true;
   std::erase(known.order, name);
   if (known.fresh()) return;
   known.written = true;

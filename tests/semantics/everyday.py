@@ -359,5 +359,106 @@ def operators_of_a_class():
     return f, lambda i: (t(i), i), None
 
 
+class Meter:
+    """As the training scripts of the ImageNet example have it."""
+
+    def __init__(self, name, spec=":f"):
+        self.name, self.spec = name, spec
+        self.value = self.sum = self.count = self.average = 0
+
+    def update(self, value, n=1):
+        self.value = value
+        self.sum += value * n
+        self.count += n
+        self.average = self.sum / self.count
+
+    def __str__(self):
+        return ("{name} {value" + self.spec + "} ({average" + self.spec + "})").format(**self.__dict__)
+
+
+@program(calls=16, captures=8)
+def meter_as_text():
+    m = Meter("loss", ":6.2f")
+    def f(x, n):
+        m.update(n * 0.5, 2)
+        return x * m.average, str(m), f"[{m}]"
+    return f, lambda i: (t(i), i), m
+
+
+@program(calls=16, captures=4)
+def meter_that_gets_a_name_later():
+    m = Meter("loss", ":6.2f")
+    def f(x, n):
+        m.update(n * 0.5, 2)
+        m.extra = n
+        return x * m.average, "{name} {extra}".format(**vars(m)), list(vars(m))
+    return f, lambda i: (t(i), i), m
+
+
+@program(calls=16, captures=8)
+def texts_that_are_joined():
+    shown = []
+    def f(x, n):
+        values = {"step": n, "loss": n * 0.25}
+        shown.append(", ".join(f"{k}={v}" for k, v in values.items()))
+        shown.append("-".join([str(n), "of", f"{n * 2}"]))
+        return x * 2, "".join(("a", "b"))
+    return f, lambda i: (t(i), i), shown
+
+
+@program(calls=16, captures=8, recordings=6)
+def schedule_with_powers():
+    o = Bag(step=0)
+    def f(x):
+        o.step += 1
+        rate = 0.5 * min(o.step ** -0.5, o.step * 4 ** -1.5)
+        return x * rate, o.step ** 2 + o.step ** 3, round(rate, ndigits=3)
+    return f, lambda i: (t(i),), o
+
+
+@program(calls=16, captures=8)
+def counters_made_inside():
+    def f(x, words):
+        seen = collections.Counter(words)
+        for word in words:
+            seen[word] += 1
+        seen.update(words)
+        return x * seen["a"], seen, seen["missing"], len(seen)
+    return f, lambda i: (t(i), ["a", "b", "a"]), None
+
+
+@program(calls=16, captures=8)
+def dicts_of_a_class_made_inside():
+    class Output(dict):
+        made = 0
+
+        def __init__(self, *args, **fields):
+            super().__init__(*args, **fields)
+            self.size = len(self)
+
+        def __getattr__(self, name):
+            try:
+                return self[name]
+            except KeyError as error:
+                raise AttributeError(name) from error
+    class Plain(dict):
+        pass
+    def f(x, n):
+        out = Output({"loss": x.sum()}, logits=x * n)
+        out["again"] = out.logits + 1
+        same = Plain(a=n, b=out)
+        return out, out.loss * 2, same, same
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=16, captures=8)
+def sentinel():
+    def f(x, table):
+        missing = object()
+        found = table.get("scale", missing)
+        return x * (1.0 if found is missing else found)
+    return f, lambda i: (t(i), {"scale": 2.0} if i % 2 else {}), None
+
+
 if __name__ == "__main__":
     main()

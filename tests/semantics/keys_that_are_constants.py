@@ -2,6 +2,7 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Members of enums, dtypes and classes as keys, on their own and in tuples."""
 import enum
+import typing
 
 import terra
 from _harness import main, program
@@ -203,6 +204,60 @@ def member_written_back():
         o.mode = Color.BLUE if o.mode is Color.RED else Color.RED
         return x * o.mode.value
     return f, lambda i: (t(i),), o
+
+
+class Mode(str, enum.Enum):
+    TRAIN = "train"
+    EVAL = "eval"
+
+
+class Place(typing.NamedTuple):
+    layer: int
+    name: str
+
+
+@program(calls=12, captures=8)
+def members_that_are_numbers():
+    table = {Level.LOW: 2.0, Level.HIGH: 3.0}
+    def f(x, level):
+        return x * table[level] + table[1], {level: x}, Level.HIGH in table, table.get(2, 0)
+    return f, lambda i: (t(i), Level.HIGH if i % 2 else Level.LOW), table
+
+
+@program(calls=14, captures=8)
+def members_that_are_strings():
+    table = {Mode.TRAIN: 2.0, "eval": 3.0}
+    def f(x, mode):
+        if mode == Mode.TRAIN:
+            x = x * 2
+        if mode != "train":
+            x = x + 1
+        table[mode] += 1
+        return x * table[mode] + table["train"], mode.value, list(table)
+    return f, lambda i: (t(i), Mode.TRAIN if i % 2 else Mode.EVAL), table
+
+
+@program(calls=12, captures=8)
+def named_tuples():
+    table = {Place(1, "a"): 2.0}
+    def f(x, place):
+        table[Place(2, "b")] = x * table[Place(1, "a")]
+        table[place] = table[2, "b"] + 1
+        return table[place] * 2, Place(1, "a") in table, table.get(Place(0, "a"))
+    return f, lambda i: (t(i), Place(i % 2, "c")), table
+
+
+@program(calls=12, captures=8)
+def keys_of_named_tuples_change():
+    table = {Place(1, "a"): 2.0}
+    def f(x):
+        return [x * v for v in table.values()], list(table)
+    def args(i):
+        if i == 5:
+            table.clear()
+            table[1, "a"] = 3.0
+        return t(i),
+    return f, args, table
 
 
 if __name__ == "__main__":
