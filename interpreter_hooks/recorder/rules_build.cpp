@@ -1,5 +1,6 @@
 // Building containers, slices, strings and functions.
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
@@ -48,6 +49,8 @@ void build_slice(Recording& r, ShadowFrame& f) {
 void format_value(Recording& r, ShadowFrame& f) {
   auto& in = f.pending.in;
   PyObject* result = f.real(1);
+  const bool converted = f.pending.arg & 3;
+  if (is_tensor(in[0].object) && f.pending.extra.has_register() && !converted) in[0] = f.pending.extra;  // its number
   if (!f.pending.returns.empty() && f.pending.returns.back().object == result && !is_atom(in[0].object)) {
     r.guard_type(in[0].object);  // what __str__, __repr__ or __format__ of the program returned
     r.class_facts(Py_TYPE(in[0].object)).strict = true;

@@ -265,9 +265,10 @@ void TraceBuilder::settle(ShadowFrame& frame) {
   if (items_.empty()) return;
   auto items = std::move(items_);
   items_.clear();
+  const bool formats = frame.pending.opcode == FORMAT_VALUE;  // f"{loss:.3f}" takes it as it is
   for (auto& [object, value] : items) {
     bool result = !frame.stack.empty() && frame.top().has_register() && frame.top().reg == value.reg;
-    if (!result) r_.pin(value);
+    if (!result && !(formats && frame.pending.extra.reg == value.reg)) r_.pin(value);
   }
 }
 

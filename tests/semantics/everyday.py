@@ -460,5 +460,16 @@ def sentinel():
     return f, lambda i: (t(i), {"scale": 2.0} if i % 2 else {}), None
 
 
+@program(calls=14, captures=8)
+def losses_as_text():
+    lines = []
+    def f(x, n):
+        loss = (x * n).mean()
+        if n % 3 == 0:
+            lines.append(f"[{n:02d}] loss {loss:.3f} of {(x > 2).sum()} at {x[0]}")
+        return loss * 2
+    return f, lambda i: (t(i), i), lines
+
+
 if __name__ == "__main__":
     main()
