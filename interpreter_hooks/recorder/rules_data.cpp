@@ -143,7 +143,12 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
   return {};
 }
 
-/// What a dict lacks, a defaultdict makes: the call of its factory is this instruction's.
+/// C code takes an index of a tensor apart: all of its parts are read.
+void know_parts(Recording& r, Value& index) {
+  if (!index.known() || !is_sequence(index.object)) return;
+  for (Value& part : r.items(index)) know_parts(r, part);
+}
+
 /// What was stored last, under the same key that varies; Unknown for all others.
 Value stored_last(Recording& r, const Value& dict, const Value& key) {
   const Shadow& known = r.shadow(dict);
@@ -151,8 +156,10 @@ Value stored_last(Recording& r, const Value& dict, const Value& key) {
   return same ? known.entries.back().value : Value();
 }
 
+/// What a dict lacks, a defaultdict makes: the call of its factory is this instruction's.
 void begin_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[0], &key = f.pending.in[1];
+  if (is_tensor(container.object)) return know_parts(r, key);
   if (!is_dict(container.object)) return;
   f.pending.extra = stored_last(r, container, key);
   if (f.pending.extra.known() || !r.prepare_key(key)) return;
@@ -171,6 +178,7 @@ void binary_subscript(Recording& r, ShadowFrame& f) {
 
 void begin_store_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[1], &key = f.pending.in[2];
+  if (is_tensor(container.object)) return know_parts(r, key);
   if (PyList_CheckExact(container.object) || is_deque(container.object)) {
     if (!PySlice_Check(key.object)) return r.know_length(container);
     r.items(container);  // positions are about to change

@@ -163,13 +163,25 @@ TraceId TraceBuilder::scalar_input(const Value& value) {
   return scalar_ids_[value.reg] = id;
 }
 
-/// Items of containers that the frame made count as operands: the parts of an index, of a slice.
+/// Slices from outside are known as a whole: their bounds are constants.
+static bool is_bound_of(PyObject* number, PyObject* object) {
+  if (!PySlice_Check(object)) return false;
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  return slice->start == number || slice->stop == number || slice->step == number;
+}
+
+/// Items of containers count as operands: the parts of an index, of a slice.
 void TraceBuilder::find_number(std::vector<Value>& values, PyObject* object, std::vector<Value*>& found, int depth) {
   for (Value& value : values) {
     if (!value.known()) continue;
     if (value.object == object) found.push_back(&value);
     Shadow* known = depth < 3 && !is_tensor(value.object) ? r_.find(value.object) : nullptr;
-    if (known && known->fresh()) find_number(known->items, object, found, depth + 1);
+    if (known && (known->fresh() || is_sequence(value.object))) {
+      find_number(known->items, object, found, depth + 1);
+    } else if (is_bound_of(object, value.object)) {
+      bound_ = Value::fact(object);
+      found.push_back(&bound_);
+    }
   }
 }
 
@@ -237,6 +249,7 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
   }
   const bool in_a_run = value.is_fact() || value.has_register();
   Shadow* known = !in_a_run || is_sequence(value.object) ? r_.find(value.object) : nullptr;
+  if (known && known->outside) r_.items(value);  // C code has seen them all
   if (!known || known->items.empty() || depth > 3) return r_.pin_deep(value);
   for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }

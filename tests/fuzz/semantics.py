@@ -11,6 +11,7 @@ import copy
 import functools
 import io
 import itertools
+import operator
 import os
 import random
 import sys
@@ -29,6 +30,12 @@ if not PLAIN:
 
 def make(n):
     return n + 0.5 if PLAIN else terra.arange(4.0).view(2, 2) * 0.1 + n
+
+
+def place(r):
+    """An index of what make() makes, which keeps something of it."""
+    k = r.randrange(2)
+    return r.choice([(k, slice(None)), (slice(k, 2), k), (..., k), (k,), (slice(None), slice(k, k + 1)), (k, 1 - k)])
 
 
 Pair = namedtuple("Pair", "t n", defaults=[3])
@@ -167,6 +174,12 @@ class Writer:
             lambda: f"copy.copy({{'a': {s.T(d+1)}}})['a']", lambda: f"sum(q * w for q, w in zip({s.L()}[:1], [{s.I(d+1)}], strict=True))",
             lambda: f"risky({s.T(d+1)}, {s.I(d+1)} % 2)", lambda: f"max([{s.I(d+1)}, 2], key=lambda q: -q) * {s.T(d+1)}",
         ]  # fmt: skip
+        if not PLAIN:
+            deeper += [
+                lambda: f"{s.T(d+1)}[at]", lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2]", lambda: f"{s.T(d+1)}[at[-1]]",
+                lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2, at[0]]", lambda: f"operator.getitem({s.T(d+1)}, (..., at[-1]))",
+                lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2:{s.I(d+1)} % 2 + 1]",
+            ]  # fmt: skip
         return s.r.choice(simple + [f() for f in s.r.sample(deeper, 4)])
 
     def I(s, d=0):
@@ -285,6 +298,7 @@ class Writer:
             lambda: f"{p}o.s.discard({s.I()})\n", lambda: f"{p}o.s = o.s | {{{s.I()}}} - {{{s.I()}}}\n", lambda: f"{p}o.s ^= {{1, {s.I()}}}\n",
             lambda: f"{p}o.q.append(({s.T()}){small})\n", lambda: f"{p}o.q.appendleft(({s.T()}){small}); out.append(len(o.q))\n",
             lambda: f"{p}o.q.rotate({s.I()})\n", lambda: f"{p}if len(o.q) > 1: t0 = o.q.{r.choice(['pop', 'popleft'])}()\n",
+            lambda: f"{p}{'pass' if PLAIN else f't{r.randrange(2)}[at] = {s.F()}'}\n",
             lambda: f"{p}o.dd['{r.choice('ab')}'].append({s.I()})\n", lambda: f"{p}o.od.move_to_end('{r.choice('ab')}')\n",
             lambda: f"{p}o.od['{r.choice('ab')}'] = {s.I()}; out.append(list(o.od))\n",
             lambda: f"{p}out.append(o.od.pop('a', {s.I()}))\n", lambda: f"{p}mine[{s.I()}] = {s.T()}\n", lambda: f"{p}mine[n, 'x'] = {s.I()}\n",
@@ -351,7 +365,7 @@ class Writer:
 
     def program(s):
         body = "".join(s.statement(1, 0) for _ in range(s.r.randrange(3, 8)))
-        return f"def f(o, p, t0, t1, n, d, xs, log):\n  i0 = 1; x0 = 0.5; out = []; mine = {{}}; seen = set(); fresh = Blank()\n{body}  return t0, t1, i0, x0, out, d\n"
+        return f"def f(o, p, t0, t1, n, d, xs, log, at):\n  i0 = 1; x0 = 0.5; out = []; mine = {{}}; seen = set(); fresh = Blank()\n{body}  return t0, t1, i0, x0, out, d\n"
 
 
 def transcript(f, seed, mode):
@@ -359,11 +373,11 @@ def transcript(f, seed, mode):
     G.seed(seed)
     text.seek(0)
     text.truncate()
-    o, p, log, lines = Obj(make(1), 1), Obj(make(2), 2), [], []
+    o, p, at, log, lines = Obj(make(1), 1), Obj(make(2), 2), place(r), [], []
     for i in range(CALLS):
         t = make(i % 3)
         a = [o, o if r.random() < .2 else p, t, t if r.random() < .2 else make(1), r.choice([1, 1, 2]),
-             {"a": make(1), "n": r.choice([1, 2])}, [make(0), make(1)], log]  # fmt: skip
+             {"a": make(1), "n": r.choice([1, 2])}, [make(0), make(1)], log, at]  # fmt: skip
         o.r, p.r = r.randrange(8), r.randrange(6)
         if r.random() < .15:
             o.flag = not o.flag
@@ -373,6 +387,8 @@ def transcript(f, seed, mode):
             a[1] = p
         if r.random() < .1:
             Obj.k = 3 - Obj.k
+        if r.random() < .2:
+            at = place(r)
         C.capture_mode(mode)
         real, sys.stdout = sys.stdout, text
         try:
