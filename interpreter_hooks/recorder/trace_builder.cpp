@@ -249,7 +249,8 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
   }
   const bool in_a_run = value.is_fact() || value.has_register();
   Shadow* known = !in_a_run || is_sequence(value.object) ? r_.find(value.object) : nullptr;
-  if (known && known->outside) r_.items(value);  // C code has seen them all
+  const bool taken_apart = pending()->call.kind == CallSite::Engine || pending()->opcode == BINARY_SUBSCR;
+  if (known && known->outside && taken_apart) r_.items(value);
   if (!known || known->items.empty() || depth > 3) return r_.pin_deep(value);
   for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }
