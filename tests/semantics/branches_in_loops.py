@@ -415,7 +415,7 @@ def returned_from_inside():
     return f, lambda i: (row(i), 0.4), None
 
 
-@program(calls=30, captures=0)
+@program(calls=30, captures=8)
 def rows_collected():
     def f(x, n):
         h, out = x * 1.0, []
