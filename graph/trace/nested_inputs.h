@@ -3,9 +3,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/errors/errors.h"
 #include "graph/trace/symbolic_replay.h"
 
 namespace terra::graph {
+
+/// Makes a nested graph: what can't be expressed in it may still be, round by round.
+template <class F>
+void or_refuse_the_loop(F make) {
+  try {
+    make();
+  } catch (const LoopRefused&) {
+    throw;
+  } catch (const InternalError& e) {
+    throw LoopRefused(e.what());
+  } catch (const Error& e) {
+    throw LoopRefused(e.what());
+  }
+}
 
 class NestedInputs {
  public:

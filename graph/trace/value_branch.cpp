@@ -155,15 +155,7 @@ class BranchEmission {
 };
 
 void SymbolicReplay::branch_by_value(const BranchRecord& branch) {
-  try {
-    BranchEmission(*this, branch).run();
-  } catch (const LoopRefused&) {
-    throw;
-  } catch (const InternalError& e) {
-    throw LoopRefused(e.what());
-  } catch (const Error& e) {
-    throw LoopRefused(e.what());
-  }
+  or_refuse_the_loop([&] { BranchEmission(*this, branch).run(); });
 }
 
 }  // namespace terra::graph

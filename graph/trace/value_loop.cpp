@@ -344,15 +344,7 @@ class LoopEmission {
 };
 
 void SymbolicReplay::loop_by_value(const LoopBody& body) {
-  try {
-    LoopEmission(*this, body).run();
-  } catch (const LoopRefused&) {
-    throw;
-  } catch (const InternalError& e) {
-    throw LoopRefused(e.what());
-  } catch (const Error& e) {
-    throw LoopRefused(e.what());
-  }
+  or_refuse_the_loop([&] { LoopEmission(*this, body).run(); });
 }
 
 }  // namespace terra::graph
