@@ -20,8 +20,7 @@ bool same(PyObject* before, PyObject* after, bool made) {
   return before && after && (made || is_atom(before)) && same_value(before, after);
 }
 
-/// For a thread that the interpreter has outlived. CPython ends such threads by unwinding them, which would run
-/// destructors that drop references without the lock.
+/// For a thread that the interpreter has outlived (cpython/thread_exit.c).
 [[noreturn]] void park() {
   for (;;) pause();
 }
@@ -35,11 +34,7 @@ void* drop_lock() {
 
 void take_lock(void* dropped) {
   if (WithoutHostLock::is_over()) park();  // there is no interpreter any more
-  try {
-    PyEval_RestoreThread(static_cast<PyThreadState*>(dropped));
-  } catch (...) {  // nothing but an unwinding comes from there
-    park();
-  }
+  PyEval_RestoreThread(static_cast<PyThreadState*>(dropped));
 }
 
 }  // namespace

@@ -615,6 +615,20 @@ def exit_during_a_run():
         assert run(code % moment) == "end\n"
 
 
+def exit_during_recordings():
+    """The same where C++ frames of the recorder lie below Python frames that give up the lock."""
+    code = ("import random, sys, threading, time\n"
+            "seen = set()\n"
+            "class Kept:\n    def __init__(self, n):\n        self.n, self.more = n, [n] * 3\n"
+            "def pause(kept):\n    time.sleep(random.random() / 2000)\n    return [kept, Kept(kept.n + 1)]\n"
+            "def loop():\n    while True:\n        pause(Kept(1))\n        seen.add(threading.get_ident())\n"
+            "for n in range(40):\n    threading.Thread(target=loop, daemon=True).start()\n"
+            "while len(seen) < 40:\n    time.sleep(0.001)\n"
+            "sys.exit(0)\n")
+    for _ in range(8):
+        assert run(code, TERRA_CAPTURE="stress") == ""
+
+
 def exit_waits_for_threads():
     code = ("import threading, terra\n"
             f"w = terra.randn({N}, {N}) / {N} ** 0.5\n"
