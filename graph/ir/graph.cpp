@@ -27,6 +27,23 @@ ValueId Graph::add_op(const Op& op, std::vector<NodeArg> args, std::vector<Value
   return nodes.back().results.front();
 }
 
+Node new_op(Graph& graph, std::string_view op, std::vector<NodeArg> args, ValueMeta result, int32_t origin) {
+  Node node;
+  node.op = find_op(op);
+  node.origin = origin;
+  args.resize(node.op->sig().params.size());
+  node.args = std::move(args);
+  node.results = {graph.add_value(std::move(result))};
+  return node;
+}
+
+Node new_cat(Graph& graph, const UseList& parts, size_t dim, int32_t origin) {
+  ValueMeta whole = graph.meta(parts[0]);
+  whole.sizes[dim] = 0;
+  for (ValueId part : parts) whole.sizes[dim] += graph.meta(part).sizes[dim];
+  return new_op(graph, "cat", {parts, Scalar(static_cast<int64_t>(dim))}, std::move(whole), origin);
+}
+
 std::vector<int32_t> definitions(const Graph& graph) {
   std::vector<int32_t> by(graph.values.size(), -1);
   for (size_t n = 0; n < graph.nodes.size(); ++n)
@@ -51,6 +68,15 @@ size_t count_nodes(const Graph& graph) {
   for (const Node& node : graph.nodes)
     for (const auto& body : node.bodies) n += count_nodes(*body);
   return n;
+}
+
+ValueId operand(const Node& node, size_t i) {
+  const auto* use = std::get_if<Use>(&node.args[i]);
+  return use ? use->id : kNoId;
+}
+
+bool is_pure_op(const Node& node, std::string_view name) {
+  return node.kind == NodeKind::Op && node.is_pure() && node.op->name == name;
 }
 
 bool same_scalar(const Scalar& a, const Scalar& b) {

@@ -30,6 +30,11 @@ struct Graph {
   const ValueMeta& meta(ValueId id) const { return values[id]; }
 };
 
+/// A pure op node that stands nowhere yet, with one fresh result; arguments that are left out are absent.
+Node new_op(Graph& graph, std::string_view op, std::vector<NodeArg> args, ValueMeta result, int32_t origin);
+/// The same of `cat`, of one part or more.
+Node new_cat(Graph& graph, const UseList& parts, size_t dim, int32_t origin);
+
 /// Which node defines each value (-1: input or constant), and how often each is used (outputs count).
 std::vector<int32_t> definitions(const Graph& graph);
 std::vector<uint32_t> use_counts(const Graph& graph);

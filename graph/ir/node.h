@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -78,6 +79,10 @@ void for_each_use(NodeT& node, F&& f) {
     }
   }
 }
+
+/// Argument i as a value, kNoId if it is none.
+ValueId operand(const Node& node, size_t i);
+bool is_pure_op(const Node& node, std::string_view name);
 
 /// Same kind and bits: what common subexpressions and folded attributes compare.
 bool same_scalar(const Scalar& a, const Scalar& b);

@@ -39,13 +39,6 @@ struct Product {
   ValueId rows, matrix, added;  ///< `added` is kNoId where there is nothing
 };
 
-ValueId operand(const Node& n, size_t i) {
-  const auto* use = std::get_if<Use>(&n.args[i]);
-  return use ? use->id : kNoId;
-}
-
-bool is(const Node& n, std::string_view op) { return n.kind == NodeKind::Op && n.is_pure() && n.op->name == op; }
-
 bool is_one(const NodeArg& arg) {
   const auto* scalar = std::get_if<Scalar>(&arg);
   return scalar && scalar->to_double() == 1;
@@ -59,7 +52,7 @@ struct Part {
 
 /// The columns that a node takes of its operand; none if it is another node.
 Part columns_taken(const Node& n) {
-  if (!is(n, "narrow")) return {};
+  if (!is_pure_op(n, "narrow")) return {};
   const auto number = [&](size_t i) { return std::get_if<Scalar>(&n.args[i]); };
   if (!number(1) || !number(2) || !number(3) || number(1)->to_int() != 1) return {};
   return {number(2)->to_int(), number(3)->to_int()};
@@ -115,7 +108,7 @@ class Batcher {
     const std::vector<int32_t> made_by = definitions(graph_);
     for (const Product& p : products_) {
       const int32_t maker = made_by[p.rows];
-      if (maker < 0 || !is(graph_.nodes[maker], "cat")) continue;
+      if (maker < 0 || !is_pure_op(graph_.nodes[maker], "cat")) continue;
       const auto* dim = std::get_if<Scalar>(&graph_.nodes[maker].args[1]);
       if (!dim || (dim->to_int() != 1 && dim->to_int() != -1)) continue;
       const auto& parts = std::get<UseList>(graph_.nodes[maker].args[0]);
@@ -237,14 +230,13 @@ class Batcher {
   int64_t rows_of_matrix() const { return graph_.meta(first_.matrix).sizes[first_.form->inner]; }
 
   // New nodes go to the end of the list.
-  ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes) {
-    Node n;
-    n.op = find_op(op);
-    n.args = std::move(args);
-    n.origin = origin_;
-    n.results = {graph_.add_value(ValueMeta::tensor(graph_.meta(first_.matrix).dtype, std::move(sizes)))};
-    graph_.nodes.push_back(std::move(n));
+  ValueId add(Node node) {
+    graph_.nodes.push_back(std::move(node));
     return graph_.nodes.back().results[0];
+  }
+  ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes) {
+    const DType dtype = graph_.meta(first_.matrix).dtype;
+    return add(new_op(graph_, op, std::move(args), ValueMeta::tensor(dtype, std::move(sizes)), origin_));
   }
   ValueId narrow(ValueId whole, size_t dim, Part part) {
     Dims sizes = graph_.meta(whole).sizes;
@@ -253,12 +245,8 @@ class Batcher {
     const Scalar axis(static_cast<int64_t>(dim));
     return emit("narrow", {Use{whole}, axis, Scalar(part.start), Scalar(part.length)}, std::move(sizes));
   }
-  ValueId cat(const UseList& parts, int64_t dim) {
-    if (parts.size() == 1) return parts[0];
-    Dims sizes = graph_.meta(parts[0]).sizes;
-    sizes[dim] = 0;
-    for (ValueId part : parts) sizes[dim] += graph_.meta(part).sizes[dim];
-    return emit("cat", {parts, Scalar(dim)}, std::move(sizes));
+  ValueId cat(const UseList& parts, size_t dim) {
+    return parts.size() == 1 ? parts[0] : add(new_cat(graph_, parts, dim, origin_));
   }
 
   Graph& graph_;
@@ -275,7 +263,7 @@ std::vector<std::vector<Product>> candidates(const Graph& graph) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     const Form* form =
-        std::find_if(std::begin(kForms), std::end(kForms), [&](const Form& f) { return is(node, f.op); });
+        std::find_if(std::begin(kForms), std::end(kForms), [&](const Form& f) { return is_pure_op(node, f.op); });
     if (form == std::end(kForms) || outside[node.results[0]]) continue;
     const Product p{n, form, operand(node, form->rows), operand(node, form->matrix),
                     form->added < 0 ? kNoId : operand(node, static_cast<size_t>(form->added))};

@@ -26,7 +26,6 @@ ValueId operand_of(const Graph& graph, const Node& n, int64_t& rows) {
 }  // namespace
 
 bool copy_transposed(Graph& graph) {
-  static const Op* const clone = find_op("clone");
   std::map<ValueId, int64_t> rows_of;  // transposed operands
   for (const Node& n : graph.nodes) {
     if (n.is_op(kView) && n.op->name == "t" && graph.meta(n.results[0]).numel() >= kLeastElements)
@@ -46,11 +45,7 @@ bool copy_transposed(Graph& graph) {
     const Node& before = nodes.back();
     if (before.results.empty() || !rows_of.contains(before.results[0])) continue;
     const ValueId turned = before.results[0];
-    Node copy;
-    copy.op = clone;
-    copy.origin = before.origin;
-    copy.args = {Use{turned}};
-    copy.results = {graph.add_value(graph.meta(turned))};
+    Node copy = new_op(graph, "clone", {Use{turned}}, ValueMeta(graph.meta(turned)), before.origin);
     copies.emplace(turned, copy.results[0]);
     nodes.push_back(std::move(copy));
   }

@@ -26,21 +26,12 @@ class Joiner {
     return n.kind == NodeKind::Op && n.op->name == op ? &n : nullptr;
   }
   ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes, DType dtype) {
-    Node n;
-    n.op = find_op(op);
-    args.resize(n.op->sig().params.size());
-    n.args = std::move(args);
-    n.origin = origin_;
-    n.results = {graph_.add_value(ValueMeta::tensor(dtype, std::move(sizes)))};
-    nodes.push_back(std::move(n));
+    nodes.push_back(new_op(graph_, op, std::move(args), ValueMeta::tensor(dtype, std::move(sizes)), origin_));
     return nodes.back().results[0];
   }
-  ValueId cat(const std::vector<ValueId>& parts, int64_t dim) {
-    const ValueMeta first = meta(parts[0]);
-    Dims sizes = first.sizes;
-    sizes[dim] = 0;
-    for (ValueId part : parts) sizes[dim] += meta(part).sizes[dim];
-    return emit("cat", {UseList(parts.begin(), parts.end()), Scalar(dim)}, std::move(sizes), first.dtype);
+  ValueId cat(const UseList& parts, size_t dim) {
+    nodes.push_back(new_cat(graph_, parts, dim, origin_));
+    return nodes.back().results[0];
   }
 
   std::vector<Node> nodes;
@@ -50,11 +41,6 @@ class Joiner {
   const std::vector<int32_t>& made_by_;
   int32_t origin_;
 };
-
-ValueId operand(const Node& n, size_t i) {
-  const auto* use = std::get_if<Use>(&n.args[i]);
-  return use ? use->id : kNoId;
-}
 
 int64_t number(const Node& n, size_t i) {
   const auto* scalar = std::get_if<Scalar>(&n.args[i]);
@@ -139,7 +125,7 @@ ValueId join_slices(Joiner& join, std::vector<Term*>& terms, const ValueMeta& su
   }
   if (parts.size() < 2 || at != sum.sizes[dim]) return kNoId;
   for (Term* slice : slices) slice->joined = true;
-  return join.cat(parts, dim);
+  return join.cat(parts, static_cast<size_t>(dim));
 }
 
 constexpr Join kJoins[] = {join_products, join_row_sums, join_slices};

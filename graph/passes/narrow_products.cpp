@@ -6,18 +6,16 @@
 namespace terra::graph {
 namespace {
 
-bool is(const Node& n, std::string_view op) { return n.kind == NodeKind::Op && n.is_pure() && n.op->name == op; }
-
 /// The product that a node takes a part of, if nothing else uses it; -1 otherwise.
 int32_t product_of(const Graph& graph, const Node& n, const std::vector<int32_t>& made_by,
                    const std::vector<uint32_t>& uses) {
-  if (!is(n, "narrow")) return -1;
+  if (!is_pure_op(n, "narrow")) return -1;
   const auto* whole = std::get_if<Use>(&n.args[0]);
   if (!whole || uses[whole->id] != 1 || made_by[whole->id] < 0) return -1;
   const auto* dim = std::get_if<Scalar>(&n.args[1]);
   const Node& product = graph.nodes[made_by[whole->id]];
   const bool known = dim && dim->to_int() >= 0 && dim->to_int() < 2 && std::holds_alternative<Scalar>(n.args[2]);
-  return known && is(product, "mm") ? made_by[whole->id] : -1;
+  return known && is_pure_op(product, "mm") ? made_by[whole->id] : -1;
 }
 
 }  // namespace

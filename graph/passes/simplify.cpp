@@ -64,12 +64,7 @@ bool Rewrite::becomes(std::string_view op, std::vector<NodeArg> args) {
 }
 
 ValueId Rewrite::insert(std::string_view op, std::vector<NodeArg> args, ValueMeta meta) {
-  Node n;
-  n.op = find_op(op);
-  args.resize(n.op->sig().params.size());
-  n.args = std::move(args);
-  n.origin = node().origin;
-  n.results = {graph_.add_value(std::move(meta))};
+  Node n = new_op(graph_, op, std::move(args), std::move(meta), node().origin);
   same_.push_back(n.results[0]);
   const ValueId id = n.results[0];
   inserted_.emplace_back(at_, std::move(n));

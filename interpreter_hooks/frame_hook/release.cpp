@@ -1,13 +1,12 @@
 #include "interpreter_hooks/frame_hook/release.h"
 
 #include "interpreter_hooks/cpython/interruptions.h"
+#include "interpreter_hooks/cpython/thread_exit.h"
 #include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
 #include "engine/eager/host_lock.h"
-
-#include <unistd.h>
 
 namespace terra::capture {
 
@@ -20,11 +19,6 @@ bool same(PyObject* before, PyObject* after, bool made) {
   return before && after && (made || is_atom(before)) && same_value(before, after);
 }
 
-/// For a thread that the interpreter has outlived (cpython/thread_exit.c).
-[[noreturn]] void park() {
-  for (;;) pause();
-}
-
 bool lock_is_shared() { return PyThreadState_Next(PyInterpreterState_ThreadHead(PyThreadState_Get()->interp)); }
 
 void* drop_lock() {
@@ -33,7 +27,7 @@ void* drop_lock() {
 }
 
 void take_lock(void* dropped) {
-  if (WithoutHostLock::is_over()) park();  // there is no interpreter any more
+  if (WithoutHostLock::is_over()) terra_thread_stays();
   PyEval_RestoreThread(static_cast<PyThreadState*>(dropped));
 }
 

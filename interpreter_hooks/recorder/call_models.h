@@ -41,6 +41,14 @@ bool open_numpy_draw(Recording& r, ShadowFrame& f);
 bool open_logging(Recording& r, ShadowFrame& f);
 /// Writing to it runs no Python code.
 bool is_plain_stream(PyObject* stream);
+/// A C callable of our own that entry and effect programs call; it is never freed.
+template <PyObject* (*function)(PyObject* self, PyObject* const* given, Py_ssize_t count)>
+PyObject* c_function(const char* name) {
+  static PyMethodDef definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function)),
+                                   METH_FASTCALL, nullptr};
+  static PyObject* const made = PyCFunction_New(&definition, nullptr);
+  return made;
+}
 /// "list.append", "time.time": for the reasons.
 std::string callable_name(PyObject* callee);
 

@@ -133,14 +133,8 @@ PyObject* write_record(PyObject*, PyObject* const* given, Py_ssize_t) {
   return done;
 }
 
-PyObject* c_function(PyMethodDef& definition) { return PyCFunction_New(&definition, nullptr); }
-PyCFunction fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
-}
-
 Value end_log(Recording& r, ShadowFrame& f, PyObject* result) {
-  static PyMethodDef definition = {"write_record", fast(write_record), METH_FASTCALL, nullptr};
-  static PyObject* const writes = c_function(definition);
+  PyObject* writes = c_function<write_record>("write_record");
   r.write({Effect::CallMethod, Value::fact(Py_None), writes, {}, arguments(f), "", {}});
   return Value::fact(result);
 }
@@ -176,8 +170,7 @@ bool open_logging(Recording& r, ShadowFrame& f) {
   ShadowFrame* place = place_of_call(r);
   if (!place || !PyUnicode_CheckExact(in[2].object) || !is_number(in[1].object)) return false;
   if (!all_atoms(r.items(in[3])) || !all_handlers_are_plain(in[0].object)) return false;
-  static PyMethodDef definition = {"logs_plainly", fast(logs_plainly), METH_FASTCALL, nullptr};
-  static PyObject* const asks = c_function(definition);
+  PyObject* asks = c_function<logs_plainly>("logs_plainly");
   std::vector<Word> words = call_operands(r.file(), asks, {r.reg_of(in[0])});
   Value plain = r.host(Op::Call, no_register, no_register, std::move(words), Py_True, {in[0]});
   r.pin(plain);

@@ -81,15 +81,9 @@ namespace {
 // ---- pure functions of numbers and strings ----
 
 /// Calls its first argument with the others, the last of which have the names in the tuple that is the second.
-PyObject* call_first(PyObject*, PyObject* const* given, Py_ssize_t count) {
+PyObject* call_with_names(PyObject*, PyObject* const* given, Py_ssize_t count) {
   const Py_ssize_t named = PyTuple_GET_SIZE(given[1]);
   return PyObject_Vectorcall(given[0], given + 2, static_cast<size_t>(count - 2 - named), given[1]);
-}
-PyObject* call_with_names() {
-  static PyMethodDef definition = {
-      "call_with_names", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_first)), METH_FASTCALL, nullptr};
-  static PyObject* const function = PyCFunction_New(&definition, nullptr);
-  return function;
 }
 /// The method descriptor behind a bound method of a number or string, borrowed; null for all others.
 PyObject* method_of(PyObject* callee) {
@@ -136,7 +130,8 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
         std::vector<Register> given;
         if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
         for (Value& value : all) given.push_back(r.reg_of(value));
-        std::vector<Word> words = call_operands(r.file(), named ? call_with_names() : callee, given);
+        std::vector<Word> words =
+            call_operands(r.file(), named ? c_function<call_with_names>("call_with_names") : callee, given);
         Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
         // max(n, 0.5) is sometimes an int.
         if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});

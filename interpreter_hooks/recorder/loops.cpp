@@ -110,19 +110,9 @@ Value Loops::iterator(PyObject* iterator, PyObject* range) {
   std::vector<Value> numbers = bounds_of(r_, range);
   Value made = r_.make_iterator(iterator, Iterator::Counted, range);
   Watch& watch = watches_.emplace_back();
-  watch = {iterator,
-           nullptr,
-           {-1, -1, -1, -1},
-           r_.events_,
-           place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next),
-           {},
-           {},
-           0,
-           ~size_t{0},
-           {},
-           true,
-           false,
-           {}};
+  watch.iterator = iterator;
+  watch.began = r_.events_;
+  watch.place = place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next);
   for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
   numbers[0] = r_.trace().sizes().counter(numbers[0]);
   r_.set_children(iterator, std::move(numbers));
@@ -266,14 +256,17 @@ void Loops::look(ShadowFrame& f, int offset) {
     const auto watch = std::find_if(watches_.rbegin(), watches_.rend(), [&](const Watch& w) {
       return !w.iterator && w.frame == &f && w.body.first == offset;
     });
-    const bool continued = body.from < offset && watch != watches_.rend() && watch->end == ~size_t{0};
+    const bool continued = body.from < offset && watch != watches_.rend() && watch->end == Watch::not_left;
     const bool again = continued || (before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset);
     if (again && watch != watches_.rend()) return round(*watch);
     const std::string place = place_of(f, offset);
     if (again || r_.relaxation().loop_is_fixed(place)) return;
-    watches_.push_back({nullptr, &f, body, r_.events_, place, {}, {}, 0, ~size_t{0}, {}, true, false, {}});
-    open(watches_.back(), f);
-    return round(watches_.back());
+    Watch& made = watches_.emplace_back();
+    made.body = body;
+    made.began = r_.events_;
+    made.place = place;
+    open(made, f);
+    return round(made);
   }
 }
 
@@ -455,7 +448,7 @@ void Loops::replaced(Watch& watch, const graph::Rolled& rolled, size_t branch) {
     std::erase_if(each.visits, [&](const Visit& v) { return v.record >= rolled.first && v.record < end; });
     for (Visit& visit : each.visits)
       if (visit.record >= end) visit.record -= rolled.count - 1;
-    if (each.end >= end && each.end != ~size_t{0}) each.end -= rolled.count - 1;
+    if (each.end >= end && each.end != Watch::not_left) each.end -= rolled.count - 1;
   };
   if (rolled.asserts) replace_branches(branch, rolled.asserts);
   move(watch);

@@ -88,19 +88,20 @@ class Loops {
   /// Instructions [first, last] of a code. A `while` with `continue` asks in two places whether it goes on: behind the
   /// body, and before it, from `from` on.
   struct Body {
-    int first, last, from;
+    int first = -1, last = -1, from = -1;
     int twin = -1;  ///< the jump before the first that goes where the last one goes
   };
   struct Watch {
-    PyObject* iterator;        ///< of a `for`; null: of a `while`
-    const ShadowFrame* frame;  ///< that walks through the body
+    static constexpr size_t not_left = ~size_t{0};
+    PyObject* iterator = nullptr;        ///< of a `for`; null: of a `while`
+    const ShadowFrame* frame = nullptr;  ///< that walks through the body
     Body body;
-    long began;
+    long began = 0;
     std::string place;
     std::vector<Round> rounds;
     std::vector<Value> relied_on;
-    size_t depth = 0;         ///< frames
-    size_t end = ~size_t{0};  ///< the first record behind the loop
+    size_t depth = 0;       ///< frames
+    size_t end = not_left;  ///< the first record behind the loop
     std::vector<Visit> visits;
     bool visits_known = true;  ///< all of them
     bool forgets = false;      ///< they leave out variables that nobody will ask for

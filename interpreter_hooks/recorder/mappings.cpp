@@ -227,7 +227,7 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
 void Recording::ask_blurred() {
   if (!alive_) return;
   relaxation_.insist(varying_keys);
-  again_ = true;
+  record_again();
   stop(Reason::UnmodelledContainer, "a dict that was stored to under a key that varies");
 }
 

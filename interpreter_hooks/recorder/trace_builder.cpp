@@ -249,8 +249,7 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
   }
   const bool in_a_run = value.is_fact() || value.has_register();
   Shadow* known = !in_a_run || is_sequence(value.object) ? r_.find(value.object) : nullptr;
-  const bool taken_apart = pending()->call.kind == CallSite::Engine || pending()->opcode == BINARY_SUBSCR;
-  if (known && known->outside && taken_apart) r_.items(value);
+  if (known && known->outside && pending()->call.kind == CallSite::Engine) r_.items(value);  // it is taken apart
   if (!known || known->items.empty() || depth > 3) return r_.pin_deep(value);
   for (Value& item : known->items) pin_unused(item, used, depth + 1);
 }

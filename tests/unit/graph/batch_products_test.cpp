@@ -37,12 +37,6 @@ std::string batched(const std::string& body, bool expected = true) {
   return text;
 }
 
-std::string lines(std::initializer_list<const char*> body) {
-  std::string text;
-  for (const char* line : body) text += std::string("  ") + line + "\n";
-  return text + "}\n";
-}
-
 /// Four products with %4 and their sines, which are what the graph returns.
 const std::string kFour =
     "%8: f32[1,64] = mm(%0, %4) %9: f32[1,64] = mm(%1, %4) %10: f32[1,64] = mm(%2, %4) %11: f32[2,64] = mm(%3, %4) ";

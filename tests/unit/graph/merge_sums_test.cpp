@@ -29,12 +29,6 @@ std::string merged(const std::string& body, bool expected = true) {
   return text;
 }
 
-std::string lines(std::initializer_list<const char*> body) {
-  std::string text;
-  for (const char* line : body) text += std::string("  ") + line + "\n";
-  return text + "}\n";
-}
-
 constexpr const char* kProducts =
     "%5: f32[30,2] = t(%0) %6: f32[30,40] = mm(%5, %1) %7: f32[30,3] = t(%2) %8: f32[30,40] = mm(%7, %3) ";
 

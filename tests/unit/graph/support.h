@@ -54,6 +54,9 @@ class TraceMaker {
   CallRecord record(const char* op, const std::vector<CallArg>& args);
 };
 
+/// What print() shows of a graph behind its first line.
+std::string lines(std::initializer_list<const char*> body);
+
 /// Everything that a run leaves behind, as comparable text with exact bits.
 struct Outcome {
   std::vector<std::string> outputs, inputs, grads;

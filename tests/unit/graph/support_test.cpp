@@ -240,4 +240,10 @@ Tensor leaf(Tensor t) {
   return t;
 }
 
+std::string lines(std::initializer_list<const char*> body) {
+  std::string text;
+  for (const char* line : body) text += std::string("  ") + line + "\n";
+  return text + "}\n";
+}
+
 }  // namespace terra::graph::test
