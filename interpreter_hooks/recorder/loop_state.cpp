@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/choices.h"
+#include "interpreter_hooks/recorder/origins.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <algorithm>
@@ -66,12 +67,17 @@ void LoopStateReader::address(PyObject* object) {
     unreadable();
 }
 
+void LoopStateReader::came_from(const Value& value) {
+  const uint64_t origin = value.has_register() ? r_.origins().of(value.reg) : 0;
+  origin ? word(origin) : unreadable();
+}
+
 void LoopStateReader::from_outside(const Shadow& shadow) {
   if (!lasts_) return word(shadow.self.object);
   if (shadow.path.empty() || shadow.attributes_of || (shadow.written && !changed_.count(shadow.self.object)))
     unreadable();
-  word(std::hash<std::string>()(shadow.path));
-  word(shadow.path.size());
+  if (shadow.self.is_fact()) return address(shadow.self.object);
+  came_from(shadow.self);
 }
 
 LoopState LoopStateReader::read() {
@@ -136,7 +142,8 @@ void LoopStateReader::writes() {
   for (const Write& write : all) {
     changed_.insert(write.target.object);
     if (r_.choices().is_plain_store(write)) {
-      stores[Choices::slot(write.path)] = &write;
+      const bool alone = stores.emplace(Choices::slot(write.path), &write).second;
+      if (!alone) unreadable();
       continue;
     }
     word(static_cast<uint64_t>(write.effect));
@@ -239,9 +246,9 @@ void LoopStateReader::number(const Value& value) {
   if (lasts_) {
     const std::string name = r_.file().name(value.reg);
     const bool sum = name.front() == '%';  // it has no name, and a number that is another one in each recording
-    if (sum || r_.late(value.reg)) unreadable();
+    if (sum || r_.late(value.reg)) return unreadable();
     word(in_register);
-    return word(std::hash<std::string>()(name));
+    return came_from(value);
   }
   const Sizes::Part part = r_.trace().sizes().part(value);
   if (part.id != graph::kNoValue) {

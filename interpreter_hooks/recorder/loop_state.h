@@ -56,6 +56,7 @@ class LoopStateReader {
   void word(const void* pointer) { word(reinterpret_cast<uintptr_t>(pointer)); }
   void address(PyObject* object);
   void from_outside(const Shadow& shadow);
+  void came_from(const Value& value);
   void value(const Value& value);
   void values(const std::vector<Value>& all);
   void variables(const ShadowFrame& frame, size_t index);

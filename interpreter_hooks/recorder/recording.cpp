@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
+#include "interpreter_hooks/recorder/origins.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -45,6 +46,7 @@ Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
       entry_(std::make_unique<Entry>()),
       trace_(std::make_unique<TraceBuilder>(*this)),
       loops_(std::make_unique<Loops>(*this)),
+      origins_(std::make_unique<Origins>(*this)),
       choices_(std::make_unique<Choices>(*this)) {
   recorder_stats().recordings++;
   collecting_ = PyGC_Disable();

@@ -25,6 +25,7 @@ namespace terra::capture {
 
 class Choices;
 class Loops;
+class Origins;
 class TraceBuilder;
 
 /// A deferred write, in program order.
@@ -314,6 +315,7 @@ class Recording {
   Register gradient_register(Register tensor, const std::string& name);
   RegisterFile& file() { return entry_->file; }
   PyThreadState* thread() const { return thread_; }
+  Origins& origins() { return *origins_; }
   Relaxation& relaxation() { return relaxation_; }
   std::map<std::string, PyObject*>& facts() { return facts_; }
   Entry& entry_being_made() { return *entry_; }
@@ -373,6 +375,7 @@ class Recording {
   std::set<Register> restless_;  ///< numbers that no two runs have in common, and what follows from them
   std::set<Register> decided_;   ///< their truth is guarded
   std::map<std::pair<Op, std::vector<Word>>, Register> computed_;  ///< host arithmetic of the entry program
+  std::unique_ptr<Origins> origins_;
   std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
   std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;
 

@@ -212,6 +212,12 @@ Sizes::Part Sizes::part(const Value& value) const {
   return {kNoValue, static_cast<uint64_t>(node->op) << 32 | node->code, node->callee, &node->in};
 }
 
+std::pair<Register, int32_t> Sizes::size_of(Register reg) const {
+  const auto found = nodes_.find(reg);
+  const bool size = found != nodes_.end() && found->second.is_size;
+  return size ? std::pair{found->second.input, found->second.dim} : std::pair{no_register, 0};
+}
+
 void Sizes::derived(Register result, const std::vector<Value>& in) {
   for (const Value& value : in) {
     if (value.has_register() && r_.late(value.reg) && !pure(value) && !is_derived(value)) return;

@@ -62,6 +62,8 @@ class Sizes {
     const std::vector<Value>* operands = nullptr;
   };
   Part part(const Value& value) const;
+  /// Of which input which size it is; no_register: of none.
+  std::pair<Register, int32_t> size_of(Register reg) const;
 
  private:
   struct Node {

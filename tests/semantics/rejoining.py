@@ -398,4 +398,101 @@ def temporaries_on_one_side():
     return f, lambda i: (row(i, 0), row(i, 1)), None
 
 
+def closure(o):
+    def get():
+        return o
+    return get
+
+
+def default(o):
+    def get(o=[o]):
+        return o[0]
+    return get
+
+
+def class_of(o):
+    class Holder:
+        held = [o]
+    return lambda: Holder.held[0]
+
+
+def module(o):
+    names = {"held": o}
+    exec("def get(): return held", names)
+    return names["get"]
+
+
+def one_of_two(make):
+    """What is read the same in two places, and isn't."""
+    a, b = make(Bag(k=1.0)), make(Bag(k=3.0))
+    def f(x, y):
+        o = a() if x.sum() > 0 else b()
+        return y * o.k if y.sum() > 0 else y - o.k
+    return f, lambda i: (row(i, 0), row(i, 1)), None
+
+
+@program(calls=40, captures=20)
+def variables_by_one_name():
+    return one_of_two(closure)
+
+
+@program(calls=40, captures=20)
+def defaults_by_one_name():
+    return one_of_two(default)
+
+
+@program(calls=40, captures=20)
+def classes_by_one_name():
+    return one_of_two(class_of)
+
+
+@program(calls=40, captures=20)
+def globals_by_one_name():
+    return one_of_two(module)
+
+
+@program(calls=40, captures=20)
+def an_argument_and_a_variable_by_one_name():
+    inner = closure(Bag(k=3.0))
+    def f(x, y, o):
+        held = inner() if x.sum() > 0 else o
+        return y * held.k if y.sum() > 0 else y - held.k
+    o = Bag(k=2.0)
+    return f, lambda i: (row(i, 0), row(i, 1), o), None
+
+
+@program(calls=40, captures=20)
+def tensors_by_one_name():
+    a, b = closure(terra.arange(4.0)), closure(terra.arange(4.0) + 1)
+    def f(x, y):
+        held = a() if x.sum() > 0 else b()
+        return y * held[0] if y.sum() > 0 else y - held[1]
+    return f, lambda i: (row(i, 0), row(i, 1)), None
+
+
+@program(calls=40, captures=20)
+def numbers_by_one_name():
+    first, second = {"n": 1.0}, {"n": 2.0}
+    for names in first, second:
+        exec("def get(): return n", names)
+    a, b = first["get"], second["get"]
+    def f(x, y):
+        n = a() if x.sum() > 0 else b()
+        return y * n if y.sum() > 0 else y - n
+    def args(i):
+        first["n"], second["n"] = i * 1.5, i * 2.5
+        return row(i, 0), row(i, 1)
+    return f, args, None
+
+
+@program(calls=40, captures=20)
+def keys_that_begin_alike():
+    table = {"a" * 70 + "1": Bag(k=1.0), "a" * 70 + "2": Bag(k=2.0)}
+    one, two = table
+    def f(x, y, table):
+        o = table[one] if x.sum() > 0 else table[two]
+        return y * o.k if y.sum() > 0 else y - o.k
+    return f, lambda i: (row(i, 0), row(i, 1), table), None
+
+
 main()
