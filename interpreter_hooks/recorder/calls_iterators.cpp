@@ -62,6 +62,10 @@ PyObject* taken(Recording& r, PyObject* wrapper, Py_ssize_t place) {
 
 Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
+  if (in.empty()) {
+    r.stop(Reason::UnmodelledCall, "enumerate() with a named iterable");
+    return {};
+  }
   for (auto* list : {&arguments(f), &f.pending.call.keyword_values}) {
     for (Value& value : *list) r.pin(value);
   }
@@ -69,6 +73,14 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
   Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
   r.set_children(result, {child});
   return made;
+}
+/// Where a later one ends first, zip() has taken an item more from those before it than it gave away.
+void zipped(Recording& r, Iterator& iterator) {
+  iterator.zipped = true;
+  for (const Value& child : iterator.children) {
+    Shadow* known = r.find(child.object);
+    if (known && known->iterator) zipped(r, *known->iterator);
+  }
 }
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   bool strict = false;
@@ -79,6 +91,8 @@ Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
     if (strict && !is_sequence(operand.object)) r.stop(Reason::UnmodelledCall, "zip(strict=True) of an iterator");
     if (strict && r.alive()) r.know_length(operand);
     children.push_back(r.iterate_below(f, operand, taken(r, result, static_cast<Py_ssize_t>(i))));
+    Shadow* child = children.back().object == operand.object ? r.find(operand.object) : nullptr;
+    if (child && child->iterator && i + 1 < arguments(f).size()) zipped(r, *child->iterator);
   }
   Value made = r.make_iterator(result, Iterator::Zip, nullptr);
   r.set_children(result, std::move(children));

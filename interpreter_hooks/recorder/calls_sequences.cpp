@@ -219,6 +219,11 @@ Value end_rotate(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 Value end_new_deque(Recording& r, ShadowFrame& f, PyObject* result) {
+  const CallSite& call = f.pending.call;
+  for (size_t i = 0; i < call.keywords.size(); i++) {
+    if (PyUnicode_CompareWithASCIIString(call.keywords[i], "maxlen"))
+      r.stop(Reason::UnmodelledCall, "deque() with a named iterable");
+  }
   for (Value& value : f.pending.call.keyword_values) r.pin(value);
   if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
   std::vector<Value> items;

@@ -182,10 +182,14 @@ Value Recording::next_in_python(ShadowFrame& f, Value& value, PyObject* produced
   return returns.back();
 }
 
-Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
+Value Recording::next(ShadowFrame& f, Value value, PyObject* produced, bool below_zip) {
   Shadow* known = find(value.object);
   Iterator* iterator = known ? known->iterator.get() : nullptr;
   if (!iterator) return next_in_python(f, value, produced);
+  if (iterator->zipped && !below_zip) {
+    stop(Reason::UnmodelledIteration, "an iterator that zip() has walked over");
+    return {};
+  }
   switch (iterator->kind) {
     case Iterator::Sequence:
     case Iterator::Reversed: {
@@ -207,7 +211,7 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced) {
       bool numbered = iterator->kind == Iterator::Enumerate;
       if (numbered) parts.push_back(Value::fact(hold(PyTuple_GET_ITEM(produced, 0))));
       for (Value& child : children) {
-        parts.push_back(next(f, child, PyTuple_GET_ITEM(produced, parts.size())));
+        parts.push_back(next(f, child, PyTuple_GET_ITEM(produced, parts.size()), !numbered || below_zip));
         if (!parts.back().known()) return {};
       }
       // enumerate and zip reuse their result tuple when nobody else holds it; the recording does hold it.
@@ -255,7 +259,7 @@ bool Recording::found_next(ShadowFrame& f, Value& value, PyObject* result, PyObj
   Iterator* iterator = known ? known->iterator.get() : nullptr;
   Shadow* base = iterator && iterator->base ? find(iterator->base) : nullptr;
   size_t index = iterator ? static_cast<size_t>(iterator->index) : 0;
-  if (iterator) {
+  if (iterator && !iterator->zipped) {
     switch (iterator->kind) {
       case Iterator::Generator: return f.pending.taken < f.pending.returns.size();
       case Iterator::Sequence:

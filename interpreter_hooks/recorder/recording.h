@@ -289,7 +289,7 @@ class Recording {
   void check_generators();
   /// The shadow of iter(value) for a real iterator object (null: inside enumerate or zip).
   Value iterate(Value& value, PyObject* iterator);
-  Value next(ShadowFrame& frame, Value iterator, PyObject* produced);
+  Value next(ShadowFrame& frame, Value iterator, PyObject* produced, bool below_zip = false);
   /// Whether next(iterator, other), which gave `result`, found an item; stops where that can't be told.
   bool found_next(ShadowFrame& frame, Value& iterator, PyObject* result, PyObject* other);
   Value next_in_python(ShadowFrame& frame, Value& iterator, PyObject* produced);

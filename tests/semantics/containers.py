@@ -448,5 +448,35 @@ def tuple_methods():
     return f, lambda i: ((t(i), (t(i + 1), "s")), t(i), 1 + i // 4), None
 
 
+@program(calls=12, captures=0)
+def what_zip_leaves():
+    def f(x, xs, ys):
+        plain, numbered, backwards = iter(xs), iter(xs), reversed(xs)
+        for a, b in zip(plain, ys):
+            x = x * a + b
+        for (_, a), b in zip(enumerate(numbered), ys):
+            x = x * a + b
+        for a, b in zip(backwards, ys):
+            x = x * a + b
+        return x + next(plain), x + next(numbered), next(backwards, None)
+    return f, lambda i: (t(i), [1, 1, 1, 1, 1] if i < 4 else [1, i, 1, i, 1], [2, 3]), None
+
+
+@program(calls=12, captures=4)
+def pairs_of_one_iterator():
+    def f(x, xs):
+        each = iter(xs)
+        return [x * a + b for a, b in zip(each, each)]
+    return f, lambda i: (t(i), [1, i, 3, 4]), None
+
+
+@program(calls=12, captures=0)
+def named_iterables():
+    def f(x, xs):
+        last = deque(iterable=xs, maxlen=3)
+        return x * len(last), list(last), [x * n + a for n, a in enumerate(iterable=xs)]
+    return f, lambda i: (t(i), list(range(i % 4 + 1))), None
+
+
 if __name__ == "__main__":
     main()
