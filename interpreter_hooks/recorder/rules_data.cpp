@@ -316,9 +316,24 @@ void unary_not_rule(Recording& r, ShadowFrame& f) {
 }
 
 void is_op(Recording& r, ShadowFrame& f) {
+/// Of a kind that the interpreter has one object for: equal ones are the same one.
+bool is_one_of_a_kind(PyObject* atom) {
+  if (PyLong_CheckExact(atom)) {
+    int overflow = 0;
+    const long number = PyLong_AsLongAndOverflow(atom, &overflow);
+    return !overflow && number >= -5 && number <= 256;
+  }
+  if (PyUnicode_CheckExact(atom)) return PyUnicode_GET_LENGTH(atom) == 0;
+  return atom == Py_None || PyBool_Check(atom) || atom == Py_Ellipsis || atom == Py_NotImplemented;
+}
+
   Value &a = f.pending.in[0], &b = f.pending.in[1];
   bool apart = Py_TYPE(a.object) != Py_TYPE(b.object);
   for (Value* value : {&a, &b}) {
+  if (!apart && is_atom(a.object) && !is_one_of_a_kind(a.object) && same_value(a.object, b.object)) {
+    const bool same_register = a.has_register() && b.has_register() && a.reg == b.reg;
+    if (!same_register) return r.stop(Reason::UnmodelledOperator, "`is` of equal numbers or strings");
+  }
     if (is_atom(value->object)) {
       if (!apart) r.pin(*value);  // else the guarded type is enough
     } else if (r.find(value->object)) {

@@ -74,7 +74,7 @@ def sums_of_what_differs():
     return f, lambda i: rows(i, 3), None
 
 
-@program(calls=60, captures=40, recordings=10)
+@program(calls=60, captures=40, recordings=10, cut=True)
 def identity_of_what_differs():
     big, small = 1e10 + 1, 3e-5
 
