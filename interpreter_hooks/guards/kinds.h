@@ -103,6 +103,7 @@ struct ClassFacts {
   };
   PyTypeObject* type = nullptr;  // borrowed; null when it is gone
   unsigned version = 0;
+  std::vector<PyObject*> bases;  // borrowed: the classes that are looked into, in order
   /// C code looked up more than was noted (operators, protocols): only an unchanged tag will do.
   bool strict = false;
   getattrofunc getattro = nullptr;

@@ -25,7 +25,7 @@ bool is_c_descriptor(PyObject* found) {
   return field && !(reinterpret_cast<PyDescrObject*>(found)->d_type->tp_flags & Py_TPFLAGS_HEAPTYPE);
 }
 
-/// The C getters whose result follows from guarded facts.
+/// The C getters whose result follows from guarded facts; the names of functions and classes can be assigned.
 bool is_fixed(PyObject* name) {
   static const std::set<std::string> names = {"__class__", "__name__", "__qualname__", "__module__", "__doc__"};
   return names.count(text_of(name)) != 0;
@@ -50,10 +50,13 @@ Value read_by_getter(Recording& r, Value& owner, PyObject* name, PyObject* gette
 /// A value that the frame itself wrote to a class, visible through instances and subclasses.
 Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
   for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); i++) {
-    Shadow* base = r.find(PyTuple_GET_ITEM(type->tp_mro, i));
-    if (!base) continue;
-    auto found = base->attributes.find(name);
-    if (found != base->attributes.end() && found->second.known()) return &found->second;
+    PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
+    if (Shadow* known = r.find(base)) {
+      auto found = known->attributes.find(name);
+      if (found != known->attributes.end() && found->second.known()) return &found->second;
+    }
+    PyObject* own = reinterpret_cast<PyTypeObject*>(base)->tp_dict;
+    if (own && PyDict_GetItemWithError(own, name)) return nullptr;
   }
   return nullptr;
 }
@@ -154,7 +157,10 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   }
   if (is_data_descriptor(*found)) {
     if (PyExceptionInstance_Check(object) && is_c_descriptor(*found)) return Access::Exception;
-    if (PyFunction_Check(object) && is_fixed(name)) return Access::Fixed;
+    if (PyFunction_Check(object) && is_fixed(name)) {
+      const bool stays = text_of(name) == "__class__" || (find(object) && find(object)->fresh());
+      return stays ? Access::Fixed : Access::Getter;
+    }
     if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
     if (is_dict_getter(object, name, *found)) return Access::InstanceDict;
     if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
@@ -268,12 +274,14 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
   return {};
 }
 
-Value type_value(Recording& r, PyObject* object, PyObject* name, PyObject* result) {
+Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
+  PyObject* object = owner.object;
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   PyObject* meta = _PyType_Lookup(Py_TYPE(object), name);
   if (is_data_descriptor(meta)) {
     if (!is_fixed(name)) r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
-    return Value::fact(r.hold(result));
+    const bool stays = !is_changeable(type) || text_of(name) == "__class__";
+    return stays ? Value::fact(r.hold(result)) : read_by_getter(r, owner, name, meta, result);
   }
   PyObject* found = _PyType_Lookup(type, name);
   if (!found) {
@@ -335,6 +343,11 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
   }
   if (PyFunction_Check(result)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
+void Recording::descriptor_facts(PyObject* descriptor) {
+  static PyObject* names[] = {interned("__get__"), interned("__set__")};
+  for (PyObject* name : names) look_up(Py_TYPE(descriptor), name);
+}
+
   return {};
 }
 
@@ -374,6 +387,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
         return bound_method(*this, result, Value::fact(hold(PyMethod_GET_FUNCTION(result))),
                             Value::fact(PyMethod_GET_SELF(result)));
       }
+      if (pending.found) descriptor_facts(pending.found);
       return Value::fact(hold(result));
     case Access::Property:
     case Access::GetAttr: {
@@ -395,7 +409,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       if (value.known()) return value;
       break;
     }
-    case Access::Type: return type_value(*this, owner.object, name, result);
+    case Access::Type: return type_value(*this, owner, name, result);
     case Access::Super: return super_value(*this, owner, name, result);
     case Access::Getter: return read_by_getter(*this, owner, name, pending.found, result);
     case Access::Fixed:

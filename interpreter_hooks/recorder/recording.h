@@ -240,6 +240,8 @@ class Recording {
   /// Nothing has that name: neither instance nor class nor __getattr__.
   void absent(Value& owner, PyObject* name);
   /// `effect`: SetAttribute, or SetPlainAttribute to go past a __setattr__ of the class.
+  /// What the class of a descriptor does with attributes that are read and stored.
+  void descriptor_facts(PyObject* descriptor);
   void store_attribute(Value& owner, PyObject* name, Value value, Effect effect = Effect::SetAttribute);
   /// The __dict__ of an instance, `dict` being the real one: another view of its attributes.
   Value instance_dict(Value& owner, PyObject* dict);

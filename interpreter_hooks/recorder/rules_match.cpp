@@ -14,7 +14,7 @@ namespace {
 /// Whether the subject on top is a sequence or mapping is a flag of its class.
 void match_kind(Recording& r, ShadowFrame& f) {
   Value& subject = f.top();
-  if (subject.kind == Value::Dynamic && r.find(subject.object)) r.guard_type(subject.object);
+  if (r.find(subject.object)) r.guard_type(subject.object);
   f.push(Value::fact(f.real(1)));
 }
 
@@ -53,7 +53,7 @@ void match_keys(Recording& r, ShadowFrame& f) {
 
 /// The subject's class decides what isinstance says, unless a metaclass has a say in it.
 bool plain_isinstance(Recording& r, Value& subject, PyObject* type) {
-  if (subject.kind == Value::Dynamic && r.find(subject.object)) r.guard_type(subject.object);
+  if (r.find(subject.object)) r.guard_type(subject.object);
   PyTypeObject* own = Py_TYPE(subject.object);
   if ((own->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(own->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.class_facts(own);
   return PyType_CheckExact(type) || reinterpret_cast<PyObject*>(own) == type;
