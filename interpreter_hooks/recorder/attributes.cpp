@@ -70,12 +70,7 @@ Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* fo
                   std::string(type->tp_name) + "." + text_of(name));
   }
   r.look_up(type, name);
-  if (Shadow* known = r.find(found)) {
-    if (known->self.is_fact() || known->fresh()) return known->self;
-    r.guard(Op::Is, r.reg_of(known->self), {word_of(r.file().watch(found))});
-    return known->self;
-  }
-  return Value::fact(r.hold(found));
+  return r.constant(found);
 }
 
 /// object's own look-up, as object or a C base class has it.
@@ -343,15 +338,15 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
   }
   if (PyFunction_Check(result)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
-void Recording::descriptor_facts(PyObject* descriptor) {
-  static PyObject* names[] = {interned("__get__"), interned("__set__")};
-  for (PyObject* name : names) look_up(Py_TYPE(descriptor), name);
-}
-
   return {};
 }
 
 }  // namespace
+
+void Recording::descriptor_facts(PyObject* descriptor) {
+  static PyObject* names[] = {interned("__get__"), interned("__set__")};
+  for (PyObject* name : names) look_up(Py_TYPE(descriptor), name);
+}
 
 /// The value that an attribute read gave; `result` is the real one and frame.pending says how it was found.
 Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result) {
@@ -387,12 +382,12 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
         return bound_method(*this, result, Value::fact(hold(PyMethod_GET_FUNCTION(result))),
                             Value::fact(PyMethod_GET_SELF(result)));
       }
-      if (pending.found) descriptor_facts(pending.found);
       return Value::fact(hold(result));
     case Access::Property:
     case Access::GetAttr: {
       guard_type(owner.object);
       look_up(type, name);
+      if (pending.found) descriptor_facts(pending.found);
       if (!is_data_descriptor(pending.found)) no_attribute(owner, name);
       pending.used_returns = true;
       if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();

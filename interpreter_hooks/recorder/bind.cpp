@@ -103,7 +103,7 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
   const CallSite& site = caller.pending.call;
   Value known = by_identity(function);
-  child->function = known.known() ? known : Value::fact(hold(function));
+  child->function = known.known() ? known : constant(function);
   guard_function(child->function);
   if (alive_) {
     bool positional = site.kind == CallSite::Function && site.callee == function;
@@ -213,7 +213,7 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
       Value& place = child.locals[takes - count + i];
       if (place.known()) continue;
       bool tracked = made_inside && i < static_cast<int>(own->defaults.size());
-      place = tracked ? own->defaults[i] : Value::fact(PyTuple_GET_ITEM(defaults, i));
+      place = tracked ? own->defaults[i] : constant(PyTuple_GET_ITEM(defaults, i));
     }
   }
   for (int i = takes; i < named && function->func_kwdefaults; i++) {
@@ -266,10 +266,7 @@ void Recording::bind_from_c(ShadowFrame& child, ShadowFrame& caller) {
 }
 
 Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
-  if (object == caller.pending.found && !is_atom(object)) {  // the descriptor that the class look-up gave
-    Value known = by_identity(object);
-    return known.known() ? known : Value::fact(hold(object));
-  }
+  if (object == caller.pending.found) return constant(object);  // the descriptor that the class look-up gave
   if (is_atom(object)) return Value::fact(hold(object));
   if (Value value = by_identity(object); value.known()) return value;
   for (const Value& operand : caller.pending.in) {  // an attribute of a class, of which nobody has asked anything

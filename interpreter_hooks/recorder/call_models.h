@@ -35,6 +35,8 @@ const CallModel* model_of(PyObject* callee);
 bool open_cached(Recording& r, ShadowFrame& f);
 /// Opens the call of an itemgetter, attrgetter or methodcaller (calls_getters.cpp); false: it is none.
 bool open_getter(Recording& r, ShadowFrame& f);
+/// An operator.itemgetter: it never changes.
+bool is_item_getter(PyObject* object);
 /// Opens the draw of a number from a generator of numpy (calls_numpy.cpp); false: it is none.
 bool open_numpy_draw(Recording& r, ShadowFrame& f);
 /// Opens the call of Logger._log (calls_logging.cpp); false: it is none, or writes to more than a plain stream.
@@ -63,6 +65,8 @@ bool is_harmless(PyObject* callee);
 /// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods, and all
 /// that a recording knows of it are attributes.
 bool is_plain_object(PyObject* object);
+/// int | str
+bool is_union(PyObject* object);
 /// Whether C code can have seen nothing but facts and tensors in a value.
 bool transparent(Recording& r, const Value& value, int depth = 0);
 /// What C code handed over, all of whose numbers are facts: numbers, objects met before, tuples of such.

@@ -126,7 +126,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       receiver = known->receiver;
     } else if (callee_value.is_fact()) {
       function = Value::fact(PyMethod_GET_FUNCTION(callee));
-      receiver = Value::fact(PyMethod_GET_SELF(callee));
+      receiver = constant(PyMethod_GET_SELF(callee));
     } else {
       std::string path = shadow(callee_value).path;
       Register method = reg_of(callee_value);
@@ -154,7 +154,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     open_logging(*this, f);
     return;
   }
-  if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known) {
+  if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known && known->receiver.known()) {
     insert_receiver(known->receiver);
     if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;
   } else if (PyCFunction_Check(callee)) {
@@ -164,7 +164,7 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     } else if (known && known->receiver.known()) {
       insert_receiver(known->receiver);
     } else if (self && !PyModule_Check(self)) {
-      insert_receiver(by_identity(self).known() ? by_identity(self) : Value::fact(self));
+      insert_receiver(constant(self));
     }
   }
   /// What calling a module is when its class leaves that to the engine: its forward, or the frame that runs its hooks.

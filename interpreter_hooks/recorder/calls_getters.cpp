@@ -83,10 +83,12 @@ constexpr CallModel attribute_model = {"operator", "attrgetter", nullptr, end_at
 
 }  // namespace
 
+bool is_item_getter(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "operator.itemgetter"); }
+
 bool open_getter(Recording& r, ShadowFrame& f) {
   CallSite& site = f.pending.call;
   const char* kind = Py_TYPE(site.callee)->tp_name;
-  const bool items = !std::strcmp(kind, "operator.itemgetter"), attribute = !std::strcmp(kind, "operator.attrgetter");
+  const bool items = is_item_getter(site.callee), attribute = !std::strcmp(kind, "operator.attrgetter");
   if (!items && !attribute && std::strcmp(kind, "operator.methodcaller")) return false;
   PyObject* parts = parts_of(r, site.callee);
   if (!parts || PyTuple_GET_SIZE(parts) == 0 || site.positional.size() != 1 || !site.keywords.empty()) {

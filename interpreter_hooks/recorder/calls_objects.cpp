@@ -12,6 +12,8 @@
 
 namespace terra::capture {
 
+bool is_union(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "types.UnionType"); }
+
 namespace {
 
 Value fact_result(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
@@ -32,14 +34,11 @@ bool constant_name(Recording& r, ShadowFrame& f, PyObject** name) {
 
 // ---- isinstance, issubclass, callable, type ----
 
-/// int | str
-bool is_union(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "types.UnionType"); }
-
 void look_at_type(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.empty()) return;
   Value& object = in[0];
-  if (object.kind == Value::Dynamic && r.find(object.object)) r.guard_type(object.object);
+  if (r.find(object.object)) r.guard_type(object.object);
   PyTypeObject* type = Py_TYPE(object.object);
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.class_facts(type);
   if (in.size() > 1 && is_union(in[1].object)) {  // never changes
@@ -75,7 +74,7 @@ void begin_abc_check(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.size() != 2) return r.stop(Reason::UnmodelledCall, "_abc._abc_instancecheck");
   r.pin(in[0]);
-  if (in[1].kind == Value::Dynamic && r.find(in[1].object)) r.guard_type(in[1].object);
+  if (r.find(in[1].object)) r.guard_type(in[1].object);
   if (is_changeable(type_asked_for(in[1]))) r.class_facts(type_asked_for(in[1])).strict = true;
 }
 Value end_abc_check(Recording& r, ShadowFrame& f, PyObject* result) {

@@ -54,7 +54,8 @@ bool transparent(Recording& r, const Value& value, int depth) {
   if (!value.known() || depth > 4) return false;
   PyObject* object = value.object;
   if (value.is_fact() && is_c_callable(object)) return is_harmless(object);
-  if (value.is_fact() || is_tensor(object) || PyFunction_Check(object) || PyMethod_Check(object)) return true;
+  if (is_tensor(object) || PyFunction_Check(object) || PyMethod_Check(object)) return true;
+  if (value.is_fact() && (is_atom(object) || is_unchanging(object) || is_item_getter(object))) return true;
   Shadow* known = r.find(object);
   if (!known) return false;
   if (known->iterator) {

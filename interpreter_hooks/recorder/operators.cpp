@@ -258,7 +258,10 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
   if (op == Op::Binary && (is_dict(first) || is_set(first))) {
     return mapping_result(r, in, code, result);
   }
-  if (op == Op::Binary && all_facts(in)) return Value::fact(r.hold(result));
+  const auto is_kind = [](const Value& v) {  // int | None
+    return v.is_fact() && (PyType_Check(v.object) || v.object == Py_None || is_union(v.object));
+  };
+  if (op == Op::Binary && std::all_of(in.begin(), in.end(), is_kind)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledOperator, std::string(Py_TYPE(first)->tp_name) +
                                          (in.size() > 1 ? std::string(" and ") + Py_TYPE(in[1].object)->tp_name : ""));
   return {};

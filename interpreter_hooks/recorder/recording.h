@@ -28,6 +28,9 @@ class Loops;
 class Origins;
 class TraceBuilder;
 
+/// Immutable and one of a kind in the process: comparing addresses is comparing values.
+bool is_unchanging(PyObject* object);
+
 /// A deferred write, in program order.
 struct Write {
   Effect effect;
@@ -151,6 +154,8 @@ class Recording {
   /// A new object made by the frame; stops for objects with finalizers.
   Shadow& fresh(PyObject* object);
   Value by_identity(PyObject* object);
+  /// An object that is itself part of a fact: an attribute of a class, a default, what a method of C is bound to.
+  Value constant(PyObject* object);
 
   // ---- reads of the outside (sources.cpp) ----
   /// A local variable. An argument of the root frame is read where it is first asked for: one that a path through the
@@ -235,13 +240,13 @@ class Recording {
   // ---- attributes (attributes.cpp) ----
   Access access_of(Value& owner, PyObject* name, PyObject** found);
   Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);
+  /// What the class of a descriptor does with attributes that are read and stored.
+  void descriptor_facts(PyObject* descriptor);
   Value instance_attribute(Value& owner, PyObject* name, PyObject* value);
   void no_attribute(Value& owner, PyObject* name);
   /// Nothing has that name: neither instance nor class nor __getattr__.
   void absent(Value& owner, PyObject* name);
   /// `effect`: SetAttribute, or SetPlainAttribute to go past a __setattr__ of the class.
-  /// What the class of a descriptor does with attributes that are read and stored.
-  void descriptor_facts(PyObject* descriptor);
   void store_attribute(Value& owner, PyObject* name, Value value, Effect effect = Effect::SetAttribute);
   /// The __dict__ of an instance, `dict` being the real one: another view of its attributes.
   Value instance_dict(Value& owner, PyObject* dict);
@@ -310,6 +315,7 @@ class Recording {
   TraceBuilder& trace() { return *trace_; }
   Loops& loops() { return *loops_; }
   Choices& choices() { return *choices_; }
+  Origins& origins() { return *origins_; }
   std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
@@ -317,7 +323,6 @@ class Recording {
   Register gradient_register(Register tensor, const std::string& name);
   RegisterFile& file() { return entry_->file; }
   PyThreadState* thread() const { return thread_; }
-  Origins& origins() { return *origins_; }
   Relaxation& relaxation() { return relaxation_; }
   std::map<std::string, PyObject*>& facts() { return facts_; }
   Entry& entry_being_made() { return *entry_; }
@@ -370,6 +375,7 @@ class Recording {
   CutSearch cuts_;
   std::unique_ptr<TraceBuilder> trace_;
   std::unique_ptr<Loops> loops_;
+  std::unique_ptr<Origins> origins_;
   std::unique_ptr<Choices> choices_;
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
@@ -377,9 +383,9 @@ class Recording {
   std::set<Register> restless_;  ///< numbers that no two runs have in common, and what follows from them
   std::set<Register> decided_;   ///< their truth is guarded
   std::map<std::pair<Op, std::vector<Word>>, Register> computed_;  ///< host arithmetic of the entry program
-  std::unique_ptr<Origins> origins_;
   std::unordered_map<PyTypeObject*, ClassFacts*> classes_;
   std::set<std::pair<PyObject*, PyObject*>> guarded_functions_;
+  std::set<std::pair<PyObject*, int>> closures_read_;  ///< cells of functions, by slot
 
   std::unordered_map<PyObject*, Shadow> shadows_;
   std::vector<PyObject*> held_;  // strong

@@ -139,7 +139,7 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
     r.pin(key);
     return Value::fact(r.hold(result));
   }
-  if (container.is_fact() && key.is_fact() && !r.find(object)) return Value::fact(r.hold(result));
+  if (PyType_Check(object) && container.is_fact() && key.is_fact()) return Value::fact(r.hold(result));  // list[int]
   r.stop(Reason::UnmodelledContainer, std::string("subscript of a ") + Py_TYPE(object)->tp_name);
   return {};
 }
@@ -316,7 +316,6 @@ void unary_not_rule(Recording& r, ShadowFrame& f) {
   f.push(Value::fact(f.real(1)));
 }
 
-void is_op(Recording& r, ShadowFrame& f) {
 /// Of a kind that the interpreter has one object for: equal ones are the same one.
 bool is_one_of_a_kind(PyObject* atom) {
   if (PyLong_CheckExact(atom)) {
@@ -328,13 +327,14 @@ bool is_one_of_a_kind(PyObject* atom) {
   return atom == Py_None || PyBool_Check(atom) || atom == Py_Ellipsis || atom == Py_NotImplemented;
 }
 
+void is_op(Recording& r, ShadowFrame& f) {
   Value &a = f.pending.in[0], &b = f.pending.in[1];
   bool apart = Py_TYPE(a.object) != Py_TYPE(b.object);
-  for (Value* value : {&a, &b}) {
   if (!apart && is_atom(a.object) && !is_one_of_a_kind(a.object) && same_value(a.object, b.object)) {
     const bool same_register = a.has_register() && b.has_register() && a.reg == b.reg;
     if (!same_register) return r.stop(Reason::UnmodelledOperator, "`is` of equal numbers or strings");
   }
+  for (Value* value : {&a, &b}) {
     if (is_atom(value->object)) {
       if (!apart) r.pin(*value);  // else the guarded type is enough
     } else if (r.find(value->object)) {

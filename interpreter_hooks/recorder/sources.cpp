@@ -20,18 +20,17 @@ bool has_finalizer(PyObject* object) {
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && (type->tp_del || (type->tp_finalize && !is_tensor(object)));
 }
 
-/// Immutable and one of a kind in the process: comparing addresses is comparing values.
-bool is_singleton(PyObject* object) {
-  return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
-         Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type ||
-         is_engine_constant(object) || is_enum_member(object);
-}
-
 bool is_mutable(PyTypeObject* type) {
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
 }
 
 }  // namespace
+
+bool is_unchanging(PyObject* object) {
+  return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
+         Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type ||
+         is_engine_constant(object) || is_enum_member(object);
+}
 
 PyObject* Recording::hold(PyObject* object) {
   held_.push_back(Py_NewRef(object));
@@ -81,6 +80,16 @@ Shadow& Recording::fresh(PyObject* object) {
 Value Recording::by_identity(PyObject* object) {
   Shadow* known = find(object);
   return known ? known->self : Value();
+}
+
+Value Recording::constant(PyObject* object) {
+  if (is_atom(object) || is_unchanging(object)) return Value::fact(hold(object));
+  if (Shadow* known = find(object)) {
+    const Value self = known->self;
+    if (self.has_register()) guard(Op::Is, self.reg, {word_of(file().watch(object))});
+    return self;
+  }
+  return put(object, Value::fact(object), true, short_text(object)).self;
 }
 
 Register Recording::new_register(std::string name, bool owned, bool late) {
@@ -165,7 +174,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
     guard_object(by_address ? Op::Is : Op::Equal);
     return Value::fact(object);
   }
-  if (is_singleton(object)) {
+  if (is_unchanging(object)) {
     guard(Op::Is, reg, {word_of(file().watch(object))});
     return Value::fact(hold(object));
   }
@@ -273,7 +282,7 @@ bool Recording::read_deep(Value& value, int depth) {
     }
     return alive_;
   }
-  if (is_atom(object) || is_tensor(object) || is_singleton(object) || PyFunction_Check(object)) return true;
+  if (is_atom(object) || is_tensor(object) || is_unchanging(object) || PyFunction_Check(object)) return true;
   if (is_sequence(object)) {
     for (Value& item : items(value)) {
       if (!read_deep(item, depth + 1)) return false;
@@ -300,7 +309,8 @@ void Recording::guard_type(PyObject* object) {
   Shadow& known = shadow(Value::fact(object));
   if (known.typed || known.fresh()) return;
   known.typed = true;
-  if (!known.self.is_fact()) guard(Op::Type, reg_of(known.self), {word_of(file().watch(Py_TYPE(object)))});
+  const bool fixed = known.self.is_fact() && (PyType_Check(object) || !is_changeable(Py_TYPE(object)));
+  if (!fixed) guard(Op::Type, reg_of(known.self), {word_of(file().watch(Py_TYPE(object)))});
 }
 
 ClassFacts& Recording::class_facts(PyTypeObject* type) {
@@ -349,7 +359,8 @@ Value Recording::restless_number(PyObject* callee, PyObject* result) {
 
 void Recording::truth(Value& value) {
   PyObject* object = value.object;
-  if (!value.known() || value.is_fact()) return;
+  if (!value.known()) return;
+  if (value.is_fact() && (is_atom(object) || is_unchanging(object))) return;
   if (is_atom(object)) {
     if (PySlice_Check(object)) return;
     if (trace_->readings().decide(value)) return;

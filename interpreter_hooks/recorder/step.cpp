@@ -60,7 +60,10 @@ void Recording::start_event(TerraFrame* frame) {
       made.content = argument;
       f->locals[i] = made.self;
     } else if (kind & TERRA_SLOT_FREE) {
-      if (Shadow* known = find(object)) {
+      Shadow* known = find(object);
+      const Shadow* function = find(f->function.object);  // of one made inside it is known which cells it has
+      const bool again = !closures_read_.insert({f->function.object, i}).second || (function && function->fresh());
+      if (known && (again || known->fresh())) {
         f->locals[i] = known->self;
         continue;
       }

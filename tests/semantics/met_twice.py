@@ -1,0 +1,339 @@
+"""One object that a frame meets in two ways, as a constant of the program and as something that a call was given: in
+another call they are two. And constants whose contents change: attributes of classes, defaults."""
+import array
+import operator
+import types
+
+import terra
+from _harness import main, program
+
+
+class Bag:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+    def get(self):
+        return self.k
+
+
+def t(i):
+    return terra.arange(3.0) + i
+
+
+# ---- a constant that is also an argument ----
+
+@program(calls=12, captures=2)
+def default_and_argument():
+    own = Bag(k=1.0)
+    others = [own, Bag(k=2.0), own, Bag(k=3.0)]
+    def g(x, o=own):
+        return x * o.k
+    def f(x, o):
+        y = x + o.k
+        return g(x) + y
+    return f, lambda i: (t(i), others[i % 4]), None
+
+
+@program(calls=12, captures=2)
+def default_list_and_argument():
+    own = [1.0]
+    others = [own, [2.0], own, [3.0]]
+    def g(x, o=own):
+        o.append(x.sum())
+        return x * o[0]
+    def f(x, o):
+        y = x + o[0]
+        return g(x) + y
+    def args(i):
+        del own[1:]
+        return t(i), others[i % 4]
+    return f, args, (own, others)
+
+
+@program(calls=12, captures=2)
+def class_attribute_and_argument():
+    class C:
+        o = Bag(k=1.0)
+    others = [C.o, Bag(k=2.0), C.o, Bag(k=3.0)]
+    def f(x, p):
+        o = C.o
+        y = x + p.k
+        return x * o.k + y
+    return f, lambda i: (t(i), others[i % 4]), None
+
+
+@program(calls=12, captures=2)
+def list_whose_append_is_kept():
+    xs, ys = [], []
+    o = Bag(push=xs.append)
+    def f(x, l):
+        n = len(l)
+        o.push(x)
+        return x * n
+    def args(i):
+        xs.clear()
+        ys.clear()
+        return t(i), [xs, ys][i % 2]
+    return f, args, (xs, ys)
+
+
+@program(calls=12, captures=2)
+def dict_whose_get_is_kept():
+    d, e = {"a": 1.0}, {"a": 2.0}
+    o = Bag(get=d.get)
+    def f(x, q):
+        y = x * q["a"]
+        return y * o.get("a")
+    return f, lambda i: (t(i), [d, e][i % 2]), None
+
+
+@program(calls=12, captures=2)
+def method_and_function():
+    def m1(self, x):
+        return x * 2
+    def m2(self, x):
+        return x * 3
+    class C:
+        m = m1
+    c = C()
+    def f(x, fn):
+        y = c.m(x)
+        return fn(None, x) + y
+    return f, lambda i: (t(i), [m1, m2][i % 2]), None
+
+
+@program(calls=16, captures=2)
+def functions_that_share_a_variable():
+    def make(k):
+        def a(x):
+            nonlocal k
+            k = k + x
+            return k
+        def b(x):
+            return x + k
+        return a, b
+    pairs = [make(t(2)), make(t(3))]
+    def f(a, b, x):
+        y = a(x)
+        return y, b(x)
+    return f, lambda i: (pairs[i % 2][0], pairs[i // 3 % 2][1], t(i)), None
+
+
+# ---- constants whose contents change ----
+
+@program(calls=16, captures=4)
+def truth_of_a_default():
+    found = []
+    def g(x, found=found):
+        return x * 2 if found else x * 3
+    def f(x):
+        return g(x)
+    def args(i):
+        if i % 5 == 4:
+            found.append(1)
+        if i % 5 == 1:
+            found.clear()
+        return t(i),
+    return f, args, None
+
+
+@program(calls=16, captures=4)
+def truth_of_class_attributes():
+    class C:
+        found, table, names = [], {}, set()
+    def f(x):
+        y = x * 2 if C.found else x * 3
+        if not C.table:
+            y = y + 1
+        return y, 1 if C.names else 2
+    def args(i):
+        if i % 5 == 4:
+            C.found.append(1)
+            C.table[1] = 2
+            C.names.add(i)
+        if i % 5 == 1:
+            for each in C.found, C.table, C.names:
+                each.clear()
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=2)
+def class_of_a_class_attribute():
+    class A:
+        k = 1
+    class B:
+        k = 2
+    class C:
+        inst = A()
+    def f(x):
+        return x * C.inst.k, isinstance(C.inst, A), type(C.inst).__name__
+    def args(i):
+        C.inst.__class__ = [A, B][i // 3 % 2]
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=0)
+def items_of_arrays():
+    class C:
+        table = array.array("i", [1, 2, 3])
+        view = types.MappingProxyType(names := {"a": 1})
+        names = names
+    def g(x, table=C.table):
+        return x * table[0]
+    def f(x):
+        return g(x) + C.view["a"]
+    def args(i):
+        C.table[0] = i // 4
+        C.names["a"] = i // 3
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=0)
+def sum_of_an_array():
+    class C:
+        table = array.array("i", [1, 2, 3])
+    def f(x):
+        return x * sum(C.table)
+    def args(i):
+        C.table[0] = i // 4
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=0)
+def truth_of_an_array():
+    class C:
+        table = array.array("i")
+    def f(x):
+        return x * 2 if C.table else x * 3
+    def args(i):
+        if i == 6:
+            C.table.append(1)
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=0)
+def getter_that_is_a_default():
+    objects = [Bag(n=1, v=t(1)), Bag(n=2, v=t(2)), Bag(n=3, v=t(3))]
+    def g(x, objects, key=operator.attrgetter("n")):
+        return x + sorted(objects, key=key)[0].v
+    def f(x, objects):
+        return g(x, objects)
+    def args(i):
+        objects[i % 3].n = i * 7 % 5
+        return t(i), objects
+    return f, args, None
+
+
+# ---- what can be assigned of functions and classes ----
+
+@program(calls=12, captures=4)
+def names_of_functions():
+    def make(name):
+        def wrapper(x):
+            return x * 2
+        wrapper.__name__, wrapper.__doc__ = name, "about " + name
+        return wrapper
+    functions = [make("a"), make("b")]
+    def f(fn, x):
+        return fn(x), fn.__name__, fn.__doc__
+    return f, lambda i: (functions[i % 2], t(i)), None
+
+
+@program(calls=12, captures=4)
+def name_of_a_class():
+    class A:
+        pass
+    o = A()
+    def f(x):
+        return x * 2, type(o).__name__, A.__qualname__
+    def args(i):
+        if i == 4:
+            A.__name__ = "B"
+        if i == 8:
+            A.__qualname__ = "C"
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def bases_of_a_class():
+    class A:
+        pass
+    class B:
+        pass
+    class C(A):
+        pass
+    o = C()
+    def f(x):
+        return x * (2 if isinstance(o, A) else 3), issubclass(C, A)
+    def args(i):
+        if i == 6:
+            C.__bases__ = B,
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def class_of_a_descriptor():
+    class D:
+        def __get__(self, o, kind):
+            return o._a * 2
+        def __set__(self, o, value):
+            o._a = value + 1
+    class P:
+        a = D()
+    p = P()
+    p.a = t(0)
+    def f(x):
+        p.a = x
+        return p.a + 1
+    def args(i):
+        if i == 5:
+            D.__get__ = lambda self, o, kind: o._a * 3
+        if i == 8:
+            D.__set__ = lambda self, o, value: setattr(o, "_a", value + 2)
+        return t(i),
+    return f, args, p
+
+
+@program(calls=9, captures=0)
+def attribute_of_a_base_that_a_class_hides():
+    class A:
+        n = 0
+    class B(A):
+        n = 5
+    b = B()
+    def f(x, k):
+        A.n = k
+        return x * b.n, x + B.n
+    return f, lambda i: (t(i), [6, 5, 5, 7, 5, 8, 5, 5, 9][i]), None
+
+
+# ---- equal, and not the same ----
+
+@program(calls=12, captures=0)
+def equal_numbers_and_strings():
+    o = Bag(mode="alpha beta", number=1000)
+    mode = o.mode
+    def f(x, m, n):
+        return x * 2 if m is o.mode else x * 3, n is o.number
+    def args(i):
+        return t(i), mode if i % 3 else "".join(["alpha", " beta"]), o.number if i % 4 else int("1000")
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def identity_of_small_numbers():
+    o = Bag(k=3)
+    def f(x, n):
+        return x * 2 if n is o.k else x * 3, n is None, n is True
+    return f, lambda i: (t(i), [3, 4, True, None][i % 4]), None
+
+
+if __name__ == "__main__":
+    main()
