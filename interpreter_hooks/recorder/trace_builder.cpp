@@ -301,6 +301,49 @@ static bool changes_history(const hooks::CallReport& report) {
   return false;
 }
 
+namespace {
+
+/// From the first byte of a tensor's elements to behind the last one.
+struct Extent {
+  const char *begin, *end;
+  bool written;
+};
+
+Extent extent_of(const TensorImpl& t, bool written) {
+  int64_t last = 0;
+  for (size_t d = 0; d < t.sizes.size(); d++) last += (t.sizes[d] - 1) * t.strides[d];
+  const auto* begin = static_cast<const char*>(t.data());
+  return {begin, begin + (last + 1) * static_cast<int64_t>(size_of(t.dtype)), written};
+}
+
+/// Whether an op that writes to lists of tensors got the same memory twice: it does one tensor after the other, and a
+/// graph all at once.
+bool writes_twice(const hooks::CallReport& report) {
+  std::vector<Extent> all;
+  bool lists = false;
+  for (size_t i = 0; i < report.args.size(); i++) {
+    const Arg& arg = report.args[i];
+    const bool writes = report.op->writes >> i & 1, list = arg.kind() == Arg::Kind::TensorList;
+    lists = lists || (list && writes);
+    const auto add = [&](const Tensor& t) {
+      if (t.defined() && t->storage.get() && t->numel) all.push_back(extent_of(*t, writes));
+    };
+    if (arg.kind() == Arg::Kind::Tensor) add(arg.tensor());
+    if (list) std::for_each(arg.tensors().begin(), arg.tensors().end(), add);
+  }
+  if (!lists) return false;
+  std::sort(all.begin(), all.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  const Extent *read = nullptr, *written = nullptr;  // that reach farthest
+  for (const Extent& now : all) {
+    if ((written && written->end > now.begin) || (now.written && read && read->end > now.begin)) return true;
+    const Extent*& farthest = now.written ? written : read;
+    if (!farthest || farthest->end < now.end) farthest = &now;
+  }
+  return false;
+}
+
+}  // namespace
+
 void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!listening()) return;
   const OwnTime time(r_.own_ms());
@@ -310,6 +353,8 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (eager::value_dependent_calls() != element_sizes_) {
     return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): its sizes depend on element values");
   }
+  if (report.op->writes && writes_twice(report))
+    return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): some of its tensors share memory");
   graph::CallRecord call;
   call.op = report.op;
   call.in_place = report.in_place;

@@ -220,5 +220,23 @@ def two_optimizers():
     return f, batch, Trained(og, g, d)
 
 
+@program(calls=12, captures=0)
+def state_that_is_shared():
+    p, q = nn.Parameter(terra.ones(3)), nn.Parameter(terra.ones(3) * 2)
+    o = optim.SGD([p, q], lr=0.1, momentum=0.9)
+    def f(x):
+        o.zero_grad()
+        ((p * x).sum() + (q * x * 2).sum()).backward()
+        o.step()
+        return p.detach().clone(), q.detach().clone()
+    def args(i):
+        if i == 3:
+            o.state[q]["momentum_buffer"] = o.state[p]["momentum_buffer"]
+        if i == 9:
+            o.state[q]["momentum_buffer"] = terra.ones(3)
+        return terra.arange(3.0) + i,
+    return f, args, (p, q)
+
+
 if __name__ == "__main__":
     main()
