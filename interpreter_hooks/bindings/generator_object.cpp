@@ -89,7 +89,10 @@ Object seed(PyObject* self, PyObject*) {
   observe("Generator.seed()");
   return seed_object(generator_of(self)->seed());
 }
-Object initial_seed(PyObject* self, PyObject*) { return seed_object(generator_of(self)->initial_seed()); }
+Object initial_seed(PyObject* self, PyObject*) {
+  observe("Generator.initial_seed()");
+  return seed_object(generator_of(self)->initial_seed());
+}
 Object get_state(PyObject* self, PyObject*) {
   observe("Generator.get_state()");
   return state_tensor(*generator_of(self));
@@ -142,7 +145,10 @@ Object seed_any(PyObject*, PyObject*) {
   observe("seed()");
   return seed_object(default_generator().seed());
 }
-Object initial_seed_default(PyObject*, PyObject*) { return seed_object(default_generator().initial_seed()); }
+Object initial_seed_default(PyObject*, PyObject*) {
+  observe("initial_seed()");
+  return seed_object(default_generator().initial_seed());
+}
 Object get_rng_state(PyObject*, PyObject*) {
   observe("get_rng_state()");
   return state_tensor(default_generator());

@@ -8,6 +8,7 @@
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "kernels/cpu/parallel.h"
@@ -96,7 +97,10 @@ Object iinfo(PyObject*, PyObject* dtype_argument) {
                                           with_sign ? -most - 1 : 0LL, "dtype", name_of(dtype).data())));
 }
 
-Object get_num_threads(PyObject*, PyObject*) { return owned(PyLong_FromLong(cpu::threads())); }
+Object get_num_threads(PyObject*, PyObject*) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("get_num_threads()", Py_None);
+  return owned(PyLong_FromLong(cpu::threads()));
+}
 Object set_num_threads(PyObject*, PyObject* object) {
   const long n = PyLong_Check(object) && !PyBool_Check(object) ? PyLong_AsLong(object) : -1;
   if (PyErr_Occurred()) throw PythonError{};
