@@ -28,6 +28,21 @@ PyObject* number_conversion(PyObject* object) {
   return PyLong_Check(object) ? as_int : PyFloat_Check(object) ? as_float : nullptr;
 }
 
+/// Empty ones are equal whatever they would have begun with, others by the numbers in them.
+static bool same_ranges(PyObject* a, PyObject* b) {
+  static PyObject* const names[] = {PyUnicode_InternFromString("start"), PyUnicode_InternFromString("stop"),
+                                    PyUnicode_InternFromString("step")};
+  for (PyObject* name : names) {
+    PyObject *x = PyObject_GetAttr(a, name), *y = PyObject_GetAttr(b, name);
+    const bool same = x && y && same_value(x, y);
+    PyErr_Clear();
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    if (!same) return false;
+  }
+  return true;
+}
+
 bool same_value(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (!a || !b || Py_TYPE(a) != Py_TYPE(b)) return false;
@@ -42,6 +57,15 @@ bool same_value(PyObject* a, PyObject* b) {
     double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
     return std::memcmp(&x, &y, sizeof x) == 0;
   }
+  if (PyComplex_CheckExact(a)) {
+    Py_complex x = PyComplex_AsCComplex(a), y = PyComplex_AsCComplex(b);
+    return std::memcmp(&x, &y, sizeof x) == 0;
+  }
+  if (PySlice_Check(a)) {
+    auto *x = reinterpret_cast<PySliceObject*>(a), *y = reinterpret_cast<PySliceObject*>(b);
+    return same_value(x->start, y->start) && same_value(x->stop, y->stop) && same_value(x->step, y->step);
+  }
+  if (PyRange_Check(a)) return same_ranges(a, b);
   int equal = PyObject_RichCompareBool(a, b, Py_EQ);
   if (equal < 0) PyErr_Clear();
   return equal == 1;
