@@ -8,6 +8,8 @@
 
 #include <opcode.h>
 
+#include <algorithm>
+
 namespace terra::capture {
 
 namespace {
@@ -65,6 +67,21 @@ bool runs_for_new_instance(ShadowFrame& child, PyObject* type) {
   return false;
 }
 
+/// Whether the open instruction was given the function, as an operand or below one that it walks over.
+bool is_given(Recording& r, const std::vector<Value>& values, PyObject* function, int depth = 0) {
+  return std::any_of(values.begin(), values.end(), [&](const Value& value) {
+    if (value.object == function) return !value.is_fact();
+    Shadow* known = value.known() && depth < 4 ? r.find(value.object) : nullptr;
+    return known && known->iterator && is_given(r, known->iterator->children, function, depth + 1);
+  });
+}
+bool is_given(Recording& r, const Pending& pending, PyObject* function) {
+  const CallSite& call = pending.call;
+  if (call.kind == CallSite::Function && call.callee == function) return !call.callee_value.is_fact();
+  return is_given(r, pending.in, function) || is_given(r, call.positional, function) ||
+         is_given(r, call.keyword_values, function);
+}
+
 }  // namespace
 
 bool is_unseen(const Pending& pending) {
@@ -102,8 +119,8 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   ShadowFrame* child = new_frame(frame);
   auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
   const CallSite& site = caller.pending.call;
-  Value known = by_identity(function);
-  child->function = known.known() ? known : constant(function);
+  const bool given = is_given(*this, caller.pending, function);  // else a class has it
+  child->function = given && by_identity(function).known() ? by_identity(function) : constant(function);
   guard_function(child->function);
   if (alive_) {
     bool positional = site.kind == CallSite::Function && site.callee == function;

@@ -235,10 +235,12 @@ void begin_len(Recording& r, ShadowFrame& f) {
     if (!f.pending.extra.known()) r.know_length(value);
   }
   if (is_dict(object) || is_set(object)) r.know_keys(value);
-  if (Shadow* known = r.find(object); known && known->iterator && known->iterator->base) {  // len(d.items())
-    Value base = r.shadow(Value::fact(known->iterator->base)).self;
-    if (is_dict(base.object)) r.know_keys(base);
-  }
+  if (!is_dict_view(object)) return;
+  Shadow* known = r.find(object);
+  Value base =
+      known && known->iterator && known->iterator->base ? r.shadow(Value::fact(known->iterator->base)).self : Value();
+  if (!base.known() || !is_dict(base.object)) return r.stop(Reason::UnmodelledCall, "builtins.len of a view");
+  r.know_keys(base);
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;

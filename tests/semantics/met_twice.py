@@ -102,6 +102,50 @@ def method_and_function():
     return f, lambda i: (t(i), [m1, m2][i % 2]), None
 
 
+@program(calls=12, captures=2)
+def functions_by_other_ways():
+    def make(k):
+        def method(self, x):
+            return x * k
+        return method
+    ways = [make(2.0), make(3.0)]
+    class A:
+        __call__ = __mul__ = method = ways[0]
+        kind = classmethod(ways[0])
+        plain = staticmethod(ways[0])
+    class B(A):
+        def method(self, x):
+            return super().method(x) + 1
+    b = B()
+    def f(x, fn):
+        y = fn(None, x)
+        return y, b * x, b(x), b.method(x), b.kind(x), b.plain(None, x), A.plain(None, x)
+    return f, lambda i: (t(i), ways[i % 2]), None
+
+
+@program(calls=12, captures=2)
+def getter_of_a_property():
+    def make(k):
+        def get(self):
+            return k
+        return get
+    ways = [make(2.0), make(3.0)]
+    class A:
+        k = property(ways[0])
+    a = A()
+    def f(x, fn):
+        return x * fn(None) + a.k
+    return f, lambda i: (t(i), ways[i % 2]), None
+
+
+@program(calls=12, captures=6, recordings=4)
+def functions_that_are_given():
+    """Called by C code, and another one each time."""
+    def f(x, fn, key):
+        return [x * k for k in map(fn, [1, 2])], sorted([1, 2, 3], key=key)
+    return f, lambda i: (t(i), lambda k: k + 1, lambda k: -k), None
+
+
 @program(calls=16, captures=2)
 def functions_that_share_a_variable():
     def make(k):
@@ -229,6 +273,35 @@ def getter_that_is_a_default():
     return f, args, None
 
 
+@program(calls=12, captures=0)
+def length_of_a_view():
+    d = {1: 2}
+    o = Bag(keys=d.keys(), items=d.items())
+    def f(x):
+        return x * len(o.keys), len(o.items)
+    def args(i):
+        d[i // 3] = 1
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=0)
+def state_of_the_engine():
+    own = terra.Generator()
+    def f(x):
+        return x * 2, own.initial_seed(), terra.initial_seed()
+    def g(x):
+        return x * terra.get_num_threads()
+    def both(x):
+        return f(x), g(x)
+    def args(i):
+        own.manual_seed(i // 3)
+        terra.manual_seed(i // 2)
+        terra.set_num_threads(1 + i // 4 % 2)
+        return t(i),
+    return both, args, None
+
+
 # ---- what can be assigned of functions and classes ----
 
 @program(calls=12, captures=4)
@@ -325,6 +398,15 @@ def equal_numbers_and_strings():
     def args(i):
         return t(i), mode if i % 3 else "".join(["alpha", " beta"]), o.number if i % 4 else int("1000")
     return f, args, None
+
+
+@program(calls=12, captures=0)
+def equal_ranges_and_complex_numbers():
+    ranges = [range(0, 3, 2), range(0, 4, 2), range(0), range(5, 5)]
+    numbers = [complex(0, 0.0), complex(0, -0.0), complex(-0.0, 0.0)]
+    def f(x, r, c):
+        return x * len(r), str(r), str(c)
+    return f, lambda i: (t(i), ranges[i % 4], numbers[i % 3]), None
 
 
 @program(calls=12, captures=4)
