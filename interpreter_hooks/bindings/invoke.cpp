@@ -50,15 +50,16 @@ Object named_tuple_repr(PyObject* self) {
   return owned(PyUnicode_FromString((text + ")").c_str()));
 }
 
-/// The named tuple type of an op's results, made on first use and kept.
+/// The named tuple type of an op's results, made on first use and kept. Ops behind one name can have results of their
+/// own.
 PyTypeObject* named_tuple_type(const Op& op, const char* name) {
   struct Named {
     std::string title;
     std::vector<PyStructSequence_Field> fields;
     PyTypeObject* type = nullptr;
   };
-  static auto& types = *new std::unordered_map<std::string, Named>;
-  Named& named = types[name];
+  static auto& types = *new std::unordered_map<const Op*, Named>;
+  Named& named = types[&op];
   if (named.type) return named.type;
   named.title = "torch.return_types." + std::string(name);
   for (const std::string& field : op.sig().result_names) named.fields.push_back({field.c_str(), nullptr});
