@@ -157,13 +157,15 @@ void xlogy_of(Composition& c) {
   const Tensor empty = logical_and(eq(c.arg(0), 0), eq(c.arg(1), c.arg(1)));
   c.result(where(empty, 0.0, mul(c.arg(0), log(where(empty, 1.0, c.arg(1))))));
 }
-/// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly.
+/// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly; a number counts as the floats it meets do.
 void lerp_of(Composition& c) {
   const Tensor start = c.tensor(0), end = c.tensor(1);
   const Tensor difference = end - start;
   if (!c.arg(2).is_tensor()) {
-    const double w = c.real(2);
-    return c.result(w < 0.5 ? start + difference * w : end - difference * (1 - w));
+    const bool doubles = start.dtype() == DType::F64;
+    const double w = doubles ? c.real(2) : static_cast<float>(c.real(2));
+    const double rest = doubles ? 1 - w : 1 - static_cast<float>(w);
+    return c.result(std::abs(w) < 0.5 ? start + difference * w : end - difference * rest);
   }
   const Tensor w = c.tensor(2);
   c.result(where(lt(abs(w), 0.5), start + w * difference, end - difference * (1 - w)));

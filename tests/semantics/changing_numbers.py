@@ -272,5 +272,13 @@ def bounds_with_gradients_later():
     return g, lambda i: (terra.arange(4.0), 0.5 - i * 0.1, 1.0 + i * 0.25), None
 
 
+@program(calls=14, captures=9)
+def weight_of_lerp():
+    """A weight beyond the middle counts from the other end, as a float in either case."""
+    def f(x, y, n):
+        return terra.lerp(x, y, 1 - 0.05 / n), terra.lerp(x, y, -0.7 - 0.05 / n)
+    return f, lambda i: (t(i, 24).sin(), t(i, 24).cos(), i + 1), None
+
+
 if __name__ == "__main__":
     main()
