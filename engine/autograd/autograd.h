@@ -26,6 +26,8 @@ Edge history(const Tensor& t);
 Edge gradient_edge(const Tensor& t);
 /// Makes `t` the result `index` of `node`; it requires grad from then on.
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index);
+/// Makes `t` a view that `steps` derive from `base`, which may be a view itself, as of that version of the storage.
+void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const ViewStep>& steps, uint32_t version);
 /// Forgets the history (detach_): `t` becomes a leaf that doesn't require grad.
 void detach_in_place(const Tensor& t);
 

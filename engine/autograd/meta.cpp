@@ -25,6 +25,12 @@ void refresh_view(const Tensor& t, Meta& meta) {
   meta.history = find_meta(again)->history;
 }
 
+/// The steps `last` ends, taken after `first`.
+std::shared_ptr<const ViewStep> behind(const std::shared_ptr<const ViewStep>& first, const ViewStep& last) {
+  return std::make_shared<ViewStep>(
+      ViewStep{last.op, OwnedArgs(last.args.args(), 0), last.previous ? behind(first, *last.previous) : first});
+}
+
 uint64_t next_hook_id() {
   static uint64_t counter = 0;
   return ++counter;
@@ -121,6 +127,15 @@ void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
   meta.history = {node, index};
   meta.history_version = t->version();
   t->requires_grad = true;
+}
+
+void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const ViewStep>& steps, uint32_t version) {
+  const Meta* from = find_meta(base);
+  const bool nested = from && from->base.defined();
+  Meta& meta = meta_of(t);
+  meta.base = nested ? from->base : base;
+  meta.view = nested ? behind(from->view, *steps) : steps;
+  meta.history_version = version;
 }
 
 void detach_in_place(const Tensor& t) {

@@ -173,6 +173,15 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
+  for (size_t k = 0; k < program_.tensors.size(); ++k) {
+    const TensorSpec& s = program_.tensors[k];
+    if (!s.view) continue;
+    const Tensor& view = made.tensors[k];
+    uint32_t writes = 0;  // which publish() will count
+    for (const StorageWrite& w : program_.writes)
+      if (inputs[program_.inputs[w.input].index]->storage == view->storage) writes += versions(w.versions, w.looped);
+    autograd::set_view(view, made.tensors[s.base], s.view, view->version() + writes);
+  }
 }
 
 void Runner::publish(LentTensors inputs, Made& made) {

@@ -78,6 +78,7 @@ class Builder final : SymbolicReplay::Watcher {
     collect_results();
     collect_gradients_written();
     collect_flags();
+    collect_views();
     collect_writes();
     refuse_unclear_memory();
     connect_parts();
@@ -409,6 +410,19 @@ class Builder final : SymbolicReplay::Watcher {
       const Tensor t = replay_.tensor(i);
       if (t.requires_grad() != inputs_[i].requires_grad && !autograd::history(t).node)
         program_.flags.push_back({tensor_number_[i], t.requires_grad()});
+    }
+  }
+
+  /// Results that are views of what the program sees as well: a write to either concerns both.
+  void collect_views() {
+    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
+      const autograd::Meta* meta = autograd::find_meta(kept_[k]);
+      if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
+      const Tensor base = meta->base;
+      if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) continue;
+      const auto view = meta->view;
+      program_.tensors[k].base = spec_of(base);
+      program_.tensors[k].view = view;
     }
   }
 

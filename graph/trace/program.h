@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/autograd/meta.h"
 #include "graph/ir/graph.h"
 
 namespace terra::graph {
@@ -55,6 +56,9 @@ struct TensorSpec {
   bool apart = false;   ///< what x.data gave: its writes are not counted by the version of the storage
   bool spent = false;   ///< its backward has run inside: it has a history, but no second backward
   std::string grad_fn;  ///< of spent ones: the name of the op's own node
+  /// How it was derived from spec `base`, which the program sees as well: writes to either change both histories.
+  std::shared_ptr<const autograd::ViewStep> view;
+  uint32_t base = 0;
 };
 
 struct ResultSpec {
