@@ -69,6 +69,8 @@ bool is_plain_object(PyObject* object);
 bool is_union(PyObject* object);
 /// Whether C code can have seen nothing but facts and tensors in a value.
 bool transparent(Recording& r, const Value& value, int depth = 0);
+/// A search in a sequence ends at this item: it is the key, or equal to it as numbers and strings are.
+bool is_found(PyObject* item, PyObject* key);
 /// What C code handed over, all of whose numbers are facts: numbers, objects met before, tuples of such.
 Value value_of_real(Recording& r, PyObject* object);
 /// Lets C code look at a value: numbers in it become facts, objects in it become known by identity.

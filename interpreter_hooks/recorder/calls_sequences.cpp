@@ -153,12 +153,18 @@ void begin_count(Recording& r, ShadowFrame& f) {
   for (Value& item : r.items(arguments(f)[0])) r.read_to_compare(item, arguments(f)[1]);
 }
 Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
-/// What was removed is where the shadow and the list part.
+/// The first that was found to be equal; of objects that are compared by what they hold it is known by where the shadow
+/// and the list part.
 Value end_remove(Recording& r, ShadowFrame& f, PyObject* result) {
   Value list = arguments(f)[0];
+  PyObject* key = arguments(f)[1].object;
   auto& items = r.shadow(list).items;
   size_t at = 0, left = static_cast<size_t>(PyObject_Size(list.object));
-  while (at < left && items[at].object == real_item(list.object, static_cast<Py_ssize_t>(at))) at++;
+  while (at < items.size() && !is_found(items[at].object, key)) at++;
+  if (at == items.size()) {
+    at = 0;
+    while (at < left && items[at].object == real_item(list.object, static_cast<Py_ssize_t>(at))) at++;
+  }
   items.erase(items.begin() + static_cast<Py_ssize_t>(at));
   repeat_call(r, f);
   return Value::fact(result);

@@ -2,6 +2,7 @@
 // it becomes a fact which of them are the same. Tensors report the comparison and its truth themselves.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <cmath>
@@ -106,11 +107,14 @@ bool Recording::read_to_compare(Value& a, Value& b, bool ordered, int depth) {
   return false;
 }
 
+bool is_found(PyObject* item, PyObject* key) {
+  return item == key || (is_atom(item) && is_atom(key) && same_key(item, key));
+}
+
 bool Recording::read_to_search(Value& container, Value& key) {
   for (Value& item : items(container)) {
     if (!read_to_compare(item, key)) return false;
-    if (item.object == key.object || (is_atom(item.object) && is_atom(key.object) && same_key(item.object, key.object)))
-      break;
+    if (is_found(item.object, key.object)) break;
   }
   return alive_;
 }

@@ -478,5 +478,14 @@ def named_iterables():
     return f, lambda i: (t(i), list(range(i % 4 + 1))), None
 
 
+@program(calls=12, captures=2)
+def removed_by_value():
+    def f(x, xs):
+        xs.remove(xs[0])
+        return x * xs[0], xs.copy()
+    lists = [[1, 2, 3], [1, 2, 3], [5, 5, 6], [1, 2, 3], [4, 4, 5], [7, 8, 9]]
+    return f, lambda i: (t(i), list(lists[i % 6])), None
+
+
 if __name__ == "__main__":
     main()
