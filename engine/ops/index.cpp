@@ -231,15 +231,20 @@ std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> gi
 bool selects_nothing(std::span<const Tensor> indices) {
   return std::none_of(indices.begin(), indices.end(), [](const Tensor& t) { return t.defined(); });
 }
-/// The mask, if the indices are one mask over the leading dimensions.
+/// The mask, arranged to broadcast with `self`, if the indices are one mask over neighbouring dimensions.
 Tensor only_mask(const Tensor& self, std::span<const Tensor> indices) {
-  if (indices.size() != 1 || !indices[0].defined() || indices[0].dtype() != DType::Bool) return {};
-  const Tensor& mask = indices[0];
-  if (mask.rank() > self.rank() || !std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin()))
+  const auto is_given = [](const Tensor& t) { return t.defined(); };
+  const auto given = std::find_if(indices.begin(), indices.end(), is_given);
+  if (given == indices.end() || std::any_of(given + 1, indices.end(), is_given) || given->dtype() != DType::Bool)
+    return {};
+  const Tensor& mask = *given;
+  const auto first = static_cast<size_t>(given - indices.begin());
+  if (first + mask.rank() > self.rank() ||
+      !std::equal(mask.sizes().begin(), mask.sizes().end(), self.sizes().begin() + first))
     return {};
   Dims sizes = mask.sizes();
-  sizes.resize(self.rank(), 1);
-  return mask.rank() == self.rank() ? mask : reshape(mask, sizes);
+  sizes.resize(self.rank() - first, 1);
+  return sizes.size() == mask.rank() ? mask : reshape(mask, sizes);
 }
 
 void advanced_index_of(Composition& c) {

@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 
@@ -102,6 +103,16 @@ bool is_array(Borrowed data) {
   return PyObject_CheckBuffer(data) && std::string_view(Py_TYPE(data)->tp_name) == "numpy.ndarray";
 }
 
+/// True for what on_construct reports.
+bool is_numbers(Borrowed data) {
+  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data)) return true;
+  if (!PyList_CheckExact(data) && !PyTuple_CheckExact(data)) return false;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!is_numbers(PySequence_Fast_GET_ITEM(data, i))) return false;
+  return true;
+}
+
 }  // namespace
 
 Tensor alias_of(const TensorImpl& t) { return Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset); }
@@ -145,6 +156,16 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
   char* to = static_cast<char*>(tensor->data());
   if (tensor.numel() > 0) fill(data, type, to);
   return Object::steal(wrap(std::move(tensor)));
+}
+
+void observe_construction(const char* what, Borrowed data, Borrowed tensor) {
+  OpObserver* observer = op_observer();
+  if (!observer) [[likely]]
+    return;
+  if (is_numbers(data))
+    observer->on_construct(data, tensor);
+  else
+    observer->on_opaque(what, tensor);
 }
 
 }  // namespace terra::hooks

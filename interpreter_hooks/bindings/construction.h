@@ -10,6 +10,8 @@ namespace terra::hooks {
 /// A fresh tensor of nested sequences, numbers, arrays: terra.tensor(data). The dtype is inferred in PyTorch's way
 /// unless given.
 Object tensor_from_data(Borrowed data, std::optional<DType> dtype = std::nullopt);
+/// Tells the observer how `tensor` came from `data`; `what` names the function where nobody could repeat it.
+void observe_construction(const char* what, Borrowed data, Borrowed tensor);
 /// Another tensor of the same memory, without history: what detach and Parameter make.
 Tensor alias_of(const TensorImpl& tensor);
 /// A copy in another dtype (the same tensor where it has it), not recorded and not reported.

@@ -17,27 +17,6 @@
 namespace terra::hooks {
 namespace {
 
-/// True for what on_construct reports.
-bool is_numbers(Borrowed data) {
-  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data)) return true;
-  if (!PyList_CheckExact(data) && !PyTuple_CheckExact(data)) return false;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (!is_numbers(PySequence_Fast_GET_ITEM(data, i))) return false;
-  return true;
-}
-
-/// Tells how `tensor` came from `data`; `what` names the function where nobody could repeat it.
-void observe(const char* what, Borrowed data, Borrowed tensor) {
-  OpObserver* observer = op_observer();
-  if (!observer) [[likely]]
-    return;
-  if (is_numbers(data))
-    observer->on_construct(data, tensor);
-  else
-    observer->on_opaque(what, tensor);
-}
-
 std::optional<DType> optional_dtype(Borrowed object, const char* function) {
   if (!object || object == Py_None) return std::nullopt;
   const auto dtype = dtype_from(object);
@@ -79,7 +58,7 @@ Object tensor(PyObject*, PyObject* args, PyObject* kwargs) {
                    1) < 0)
     throw PythonError{};
   Object made = tensor_from_data(options.data, optional_dtype(options.dtype, "tensor"));
-  observe("tensor()", options.data, made.get());
+  observe_construction("tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 
@@ -102,7 +81,7 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
     }
   }
   if (!made) made = tensor_from_data(options.data, dtype);
-  observe("as_tensor()", options.data, made.get());
+  observe_construction("as_tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 
@@ -140,7 +119,7 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   }
   Object result = Object::steal(wrap_as(type, std::move(made)));
   const bool of_numbers = n == 1 && (PyList_CheckExact(first) || PyTuple_CheckExact(first)) && type == tensor_type;
-  observe("Tensor()", of_numbers ? first : Py_None, result.get());
+  observe_construction("Tensor()", of_numbers ? first : Py_None, result.get());
   return result;
 }
 
@@ -152,7 +131,7 @@ Object new_tensor(PyObject* self, PyObject* args, PyObject* kwargs) {
   options.parse(args, kwargs, "new_tensor");
   Object made =
       tensor_from_data(options.data, optional_dtype(options.dtype, "new_tensor").value_or(impl_of(self)->dtype));
-  observe("new_tensor()", options.data, made.get());
+  observe_construction("new_tensor()", options.data, made.get());
   return require(std::move(made), options.requires_grad);
 }
 

@@ -36,7 +36,8 @@ bool is_mask(const TensorImpl& t) { return t.dtype == DType::Bool || t.dtype == 
 Object as_index_tensor(Borrowed item) {
   Object tensor = tensor_from_data(item);
   if (impl_of(tensor.get())->numel == 0 && is_floating(impl_of(tensor.get())->dtype))
-    return Object::steal(wrap(Tensor::empty(impl_of(tensor.get())->sizes, DType::I64)));  // x[[]]
+    tensor = Object::steal(wrap(Tensor::empty(impl_of(tensor.get())->sizes, DType::I64)));  // x[[]]
+  observe_construction("an index that is no list of numbers", item, tensor.get());
   return tensor;
 }
 
@@ -215,11 +216,13 @@ Object get_item(PyObject* self, PyObject* index) {
   return invoke_simple(ops().view, {tensor_of(self), impl_of(self)->sizes}, {self});  // x[...]: another view of all
 }
 
-/// A number as a 0-d tensor of the target's dtype.
-Tensor number_tensor(const Scalar& value, DType dtype) {
+/// A number as a 0-d tensor of the target's dtype; `source` is what it was given as.
+Object number_tensor(const Scalar& value, DType dtype, Borrowed source) {
   Tensor t = Tensor::empty({}, dtype);
   store_scalar(t->data(), dtype, value);
-  return t;
+  Object tensor = Object::steal(wrap(std::move(t)));
+  observe_construction("a number that is stored", source, tensor.get());
+  return tensor;
 }
 
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
@@ -255,7 +258,8 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     }
     return invoke_in_place(ops().copy, {tensor_of(target), tensor_of(source.get())}, {target, source.get()}), 0;
   }
-  const Tensor values = is_number ? number_tensor(number, impl_of(target)->dtype) : tensor_of(source.get());
+  if (is_number) source = number_tensor(number, impl_of(target)->dtype, value);
+  const Tensor values = tensor_of(source.get());
   check(values.dtype() == impl_of(target)->dtype,
         "Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
         name_of(impl_of(target)->dtype), name_of(values.dtype()));

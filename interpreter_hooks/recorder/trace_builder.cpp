@@ -230,6 +230,10 @@ TraceArg TraceBuilder::argument(const hooks::CallReport& report, size_t index, b
   return out;
 }
 
+bool TraceBuilder::is_index(const Pending& open) {
+  return (open.opcode == BINARY_SUBSCR || open.opcode == STORE_SUBSCR) && open.returns.empty();
+}
+
 /// Numbers that the call used otherwise than its record says are facts.
 void TraceBuilder::pin_operands(const std::vector<Used>& used) {
   Pending& open = *pending();
@@ -360,7 +364,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   call.in_place = report.in_place;
   const bool constant = is_constant_here(*report.op);
   // The parts of an index report themselves one by one, each number with its source.
-  index_open_ = (open.opcode == BINARY_SUBSCR || open.opcode == STORE_SUBSCR) && open.returns.empty();
+  index_open_ = is_index(open);
   std::vector<Used> own;
   std::vector<Used>& used = index_open_ ? used_ : own;
   for (size_t i = 0; i < params.size() && i < report.args.size() && r_.alive(); i++) {

@@ -115,6 +115,7 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<Value> list_sources(const hooks::CallReport& report, size_t index, std::vector<Used>& used);
   const Value* scalar_source(PyObject* object);
   void find_number(std::vector<Value>& values, PyObject* object, std::vector<Value*>& found, int depth);
+  static bool is_index(const Pending& open);
   void pin_operands(const std::vector<Used>& used);
   void pin_unused(Value& value, const std::vector<Used>& used, int depth);
   bool varies(graph::TraceId id) const;

@@ -90,9 +90,78 @@ def scratch_space_of_a_solver():
     return f, lambda i: (terra.ones(2) * i, 2 + i % 3), None
 
 
-@program(calls=24, captures=None, reason=10)
+@program(calls=24, captures=8)
 def list_of_numbers():
     return lambda x, rows, k: x[rows].sum(1) + x[k, rows].sum(), lambda i: (x(), [i % 2, 2 - i % 3], i % 3), None
+
+
+@program(calls=24, captures=18, recordings=2)
+def list_made_inside():
+    return lambda x, k: (x[[0, 2]] * 2, x[:, [k, 3]].sum(1), x[[[0], [1]], [k, -1]]), lambda i: (x(), i % 4), None
+
+
+@program(calls=24, captures=8)
+def list_that_changes_in_place():
+    class Shuffle:
+        order = [2, 0, 1]
+        def __call__(self, x):
+            return x[self.order].cumsum(0)
+    shuffle = Shuffle()
+    def arguments(i):
+        if i % 6 == 5:
+            shuffle.order.reverse()
+        if i == 17:
+            shuffle.order.append(1)
+        return x(),
+    return shuffle.__call__, arguments, None
+
+
+@program(calls=24, captures=15)
+def position_out_of_range():
+    def f(x, k):
+        return x[[0, k]] * 2
+    return f, lambda i: (x(), i % 4), None
+
+
+@program(calls=24, captures=None, reason=19)
+def list_of_tensors():
+    return lambda x, k: x[[k, 1]] * 2, lambda i: (x(), terra.tensor(i % 3)), None
+
+
+@program(calls=24, captures=None, reason=19)
+def list_of_truths():
+    return lambda x, rows: x[rows] * 2, lambda i: (x(), [True, i % 2 > 0, i % 3 > 0]), None
+
+
+@program(calls=24, captures=18, recordings=3)
+def numbers_stored_at_a_list():
+    def f(x, value):
+        y = x + 1
+        y[[0, 2]] = value
+        y[1, [0, 1]] = 7
+        return y
+    return f, lambda i: (x(), 0.25 * i), None
+
+
+@program(calls=24, captures=18, recordings=3)
+def numbers_stored_at_masks():
+    def f(x, value):
+        y = x * 2
+        y[x > value] = 0.0
+        y[:, x[0, :, 0] > value] = value
+        y[..., x[0, 0] > 2] = True
+        y.sum().backward()
+        return y
+    return f, lambda i: (x().requires_grad_(), 2.5 * i), None
+
+
+@program(calls=24, captures=15)
+def number_of_another_kind():
+    def f(x, value):
+        y = x.long()
+        y[x > 20] = value
+        return y
+    return f, lambda i: (x(), (i, 2.75 + i, True, -1.5)[i // 6]), None
 
 
 if __name__ == "__main__":
