@@ -51,6 +51,9 @@ PyObject* c_function(const char* name) {
   static PyObject* const made = PyCFunction_New(&definition, nullptr);
   return made;
 }
+/// Elements of a set, keys of a dict, what a sequence holds or the letters of a string, as keys; stops where they can't
+/// be compared without Python code.
+std::vector<Value> keys_of(Recording& r, Value& source);
 /// "list.append", "time.time": for the reasons.
 std::string callable_name(PyObject* callee);
 

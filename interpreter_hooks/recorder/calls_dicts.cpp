@@ -217,6 +217,23 @@ Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
   return made;
 }
 
+// ---- fromkeys ----
+
+void begin_fromkeys(Recording& r, ShadowFrame& f) {
+  if (!plain_arguments(r, f, 2, 3)) return;
+  if (arguments(f)[0].object != reinterpret_cast<PyObject*>(&PyDict_Type))
+    return r.stop(Reason::UnmodelledCall, "fromkeys() of a subclass");
+  f.pending.in = keys_of(r, arguments(f)[1]);
+}
+Value end_fromkeys(Recording& r, ShadowFrame& f, PyObject* result) {
+  Value made = r.fresh(result).self;
+  for (Value& key : f.pending.in) {
+    const Value value = arguments(f).size() > 2 ? arguments(f)[2] : Value::fact(Py_None);
+    r.dict_store(made, key, value, r.entry(r.shadow(made), key.object) != nullptr);
+  }
+  return made;
+}
+
 // ---- defaultdict ----
 
 void begin_new_default(Recording& r, ShadowFrame& f) {
@@ -274,6 +291,7 @@ constexpr CallModel models[] = {
     {"dict", "clear", begin_places, end_clear},
     {"dict", "popitem", begin_popitem, end_popitem},
     {"dict", "update", begin_update, end_update},
+    {"dict", "fromkeys", begin_fromkeys, end_fromkeys},
     {"builtins", "dict", begin_new, end_new},
     {"_collections.OrderedDict", "setdefault", begin_keyed, end_setdefault},
     {"_collections.OrderedDict", "pop", begin_keyed, end_pop},

@@ -105,7 +105,13 @@ void begin_getattr(Recording& r, ShadowFrame& f) {
 }
 
 bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
+  static PyObject* const getattr = PyUnicode_InternFromString("__getattr__");
   if (pending.access == Access::None) return true;
+  if (is_tensor(owner.object)) {
+    PyTypeObject* type = Py_TYPE(owner.object);
+    return !_PyType_Lookup(type, name) && !_PyType_Lookup(type, getattr) &&
+           !terra_instance_attribute(owner.object, name);
+  }
   if (PyType_Check(owner.object)) {
     return !_PyType_Lookup(reinterpret_cast<PyTypeObject*>(owner.object), name) &&
            !_PyType_Lookup(Py_TYPE(owner.object), name);
@@ -157,6 +163,13 @@ bool raised_getattr(Recording& r, ShadowFrame& f) {
   return r.alive();
 }
 
+/// Of a tensor, a number or a string that has the attribute: whether every other one of its type has it.
+bool has_by_type(PyObject* object, PyObject* name) {
+  static PyObject* const getattr = PyUnicode_InternFromString("__getattr__");
+  if (!is_tensor(object)) return is_atom(object);
+  return !terra_instance_attribute(object, name) && !_PyType_Lookup(Py_TYPE(object), getattr);
+}
+
 Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
@@ -167,6 +180,10 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   if (result == Py_False) {
     if (!is_absent(f.pending, in[0], name)) r.stop(Reason::UnmodelledAttribute, "hasattr through Python code");
     r.absent(in[0], name);
+    return Value::fact(result);
+  }
+  if (has_by_type(in[0].object, name)) {
+    r.guard_type(in[0].object);
     return Value::fact(result);
   }
   PyObject* value = PyObject_GetAttr(in[0].object, name);

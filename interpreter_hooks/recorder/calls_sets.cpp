@@ -8,13 +8,6 @@
 
 namespace terra::capture {
 
-namespace {
-
-bool among(const std::vector<Value>& values, PyObject* key) {
-  return std::any_of(values.begin(), values.end(), [&](const Value& v) { return same_key(v.object, key); });
-}
-
-/// Elements of a set or what a sequence holds, as keys; stops where they can't be compared without Python code.
 std::vector<Value> keys_of(Recording& r, Value& source) {
   std::vector<Value> keys;
   if (is_set(source.object) || is_dict(source.object)) {
@@ -22,6 +15,13 @@ std::vector<Value> keys_of(Recording& r, Value& source) {
     for (auto& entry : r.shadow(source).entries) keys.push_back(entry.where_from());
   } else if (is_sequence(source.object)) {
     keys = r.items(source);
+  } else if (PyUnicode_CheckExact(source.object)) {
+    r.pin(source);
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(source.object); i++) {
+      PyObject* letter = PyUnicode_Substring(source.object, i, i + 1);
+      keys.push_back(Value::fact(r.hold(letter)));
+      Py_DECREF(letter);
+    }
   } else {
     r.stop(Reason::UnmodelledContainer, std::string("elements from a ") + Py_TYPE(source.object)->tp_name);
   }
@@ -29,6 +29,12 @@ std::vector<Value> keys_of(Recording& r, Value& source) {
     if (!r.prepare_key(key)) return {};
   }
   return keys;
+}
+
+namespace {
+
+bool among(const std::vector<Value>& values, PyObject* key) {
+  return std::any_of(values.begin(), values.end(), [&](const Value& v) { return same_key(v.object, key); });
 }
 
 /// Which objects among both are the same is a fact.

@@ -54,6 +54,8 @@ struct RaiseRuleList {
 };
 RaiseRuleList raise_rules();
 
+/// A dict that every frame of a function has: its globals, its builtins.
+Value dict_of_frame(Recording& r, PyObject* dict, const char* path);
 /// Says which of two objects they are: where both exist when the frame begins, only a guard can tell whether they are
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);

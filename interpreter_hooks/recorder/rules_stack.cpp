@@ -5,6 +5,12 @@
 
 namespace terra::capture {
 
+Value dict_of_frame(Recording& r, PyObject* dict, const char* path) {
+  Value value = Value::fact(dict);
+  if (!r.find(dict)) r.put(dict, value, true, path);
+  return value;
+}
+
 namespace {
 
 void copy(Recording&, ShadowFrame& f) {
@@ -39,12 +45,6 @@ void store_deref(Recording& r, ShadowFrame& f) {
   if (cell->fresh()) return;
   cell->written = true;
   r.write({Effect::SetCell, cell->self, nullptr, f.pending.in[0], {}, cell->path});
-}
-
-Value dict_of_frame(Recording& r, PyObject* dict, const char* path) {
-  Value value = Value::fact(dict);
-  if (!r.find(dict)) r.put(dict, value, true, path);
-  return value;
 }
 
 void load_global(Recording& r, ShadowFrame& f) {

@@ -37,10 +37,10 @@ std::vector<TraceArg> arguments(A&&... each) {
   return list;
 }
 
-/// Numbers in nested sequences that change between calls.
+/// Numbers in nested sequences that change between calls; what only the run knows is a fact.
 int count_inputs(Recording& r, Value value) {
   if (!is_sequence(value.object)) {
-    if (!is_number(value.object)) r.pin(value);
+    if (!is_number(value.object) || (value.has_register() && r.late(value.reg))) r.pin(value);
     return value.has_register();
   }
   int count = 0;

@@ -108,9 +108,9 @@ def einsum(equation, *operands):
     spelled, output = parse(equation, operands)
     sizes = _check_sizes(operands, spelled)
     pairs = [_diagonals(t, s) for t, s in zip(operands, spelled)]
-    result, letters = _summed(*pairs[0], set(output).union(*(s for _, s in pairs[1:])))
+    result, letters = _summed(*pairs[0], set(output).union(*[s for _, s in pairs[1:]]))
     for i in range(1, len(pairs)):
-        keep = set(output).union(*(s for _, s in pairs[i + 1 :]))
+        keep = set(output).union(*[s for _, s in pairs[i + 1 :]])
         other, other_letters = _summed(*pairs[i], keep | set(letters))
         result, letters = _pair(result, letters, other, other_letters, keep, sizes)
         result, letters = _summed(result, letters, keep)

@@ -471,5 +471,46 @@ def losses_as_text():
     return f, lambda i: (t(i), i), lines
 
 
+@program(calls=14, captures=9)
+def sums_of_products():
+    def f(x, y, how):
+        return terra.einsum(how, x, y), terra.einsum("ij->j", x) * len(how)
+    return f, lambda i: (t(i, 6).view(2, 3), t(i, 12).view(3, 4), ("ij,jk->ik", "ij,jk->k", "ij,jk->ikj")[i // 5]), None
+
+
+@program(calls=12, captures=7)
+def letters_and_keys():
+    def f(x, text, names):
+        table = dict.fromkeys(names, x * 2)
+        counts = dict.fromkeys(text, 0)
+        for letter in text:
+            counts[letter] += 1
+        table["more"] = x.sum()
+        return table, counts, sorted(set(text)), set(text).union("az") - set("b"), dict.fromkeys(counts)
+    return f, lambda i: (t(i), ("abca", "bb")[i // 6], [f"n{i // 4}", "n0"]), None
+
+
+@program(calls=12, captures=8)
+def asked_what_tensors_have():
+    def f(x):
+        scale = getattr(x, "scale", 2.0)
+        if hasattr(x, "detach") and not hasattr(x, "nothing_of_this_name") and hasattr(x, "mT"):
+            x = x.detach() * scale
+        return x, hasattr(x, "scale"), [hasattr(y, "shape") for y in (x, 2.0, "a")]
+    def args(i):
+        x = t(i, 4).view(2, 2)
+        if i == 8:
+            x.scale = 5.0
+        return x,
+    return f, args, None
+
+
+@program(calls=12, captures=7)
+def resized_by_factors():
+    def f(x, factor):
+        return nn.functional.interpolate(x, scale_factor=factor) + 1
+    return f, lambda i: (t(i, 12).view(1, 2, 3 * (1 + i % 2), -1), 1.5 if i < 8 else 2), None
+
+
 if __name__ == "__main__":
     main()
