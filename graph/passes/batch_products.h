@@ -4,8 +4,8 @@
 
 namespace terra::graph {
 
-/// A loop over time multiplies a row, or a few, by the same matrix in each round, and each time the whole matrix is read
-/// for them. Those rows that are known without the results of the other rounds are multiplied together:
+/// A loop over time multiplies a row, or a few, by the same matrix in each round, and each time the whole matrix is
+/// read for them. Those rows that are known without the results of the other rounds are multiplied together:
 ///
 ///     a1 @ w, a2 @ w, ...                    ->  cat(a1, a2, ...) @ w, and its rows
 ///     cat(a1, h1; columns) @ w,              ->  p = cat(a1, a2, ...) @ w[upper rows],

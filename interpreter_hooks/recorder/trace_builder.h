@@ -152,7 +152,7 @@ class TraceBuilder final : public hooks::OpObserver {
   std::unordered_map<Register, graph::TraceId> scalar_ids_;  ///< inputs and items
   std::unordered_map<PyObject*, Tensor> first_gradients_;    ///< of tensors from outside, undefined for None
   std::vector<std::pair<graph::TraceId, Register>> outputs_;
-  Value bound_;  ///< of a slice, where an operand was looked for
+  Value bound_;                                     ///< of a slice, where an operand was looked for
   std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction
   graph::TraceId next_value_ = 0;
 

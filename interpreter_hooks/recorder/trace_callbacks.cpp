@@ -84,7 +84,8 @@ void TraceBuilder::call_afterwards() {
 
 /// The node is made when the frame's other work is done: what it refers to must still have the history that it had.
 void TraceBuilder::refuse_behind_functions() {
-  r_.stop(Reason::GradientState, "a change behind a hook or an autograd.Function whose gradient is computed after the frame");
+  r_.stop(Reason::GradientState,
+          "a change behind a hook or an autograd.Function whose gradient is computed after the frame");
 }
 
 void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) {
