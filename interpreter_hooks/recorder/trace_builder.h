@@ -104,6 +104,7 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::TraceId scalar_input(const Value& value);
   graph::TraceId call(const char* op, std::vector<graph::TraceArg> args);
   graph::TraceId constant(Tensor tensor);
+  int count_inputs(Value value);
   graph::TraceId construct(const Value& data, const Tensor& made);
   graph::TraceRecord at_this_line(graph::TraceRecord record) const;
   static std::string place(const terra::Op& op, const std::string& file, int line);

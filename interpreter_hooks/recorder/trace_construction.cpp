@@ -37,17 +37,6 @@ std::vector<TraceArg> arguments(A&&... each) {
   return list;
 }
 
-/// Numbers in nested sequences that change between calls; what only the run knows is a fact.
-int count_inputs(Recording& r, Value value) {
-  if (!is_sequence(value.object)) {
-    if (!is_number(value.object) || (value.has_register() && r.late(value.reg))) r.pin(value);
-    return value.has_register();
-  }
-  int count = 0;
-  for (Value& item : r.items(value)) count += count_inputs(r, item);
-  return count;
-}
-
 /// The operand that `data` is, or that has it as a part of an index.
 Value* find_data(Recording& r, Pending& open, PyObject* data) {
   const auto find = [&](std::vector<Value>& values) {
@@ -66,6 +55,18 @@ Value* find_data(Recording& r, Pending& open, PyObject* data) {
 }
 
 }  // namespace
+
+/// Numbers in nested sequences that change between calls; those that no graph can be given become facts.
+int TraceBuilder::count_inputs(Value value) {
+  if (is_sequence(value.object)) {
+    int count = 0;
+    for (Value& item : r_.items(value)) count += count_inputs(item);
+    return count;
+  }
+  const bool given = !value.has_register() || scalar_ids_.count(value.reg) || !r_.late(value.reg);
+  if (!is_number(value.object) || !given) r_.pin(value);
+  return value.has_register();
+}
 
 TraceId TraceBuilder::call(const char* op, std::vector<TraceArg> args) {
   graph::CallRecord record_of;
@@ -86,7 +87,7 @@ TraceId TraceBuilder::constant(Tensor tensor) {
 /// The number of a tensor with the elements of `data`; `made` is what came of it in the recorded run.
 TraceId TraceBuilder::construct(const Value& data, const Tensor& made) {
   Value value = data;
-  if (count_inputs(r_, value) == 0) {
+  if (count_inputs(value) == 0) {
     static const terra::Op* clone = find_op("clone");
     return call("clone", arguments(value_argument(constant((*clone)(made)))));
   }
@@ -115,7 +116,7 @@ void TraceBuilder::on_construct(PyObject* data, PyObject* tensor) {
   Value* source = find_data(r_, open, data);
   if (!source) return r_.stop(Reason::TensorOpaque, "a tensor of numbers");
   if (!is_sequence(data)) scalar_source(data);  // the same object twice: both are facts then
-  const int inputs = count_inputs(r_, *source);
+  const int inputs = count_inputs(*source);
   if (inputs > most_inputs) r_.read_deep(*source);
   if (is_index(open)) {
     index_open_ = true;
