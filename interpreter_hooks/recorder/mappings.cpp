@@ -146,6 +146,7 @@ void Recording::know_keys(Value& container) {
   for (PyObject* key : now) {
     Shadow::Entry* seen = entry(after, key);
     all.push_back(seen ? *seen : Shadow::Entry{hold(key), Value(), Value()});
+    all.back().key = hold(key);  // it may have been asked for by one that is equal: 1.0, True
   }
   after.entries = std::move(all);
 }

@@ -487,5 +487,13 @@ def removed_by_value():
     return f, lambda i: (t(i), list(lists[i % 6])), None
 
 
+@program(calls=8, captures=4)
+def keys_asked_for_by_equal_ones():
+    d, s = {1: "one", 2: "two"}, {1, 2}
+    def f(x):
+        return x * 2, d.get(1.0), True in d, {**d, "z": 3}, list(d), True in s, sorted(s)
+    return f, lambda i: (t(i),), None
+
+
 if __name__ == "__main__":
     main()
