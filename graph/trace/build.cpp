@@ -52,6 +52,23 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
 }
 
 /// Records that a run has replayed when a new part of the region begins, in ascending order.
+/// Calls visit(place in memory) for every element.
+template <class F>
+void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
+  if (dim == t.rank()) return visit(static_cast<size_t>(place));
+  for (int64_t i = 0; i < t.sizes()[dim]; ++i) each_place(t, dim + 1, place + i * t.strides()[dim], visit);
+}
+/// Adds the elements of a view; false if one has been taken by another.
+bool take_elements(const Tensor& view, std::vector<bool>& taken) {
+  bool free = true;
+  each_place(view, 0, view->offset, [&](size_t place) { free = free && (place >= taken.size() || !taken[place]); });
+  each_place(view, 0, view->offset, [&](size_t place) {
+    if (place >= taken.size()) taken.resize(place + 1, false);
+    taken[place] = true;
+  });
+  return free;
+}
+
 using Divisions = std::vector<size_t>;
 
 class Builder final : SymbolicReplay::Watcher {
@@ -413,13 +430,19 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Results that are views of what the program sees as well: a write to either concerns both.
+  /// Results that are views of what the program sees as well: a write to either concerns both. Where it sees the views
+  /// alone, they must not concern each other.
   void collect_views() {
-    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
+    std::map<const TensorImpl*, std::vector<bool>> of_unseen;  // elements of a base that views have
+    for (size_t k = 0; k < kept_.size(); ++k) {                // kept_ grows while bases are added
       const autograd::Meta* meta = autograd::find_meta(kept_[k]);
       if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
       const Tensor base = meta->base;
-      if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) continue;
+      if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) {
+        if (autograd::history(kept_[k]).node && !take_elements(kept_[k], of_unseen[base.get()]))
+          throw InternalError("results of the region that gradients lead through have elements in common");
+        continue;
+      }
       const auto view = meta->view;
       program_.tensors[k].base = spec_of(base);
       program_.tensors[k].view = view;

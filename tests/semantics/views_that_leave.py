@@ -134,5 +134,36 @@ def view_without_gradients():
     return g, lambda i: (t(i),), None
 
 
+@program(calls=12, captures=None, reason=20)
+def overlapping_views_of_what_nobody_else_sees():
+    def f(w):
+        y = w * 2
+        return y[:8], y[4:]
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        w = w.detach().requires_grad_()
+        a, b = f(w)
+        a.mul_(3.0)
+        (b * b).sum().backward()
+        return w.grad
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
+def views_side_by_side():
+    def f(w):
+        y = (w * 2).view(3, 4)
+        return (*y.chunk(2, 1), )
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        w = w.detach().requires_grad_()
+        a, b = f(w)
+        (b * b + a).sum().backward()
+        return w.grad
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
 if __name__ == "__main__":
     main()
