@@ -15,7 +15,8 @@ typedef struct {
   PyObject* cache; /* of results where it is unbounded, else of links */
   Py_ssize_t hits;
   PyObject* function;
-  Py_ssize_t most;
+  Py_ssize_t most, misses;
+  PyObject* mark; /* stands before the names in a key */
 } Cache;
 
 int terra_is_lru_cache(PyObject* callee) {
@@ -23,6 +24,21 @@ int terra_is_lru_cache(PyObject* callee) {
 }
 
 int terra_lru_cache_is_typed(PyObject* cache) { return ((Cache*)cache)->typed; }
+
+PyObject* terra_lru_cache_key(PyObject* cache, PyObject* const* given, Py_ssize_t count, PyObject* names) {
+  const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0, plain = count - named;
+  if (count == 1 && !named && (PyUnicode_CheckExact(given[0]) || PyLong_CheckExact(given[0])))
+    return Py_NewRef(given[0]);
+  PyObject* key = PyTuple_New(plain + (named ? 1 + 2 * named : 0));
+  if (!key) return NULL;
+  for (Py_ssize_t i = 0; i < plain; i++) PyTuple_SET_ITEM(key, i, Py_NewRef(given[i]));
+  if (named) PyTuple_SET_ITEM(key, plain, Py_NewRef(((Cache*)cache)->mark));
+  for (Py_ssize_t i = 0; i < named; i++) {
+    PyTuple_SET_ITEM(key, plain + 1 + 2 * i, Py_NewRef(PyTuple_GET_ITEM(names, i)));
+    PyTuple_SET_ITEM(key, plain + 2 + 2 * i, Py_NewRef(given[plain + i]));
+  }
+  return key;
+}
 
 PyObject* terra_lru_cache_result(PyObject* cache, PyObject* key) {
   PyObject* table = ((Cache*)cache)->cache;
@@ -33,22 +49,32 @@ PyObject* terra_lru_cache_result(PyObject* cache, PyObject* key) {
   return strcmp(Py_TYPE(found)->tp_name, "functools._lru_list_elem") == 0 ? ((Link*)found)->result : NULL;
 }
 
-/* Calls a cache of `len` and looks the result up. */
+/* Calls a cache of `int` and looks the result up. */
 static int reads(PyObject* make, PyObject* most) {
-  PyObject* function = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
+  PyObject* function = (PyObject*)&PyLong_Type;
   PyObject* cache = PyObject_CallFunction(make, "OOOO", function, most, Py_False, (PyObject*)&PyTuple_Type);
-  PyObject* key = PyUnicode_FromString("seven..");
-  PyObject* result = cache && key ? PyObject_CallOneArg(cache, key) : NULL;
+  PyObject* given[2] = {PyUnicode_FromString("1234567"), PyLong_FromLong(8)};
+  PyObject* names = Py_BuildValue("(s)", "base");
+  const int good_type = cache && given[0] && given[1] && names && terra_is_lru_cache(cache) &&
+                        Py_TYPE(cache)->tp_basicsize >= (Py_ssize_t)sizeof(Cache);
   int good = 0;
-  if (result && Py_TYPE(cache)->tp_basicsize >= (Py_ssize_t)sizeof(Cache) && terra_is_lru_cache(cache)) {
+  if (good_type) {
     const Cache* layout = (Cache*)cache;
     good = layout->function == function && layout->typed == 0 && layout->hits == 0 &&
-           layout->most == (most == Py_None ? -1 : PyLong_AsSsize_t(most)) &&
-           terra_lru_cache_result(cache, key) == result;
+           layout->most == (most == Py_None ? -1 : PyLong_AsSsize_t(most));
+    for (int named = 0; good && named < 2; named++) {
+      PyObject* result = PyObject_Vectorcall(cache, given, 1, named ? names : NULL);
+      good = result && layout->misses == named + 1 && layout->mark;
+      PyObject* key = good ? terra_lru_cache_key(cache, given, 1 + named, named ? names : NULL) : NULL;
+      good = key && terra_lru_cache_result(cache, key) == result;
+      Py_XDECREF(key);
+      Py_XDECREF(result);
+    }
   }
   PyErr_Clear();
-  Py_XDECREF(result);
-  Py_XDECREF(key);
+  Py_XDECREF(names);
+  Py_XDECREF(given[1]);
+  Py_XDECREF(given[0]);
   Py_XDECREF(cache);
   return good;
 }

@@ -39,6 +39,11 @@ PyObject* holder_of(const char* where) {
   return module;
 }
 
+PyObject* call_with_names(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  const Py_ssize_t named = PyTuple_GET_SIZE(given[1]);
+  return PyObject_Vectorcall(given[0], given + 2, static_cast<size_t>(count - 2 - named), given[1]);
+}
+
 using Table = std::unordered_map<const void*, const CallModel*>;
 
 void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* model) {
@@ -87,6 +92,24 @@ const CallModel* model_of(PyObject* callee) {
   static const Table table = make_table();
   auto found = table.find(key_of(callee));
   return found == table.end() ? nullptr : found->second;
+}
+
+std::vector<Value> everything(ShadowFrame& f) {
+  std::vector<Value> all = arguments(f);
+  auto& named = f.pending.call.keyword_values;
+  all.insert(all.end(), named.begin(), named.end());
+  return all;
+}
+
+PyObject* caller_with_names() { return c_function<call_with_names>("call_with_names"); }
+
+PyObject* names_of(Recording& r, const CallSite& site) {
+  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
+  for (size_t i = 0; i < site.keywords.size(); i++)
+    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), Py_NewRef(site.keywords[i]));
+  r.hold(names);
+  Py_DECREF(names);
+  return names;
 }
 
 void prepare_recorder() {

@@ -51,6 +51,12 @@ PyObject* c_function(const char* name) {
   static PyObject* const made = PyCFunction_New(&definition, nullptr);
   return made;
 }
+/// Arguments by position, then those that have names.
+std::vector<Value> everything(ShadowFrame& f);
+/// Calls its first argument with the others, the last of which have the names in the tuple that is the second.
+PyObject* caller_with_names();
+/// The names of the arguments of a call that have one, as a tuple.
+PyObject* names_of(Recording& r, const CallSite& site);
 /// Elements of a set, keys of a dict, what a sequence holds or the letters of a string, as keys; stops where they can't
 /// be compared without Python code.
 std::vector<Value> keys_of(Recording& r, Value& source);

@@ -11,17 +11,6 @@
 
 namespace terra::capture {
 
-namespace {
-
-std::vector<Value> everything(ShadowFrame& f) {
-  std::vector<Value> all = arguments(f);
-  auto& named = f.pending.call.keyword_values;
-  all.insert(all.end(), named.begin(), named.end());
-  return all;
-}
-
-}  // namespace
-
 /// An exception of a function of numbers and strings: they become facts.
 bool raised_by_numbers(Recording& r, ShadowFrame& f) {
   std::vector<Value> all = everything(f);
@@ -81,11 +70,6 @@ namespace {
 
 // ---- pure functions of numbers and strings ----
 
-/// Calls its first argument with the others, the last of which have the names in the tuple that is the second.
-PyObject* call_with_names(PyObject*, PyObject* const* given, Py_ssize_t count) {
-  const Py_ssize_t named = PyTuple_GET_SIZE(given[1]);
-  return PyObject_Vectorcall(given[0], given + 2, static_cast<size_t>(count - 2 - named), given[1]);
-}
 /// The method descriptor behind a bound method of a number or string, borrowed; null for all others.
 PyObject* method_of(PyObject* callee) {
   PyObject* self = PyCFunction_Check(callee) ? PyCFunction_GET_SELF(callee) : nullptr;
@@ -95,15 +79,6 @@ PyObject* method_of(PyObject* callee) {
   Py_XDECREF(name);
   return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
 }
-PyObject* names_of(Recording& r, const CallSite& site) {
-  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
-  for (size_t i = 0; i < site.keywords.size(); i++)
-    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), Py_NewRef(site.keywords[i]));
-  r.hold(names);
-  Py_DECREF(names);
-  return names;
-}
-
 Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Value> all = everything(f);
   if (f.pending.extra.known() && f.pending.extra.object == result) {  // float(tensor)
@@ -131,8 +106,7 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
         std::vector<Register> given;
         if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
         for (Value& value : all) given.push_back(r.reg_of(value));
-        std::vector<Word> words =
-            call_operands(r.file(), named ? c_function<call_with_names>("call_with_names") : callee, given);
+        std::vector<Word> words = call_operands(r.file(), named ? caller_with_names() : callee, given);
         Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
         // max(n, 0.5) is sometimes an int.
         if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});

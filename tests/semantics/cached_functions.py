@@ -131,5 +131,56 @@ def none_and_nothing():
     return f, lambda i: (t(i),), log
 
 
+@program(calls=24, captures=6)
+def recipes_of_a_library():
+    # As einops has them: a recipe by pattern and names, what it makes of a shape by recipe, shape and lengths.
+    class Recipe:
+        def __init__(self, pattern, names, ndim):
+            self.parts, self.names, self.ndim = pattern.split(), names, ndim
+    log = []
+    @functools.lru_cache(4)
+    def prepare(pattern, operation, axes_names, ndim):
+        log.append((pattern, operation, axes_names, ndim))
+        return Recipe(pattern, axes_names, ndim)
+    @functools.lru_cache(8)
+    def lengths(recipe, shape, axes_lengths):
+        log.append((recipe.parts, tuple(shape), axes_lengths))
+        return [*shape[: recipe.ndim - 1], *[n for _, n in axes_lengths], -1]
+    def f(x, pattern, **axes):
+        recipe = prepare(pattern, "split", axes_names=tuple(axes), ndim=len(x.shape))
+        return x.reshape(lengths(recipe, x.shape, tuple(axes.items()))) * len(recipe.parts), recipe.names
+    def call(x, pattern, n, other):
+        return f(x, pattern, h=n) if other else f(x, pattern, k=n)
+    def args(i):
+        if i == 13:
+            prepare.cache_clear()  # from here on other recipes, of other identity
+        log.append((info(prepare), info(lengths)))
+        return t(i, 24).view(-1, 12), ("b (h d)", "b h")[i // 6 % 2], 2, i < 18
+    return call, args, log
+
+
+@program(calls=24, captures=8)
+def keys_that_are_no_numbers():
+    class Kind:
+        pass
+    class Same:
+        def __init__(self, n):
+            self.n = n
+        def __eq__(self, other):
+            return isinstance(other, Same) and self.n == other.n
+        def __hash__(self):
+            return 7
+    kinds = [Kind(), Kind()]
+    @functools.lru_cache
+    def of(*what, **named):
+        return len(what) + 10 * len(named)
+    def f(x, what, name):
+        return x * of(what, kind=Kind) + of(what, (name, (name, None)), x=name), of(name)
+    of_kinds = lambda i: kinds[i // 8 % 2] if i < 20 else Same(i)
+    def args(i):
+        if i == 14:
+            kinds[1] = Kind()
+        return t(i), of_kinds(i), "a"
+    return f, args, None
 if __name__ == "__main__":
     main()
