@@ -35,7 +35,8 @@ def make(n):
 def place(r):
     """An index of what make() makes, which keeps something of it."""
     k = r.randrange(2)
-    return r.choice([(k, slice(None)), (slice(k, 2), k), (..., k), (k,), (slice(None), slice(k, k + 1)), (k, 1 - k)])
+    return r.choice([(k, slice(None)), (slice(k, 2), k), (..., k), (k,), (slice(None), slice(k, k + 1)), (k, 1 - k),
+                     (slice(None), [1, k]), ([k, 0],)])
 
 
 Pair = namedtuple("Pair", "t n", defaults=[3])
@@ -176,7 +177,7 @@ class Writer:
         ]  # fmt: skip
         if not PLAIN:
             deeper += [
-                lambda: f"{s.T(d+1)}[at]", lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2]", lambda: f"{s.T(d+1)}[at[-1]]",
+                lambda: f"{s.T(d+1)}[at]", lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2]", lambda: f"{s.T(d+1)}[at[-1]]", lambda: f"{s.T(d+1)}[[{s.I(d+1)} % 2, 1]]",
                 lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2, at[0]]", lambda: f"operator.getitem({s.T(d+1)}, (..., at[-1]))",
                 lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2:{s.I(d+1)} % 2 + 1]",
             ]  # fmt: skip
@@ -299,6 +300,8 @@ class Writer:
             lambda: f"{p}o.q.append(({s.T()}){small})\n", lambda: f"{p}o.q.appendleft(({s.T()}){small}); out.append(len(o.q))\n",
             lambda: f"{p}o.q.rotate({s.I()})\n", lambda: f"{p}if len(o.q) > 1: t0 = o.q.{r.choice(['pop', 'popleft'])}()\n",
             lambda: f"{p}{'pass' if PLAIN else f't{r.randrange(2)}[at] = {s.F()}'}\n",
+            lambda: f"{p}{'pass' if PLAIN else f't{r.randrange(2)}[[{s.I()} % 2]] = {s.F()}'}\n",
+            lambda: f"{p}{'pass' if PLAIN else f't{r.randrange(2)}[t{r.randrange(2)} > {s.F()}] = {s.I()}'}\n",
             lambda: f"{p}o.dd['{r.choice('ab')}'].append({s.I()})\n", lambda: f"{p}o.od.move_to_end('{r.choice('ab')}')\n",
             lambda: f"{p}o.od['{r.choice('ab')}'] = {s.I()}; out.append(list(o.od))\n",
             lambda: f"{p}out.append(o.od.pop('a', {s.I()}))\n", lambda: f"{p}mine[{s.I()}] = {s.T()}\n", lambda: f"{p}mine[n, 'x'] = {s.I()}\n",
