@@ -60,8 +60,8 @@ class Grouping {
   }
 
   /// True iff some operand of b outside of both depends on a (or vice versa): the walk goes up from the operands of
-  /// each that lie outside, no further than the first member of the other. Where an effect comes behind another it
-  /// depends on that (a loop behind an assert).
+  /// each that lie outside, no further than groups all of which come before the first member of the other. Where an
+  /// effect comes behind another it depends on that (a loop behind an assert).
   bool path_through_third(size_t a, size_t b) { return reaches(b, a) || reaches(a, b); }
 
   bool reaches(size_t from, size_t to) {
@@ -71,8 +71,9 @@ class Grouping {
     const auto visit_operands = [&](size_t n, bool start) {
       bool hit = false;
       const auto visit = [&](int32_t p) {
-        if (p < 0 || static_cast<size_t>(p) < first) return;
+        if (p < 0) return;
         const size_t group = group_[p];
+        if (members_[group].back() < first) return;
         if (group == to) {
           hit |= !start;
           return;

@@ -65,6 +65,16 @@ TEST_CASE("simplify", "[passes]") {
   check_simplifies("%4: f32[2,3] = $write_view t(%0, %2) return %4", "%4: f32[2,3] = t(%2) return %4");
 }
 
+TEST_CASE("fusing makes no groups that wait for each other", "[passes]") {
+  // %4 and %8 are one group, which waits for %5; what %11 adds to %5 waits for that group.
+  Graph g = around(
+      "%4: f32[2,3] = tanh(%0) %5: f32[2,3] = exp(%1) %6: f32[3,2] = t(%5) %7: f32[2,3] = t(%6) "
+      "%8: f32[2,3] = add(%4, %7, 1) %9: f32[3,2] = t(%4) %10: f32[2,3] = t(%9) %11: f32[2,3] = add(%5, %10, 1) "
+      "return %8, %11");
+  CHECK(fuse_elementwise(g));
+  CHECK_NOTHROW(verify(g, Stage::Optimized, "fused"));
+}
+
 TEST_CASE("simplify keeps signed zeros, infinities and sums", "[passes]") {
   check_stays("%4: f32[2,3] = add(%0, 0.0, 1) return %4");
   check_stays("%4: f32[2,3] = sub(%0, -0.0, 1) return %4");
