@@ -4,6 +4,7 @@
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/copy.h"
+#include "kernels/cpu/exact_mode.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/reducer.h"
 #include "kernels/cpu/subview.h"
@@ -24,27 +25,31 @@ uint64_t dims_mask(const KernelCall& call, int arg, int rank) {
   return mask != 0 ? mask : ~uint64_t{0};
 }
 
-/// fold(self, dim, ...). Where the result's dtype is not the fold's own, elements are converted to it first.
+/// fold(self, dim, ...). Where the result's dtype is not the fold's own, elements are converted to it first. In exact
+/// mode they are added in an order that doesn't follow from how they lie in memory: a graph may have laid them out
+/// otherwise.
 template <Fold kFold>
 void fold(const KernelCall& call) {
   const View& out = call.out[0];
   const View& in = call.view(0);
   const uint64_t dims = dims_mask(call, 1, in.rank);
   const Reducer* reducer = reducer_of(kFold, in.dtype);
-  if (reducer != nullptr && reducer->result == out.dtype) return reduce(*reducer, out, in, dims);
-  reducer = reducer_of(kFold, out.dtype);
+  DType dtype = in.dtype;
+  if (reducer == nullptr || reducer->result != out.dtype) reducer = reducer_of(kFold, dtype = out.dtype);
   if (reducer == nullptr || reducer->result != out.dtype) {
     throw KernelError(KernelError::Kind::Runtime, "reduction from " + std::string(name_of(in.dtype)) + " to " +
                                                       std::string(name_of(out.dtype)) + " is not supported");
   }
-  const auto bytes = std::make_unique<char[]>(static_cast<size_t>(in.numel()) * size_of(out.dtype));
+  const bool as_it_is = dtype == in.dtype && (in.is_contiguous() || !exact_mode());
+  if (as_it_is) return reduce(*reducer, out, in, dims);
+  const auto bytes = std::make_unique<char[]>(static_cast<size_t>(in.numel()) * size_of(dtype));
   int64_t strides[kMaxViewRank];
   int64_t step = 1;
   for (int d = in.rank - 1; d >= 0; --d) {
     strides[d] = step;
     step *= in.sizes[d];
   }
-  const View converted{bytes.get(), in.sizes, strides, in.rank, out.dtype};
+  const View converted{bytes.get(), in.sizes, strides, in.rank, dtype};
   convert_elements(converted, in);
   reduce(*reducer, out, converted, dims);
 }

@@ -234,5 +234,22 @@ def pair_input_with_history():
     return f, lambda i: (t(i),), Seen(w, v)
 
 
+@program(calls=12, captures=8)
+def gradients_that_come_transposed():
+    # The graph's gradients lie in rows whatever comes: sums must not depend on that (exactly: TERRA_EXACT).
+    w = (terra.arange(96.0).view(8, 12) * 0.37).sin().requires_grad_()
+    b = terra.zeros(8, requires_grad=True)
+    c = (terra.arange(8 * 300.0) * 0.71).sin().view(8, 300)
+    def layer(x):
+        return x @ w.t() + b
+    def f(x):
+        sys._getframe()  # nothing that a graph goes past
+        w.grad = b.grad = None
+        (layer(x).t() * c).sum().backward()
+        return w.grad, b.grad
+    f.target = layer
+    return f, lambda i: ((terra.arange(3600.0) * (0.11 + i)).sin().view(300, 12),), None
+
+
 if __name__ == "__main__":
     main()
