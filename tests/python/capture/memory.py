@@ -379,7 +379,9 @@ def check_calls(make, chaos="", name=None):
     assert not served or frame["hits"] > CALLS // 2, f"{label}: served {frame['hits']} times: {frame['why']}"
     assert after[0] - before[0] < 1_000_000, f"{label}: {after[0] - before[0]} bytes more are resident"
     assert abs(after[1] - before[1]) < 50, f"{label}: {after[1] - before[1]} objects more"
-    assert all(abs(b - a) < 50 for a, b in zip(before[2], after[2])), f"{label}: reference counts {before[2]} -> {after[2]}"
+    # An entry that is measured not to pay goes when it is found out, with all the None that it names.
+    few = max(50, CALLS // 100)
+    assert all(abs(b - a) < few for a, b in zip(before[2], after[2])), f"{label}: reference counts {before[2]} -> {after[2]}"
     yield
 
 
