@@ -74,6 +74,8 @@ Runner::Runner(Program program)
       releasable_(program_, graph()),
       tempo_(releasable_.varies) {
   program_.graph = {};
+  for (uint32_t k = 0; k < program_.tensors.size(); ++k)
+    if (program_.tensors[k].view) views_.push_back(k);
 }
 
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
@@ -173,9 +175,8 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
     if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
-  for (size_t k = 0; k < program_.tensors.size(); ++k) {
+  for (uint32_t k : views_) {
     const TensorSpec& s = program_.tensors[k];
-    if (!s.view) continue;
     const Tensor& view = made.tensors[k];
     uint32_t writes = 0;  // which publish() will count
     for (const StorageWrite& w : program_.writes)

@@ -69,6 +69,7 @@ class Runner {
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
   bool results_move_;              ///< each result is a tensor of its own that nothing else is asked of
+  std::vector<uint32_t> views_;    ///< results that are views of others
   uint64_t bound_for_ = 0;         ///< the token with which inputs were bound that stay
   std::vector<uint32_t> rebound_;  ///< inputs that are bound at each run with it
   const Releasable releasable_;

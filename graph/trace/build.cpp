@@ -58,15 +58,20 @@ void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
   if (dim == t.rank()) return visit(static_cast<size_t>(place));
   for (int64_t i = 0; i < t.sizes()[dim]; ++i) each_place(t, dim + 1, place + i * t.strides()[dim], visit);
 }
-/// Adds the elements of a view; false if one has been taken by another.
-bool take_elements(const Tensor& view, std::vector<bool>& taken) {
-  bool free = true;
-  each_place(view, 0, view->offset, [&](size_t place) { free = free && (place >= taken.size() || !taken[place]); });
-  each_place(view, 0, view->offset, [&](size_t place) {
-    if (place >= taken.size()) taken.resize(place + 1, false);
-    taken[place] = true;
-  });
-  return free;
+/// Whether two views of one memory have an element in common.
+bool have_common_elements(const std::vector<Tensor>& views) {
+  if (views.size() < 2) return false;
+  std::vector<bool> taken;
+  for (const Tensor& view : views) {
+    bool free = true;
+    each_place(view, 0, view->offset, [&](size_t place) { free = free && (place >= taken.size() || !taken[place]); });
+    if (!free) return true;
+    each_place(view, 0, view->offset, [&](size_t place) {
+      if (place >= taken.size()) taken.resize(place + 1, false);
+      taken[place] = true;
+    });
+  }
+  return false;
 }
 
 using Divisions = std::vector<size_t>;
@@ -433,20 +438,22 @@ class Builder final : SymbolicReplay::Watcher {
   /// Results that are views of what the program sees as well: a write to either concerns both. Where it sees the views
   /// alone, they must not concern each other.
   void collect_views() {
-    std::map<const TensorImpl*, std::vector<bool>> of_unseen;  // elements of a base that views have
-    for (size_t k = 0; k < kept_.size(); ++k) {                // kept_ grows while bases are added
+    std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
+    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
       const autograd::Meta* meta = autograd::find_meta(kept_[k]);
       if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
       const Tensor base = meta->base;
       if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) {
-        if (autograd::history(kept_[k]).node && !take_elements(kept_[k], of_unseen[base.get()]))
-          throw InternalError("results of the region that gradients lead through have elements in common");
+        if (autograd::history(kept_[k]).node) of_unseen[base.get()].push_back(kept_[k]);
         continue;
       }
       const auto view = meta->view;
       program_.tensors[k].base = spec_of(base);
       program_.tensors[k].view = view;
     }
+    for (const auto& [base, views] : of_unseen)
+      if (have_common_elements(views))
+        throw InternalError("results of the region that gradients lead through have elements in common");
   }
 
   void collect_writes() {

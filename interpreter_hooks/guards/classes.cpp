@@ -1,5 +1,8 @@
 #include "interpreter_hooks/guards/kinds.h"
 
+#include <algorithm>
+#include <span>
+
 namespace terra::capture {
 
 unsigned version_of(PyTypeObject* type) {
@@ -8,14 +11,17 @@ unsigned version_of(PyTypeObject* type) {
   return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
 }
 
-static std::vector<PyObject*> bases_of(PyTypeObject* type) {
+static std::span<PyObject* const> bases_of(PyTypeObject* type) {
   if (!type->tp_mro) return {};
-  PyObject** items = reinterpret_cast<PyTupleObject*>(type->tp_mro)->ob_item;
-  return {items, items + PyTuple_GET_SIZE(type->tp_mro)};
+  return {reinterpret_cast<PyTupleObject*>(type->tp_mro)->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(type->tp_mro))};
 }
 
 ClassFacts::ClassFacts(PyTypeObject* of)
-    : type(of), version(version_of(of)), bases(bases_of(of)), getattro(of->tp_getattro), setattro(of->tp_setattro) {}
+    : type(of),
+      version(version_of(of)),
+      bases(bases_of(of).begin(), bases_of(of).end()),
+      getattro(of->tp_getattro),
+      setattro(of->tp_setattro) {}
 
 ClassFacts::~ClassFacts() {
   for (LookUp& look_up : look_ups) Py_DECREF(look_up.name);
@@ -31,7 +37,9 @@ void ClassFacts::note(PyObject* name, PyObject* found) {
 bool ClassFacts::hold() {
   if (!type) return false;
   if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) && type->tp_version_tag == version && version) return true;
-  if (strict || bases_of(type) != bases || type->tp_getattro != getattro || type->tp_setattro != setattro) return false;
+  if (strict || type->tp_getattro != getattro || type->tp_setattro != setattro) return false;
+  const std::span<PyObject* const> now = bases_of(type);
+  if (!std::equal(now.begin(), now.end(), bases.begin(), bases.end())) return false;
   for (LookUp& look_up : look_ups) {
     if (_PyType_Lookup(type, look_up.name) != look_up.found) return false;
   }

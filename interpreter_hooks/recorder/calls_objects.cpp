@@ -104,14 +104,16 @@ void begin_getattr(Recording& r, ShadowFrame& f) {
   f.pending.extra = Value::fact(name);
 }
 
-bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
+/// Whether a tensor has the attribute or lacks it as every other one of its type does.
+bool is_left_to_type(PyObject* tensor, PyObject* name) {
   static PyObject* const getattr = PyUnicode_InternFromString("__getattr__");
+  return !terra_instance_attribute(tensor, name) && !_PyType_Lookup(Py_TYPE(tensor), getattr);
+}
+
+bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
   if (pending.access == Access::None) return true;
-  if (is_tensor(owner.object)) {
-    PyTypeObject* type = Py_TYPE(owner.object);
-    return !_PyType_Lookup(type, name) && !_PyType_Lookup(type, getattr) &&
-           !terra_instance_attribute(owner.object, name);
-  }
+  if (is_tensor(owner.object))
+    return !_PyType_Lookup(Py_TYPE(owner.object), name) && is_left_to_type(owner.object, name);
   if (PyType_Check(owner.object)) {
     return !_PyType_Lookup(reinterpret_cast<PyTypeObject*>(owner.object), name) &&
            !_PyType_Lookup(Py_TYPE(owner.object), name);
@@ -163,13 +165,6 @@ bool raised_getattr(Recording& r, ShadowFrame& f) {
   return r.alive();
 }
 
-/// Of a tensor, a number or a string that has the attribute: whether every other one of its type has it.
-bool has_by_type(PyObject* object, PyObject* name) {
-  static PyObject* const getattr = PyUnicode_InternFromString("__getattr__");
-  if (!is_tensor(object)) return is_atom(object);
-  return !terra_instance_attribute(object, name) && !_PyType_Lookup(Py_TYPE(object), getattr);
-}
-
 Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
@@ -182,7 +177,7 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
     r.absent(in[0], name);
     return Value::fact(result);
   }
-  if (has_by_type(in[0].object, name)) {
+  if (is_tensor(in[0].object) ? is_left_to_type(in[0].object, name) : is_atom(in[0].object)) {
     r.guard_type(in[0].object);
     return Value::fact(result);
   }

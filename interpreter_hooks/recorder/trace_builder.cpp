@@ -185,8 +185,8 @@ void TraceBuilder::find_number(std::vector<Value>& values, PyObject* object, std
   }
 }
 
-/// The number among the operands of the open instruction that `object` is. Two operands that are the same object by
-/// chance but of different origin make both facts.
+/// The number among the operands of the open instruction that `object` is, or the list of them. Two operands that are
+/// the same object by chance but of different origin make both facts.
 const Value* TraceBuilder::scalar_source(PyObject* object) {
   std::vector<Value*> found;
   Pending& open = *pending();

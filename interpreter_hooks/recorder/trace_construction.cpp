@@ -5,8 +5,6 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
-#include <algorithm>
-
 namespace terra::capture {
 
 using graph::TraceArg;
@@ -35,23 +33,6 @@ std::vector<TraceArg> arguments(A&&... each) {
   std::vector<TraceArg> list;
   (list.push_back(std::forward<A>(each)), ...);
   return list;
-}
-
-/// The operand that `data` is, or that has it as a part of an index.
-Value* find_data(Recording& r, Pending& open, PyObject* data) {
-  const auto find = [&](std::vector<Value>& values) {
-    const auto found =
-        std::find_if(values.begin(), values.end(), [&](Value& v) { return v.object == data && v.known(); });
-    return found == values.end() ? nullptr : &*found;
-  };
-  for (auto* list : {&open.in, &open.call.positional, &open.call.keyword_values})
-    if (Value* found = find(*list)) return found;
-  for (Value& index : open.in) {
-    Shadow* parts = index.known() && PyTuple_Check(index.object) ? r.find(index.object) : nullptr;
-    if (!parts) continue;
-    if (Value* found = find(parts->items)) return found;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -113,17 +94,17 @@ void TraceBuilder::on_construct(PyObject* data, PyObject* tensor) {
   if (!listening()) return;
   Pending& open = *pending();
   open.reported = true;
-  Value* source = find_data(r_, open, data);
-  if (!source) return r_.stop(Reason::TensorOpaque, "a tensor of numbers");
-  if (!is_sequence(data)) scalar_source(data);  // the same object twice: both are facts then
-  const int inputs = count_inputs(*source);
-  if (inputs > most_inputs) r_.read_deep(*source);
+  const Value* found = scalar_source(data);
+  if (!found) return r_.stop(Reason::TensorOpaque, "a tensor of numbers");
+  Value source = *found;
+  const int inputs = count_inputs(source);
+  if (inputs > most_inputs) r_.read_deep(source);
   if (is_index(open)) {
     index_open_ = true;
-    if (inputs > 0) used_.push_back({data, is_sequence(data) ? no_register : source->reg});
+    if (inputs > 0) used_.push_back({data, is_sequence(data) ? no_register : source.reg});
   }
   const GradMode off(false);
-  const TraceId made = construct(*source, Tensor(Ref<TensorImpl>(tensor_of(tensor))));
+  const TraceId made = construct(source, Tensor(Ref<TensorImpl>(tensor_of(tensor))));
   if (r_.alive()) r_.put(tensor, Value::fresh(tensor), false, "").trace_id = made;
 }
 
