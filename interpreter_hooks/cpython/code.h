@@ -48,7 +48,10 @@ PyObject* terra_instance_attribute(PyObject* object, PyObject* name);
 enum { TERRA_MOST_ATTRIBUTE_WORDS = 3 };
 int terra_instance_attribute_words(PyObject* object, PyObject* name, const uint64_t** words, int* in_dict);
 
-/* The same for terra_instance_dict, which has been called; 0 where the words can't be told. */
+/* The dict in which the instance keeps its attributes (borrowed); NULL where it has none, as with inline values. */
+PyObject* terra_dict_in_use(PyObject* object);
+
+/* The same for terra_dict_in_use; 0 where the words can't be told. */
 int terra_instance_dict_words(PyObject* object, const uint64_t** words);
 
 /* The dict of the instance (borrowed) where one exists already or can be made; NULL where the type has none. */

@@ -166,6 +166,13 @@ int terra_instance_dict_words(PyObject* object, const uint64_t** words) {
   return 2;
 }
 
+PyObject* terra_dict_in_use(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type->tp_flags & Py_TPFLAGS_MANAGED_DICT) return inline_values(object) ? NULL : managed_dict(object);
+  PyObject** place = type->tp_dictoffset ? _PyObject_GetDictPtr(object) : NULL;
+  return place ? *place : NULL;
+}
+
 PyObject* terra_instance_dict(PyObject* object) {
   PyObject** place = _PyObject_GetDictPtr(object); /* makes the dict of inline values */
   return place ? *place : NULL;

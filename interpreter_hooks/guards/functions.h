@@ -51,6 +51,8 @@ TERRA_KIND_FUNCTIONS(generator_part)
 TERRA_KIND_FUNCTIONS(iterator_base)
 TERRA_KIND_FUNCTIONS(unstarted)
 TERRA_KIND_FUNCTIONS(range_start)
+// own_dicts.cpp
+TERRA_KIND_FUNCTIONS(own_dicts)
 // tensors.cpp
 TERRA_KIND_FUNCTIONS(tensor)
 TERRA_KIND_FUNCTIONS(gradient)

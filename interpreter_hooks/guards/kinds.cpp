@@ -49,6 +49,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, same),
     ROW(true, distinct),
     ROW(true, all_distinct),
+    ROW(true, own_dicts),
     ROW(true, truth),
     ROW(true, tensor),
     ROW(true, offset),

@@ -49,6 +49,7 @@ enum class Op : uint8_t {
   Same,         // a b
   Distinct,     // a b
   AllDistinct,  // [registers]      pairwise
+  OwnDicts,     // [registers]      none has its attributes (a dict: its keys) in the dict of another
   Truth,        // a [0 or 1]       of a number made by host arithmetic
   Tensor,       // a [TensorFacts]
   Offset,       // a [n]            where a tensor begins in its storage

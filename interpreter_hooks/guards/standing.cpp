@@ -199,6 +199,25 @@ Standing all_distinct(const Word* at, Standings& s) {
   return all ? Standing::Found : Standing::Varies;
 }
 
+/// Which dict an object has is told by what leads to it; those of a module are items of the first.
+void rest_on_own_dict(PyObject* object, Standings& s) {
+  const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
+  const int count = terra_instance_dict_words(object, words);
+  for (int i = 0; i < count; i++) s.rest_on(words[i]);
+  PyObject* dict = is_module(object) ? terra_dict_in_use(object) : nullptr;
+  if (!dict) return;
+  s.look_further();
+  rest_on_dict(dict, s);
+}
+
+Standing own_dicts(const Word* at, Standings& s) {
+  if (all_distinct(at, s) == Standing::Varies) return Standing::Varies;
+  each_packed(at, 0, [&](Register r) {
+    if (!PyDict_Check(s.object(r))) rest_on_own_dict(s.object(r), s);
+  });
+  return Standing::Found;
+}
+
 /// The tensor is the one of before, and so is everything that the epoch counts changes of.
 bool is_settled(Register r, Standings& s) {
   if (s.standing(r) != Standing::Held || !is_plain_tensor(s.object(r)) || follows_a_base(*tensor_of(s.object(r))))
@@ -265,6 +284,7 @@ constexpr Row rows[] = {
     {Op::Same, same_objects},
     {Op::Distinct, same_objects},
     {Op::AllDistinct, all_distinct},
+    {Op::OwnDicts, own_dicts},
     {Op::Tensor, tensor},
     {Op::Offset, tensor},
     {Op::SameStorage, two_tensors},
@@ -290,6 +310,7 @@ void each_operand(const Word* at, const std::function<void(Register)>& visit) {
   }
   switch (static_cast<Op>(head(at).kind)) {
     case Op::AllDistinct:
+    case Op::OwnDicts:
     case Op::Apart:
     case Op::Tuple: return each_packed(at, 0, visit);
     case Op::Call: return each_packed(at, 1, visit);

@@ -1,6 +1,8 @@
-// The last step of a recording; private to finish.cpp and the tests.
+// The last step of a recording; private to finish.cpp, finish_apart.cpp and the tests.
 #pragma once
 #include "interpreter_hooks/recorder/recording.h"
+
+#include <set>
 
 namespace terra::capture {
 
@@ -14,8 +16,11 @@ class Finisher {
  private:
   bool overwrites_a_fact();
   void keep_apart();
-  void keep_instances_apart(PyTypeObject* type);
+  void keep_attributes_apart();
+  std::vector<Register> who_relies_on(PyObject* name);
+  std::set<PyObject*> changed_names();
   void keep_keys_apart();
+  bool too_many(size_t count, const char* what);
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);
   Register make_mode(Shadow& shadow);
