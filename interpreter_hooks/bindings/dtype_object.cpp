@@ -1,7 +1,9 @@
 #include "interpreter_hooks/bindings/dtype_object.h"
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/bindings/types.h"
@@ -59,15 +61,20 @@ constexpr std::string_view known_devices[] = {"cpu", "cuda", "meta", "mps", "xpu
 
 DeviceObject* device(Borrowed self) { return reinterpret_cast<DeviceObject*>(self); }
 
+/// Devices are few, and live as long as the process.
 Object make_device(std::string_view kind, long long index) {
+  static auto& made = *new std::map<std::pair<std::string, long long>, PyObject*>;
   bool known = false;
   for (std::string_view k : known_devices) known |= k == kind;
   check(known, "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, mtia device type at start of device string: {}",
         kind);
-  Object self = owned(device_type->tp_alloc(device_type, 0));
-  device(self.get())->kind = text(kind).release();
-  device(self.get())->index = index;
-  return self;
+  PyObject*& self = made[{std::string(kind), index}];
+  if (!self) {
+    self = owned(device_type->tp_alloc(device_type, 0)).release();
+    device(self)->kind = text(kind).release();
+    device(self)->index = index;
+  }
+  return Object::share(self);
 }
 
 Object device_from_string(std::string_view whole) {
@@ -187,6 +194,7 @@ std::optional<DType> dtype_from(Borrowed object) {
 }
 
 bool is_device(Borrowed object) { return Py_TYPE(object) == device_type; }
+bool is_device_type(Borrowed object) { return object == reinterpret_cast<PyObject*>(device_type); }
 bool is_memory_format(Borrowed object) { return Py_TYPE(object) == memory_format_type; }
 Borrowed cpu_device() { return the_cpu; }
 Borrowed strided_layout() { return the_strided; }
@@ -236,7 +244,7 @@ void create_dtype_types(PyObject* module) {
                                 {0, nullptr}};
   PyType_Spec device_spec = {"terra.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT, device_slots};
   device_type = create_type(device_spec);
-  the_cpu = make_device("cpu", -1).release();
+  the_cpu = make_device("cpu", -1).get();
   add_object(module, "device", device_type);
 
   layout_type = create_named_type("terra.layout");

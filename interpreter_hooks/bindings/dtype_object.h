@@ -17,6 +17,8 @@ bool is_dtype(Borrowed object);
 /// Throws unless `object` (a device, a string, None) means the CPU, which is where tensors are.
 void check_device(Borrowed object);
 bool is_device(Borrowed object);
+/// The type of devices itself; equal devices are one object.
+bool is_device_type(Borrowed object);
 /// device(type='cpu'). Borrowed.
 Borrowed cpu_device();
 /// torch.strided. Borrowed.

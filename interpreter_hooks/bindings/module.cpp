@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/eager/eager.h"
+#include "interpreter_hooks/bindings/dtype_limits.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 #include "interpreter_hooks/bindings/generated.h"
@@ -32,6 +33,7 @@ Object create_module() {
   eager::start();
   Object module = owned(PyModule_Create(&definition));
   create_dtype_types(module.get());
+  create_dtype_limits_types(module.get());
   create_size_type(module.get());
   create_generator_type(module.get());
   create_op_function_types(module.get());

@@ -1,8 +1,4 @@
 // Engine-wide settings: default dtype, threads, number formats, promotion questions.
-#include <cfloat>
-#include <cmath>
-#include <limits>
-
 #include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -22,8 +18,14 @@ DType checked_dtype(Borrowed object, const char* function) {
   return *dtype_from(object);
 }
 
+/// A switch for everything after it, which no graph turns.
+void about_to_set(const char* what) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
+}
+
 Object get_default_dtype(PyObject*, PyObject*) { return Object::share(dtype_object(default_dtype())); }
 Object set_default_dtype_function(PyObject*, PyObject* object) {
+  about_to_set("set_default_dtype()");
   const DType dtype = checked_dtype(object, "set_default_dtype");
   check_kind(is_floating(dtype), ErrorKind::TypeError,
              "only floating-point types are supported as the default type, not {}", name_of(dtype));
@@ -57,51 +59,12 @@ Object can_cast(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return owned(PyBool_FromLong(category(from) <= category(to)));
 }
 
-/// The limits of floating dtypes, in their order from F16.
-struct FloatFormat {
-  int bits;
-  double eps, max, tiny, resolution, smallest_subnormal;
-};
-constexpr FloatFormat float_formats[] = {{16, 0x1p-10, 65504, 0x1p-14, 1e-3, 0x1p-24},
-                                         {16, 0x1p-7, 0x1.fep127, 0x1p-126, 1e-2, 0x1p-133},
-                                         {32, FLT_EPSILON, FLT_MAX, FLT_MIN, 1e-6, 0x1p-149},
-                                         {64, DBL_EPSILON, DBL_MAX, DBL_MIN, 1e-15, 0x1p-1074}};
-
-/// types.SimpleNamespace of the facts: nothing is ever computed from such an object.
-Object namespace_of(Object dict) {
-  Object types = owned(PyImport_ImportModule("types"));
-  Object kind = owned(PyObject_GetAttrString(types.get(), "SimpleNamespace"));
-  Object empty = owned(PyTuple_New(0));
-  return owned(PyObject_Call(kind.get(), empty.get(), dict.get()));
-}
-
-Object finfo(PyObject*, PyObject* const* args, Py_ssize_t count) {
-  const DType dtype = count > 0 ? checked_dtype(args[0], "finfo") : default_dtype();
-  check_kind(is_floating(dtype), ErrorKind::TypeError,
-             "torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{}'", name_of(dtype));
-  const FloatFormat& f = float_formats[static_cast<int>(dtype) - static_cast<int>(DType::F16)];
-  return namespace_of(
-      owned(Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:s}", "bits", f.bits, "eps", f.eps, "max", f.max, "min",
-                          -f.max, "tiny", f.tiny, "smallest_normal", f.tiny, "resolution", f.resolution,
-                          "smallest_subnormal", f.smallest_subnormal, "dtype", name_of(dtype).data())));
-}
-
-Object iinfo(PyObject*, PyObject* dtype_argument) {
-  const DType dtype = checked_dtype(dtype_argument, "iinfo");
-  check_kind(is_integral(dtype), ErrorKind::TypeError,
-             "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'", name_of(dtype));
-  const int bits = 8 * static_cast<int>(size_of(dtype));
-  const bool with_sign = dtype != DType::U8;
-  const long long most = with_sign ? static_cast<long long>((1ULL << (bits - 1)) - 1) : 255;
-  return namespace_of(owned(Py_BuildValue("{s:i,s:L,s:L,s:s}", "bits", bits, "max", most, "min",
-                                          with_sign ? -most - 1 : 0LL, "dtype", name_of(dtype).data())));
-}
-
 Object get_num_threads(PyObject*, PyObject*) {
   if (OpObserver* observer = op_observer()) observer->on_opaque("get_num_threads()", Py_None);
   return owned(PyLong_FromLong(cpu::threads()));
 }
 Object set_num_threads(PyObject*, PyObject* object) {
+  about_to_set("set_num_threads()");
   const long n = PyLong_Check(object) && !PyBool_Check(object) ? PyLong_AsLong(object) : -1;
   if (PyErr_Occurred()) throw PythonError{};
   if (!PyLong_Check(object))
@@ -112,6 +75,7 @@ Object set_num_threads(PyObject*, PyObject* object) {
 }
 
 Object use_reference_kernels(PyObject*, PyObject* yes) {
+  about_to_set("_use_reference_kernels()");
   eager::use_reference_kernels(succeeded(PyObject_IsTrue(yes)) != 0);
   return Object::share(Py_None);
 }
@@ -124,8 +88,6 @@ PyMethodDef setting_functions[] = {
     {"result_type", method<result_type_function>(), METH_FASTCALL, "The dtype of a result of two operands."},
     {"promote_types", method<promote_types_function>(), METH_FASTCALL, "The smallest dtype that holds both."},
     {"can_cast", method<can_cast>(), METH_FASTCALL, "True when PyTorch allows the conversion in place."},
-    {"finfo", method<finfo>(), METH_FASTCALL, "The limits of a floating dtype."},
-    {"iinfo", method<iinfo>(), METH_O, "The limits of an integer dtype."},
     {"_use_reference_kernels", method<use_reference_kernels>(), METH_O,
      "Whether ops run the slow loops that define them (tests)."},
     {"get_num_threads", method<get_num_threads>(), METH_NOARGS, "The number of threads that kernels use."},

@@ -4,6 +4,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/dtype_limits.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/generator_object.h"
 #include "interpreter_hooks/bindings/grad_mode.h"
@@ -102,8 +103,10 @@ bool is_engine_type(PyTypeObject* type) { return !std::strncmp(type->tp_name, "t
 
 bool is_engine_constant(PyObject* object) {
   return hooks::is_op_function(object) || hooks::is_dtype(object) || hooks::is_device(object) ||
-         hooks::is_memory_format(object) || object == hooks::strided_layout() || is_grad_mode_function(object);
+         hooks::is_memory_format(object) || hooks::is_dtype_limits(object) || object == hooks::strided_layout() ||
+         is_grad_mode_function(object);
 }
+bool makes_engine_constants(PyObject* type) { return hooks::is_device_type(type) || hooks::is_dtype_limits_type(type); }
 bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
 bool is_size(PyObject* object) { return Py_TYPE(object) == hooks::size_type; }
 PyObject* new_size(size_t length) {

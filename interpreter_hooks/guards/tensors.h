@@ -75,6 +75,8 @@ bool is_engine_type(PyTypeObject* type);
 /// Objects of which there is one for each meaning: op functions, dtypes, devices, functions decorated by a gradient
 /// mode.
 bool is_engine_constant(PyObject* object);
+/// A type whose calls give such constants, the same for the same arguments.
+bool makes_engine_constants(PyObject* type);
 /// Those, and sizes: what metadata of a tensor can be.
 bool is_engine_value(PyObject* object);
 bool is_size(PyObject* object);

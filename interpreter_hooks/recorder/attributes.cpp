@@ -143,7 +143,10 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   if (PyType_Check(object)) return Access::Type;
   if (type == &PySuper_Type) return Access::Super;
   *found = _PyType_Lookup(type, name);
-  if (is_tensor(object)) return *found && PyFunction_Check(*found) ? Access::Class : Access::Tensor;
+  if (is_tensor(object)) {
+    if (*found && PyFunction_Check(*found)) return Access::Class;
+    return text_of(name) == "__class__" ? Access::Fixed : Access::Tensor;
+  }
   bool terra_module = is_module(object) && module_reads_plainly(object);
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
     PyObject* hook = look_up(type, getattribute);

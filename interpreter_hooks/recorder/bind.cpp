@@ -45,9 +45,10 @@ bool hands_result_through(const Pending& pending) {
   }
 }
 
-/// next(g), g.send(x): what a generator yields is the result; ", ".join(g): it is read as it is.
+/// next(g), g.send(x): what a generator yields is the result; ", ".join(g), sum(g): it is read as it is.
 bool resumes_generator(const Pending& pending) {
-  static const std::set<std::string> names = {"next", "__next__", "send", "throw", "join"};
+  static const std::set<std::string> names = {"next", "__next__", "send", "throw", "join",
+                                              "sum",  "min",      "max",  "prod",  "fsum"};
   const CallModel* model = pending.call.kind == CallSite::Model ? pending.call.model : nullptr;
   return pending.opcode == CALL && model && model->name && names.count(model->name);
 }

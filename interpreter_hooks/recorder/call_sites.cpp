@@ -15,7 +15,7 @@ PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); 
 
 /// Functions and methods that the engine defines in C: they report what they do.
 bool is_engine_callable(PyObject* callee) {
-  if (is_op_function(callee)) return true;
+  if (is_op_function(callee) || makes_engine_constants(callee)) return true;
   if (PyCFunction_Check(callee)) {
     auto* function = reinterpret_cast<PyCFunctionObject*>(callee);
     PyObject* self = function->m_self;
@@ -353,7 +353,7 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       if (Value value = by_identity(result); value.known()) return value;
       if (result == Py_None) return Value::fact(result);
       if (is_generator(result) && !find(result)) return fresh(result).self;  // a copy of a state, of use inside only
-      if (!pending.reported && is_atom(result)) return Value::fact(hold(result));
+      if (!pending.reported && (is_atom(result) || is_engine_constant(result))) return Value::fact(hold(result));
       if (PyList_CheckExact(result) || is_tuple(result)) {
         std::vector<Value> all;
         for (Py_ssize_t i = 0; i < Py_SIZE(result); i++) {

@@ -254,33 +254,65 @@ Value end_walk(Recording& r, ShadowFrame& f, PyObject* result) {
   return {};
 }
 
-/// sum(), min(), max(), any() or all() of a list or tuple of numbers that are not all facts.
-bool takes_numbers(Recording& r, ShadowFrame& f) {
-  auto& in = arguments(f);
-  if (in.empty() || in.size() > 2 || !f.pending.call.keywords.empty() || !is_sequence(in[0].object)) return false;
-  if (in.size() == 2 && !(in[1].known() && is_number(in[1].object))) return false;
-  const std::vector<Value> items = r.items(in[0]);
-  return r.alive() && !items.empty() && items.size() < 256 && !all_facts(items) &&
-         std::all_of(items.begin(), items.end(), [](const Value& v) { return is_number(v.object); });
+/// What sum(), min(), max(), any(), all(), math.prod() or math.fsum() walks over, where it is numbers that are not all
+/// facts: in a list or tuple, or out of a generator (`start` and `default` are numbers too). Otherwise nothing.
+std::vector<Value> numbers_given(Recording& r, ShadowFrame& f) {
+  const auto is_plain = [](const Value& v) { return v.known() && is_number(v.object); };
+  std::vector<Value> in = everything(f);
+  if (arguments(f).empty() || in.size() > 2 || !std::all_of(in.begin() + 1, in.end(), is_plain)) return {};
+  std::vector<Value> items;
+  if (is_sequence(in[0].object)) items = r.items(in[0]);
+  if (PyGen_CheckExact(in[0].object)) items = f.pending.returns;
+  const bool fit =
+      r.alive() && items.size() < 256 && !all_facts(items) && std::all_of(items.begin(), items.end(), is_plain);
+  return fit ? items : std::vector<Value>();
 }
+
 void begin_reduction(Recording& r, ShadowFrame& f) {
-  if (!takes_numbers(r, f)) expose_all(r, f);
+  if (numbers_given(r, f).empty()) expose_all(r, f);
 }
+
+/// What the callable gives for these numbers, as the recording has them, is the result.
+bool reduces_to(Recording& r, ShadowFrame& f, PyObject* numbers, PyObject* result) {
+  std::vector<PyObject*> given = {numbers};
+  const std::vector<Value> in = everything(f);
+  for (size_t i = 1; i < in.size(); i++) given.push_back(in[i].object);
+  PyObject* names = f.pending.call.keywords.empty() ? nullptr : names_of(r, f.pending.call);
+  PyObject* again = PyObject_Vectorcall(f.pending.call.callee, given.data(), arguments(f).size(), names);
+  PyErr_Clear();
+  const bool same = again && same_value(again, result);
+  Py_XDECREF(again);
+  return same;
+}
+
 /// The callable itself is given the numbers of each run. Which of them min and max return may be of another type there.
 Value end_reduction(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (!takes_numbers(r, f) || !is_atom(result)) return end_walk(r, f, result);
-  auto& in = arguments(f);
-  std::vector<Value> all = r.items(in[0]);
+  const bool generated = !arguments(f).empty() && PyGen_CheckExact(arguments(f)[0].object);
+  std::vector<Value> items = is_atom(result) ? numbers_given(r, f) : std::vector<Value>();
+  if (generated && PyBool_Check(result)) items.clear();  // any and all: the others decided nothing
+  PyObject* real = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
+  for (size_t i = 0; i < items.size(); i++)
+    PyTuple_SET_ITEM(real, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
+  if (items.empty() || (generated && !reduces_to(r, f, real, result))) {
+    Py_DECREF(real);
+    for (Value& value : f.pending.returns) r.pin_deep(value);
+    return end_walk(r, f, result);
+  }
+  f.pending.used_returns = generated;
   std::vector<Register> registers;
-  for (const Value& value : all) registers.push_back(r.reg_of(value));
-  PyObject* real = PySequence_Tuple(in[0].object);
-  Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, all);
+  for (const Value& value : items) registers.push_back(r.reg_of(value));
+  const Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
   Py_DECREF(real);
-  std::vector<Register> given = {tuple.reg};
-  all.push_back(tuple);
-  for (size_t i = 1; i < in.size(); i++) given.push_back(r.reg_of(in[i])), all.push_back(in[i]);
-  std::vector<Word> words = call_operands(r.file(), f.pending.call.callee, given);
-  Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
+  PyObject* callee = f.pending.call.callee;
+  std::vector<Register> given;
+  const bool named = !f.pending.call.keywords.empty();
+  if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
+  given.push_back(tuple.reg);
+  items.push_back(tuple);
+  const std::vector<Value> in = everything(f);
+  for (size_t i = 1; i < in.size(); i++) given.push_back(r.reg_of(in[i])), items.push_back(in[i]);
+  std::vector<Word> words = call_operands(r.file(), named ? caller_with_names() : callee, given);
+  Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, items);
   r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
   return value;
 }
@@ -342,6 +374,11 @@ bool raised_below_walk(Recording& r, ShadowFrame& f) {
   return std::all_of(all.begin(), all.end(), [&](Value& v) { return is_atom(v.object) || transparent(r, v); });
 }
 
+bool raised_below_reduction(Recording& r, ShadowFrame& f) {
+  for (Value& value : f.pending.returns) r.pin_deep(value);
+  return raised_below_walk(r, f);
+}
+
 constexpr CallModel models[] = {
     {"builtins", "len", begin_len, end_len},
     {"builtins", "hash", begin_hash, end_pure, raised_by_numbers},
@@ -384,13 +421,15 @@ constexpr CallModel models[] = {
     {"_operator", "truediv", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "truth", begin_operator, end_operator, raised_by_numbers},
     {"_operator", "xor", begin_operator, end_operator, raised_by_numbers},
-    {"builtins", "sum", begin_reduction, end_reduction, raised_below_walk},
-    {"builtins", "min", begin_extremum, end_extremum, raised_below_walk},
-    {"builtins", "max", begin_extremum, end_extremum, raised_below_walk},
+    {"builtins", "sum", begin_reduction, end_reduction, raised_below_reduction},
+    {"builtins", "min", begin_extremum, end_extremum, raised_below_reduction},
+    {"builtins", "max", begin_extremum, end_extremum, raised_below_reduction},
     {"builtins", "any", begin_reduction, end_reduction, raised_below_walk},
     {"builtins", "all", begin_reduction, end_reduction, raised_below_walk},
     {"builtins", "sorted", begin_sorted, end_walk, raised_below_walk},
     {"_functools", "reduce", expose_all, end_walk, raised_below_walk},
+    {"math", "prod", begin_reduction, end_reduction, raised_below_reduction},
+    {"math", "fsum", begin_reduction, end_reduction, raised_below_reduction},
     {"math", nullptr, nullptr, end_pure, raised_by_numbers},
     {"str", "join", begin_join, end_join, raised_below_walk},
     {"str", nullptr, nullptr, end_pure, raised_by_numbers},

@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Numbers that change between calls: after the first miss they are inputs, wherever they were read."""
+import math
+
 import terra
 from _harness import main, program
 from terra import nn
@@ -278,6 +280,43 @@ def weight_of_lerp():
     def f(x, y, n):
         return terra.lerp(x, y, 1 - 0.05 / n), terra.lerp(x, y, -0.7 - 0.05 / n)
     return f, lambda i: (t(i, 24).sin(), t(i, 24).cos(), i + 1), None
+
+
+@program(calls=16, captures=9)
+def reduced_from_generators():
+    """Which of them is the largest, and of which type, differs between calls."""
+    def f(x, n, m):
+        longest = max((k * 2 for k in (n, m)), default=0)
+        return (x * sum(k for k in (n, m)), longest, min(k - 1 for k in (n, m)),
+                sum([n, m], start=2), math.prod(k for k in (n, m, 2)), math.fsum(k / 10 for k in (n, m)))
+    return f, lambda i: (t(i), i if i < 13 else i + 0.5, 5 if i < 12 else 50 + i), None
+
+
+@program(calls=16, captures=8)
+def reduced_until_it_raises():
+    def f(x, n, m):
+        try:
+            return x * sum(k if k != 9 else "nine" for k in (n, m))
+        except TypeError as error:
+            return x + n, str(error)
+    return f, lambda i: (t(i), i, i * 2), None
+
+
+@program(calls=16, captures=9)
+def reduced_after_a_part_was_taken():
+    def f(x, n, m):
+        numbers = (k for k in (n, m, 4))
+        first = next(numbers)
+        return x * sum(numbers) + first, list(numbers), sum(k > 3 for k in (n, m)), any(k > 30 for k in (n, m))
+    return f, lambda i: (t(i), i + 4, i * 3 + 4), None
+
+
+@program(calls=16, captures=9)
+def products_of_sizes():
+    def f(x):
+        rows = x.reshape(-1, math.prod(x.shape[1:]))
+        return rows * math.prod(n for n in x.shape), math.prod(list(x.shape), start=2), max(y.size(0) for y in (x, rows[:2], x[:1]))
+    return f, lambda i: (t(i, (2 + i % 4) * 6).view(-1, 2, 3),), None
 
 
 if __name__ == "__main__":

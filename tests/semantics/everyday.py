@@ -513,5 +513,41 @@ def resized_by_factors():
     return f, lambda i: (t(i, 12).view(1, 2, 3 * (1 + i % 2), -1), 1.5 if i < 8 else 2), None
 
 
+@program(calls=8, captures=None, reason=19)
+def threads_are_set_inside():
+    def f(x, n):
+        terra.set_num_threads(n)
+        return x * 2
+    def args(i):
+        asked = terra.get_num_threads()
+        terra.set_num_threads(1)
+        return t(i) + asked, 1 + i % 2
+    return f, args, None
+
+
+@program(calls=16, captures=6)
+def classes_of_tensors():
+    class Own(terra.Tensor):
+        pass
+    kinds = [t(0), nn.Parameter(t(1)), t(2).as_subclass(Own)]
+    def f(x):
+        y = x * 2 if x.__class__ is terra.Tensor else x * 3
+        return y.detach(), x.__class__.__name__, y.__class__ is x.__class__
+    return f, lambda i: (kinds[0 if i < 8 else i % 3],), None
+
+
+@program(calls=16, captures=8)
+def limits_and_devices():
+    def f(x, kind, place):
+        device = terra.device(place)
+        ones = terra.ones(3, dtype=terra.get_default_dtype(), device=device)
+        masked = x.masked_fill(x > 1, terra.finfo(x.dtype).min)
+        return masked * ones, terra.finfo().eps, terra.iinfo(kind).max, terra.promote_types(kind, x.dtype), str(device)
+    def args(i):
+        terra.set_default_dtype(terra.float64 if i in (6, 7) else terra.float32)
+        return t(i).to(terra.float64 if i > 11 else terra.float32), terra.int32 if i % 8 else terra.int8, "cpu"
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()

@@ -212,7 +212,7 @@ def eager_refuses_it():  # 150993: compiled, it ran
     return f, lambda i: (x(i), terra.ones(2 + (i % 3 == 2), 2)), None
 
 
-@program(calls=10, captures=None, reason=4)
+@program(calls=10, captures=None, reason=19)
 def flag_of_the_engine_changes_inside():  # 162522: the graph of the other setting
     def f(x, wide):
         before = terra.get_default_dtype()
