@@ -21,7 +21,11 @@ std::string is_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " is " + short_text(object_word(at[1]));
 }
 
-bool equal_holds(Word* at, Run& run) { return same_value(a_of(at, run), object_word(at[1])); }
+/// A NaN is equal to itself alone where containers look for it.
+bool equal_holds(Word* at, Run& run) {
+  PyObject *a = a_of(at, run), *value = object_word(at[1]);
+  return a == value || (same_value(a, value) && !holds_nan(value));
+}
 std::string equal_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " == " + short_text(object_word(at[1]));
 }

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/handlers_held.h"
 
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -69,6 +70,16 @@ bool same_value(PyObject* a, PyObject* b) {
   int equal = PyObject_RichCompareBool(a, b, Py_EQ);
   if (equal < 0) PyErr_Clear();
   return equal == 1;
+}
+
+bool holds_nan(PyObject* atom) {
+  if (PyFloat_CheckExact(atom)) return std::isnan(PyFloat_AS_DOUBLE(atom));
+  if (PyComplex_CheckExact(atom))
+    return std::isnan(PyComplex_RealAsDouble(atom)) || std::isnan(PyComplex_ImagAsDouble(atom));
+  if (!PyTuple_Check(atom)) return false;
+  bool any = false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(atom); i++) any = any || holds_nan(PyTuple_GET_ITEM(atom, i));
+  return any;
 }
 
 std::string short_text(PyObject* object) {

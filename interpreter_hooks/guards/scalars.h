@@ -22,6 +22,9 @@ PyObject* number_conversion(PyObject* object);
 /// are 1, 1.0 and True), tuples item by item, other objects by identity. Runs no Python code.
 bool same_value(PyObject* a, PyObject* b);
 
+/// A number that isn't equal to itself, also one among the items of a tuple.
+bool holds_nan(PyObject* atom);
+
 /// A short printed form. Runs no Python code: other objects than atoms print as their type.
 std::string short_text(PyObject* object);
 

@@ -47,13 +47,17 @@ Value read_by_getter(Recording& r, Value& owner, PyObject* name, PyObject* gette
   return value;
 }
 
-/// A value that the frame itself wrote to a class, visible through instances and subclasses.
+/// A value that the frame itself wrote to a class, visible through instances. That a class below it has no such
+/// attribute, nothing says.
 Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
   for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); i++) {
     PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
     if (Shadow* known = r.find(base)) {
       auto found = known->attributes.find(name);
-      if (found != known->attributes.end() && found->second.known()) return &found->second;
+      if (found != known->attributes.end() && found->second.known()) {
+        if (i > 0) r.stop(Reason::UnmodelledAttribute, "an attribute of a class that was stored to, read below it");
+        return &found->second;
+      }
     }
     PyObject* own = reinterpret_cast<PyTypeObject*>(base)->tp_dict;
     if (own && PyDict_GetItemWithError(own, name)) return nullptr;
@@ -161,7 +165,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
     }
     if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
     if (is_dict_getter(object, name, *found)) return Access::InstanceDict;
-    if (Py_TYPE(*found) == &PyMemberDescr_Type) return Access::Slot;
+    if (Py_TYPE(*found) == &PyMemberDescr_Type) return is_named(*found, name) ? Access::Slot : Access::Opaque;
     if (Py_TYPE(*found) == &PyGetSetDescr_Type) {
       if (is_array_size(object, name)) return Access::Getter;
       return is_fixed(name) || is_engine_constant(object) ? Access::Fixed : Access::Opaque;
@@ -275,7 +279,7 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
 Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
   PyObject* object = owner.object;
   auto* type = reinterpret_cast<PyTypeObject*>(object);
-  PyObject* meta = _PyType_Lookup(Py_TYPE(object), name);
+  PyObject* meta = r.look_up(Py_TYPE(object), name);
   if (is_data_descriptor(meta)) {
     if (!is_fixed(name)) r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
     const bool stays = !is_changeable(type) || text_of(name) == "__class__";

@@ -288,6 +288,8 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
   }
   if (PyWeakref_CheckRefExact(callee) && site.positional.empty() && site.keywords.empty()) {
     site.kind = CallSite::Referent;
+    if (!writes_.empty()) return stop(Reason::UnmodelledCall, "a weak reference after a write");
+    if (holds_alone(PyWeakref_GET_OBJECT(callee))) stop(Reason::Finalizer, "of what a weak reference leads to");
     return;
   }
   if (open_getter(*this, f) || open_cached(*this, f) || open_numpy_draw(*this, f)) return;

@@ -40,7 +40,8 @@ void look_at_type(Recording& r, ShadowFrame& f) {
   Value& object = in[0];
   if (r.find(object.object)) r.guard_type(object.object);
   PyTypeObject* type = Py_TYPE(object.object);
-  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.class_facts(type);
+  static PyObject* const call = PyUnicode_InternFromString("__call__");
+  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.look_up(type, call);
   if (in.size() > 1 && is_union(in[1].object)) {  // never changes
     if (in[1].has_register()) r.guard(Op::Is, in[1].reg, {word_of(r.file().keep(in[1].object))});
     return;
@@ -48,16 +49,17 @@ void look_at_type(Recording& r, ShadowFrame& f) {
   if (in.size() > 1 && !r.read_deep(in[1])) r.stop(Reason::UnmodelledCall, "isinstance with unusual classes");
 }
 
+/// That a metaclass has methods that decide, or none, is a fact; if it has, they have been followed.
 Value end_isinstance(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (f.pending.returns.empty()) return Value::fact(r.hold(result));
   static PyObject* names[] = {PyUnicode_InternFromString("__instancecheck__"),
                               PyUnicode_InternFromString("__subclasscheck__")};
-  f.pending.used_returns = true;  // they have been followed; that the metaclass has them is a fact
+  const bool decided = !f.pending.returns.empty();
+  f.pending.used_returns = decided;
   const auto guard_metaclass = [&](PyObject* type) {
     for (PyObject* name : names) r.look_up(Py_TYPE(type), name);
   };
   PyObject* classes = arguments(f)[1].object;
-  if (is_union(classes)) r.stop(Reason::UnmodelledCall, "isinstance with a union of abstract classes");
+  if (is_union(classes) && decided) r.stop(Reason::UnmodelledCall, "isinstance with a union of abstract classes");
   if (!PyTuple_Check(classes)) guard_metaclass(classes);
   for (Py_ssize_t i = 0; PyTuple_Check(classes) && i < PyTuple_GET_SIZE(classes); i++) {
     guard_metaclass(PyTuple_GET_ITEM(classes, i));

@@ -23,8 +23,8 @@ void know_type(Recording& r, Value& value) {
   if (!is_atom(value.object) && r.find(value.object)) r.guard_type(value.object);
   r.pin(value);
   if (is_changeable(Py_TYPE(value.object))) {
-    static PyObject* eq = PyUnicode_InternFromString("__eq__");
-    r.look_up(Py_TYPE(value.object), eq);
+    static PyObject* const names[] = {PyUnicode_InternFromString("__eq__"), PyUnicode_InternFromString("__ne__")};
+    for (PyObject* name : names) r.look_up(Py_TYPE(value.object), name);
   }
 }
 

@@ -39,9 +39,19 @@ bool Finisher::too_many(size_t count, const char* what) {
   return !r_.alive();
 }
 
-/// Attributes and string keys that the frame stores or deletes.
+/// By stores under keys that vary, or by a method that changes it as a whole.
+bool Finisher::changes_any_key(PyObject* object, const Shadow& shadow) const {
+  return shadow.blurred || (PyDict_Check(object) && std::any_of(r_.writes_.begin(), r_.writes_.end(), [&](auto& write) {
+                              return write.effect == Effect::CallMethod && write.target.object == object;
+                            }));
+}
+
+/// Attributes and string keys that the frame stores or deletes; null stands for any.
 std::set<PyObject*> Finisher::changed_names() {
   std::set<PyObject*> names;
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (is_in_a_run(shadow) && changes_any_key(object, shadow)) names.insert(nullptr);
+  }
   for (const Write& write : r_.writes_) {
     if (!write.name || !PyUnicode_CheckExact(write.name) || write.effect == Effect::CallMethod) continue;
     if (write.target.object && keeps_attributes(write.target.object)) names.insert(r_.interned_name(write.name));
@@ -79,7 +89,7 @@ std::vector<Register> Finisher::who_relies_on(PyObject* name) {
   for (auto& [object, shadow] : r_.shadows_) {
     if (!is_in_a_run(shadow) || !PyDict_Check(object) || looked_at(object, shadow)) continue;
     const bool is_part = std::find(of_modules.begin(), of_modules.end(), object) != of_modules.end();
-    if (!is_part && (name ? depends_on(shadow, name, added) : shadow.blurred)) rely(object, shadow);
+    if (!is_part && (name ? depends_on(shadow, name, added) : changes_any_key(object, shadow))) rely(object, shadow);
   }
   if (!all_differ(std::move(dicts))) r_.stop(Reason::UnmodelledAttribute, "an object and its __dict__, met separately");
   std::sort(registers.begin(), registers.end());
@@ -87,12 +97,8 @@ std::vector<Register> Finisher::who_relies_on(PyObject* name) {
 }
 
 void Finisher::keep_attributes_apart() {
-  std::set<PyObject*> names = changed_names();
-  for (auto& [object, shadow] : r_.shadows_) {
-    if (shadow.blurred && is_in_a_run(shadow)) names.insert(nullptr);
-  }
   std::set<std::vector<Register>> groups;
-  for (PyObject* name : names) {
+  for (PyObject* name : changed_names()) {
     const std::vector<Register> registers = who_relies_on(name);
     if (too_many(registers.size(), "objects")) return;
     if (registers.size() > 1 && groups.insert(registers).second) r_.guard(Op::OwnDicts, no_register, pack(registers));

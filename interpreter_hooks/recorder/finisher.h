@@ -19,6 +19,7 @@ class Finisher {
   void keep_attributes_apart();
   std::vector<Register> who_relies_on(PyObject* name);
   std::set<PyObject*> changed_names();
+  bool changes_any_key(PyObject* object, const Shadow& shadow) const;
   void keep_keys_apart();
   bool too_many(size_t count, const char* what);
   void emit_writes();

@@ -68,6 +68,7 @@ struct Pending {
   PyObject* found = nullptr;  ///< what the class look-up of an attribute found (borrowed)
   Value extra;                ///< a value that rules or reports of the engine keep for end
   bool reported = false;      ///< the engine reported something during the instruction
+  bool called_by_c = false;   ///< a Python frame below it is no method of its operands: C code called that for an item
   bool child_raised = false;  ///< an exception left a Python frame below it
   Value ended;                ///< what a generator below it returned at its end
 };

@@ -30,15 +30,11 @@ std::vector<PyObject*> real_keys(PyObject* container) {
   return keys;
 }
 
-/// What a subclass written in Python would have to override to be accessed differently.
+/// A subclass written in Python could come to override how it is accessed.
 void guard_class(Recording& r, PyObject* container) {
-  static PyObject* names[] = {PyUnicode_InternFromString("__getitem__"), PyUnicode_InternFromString("__setitem__"),
-                              PyUnicode_InternFromString("__delitem__"), PyUnicode_InternFromString("__contains__"),
-                              PyUnicode_InternFromString("__iter__"),    PyUnicode_InternFromString("__len__"),
-                              PyUnicode_InternFromString("__missing__")};
   if (!is_changeable(Py_TYPE(container))) return;
   r.guard_type(container);
-  for (PyObject* name : names) r.look_up(Py_TYPE(container), name);
+  r.class_facts(Py_TYPE(container)).strict = true;
 }
 
 std::string key_text(Recording& r, const Value& key) {

@@ -18,6 +18,8 @@ Value Recording::number_behind(const Value& value) {
     result = host(Op::Call, no_register, no_register, std::move(words), number, {value});
   }
   Py_DECREF(number);
+  // That C code takes it for a number holds until its class gets methods of its own.
+  if (result.known() && is_changeable(Py_TYPE(value.object))) class_facts(Py_TYPE(value.object)).strict = true;
   return result;
 }
 

@@ -198,6 +198,10 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     if (!value.known()) r.stop(Reason::UnknownOrigin, "a tensor");
     return value;
   }
+  if (pending.called_by_c) {  // for items of a list or the like: what C code made of the answers is unknown
+    r.stop(Reason::UnmodelledOperator, std::string("methods of what is in a ") + Py_TYPE(in[0].object)->tp_name);
+    return {};
+  }
   if (!pending.returns.empty()) {
     for (Value& value : in) {
       if (is_atom(value.object)) continue;

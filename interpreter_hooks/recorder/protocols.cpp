@@ -88,13 +88,19 @@ bool Recording::bind_operands(ShadowFrame& child, ShadowFrame& caller) {
     }
     return true;
   };
+  bool own = false, known = false;
   for (const Protocol& protocol : protocols()) {
+    known = known || protocol.opcode == open.opcode;
     if (protocol.opcode != open.opcode || protocol.order.size() > open.in.size() + 1) continue;
     const Value& self = open.in[protocol.order[0]];
     if (is_atom(self.object) || !has_method(Py_TYPE(self.object), protocol.names, function)) continue;
+    own = own || (terra_code_argument_slots(child.code) > 0 && real[0] == self.object);
     if (matches(protocol.order)) return take(protocol.order);
   }
-  if (open.opcode != STORE_ATTR) return false;
+  if (open.opcode != STORE_ATTR) {
+    caller.pending.called_by_c = caller.pending.called_by_c || (known && !own);
+    return false;
+  }
   PyObject* descriptor = _PyType_Lookup(Py_TYPE(open.in[1].object), caller.name(open.arg));
   const std::vector<int> order = order_of_setter(descriptor, function);
   return matches(order) && take(order);

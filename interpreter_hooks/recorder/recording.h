@@ -30,6 +30,8 @@ class TraceBuilder;
 
 /// Immutable and one of a kind in the process: comparing addresses is comparing values.
 bool is_unchanging(PyObject* object);
+/// A descriptor in C is looked up under its own name: a class may have it under another one too.
+bool is_named(PyObject* descriptor, PyObject* name);
 
 /// A deferred write, in program order.
 struct Write {
@@ -145,6 +147,8 @@ class Recording {
   PyObject* hold(PyObject* object);
   /// Gives one reference back; never the last one.
   void unhold(PyObject* object);
+  /// Nobody but the recording keeps the object alive.
+  bool holds_alone(PyObject* object) const;
   Shadow* find(PyObject* object);
   /// The same for those who ask nothing about the object (loops.h).
   Shadow* peek(PyObject* object);

@@ -128,7 +128,7 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
     if (r.alive()) r.dict_store(container, key, made, false);
     return made;
   }
-  if (!pending.returns.empty() && pending.returns.back().object == result) {
+  if (!pending.returns.empty() && pending.returns.back().object == result && !pending.called_by_c) {
     r.guard_type(object);
     if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(Py_TYPE(object)).strict = true;
     pending.used_returns = true;
@@ -231,7 +231,7 @@ void store_subscript(Recording& r, ShadowFrame& f) {
     return r.write({Effect::SetItem, known.self, place, value, {}, known.path + "[" + std::to_string(index) + "]", {}});
   }
   if (is_tensor(object) && pending.reported) return;
-  if (!pending.returns.empty()) {
+  if (!pending.returns.empty() && !pending.called_by_c) {
     r.guard_type(object);
     r.class_facts(Py_TYPE(object)).strict = true;
     pending.used_returns = true;

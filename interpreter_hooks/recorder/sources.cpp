@@ -37,6 +37,10 @@ PyObject* Recording::hold(PyObject* object) {
   return object;
 }
 
+bool Recording::holds_alone(PyObject* object) const {
+  return std::count(held_.begin(), held_.end(), object) == Py_REFCNT(object);
+}
+
 void Recording::unhold(PyObject* object) {
   auto found = std::find(held_.rbegin(), held_.rend(), object);
   if (found == held_.rend() || Py_REFCNT(object) < 2) return;

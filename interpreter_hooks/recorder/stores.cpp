@@ -25,6 +25,10 @@ bool module_keeps_plainly(PyObject* module, PyObject* name) {
 
 }  // namespace
 
+bool is_named(PyObject* descriptor, PyObject* name) {
+  return PyUnicode_Compare(reinterpret_cast<PyDescrObject*>(descriptor)->d_name, name) == 0;
+}
+
 /// Whether the store is one that the effect program can repeat. Sets no state; stops nothing.
 bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   PyTypeObject* type = Py_TYPE(owner);
@@ -37,7 +41,7 @@ bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   if (is_tensor(owner) || type->tp_setattro != PyObject_GenericSetAttr) return false;
   PyObject* found = _PyType_Lookup(type, name);
   if (found && Py_TYPE(found)->tp_descr_set) {
-    return Py_TYPE(found) == &PyMemberDescr_Type &&
+    return Py_TYPE(found) == &PyMemberDescr_Type && is_named(found, name) &&
            reinterpret_cast<PyMemberDescrObject*>(found)->d_member->type == T_OBJECT_EX;
   }
   return true;

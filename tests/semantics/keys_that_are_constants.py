@@ -260,5 +260,15 @@ def keys_of_named_tuples_change():
     return f, args, table
 
 
+@program(calls=12, captures=3)
+def not_a_number():
+    """Containers look at identity first."""
+    one, other = float("nan"), float("nan")
+    table, items = {one: 1.0}, [one]
+    def f(x, n):
+        return x * table.get(n, 3.0), n in table, n in items, [n] == items, {n: 1}.get(one)
+    return f, lambda i: (terra.ones(2) * i, one if i < 8 or i % 2 else other), None
+
+
 if __name__ == "__main__":
     main()

@@ -158,5 +158,34 @@ def dies_while_another_path_is_recorded():
     return f, args, None
 
 
+class Held:
+    pass
+
+
+@program(calls=8, captures=0)
+def referent_that_the_frame_lets_go():
+    box = Held()
+    def f(x):
+        before = box.weak() is None
+        box.strong = None
+        return x * 2, before, box.weak() is None
+    def args(i):
+        box.strong = Held()
+        box.weak = weakref.ref(box.strong)
+        return terra.ones(2) * i,
+    return f, args, None
+
+
+@program(calls=8, captures=0)
+def referent_that_a_list_lets_go():
+    def f(x, weak, items):
+        items.pop()
+        return x * 2, weak() is None
+    def args(i):
+        held = Held()
+        return terra.ones(2) * i, weakref.ref(held), [held]
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()

@@ -417,5 +417,83 @@ def identity_of_small_numbers():
     return f, lambda i: (t(i), [3, 4, True, None][i % 4]), None
 
 
+@program(calls=12, captures=0)
+def class_that_is_stored_to_and_read_below():
+    class A:
+        k = 1
+    class B(A):
+        pass
+    class C(A):
+        pass
+    class D(B, C):
+        pass
+    d = D()
+    def f(x, n):
+        A.k = n
+        return x * d.k, C.k
+    def args(i):
+        if i == 8:
+            C.k = 50
+        return t(i), i // 4
+    return f, args, None
+
+
+# ---- special methods that a class is given between calls ----
+
+@program(calls=12, captures=3)
+def methods_given_later():
+    class Meta(type):
+        pass
+    class K:
+        pass
+    class M(metaclass=Meta):
+        k = 1
+    class D(dict):
+        pass
+    a, b, d = K(), K(), D(n=1)
+    def f(x):
+        return x * 2, callable(a), a != b, M.k, isinstance(a, M), bool(d), "n" in d, d["n"]
+    def args(i):
+        if i == 5:
+            K.__call__ = lambda self: 1
+        if i == 6:
+            K.__ne__ = lambda self, other: False
+        if i == 7:
+            Meta.k = property(lambda cls: 9)
+        if i == 8:
+            Meta.__instancecheck__ = lambda cls, o: True
+        if i == 9:
+            D.__bool__ = lambda self: False
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def operators_given_later_to_a_kind_of_int():
+    class Kind(int):
+        pass
+    def f(x, n):
+        return x * 2, n + 1, n < 9, abs(n)
+    def args(i):
+        if i == 8:
+            Kind.__add__ = lambda self, other: 77
+            Kind.__lt__ = lambda self, other: False
+        return t(i), Kind(7)
+    return f, args, None
+
+
+@program(calls=8, captures=0)
+def slot_of_two_names():
+    class S:
+        __slots__ = "b",
+    S.a = S.b
+    s = S()
+    s.b = 0
+    def f(x, n):
+        s.a = n
+        return x * s.b
+    return f, lambda i: (t(i), i // 2), None
+
+
 if __name__ == "__main__":
     main()

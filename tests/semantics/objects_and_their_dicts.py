@@ -194,5 +194,18 @@ def objects_whose_counters_are_their_own():
     return f, lambda i: (t(i), {"n": i}), steps
 
 
+@program(calls=16, captures=4)
+def cleared():
+    o = Bag(n=1)
+    others = [{"n": 7}, {"n": 8}, o.__dict__]
+    def f(x, o, d):
+        d.clear()
+        return x * getattr(o, "n", 5)
+    def args(i):
+        o.n = 1 + i
+        return t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]
+    return f, args, (o, others)
+
+
 if __name__ == "__main__":
     main()

@@ -1,6 +1,7 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Methods that instructions call by themselves, with numbers that change between calls."""
+import dataclasses
 import types
 import typing
 
@@ -194,7 +195,7 @@ def nobody_compares():
         __hash__ = object.__hash__
     a, b = Silent(), Silent()
     def f(x, p, q):
-        return (x * 2 if p == q else x * 3), p != q, p == 1, [p] == [q]
+        return (x * 2 if p == q else x * 3), p != q, p == 1
     return f, lambda i: (t(i), a, a if i % 3 == 2 else b), None
 
 
@@ -249,6 +250,51 @@ def names_that_say_nothing():
         module.last = getattr(odd, "\udc80")
         return x * module.k * module.last
     return f, lambda i: (t(i),), None
+
+
+class Graded:
+    """Equality is of grades, and says so with a bool that nothing else knows."""
+
+    def __init__(self, grade):
+        self.grade = grade
+
+    def __eq__(self, other):
+        return self.grade == other.grade
+
+    def __index__(self):
+        return self.grade
+
+    def __repr__(self):
+        return "g" * self.grade
+
+
+GRADES = [(0, 1, 0, 1), (1, 1, 1, 1), (2, 3, 2, 3), (1, 2, 5, 2), (2, 1, 2, 7), (5, 6, 7, 6), (8, 8, 8, 8), (9, 9, 1, 9)]
+
+
+@program(calls=16, captures=0)
+def containers_of_what_compares_itself():
+    @dataclasses.dataclass
+    class Pair:
+        a: Graded
+        b: Graded
+    def f(x, a, b, c, d):
+        return x * 2, [a, b] == [c, d], (a, b) != (c, d), {"a": a, "b": b} == {"a": c, "b": d}, Pair(a, b) == Pair(c, d)
+    return f, lambda i: (terra.ones(2) * i, *(Graded(n) for n in GRADES[i % 8])), None
+
+
+@program(calls=16, captures=0)
+def indices_that_are_objects():
+    def f(x, items, place, value):
+        items[place] = value
+        return x * 2, items[place]
+    return f, lambda i: (terra.ones(2) * i, [5, 6, 7], Graded(i % 3), 9), None
+
+
+@program(calls=16, captures=0)
+def texts_that_are_filled_up():
+    def f(x, o, pair):
+        return x * 2, f"{o!r:>6}", "%s" % pair
+    return f, lambda i: (terra.ones(2) * i, Graded(6 if i < 8 else i % 7), (Graded(i % 3),)), None
 
 
 if __name__ == "__main__":
