@@ -179,6 +179,7 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
     return;
   }
   if (!hands_result_through(pending) && !(frame.generator && resumes_generator(pending))) pin_deep(value);
+  expose_returned(*this, frame, pending, value);
   pending.returns.push_back(value);
 }
 

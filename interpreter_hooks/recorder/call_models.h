@@ -76,13 +76,25 @@ bool is_harmless(PyObject* callee);
 bool is_plain_object(PyObject* object);
 /// int | str
 bool is_union(PyObject* object);
-/// Whether C code can have seen nothing but facts and tensors in a value.
-bool transparent(Recording& r, const Value& value, int depth = 0);
+/// How far C code looks into what it is given.
+enum class Sight : uint8_t {
+  Items,  ///< it takes the items, and hands them on
+  All     ///< it compares them, adds them up, prints them
+};
+/// Whether C code can have seen nothing but facts and tensors in a value that was exposed to it.
+bool transparent(Recording& r, const Value& value, Sight sight = Sight::All, int depth = 0);
+/// The same of all operands of the open call.
+bool knows_operands(Recording& r, ShadowFrame& f);
+/// Stops where that isn't so.
+void check_operands(Recording& r, ShadowFrame& f);
+/// What the frame returns or yields goes to the open instruction of its caller: becomes facts as far as C code is about
+/// to look at it.
+void expose_returned(Recording& r, const ShadowFrame& frame, const Pending& pending, Value& value);
 /// A search in a sequence ends at this item: it is the key, or equal to it as numbers and strings are.
 bool is_found(PyObject* item, PyObject* key);
 /// What C code handed over, all of whose numbers are facts: numbers, objects met before, tuples of such.
 Value value_of_real(Recording& r, PyObject* object);
-/// Lets C code look at a value: numbers in it become facts, objects in it become known by identity.
+/// Lets C code look at a value as it is now: numbers in it become facts, objects in it become known by identity.
 void expose(Recording& r, Value& value, int depth = 0);
 void expose_all(Recording& r, ShadowFrame& f);
 

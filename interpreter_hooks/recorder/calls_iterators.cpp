@@ -8,30 +8,6 @@
 
 namespace terra::capture {
 
-void expose(Recording& r, Value& value, int depth) {
-  r.pin(value);
-  PyObject* object = value.object;
-  if (!value.known() || depth > 4 || is_atom(object)) return;
-  if (is_sequence(object)) {
-    for (Value& item : r.items(value)) expose(r, item, depth + 1);
-  } else if (is_dict(object) || is_set(object)) {
-    r.read_deep(value);
-  } else if (Shadow* known = r.find(object); known && known->iterator) {
-    auto children = known->iterator->children;
-    for (Value& child : children) expose(r, child, depth + 1);
-    PyObject* base = known->iterator->base;
-    if (base && base != object) {
-      Value value_of_base = r.by_identity(base);
-      if (value_of_base.known()) expose(r, value_of_base, depth + 1);
-    }
-  }
-}
-
-void expose_all(Recording& r, ShadowFrame& f) {
-  for (Value& value : arguments(f)) expose(r, value);
-  for (Value& value : f.pending.call.keyword_values) expose(r, value);
-}
-
 Value value_of_real(Recording& r, PyObject* object) {
   if (is_atom(object)) return Value::fact(r.hold(object));
   if (Value met = r.by_identity(object); met.known()) return met;
@@ -225,7 +201,7 @@ constexpr CallModel models[] = {
     {"itertools", "pairwise", expose_all, end_combined},
     {"itertools", "compress", expose_all, end_combined},
     {"itertools", "accumulate", expose_all, end_combined},
-    {"itertools", "starmap", expose_all, end_map<Iterator::Filtered>},
+    {"itertools", "starmap", expose_all, end_map<Iterator::Combined>},
     {"itertools", "takewhile", expose_all, end_map<Iterator::Filtered>},
     {"itertools", "dropwhile", expose_all, end_map<Iterator::Filtered>},
 };

@@ -25,46 +25,6 @@ bool is_harmless(PyObject* callee) {
   const CallModel* model = model_of(callee);
   return model && model->raised == raised_by_numbers;
 }
-bool is_plain_object(PyObject* object) {
-  PyTypeObject* type = Py_TYPE(object);
-  while (type && is_changeable(type)) type = type->tp_base;
-  return type == &PyBaseObject_Type && Py_TYPE(object) != &PyBaseObject_Type;
-}
-
-namespace {
-
-bool is_c_callable(PyObject* object) {
-  return PyCFunction_Check(object) || Py_TYPE(object) == &PyMethodDescr_Type || PyType_Check(object);
-}
-}  // namespace
-
-/// Whether C code can have seen nothing but facts and tensors in a value.
-bool transparent(Recording& r, const Value& value, int depth) {
-  if (!value.known() || depth > 4) return false;
-  PyObject* object = value.object;
-  if (value.is_fact() && is_c_callable(object)) return is_harmless(object);
-  if (is_tensor(object) || PyFunction_Check(object) || PyMethod_Check(object)) return true;
-  if (value.is_fact() && (is_atom(object) || is_unchanging(object) || is_item_getter(object))) return true;
-  Shadow* known = r.find(object);
-  if (!known) return false;
-  if (known->iterator) {
-    if (known->iterator->kind == Iterator::Generator) return true;  // its frames are recorded
-    PyObject* base = known->iterator->base;
-    if (base && base != object && !transparent(r, r.shadow(Value::fact(base)).self, depth + 1)) return false;
-    auto& children = known->iterator->children;
-    return std::all_of(children.begin(), children.end(), [&](Value& v) { return transparent(r, v, depth + 1); });
-  }
-  if (is_plain_object(object)) {  // handed on; what else C code does with it is done by methods of its class
-    r.class_facts(Py_TYPE(object)).strict = true;
-    return true;
-  }
-  if (is_set(object)) return known->keys_known;
-  if (is_sequence(object)) {
-    return std::all_of(known->items.begin(), known->items.end(),
-                       [&](Value& v) { return v.known() && (is_atom(v.object) || transparent(r, v, depth + 1)); });
-  }
-  return is_dict(object) && known->keys_known;
-}
 
 namespace {
 
@@ -228,17 +188,9 @@ Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
 
 Value end_walk(Recording& r, ShadowFrame& f, PyObject* result) {
   f.pending.used_returns = true;
-  if (PyBool_Check(result)) {  // any and all look at the truth of what generators yield
-    for (Value& value : f.pending.returns) r.truth(value);
-  }
   if (f.pending.extra.known() && f.pending.extra.object == result) return f.pending.extra;
+  check_operands(r, f);
   if (Value met = r.by_identity(result); met.known()) return met;  // a tensor, or one of the items
-  std::vector<Value> all = everything(f);
-  for (Value& value : all) {
-    if (!is_atom(value.object) && !transparent(r, value)) {
-      r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee) + " of an object");
-    }
-  }
   if (is_atom(result)) return Value::fact(r.hold(result));
   if (PyList_CheckExact(result)) {  // sorted
     std::vector<Value> items;
@@ -370,8 +322,7 @@ Value end_extremum(Recording& r, ShadowFrame& f, PyObject* result) {
 
 bool raised_below_walk(Recording& r, ShadowFrame& f) {
   if (!f.pending.child_raised) return raised_by_numbers(r, f);
-  std::vector<Value> all = everything(f);
-  return std::all_of(all.begin(), all.end(), [&](Value& v) { return is_atom(v.object) || transparent(r, v); });
+  return knows_operands(r, f);
 }
 
 bool raised_below_reduction(Recording& r, ShadowFrame& f) {

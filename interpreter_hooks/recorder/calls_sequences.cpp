@@ -125,6 +125,7 @@ void begin_sort(Recording& r, ShadowFrame& f) {
 }
 Value end_sort(Recording& r, ShadowFrame& f, PyObject* result) {
   f.pending.used_returns = true;
+  check_operands(r, f);
   Value list = arguments(f)[0];
   std::vector<Value> sorted;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list.object); i++) {

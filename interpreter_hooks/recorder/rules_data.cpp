@@ -371,6 +371,27 @@ void begin_contains(Recording& r, ShadowFrame& f) {
     r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(object)->tp_name);
   }
 }
+bool has_contains(PyObject* container) {
+  static PyObject* const name = PyUnicode_InternFromString("__contains__");
+  return _PyType_Lookup(Py_TYPE(container), name) != nullptr;
+}
+/// C code has compared the key with what __iter__ of the program gave, which is a fact already.
+void search_returned(Recording& r, Pending& pending) {
+  Value& key = pending.in[0];
+  for (Value& value : pending.returns) {
+    Shadow* known = r.find(value.object);
+    const Iterator* iterator = known ? known->iterator.get() : nullptr;
+    Value base = iterator && iterator->base ? r.by_identity(iterator->base) : Value();
+    if (iterator && iterator->kind == Iterator::Sequence && base.known()) {
+      r.read_to_search(base, key);
+    } else if (iterator && !is_atom(key.object)) {
+      r.stop(Reason::UnmodelledContainer, "`in` of an iterator");
+    } else if (!iterator && value.object != pending.in[1].object) {
+      r.read_to_compare(value, key);
+    }
+  }
+  r.pin(key);
+}
 /// A Python __contains__ has run, or C code has looked at facts.
 void contains(Recording& r, ShadowFrame& f) {
   Value& container = f.pending.in[1];
@@ -382,7 +403,11 @@ void contains(Recording& r, ShadowFrame& f) {
     r.guard_type(container.object);
     r.class_facts(Py_TYPE(container.object)).strict = true;
     f.pending.used_returns = true;
-    for (Value& value : f.pending.returns) r.pin(value), r.truth(value);
+    if (has_contains(container.object)) {
+      for (Value& value : f.pending.returns) r.pin(value), r.truth(value);
+    } else {
+      search_returned(r, f.pending);
+    }
   }
   f.push(Value::fact(f.real(1)));
 }
