@@ -33,10 +33,13 @@ int terra_generator_is_unstarted(PyObject* generator);
 
 /* What an iterator of a list or tuple walks over (borrowed), where it has yielded nothing yet; else NULL. */
 PyObject* terra_iterator_start(PyObject* iterator);
-/* True when such an iterator has run dry: it has let go of what it walked over. */
-int terra_iterator_is_spent(PyObject* iterator);
 /* True for an iterator of a range that has yielded nothing yet: `numbers` receives start, step and length. */
 int terra_range_start(PyObject* iterator, long numbers[3]);
+/* How many items an iterator of a list, tuple or range has yielded; -1 when it has run dry and let go of what it walked
+ * over. */
+Py_ssize_t terra_iterator_place(PyObject* iterator);
+/* Puts such an iterator where another one like it was found. */
+void terra_iterator_move(PyObject* iterator, Py_ssize_t place);
 
 /* The attribute in the instance itself (its dict or inline values), borrowed, or NULL. `name` must be interned. Never
  * runs Python code and never turns inline values into a dict. Objects without an instance dict have no attributes. */

@@ -79,10 +79,6 @@ PyObject* terra_iterator_start(PyObject* iterator) {
   return walk->index == 0 ? walk->sequence : NULL;
 }
 
-int terra_iterator_is_spent(PyObject* iterator) {
-  return walks_a_sequence(iterator) && !((SequenceIterator*)iterator)->sequence;
-}
-
 /* Objects/rangeobject.c */
 typedef struct {
   PyObject_HEAD;
@@ -96,6 +92,25 @@ int terra_range_start(PyObject* iterator, long numbers[3]) {
   numbers[1] = walk->step;
   numbers[2] = walk->length;
   return walk->index == 0;
+}
+
+Py_ssize_t terra_iterator_place(PyObject* iterator) {
+  if (!walks_a_sequence(iterator)) return ((RangeIterator*)iterator)->index;
+  SequenceIterator* walk = (SequenceIterator*)iterator;
+  return walk->sequence ? walk->index : -1;
+}
+
+void terra_iterator_move(PyObject* iterator, Py_ssize_t place) {
+  if (!walks_a_sequence(iterator)) {
+    ((RangeIterator*)iterator)->index = place;
+    return;
+  }
+  SequenceIterator* walk = (SequenceIterator*)iterator;
+  if (place >= 0) {
+    walk->index = place;
+  } else {
+    Py_CLEAR(walk->sequence);
+  }
 }
 
 /* Two words in front of an object with a managed dict: the inline values, and the dict that replaces them. */

@@ -2,7 +2,7 @@
 // had been made inside. What they were made of is read when they are first used; effects bring them to where the frame
 // left them. A generator can only be left finished.
 #include "interpreter_hooks/guards/text.h"
-#include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/call_models.h"
 
 #include <algorithm>
 
@@ -16,7 +16,11 @@ void walk(Shadow& shadow, Iterator::Kind kind, PyObject* base) {
   shadow.iterator->base = base;
 }
 
-PyObject* descriptor(PyTypeObject* type, const char* name) { return PyDict_GetItemString(type->tp_dict, name); }
+/// (iterator, place)
+PyObject* move_iterator(PyObject*, PyObject* const* given, Py_ssize_t) {
+  terra_iterator_move(given[0], PyLong_AsSsize_t(given[1]));
+  return Py_NewRef(Py_None);
+}
 
 }  // namespace
 
@@ -44,6 +48,7 @@ bool Recording::adopt(const Value& value) {
     adopt_generator(object, self, path);
   }
   adopted_.push_back(object);
+  find(object)->written = true;  // it will be moved on
   return true;
 }
 
@@ -69,7 +74,8 @@ void Recording::adopt_generator(PyObject* object, Register self, const std::stri
 void Recording::generator_ended(PyObject* generator) {
   if (std::find(adopted_.begin(), adopted_.end(), generator) == adopted_.end()) return;
   Value self = find(generator)->self;
-  write({Effect::CallMethod, self, hold(descriptor(&PyGen_Type, "close")), {}, {self}, "", {}});
+  static PyObject* const close = PyDict_GetItemString(PyGen_Type.tp_dict, "close");
+  write({Effect::CallMethod, self, close, {}, {self}, "", {}});
 }
 
 bool Recording::left_suspended() const {
@@ -81,31 +87,17 @@ bool Recording::left_suspended() const {
 }
 
 /// Brings iterators to the places where they are now. The real ones say where that is: zip takes an item more from
-/// those before the one that ends first.
+/// those before the one that ends first, and what they walk over may have lost items since.
 void Recording::move_iterators() {
   for (PyObject* object : adopted_) {
     if (PyGen_CheckExact(object)) continue;
-    Value self = find(object)->self;
-    long range[3] = {0, 0, 0};
-    PyObject* base = find(object)->iterator->base;
-    if (!base) terra_range_start(object, range);
-    const Py_ssize_t length = base ? PySequence_Size(base) : range[2];
-    const Py_ssize_t index = length - PyObject_LengthHint(object, 0);
-    PyErr_Clear();
-    const bool spent = terra_iterator_is_spent(object);
-    if (index == 0 && !spent) continue;
+    const Py_ssize_t index = terra_iterator_place(object);
+    if (index == 0) continue;
     PyObject* place = PyLong_FromSsize_t(index);
-    write({Effect::CallMethod,
-           self,
-           hold(descriptor(Py_TYPE(object), "__setstate__")),
-           {},
-           {self, Value::fact(hold(place))},
-           "",
-           {}});
+    const Value self = find(object)->self;
+    PyObject* moves = c_function<move_iterator>("move_iterator");
+    write({Effect::CallMethod, self, moves, {}, {self, Value::fact(hold(place))}, "", {}});
     Py_DECREF(place);
-    if (!spent) continue;
-    PyObject* next = PyDict_GetItemString(PyEval_GetBuiltins(), "next");
-    write({Effect::CallMethod, self, hold(next), {}, {self, Value::fact(Py_None)}, "", {}});
   }
 }
 

@@ -165,5 +165,67 @@ def sliced_and_handed_out():
     return f, lambda i: (t(i),), None
 
 
+@program(calls=14, captures=8)
+def iterators_that_may_be_one():
+    kept, state = [], Ended()
+    def f(a, b, c):
+        return next(a), next(b), next(c), list(zip(b, a))
+    def args(i):
+        state.seen += [list(it) for it in kept]
+        makes = [lambda: iter([1, 2, 3, 4]), lambda: iter((1, 2, 3, 4)), lambda: iter(range(4))]
+        make = makes[i % 3] if i > 10 else makes[0]
+        a, b, c = make(), make(), make()
+        kept[:] = [(a, b, c), (a, a, b), (a, b, a)][i // 4 % 3 if i > 4 else 0]
+        return kept
+    return f, args, state
+
+
+@program(calls=14, captures=8)
+def generators_that_may_be_one():
+    def halves(x):
+        for k in range(3):
+            yield x * 0.5 ** k
+    def f(a, b):
+        return [x * 2 for x in a], [x + 1 for x in b]
+    def args(i):
+        a, b = halves(t(i)), halves(t(i))
+        return a, a if 5 < i < 9 else b
+    return f, args, None
+
+
+@program(calls=14, captures=8)
+def a_generator_over_an_iterator_of_the_caller():
+    def copies(values):
+        for value in values:
+            yield value * 2
+    def f(x, g, h, it):
+        return x * next(it), next(it), list(g), list(it), list(h)
+    def args(i):
+        it, one, two = (iter([1, 2, 3, 4]) for _ in range(3))
+        return t(i), copies(it if 5 < i < 9 else one), (v + 1 for v in (it if i > 10 else two)), it
+    return f, args, None
+
+
+@program(calls=12, captures=6)
+def an_iterator_whose_list_shrinks():
+    kept, state = [], Ended()
+    def f(x, it, items):
+        x = x * next(it) + next(it)
+        if len(items) == 3:
+            items.clear()
+        else:
+            del items[1:]
+            items.append(5)
+        return x
+    def args(i):
+        for items, it in kept:
+            items.extend([6, 7, 8, 9])
+            state.seen.append(list(it))
+        items = [2.0, 3.0, 4.0, 5.0][:3 + i % 2]
+        kept[:] = [(items, iter(items))]
+        return t(i), kept[0][1], items
+    return f, args, state
+
+
 if __name__ == "__main__":
     main()
