@@ -154,20 +154,30 @@ void begin_count(Recording& r, ShadowFrame& f) {
   for (Value& item : r.items(arguments(f)[0])) r.read_to_compare(item, arguments(f)[1]);
 }
 Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
-/// The first that was found to be equal; of objects that are compared by what they hold it is known by where the shadow
-/// and the list part.
+/// Where what was removed had been. Of objects that are compared by what they hold it is known by where the shadow and
+/// the list part.
+size_t removed_from(const std::vector<Value>& before, PyObject* list, PyObject* key) {
+  const size_t left = before.size() - 1;
+  const auto is_at = [&](size_t from, size_t to) {
+    PyObject *was = before[from].object, *is = real_item(list, static_cast<Py_ssize_t>(to));
+    return was == is || (is_atom(was) && same_value(was, is));
+  };
+  size_t found = 0, parts = 0;
+  while (found <= left && !is_found(before[found].object, key)) found++;
+  while (parts < left && is_at(parts, parts)) parts++;
+  while (parts > 0 && before[parts - 1].object == before[parts].object) parts--;
+  return std::min(found, parts);
+}
+/// Deleted by its place: another one may be equal to the key by the time the effects run.
 Value end_remove(Recording& r, ShadowFrame& f, PyObject* result) {
-  Value list = arguments(f)[0];
-  PyObject* key = arguments(f)[1].object;
-  auto& items = r.shadow(list).items;
-  size_t at = 0, left = static_cast<size_t>(PyObject_Size(list.object));
-  while (at < items.size() && !is_found(items[at].object, key)) at++;
-  if (at == items.size()) {
-    at = 0;
-    while (at < left && items[at].object == real_item(list.object, static_cast<Py_ssize_t>(at))) at++;
-  }
-  items.erase(items.begin() + static_cast<Py_ssize_t>(at));
-  repeat_call(r, f);
+  Shadow& known = r.shadow(arguments(f)[0]);
+  const size_t at = removed_from(known.items, arguments(f)[0].object, arguments(f)[1].object);
+  known.items.erase(known.items.begin() + static_cast<Py_ssize_t>(at));
+  if (known.fresh()) return Value::fact(result);
+  known.written = true;
+  PyObject* place = PyLong_FromSize_t(at);
+  r.write({Effect::DeleteItem, known.self, r.hold(place), {}, {}, "", {}});
+  Py_DECREF(place);
   return Value::fact(result);
 }
 

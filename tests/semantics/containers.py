@@ -495,5 +495,39 @@ def keys_asked_for_by_equal_ones():
     return f, lambda i: (t(i),), None
 
 
+@program(calls=12, captures=6)
+def removed_by_what_changes_afterwards():
+    def f(x, xs, q):
+        mine = [1]
+        xs.remove(mine)
+        mine.append(2)
+        q.append(mine)
+        other = [1, 2]
+        q.remove(other)
+        other.append(3)
+        xs.append(other)
+        xs.remove([1])
+        other.append(4)
+        return x * len(xs), xs[0]
+    return f, lambda i: (t(i), [[0], [1], [2], [1], 5], deque([[0]])), None
+
+
+@program(calls=12, captures=6)
+def removed_from_lists_with_equal_ones():
+    def f(x, xs, y):
+        mine = [y]
+        kept = [7]
+        xs += [kept, mine, 5, kept]
+        xs.remove(mine)
+        xs.remove(kept)
+        xs.remove(5)
+        kept.append(x)
+        return xs
+    def args(i):
+        one = [i % 2]
+        return t(i), [[7], [0], one, [1], 5.0], i % 2
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
