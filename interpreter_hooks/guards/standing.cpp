@@ -61,7 +61,12 @@ Standing key_of(const Word* at, Standings& s) {
   return key(at, s);
 }
 
-Standing key_at(const Word* at, Standings& s) { return PyDict_Check(a_of(at, s)) ? key(at, s) : Standing::Varies; }
+/// An OrderedDict changes its order without a new version.
+bool version_tells_order(PyObject* container) { return PyDict_Check(container) && !PyODict_Check(container); }
+
+Standing key_at(const Word* at, Standings& s) {
+  return version_tells_order(a_of(at, s)) ? key(at, s) : Standing::Varies;
+}
 
 /// Which dict a terra.nn.Module has, as its own.
 void rest_on_place(const Word* at, PyObject* const* place, Standings& s) {
@@ -166,16 +171,20 @@ Standing length(const Word* at, Standings& s) {
   return Standing::Found;
 }
 
-/// For guards on the keys of a dict.
-Standing keys(const Word* at, Standings& s) {
+/// For guards on which keys a dict has.
+Standing some_keys(const Word* at, Standings& s) {
   if (!PyDict_Check(a_of(at, s))) return Standing::Varies;
   rest_on_dict(a_of(at, s), s);
   return Standing::Found;
 }
 
+Standing keys(const Word* at, Standings& s) {
+  return version_tells_order(a_of(at, s)) ? some_keys(at, s) : Standing::Varies;
+}
+
 Standing contains(const Word* at, Standings& s) {
   if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Standing::Varies;
-  return keys(at, s);
+  return some_keys(at, s);
 }
 
 Standing code(const Word* at, Standings& s) {
@@ -275,9 +284,9 @@ constexpr Row rows[] = {
     {Op::Class, class_facts},
     {Op::Length, length},
     {Op::Keys, keys},
-    {Op::Size, keys},
+    {Op::Size, some_keys},
     {Op::Contains, contains},
-    {Op::NoKey, keys},
+    {Op::NoKey, some_keys},
     {Op::NoAttribute, attribute},
     {Op::Code, code},
     {Op::Globals, globals},

@@ -495,6 +495,21 @@ def keys_asked_for_by_equal_ones():
     return f, lambda i: (t(i),), None
 
 
+@program(calls=16, captures=6)
+def order_of_an_ordered_dict_changes_between_calls():
+    o, a, b = Bag(), Bag(n=1), Bag(n=2)
+    o.named, o.same, o.keyed = OrderedDict(a=1, b=2, c=3), OrderedDict(a=1, b=2, c=3), OrderedDict([(a, 1), (b, 2)])
+    def f(x):
+        return x * o.named["a"], [*o.named], o.named == o.same, {**o.named}, [key.n for key in o.keyed]
+    def args(i):
+        if i in (6, 10):
+            o.named.move_to_end("a" if i == 6 else "b")
+        if i == 8:
+            o.keyed.move_to_end(a)
+        return t(i),
+    return f, args, None
+
+
 @program(calls=12, captures=6)
 def removed_by_what_changes_afterwards():
     def f(x, xs, q):
