@@ -59,16 +59,34 @@ std::vector<Value> combine(const std::vector<Value>& a, const std::vector<Value>
   return result;
 }
 
-/// Returns what was in the set before.
-std::vector<Shadow::Entry> replace_entries(Shadow& known, const std::vector<Value>& keys) {
-  std::vector<Shadow::Entry> before = std::move(known.entries);
+void replace_entries(Shadow& known, const std::vector<Value>& keys) {
   known.entries.clear();
   for (const Value& key : keys) {
     bool by_value = is_value_key(key.object);
     known.entries.push_back({key.object, Value(), by_value ? Value() : key});
     if (!by_value) known.compared.push_back(key);
   }
-  return before;
+}
+
+/// What effects hand to a method of a set: something from outside is by then what it is now, of what was made inside it
+/// is a copy. Where the keys of a copy lie follows from the order in which it was made.
+Value as_it_is_now(Recording& r, Value operand) {
+  if (is_atom(operand.object) || r.shadow(operand).outside) return operand;
+  if (is_sequence(operand.object)) return r.snapshot(operand);
+  std::vector<Value> keys = r.elements(operand);
+  const bool is_dict = !is_set(operand.object);
+  PyObject* copy = is_dict ? PyDict_Copy(operand.object) : PySet_New(operand.object);
+  Value made;
+  if (is_dict) {
+    made = r.fresh(copy).self;
+    for (const Value& key : keys) r.dict_store(made, key, Value::fact(Py_None), false);
+  } else {
+    keys.clear();
+    for (auto& entry : r.shadow(operand).entries) keys.push_back(entry.where_from());
+    made = r.make_set(copy, std::move(keys));
+  }
+  Py_DECREF(copy);
+  return made;
 }
 
 /// `set op= other` as CPython does it, since in which order keys come and go decides where they lie.
@@ -80,19 +98,11 @@ void operate_in_place(Recording& r, Value& set, const Value& other, Word which, 
                  {NB_AND, "intersection_update"},
                  {NB_SUBTRACT, "difference_update"},
                  {NB_XOR, "symmetric_difference_update"}};
+  const Value operand = r.shadow(set).fresh() ? Value() : as_it_is_now(r, other);
   Shadow& known = r.shadow(set);
   replace_entries(known, keys);
   if (known.fresh()) return;
   known.written = true;
-  Value operand = other;
-  if (r.shadow(other).fresh()) {  // as it is now: where its keys lie follows from the order in which it was made
-    r.elements(operand);
-    std::vector<Value> made;
-    for (auto& entry : r.shadow(other).entries) made.push_back(entry.where_from());
-    PyObject* copy = PySet_New(other.object);
-    operand = r.make_set(copy, std::move(made));
-    Py_DECREF(copy);
-  }
   for (const auto& [code, name] : methods) {
     if (code != which) continue;
     PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), name);
@@ -102,24 +112,14 @@ void operate_in_place(Recording& r, Value& set, const Value& other, Word which, 
   }
 }
 
-/// An outside set becomes what the shadow says.
-void becomes(Recording& r, Value& set, std::vector<Value> keys) {
-  Shadow& known = r.shadow(set);
-  const std::vector<Shadow::Entry> before = replace_entries(known, keys);
-  if (known.fresh()) return;
-  static PyObject* add = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), "add");
-  static PyObject* discard = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), "discard");
-  known.written = true;
-  auto change = [&](PyObject* method, const Value& key) {
-    r.write({Effect::CallMethod, r.shadow(set).self, method, {}, {r.shadow(set).self, key}, "", {}});
-  };
-  for (auto& entry : before) {
-    if (!among(keys, entry.key)) change(discard, entry.where_from());
+/// The same of a method.
+void change(Recording& r, ShadowFrame& f, const std::vector<Value>& keys) {
+  auto& in = arguments(f);
+  if (r.shadow(in[0]).outside) {
+    for (size_t i = 1; i < in.size(); i++) in[i] = as_it_is_now(r, in[i]);
   }
-  for (const Value& key : keys) {
-    bool was = std::any_of(before.begin(), before.end(), [&](auto& e) { return same_key(e.key, key.object); });
-    if (!was) change(add, key);
-  }
+  replace_entries(r.shadow(in[0]), keys);
+  repeat_call(r, f);
 }
 
 bool is_set_call(Recording& r, ShadowFrame& f, size_t least, size_t most) {
@@ -171,11 +171,11 @@ Value end_combine(Recording& r, ShadowFrame& f, PyObject* result) {
     keys = combine(keys, more, code);
   }
   if (result != Py_None) return r.make_set(result, std::move(keys));
-  becomes(r, in[0], std::move(keys));
+  change(r, f, keys);
   return Value::fact(result);
 }
 Value end_clear(Recording& r, ShadowFrame& f, PyObject* result) {
-  becomes(r, arguments(f)[0], {});
+  change(r, f, {});
   return Value::fact(result);
 }
 Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }

@@ -202,13 +202,9 @@ Register Maker::deque() {
 
 Register Maker::set() {
   Value self = shadow().self;
-  std::vector<Register> parts;
-  if (shadow().entries.size() > 1 && !is_value_key(shadow().entries[0].key)) {
-    parts = entries(true);  // by address: no order that a program could know
-  } else {
-    for (const Value& element : r_.elements(self)) parts.push_back(part(element));
-  }
-  Register contents = emit(Effect::MakeTuple, parts);
+  const bool by_address = shadow().entries.size() > 1 && !is_value_key(shadow().entries[0].key);
+  if (!by_address) r_.elements(self);  // made anew in this order it is laid out as here
+  Register contents = emit(Effect::MakeTuple, entries(true));
   return call(reinterpret_cast<PyObject*>(Py_TYPE(object_)), {contents});
 }
 

@@ -544,5 +544,44 @@ def removed_from_lists_with_equal_ones():
     return f, args, None
 
 
+@program(calls=14, captures=5)
+def where_keys_lie_after_methods_of_sets():
+    """Nothing tells it but the order in which others find the keys later."""
+    kept, seen = [], []
+    def f(x, cut, emptied, less, more, other, words, k):
+        cut.intersection_update(other, [1, 16, 24, 8, 40])
+        emptied.clear()
+        less.difference_update(other, [64, 32])
+        mine = {24: 1, 16: 2, 40: 3}
+        more.update(mine, [48, 8], words, {k, 41, k + 8})
+        mine[99] = 4
+        return x * len(less)
+    def args(i):
+        for s in kept:
+            s.update([64, 8, 16, 1])
+            seen.append([*s])
+        kept[:] = [set(range(100)) for _ in range(3)] + [{0, 8}]
+        return t(i), *kept, {8, 1, 16, 24, 32}, {57: 1, 49: 2}, 33
+    return f, args, seen
+
+
+@program(calls=12, captures=6)
+def where_keys_lie_in_sets_that_leave():
+    kept, seen = [], []
+    def f(x, a, b):
+        made = {a, b}
+        return x * 2, made, frozenset([b, a]), [*made]
+    def args(i):
+        for s in kept:
+            seen.append([*s[1]] + [*s[2]])
+        return t(i), 3, 11
+    f_kept = f
+    def target(*given):
+        kept[:] = [f_kept(*given)]
+        return kept[0]
+    target.target = f
+    return target, args, seen
+
+
 if __name__ == "__main__":
     main()
