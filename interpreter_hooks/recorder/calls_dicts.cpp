@@ -85,11 +85,17 @@ Value end_clear(Recording& r, ShadowFrame& f, PyObject* result) {
 
 // ---- popitem, move_to_end ----
 
+/// Which end is meant.
+void read_end(Recording& r, Value& last) {
+  if (!is_atom(last.object)) return r.stop(Reason::UnmodelledCall, "last=... that is an object");
+  r.pin(last);
+}
 bool takes_first(ShadowFrame& f) { return arguments(f).size() > 1 && PyObject_IsTrue(arguments(f).back().object) == 0; }
 void begin_popitem(Recording& r, ShadowFrame& f) {
   begin_places(r, f);
   if (!r.alive()) return;
-  if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
+  if (arguments(f).size() > 1) read_end(r, arguments(f)[1]);
+  if (!r.alive()) return;
   std::vector<Value> keys = r.elements(arguments(f)[0]);
   if (keys.empty()) return;
   f.pending.in.assign(1, takes_first(f) ? keys.front() : keys.back());
@@ -102,7 +108,7 @@ Value end_popitem(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 void begin_move_to_end(Recording& r, ShadowFrame& f) {
   if (!has_entries(r, f, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
-  if (arguments(f).size() > 2) r.pin(arguments(f)[2]);
+  if (arguments(f).size() > 2) read_end(r, arguments(f)[2]);
   r.know_keys(arguments(f)[0]);
   r.dict_item(arguments(f)[0], arguments(f)[1]);
 }

@@ -42,9 +42,9 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
     r.stop(Reason::UnmodelledCall, "enumerate() with a named iterable");
     return {};
   }
-  for (auto* list : {&arguments(f), &f.pending.call.keyword_values}) {
-    for (Value& value : *list) r.pin(value);
-  }
+  r.pin(in[0]);
+  if (in.size() > 1) r.read_index(in[1]);
+  for (Value& start : f.pending.call.keyword_values) r.read_index(start);
   Value child = r.iterate_below(f, in[0], taken(r, result, 0));
   Value made = r.make_iterator(result, Iterator::Enumerate, nullptr);
   r.set_children(result, {child});
@@ -60,7 +60,13 @@ void zipped(Recording& r, Iterator& iterator) {
 }
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   bool strict = false;
-  for (Value& value : f.pending.call.keyword_values) r.pin(value), strict = PyObject_IsTrue(value.object) == 1;
+  for (Value& value : f.pending.call.keyword_values) {
+    if (!is_atom(value.object)) {
+      r.stop(Reason::UnmodelledCall, "zip(strict=...) with an object");
+      return {};
+    }
+    r.pin(value), strict = PyObject_IsTrue(value.object) == 1;
+  }
   std::vector<Value> children;
   for (size_t i = 0; i < arguments(f).size() && r.alive(); i++) {
     Value& operand = arguments(f)[i];
@@ -89,12 +95,17 @@ Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
   return r.make_iterator(result, Iterator::Reversed, value.object);
 }
 Value end_range(Recording& r, ShadowFrame& f, PyObject* result) {
+  for (Value& value : arguments(f)) {
+    if (PyLong_Check(value.object) && !is_atom(value.object) && !is_value_member(value.object))
+      r.stop(Reason::UnmodelledCall, std::string("a range that has a ") + Py_TYPE(value.object)->tp_name);
+    if (const Value number = r.number_behind(value); number.known()) value = number;
+  }
   if (r.loops().counts(f, arguments(f))) {
     Shadow& made = r.fresh(result);
     made.items = arguments(f);
     return made.self;
   }
-  for (Value& value : arguments(f)) r.pin(value);
+  for (Value& value : arguments(f)) r.read_index(value);
   return Value::fact(r.hold(result));
 }
 Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -160,7 +171,7 @@ Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
 
 /// Operands that itertools walk over: containers and iterators that are followed, functions of the program's own.
 Value end_combined(Recording& r, ShadowFrame& f, PyObject* result) {
-  for (Value& value : arguments(f)) {
+  for (Value& value : everything(f)) {
     if (PyType_Check(value.object)) continue;  // whose class method it is
     if (!is_atom(value.object) && !transparent(r, value))
       r.stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
@@ -170,7 +181,9 @@ Value end_combined(Recording& r, ShadowFrame& f, PyObject* result) {
   return made;
 }
 void begin_repeat(Recording& r, ShadowFrame& f) {
-  if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
+  if (arguments(f).empty()) return r.stop(Reason::UnmodelledCall, "itertools.repeat with a named object");
+  if (arguments(f).size() > 1) r.read_index(arguments(f)[1]);
+  for (Value& times : f.pending.call.keyword_values) r.read_index(times);
   if (is_atom(arguments(f)[0].object)) r.pin(arguments(f)[0]);
 }
 Value end_repeat(Recording& r, ShadowFrame& f, PyObject* result) {

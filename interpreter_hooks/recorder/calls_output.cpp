@@ -39,8 +39,10 @@ void begin_print(Recording& r, ShadowFrame& f) {
   for (size_t i = 0; i < site.keywords.size(); i++) {
     if (!PyUnicode_CompareWithASCIIString(site.keywords[i], "file")) {
       stream = site.keyword_values[i];
-    } else {
+    } else if (is_atom(site.keyword_values[i].object)) {
       r.pin(site.keyword_values[i]);
+    } else {
+      return r.stop(Reason::UnmodelledCall, "print with an object for an option");
     }
   }
   if (!stream.known() || stream.object == Py_None) {

@@ -141,9 +141,8 @@ Value end_operator(Recording& r, ShadowFrame& f, PyObject* result) {
 void begin_getitem(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.size() != 2) return;
-  if (is_sequence(in[0].object) && PyLong_Check(in[1].object)) {
-    r.pin(in[1]);
-    f.pending.extra = r.item(in[0], PyLong_AsSsize_t(in[1].object));
+  if (is_sequence(in[0].object) && PyIndex_Check(in[1].object)) {
+    if (r.read_index(in[1])) f.pending.extra = r.item(in[0], PyLong_AsSsize_t(in[1].object));
   } else if (PyDict_CheckExact(in[0].object) && r.prepare_key(in[1])) {
     f.pending.extra = r.dict_item(in[0], in[1]);
   } else {

@@ -71,7 +71,7 @@ Value end_extend(Recording& r, ShadowFrame& f, PyObject* result) {
 void begin_whole(Recording& r, ShadowFrame& f) {
   if (!has_items(r, f, 1, 3)) return;
   r.read_items(arguments(f)[0]);
-  if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
+  if (arguments(f).size() > 1) r.read_index(arguments(f)[1]);
 }
 
 Value end_insert(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -121,6 +121,11 @@ Value end_copy(Recording& r, ShadowFrame& f, PyObject* result) {
 
 void begin_sort(Recording& r, ShadowFrame& f) {
   if (!arguments(f).empty()) r.read_items(arguments(f)[0]);
+  const CallSite& call = f.pending.call;
+  for (size_t i = 0; i < call.keywords.size(); i++) {
+    const bool reverse = !PyUnicode_CompareWithASCIIString(call.keywords[i], "reverse");
+    if (reverse) r.read_index(f.pending.call.keyword_values[i]);
+  }
   expose_all(r, f);
 }
 Value end_sort(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -241,8 +246,8 @@ Value end_new_deque(Recording& r, ShadowFrame& f, PyObject* result) {
     if (PyUnicode_CompareWithASCIIString(call.keywords[i], "maxlen"))
       r.stop(Reason::UnmodelledCall, "deque() with a named iterable");
   }
-  for (Value& value : f.pending.call.keyword_values) r.pin(value);
-  if (arguments(f).size() > 1) r.pin(arguments(f)[1]);
+  for (Value& value : f.pending.call.keyword_values) r.read_index(value);
+  if (arguments(f).size() > 1) r.read_index(arguments(f)[1]);
   std::vector<Value> items;
   if (!arguments(f).empty()) {
     PyObject* real = PySequence_List(result);

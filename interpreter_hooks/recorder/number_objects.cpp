@@ -23,4 +23,17 @@ Value Recording::number_behind(const Value& value) {
   return result;
 }
 
+bool Recording::read_index(Value& value) {
+  if (value.known() && !is_atom(value.object)) {
+    const Value number = number_behind(value);
+    if (!number.known() || !PyLong_CheckExact(number.object)) {
+      stop(Reason::UnmodelledContainer, std::string("an index that is a ") + Py_TYPE(value.object)->tp_name);
+      return false;
+    }
+    value = number;
+  }
+  pin(value);
+  return alive_;
+}
+
 }  // namespace terra::capture

@@ -194,6 +194,9 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
   auto& in = pending.in;
   if (is_tensor(result)) {
     pending.used_returns = true;
+    for (Value& returned : pending.returns) {  // the engine has asked an operand for its number
+      if (returned.object != result) r.pin_deep(returned);
+    }
     Value value = r.by_identity(result);
     if (!value.known()) r.stop(Reason::UnknownOrigin, "a tensor");
     return value;

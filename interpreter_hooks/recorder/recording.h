@@ -240,6 +240,9 @@ class Recording {
 
   /// The number that an object stands for that is none itself (number_objects.cpp); Unknown for all others.
   Value number_behind(const Value& value);
+  /// What C code takes for an index or a count becomes a number, and a fact. False: it is none that can be read;
+  /// stopped.
+  bool read_index(Value& value);
 
   // ---- attributes (attributes.cpp) ----
   Access access_of(Value& owner, PyObject* name, PyObject** found);

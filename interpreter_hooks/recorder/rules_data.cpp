@@ -181,7 +181,10 @@ void begin_store_subscript(Recording& r, ShadowFrame& f) {
   Value &container = f.pending.in[1], &key = f.pending.in[2];
   if (is_tensor(container.object)) return know_parts(r, key);
   if (PyList_CheckExact(container.object) || is_deque(container.object)) {
-    if (!PySlice_Check(key.object)) return r.know_length(container);
+    if (!PySlice_Check(key.object)) {
+      if (r.read_index(key)) r.know_length(container);
+      return;
+    }
     r.items(container);  // positions are about to change
     if (!is_sequence(f.pending.in[0].object)) return r.stop(Reason::UnmodelledContainer, "a slice from an iterator");
     f.pending.in[0] = r.snapshot(f.pending.in[0]);
@@ -218,7 +221,6 @@ void store_subscript(Recording& r, ShadowFrame& f) {
   if (is_dict(object)) return r.dict_store(container, key, value, pending.extra.known());
   if (PyList_CheckExact(object) && PySlice_Check(key.object)) return store_slice(r, container, key.object, value);
   if ((PyList_CheckExact(object) || is_deque(object)) && PyLong_Check(key.object)) {
-    r.pin(key);
     Shadow& known = r.shadow(container);
     Py_ssize_t index = PyLong_AsSsize_t(key.object);
     if (index < 0) index += static_cast<Py_ssize_t>(known.items.size());
@@ -364,9 +366,11 @@ void begin_contains(Recording& r, ShadowFrame& f) {
   } else if (known && known->iterator && known->iterator->base && PyDictKeys_Check(object)) {
     Value dict = r.shadow(Value::fact(known->iterator->base)).self;
     if (r.prepare_key(key)) r.dict_item(dict, key);
+  } else if (PyUnicode_CheckExact(object) && !is_atom(key.object)) {
+    r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(key.object)->tp_name + " looked for in a string");
   } else if (is_atom(object)) {
     r.pin(container);
-    r.pin(key);
+    r.read_index(key);
   } else if (PyType_Check(object) || !is_changeable(Py_TYPE(object))) {
     r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(object)->tp_name);
   }

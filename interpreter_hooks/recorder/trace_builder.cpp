@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace terra::capture {
 
@@ -242,6 +243,11 @@ void TraceBuilder::pin_operands(const std::vector<Used>& used) {
   }
 }
 
+/// True and False of numpy are one of a kind.
+static bool is_numpy_bool(PyObject* object) {
+  return std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.bool");
+}
+
 void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int depth) {
   const bool taken = std::any_of(used.begin(), used.end(), [&](const Used& u) {
     return u.object == value.object && (u.reg == no_register || u.reg == value.reg);
@@ -249,7 +255,8 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
   if (taken || !value.known() || is_tensor(value.object)) return;
   if (value.has_register() && !is_atom(value.object)) {
     if (Value number = r_.number_behind(value); number.known()) return r_.pin(number);
-    if (PyUnicode_Check(value.object)) return r_.guard(Op::Is, value.reg, {word_of(r_.file().keep(value.object))});
+    if (PyUnicode_Check(value.object) || is_numpy_bool(value.object))
+      return r_.guard(Op::Is, value.reg, {word_of(r_.file().keep(value.object))});
   }
   const bool in_a_run = value.is_fact() || value.has_register();
   Shadow* known = !in_a_run || is_sequence(value.object) ? r_.find(value.object) : nullptr;

@@ -2,6 +2,9 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Objects that stand for numbers: scalars of numpy, members of an IntEnum, subclasses of int, float and str."""
 import enum
+import itertools
+import operator
+from collections import OrderedDict, deque
 
 import numpy as np
 
@@ -184,6 +187,122 @@ def numbers_in_lists_of_the_program():
         o.s[:] = [1 + i % 2, 2 - i % 2]
         return t(i),
     return f, args, None
+
+
+class Whole(int):
+    pass
+
+
+def whole_numbers(i):
+    kind = [Whole, lambda n: list(Place)[n], np.int64, Whole][i // 6]
+    return kind(i // 2 % 3)
+
+
+class Place(enum.IntEnum):
+    FIRST = 0
+    SECOND = 1
+    THIRD = 2
+
+
+@program(calls=24, captures=9)
+def places_to_store_to():
+    def f(x, xs, s):
+        xs[s] = 7
+        mine = deque([1, 2, 3])
+        mine[s] = 5
+        return x * xs[0], mine
+    return f, lambda i: (t(i), [1, 2, 3], whole_numbers(i)), None
+
+
+@program(calls=24, captures=9)
+def places_to_take_from_and_to_insert_at():
+    def f(x, xs, s):
+        taken = xs.pop(s)
+        xs.insert(s, x)
+        mine = [4, 5, 6]
+        return taken, mine.pop(s), mine, operator.getitem((1, 2, 3), s)
+    return f, lambda i: (t(i), [1, 2, 3], whole_numbers(i)), None
+
+
+@program(calls=24, captures=4)
+def counts():
+    def f(x, xs, s):
+        for n in range(s):
+            x = x + n
+        for n in range(1, s, 1):
+            x = x * 2
+        return x
+    return f, lambda i: (t(i), [1, 2, 3], whole_numbers(6 + i % 12 if i < 20 else i)), None
+
+
+@program(calls=24, captures=9)
+def starts_of_enumerations():
+    def f(x, xs, s):
+        return [x * n + y for n, y in enumerate(xs, s)], list(enumerate(xs, start=s))
+    return f, lambda i: (t(i), [1, 2, 3], whole_numbers(i)), None
+
+
+@program(calls=24, captures=9)
+def rotations_and_bounds():
+    def f(x, q, s):
+        q.rotate(s)
+        q.append(x)
+        return deque([1, 2, 3], s), deque([1, 2, 3], maxlen=s), list(itertools.repeat(x, s))
+    return f, lambda i: (t(i), deque([1, 2, 3]), whole_numbers(i)), None
+
+
+@program(calls=24, captures=0)
+def flags():
+    def f(x, xs, d, s):
+        xs.sort(reverse=s)
+        d.move_to_end("b", s)
+        more = list(itertools.product([1, 2], repeat=s))
+        return x * xs[0], d.popitem(s), more
+    return f, lambda i: (t(i), [2, 1, 3], OrderedDict(a=1, b=2, c=3), whole_numbers(i)), None
+
+
+@program(calls=12, captures=None)
+def truth_of_objects():
+    def f(x, xs, q):
+        try:
+            pairs = list(zip(xs, [1, 2], strict=q))
+        except ValueError:
+            pairs = None
+        return x * 2, pairs
+    return f, lambda i: (t(i), [1, 2, 3], [1] if i > 5 else []), None
+
+
+@program(calls=24, captures=3)
+def looked_for_in_ranges_and_strings():
+    def f(x, s, w):
+        return x * 2, s in range(2), s in range(0, 9, 2), w in "abc"
+    def args(i):
+        word = Word(["a", "z"][i % 2]) if i > 20 else ["a", "z"][i // 20 % 2]
+        return t(i), whole_numbers(i), word
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def booleans_of_numpy():
+    def f(x, b):
+        x = x * b + terra.full((3,), b) + (x > b)
+        return x.clamp(min=b), x.pow(b), terra.arange(b)
+    return f, lambda i: (t(i), np.bool_(i // 3 % 2)), None
+
+
+class Indexed:
+    def __init__(self, n):
+        self.n = n
+
+    def __index__(self):
+        return self.n
+
+
+@program(calls=12, captures=4)
+def numbers_that_a_method_gives():
+    def f(x, s):
+        return x * s, x > s, s - x
+    return f, lambda i: (terra.arange(3), Indexed(i // 3 % 3)), None
 
 
 if __name__ == "__main__":
