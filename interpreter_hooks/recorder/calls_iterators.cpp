@@ -6,6 +6,8 @@
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
 
+#include <algorithm>
+
 namespace terra::capture {
 
 Value value_of_real(Recording& r, PyObject* object) {
@@ -58,8 +60,18 @@ void zipped(Recording& r, Iterator& iterator) {
     if (known && known->iterator) zipped(r, *known->iterator);
   }
 }
+bool is_zipped(Recording& r, const Value& value) {
+  Shadow* known = r.find(value.object);
+  if (!known || !known->iterator) return false;
+  const auto& children = known->iterator->children;
+  return known->iterator->zipped ||
+         std::any_of(children.begin(), children.end(), [&](const Value& child) { return is_zipped(r, child); });
+}
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   bool strict = false;
+  for (Value& operand : arguments(f)) {
+    if (is_zipped(r, operand)) r.stop(Reason::UnmodelledIteration, "zip() of an iterator that is zipped already");
+  }
   for (Value& value : f.pending.call.keyword_values) {
     if (!is_atom(value.object)) {
       r.stop(Reason::UnmodelledCall, "zip(strict=...) with an object");
@@ -105,7 +117,9 @@ Value end_range(Recording& r, ShadowFrame& f, PyObject* result) {
     made.items = arguments(f);
     return made.self;
   }
-  for (Value& value : arguments(f)) r.read_index(value);
+  if (f.pending.returns.empty()) {
+    for (Value& value : arguments(f)) r.read_index(value);
+  }
   return Value::fact(r.hold(result));
 }
 Value end_iter(Recording& r, ShadowFrame& f, PyObject* result) {

@@ -186,8 +186,8 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced, bool belo
   Shadow* known = find(value.object);
   Iterator* iterator = known ? known->iterator.get() : nullptr;
   if (!iterator) return next_in_python(f, value, produced);
-  if (iterator->zipped && !below_zip) {
-    stop(Reason::UnmodelledIteration, "an iterator that zip() has walked over");
+  if (iterator->uncounted || (iterator->zipped && !below_zip)) {
+    stop(Reason::UnmodelledIteration, "an iterator that C code has walked over");
     return {};
   }
   switch (iterator->kind) {
@@ -196,7 +196,10 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced, bool belo
       Value base = by_identity(iterator->base);
       if (!base.known()) base = Value::fact(iterator->base);
       Py_ssize_t index = iterator->index++;
-      return item(base, iterator->kind == Iterator::Sequence ? index : -1 - index);
+      Value value = item(base, iterator->kind == Iterator::Sequence ? index : -1 - index);
+      const bool same = value.object == produced || (value.known() && same_value(value.object, produced));
+      if (value.known() && !same) stop(Reason::UnmodelledIteration, "an iterator that C code has walked over");
+      return value;
     }
     case Iterator::Range:
     case Iterator::Facts: iterator->index++; return Value::fact(hold(produced));
@@ -259,7 +262,7 @@ bool Recording::found_next(ShadowFrame& f, Value& value, PyObject* result, PyObj
   Iterator* iterator = known ? known->iterator.get() : nullptr;
   Shadow* base = iterator && iterator->base ? find(iterator->base) : nullptr;
   size_t index = iterator ? static_cast<size_t>(iterator->index) : 0;
-  if (iterator && !iterator->zipped) {
+  if (iterator && !iterator->zipped && !iterator->uncounted) {
     switch (iterator->kind) {
       case Iterator::Generator: return f.pending.taken < f.pending.returns.size();
       case Iterator::Sequence:

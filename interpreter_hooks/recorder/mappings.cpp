@@ -359,6 +359,16 @@ Value Recording::make_set(PyObject* result, std::vector<Value> elements) {
   return made.self;
 }
 
+void Recording::know_layout(Value& set) {
+  Shadow& known = shadow(set);
+  std::vector<PyObject*> keys;
+  for (auto& entry : known.entries) keys.push_back(entry.key);
+  bool by_value = std::all_of(keys.begin(), keys.end(),
+                              [](PyObject* key) { return is_value_key(key) && !is_hashed_in_python(key); });
+  if (known.order_lost) return stop(Reason::UnmodelledContainer, "the order of a set after a change");
+  if (!by_value || !same_order(keys, set.object)) stop(Reason::UnmodelledContainer, "the order of a set of objects");
+}
+
 /// Keys of a dict, elements of a set, in the order of iteration. The order of a set that was made or changed inside is
 /// a fact where it follows from its elements.
 std::vector<Value> Recording::elements(Value& container) {
@@ -371,18 +381,8 @@ std::vector<Value> Recording::elements(Value& container) {
   }
   for (auto& entry : known.entries) all.push_back(entry.where_from());
   if (!is_set(container.object) || all.size() < 2 || (known.outside && !known.written)) return all;
-  std::vector<PyObject*> keys;
-  for (auto& entry : known.entries) keys.push_back(entry.key);
-  bool by_value = std::all_of(keys.begin(), keys.end(),
-                              [](PyObject* key) { return is_value_key(key) && !is_hashed_in_python(key); });
-  if (known.order_lost) {
-    stop(Reason::UnmodelledContainer, "the order of a set after a change");
-    return all;
-  }
-  if (!by_value || !same_order(keys, container.object)) {
-    stop(Reason::UnmodelledContainer, "the order of a set of objects");
-    return all;
-  }
+  know_layout(container);
+  if (!alive_) return all;
   std::vector<Value> ordered;
   for (PyObject* key : real_keys(container.object)) ordered.push_back(entry(known, key)->where_from());
   return ordered;

@@ -202,8 +202,8 @@ Register Maker::deque() {
 
 Register Maker::set() {
   Value self = shadow().self;
-  const bool by_address = shadow().entries.size() > 1 && !is_value_key(shadow().entries[0].key);
-  if (!by_address) r_.elements(self);  // made anew in this order it is laid out as here
+  const bool by_address = !shadow().entries.empty() && !is_value_key(shadow().entries[0].key);
+  if (!by_address) r_.know_layout(self);
   Register contents = emit(Effect::MakeTuple, entries(true));
   return call(reinterpret_cast<PyObject*>(Py_TYPE(object_)), {contents});
 }

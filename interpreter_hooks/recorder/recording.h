@@ -235,6 +235,8 @@ class Recording {
   /// A set made inside of these elements; `result` is the real one.
   Value make_set(PyObject* result, std::vector<Value> elements);
   std::vector<Value> elements(Value& container);
+  /// Makes sure that a set made inside is laid out as one that gets its elements in the order of its entries.
+  void know_layout(Value& set);
   Value cell(PyObject* cell);
   Value make_sequence(PyObject* object, std::vector<Value> items);
 

@@ -31,7 +31,8 @@ struct Iterator {
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
-  bool zipped = false;  ///< a zip() may have taken an item more from it than it gave away
+  bool zipped = false;     ///< a zip() may have taken an item more from it than it gave away
+  bool uncounted = false;  ///< C code that nobody watches may have taken items from it
   /// Iterators of Enumerate and Zip; operands of Mapped, Filtered and Combined; next number, end and step of Counted.
   std::vector<Value> children;
 };

@@ -46,6 +46,28 @@ bool is_tensor_method(PyObject* object) {
 
 bool is_program_function(PyObject* object) { return PyFunction_Check(object) || PyMethod_Check(object); }
 
+/// Whether what an iterator yields next follows from how often it was asked.
+bool counts_along(Iterator::Kind kind) {
+  switch (kind) {
+    case Iterator::Sequence:
+    case Iterator::Reversed:
+    case Iterator::Keys:
+    case Iterator::Values:
+    case Iterator::Items:
+    case Iterator::Enumerate:
+    case Iterator::Zip:
+    case Iterator::Popped:
+    case Iterator::Counted: return true;
+    case Iterator::Range:
+    case Iterator::Facts:
+    case Iterator::Generator:
+    case Iterator::Mapped:
+    case Iterator::Filtered:
+    case Iterator::Combined: return false;
+  }
+  return true;
+}
+
 /// The value of an item, or of what is under a key.
 bool is_known(Recording& r, const Value& value, Sight sight, int depth) {
   return value.known() && (is_atom(value.object) || sight == Sight::Items || transparent(r, value, sight, depth));
@@ -75,6 +97,7 @@ void expose(Recording& r, Value& value, int depth) {
   } else if (Value container = container_read_by(r, value); container.known()) {
     expose(r, container, depth + 1);
   } else if (Shadow* known = r.find(object); known && known->iterator) {
+    known->iterator->uncounted = counts_along(known->iterator->kind) && !is_dict_view(object);
     auto children = known->iterator->children;
     for (Value& child : children) expose(r, child, depth + 1);
     PyObject* base = known->iterator->base;

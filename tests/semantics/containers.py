@@ -583,5 +583,22 @@ def where_keys_lie_in_sets_that_leave():
     return target, args, seen
 
 
+@program(calls=12, captures=None)
+def a_set_that_was_larger():
+    """Its table still is, which decides where keys lie that others put into it."""
+    kept, seen = [], []
+    def f(x, s):
+        return x * 2, s ^ s
+    def args(i):
+        for s in kept:
+            s.update([64, 8, 32, 1, 40])
+            seen.append([*s])
+        return t(i), set(range(100))
+    def target(*given):
+        kept[:] = f(*given)[1:]
+    target.target = f
+    return target, args, seen
+
+
 if __name__ == "__main__":
     main()

@@ -227,5 +227,27 @@ def an_iterator_whose_list_shrinks():
     return f, args, state
 
 
+@program(calls=12, captures=0)
+def cut_into_pieces_before():
+    """Where it is then is known to nobody but itself."""
+    def f(x, it):
+        return x * 2, list(itertools.islice(it, 2)), list(zip([3, 3], it))
+    return f, lambda i: (t(i), iter([4, i // 8, 6, i // 5])), None
+
+
+@program(calls=12, captures=0)
+def asked_for_any_before():
+    def f(x, it):
+        return x * 2, any(it), list(zip([3, 3], it))
+    return f, lambda i: (t(i), iter([0, 4, i // 8, i // 5])), None
+
+
+@program(calls=12, captures=0)
+def zipped_twice():
+    def f(x, it):
+        return x * 2, list(zip(it, [3])), list(zip(it, [3]))
+    return f, lambda i: (t(i), iter([i // 9, 4, 4 if i < 5 else i])), None
+
+
 if __name__ == "__main__":
     main()
