@@ -253,6 +253,10 @@ void TraceBuilder::pin_unused(Value& value, const std::vector<Used>& used, int d
     return u.object == value.object && (u.reg == no_register || u.reg == value.reg);
   });
   if (taken || !value.known() || is_tensor(value.object)) return;
+  // A subclass in Python that looks its items up itself: the engine reads them past it.
+  if ((PyList_Check(value.object) || PyTuple_Check(value.object)) && !is_sequence(value.object))
+    return r_.stop(Reason::UnmodelledCall,
+                   std::string("a call of the engine with a ") + Py_TYPE(value.object)->tp_name);
   if (value.has_register() && !is_atom(value.object)) {
     if (Value number = r_.number_behind(value); number.known()) return r_.pin(number);
     if (PyUnicode_Check(value.object) || is_numpy_bool(value.object))

@@ -305,5 +305,21 @@ def numbers_that_a_method_gives():
     return f, lambda i: (terra.arange(3), Indexed(i // 3 % 3)), None
 
 
+class Sizes(list):
+    pass
+
+
+class Slow(tuple):
+    def __getitem__(self, i):
+        return super().__getitem__(i)
+
+
+@program(calls=12, captures=0)
+def sizes_in_lists_of_the_program():
+    def f(x, sizes):
+        return terra.ones(sizes) + x.sum(), x[:1].expand(sizes), terra.full(sizes, 1)
+    return f, lambda i: (t(i), [Sizes, Slow][i // 6]([i // 3 % 2 + 1, 2])), None
+
+
 if __name__ == "__main__":
     main()
