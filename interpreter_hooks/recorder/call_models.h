@@ -83,7 +83,10 @@ enum class Sight : uint8_t {
 };
 /// Whether C code can have seen nothing but facts and tensors in a value that was exposed to it.
 bool transparent(Recording& r, const Value& value, Sight sight = Sight::All, int depth = 0);
-/// The same of all operands of the open call.
+/// Whether its text says where something lies, or what something is called that can get another name: functions,
+/// classes of the program, keys that are compared by identity.
+bool has_text_of_its_own(PyObject* object, int depth = 0);
+/// Whether C code knows all operands of the open call from facts and tensors alone.
 bool knows_operands(Recording& r, ShadowFrame& f);
 /// Stops where that isn't so.
 void check_operands(Recording& r, ShadowFrame& f);

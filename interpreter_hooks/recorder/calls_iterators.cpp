@@ -160,6 +160,19 @@ void begin_map(Recording& r, ShadowFrame& f) {
   if (!pops_from_fresh_dict(r, f)) expose_all(r, f);
 }
 
+constexpr int all_levels = 8;
+
+/// The iterator will read what it was given, and what __iter__ of its operands has returned.
+Value begin_walk(Recording& r, ShadowFrame& f, PyObject* result, Iterator::Kind kind, int levels) {
+  Value made = r.make_iterator(result, kind, nullptr);
+  r.set_children(result, arguments(f));
+  r.find(result)->iterator->hands_on = kind == Iterator::Combined && levels <= 1;
+  std::vector<Value> operands = everything(f);
+  operands.insert(operands.end(), f.pending.returns.begin(), f.pending.returns.end());
+  r.walks().begin(r, result, operands, levels);
+  return made;
+}
+
 /// map and filter: the function is the program's own, or does nothing but compute; what they walk over is known.
 template <Iterator::Kind kind>
 Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -175,24 +188,25 @@ Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
   if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
     r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
   }
+  const bool hands_on = PyFunction_Check(function) || PyMethod_Check(function);
   for (size_t i = 1; i < in.size() && r.alive(); i++) {
-    if (!transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);
+    const bool readable = hands_on || !has_text_of_its_own(in[i].object);
+    if (!readable || !transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);
   }
-  Value made = r.make_iterator(result, kind, nullptr);
-  r.set_children(result, arguments(f));
-  return made;
+  const int levels = kind == Iterator::Combined ? 2 : 1;  // starmap takes the items apart
+  return begin_walk(r, f, result, kind, hands_on ? levels : all_levels);
 }
 
-/// Operands that itertools walk over: containers and iterators that are followed, functions of the program's own.
+/// Operands that itertools walk over: containers and iterators that are followed, functions of the program's own. Those
+/// that read them all at once have no `levels`.
+template <int levels = 1>
 Value end_combined(Recording& r, ShadowFrame& f, PyObject* result) {
   for (Value& value : everything(f)) {
     if (PyType_Check(value.object)) continue;  // whose class method it is
     if (!is_atom(value.object) && !transparent(r, value))
       r.stop(Reason::UnmodelledIteration, Py_TYPE(value.object)->tp_name);
   }
-  Value made = r.make_iterator(result, Iterator::Combined, nullptr);
-  r.set_children(result, arguments(f));
-  return made;
+  return begin_walk(r, f, result, Iterator::Combined, levels);
 }
 void begin_repeat(Recording& r, ShadowFrame& f) {
   if (arguments(f).empty()) return r.stop(Reason::UnmodelledCall, "itertools.repeat with a named object");
@@ -201,9 +215,7 @@ void begin_repeat(Recording& r, ShadowFrame& f) {
   if (is_atom(arguments(f)[0].object)) r.pin(arguments(f)[0]);
 }
 Value end_repeat(Recording& r, ShadowFrame& f, PyObject* result) {
-  Value made = r.make_iterator(result, Iterator::Combined, nullptr);
-  r.set_children(result, arguments(f));
-  return made;
+  return begin_walk(r, f, result, Iterator::Combined, 0);
 }
 
 constexpr CallModel models[] = {
@@ -215,19 +227,19 @@ constexpr CallModel models[] = {
     {"builtins", "next", nullptr, end_next, raised_by_next},
     {"builtins", "map", begin_map, end_map<Iterator::Mapped>},
     {"builtins", "filter", expose_all, end_map<Iterator::Filtered>},
-    {"itertools", "chain", expose_all, end_combined},
-    {"itertools.chain", "from_iterable", expose_all, end_combined},
-    {"itertools", "islice", expose_all, end_combined},
-    {"itertools", "count", expose_all, end_combined},
+    {"itertools", "chain", expose_all, end_combined<>},
+    {"itertools.chain", "from_iterable", expose_all, end_combined<2>},
+    {"itertools", "islice", expose_all, end_combined<>},
+    {"itertools", "count", expose_all, end_combined<>},
     {"itertools", "repeat", begin_repeat, end_repeat},
-    {"itertools", "cycle", expose_all, end_combined},
-    {"itertools", "product", expose_all, end_combined},
-    {"itertools", "permutations", expose_all, end_combined},
-    {"itertools", "combinations", expose_all, end_combined},
-    {"itertools", "zip_longest", expose_all, end_combined},
-    {"itertools", "pairwise", expose_all, end_combined},
-    {"itertools", "compress", expose_all, end_combined},
-    {"itertools", "accumulate", expose_all, end_combined},
+    {"itertools", "cycle", expose_all, end_combined<>},
+    {"itertools", "product", expose_all, end_combined<0>},
+    {"itertools", "permutations", expose_all, end_combined<0>},
+    {"itertools", "combinations", expose_all, end_combined<0>},
+    {"itertools", "zip_longest", expose_all, end_combined<>},
+    {"itertools", "pairwise", expose_all, end_combined<>},
+    {"itertools", "compress", expose_all, end_combined<2>},
+    {"itertools", "accumulate", expose_all, end_combined<all_levels>},
     {"itertools", "starmap", expose_all, end_map<Iterator::Combined>},
     {"itertools", "takewhile", expose_all, end_map<Iterator::Filtered>},
     {"itertools", "dropwhile", expose_all, end_map<Iterator::Filtered>},

@@ -39,6 +39,14 @@ PyObject* method_of(PyObject* callee) {
   Py_XDECREF(name);
   return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
 }
+/// str() or repr() of a function or class.
+bool is_text_of_one(ShadowFrame& f, const std::vector<Value>& all) {
+  static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
+  PyObject* callee = f.pending.call.callee;
+  const bool makes_text = callee == repr || callee == reinterpret_cast<PyObject*>(&PyUnicode_Type);
+  if (!makes_text || all.size() != 1 || (!all[0].is_fact() && !all[0].has_register())) return false;
+  return (PyFunction_Check(all[0].object) || PyType_Check(all[0].object)) && has_text_of_its_own(all[0].object);
+}
 Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Value> all = everything(f);
   if (f.pending.extra.known() && f.pending.extra.object == result) {  // float(tensor)
@@ -75,6 +83,16 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
     }
     for (Value& value : all) r.pin(value);
     return Value::fact(r.hold(result));
+  }
+  if (f.pending.returns.empty() && PyUnicode_Check(result) && !f.pending.reported) {
+    if (is_text_of_one(f, all)) {  // asked for in each run
+      std::vector<Word> words = call_operands(r.file(), f.pending.call.callee, {r.reg_of(all[0])});
+      return r.host(Op::Call, no_register, no_register, std::move(words), result, all);
+    }
+    for (const Value& value : all) {
+      if (value.known() && has_text_of_its_own(value.object))
+        r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee) + " of an object");
+    }
   }
   if (f.pending.returns.empty()) {
     for (Value& value : all) {

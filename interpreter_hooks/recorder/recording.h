@@ -13,6 +13,7 @@
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 #include "interpreter_hooks/recorder/shadow.h"
+#include "interpreter_hooks/recorder/walks.h"
 
 #include <map>
 #include <memory>
@@ -147,6 +148,8 @@ class Recording {
   PyObject* hold(PyObject* object);
   /// Gives one reference back; never the last one.
   void unhold(PyObject* object);
+  /// How many references to it the recording has.
+  Py_ssize_t times_held(PyObject* object) const;
   /// Nobody but the recording keeps the object alive.
   bool holds_alone(PyObject* object) const;
   Shadow* find(PyObject* object);
@@ -299,6 +302,7 @@ class Recording {
   /// followed from here on. False: it is none.
   bool adopt(const Value& value);
   void set_children(PyObject* iterator, std::vector<Value> children);
+  Walks& walks() { return walks_; }
   /// Whether dropping the iterator would run code of the program.
   bool suspended_in_try(PyObject* iterator);
   /// The end of a recorded run must not leave such a generator behind.
@@ -404,7 +408,8 @@ class Recording {
   std::vector<std::unique_ptr<ShadowFrame>> own_;
   std::vector<ShadowFrame*> frames_;
   std::unordered_map<TerraFrame*, ShadowFrame*> generators_;
-  std::vector<PyObject*> adopted_;   ///< iterators from outside that are followed (held)
+  std::vector<PyObject*> adopted_;  ///< iterators from outside that are followed (held)
+  Walks walks_;
   std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
   std::unordered_map<PyCodeObject*, PyObject*> bytes_;
   std::unordered_map<PyCodeObject*, std::set<std::string>> stored_names_;  ///< of attributes that a code assigns to

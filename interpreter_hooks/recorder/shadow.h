@@ -33,6 +33,7 @@ struct Iterator {
   Py_ssize_t index = 0;
   bool zipped = false;     ///< a zip() may have taken an item more from it than it gave away
   bool uncounted = false;  ///< C code that nobody watches may have taken items from it
+  bool hands_on = false;   ///< of Combined: the items go through it as they are
   /// Iterators of Enumerate and Zip; operands of Mapped, Filtered and Combined; next number, end and step of Counted.
   std::vector<Value> children;
 };

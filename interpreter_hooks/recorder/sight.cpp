@@ -155,6 +155,29 @@ bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
                                    [&](Shadow::Entry& entry) { return is_known(r, entry.value, sight, depth + 1); });
 }
 
+bool has_text_of_its_own(PyObject* object, int depth) {
+  if (PyType_Check(object)) return is_changeable(reinterpret_cast<PyTypeObject*>(object));
+  if (is_program_function(object) || depth > most_levels) return true;
+  if (is_sequence(object)) {
+    for (Py_ssize_t i = 0, n = PyObject_Size(object); i < n; i++) {
+      if (has_text_of_its_own(real_item(object, i), depth + 1)) return true;
+    }
+  }
+  if (!is_dict(object) && !is_set(object)) return false;
+  bool found = false;
+  const auto look = [](PyObject* key, void* context) {
+    *static_cast<bool*>(context) = !is_value_key(key);
+    return is_value_key(key);
+  };
+  each_key(object, look, &found);
+  if (found || !PyDict_Check(object)) return found;
+  PyObject *key, *value;
+  for (Py_ssize_t position = 0; PyDict_Next(object, &position, &key, &value);) {
+    if (has_text_of_its_own(value, depth + 1)) return true;
+  }
+  return false;
+}
+
 // ---- operands ----
 
 namespace {
@@ -186,7 +209,7 @@ void check_operands(Recording& r, ShadowFrame& f) {
 
 namespace {
 
-enum class Look : uint8_t { Nothing, Truth, Everything };
+enum class Look : uint8_t { Nothing, Truth, Everything, Text };
 
 /// Of what frames below return while the iterator is walked over.
 Look look_of(Recording& r, const Value& value, int depth = 0) {
@@ -195,10 +218,12 @@ Look look_of(Recording& r, const Value& value, int depth = 0) {
   const Iterator& iterator = *known->iterator;
   Look most = Look::Nothing;
   switch (iterator.kind) {
-    case Iterator::Combined: return Look::Everything;
+    case Iterator::Combined:
+      if (!iterator.hands_on) return Look::Everything;
+      break;
     case Iterator::Filtered: most = Look::Truth; break;
     case Iterator::Mapped:
-      if (iterator.children.empty() || !is_program_function(iterator.children[0].object)) return Look::Everything;
+      if (iterator.children.empty() || !is_program_function(iterator.children[0].object)) return Look::Text;
       break;
     case Iterator::Enumerate:
     case Iterator::Zip: break;
@@ -208,20 +233,33 @@ Look look_of(Recording& r, const Value& value, int depth = 0) {
   return most;
 }
 
+/// What is returned comes to these iterators of C. True: to one like chain(), which asks its operands for iterators
+/// when it comes to them.
+bool comes_to(Recording& r, const Value& operand, const Value& returned, int depth = 0) {
+  Shadow* known = operand.known() && depth < most_levels ? r.find(operand.object) : nullptr;
+  if (!known || !known->iterator) return false;
+  bool asks = known->iterator->kind == Iterator::Combined;
+  r.walks().comes_to(r, operand.object, returned);
+  for (const Value& child : known->iterator->children) asks = comes_to(r, child, returned, depth + 1) || asks;
+  return asks;
+}
+
 /// Of what the callable of the open call makes of the values itself.
 Look look_of_callable(Recording& r, const ShadowFrame& frame, const CallSite& call, const Value& value) {
-  static const std::set<std::string_view> compute = {
-      "sum",        "min",     "max",          "prod",         "fsum",        "sorted",        "sort",
-      "reduce",     "join",    "map",          "filter",       "chain",       "from_iterable", "islice",
-      "cycle",      "product", "permutations", "combinations", "zip_longest", "pairwise",      "compress",
-      "accumulate", "starmap", "takewhile",    "dropwhile"};
+  static const std::set<std::string_view> compute = {"sum",      "min",           "max",    "prod", "fsum",
+                                                     "sorted",   "sort",          "reduce", "join", "accumulate",
+                                                     "compress", "from_iterable", "starmap"};
+  static const std::set<std::string_view> hand_on = {"map",         "filter",   "chain",        "islice",
+                                                     "cycle",       "product",  "permutations", "combinations",
+                                                     "zip_longest", "pairwise", "takewhile",    "dropwhile"};
   static const std::set<std::string_view> ask = {"any", "all", "isinstance", "issubclass"};
   static const std::set<std::string_view> take_numbers = {"sum", "min", "max", "prod", "fsum", "join"};
   if (!call.model || !call.model->name) return Look::Nothing;
   const std::string_view name = call.model->name;
-  if (!ask.count(name) && !compute.count(name)) return Look::Nothing;
+  if (!ask.count(name) && !compute.count(name) && !hand_on.count(name)) return Look::Nothing;
   if (const Shadow* known = r.find(value.object); known && known->iterator) return Look::Everything;  // of an __iter__
   if (ask.count(name)) return Look::Truth;
+  if (hand_on.count(name)) return Look::Nothing;
   const bool reduces = name == "reduce";
   if (hands_items_on(call) && (frame.generator || reduces)) return Look::Nothing;
   // Numbers and strings that generators yield are operands of their own.
@@ -246,15 +284,21 @@ void expose_returned(Recording& r, const ShadowFrame& frame, const Pending& pend
   Look look = call                            ? look_of_callable(r, frame, pending.call, value)
               : pending.opcode == CONTAINS_OP ? look_of_search(frame, pending)
                                               : Look::Nothing;
-  for (const Value& operand : call ? pending.call.positional : pending.in) look = std::max(look, look_of(r, operand));
+  Shadow* returned = r.find(value.object);
+  const bool iterator = returned && returned->iterator && returned->iterator->kind != Iterator::Generator;
+  for (const Value& operand : call ? pending.call.positional : pending.in) {
+    look = std::max(look, look_of(r, operand));
+    if (comes_to(r, operand, value) && iterator) look = std::max(look, Look::Everything);
+  }
   if (!pending.returns.empty()) look = std::max(look, look_of(r, pending.returns.front()));  // of an __iter__
   if (look == Look::Truth) {
     r.pin_deep(value);
     r.truth(value);
-  } else if (look == Look::Everything) {
+  } else if (look != Look::Nothing) {
     expose(r, value);
-    if (!is_atom(value.object) && !(value.is_fact() && is_unchanging(value.object)) &&
-        !transparent(r, value, Sight::All, 1))
+    const bool readable = look != Look::Text || !has_text_of_its_own(value.object);
+    const bool handed_on = is_atom(value.object) || (value.is_fact() && is_unchanging(value.object));
+    if (!readable || (!handed_on && !transparent(r, value, Sight::All, 1)))
       r.stop(Reason::UnmodelledCall, std::string("a ") + Py_TYPE(value.object)->tp_name + " that C code looks at");
   }
 }

@@ -48,6 +48,8 @@ void Recording::unhold(PyObject* object) {
   Py_DECREF(object);
 }
 
+Py_ssize_t Recording::times_held(PyObject* object) const { return std::count(held_.begin(), held_.end(), object); }
+
 Shadow* Recording::peek(PyObject* object) {
   auto found = shadows_.find(object);
   return found == shadows_.end() ? nullptr : &found->second;

@@ -341,4 +341,188 @@ def order_changed_by_the_class():
     return f, args, None
 
 
+# ---- iterators of C, and what is stored below them before they are used ----
+
+def stored_below(make):
+    def f(x, v):
+        l = [1, 2, 3]
+        it = make(l)
+        l[1] = v
+        return [x * n for n in it]
+    return f, lambda i: (t(i), i % 3), None
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_chain():
+    return stored_below(lambda l: itertools.chain(l, [1]))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_islice():
+    return stored_below(lambda l: itertools.islice(l, 1, None))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_map_in_c():
+    return stored_below(lambda l: map(abs, l))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_map():
+    return stored_below(lambda l: map(lambda n: n + 1, l))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_filter():
+    return stored_below(lambda l: filter(None, l))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_compress():
+    return stored_below(lambda l: itertools.compress([5, 6, 7], l))
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_accumulate():
+    return stored_below(itertools.accumulate)
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_map_below_chain():
+    return stored_below(lambda l: itertools.chain(map(abs, l)))
+
+
+@program(calls=12, captures=None, reason=8)
+def append_below_chain():
+    def f(x, l, v):
+        it = itertools.chain(l, [1])
+        l.append(v)
+        return [x * n for n in it]
+    return f, lambda i: (t(i), [1, 2], i % 3), None
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_values():
+    def f(x, d, v):
+        it = itertools.chain(d.values())
+        d["a"] = v
+        return [x * n for n in it]
+    return f, lambda i: (t(i), {"a": 1, "b": 2}, i % 3), None
+
+
+@program(calls=12, captures=2)
+def store_below_collection():
+    def f(x, c, v):
+        it = itertools.chain(c)
+        c.items[1] = v
+        return [x * n for n in it]
+    return f, lambda i: (t(i), Coll([1, 2]), i % 3), None
+
+
+@program(calls=12, captures=None, reason=8)
+def store_below_collection_under_way():
+    def f(x, c, v):
+        it = itertools.islice(itertools.chain(c), 3)
+        y = x * next(it)
+        c.items[1] = v
+        return y, [x * n for n in it]
+    return f, lambda i: (t(i), Coll([1, 2, 3]), i % 3), None
+
+
+@program(calls=12, captures=None, reason=8)
+def store_into_list_being_chained():
+    def f(x, a, b, v):
+        out = []
+        for n in itertools.chain.from_iterable(l for l in (a, b)):
+            a[1] = v
+            out.append(x * n)
+        return out
+    return f, lambda i: (t(i), [1, 2], [3], i % 3), None
+
+
+@program(calls=12, captures=8)
+def store_after_the_walk():
+    def f(x, l, v):
+        out = []
+        for n in itertools.islice(itertools.chain(l, map(abs, l)), 3):
+            out.append(x * n)
+        l[1] = v
+        l.append(sum(map(abs, l)))
+        l.append(1)
+        return out, l
+    return f, lambda i: (t(i), [1, 2], 7), None
+
+
+@program(calls=12, captures=8)
+def store_into_what_is_handed_on():
+    def f(x, ls, v):
+        for l in filter(lambda l: len(l) > 1, ls):
+            l.append(x * v)
+        for l in itertools.islice((l for l in ls), 1):
+            l.append(x)
+        return ls
+    return f, lambda i: (t(i), [[1, 2], [3], [4, 5]], 7), None
+
+
+# ---- text ----
+
+def functions():
+    def make(name):
+        def function():
+            pass
+        function.__qualname__ = name
+        return function
+    return [make("aa"), make("bb")]
+
+
+@program(calls=12, captures=4)
+def text_of_function():
+    some = functions()
+    def f(x, g):
+        return x * 2, str(g)[:12], repr(g)[:12]
+    return f, lambda i: (t(i), some[i // 4 % 2]), None
+
+
+@program(calls=12, captures=None, reason=4)
+def text_of_list_of_functions():
+    some = functions()
+    def f(x, l):
+        return x * 2, str(l)[:13]
+    return f, lambda i: (t(i), [some[i // 4 % 2]]), None
+
+
+@program(calls=12, captures=None, reason=8)
+def texts_of_functions():
+    some = functions()
+    def f(x, l):
+        return [x * len(s) for s in map(str, l)]
+    return f, lambda i: (t(i), [some[i // 4 % 2]]), None
+
+
+@program(calls=12, captures=4)
+def text_of_class():
+    class K:
+        pass
+    def f(x):
+        return x * 2, repr(K)
+    def args(i):
+        if i == 6:
+            K.__qualname__ = "Z"
+        return t(i),
+    return f, args, None
+
+
+@program(calls=12, captures=None, reason=4)
+def text_of_keys():
+    a, b = Bag(k=1), Bag(k=2)
+    def f(x, d, s):
+        return x * 2, str(d), str(set(d))
+    def g(x, d):
+        y, text, other = f(x, d, None)
+        place = hex(id(next(iter(d))))[4:]
+        return y, place in text, place in other
+    g.target = f
+    return g, lambda i: (t(i), {[a, b][i // 4 % 2]: 1}), None
+
+
 main()
