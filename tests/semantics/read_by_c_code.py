@@ -103,6 +103,14 @@ def greatest_by_what_a_dict_says():
     return f, args, None
 
 
+@program(calls=12, captures=8)
+def longest():
+    def f(x, l, d):
+        place = max(range(len(l)), key=l.__getitem__)
+        return [x * len(w) for w in sorted(d, key=len)], x * place, max(d, key=d.get)
+    return f, lambda i: (t(i), [1, 3, 2], {"aaa": 1, "b": 2}), None
+
+
 # ---- what generators yield to C code ----
 
 @program(calls=12, captures=2)
