@@ -91,9 +91,16 @@ Py_ssize_t max_length_of(PyObject* deque) {
   return result;
 }
 
-size_t set_slots(PyObject* set) {
+size_t set_layout(PyObject* set) {
+  constexpr size_t prime = 1000003;
   auto* table = reinterpret_cast<PySetObject*>(set);
-  return table->fill == table->used ? static_cast<size_t>(table->mask) + 1 : 0;
+  if (table->fill != table->used) return 0;
+  const auto last = static_cast<size_t>(table->mask);
+  size_t layout = last + 1;
+  for (size_t place = 0; place <= last; place++) {
+    if (table->table[place].key) layout = layout * prime + place;
+  }
+  return layout | size_t{1} << 63;
 }
 
 bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), void* context) {

@@ -39,7 +39,7 @@ enum class Op : uint8_t {
   Class,        // [ClassFacts]     what was looked up on a class is still so
   Length,       // a [n]            list, tuple, deque
   MaxLength,    // a [n]            a deque's maxlen, -1 for None
-  Keys,         // a [tuple, slots] exactly these keys in this order; of a set also the size of its table
+  Keys,         // a [tuple, layout] exactly these keys in this order; of a set also how they lie in its table
   Size,         // a [n]            number of keys of a dict, of elements of a set
   Contains,     // a b [0 or 1]     whether a dict or set has a key that is compared by identity or value
   NoKey,        // a [key]

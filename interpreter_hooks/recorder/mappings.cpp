@@ -46,7 +46,7 @@ std::string key_text(Recording& r, const Value& key) {
 bool same_order(const std::vector<PyObject*>& keys, PyObject* real) {
   PyObject* again = PySet_New(nullptr);
   for (PyObject* key : keys) PySet_Add(again, key);
-  bool same = set_slots(again) == set_slots(real) && real_keys(again) == real_keys(real);
+  bool same = set_layout(again) == set_layout(real) && real_keys(again) == real_keys(real);
   Py_DECREF(again);
   PyErr_Clear();
   return same;
@@ -119,9 +119,9 @@ void Recording::know_keys(Value& container) {
   if (std::all_of(before.begin(), before.end(), is_value_key)) {
     PyObject* keys = PyTuple_New(static_cast<Py_ssize_t>(before.size()));
     for (size_t i = 0; i < before.size(); i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(before[i]));
-    Word slots = is_set(container.object) ? set_slots(container.object) : 0;
-    known.order_lost = is_set(container.object) && slots == 0;
-    guard(Op::Keys, self, {word_of(file().keep(keys)), slots});
+    Word layout = is_set(container.object) ? set_layout(container.object) : 0;
+    known.order_lost = is_set(container.object) && layout == 0;
+    guard(Op::Keys, self, {word_of(file().keep(keys)), layout});
     Py_DECREF(keys);
   } else {
     guard(Op::Size, self, {static_cast<Word>(before.size())});

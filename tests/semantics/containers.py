@@ -600,5 +600,21 @@ def a_set_that_was_larger():
     return target, args, seen
 
 
+
+@program(calls=14, captures=6)
+def same_order_and_other_places():
+    """3 and 131 come in this order whichever was put in first, but lie elsewhere."""
+    def f(x, s):
+        more = s | {0}
+        s.add(0)
+        return x * 2, [*s], [*more]
+    def args(i):
+        s = set()
+        for key in (131, 3) if 5 < i < 9 else (3, 131):
+            s.add(key)
+        return t(i), s
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
