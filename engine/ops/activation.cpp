@@ -29,6 +29,10 @@ void relu_shape(Inference& f) {
   check(f.common != DType::Bool, "Boolean inputs not supported for relu");
   rules::elementwise(f);
 }
+void hardtanh_shape(Inference& f) {
+  check(f.common != DType::Bool, "Bool inputs not supported for hardtanh");
+  rules::elementwise(f);
+}
 void softmax_shape(Inference& f) {
   wrap_dim(f.integer(1), f.rank(0));
   check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError,
@@ -63,7 +67,11 @@ void leaky_relu_gradient(Backward& b) { b.set(0, where(gt(b.arg(0), 0), b.grad()
 /// alpha (exp(x) - 1) below 0 has slope y + alpha.
 void elu_gradient(Backward& b) {
   const Tensor x = b.in(0);
-  b.set(0, where(gt(x, 0), b.grad(), b.grad() * mul(exp(minimum(x, 0)), b.arg(1))));
+  b.set(0, where(le(x, 0), b.grad() * mul(exp(minimum(x, 0)), b.arg(1)), b.grad()));
+}
+/// Unlike that of clamp, the gradient passes a NaN.
+void hardtanh_gradient(Backward& b) {
+  b.set(0, where(logical_or(le(b.arg(0), b.arg(1)), ge(b.arg(0), b.arg(2))), 0.0, b.grad()));
 }
 void softmax_gradient(Backward& b) { b.set(0, softmax_backward(b.grad(), b.out(), b.arg(1))); }
 void log_softmax_gradient(Backward& b) { b.set(0, log_softmax_backward(b.grad(), b.out(), b.arg(1))); }
@@ -84,8 +92,7 @@ void log_softmax_backward_gradient(Backward& b) {
 
 // ---- composites -----------------------------------------------------------------------------------------------------
 void silu_of(Composition& c) { c.result(c.tensor(0) * sigmoid(c.tensor(0))); }
-void hardtanh_of(Composition& c) { c.result(clamp(c.arg(0), c.arg(1), c.arg(2))); }
-void relu6_of(Composition& c) { c.result(clamp(c.arg(0), 0, 6)); }
+void relu6_of(Composition& c) { c.result(hardtanh(c.arg(0), 0, 6)); }
 void logsigmoid_of(Composition& c) {
   const Tensor x = c.tensor(0);
   c.result(minimum(x, 0) - log1p(exp(-abs(x))));
@@ -98,8 +105,8 @@ void selu_of(Composition& c) {
 void celu_of(Composition& c) {
   const double alpha = c.real(1);
   check(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
-  const Tensor x = c.tensor(0);
-  c.result(maximum(x, 0) + minimum(expm1(minimum(x / alpha, 0)) * alpha, 0));
+  const Tensor x = c.tensor(0), negative = le(x, 0);
+  c.result(where(negative, expm1(where(negative, x, 0.0) * (1 / alpha)) * alpha, x));
 }
 void hardsigmoid_of(Composition& c) { c.result(clamp(c.tensor(0) + 3, 0, 6) / 6); }
 void hardswish_of(Composition& c) { c.result(c.tensor(0) * (clamp(c.tensor(0) + 3, 0, 6) / 6)); }
@@ -119,14 +126,14 @@ void glu_of(Composition& c) {
   check(n % 2 == 0, "Halving dimension must be even, but dimension {} is size {}", dim, n);
   c.result(narrow(x, dim, 0, n / 2) * sigmoid(narrow(x, dim, n / 2, n / 2)));
 }
-void threshold_of(Composition& c) { c.result(where(gt(c.arg(0), c.arg(1)), c.arg(0), c.arg(2))); }
+void threshold_of(Composition& c) { c.result(where(le(c.arg(0), c.arg(1)), c.arg(2), c.arg(0))); }
 void softsign_of(Composition& c) { c.result(c.tensor(0) / (1 + abs(c.tensor(0)))); }
 void tanhshrink_of(Composition& c) { c.result(c.tensor(0) - tanh(c.tensor(0))); }
 void softshrink_of(Composition& c) {
   const Tensor x = c.tensor(0);
   const double lambda = c.real(1);
   check(lambda >= 0, "lambda must be greater or equal to 0, but found to be {}.", lambda);
-  c.result(where(gt(x, lambda), x - lambda, where(lt(x, -lambda), x + lambda, 0.0)));
+  c.result(where(le(abs(x), lambda), detach(x) * 0.0, where(gt(x, 0), x - lambda, x + lambda)));
 }
 void hardshrink_of(Composition& c) {
   const Tensor x = c.tensor(0);
@@ -219,9 +226,16 @@ const Op threshold_backward{{.name = "threshold_backward",
                              .saved = saves({1}),
                              .samples = {{"randn(3, 4), randn(3, 4), 0"}}}};
 const Op silu{composed("silu", "x * sigmoid(x).", silu_of, "SiluBackward0")};
-const Op hardtanh{composed("hardtanh", "Each element moved into [min_val, max_val].", hardtanh_of, "HardtanhBackward0",
-                           "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
-                           {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}})};
+const Op hardtanh{{.name = "hardtanh",
+                   .signature = "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
+                   .doc = "Each element moved into [min_val, max_val].",
+                   .example = "",
+                   .flags = kFunctional | kInPlace | kElementwise | kCheap,
+                   .promotion = Promotion::Common,
+                   .shape = hardtanh_shape,
+                   .gradient = hardtanh_gradient,
+                   .saved = saves({0}),
+                   .samples = {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}, {"randint(-9, 9, (3, 4))", "int", false}}}};
 const Op relu6{composed("relu6", "Each element moved into [0, 6].", relu6_of, "HardtanhBackward0")};
 const Op logsigmoid{composed("logsigmoid", "log(sigmoid(x)), without overflow.", logsigmoid_of, "LogSigmoidBackward0")};
 const Op mish{composed("mish", "x * tanh(softplus(x)).", mish_of, "MishBackward0")};

@@ -80,6 +80,16 @@ void choose_gradient(Backward& b, const Op& wins) {
 }
 void maximum_gradient(Backward& b) { choose_gradient(b, gt); }
 void minimum_gradient(Backward& b) { choose_gradient(b, lt); }
+/// The gradient of a NaN goes to the other operand; equal operands share it.
+void choose_number_gradient(Backward& b, const Op& holds) {
+  const Tensor x = b.in(0), y = b.in(1);
+  const Tensor first = logical_or(holds(x, y), isnan(y)), equal = eq(x, y);
+  const Tensor half = where(equal, b.grad() * 0.5, b.grad());
+  if (b.needs(0)) b.set(0, where(first, half, 0.0));
+  if (b.needs(1)) b.set(1, where(logical_and(first, logical_not(equal)), 0.0, half));
+}
+void fmax_gradient(Backward& b) { choose_number_gradient(b, ge); }
+void fmin_gradient(Backward& b) { choose_number_gradient(b, le); }
 void atan2_gradient(Backward& b) {
   const Tensor y = b.in(0), x = b.in(1);
   const Tensor g = b.grad() / (x * x + y * y);
@@ -146,11 +156,11 @@ void hypot_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   c.result(sqrt(x * x + y * y));
 }
-/// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity.
+/// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity, whose gradient is NaN.
 void logaddexp_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   const Tensor same = logical_and(eq(x, y), isinf(x));
-  c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(where(same, 0.0, x - y))))));
+  c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(x - y)))));
 }
 /// x log y, 0 where x is 0 (unless y is NaN).
 void xlogy_of(Composition& c) {
@@ -180,6 +190,9 @@ const std::vector<Sample> kPairs = {{"randn(3, 4), randn(3, 4)"},
                                     {"randn(3, 4).t(), randn(4, 1)"},
                                     {"randint(1, 9, (2, 3)), randint(1, 5, (3,))", "int", false},
                                     {"randint(1, 9, (2, 3)), 2", "int", false}};
+const std::vector<Sample> kTensorPairs = {{"randn(3, 4), randn(3, 4)"},
+                                          {"randn(3, 1), randn(4)"},
+                                          {"randint(1, 9, (2, 3)), randint(1, 5, (3,))", "int", false}};
 const std::vector<Sample> kPositivePairs = {{"rand(3, 4) + 0.5, rand(3, 4) + 0.5"},
                                             {"rand(3, 1) + 0.5, rand(4) + 0.5"},
                                             {"rand(2, 3) + 0.5, 1.5"},
@@ -343,6 +356,26 @@ const Op minimum{{.name = "minimum",
                   .gradient = minimum_gradient,
                   .saved = saves({0, 1}),
                   .samples = kPairs}};
+const Op fmax{{.name = "fmax",
+               .signature = "(Tensor self, Tensor other) -> Tensor",
+               .doc = "The larger of two elements; NaN only if both are.",
+               .example = "terra.fmax(terra.tensor([1.0, float('nan')]), terra.tensor([3.0, 2.0]))",
+               .flags = kVisible | kElementwise | kCheap,
+               .promotion = Promotion::Common,
+               .shape = rules::elementwise,
+               .gradient = fmax_gradient,
+               .saved = saves({0, 1}),
+               .samples = kTensorPairs}};
+const Op fmin{{.name = "fmin",
+               .signature = "(Tensor self, Tensor other) -> Tensor",
+               .doc = "The smaller of two elements; NaN only if both are.",
+               .example = "terra.fmin(terra.tensor([1.0, float('nan')]), terra.tensor([3.0, 2.0]))",
+               .flags = kVisible | kElementwise | kCheap,
+               .promotion = Promotion::Common,
+               .shape = rules::elementwise,
+               .gradient = fmin_gradient,
+               .saved = saves({0, 1}),
+               .samples = kTensorPairs}};
 const Op atan2{{.name = "atan2",
                 .signature = "(Tensor self, Tensor other) -> Tensor",
                 .doc = "The angle in (-pi, pi] of the point (other, self).",

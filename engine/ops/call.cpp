@@ -77,11 +77,16 @@ bool takes_part(const Op& op, size_t i) {
          (type == ParamType::Tensor || type == ParamType::TensorOrNumber || type == ParamType::TensorList);
 }
 
+/// An attribute takes part in promotion, though it isn't converted, where the record names it (the bounds of clamp).
+bool promotes(const Op& op, size_t i) {
+  return op.promoted != ~0u && (op.promoted >> i & 1) && op.sig().params[i].type == ParamType::Number;
+}
+
 DType common_dtype(const Op& op, const Prepared& p) {
   InlineArray<Arg, kMaxParams> operands(p.count);
   size_t n = 0;
   for (size_t i = 0; i < p.count; ++i)
-    if (takes_part(op, i)) operands[n++] = p.args[i];
+    if (takes_part(op, i) || promotes(op, i)) operands[n++] = p.args[i];
   // The overwhelmingly common case: every operand has the dtype of the first.
   bool same = n > 0 && operands[0].is_tensor() && !operands[0].impl()->wrapped_number;
   for (size_t i = 1; same && i < n; ++i)

@@ -51,6 +51,25 @@ OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view e
           .samples = kIntegers};
 }
 
+void shift_shape(Inference& f) {
+  check_kind(!is_floating(f.common) && f.common != DType::Bool, ErrorKind::NotImplementedError,
+             "\"{}_cpu\" not implemented for '{}'", f.op.name == "bitwise_left_shift" ? "lshift" : "rshift",
+             scalar_type_name(f.common));
+  rules::elementwise(f);
+}
+OpRecord shift(std::string_view name, std::string_view doc, std::string_view example) {
+  return {.name = name,
+          .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+          .doc = doc,
+          .example = example,
+          .flags = kElementwiseMath | kNoGradient | kCheap,
+          .promotion = Promotion::Common,
+          .shape = shift_shape,
+          .samples = {{"randint(-99, 99, (3, 1)), randint(0, 70, (4,))", "int", false},
+                      {"randint(-99, 99, (4,)), 3", "int", false},
+                      {"5, randint(0, 9, (4,))", "int", false}}};
+}
+
 void isfinite_of(Composition& c) {
   const Tensor x = c.tensor(0);
   c.result(logical_not(logical_or(isnan(x), isinf(x))));
@@ -115,6 +134,11 @@ const Op bitwise_or{bitwise("bitwise_or", "The bits of either of two integers; l
                             "terra.bitwise_or(terra.tensor([6]), 3)")};
 const Op bitwise_xor{bitwise("bitwise_xor", "The bits of exactly one of two integers; logical xor of bools.",
                              "terra.bitwise_xor(terra.tensor([6]), 3)")};
+const Op bitwise_left_shift{shift("bitwise_left_shift", "Each integer's bits moved up by other places.",
+                                  "terra.bitwise_left_shift(terra.tensor([6]), 3)")};
+const Op bitwise_right_shift{shift("bitwise_right_shift",
+                                   "Each integer's bits moved down by other places; the sign stays.",
+                                   "terra.bitwise_right_shift(terra.tensor([6]), 1)")};
 const Op bitwise_not{{.name = "bitwise_not",
                       .signature = "(Tensor self) -> Tensor",
                       .doc = "The flipped bits of each integer; logical not of bools.",

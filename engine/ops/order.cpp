@@ -84,15 +84,30 @@ void kthvalue_of(Composition& c) {
         "kthvalue(): selected number k out of range for dimension {}", dim);
   pick_sorted(c, self, dim, k - 1, c.flag(3));
 }
+/// Where the median lies among sorted elements: in the middle, the lower of two; the first NaN if there is one.
+Tensor median_place(const Tensor& sorted, int64_t dim) {
+  const int64_t n = sorted.size(dim);
+  const Tensor nans = sum(isnan(sorted), Dims{dim}, true);
+  return where(gt(nans, 0), rsub(nans, n), (n - 1) / 2);
+}
 void median_all_of(Composition& c) {
   const Tensor flat = reshape(c.tensor(0), {-1});
   check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
-  c.result(select(sort(flat, 0), 0, (flat.numel() - 1) / 2));
+  const Tensor sorted = sort(flat, 0);
+  if (!is_floating(flat.dtype())) return c.result(select(sorted, 0, (flat.numel() - 1) / 2));
+  c.result(reshape(gather(sorted, 0, median_place(sorted, 0)), Dims{}));
 }
 void median_with_index_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
-  pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
+  if (self.rank() == 0 || !is_floating(self.dtype()))
+    return pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
+  const std::vector<Tensor> sorted = sort.all(self, dim);
+  const Tensor place = median_place(sorted[0], dim);
+  for (const Tensor& t : sorted) {
+    const Tensor picked = gather(t, dim, place);
+    c.result(c.flag(2) ? picked : squeeze(picked, {dim}));
+  }
 }
 
 /// The distinct values in ascending order; where they came from; how often they occur.
@@ -226,6 +241,7 @@ const Op median_all{{.name = "median_all",
                      .doc = "The element in the middle, the lower of two.",
                      .example = "terra.median(terra.tensor([3, 1, 2]))",
                      .composite = median_all_of,
+                     .grad_fn = "MedianBackward0",
                      .samples = {{"randn(3, 5)"}, {"randn(4)"}}}};
 const Op median_with_index{
     {.name = "median_with_index",
@@ -233,6 +249,7 @@ const Op median_with_index{
      .doc = "The element in the middle along dim, the lower of two, and where it was.",
      .example = "",
      .composite = median_with_index_of,
+     .grad_fn = "MedianBackward1",
      .samples = {{"randn(3, 5), 1"}, {"randn(4, 2), 0, True"}}}};
 const Op unique{{.name = "unique",
                  .signature = "(Tensor self, bool sorted=True) -> Tensor",

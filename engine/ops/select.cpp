@@ -17,15 +17,14 @@ void where_shape(Inference& f) {
         scalar_type_name(f.dtype(0)));
   rules::elementwise(f);
 }
+void clamp_between_shape(Inference& f) {
+  check_kind(f.common != DType::Bool, ErrorKind::NotImplementedError,
+             "\"clamp_scalar_cpu\" not implemented for 'Bool'");
+  rules::elementwise(f);
+}
 void clamp_shape(Inference& f) {
   check(f.has(1) || f.has(2), "torch.clamp: At least one of 'min' or 'max' must not be None");
-  if (!is_floating(f.common)) {
-    for (int i : {1, 2})
-      check(!f.has(i) || !f.arg(i).scalar().is_float(),
-            "clamp of a tensor of {} got the float bound {}; convert the tensor to a floating dtype first.",
-            name_of(f.common), f.has(i) ? f.real(i) : 0);
-  }
-  rules::elementwise(f);
+  clamp_between_shape(f);
 }
 void masked_fill_shape(Inference& f) {
   check(f.dtype(1) == DType::Bool, "masked_fill_ only supports boolean masks, but got mask with dtype {}",
@@ -41,12 +40,27 @@ void where_gradient(Backward& b) {
   if (b.needs(1)) b.set(1, where(b.arg(0), b.grad(), 0.0));
   if (b.needs(2)) b.set(2, where(b.arg(0), 0.0, b.grad()));
 }
+/// An element at a bound, and one that is NaN, has no gradient.
 void clamp_gradient(Backward& b) {
   const Tensor x = b.in(0);
   Tensor inside;
-  if (b.has(1)) inside = ge(x, b.arg(1));
-  if (b.has(2)) inside = inside.defined() ? logical_and(inside, le(x, b.arg(2))) : le(x, b.arg(2));
+  if (b.has(1)) inside = gt(x, b.arg(1));
+  if (b.has(2)) inside = inside.defined() ? logical_and(inside, lt(x, b.arg(2))) : lt(x, b.arg(2));
   b.set(0, where(inside, b.grad(), 0.0));
+}
+/// An element and the bound it lies at share the gradient, unless the bounds are one. Between crossed bounds the upper
+/// one is the result; NaN is an element that lies nowhere, and a bound that binds nothing.
+void clamp_between_gradient(Backward& b) {
+  const Tensor x = b.in(0), low = b.in(1), high = b.in(2), g = b.grad();
+  const Tensor apart = lt(low, high), ordered = le(low, high);
+  const Tensor at_low = logical_and(apart, eq(x, low)), at_high = logical_and(apart, eq(x, high));
+  const Tensor below = lt(x, low), above = gt(x, high), half = g * 0.5;
+  if (b.needs(0)) b.set(0, where(logical_or(below, above), 0.0, where(logical_or(at_low, at_high), half, g)));
+  if (b.needs(1)) b.set(1, where(logical_and(ordered, below), g, where(at_low, half, 0.0)));
+  if (b.needs(2)) {
+    const Tensor binds = logical_or(logical_and(ordered, above), gt(low, high));
+    b.set(2, where(binds, g, where(at_high, half, 0.0)));
+  }
 }
 void masked_fill_gradient(Backward& b) { b.set(0, where(b.arg(1), 0.0, b.grad())); }
 
@@ -54,13 +68,24 @@ void masked_fill_gradient(Backward& b) { b.set(0, where(b.arg(1), 0.0, b.grad())
 void where_method_of(Composition& c) { c.result(where(c.arg(1), c.arg(0), c.arg(2))); }
 void clamp_tensor_of(Composition& c) {
   check(c.has(1) || c.has(2), "torch.clamp: At least one of 'min' or 'max' must not be None");
-  Tensor x = c.tensor(0);
-  if (c.has(1)) x = maximum(x, c.arg(1));
-  if (c.has(2)) x = minimum(x, c.arg(2));
-  c.result(x);
+  if (c.has(1) && c.has(2)) return c.result(clamp_between(c.arg(0), c.arg(1), c.arg(2)));
+  c.result(c.has(1) ? maximum(c.arg(0), c.arg(1)) : minimum(c.arg(0), c.arg(2)));
 }
-void clamp_min_of(Composition& c) { c.result(maximum(c.arg(0), c.arg(1))); }
-void clamp_max_of(Composition& c) { c.result(minimum(c.arg(0), c.arg(1))); }
+/// A number that is only known when a graph runs is a tensor, too.
+bool is_number(const Arg& arg) { return !arg.is_tensor() || arg.impl()->wrapped_number; }
+
+void clamp_min_of(Composition& c) {
+  c.result(is_number(c.arg(1)) ? clamp(c.arg(0), c.arg(1)) : maximum(c.arg(0), c.arg(1)));
+}
+void clamp_max_of(Composition& c) {
+  c.result(is_number(c.arg(1)) ? clamp(c.arg(0), Arg(), c.arg(1)) : minimum(c.arg(0), c.arg(1)));
+}
+std::string_view clamp_min_name(std::span<const Arg> args) {
+  return is_number(args[1]) ? "ClampMinBackward0" : "ClampMinBackward1";
+}
+std::string_view clamp_max_name(std::span<const Arg> args) {
+  return is_number(args[1]) ? "ClampMaxBackward0" : "ClampMaxBackward1";
+}
 void masked_fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(2);
   check(value.rank() == 0,
@@ -95,6 +120,7 @@ const Op clamp{{.name = "clamp",
                 .example = "terra.clamp(terra.tensor([-2.0, 0.5]), min=-1)",
                 .flags = kElementwiseMath | kCheap,
                 .promotion = Promotion::Common,
+                .promoted = params({0, 1, 2}),
                 .shape = clamp_shape,
                 .gradient = clamp_gradient,
                 .saved = saves({0}),
@@ -102,28 +128,46 @@ const Op clamp{{.name = "clamp",
                 .samples = {{"randn(3, 4), -0.5, 0.5"},
                             {"randn(3, 4), min=0"},
                             {"randn(3, 4), max=0.3"},
-                            {"randint(-9, 9, (3, 4)), -2, 5", "int", false}}}};
+                            {"randint(-9, 9, (3, 4)), -2, 5", "int", false},
+                            {"randint(-9, 9, (3, 4)), -1.5, 5", "int", false}}}};
 const Op clamp_tensor{{.name = "clamp_tensor",
                        .signature = "(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
                        .doc = "Each element moved between its own bounds.",
                        .example = "",
                        .flags = kInPlace,
                        .composite = clamp_tensor_of,
-                       .samples = {{"randn(3, 4), randn(4) - 1, randn(4) + 1"}}}};
+                       .grad_fn = "ClampBackward0",
+                       .samples = {{"randn(3, 4), randn(4) - 1, randn(4) + 1"}, {"randn(3, 4), max=randn(4)"}}}};
+const Op clamp_between{
+    {.name = "clamp_between",
+     .signature = "(Tensor self, Tensor min, Tensor max) -> Tensor",
+     .doc = "Each element moved between its own bounds, max where they cross.",
+     .example = "",
+     .flags = kElementwise | kCheap,
+     .promotion = Promotion::Common,
+     .shape = clamp_between_shape,
+     .gradient = clamp_between_gradient,
+     .saved = saves({0, 1, 2}),
+     .grad_fn = "ClampBackward0",
+     .samples = {{"randn(3, 4), randn(4) - 1, randn(4) + 1"},
+                 {"randn(3, 4), randn(4), randn(3, 1)"},
+                 {"randint(-9, 9, (3, 4)), randint(-5, 0, (4,)), randint(0, 5, (4,))", "int", false}}}};
 const Op clamp_min{{.name = "clamp_min",
                     .signature = "(Tensor self, Tensor|Number min) -> Tensor",
                     .doc = "The larger of each element and min.",
                     .example = "terra.clamp_min(terra.tensor([-2.0, 0.5]), 0)",
                     .flags = kVisibleInPlace,
                     .composite = clamp_min_of,
-                    .samples = {{"randn(3, 4), 0.1"}}}};
+                    .grad_fn_of = clamp_min_name,
+                    .samples = {{"randn(3, 4), 0.1"}, {"randn(3, 4), randn(4)"}}}};
 const Op clamp_max{{.name = "clamp_max",
                     .signature = "(Tensor self, Tensor|Number max) -> Tensor",
                     .doc = "The smaller of each element and max.",
                     .example = "terra.clamp_max(terra.tensor([-2.0, 0.5]), 0)",
                     .flags = kVisibleInPlace,
                     .composite = clamp_max_of,
-                    .samples = {{"randn(3, 4), 0.1"}}}};
+                    .grad_fn_of = clamp_max_name,
+                    .samples = {{"randn(3, 4), 0.1"}, {"randn(3, 4), randn(4)"}}}};
 const Op masked_fill{{.name = "masked_fill",
                       .signature = "(Tensor self, Tensor mask, Tensor|Number value) -> Tensor",
                       .doc = "value where mask holds, else self.",

@@ -4,6 +4,7 @@
 
 namespace terra::ops {
 
-extern const Op where, where_method, clamp, clamp_tensor, clamp_min, clamp_max, masked_fill, masked_fill_tensor;
+extern const Op where, where_method, clamp, clamp_tensor, clamp_between, clamp_min, clamp_max;
+extern const Op masked_fill, masked_fill_tensor;
 
 }  // namespace terra::ops

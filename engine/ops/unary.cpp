@@ -1,9 +1,11 @@
 #include "engine/ops/unary.h"
 
+#include <cmath>
 #include <numbers>
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/rules.h"
 
@@ -68,6 +70,19 @@ void neg_shape(Inference& f) {
 void square_of(Composition& c) { c.result(c.tensor(0) * c.tensor(0)); }
 void frac_of(Composition& c) { c.result(c.tensor(0) - trunc(c.tensor(0))); }
 void positive_of(Composition& c) { c.result(c.tensor(0)); }
+/// As PyTorch: by the power of ten in the precision of the elements (16-bit ones in float32), infinite ones included.
+void round_decimals_of(Composition& c) {
+  Tensor x = c.tensor(0);
+  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"round_cpu\" not implemented for '{}'",
+             scalar_type_name(x.dtype()));
+  const int64_t decimals = c.integer(1);
+  if (decimals == 0) return c.result(round(x));
+  const double power = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  const DType dtype = x.dtype();
+  if (is_half(dtype)) x = to_dtype(x, DType::F32);
+  const Tensor rounded = decimals > 0 ? round(x * power) / power : round(x / power) * power;
+  c.result(is_half(dtype) ? to_dtype(rounded, dtype) : rounded);
+}
 void deg2rad_of(Composition& c) { c.result(c.tensor(0) * (std::numbers::pi / 180)); }
 void rad2deg_of(Composition& c) { c.result(c.tensor(0) * (180 / std::numbers::pi)); }
 
@@ -223,6 +238,14 @@ const Op round{keeping_dtype({.name = "round",
                               .example = "terra.round(terra.tensor([0.5, 1.5]))",
                               .shape = rules::elementwise,
                               .gradient = zero_gradient})};
+const Op round_decimals{{.name = "round_decimals",
+                         .signature = "(Tensor self, *, int decimals) -> Tensor",
+                         .doc = "The number of that many decimals nearest to each element.",
+                         .example = "",
+                         .flags = kInPlace,
+                         .composite = round_decimals_of,
+                         .grad_fn = "RoundBackward1",
+                         .samples = {{"randn(3, 4), decimals=1"}, {"randn(3, 4) * 99, decimals=-1"}}}};
 const Op trunc{keeping_dtype({.name = "trunc",
                               .doc = "Each element without its fraction.",
                               .example = "terra.trunc(terra.tensor([1.5, -1.5]))",

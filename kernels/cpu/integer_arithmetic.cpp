@@ -95,6 +95,36 @@ struct Clamp {
   int64_t low, high;
 };
 
+template <class T>
+struct ClampBetween {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit ClampBetween(const KernelArg*) {}
+  T operator()(T x, T low, T high) const {
+    const T raised = x < low ? low : x;
+    return raised > high ? high : raised;
+  }
+};
+
+/// By a negative number of places, or by all there are, every bit leaves: zeros come from below, the sign from above.
+template <class T>
+struct LeftShift : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x, T places) const {
+    const auto n = static_cast<uint64_t>(places);
+    return n < 8 * sizeof(T) ? static_cast<T>(static_cast<Wrapping<T>>(x) << n) : T(0);
+  }
+};
+template <class T>
+struct RightShift : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x, T places) const {
+    const auto n = static_cast<uint64_t>(places);
+    return n < 8 * sizeof(T) ? static_cast<T>(x >> n) : static_cast<T>(x < T(0) ? -1 : 0);
+  }
+};
+
 /// Bases 1 and -1 have integer inverses; other negative powers are 0.
 template <class T>
 struct Pow : Plain<T> {
@@ -150,6 +180,7 @@ constexpr Kernel kKernels[] = {
     unary<BitwiseNot, TERRA_INTEGERS, bool>("bitwise_not"),
     unary<Relu, TERRA_INTEGERS>("relu"),
     unary<Clamp, TERRA_INTEGERS>("clamp"),
+    unary<Clamp, TERRA_INTEGERS>("hardtanh"),
     binary<Add, TERRA_INTEGERS>("add"),
     binary<BoolOr, bool>("add"),
     binary<Sub, TERRA_INTEGERS>("sub"),
@@ -157,11 +188,16 @@ constexpr Kernel kKernels[] = {
     binary<BoolAnd, bool>("mul"),
     binary<Maximum, TERRA_INTEGERS, bool>("maximum"),
     binary<Minimum, TERRA_INTEGERS, bool>("minimum"),
+    binary<Maximum, TERRA_INTEGERS, bool>("fmax"),
+    binary<Minimum, TERRA_INTEGERS, bool>("fmin"),
     binary<BitwiseAnd, TERRA_INTEGERS, bool>("bitwise_and"),
     binary<BitwiseOr, TERRA_INTEGERS, bool>("bitwise_or"),
     binary<BitwiseXor, TERRA_INTEGERS, bool>("bitwise_xor"),
+    binary<LeftShift, TERRA_INTEGERS>("bitwise_left_shift"),
+    binary<RightShift, TERRA_INTEGERS>("bitwise_right_shift"),
     binary<Pow, TERRA_INTEGERS>("pow", 40),
     ternary<Addcmul, TERRA_INTEGERS>("addcmul"),
+    ternary<ClampBetween, TERRA_INTEGERS>("clamp_between"),
 };
 
 }  // namespace

@@ -28,6 +28,8 @@ constexpr auto kMul = [](auto a, auto b) { return a * b; };
 constexpr auto kDivide = [](double a, double b) { return a / b; };
 constexpr auto kMaximum = [](auto a, auto b) { return a < b || b != b ? b : a; };  // a NaN wins
 constexpr auto kMinimum = [](auto a, auto b) { return b < a || b != b ? b : a; };
+constexpr auto kFmax = [](auto a, auto b) { return a < b || a != a ? b : a; };  // a NaN loses
+constexpr auto kFmin = [](auto a, auto b) { return b < a || a != a ? b : a; };
 constexpr auto kSigmoidBackward = [](double grad, double y) { return grad * y * (1 - y); };
 constexpr auto kTanhBackward = [](double grad, double y) { return grad * (1 - y * y); };
 constexpr auto kThresholdBackward = [](double grad, double x, const KernelArg* p) {
@@ -52,6 +54,16 @@ constexpr auto kClamp = [](auto x, const KernelArg* p) {
   return x;
 };
 
+constexpr auto kClampBetween = [](auto x, auto low, auto high) {
+  x = x < low || low != low ? low : x;
+  return x > high || high != high ? high : x;
+};
+
+/// Bits that leave a narrower element than int64 leave it when the result is stored.
+constexpr auto kLeftShift = [](int64_t x, int64_t places) {
+  return places < 0 || places > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) << places);
+};
+constexpr auto kRightShift = [](int64_t x, int64_t places) { return x >> (places < 0 || places > 63 ? 63 : places); };
 constexpr auto kBitwiseAnd = [](auto a, auto b) { return a & b; };
 constexpr auto kBitwiseOr = [](auto a, auto b) { return a | b; };
 constexpr auto kBitwiseXor = [](auto a, auto b) { return a ^ b; };
@@ -75,20 +87,26 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kRelu, kNumbers>("relu"),
     elementwise<1, kLeakyRelu, kFloats>("leaky_relu"),
     elementwise<1, kClamp, kNumbers>("clamp"),
+    elementwise<1, kClamp, kNumbers>("hardtanh"),
     elementwise<2, kAdd, kAll>("add"),
     elementwise<2, kSub, kNumbers>("sub"),
     elementwise<2, kMul, kAll>("mul"),
     elementwise<2, kDivide, kFloats>("true_divide"),
     elementwise<2, kMaximum, kAll>("maximum"),
     elementwise<2, kMinimum, kAll>("minimum"),
+    elementwise<2, kFmax, kAll>("fmax"),
+    elementwise<2, kFmin, kAll>("fmin"),
     elementwise<2, kSigmoidBackward, kFloats>("sigmoid_backward"),
     elementwise<2, kTanhBackward, kFloats>("tanh_backward"),
     elementwise<2, kThresholdBackward, kFloats>("threshold_backward"),
     elementwise<3, kAddcmul, kNumbers>("addcmul"),
     elementwise<3, kAddcdiv, kFloats>("addcdiv"),
+    elementwise<3, kClampBetween, kNumbers>("clamp_between"),
     elementwise<2, kBitwiseAnd, kIntegers | kBools>("bitwise_and"),
     elementwise<2, kBitwiseOr, kIntegers | kBools>("bitwise_or"),
     elementwise<2, kBitwiseXor, kIntegers | kBools>("bitwise_xor"),
+    elementwise<2, kLeftShift, kIntegers>("bitwise_left_shift"),
+    elementwise<2, kRightShift, kIntegers>("bitwise_right_shift"),
     elementwise<1, kBitwiseNot, kIntegers>("bitwise_not"),
     elementwise<1, [](int64_t x) { return x == 0; }, kBools>("bitwise_not"),
 };

@@ -51,6 +51,9 @@ TERRA_BINARY(TruncDivide, round_to_zero(a / b))
 // A NaN wins, the first of equals wins.
 TERRA_BINARY(Maximum, a < b || b != b ? b : a)
 TERRA_BINARY(Minimum, b < a || b != b ? b : a)
+// A NaN loses.
+TERRA_BINARY(Fmax, a < b || a != a ? b : a)
+TERRA_BINARY(Fmin, b < a || a != a ? b : a)
 // Gradients from a result y of the forward op: s'(x) = y (1 - y), tanh'(x) = 1 - y^2.
 TERRA_BINARY(SigmoidBackward, a* b*(T(1) - b))
 TERRA_BINARY(TanhBackward, a*(T(1) - b * b))
@@ -131,6 +134,8 @@ constexpr Kernel kTable[] = {
     binary<TruncDivide, float, double>("trunc_divide", 2),
     binary<Maximum, float, double>("maximum"),
     binary<Minimum, float, double>("minimum"),
+    binary<Fmax, float, double>("fmax"),
+    binary<Fmin, float, double>("fmin"),
     binary<SigmoidBackward, float, double>("sigmoid_backward"),
     binary<TanhBackward, float, double>("tanh_backward"),
     binary<ThresholdBackward, float, double>("threshold_backward"),

@@ -57,12 +57,27 @@ struct Clamp {
   T low, high;
 };
 
+/// The same between bounds of its own.
+template <class T>
+struct ClampBetween {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit ClampBetween(const KernelArg*) {}
+  T operator()(T x, T low, T high) const {
+    const T raised = x < low || low != low ? low : x;
+    return raised > high || high != high ? high : raised;
+  }
+};
+
 constexpr Kernel kTable[] = {
     mover("where", ternary_loop<Where<uint8_t>>, ternary_loop<Where<uint16_t>>, ternary_loop<Where<uint32_t>>,
           ternary_loop<Where<uint64_t>>),
     mover("masked_fill", masked_fill_loop<uint8_t>, masked_fill_loop<uint16_t>, masked_fill_loop<uint32_t>,
           masked_fill_loop<uint64_t>),
     unary<Clamp, float, double>("clamp"),
+    unary<Clamp, float, double>("hardtanh"),
+    ternary<ClampBetween, float, double>("clamp_between"),
 };
 
 }  // namespace

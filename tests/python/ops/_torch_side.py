@@ -62,6 +62,7 @@ MEANING = {
         x, t, w, reduction=r, pos_weight=p
     ),
     "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
+    "clamp_between": torch.clamp,
     "clamp_tensor": torch.clamp,
     "constant_pad": lambda x, pad, value=0: F.pad(x, pad, value=value),
     "contiguous": torch.Tensor.contiguous,
@@ -129,6 +130,7 @@ MEANING = {
     "random_to": in_place("random_"),
     "repeat_index": torch.repeat_interleave,
     "repeat_interleave_tensor": torch.repeat_interleave,
+    "round_decimals": torch.round,
     "scatter_value": torch.scatter,
     "sgd_update": None,
     "sigmoid_backward": aten.sigmoid_backward,
