@@ -97,7 +97,7 @@ def hardtanh_(input, min_val=-1.0, max_val=1.0):
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     x = input.clone() if inplace else input  # backward reads the values from before the write
     slope = C.empty_like(x).uniform_(lower, upper) if training else (lower + upper) / 2
-    result = C.where(x >= 0, x, x * slope)
+    result = C.where(x > 0, x, x * slope)
     return input.copy_(result) if inplace else result
 
 
