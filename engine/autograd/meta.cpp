@@ -21,7 +21,7 @@ void refresh_view(const Tensor& t, Meta& meta) {
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
   note_changed(*t);
-  t->requires_grad = true;
+  t->wants_grad = true;
   meta.history = find_meta(again)->history;
 }
 
@@ -48,6 +48,11 @@ uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
 
 }  // namespace
 
+bool Meta::learn_from_base(const TensorImpl& view) {
+  refresh_view(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&view))), *this);
+  return view.wants_grad;
+}
+
 Tensor derive_view(const ViewStep& last, const Tensor& base) {
   const Tensor from = last.previous ? derive_view(*last.previous, base) : base;
   std::vector<Arg> args(last.args.args().begin(), last.args.args().end());
@@ -72,7 +77,7 @@ void set_requires_grad(const Tensor& t, bool value) {
         "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
   check(!value || is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
   note_changed(*t);
-  t->requires_grad = value;
+  t->wants_grad = value;
 }
 
 Tensor grad(const Tensor& t) {
@@ -126,7 +131,7 @@ void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
   if (meta.history.node) meta.history.node->superseded({node, index});
   meta.history = {node, index};
   meta.history_version = t->version();
-  t->requires_grad = true;
+  t->wants_grad = true;
 }
 
 void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const ViewStep>& steps, uint32_t version) {
@@ -136,11 +141,12 @@ void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const V
   meta.base = nested ? from->base : base;
   meta.view = nested ? behind(from->view, *steps) : steps;
   meta.history_version = version;
+  meta.is_view = true;
 }
 
 void detach_in_place(const Tensor& t) {
   note_changed(*t);
-  t->requires_grad = false;
+  t->wants_grad = false;
   if (Meta* meta = find_meta(t)) {
     check(!meta->view, "Can't detach views in-place. Use detach() instead.");
     meta->history = {};

@@ -32,6 +32,8 @@ struct Meta final : AutogradMeta {
   Tensor base;
   std::shared_ptr<const ViewStep> view;
   uint32_t history_version = 0;  ///< views: storage version that `history` is true for
+
+  bool learn_from_base(const TensorImpl& view) override;
 };
 
 /// The meta of a tensor, or null.

@@ -74,7 +74,7 @@ void record_write(const Op& op, std::span<const Arg> args, const Tensor& target,
   Ref<Node> slices(new SlicesNode(before, Ref<Node>(node.get()), meta.view, {base.dtype(), base.sizes()}));
   set_history(base, slices, 0);
   note_changed(*target);
-  target->requires_grad = true;
+  target->wants_grad = true;
 }
 
 void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) {
@@ -84,6 +84,7 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
   meta.base = nested ? from->base : base;
   meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr});
   meta.history_version = view->version();
+  meta.is_view = true;
 }
 
 }  // namespace

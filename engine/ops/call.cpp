@@ -158,7 +158,7 @@ bool wants_gradient(const Op& op, std::span<const Arg> args) {
   if (!grad_mode || !op.gradient || op.is(kNoGradient)) return false;
   for (const Arg& a : args) {
     if (a.is_tensor()) {
-      if (a.impl()->requires_grad) return true;
+      if (a.impl()->requires_grad()) return true;
     } else if (a.kind() == Arg::Kind::TensorList) {
       for (const Tensor& t : a.tensors())
         if (t.defined() && t.requires_grad()) return true;

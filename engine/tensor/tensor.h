@@ -17,6 +17,9 @@ class TensorImpl;
 /// What the tape knows of a tensor; defined in engine/autograd. Absent on most tensors.
 struct AutogradMeta {
   virtual ~AutogradMeta() = default;
+  /// Of a view: whether gradients flow into its base by now, and so into it.
+  virtual bool learn_from_base(const TensorImpl& view) = 0;
+  bool is_view = false;
 };
 
 /// What a tensor stands for while a graph is built (defined by the emitter that made it); such a tensor has no storage.
@@ -82,8 +85,9 @@ class TensorImpl final : public Counted {
   static void destroy(TensorImpl* impl);
 
   DType dtype = DType::F32;
-  /// True iff gradients flow into this tensor: asked for on a leaf, inherited from an input otherwise.
-  bool requires_grad = false;
+  /// Gradients flow into this tensor, as far as it knows: asked for on a leaf, inherited from an input otherwise. A
+  /// view whose base was written through another one doesn't know yet: ask requires_grad().
+  bool wants_grad = false;
   /// True iff the tensor stands for a Python number, so that it takes part in dtype promotion by category only.
   bool wrapped_number = false;
   /// True iff this tensor keeps its owner object alive (see `owner`).
@@ -105,6 +109,9 @@ class TensorImpl final : public Counted {
   std::unique_ptr<AutogradMeta> autograd;
   std::unique_ptr<Symbol> symbol;
 
+  bool requires_grad() const {
+    return wants_grad || (autograd && autograd->is_view && autograd->learn_from_base(*this));
+  }
   bool is_symbolic() const { return symbol != nullptr; }
   /// Counts in-place writes to the elements through any view.
   uint32_t version() const { return storage ? storage->version() : symbol->version(); }
@@ -135,7 +142,7 @@ inline const Dims& Tensor::strides() const { return get()->strides; }
 inline int64_t Tensor::size(int64_t dim) const { return get()->sizes[wrap_dim(dim, get()->sizes.size())]; }
 inline size_t Tensor::rank() const { return get()->sizes.size(); }
 inline int64_t Tensor::numel() const { return get()->numel; }
-inline bool Tensor::requires_grad() const { return get()->requires_grad; }
+inline bool Tensor::requires_grad() const { return get()->requires_grad(); }
 inline bool Tensor::is_contiguous() const { return get()->is_contiguous(); }
 
 /// Pointers to tensors that stay where they are.

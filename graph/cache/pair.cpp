@@ -172,7 +172,7 @@ struct RunPast {
       const auto copy = copies.find(t.storage.get());
       if (copy == copies.end()) continue;
       old[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
-      if (!t.requires_grad) continue;
+      if (!t.requires_grad()) continue;
       const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
       autograd::set_history(old[i], edge.node, edge.index);
     }

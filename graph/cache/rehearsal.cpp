@@ -17,7 +17,7 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
       if (t->storage->bytes()) std::memcpy(copy->data(), t->storage->data(), t->storage->bytes());
     }
     copies_.push_back(Tensor::view_of(copy, t->dtype, t->sizes, t->strides, t->offset));
-    copies_.back()->requires_grad = t->requires_grad;
+    copies_.back()->wants_grad = t->requires_grad();
     versions_.push_back(t->storage->version());
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {

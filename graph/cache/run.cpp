@@ -172,7 +172,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
     }
     if (s.apart) storage = Storage::apart(storage);
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
-    if (s.leaf_requires_grad) made.tensors.back()->requires_grad = true;
+    if (s.leaf_requires_grad) made.tensors.back()->wants_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
   }
   for (uint32_t k : views_) {
@@ -193,7 +193,7 @@ void Runner::publish(LentTensors inputs, Made& made) {
   }
   for (const FlagWrite& f : program_.flags) {
     note_changed(*inputs[f.input]);
-    inputs[f.input]->requires_grad = f.requires_grad;
+    inputs[f.input]->wants_grad = f.requires_grad;
   }
   for (const GradWrite& g : program_.grads) {
     made.replaced.push_back(autograd::grad(made.tensors[g.tensor]));

@@ -281,7 +281,7 @@ class Builder final : SymbolicReplay::Watcher {
     const Tensor t = replay_.tensor(i);
     leaf_[i] = t;
     if (!in.requires_grad) return;
-    t->requires_grad = true;
+    t->wants_grad = true;
     if (in.is_leaf) return;
     const Tensor inside = t.alias();
     inside->strides = t->strides;
@@ -436,7 +436,7 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   /// Results that are views of what the program sees as well: a write to either concerns both. Where it sees the views
-  /// alone, they must not concern each other.
+  /// alone, they must not concern each other, with a history or with one that a later write brings.
   void collect_views() {
     std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
     for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
@@ -444,7 +444,7 @@ class Builder final : SymbolicReplay::Watcher {
       if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
       const Tensor base = meta->base;
       if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) {
-        if (autograd::history(kept_[k]).node) of_unseen[base.get()].push_back(kept_[k]);
+        if (is_floating(kept_[k].dtype())) of_unseen[base.get()].push_back(kept_[k]);
         continue;
       }
       const auto view = meta->view;
@@ -453,7 +453,7 @@ class Builder final : SymbolicReplay::Watcher {
     }
     for (const auto& [base, views] : of_unseen)
       if (have_common_elements(views))
-        throw InternalError("results of the region that gradients lead through have elements in common");
+        throw InternalError("results of the region that gradients could lead through have elements in common");
   }
 
   void collect_writes() {
@@ -544,7 +544,7 @@ class Builder final : SymbolicReplay::Watcher {
           program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("gradient {}", k));
       program_.inputs.push_back({InputBinding::Kind::Tensor, next_tensor_, 0, strides, false});
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
-      tangent->requires_grad = step.require_grad[k];
+      tangent->wants_grad = step.require_grad[k];
       if (tangent.requires_grad()) asking_.emplace_back(tangent, next_tensor_);
       given_.emplace_back(tangent, next_tensor_++);
       roots.push_back(root);

@@ -39,7 +39,7 @@ Tensor NestedInputs::stand_in(const Tensor& t) {
   const autograd::Meta* meta = autograd::find_meta(t);
   if (takes_gradients_ && (autograd::history(t).node || (meta && !meta->hooks.empty())))
     throw LoopRefused("gradients are taken in a round with respect to what was computed before it");
-  copy->requires_grad = true;
+  copy->wants_grad = true;
   return copy;
 }
 

@@ -59,7 +59,7 @@ void Parts::add_passage(const Tensor& t, bool of_function) {
     autograd::set_history(passage->before, edge.node, edge.index);
   }
   passage->leaf = alias_of(t);
-  passage->leaf->requires_grad = true;
+  passage->leaf->wants_grad = true;
   const Ref<autograd::Node> node(new SeamNode(passage->leaf));
   autograd::set_history(t, node, 0);
   by_node_[node.get()] = passage.get();

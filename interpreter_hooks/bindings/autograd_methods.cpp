@@ -26,11 +26,11 @@ void opaque(PyObject* self, const char* what) {
 Object boolean(bool value) { return owned(PyBool_FromLong(value)); }
 
 Object get_requires_grad(PyObject* self, void*) {
-  return told(self, "requires_grad", boolean(impl_of(self)->requires_grad));
+  return told(self, "requires_grad", boolean(impl_of(self)->requires_grad()));
 }
 
 void change_requires_grad(PyObject* self, bool value) {
-  if (impl_of(self)->requires_grad == value) {
+  if (impl_of(self)->requires_grad() == value) {
     told(self, "requires_grad", boolean(value));
     return;
   }
@@ -112,7 +112,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   if (OpObserver* observer = op_observer()) [[unlikely]]
     observer->on_data_write(self, value);
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
-  check(!to.requires_grad || is_floating(from.dtype),
+  check(!to.requires_grad() || is_floating(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
   note_changed(to);
   // x.data = x.data changes nothing: x keeps its storage.

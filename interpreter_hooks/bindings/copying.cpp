@@ -51,7 +51,7 @@ Object deepcopy(PyObject* self, PyObject* memo) {
       "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
   if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
   Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
-  copy->requires_grad = t.requires_grad;
+  copy->wants_grad = t.requires_grad();
   Object result = Object::steal(wrap_as(Py_TYPE(self), copy));
   succeeded(PyDict_SetItem(memo, key.get(), result.get()));
   copy_attributes(self, result.get(), memo);
@@ -76,7 +76,7 @@ Object bytes_of(const TensorImpl& t) {
 
 Object reduce(PyObject* self, PyObject*) {
   check(
-      autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad,
+      autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad(),
       "a Tensor that was computed from others that require grad cannot be pickled with its history; detach() it first");
   if (OpObserver* observer = op_observer()) observer->on_opaque("pickle", self);
   const TensorImpl& t = *impl_of(self);
@@ -84,7 +84,7 @@ Object reduce(PyObject* self, PyObject*) {
   Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));
   Borrowed dict = tensor_object(self)->dict;
   return owned(Py_BuildValue("N(OONNO)O", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
-                             bytes_of(t).release(), t.requires_grad ? Py_True : Py_False,
+                             bytes_of(t).release(), t.requires_grad() ? Py_True : Py_False,
                              dict && PyDict_GET_SIZE(dict) > 0 ? dict : Py_None));
 }
 

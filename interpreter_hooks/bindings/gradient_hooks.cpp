@@ -98,7 +98,7 @@ void drop_hooks(TensorImpl& impl) {
 
 Object add_tensor_hook(PyObject* self, PyObject* function) {
   TensorObject* t = tensor_object(self);
-  check(t->impl->requires_grad, "cannot register a hook on a tensor that doesn't require gradient");
+  check(t->impl->requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
   const bool first = !t->hooks;
   if (first) {
     Object dict = new_dict();

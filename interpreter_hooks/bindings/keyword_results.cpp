@@ -14,7 +14,7 @@ void copy_out(Borrowed result, Borrowed out, const char* name) {
   if (!is_tensor(out))
     raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", name, Py_TYPE(out)->tp_name);
   TensorImpl *to = impl_of(out), *from = impl_of(result);
-  check(!to->requires_grad,
+  check(!to->requires_grad(),
         "{}(): functions with out=... arguments don't support automatic differentiation, but one "
         "of the arguments requires grad.",
         name);

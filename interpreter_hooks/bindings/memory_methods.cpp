@@ -33,7 +33,7 @@ Dims sizes_from(PyObject* args) {
 
 /// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
 void resize(TensorImpl& t, Dims sizes) {
-  check(!t.requires_grad, "cannot resize variables that require grad");
+  check(!t.requires_grad(), "cannot resize variables that require grad");
   const int64_t numel = checked_numel(sizes);
   const auto needed = static_cast<size_t>((t.offset + numel) * static_cast<int64_t>(size_of(t.dtype)));
   if (needed > t.storage->bytes()) {
@@ -83,7 +83,7 @@ Object set_memory(PyObject* self, PyObject* other) {
 Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
   TensorImpl& t = *impl_of(self);
   opaque(self, "apply_()");
-  check(!t.requires_grad, "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  check(!t.requires_grad(), "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
   check(!other || impl_of(other)->sizes == t.sizes, "map_(): the tensors must have the same shape");
   Dims at(t.sizes.size(), 0);
   const auto element = [&at](const TensorImpl& of) {

@@ -78,7 +78,7 @@ Object numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"force", nullptr};
   int force = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$p:numpy", const_cast<char**>(names), &force)) throw PythonError{};
-  check(force || !impl_of(self)->requires_grad,
+  check(force || !impl_of(self)->requires_grad(),
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   return array_of(self);
 }
@@ -89,7 +89,7 @@ Object array_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   PyObject *dtype = Py_None, *copy = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char**>(names), &dtype, &copy))
     throw PythonError{};
-  check(!impl_of(self)->requires_grad,
+  check(!impl_of(self)->requires_grad(),
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   Object array = array_of(self);
   if (copy == Py_True) array = owned(PyObject_CallMethod(array.get(), "copy", nullptr));

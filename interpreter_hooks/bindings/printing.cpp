@@ -44,7 +44,7 @@ std::string tensor_text(PyObject* self) {
   }
   if (const autograd::Edge made = autograd::history(tensor_of(self)); made.node)
     suffixes.push_back("grad_fn=<" + made.node->name() + ">");
-  else if (t.requires_grad)
+  else if (t.requires_grad())
     suffixes.push_back("requires_grad=True");
 
   const size_t newline = text.rfind('\n');

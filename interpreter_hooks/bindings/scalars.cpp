@@ -31,7 +31,7 @@ bool scalar_of_other(Borrowed object, Scalar& out) {
   if (PyFloat_Check(object)) return out = Scalar(PyFloat_AS_DOUBLE(object)), true;
   if (is_tensor(object)) {
     TensorImpl* impl = impl_of(object);
-    if (!impl->sizes.empty() || impl->requires_grad) return false;
+    if (!impl->sizes.empty() || impl->requires_grad()) return false;
     out = item_of(*impl);
     ++counters.items;
     if (OpObserver* observer = op_observer()) {

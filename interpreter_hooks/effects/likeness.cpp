@@ -47,7 +47,7 @@ std::string history_name(const Tensor& t) {
 
 std::string geometry(const TensorImpl& t) {
   return fmt::format("{} {} strides {}{}", name_of(t.dtype), to_string(t.sizes), to_string(t.strides),
-                     t.requires_grad ? " that requires grad" : "");
+                     t.requires_grad() ? " that requires grad" : "");
 }
 
 Tensor share(PyObject* object) { return Tensor(Ref<TensorImpl>(tensor_of(object))); }

@@ -16,7 +16,7 @@ uint64_t mix(uint64_t hash, uint64_t word) { return ((hash << 23 | hash >> 41) ^
 uint64_t look_of(PyObject* object, bool identity) {
   if (is_tensor(object)) {
     const TensorImpl& tensor = *tensor_of(object);
-    uint64_t hash = mix(static_cast<uint64_t>(tensor.dtype) * 2 + tensor.requires_grad, word_of(Py_TYPE(object)));
+    uint64_t hash = mix(static_cast<uint64_t>(tensor.dtype) * 2 + tensor.requires_grad(), word_of(Py_TYPE(object)));
     for (int64_t size : tensor.sizes) hash = mix(hash, static_cast<uint64_t>(size));
     return hash;
   }

@@ -83,7 +83,7 @@ namespace {
 Tensor shared(const TensorImpl& tensor) { return Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))); }
 }  // namespace
 
-bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad || autograd::is_leaf(shared(tensor)); }
+bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad() || autograd::is_leaf(shared(tensor)); }
 bool follows_a_base(const TensorImpl& tensor) {
   const autograd::Meta* meta = autograd::find_meta(shared(tensor));
   return meta && meta->view;

@@ -56,6 +56,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, no_gradient),
     ROW(true, same_storage),
     ROW(true, apart),
+    ROW(true, own_history),
     ROW(true, unstarted),
     ROW(true, range_start),
     ROW(true, no_hooks),

@@ -56,6 +56,7 @@ enum class Op : uint8_t {
   NoGradient,   // a                .grad is None
   SameStorage,  // a b
   Apart,        // [registers]      memory of tensors does not overlap
+  OwnHistory,   // a                a tensor that is no view of another one, as far as gradients are concerned
   Unstarted,    // a [code]         a generator that has not started
   RangeStart,   // a [start, step, length]  an iterator of a range that has yielded nothing
   NoHooks,      // a                calling the module is calling its forward

@@ -298,6 +298,7 @@ constexpr Row rows[] = {
     {Op::Offset, tensor},
     {Op::SameStorage, two_tensors},
     {Op::Apart, tensors},
+    {Op::OwnHistory, tensor},
     {Op::NoHooks, no_hooks},
 };
 

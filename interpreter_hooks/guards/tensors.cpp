@@ -23,7 +23,7 @@ bool is_laid_out_newly(const TensorImpl& tensor) {
 TensorFacts::TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free)
     : path(std::move(path)),
       dtype(tensor.dtype),
-      requires_grad(tensor.requires_grad),
+      requires_grad(tensor.requires_grad()),
       leaf(is_leaf(tensor)),
       contiguous(is_laid_out_newly(tensor)),
       sizes(tensor.sizes),
@@ -41,7 +41,7 @@ bool TensorFacts::layout_holds(const TensorImpl& tensor) const {
 }
 
 FreeSizes TensorFacts::to_be_freed(const TensorImpl& tensor) const {
-  if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || tensor.is_symbolic()) return 0;
+  if (tensor.dtype != dtype || tensor.requires_grad() != requires_grad || tensor.is_symbolic()) return 0;
   if (requires_grad && !same_leaf(tensor)) return 0;
   if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous || sizes.size() > 62) return 0;
   FreeSizes missing = !free && tensor.strides != strides && !contiguous ? free_strides : 0;
@@ -76,8 +76,8 @@ std::string TensorFacts::miss(const TensorImpl& tensor) const {
   };
   auto truth = [](bool value) { return std::string(value ? "True" : "False"); };
   if (tensor.dtype != dtype) return was(".dtype", std::string(name_of(dtype)), std::string(name_of(tensor.dtype)));
-  if (tensor.requires_grad != requires_grad)
-    return was(".requires_grad", truth(requires_grad), truth(tensor.requires_grad));
+  if (tensor.requires_grad() != requires_grad)
+    return was(".requires_grad", truth(requires_grad), truth(tensor.requires_grad()));
   if (tensor.sizes.size() != sizes.size()) return was(".shape", to_string(sizes), to_string(tensor.sizes));
   for (size_t d = 0; d < sizes.size(); d++) {
     if (tensor.sizes[d] != sizes[d] && (!is_free(d) || tensor.sizes[d] < 2))
@@ -163,6 +163,12 @@ std::string apart_text(const Word* at, const RegisterFile& file) {
   each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
   return text;
 }
+
+bool own_history_holds(Word* at, Run& run) {
+  const TensorImpl& tensor = *tensor_of(a_of(at, run));
+  return !tensor.autograd || !follows_a_base(tensor);
+}
+std::string own_history_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + " is no view"; }
 
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }
 std::string mode_text(const Word* at, const RegisterFile&) {

@@ -38,7 +38,7 @@ struct TensorFacts {
 
   TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free);
   bool hold(const TensorImpl& tensor) const {
-    if (tensor.dtype != dtype || tensor.requires_grad != requires_grad || !tensor.storage) return false;  // a symbol
+    if (tensor.dtype != dtype || tensor.requires_grad() != requires_grad || !tensor.storage) return false;  // a symbol
     if (requires_grad && !same_leaf(tensor)) return false;
     if (free) [[unlikely]]
       return layout_holds(tensor);

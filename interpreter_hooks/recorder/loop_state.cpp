@@ -298,7 +298,7 @@ void LoopStateReader::tensor(const Shadow& shadow) {
     shadow.outside || !lasts_ ? void() : unreadable();
   else if (!lasts_ || !shadow.outside)
     numbered(shadow.trace_id);
-  word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad) << 1 |
+  word(static_cast<uint64_t>(shadow.outside) | static_cast<uint64_t>(t.requires_grad()) << 1 |
        static_cast<uint64_t>(is_leaf(t)) << 2 | static_cast<uint64_t>(t.wrapped_number) << 3);
   word(static_cast<uint64_t>(t.dtype));
   word(t.sizes.size());

@@ -110,7 +110,7 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
   input.meta = {tensor.dtype, tensor.sizes, tensor.wrapped_number};
   input.strides = tensor.strides;
   input.offset = tensor.offset;
-  input.requires_grad = tensor.requires_grad;
+  input.requires_grad = tensor.requires_grad();
   input.is_leaf = is_leaf(tensor);
   input.free_sizes = r_.relaxation().free_sizes(shadow.path, tensor.sizes.size()) != 0;
   shadow.trace_id = first_input + static_cast<TraceId>(inputs_.size());
@@ -385,6 +385,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!index_open_) pin_operands(used);
   exact_offsets_ = exact_offsets_ || report.op->name == "as_strided";
   writes_ = writes_ || report.in_place || report.op->writes;
+  if (report.in_place && (engine_mode() & 1)) written_.insert(report.results[0]->storage.get());
   if (links_ && changes_history(report)) return refuse_behind_functions();
   for (const Tensor& result : report.results) {
     PyObject* object = result.defined() ? object_behind(result) : nullptr;

@@ -143,9 +143,10 @@ class TraceBuilder final : public hooks::OpObserver {
   Recording& r_;
   graph::Trace trace_;
   bool attached_ = false;
-  bool writes_ = false;                    ///< something in place
-  bool gradients_ = false;                 ///< backward, or .grad read or written
-  std::unordered_set<PyObject*> watched_;  ///< tensors from outside whose .grad or requires_grad the frame touches
+  bool writes_ = false;                         ///< something in place
+  std::unordered_set<const Storage*> written_;  ///< in place, while histories were kept
+  bool gradients_ = false;                      ///< backward, or .grad read or written
+  std::unordered_set<PyObject*> watched_;       ///< tensors from outside whose .grad or requires_grad the frame touches
   hooks::OpObserver* before_ = nullptr;
 
   std::vector<Input> inputs_;

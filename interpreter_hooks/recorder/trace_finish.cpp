@@ -88,6 +88,14 @@ void TraceBuilder::guard_tensors(Entry&) {
     if (input.what.exact_offset) r_.guard(Op::Offset, input.reg, {static_cast<Word>(input.what.offset)});
   }
   if (objects.size() > 1000) return r_.stop(Reason::TooLong, "tensors");
+  for (const Input& input : inputs_) {
+    const TensorImpl& tensor = *tensor_of(input.object);
+    if (!written_.contains(tensor.storage.get()) || !tensor.requires_grad()) continue;
+    // The history of a view is one of its base, which others see too.
+    if (follows_a_base(tensor) || sharing[input.what.storage_group] > 1)
+      return r_.stop(Reason::TensorOpaque, "a write to memory that gradients lead through by other ways");
+    r_.guard(Op::OwnHistory, input.reg);
+  }
   if ((writes_ || gradients_) && share_bytes()) return r_.stop(Reason::TensorOpaque, "storages that share their bytes");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
