@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 #include <structmember.h>
 
@@ -137,6 +138,19 @@ Access module_object_access(PyObject* module, PyObject* name) {
 
 }  // namespace
 
+Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict) {
+  const std::string path = r.shadow(module).path;
+  const Register owner = r.reg_of(r.shadow(module).self);
+  const Shadow* met = r.find(dict);
+  if (!met) return r.read(Op::ModulePart, owner, {part}, dict, path);
+  const Value self = met->self;
+  if (met->path == path || !r.alive()) return self;
+  const Register again = r.new_register(path + "." + module_dict_name(part), false, false);
+  r.entry_being_made().entry.emit(Op::ModulePart, again, owner, no_register, {part});
+  r.guard(Op::Same, again, {}, r.reg_of(self));
+  return self;
+}
+
 Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   static PyObject* getattribute = interned("__getattribute__");
   static PyObject* getattr = interned("__getattr__");
@@ -194,7 +208,7 @@ void Recording::absent(Value& owner, PyObject* name) {
   static PyObject* getattr = interned("__getattr__");
   PyObject* object = owner.object;
   if (PyModule_CheckExact(object)) {
-    Value dict = Value::fact(PyModule_GetDict(object));
+    Value dict = dict_of_frame(*this, PyModule_GetDict(object), name_of_module(object).c_str());
     dict_item(dict, name);
     return;
   }
@@ -215,8 +229,7 @@ void Recording::absent(Value& owner, PyObject* name) {
   for (uint64_t part = module_parameters; part < module_dict_count; part++) {
     PyObject* dict = module_part(object, part);
     if (!dict) continue;
-    Value holder = find(dict) ? find(dict)->self
-                              : read(Op::ModulePart, reg_of(shadow(owner).self), {part}, dict, shadow(owner).path);
+    Value holder = part_of_module(*this, owner, part, dict);
     dict_item(holder, name);
   }
 }
@@ -254,19 +267,14 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
   Shadow& known = r.shadow(owner);
   auto seen = known.attributes.find(name);
   if (seen != known.attributes.end() && seen->second.known()) return seen->second;
-  Register module = r.reg_of(known.self);
   std::string path = known.path;
   r.no_attribute(owner, name);
   for (uint64_t part = module_parameters; part < module_dict_count; part++) {
     PyObject* dict = module_part(owner.object, part);
     if (!dict) continue;
-    Value holder;
-    if (Shadow* met = r.find(dict)) {
-      holder = met->self;
-    } else {
-      holder = r.read(Op::ModulePart, module, {part}, dict, path);
-      r.shadow(holder).named = true;
-    }
+    const bool is_new = !r.find(dict);
+    Value holder = part_of_module(r, owner, part, dict);
+    if (is_new) r.shadow(holder).named = true;
     Value value = r.dict_item(holder, name);
     if (!value.known()) continue;  // its absence is guarded
     r.shadow(owner).attributes[name] = value;
@@ -405,8 +413,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       look_up(type, name);
       return parameter_value(*this, owner, name);
     case Access::Module: {
-      Value dict = Value::fact(PyModule_GetDict(owner.object));
-      if (!find(dict.object)) put(dict.object, dict, true, name_of_module(owner.object));
+      Value dict = dict_of_frame(*this, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
       Value value = dict_item(dict, name);
       if (value.known()) return value;
       break;

@@ -243,9 +243,7 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
         if (same_name(key, name)) child.locals[i] = value;
       }
     } else if (PyObject* value = PyDict_GetItemWithError(function->func_kwdefaults, name)) {
-      Value dict = by_identity(function->func_kwdefaults);
-      if (!dict.known())
-        dict = put(function->func_kwdefaults, Value::fact(function->func_kwdefaults), true, "keyword defaults").self;
+      Value dict = dict_of_frame(*this, function->func_kwdefaults, "keyword defaults");
       child.locals[i] = dict_item(dict, name);
       (void)value;
     }

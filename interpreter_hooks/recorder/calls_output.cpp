@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/choices.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 #include <cstring>
 
@@ -47,8 +48,7 @@ void begin_print(Recording& r, ShadowFrame& f) {
   }
   if (!stream.known() || stream.object == Py_None) {
     Value system = Value::fact(PyImport_AddModule("sys"));
-    Value dict = Value::fact(PyModule_GetDict(system.object));
-    if (!r.find(dict.object)) r.put(dict.object, dict, true, "sys");
+    Value dict = dict_of_frame(r, PyModule_GetDict(system.object), "sys");
     static PyObject* name = PyUnicode_InternFromString("stdout");
     stream = r.dict_item(dict, name);
   }

@@ -45,6 +45,11 @@ bool is_store(const Write& write) {
 
 }  // namespace
 
+/// A call that nothing is the target of: print, a log record. What it does may depend on any store before it.
+static bool looks_around(const Write& write) {
+  return write.effect == Effect::CallMethod && write.target.object == Py_None;
+}
+
 bool stores_again(const Write& a, const Write& b) {
   return a.effect == b.effect && is_store(a) && is_store(b) && same_place(a, b);
 }
@@ -54,6 +59,7 @@ std::vector<Write> coalesced(const std::vector<Write>& writes) {
   for (const Write& write : writes) {
     Write* earlier = nullptr;
     for (auto it = kept.rbegin(); is_store(write) && it != kept.rend(); ++it) {
+      if (looks_around(*it)) break;
       if (it->target.object != write.target.object) continue;
       if (!is_store(*it)) break;  // a deletion or a method call in between
       if (same_place(*it, write)) {

@@ -54,8 +54,11 @@ struct RaiseRuleList {
 };
 RaiseRuleList raise_rules();
 
-/// A dict that every frame of a function has: its globals, its builtins.
+/// A dict that the program has at a known place: globals, builtins, attributes of a module. Where the frame was also
+/// given it in another way, that it is the one is a fact.
 Value dict_of_frame(Recording& r, PyObject* dict, const char* path);
+/// One of the dicts of a terra.nn.Module. The same where the frame was given it in another way.
+Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict);
 /// Says which of two objects they are: where both exist when the frame begins, only a guard can tell whether they are
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);

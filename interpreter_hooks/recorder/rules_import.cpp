@@ -74,8 +74,7 @@ void import_from(Recording& r, ShadowFrame& f) {
   Value owner = f.top();
   PyObject* name = f.name(f.pending.arg);
   if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
-  Value dict = Value::fact(PyModule_GetDict(owner.object));
-  if (!r.find(dict.object)) r.put(dict.object, dict, true, name_of_module(owner.object));
+  Value dict = dict_of_frame(r, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
   Value value = r.dict_item(dict, name);
   if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
   f.push(value);

@@ -6,9 +6,7 @@
 namespace terra::capture {
 
 Value dict_of_frame(Recording& r, PyObject* dict, const char* path) {
-  Value value = Value::fact(dict);
-  if (!r.find(dict)) r.put(dict, value, true, path);
-  return value;
+  return r.find(dict) ? r.constant(dict) : r.put(dict, Value::fact(dict), true, path).self;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 #include <structmember.h>
 
@@ -57,8 +58,7 @@ void Recording::about_to_store(const Value& owner, PyObject* name) {
 
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
-    Value dict = Value::fact(PyModule_GetDict(owner.object));
-    if (!find(dict.object)) put(dict.object, dict, true, name_of_module(owner.object));
+    Value dict = dict_of_frame(*this, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
     return dict_store(dict, name, value, true);
   }
   bool on_class = PyType_Check(owner.object);
@@ -70,10 +70,9 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
     if (is_parameter(value.object) || is_module(value.object)) {
       return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + utf8_of(name));
     }
-    Register module = reg_of(shadow(owner).self);
     for (uint64_t part : {module_parameters, module_children}) {
       PyObject* dict = module_part(owner.object, part);
-      Value holder = find(dict) ? find(dict)->self : read(Op::ModulePart, module, {part}, dict, shadow(owner).path);
+      Value holder = part_of_module(*this, owner, part, dict);
       dict_item(holder, name);  // that it is absent is a fact
     }
   }

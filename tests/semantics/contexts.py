@@ -2,6 +2,7 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Context managers: the engine's, classes of the program, contextlib."""
 import contextlib
+import io
 
 import terra
 from _harness import main, program
@@ -254,6 +255,23 @@ def context_decorator_class():
     def f(x):
         return inner(x) + 1
     return f, lambda i: (t(i),), log
+
+
+@program(calls=8, captures=3)
+def output_sent_elsewhere():
+    """The stream of a print is the one of that moment, not that of the end."""
+    kept = io.StringIO()
+    def f(x, i):
+        with contextlib.redirect_stdout(kept):
+            print("round", i)
+        return x * i
+    def args(i):
+        return terra.ones(2), i
+    def g(x, i):
+        y = f(x, i)
+        return y, kept.getvalue()
+    g.target = f
+    return g, args, None
 
 
 if __name__ == "__main__":

@@ -176,5 +176,19 @@ def with_an_exception():
     return reading(f, text), lambda i: (t(i),), None
 
 
+@program(calls=8, captures=4)
+def level_for_a_moment():
+    """A record that is logged while the handler is set otherwise."""
+    handler_of = logging.StreamHandler(text := io.StringIO())
+    log, _ = logger("momentary", handler_of)
+    def f(x, n):
+        handler_of.level = logging.ERROR
+        log.warning("quiet %d", n)
+        handler_of.level = logging.INFO
+        log.warning("loud %d", n)
+        return x * n
+    return reading(f, text), lambda i: (t(i), i), None
+
+
 if __name__ == "__main__":
     main()

@@ -495,5 +495,58 @@ def slot_of_two_names():
     return f, lambda i: (t(i), i // 2), None
 
 
+# ---- what a frame has by itself, given to it as well ----
+
+K = 1
+
+
+def times(x, *, k=1):
+    return x * k
+
+
+@program(calls=16, captures=4)
+def globals_given_first():
+    def f(x, d, n):
+        d["K"] = n
+        return x * K
+    def args(i):
+        globals()["K"] = 1
+        return t(i), globals() if i < 8 else {}, i
+    return f, args, None
+
+
+@program(calls=16, captures=4)
+def keyword_defaults_given_first():
+    def f(x, d, n):
+        d["k"] = n
+        return times(x)
+    def args(i):
+        times.__kwdefaults__["k"] = 1
+        return t(i), times.__kwdefaults__ if i < 8 else {}, i
+    return f, args, None
+
+
+@program(calls=16, captures=4)
+def buffers_given_first():
+    module = terra.nn.Module()
+    module.register_buffer("b", t(0))
+    def f(x, d):
+        d["b"] = x
+        return module.b * 1
+    return f, lambda i: (t(i), module._buffers if i < 8 else {}), module._buffers
+
+
+@program(calls=12, captures=5)
+def method_of_tensors_replaced():
+    plain = terra.Tensor.relu
+    def f(x):
+        return (x - 2).relu() + 1
+    def args(i):
+        if i in (6, 9):
+            terra.Tensor.relu = plain if i == 9 else lambda self: self * 5
+        return t(i),
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
