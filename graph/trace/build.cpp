@@ -436,7 +436,7 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   /// Results that are views of what the program sees as well: a write to either concerns both. Where it sees the views
-  /// alone, they must not concern each other, with a history or with one that a later write brings.
+  /// alone, they must not concern each other.
   void collect_views() {
     std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
     for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
@@ -444,7 +444,7 @@ class Builder final : SymbolicReplay::Watcher {
       if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
       const Tensor base = meta->base;
       if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) {
-        if (is_floating(kept_[k].dtype())) of_unseen[base.get()].push_back(kept_[k]);
+        if (autograd::history(kept_[k]).node) of_unseen[base.get()].push_back(kept_[k]);
         continue;
       }
       const auto view = meta->view;
@@ -453,7 +453,7 @@ class Builder final : SymbolicReplay::Watcher {
     }
     for (const auto& [base, views] : of_unseen)
       if (have_common_elements(views))
-        throw InternalError("results of the region that gradients could lead through have elements in common");
+        throw InternalError("results of the region that gradients lead through have elements in common");
   }
 
   void collect_writes() {

@@ -1,4 +1,5 @@
 // What the frame tier asks of Python types that the engine and the standard library define in C.
+#include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/tensors.h"
 
@@ -95,7 +96,10 @@ bool is_hooked(PyObject* tensor) {
   return meta && meta->accumulate && !(meta->accumulate->pre_hooks.empty() && meta->accumulate->post_hooks.empty());
 }
 Tensor gradient_of(const TensorImpl& tensor) { return autograd::grad(shared(tensor)); }
-uint64_t engine_mode() { return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1; }
+uint64_t engine_mode() {
+  const uint64_t methods = hooks::tensor_type ? version_of(hooks::tensor_type) : 0;
+  return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8;
+}
 
 // ---- other objects of the engine ----
 

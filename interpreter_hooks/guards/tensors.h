@@ -67,7 +67,8 @@ bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.
 Tensor gradient_of(const TensorImpl& tensor);
 
-/// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, anomaly detection.
+/// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, and which methods and
+/// operators Tensor has (the program may replace them).
 uint64_t engine_mode();
 
 /// C types of the engine.

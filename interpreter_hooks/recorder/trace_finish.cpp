@@ -3,7 +3,6 @@
 #include "graph/cache/compiled.h"
 #include "graph/trace/ids.h"
 #include "graph/trace/replay.h"
-#include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
@@ -100,7 +99,6 @@ void TraceBuilder::guard_tensors(Entry&) {
   if ((writes_ || gradients_) && share_bytes()) return r_.stop(Reason::TensorOpaque, "storages that share their bytes");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
-  r_.class_facts(hooks::tensor_type).strict = true;  // methods and operators are those that it has now
   r_.guard(Op::Mode, no_register, {mode_});
 }
 

@@ -73,20 +73,6 @@ def argument_that_gradients_do_not_reach():
     return f, lambda i: (table[i % 2], terra.arange(4.0) + i), table
 
 
-@program(calls=8, captures=0)
-def results_that_overlap():
-    """What is written to them outside gives them a history, which is that of one tensor nobody sees."""
-    def f(x):
-        z = x * 2
-        return z[:3], z[1:]
-    def g(w):
-        a, b = f(terra.arange(4.0))
-        a.mul_(w[:3])
-        return gradient_of(w, b.sum())
-    g.target = f
-    return g, lambda i: (leaf(i),), None
-
-
 @program(calls=8, captures=4)
 def views_that_are_told_late():
     """A write through one view, which brings a history, and questions to another that was there before."""
