@@ -148,10 +148,10 @@ PyTypeObject* create(PyObject* module, const char* name, const char* doc, void* 
 
 }  // namespace
 
-bool is_dtype_limits(Borrowed object) { return Py_TYPE(object) == finfo_type || Py_TYPE(object) == iinfo_type; }
 bool is_dtype_limits_type(Borrowed object) {
   return object == reinterpret_cast<PyObject*>(finfo_type) || object == reinterpret_cast<PyObject*>(iinfo_type);
 }
+bool is_dtype_limits(Borrowed object) { return is_dtype_limits_type(reinterpret_cast<PyObject*>(Py_TYPE(object))); }
 
 void create_dtype_limits_types(PyObject* module) {
   finfo_type = create(module, "finfo", "finfo(type=None): the limits of a floating dtype, or of the default one.",

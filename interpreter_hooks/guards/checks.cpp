@@ -16,6 +16,11 @@ std::string name_b(const Word* at, const RegisterFile& file) { return file.name(
 
 }  // namespace
 
+std::string listed(std::string text, const Word* at, const RegisterFile& file) {
+  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
+  return text;
+}
+
 bool is_holds(Word* at, Run& run) { return a_of(at, run) == object_word(at[1]); }
 std::string is_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " is " + short_text(object_word(at[1]));
@@ -128,9 +133,7 @@ bool all_distinct_holds(Word* at, Run& run) {
   return std::adjacent_find(objects, objects + count) == objects + count;
 }
 std::string all_distinct_text(const Word* at, const RegisterFile& file) {
-  std::string text = "different objects:";
-  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
-  return text;
+  return listed("different objects:", at, file);
 }
 
 bool no_hooks_holds(Word* at, Run& run) { return !module_has_hooks(a_of(at, run)); }

@@ -27,6 +27,8 @@ TERRA_KIND_FUNCTIONS(key_of)
 TERRA_KIND_FUNCTIONS(item_of)
 TERRA_KIND_FUNCTIONS(key_at)
 // checks.cpp
+/// The text of a guard on a list of registers: `text`, and their names.
+std::string listed(std::string text, const Word* at, const RegisterFile& file);
 TERRA_KIND_FUNCTIONS(is)
 TERRA_KIND_FUNCTIONS(equal)
 TERRA_KIND_FUNCTIONS(pinned)

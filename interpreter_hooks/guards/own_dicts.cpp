@@ -27,9 +27,7 @@ bool own_dicts_holds(Word* at, Run& run) {
   return std::adjacent_find(dicts, dicts + count) == dicts + count;
 }
 std::string own_dicts_text(const Word* at, const RegisterFile& file) {
-  std::string text = "each with attributes of its own:";
-  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
-  return text;
+  return listed("each with attributes of its own:", at, file);
 }
 
 }  // namespace terra::capture

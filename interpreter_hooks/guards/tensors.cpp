@@ -159,9 +159,7 @@ bool apart_holds(Word* at, Run& run) {
   return true;
 }
 std::string apart_text(const Word* at, const RegisterFile& file) {
-  std::string text = "memory does not overlap:";
-  each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
-  return text;
+  return listed("memory does not overlap:", at, file);
 }
 
 bool own_history_holds(Word* at, Run& run) {

@@ -208,7 +208,7 @@ void Recording::absent(Value& owner, PyObject* name) {
   static PyObject* getattr = interned("__getattr__");
   PyObject* object = owner.object;
   if (PyModule_CheckExact(object)) {
-    Value dict = dict_of_frame(*this, PyModule_GetDict(object), name_of_module(object).c_str());
+    Value dict = dict_of_module(*this, object);
     dict_item(dict, name);
     return;
   }
@@ -413,7 +413,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       look_up(type, name);
       return parameter_value(*this, owner, name);
     case Access::Module: {
-      Value dict = dict_of_frame(*this, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
+      Value dict = dict_of_module(*this, owner.object);
       Value value = dict_item(dict, name);
       if (value.known()) return value;
       break;

@@ -16,12 +16,6 @@ namespace {
 
 bool same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
-/// str(x), repr(x): what __str__ or __repr__ returns.
-bool makes_text(const CallSite& site) {
-  static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
-  return site.callee == reinterpret_cast<PyObject*>(&PyUnicode_Type) || site.callee == repr;
-}
-
 /// Whether what the child returns is exactly what the open instruction of the caller yields.
 bool hands_result_through(const Pending& pending) {
   switch (pending.opcode) {
@@ -243,7 +237,7 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
         if (same_name(key, name)) child.locals[i] = value;
       }
     } else if (PyObject* value = PyDict_GetItemWithError(function->func_kwdefaults, name)) {
-      Value dict = dict_of_frame(*this, function->func_kwdefaults, "keyword defaults");
+      Value dict = dict_of_program(*this, function->func_kwdefaults, "keyword defaults");
       child.locals[i] = dict_item(dict, name);
       (void)value;
     }

@@ -94,6 +94,11 @@ const CallModel* model_of(PyObject* callee) {
   return found == table.end() ? nullptr : found->second;
 }
 
+bool makes_text(const CallSite& site) {
+  static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
+  return site.callee == reinterpret_cast<PyObject*>(&PyUnicode_Type) || site.callee == repr;
+}
+
 std::vector<Value> everything(ShadowFrame& f) {
   std::vector<Value> all = arguments(f);
   auto& named = f.pending.call.keyword_values;

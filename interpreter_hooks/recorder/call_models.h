@@ -74,6 +74,10 @@ bool is_harmless(PyObject* callee);
 /// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods, and all
 /// that a recording knows of it are attributes.
 bool is_plain_object(PyObject* object);
+/// str(x), repr(x).
+bool makes_text(const CallSite& site);
+/// A function or a method in Python.
+bool is_program_function(PyObject* object);
 /// int | str
 bool is_union(PyObject* object);
 /// How far C code looks into what it is given.

@@ -188,7 +188,7 @@ Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
   if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
     r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
   }
-  const bool hands_on = PyFunction_Check(function) || PyMethod_Check(function);
+  const bool hands_on = is_program_function(function);
   for (size_t i = 1; i < in.size() && r.alive(); i++) {
     const bool readable = hands_on || !has_text_of_its_own(in[i].object);
     if (!readable || !transparent(r, in[i])) r.stop(Reason::UnmodelledIteration, Py_TYPE(in[i].object)->tp_name);

@@ -48,7 +48,7 @@ void begin_print(Recording& r, ShadowFrame& f) {
   }
   if (!stream.known() || stream.object == Py_None) {
     Value system = Value::fact(PyImport_AddModule("sys"));
-    Value dict = dict_of_frame(r, PyModule_GetDict(system.object), "sys");
+    Value dict = dict_of_module(r, system.object);
     static PyObject* name = PyUnicode_InternFromString("stdout");
     stream = r.dict_item(dict, name);
   }

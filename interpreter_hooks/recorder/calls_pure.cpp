@@ -39,12 +39,34 @@ PyObject* method_of(PyObject* callee) {
   Py_XDECREF(name);
   return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
 }
+/// What a callable gives for the operands of each run, those of the open call or others in their place.
+Value called_in_each_run(Recording& r, const CallSite& call, PyObject* callee, const std::vector<Value>& operands,
+                         PyObject* result) {
+  std::vector<Register> given;
+  const bool named = !call.keywords.empty();
+  if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, call)))};
+  for (const Value& operand : operands) given.push_back(r.reg_of(operand));
+  std::vector<Word> words = call_operands(r.file(), named ? caller_with_names() : callee, given);
+  const Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, operands);
+  // max(n, 0.5) is sometimes an int.
+  if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
+  return value;
+}
+PyObject* new_tuple_of(const std::vector<Value>& items) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
+  for (size_t i = 0; i < items.size(); i++)
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
+  return tuple;
+}
+/// The tuple `real` of the items, as each run has them.
+Value made_in_each_run(Recording& r, const std::vector<Value>& items, PyObject* real) {
+  std::vector<Register> registers;
+  for (const Value& value : items) registers.push_back(r.reg_of(value));
+  return r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
+}
 /// str() or repr() of a function or class.
 bool is_text_of_one(ShadowFrame& f, const std::vector<Value>& all) {
-  static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
-  PyObject* callee = f.pending.call.callee;
-  const bool makes_text = callee == repr || callee == reinterpret_cast<PyObject*>(&PyUnicode_Type);
-  if (!makes_text || all.size() != 1 || (!all[0].is_fact() && !all[0].has_register())) return false;
+  if (!makes_text(f.pending.call) || all.size() != 1 || (!all[0].is_fact() && !all[0].has_register())) return false;
   return (PyFunction_Check(all[0].object) || PyType_Check(all[0].object)) && has_text_of_its_own(all[0].object);
 }
 Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -67,19 +89,9 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
       // A bound C function (m.sqrt) is called as it is; methods of str are called through their descriptor.
       PyObject* callee = f.pending.call.callee;
       if (PyObject* unbound = method_of(callee)) callee = unbound;
-      const bool named = !f.pending.call.keywords.empty();
       bool bound =
           PyCFunction_Check(callee) && PyCFunction_GET_SELF(callee) && !PyModule_Check(PyCFunction_GET_SELF(callee));
-      if (!bound) {
-        std::vector<Register> given;
-        if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
-        for (Value& value : all) given.push_back(r.reg_of(value));
-        std::vector<Word> words = call_operands(r.file(), named ? caller_with_names() : callee, given);
-        Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, all);
-        // max(n, 0.5) is sometimes an int.
-        if (!PyType_Check(callee)) r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
-        return value;
-      }
+      if (!bound) return called_in_each_run(r, f.pending.call, callee, all, result);
     }
     for (Value& value : all) r.pin(value);
     return Value::fact(r.hold(result));
@@ -259,31 +271,17 @@ Value end_reduction(Recording& r, ShadowFrame& f, PyObject* result) {
   const bool generated = !arguments(f).empty() && PyGen_CheckExact(arguments(f)[0].object);
   std::vector<Value> items = is_atom(result) ? numbers_given(r, f) : std::vector<Value>();
   if (generated && PyBool_Check(result)) items.clear();  // any and all: the others decided nothing
-  PyObject* real = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
-  for (size_t i = 0; i < items.size(); i++)
-    PyTuple_SET_ITEM(real, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
+  PyObject* real = new_tuple_of(items);
   if (items.empty() || (generated && !reduces_to(r, f, real, result))) {
     Py_DECREF(real);
     for (Value& value : f.pending.returns) r.pin_deep(value);
     return end_walk(r, f, result);
   }
   f.pending.used_returns = generated;
-  std::vector<Register> registers;
-  for (const Value& value : items) registers.push_back(r.reg_of(value));
-  const Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
+  std::vector<Value> operands = everything(f);
+  operands[0] = made_in_each_run(r, items, real);
   Py_DECREF(real);
-  PyObject* callee = f.pending.call.callee;
-  std::vector<Register> given;
-  const bool named = !f.pending.call.keywords.empty();
-  if (named) given = {r.reg_of(Value::fact(callee)), r.reg_of(Value::fact(names_of(r, f.pending.call)))};
-  given.push_back(tuple.reg);
-  items.push_back(tuple);
-  const std::vector<Value> in = everything(f);
-  for (size_t i = 1; i < in.size(); i++) given.push_back(r.reg_of(in[i])), items.push_back(in[i]);
-  std::vector<Word> words = call_operands(r.file(), named ? caller_with_names() : callee, given);
-  Value value = r.host(Op::Call, no_register, no_register, std::move(words), result, items);
-  r.guard(Op::Type, value.reg, {word_of(Py_TYPE(result))});
-  return value;
+  return called_in_each_run(r, f.pending.call, f.pending.call.callee, operands, result);
 }
 
 /// ", ".join of strings that are not all facts, from a list or tuple or from a generator of the program.
@@ -302,9 +300,7 @@ Value end_join(Recording& r, ShadowFrame& f, PyObject* result) {
   std::vector<Value> items = generated                   ? f.pending.returns
                              : is_sequence(in[1].object) ? r.items(in[1])
                                                          : std::vector<Value>();
-  PyObject* real = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
-  for (size_t i = 0; i < items.size(); i++)
-    PyTuple_SET_ITEM(real, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
+  PyObject* real = new_tuple_of(items);
   PyObject* again = items.empty() || !PyUnicode_CheckExact(in[0].object) ? nullptr : PyUnicode_Join(in[0].object, real);
   PyErr_Clear();
   const bool understood = again && PyUnicode_Compare(again, result) == 0 && items.size() < 256 && all_atoms(items);
@@ -312,9 +308,7 @@ Value end_join(Recording& r, ShadowFrame& f, PyObject* result) {
   Value text;
   if (understood && !(in[0].is_fact() && all_facts(items))) {
     f.pending.used_returns = generated;
-    std::vector<Register> registers;
-    for (const Value& value : items) registers.push_back(r.reg_of(value));
-    Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
+    const Value tuple = made_in_each_run(r, items, real);
     std::vector<Word> words = call_operands(r.file(), f.pending.call.callee, {r.reg_of(in[0]), tuple.reg});
     text = r.host(Op::Call, no_register, no_register, std::move(words), result, {in[0], tuple});
   }

@@ -61,8 +61,8 @@ std::set<PyObject*> Finisher::changed_names() {
 
 /// Of objects that keep attributes it is enough that those are different of which one is looked at that the frame
 /// gives another value in one of them. A dict in which it is looked at could be the one where an object keeps it.
-/// `name` null: all attributes, for stores under keys that vary.
-std::vector<Register> Finisher::who_relies_on(PyObject* name) {
+/// `name` null: all attributes, for stores under keys that vary. `whole`: objects looked at through their __dict__.
+std::vector<Register> Finisher::who_relies_on(PyObject* name, const std::set<PyObject*>& whole) {
   std::vector<PyObject*> dicts, of_modules;
   std::vector<Register> registers;
   bool added = !name;
@@ -73,10 +73,6 @@ std::vector<Register> Finisher::who_relies_on(PyObject* name) {
     if (is_module(object)) of_modules.insert(of_modules.end(), own + 1, own + count);
     registers.push_back(r_.reg_of(shadow.self));
   };
-  std::set<PyObject*> whole;  // through their __dict__
-  for (auto& [object, shadow] : r_.shadows_) {
-    if (shadow.attributes_of) whole.insert(shadow.attributes_of);
-  }
   const auto looked_at = [&](PyObject* object, const Shadow& shadow) {
     return whole.count(object) || (name ? shadow.attributes.count(name) : !shadow.attributes.empty());
   };
@@ -97,9 +93,13 @@ std::vector<Register> Finisher::who_relies_on(PyObject* name) {
 }
 
 void Finisher::keep_attributes_apart() {
+  std::set<PyObject*> whole;
+  for (auto& [object, shadow] : r_.shadows_) {
+    if (shadow.attributes_of) whole.insert(shadow.attributes_of);
+  }
   std::set<std::vector<Register>> groups;
   for (PyObject* name : changed_names()) {
-    const std::vector<Register> registers = who_relies_on(name);
+    const std::vector<Register> registers = who_relies_on(name, whole);
     if (too_many(registers.size(), "objects")) return;
     if (registers.size() > 1 && groups.insert(registers).second) r_.guard(Op::OwnDicts, no_register, pack(registers));
   }

@@ -17,7 +17,7 @@ class Finisher {
   bool overwrites_a_fact();
   void keep_apart();
   void keep_attributes_apart();
-  std::vector<Register> who_relies_on(PyObject* name);
+  std::vector<Register> who_relies_on(PyObject* name, const std::set<PyObject*>& whole);
   std::set<PyObject*> changed_names();
   bool changes_any_key(PyObject* object, const Shadow& shadow) const;
   void keep_keys_apart();

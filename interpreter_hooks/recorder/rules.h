@@ -56,7 +56,8 @@ RaiseRuleList raise_rules();
 
 /// A dict that the program has at a known place: globals, builtins, attributes of a module. Where the frame was also
 /// given it in another way, that it is the one is a fact.
-Value dict_of_frame(Recording& r, PyObject* dict, const char* path);
+Value dict_of_program(Recording& r, PyObject* dict, const std::string& path);
+Value dict_of_module(Recording& r, PyObject* module);
 /// One of the dicts of a terra.nn.Module. The same where the frame was given it in another way.
 Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict);
 /// Says which of two objects they are: where both exist when the frame begins, only a guard can tell whether they are

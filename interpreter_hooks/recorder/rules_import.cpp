@@ -14,7 +14,7 @@ namespace {
 
 /// sys.modules[name], read as a fact; null where it isn't there.
 PyObject* loaded(Recording& r, const std::string& name) {
-  Value modules = dict_of_frame(r, PyImport_GetModuleDict(), "sys.modules");
+  Value modules = dict_of_program(r, PyImport_GetModuleDict(), "sys.modules");
   PyObject* key = PyUnicode_FromString(name.c_str());
   r.hold(key);
   Py_DECREF(key);
@@ -25,7 +25,7 @@ PyObject* loaded(Recording& r, const std::string& name) {
 /// Replacing __import__ replaces what the statement means.
 bool is_own_import(Recording& r, ShadowFrame& f) {
   static PyObject* name = PyUnicode_InternFromString("__import__");
-  Value builtins = dict_of_frame(r, f.callee()->func_builtins, "builtins");
+  Value builtins = dict_of_program(r, f.callee()->func_builtins, "builtins");
   Value import = r.dict_item(builtins, name);
   if (!import.known() || !PyCFunction_Check(import.object)) return false;
   return !std::strcmp(reinterpret_cast<PyCFunctionObject*>(import.object)->m_ml->ml_name, "__import__");
@@ -35,7 +35,7 @@ bool is_own_import(Recording& r, ShadowFrame& f) {
 std::string absolute_name(Recording& r, ShadowFrame& f, const std::string& name, long level) {
   if (level == 0) return name;
   static PyObject *key = PyUnicode_InternFromString("__package__"), *spec = PyUnicode_InternFromString("__spec__");
-  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  Value globals = dict_of_program(r, f.callee()->func_globals, "globals()");
   Value package = r.dict_item(globals, key);
   r.dict_item(globals, spec);  // whose parent CPython compares with the package, in Python
   if (!package.known() || !PyUnicode_CheckExact(package.object)) return "";
@@ -74,7 +74,7 @@ void import_from(Recording& r, ShadowFrame& f) {
   Value owner = f.top();
   PyObject* name = f.name(f.pending.arg);
   if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
-  Value dict = dict_of_frame(r, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
+  Value dict = dict_of_module(r, owner.object);
   Value value = r.dict_item(dict, name);
   if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
   f.push(value);

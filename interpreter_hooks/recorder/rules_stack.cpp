@@ -1,12 +1,17 @@
 // Motion between stack, locals, cells and globals.
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
 
 namespace terra::capture {
 
-Value dict_of_frame(Recording& r, PyObject* dict, const char* path) {
+Value dict_of_program(Recording& r, PyObject* dict, const std::string& path) {
   return r.find(dict) ? r.constant(dict) : r.put(dict, Value::fact(dict), true, path).self;
+}
+
+Value dict_of_module(Recording& r, PyObject* module) {
+  return dict_of_program(r, PyModule_GetDict(module), name_of_module(module));
 }
 
 namespace {
@@ -48,10 +53,10 @@ void store_deref(Recording& r, ShadowFrame& f) {
 void load_global(Recording& r, ShadowFrame& f) {
   PyObject* name = f.name(f.pending.arg >> 1);
   PyFunctionObject* function = f.callee();
-  Value globals = dict_of_frame(r, function->func_globals, "globals()");
+  Value globals = dict_of_program(r, function->func_globals, "globals()");
   Value value = r.dict_item(globals, name);
   if (!value.known()) {
-    Value builtins = dict_of_frame(r, function->func_builtins, "builtins");
+    Value builtins = dict_of_program(r, function->func_builtins, "builtins");
     value = r.dict_item(builtins, name);
   }
   if (!value.known()) r.stop(Reason::UnknownOrigin, PyUnicode_AsUTF8(name));
@@ -65,7 +70,7 @@ void begin_store_global(Recording&, ShadowFrame& f) {
       PyDict_Contains(f.callee()->func_globals, f.name(f.pending.arg)) == 1 ? Value::Fact : Value::Unknown;
 }
 void store_global(Recording& r, ShadowFrame& f) {
-  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  Value globals = dict_of_program(r, f.callee()->func_globals, "globals()");
   r.dict_store(globals, f.name(f.pending.arg), f.pending.in[0], f.pending.extra.known());
 }
 
@@ -77,11 +82,11 @@ void begin_delete_deref(Recording& r, ShadowFrame& f) {
 void delete_deref(Recording& r, ShadowFrame& f) { r.find(cell_at(f))->content = Value(); }
 
 void begin_delete_global(Recording& r, ShadowFrame& f) {
-  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  Value globals = dict_of_program(r, f.callee()->func_globals, "globals()");
   r.dict_item(globals, f.name(f.pending.arg));  // that it is there is a fact
 }
 void delete_global(Recording& r, ShadowFrame& f) {
-  Value globals = dict_of_frame(r, f.callee()->func_globals, "globals()");
+  Value globals = dict_of_program(r, f.callee()->func_globals, "globals()");
   r.dict_delete(globals, Value::fact(f.name(f.pending.arg)));
 }
 

@@ -19,6 +19,8 @@ bool is_plain_object(PyObject* object) {
   return type == &PyBaseObject_Type && Py_TYPE(object) != &PyBaseObject_Type;
 }
 
+bool is_program_function(PyObject* object) { return PyFunction_Check(object) || PyMethod_Check(object); }
+
 namespace {
 
 constexpr int most_levels = 8;
@@ -43,8 +45,6 @@ Value container_read_by(Recording& r, const Value& callee) {
 bool is_tensor_method(PyObject* object) {
   return Py_TYPE(object) == &PyMethodDescr_Type && is_tensor_type(reinterpret_cast<PyDescrObject*>(object)->d_type);
 }
-
-bool is_program_function(PyObject* object) { return PyFunction_Check(object) || PyMethod_Check(object); }
 
 /// Whether what an iterator yields next follows from how often it was asked.
 bool counts_along(Iterator::Kind kind) {

@@ -58,7 +58,7 @@ void Recording::about_to_store(const Value& owner, PyObject* name) {
 
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
-    Value dict = dict_of_frame(*this, PyModule_GetDict(owner.object), name_of_module(owner.object).c_str());
+    Value dict = dict_of_module(*this, owner.object);
     return dict_store(dict, name, value, true);
   }
   bool on_class = PyType_Check(owner.object);

@@ -18,6 +18,11 @@ def t(i):
     return terra.arange(3.0) + i
 
 
+def two_then_the_last(i):
+    """Which of three: the first two in turn, then the last, then all in turn."""
+    return i % 2 if i < 8 else 2 if i < 12 else i % 3
+
+
 def holder(**fields):
     module = nn.Module()
     module.register_buffer("mean", t(0))
@@ -33,7 +38,7 @@ def attribute_stored_item_read():
     def f(x, o, d):
         o.n += 1
         return x * d["n"]
-    return f, lambda i: (t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (o, others)
+    return f, lambda i: (t(i), o, others[two_then_the_last(i)]), (o, others)
 
 
 @program(calls=16, captures=4)
@@ -65,7 +70,7 @@ def both_stored():
         d["n"] = 2
         o.n = 3
         return x + 1
-    return f, lambda i: (t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (o, others)
+    return f, lambda i: (t(i), o, others[two_then_the_last(i)]), (o, others)
 
 
 @program(calls=16, captures=4)
@@ -77,7 +82,7 @@ def deleted():
         return x * (2 if "n" in d else 3)
     def args(i):
         o.n = 1
-        return t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]
+        return t(i), o, others[two_then_the_last(i)]
     return f, args, (o, others)
 
 
@@ -102,30 +107,28 @@ def stored_under_keys_that_vary():
         return x * o.a
     def args(i):
         o.a = 1
-        return t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3], "abc"[i % 3]
+        return t(i), o, others[two_then_the_last(i)], "abc"[i % 3]
     return f, args, (o, others)
+
+
+def with_one_dict(kind):
+    a, b, c = Bag(n=1), kind(n=10), kind()
+    c.__dict__ = a.__dict__
+    others = [b, b, c]
+    def f(x, a, b):
+        a.n += 1
+        return x * b.n
+    return f, lambda i: (t(i), a, others[two_then_the_last(i)]), (a, b)
 
 
 @program(calls=16, captures=4)
 def two_objects_with_one_dict():
-    a, b, c = Bag(n=1), Other(n=10), Other()
-    c.__dict__ = a.__dict__
-    others = [b, b, c]
-    def f(x, a, b):
-        a.n += 1
-        return x * b.n
-    return f, lambda i: (t(i), a, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (a, b)
+    return with_one_dict(Other)
 
 
 @program(calls=16, captures=4)
 def two_of_a_class_with_one_dict():
-    a, b, c = Bag(n=1), Bag(n=10), Bag()
-    c.__dict__ = a.__dict__
-    others = [b, b, c]
-    def f(x, a, b):
-        a.n += 1
-        return x * b.n
-    return f, lambda i: (t(i), a, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (a, b)
+    return with_one_dict(Bag)
 
 
 @program(calls=16, captures=4)
@@ -150,7 +153,7 @@ def buffer_stored_item_read():
     def f(x, module, d):
         module.mean = module.mean + x
         return d["mean"] + 1
-    return f, lambda i: (t(i), module, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (module._buffers, others)
+    return f, lambda i: (t(i), module, others[two_then_the_last(i)]), (module._buffers, others)
 
 
 @program(calls=16, captures=4)
@@ -160,7 +163,7 @@ def module_stored_item_read():
     def f(x, module, d):
         module.scale += 1
         return x * d["scale"]
-    return f, lambda i: (t(i), module, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), (others[:2],)
+    return f, lambda i: (t(i), module, others[two_then_the_last(i)]), (others[:2],)
 
 
 @program(calls=16, captures=0)
@@ -181,7 +184,7 @@ def two_modules_with_one_dict():
     def f(x, a, b):
         a.scale += 1
         return x * b.scale
-    return f, lambda i: (t(i), a, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]), None
+    return f, lambda i: (t(i), a, others[two_then_the_last(i)]), None
 
 
 @program(calls=16, captures=8)
@@ -203,7 +206,7 @@ def cleared():
         return x * getattr(o, "n", 5)
     def args(i):
         o.n = 1 + i
-        return t(i), o, others[i % 2 if i < 8 else 2 if i < 12 else i % 3]
+        return t(i), o, others[two_then_the_last(i)]
     return f, args, (o, others)
 
 
