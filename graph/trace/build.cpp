@@ -51,7 +51,6 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
   return {first, last + 1};
 }
 
-/// Records that a run has replayed when a new part of the region begins, in ascending order.
 /// Calls visit(place in memory) for every element.
 template <class F>
 void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
@@ -74,6 +73,7 @@ bool have_common_elements(const std::vector<Tensor>& views) {
   return false;
 }
 
+/// Records that a run has replayed when a new part of the region begins, in ascending order.
 using Divisions = std::vector<size_t>;
 
 class Builder final : SymbolicReplay::Watcher {
@@ -435,25 +435,29 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Results that are views of what the program sees as well: a write to either concerns both. Where it sees the views
-  /// alone, they must not concern each other.
+  /// Results that are views of what the program sees as well: a write to either concerns both. Views that have elements
+  /// in common concern each other through their base: it leaves the region with them, whoever sees it.
   void collect_views() {
     std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
-    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
+    const auto view_of = [&](size_t k) -> const autograd::Meta* {
       const autograd::Meta* meta = autograd::find_meta(kept_[k]);
-      if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
-      const Tensor base = meta->base;
-      if (!spec_numbers_.contains(base.get()) && input_number(base.get()) < 0) {
-        if (autograd::history(kept_[k]).node) of_unseen[base.get()].push_back(kept_[k]);
-        continue;
-      }
+      return meta && meta->view && program_.tensors[k].source != TensorSpec::Source::Input ? meta : nullptr;
+    };
+    const auto seen = [&](const Tensor& base) {
+      return spec_numbers_.contains(base.get()) || input_number(base.get()) >= 0;
+    };
+    for (size_t k = 0; k < kept_.size(); ++k)
+      if (const autograd::Meta* meta = view_of(k); meta && !seen(meta->base))
+        of_unseen[meta->base.get()].push_back(kept_[k]);
+    for (const auto& [key, views] : of_unseen)
+      if (have_common_elements(views)) spec_of(autograd::find_meta(views.front())->base);
+    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases that are inputs are added
+      const autograd::Meta* meta = view_of(k);
+      if (!meta || !seen(meta->base)) continue;
       const auto view = meta->view;
-      program_.tensors[k].base = spec_of(base);
+      program_.tensors[k].base = spec_of(meta->base);
       program_.tensors[k].view = view;
     }
-    for (const auto& [base, views] : of_unseen)
-      if (have_common_elements(views))
-        throw InternalError("results of the region that gradients lead through have elements in common");
   }
 
   void collect_writes() {

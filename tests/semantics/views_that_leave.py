@@ -134,7 +134,7 @@ def view_without_gradients():
     return g, lambda i: (t(i),), None
 
 
-@program(calls=12, captures=None, reason=20)
+@program(calls=12, captures=8)
 def overlapping_views_of_what_nobody_else_sees():
     def f(w):
         y = w * 2
@@ -146,6 +146,23 @@ def overlapping_views_of_what_nobody_else_sees():
         a.mul_(3.0)
         (b * b).sum().backward()
         return w.grad
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
+def history_arrives_in_what_nobody_else_sees():
+    """What is written to one view later concerns the other: they have elements in common."""
+    def f(x):
+        y = x * 2
+        return y[:8], y[4:]
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        a, b = f(w)
+        w = w.detach().requires_grad_()
+        a.mul_(w[:8])
+        (b * b).sum().backward()
+        return w.grad, a._base is b._base, b.is_leaf
     g.target = f
     return g, lambda i: (t(i),), None
 
