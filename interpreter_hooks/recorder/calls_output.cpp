@@ -10,9 +10,29 @@
 
 namespace terra::capture {
 
+namespace {
+
+bool is_of(PyObject* object, const char* type) { return object && !std::strcmp(Py_TYPE(object)->tp_name, type); }
+
+/// What a layer of io keeps under a name; null where it has none or says no. Not for layers of the program's.
+PyObject* layer(PyObject* object, const char* name) {
+  PyObject* found = PyObject_GetAttrString(object, name);
+  if (!found) PyErr_Clear();
+  Py_XDECREF(found);  // stays with the object
+  return found;
+}
+
+bool is_in_memory(PyObject* stream) { return is_of(stream, "_io.StringIO"); }
+
+}  // namespace
+
 bool is_plain_stream(PyObject* stream) {
-  const char* name = Py_TYPE(stream)->tp_name;
-  return !std::strcmp(name, "_io.TextIOWrapper") || !std::strcmp(name, "_io.StringIO");
+  if (is_in_memory(stream)) return true;
+  if (!is_of(stream, "_io.TextIOWrapper")) return false;
+  PyObject* buffer = layer(stream, "buffer");
+  if (is_of(buffer, "_io.BytesIO")) return true;
+  if (!is_of(buffer, "_io.BufferedWriter") && !is_of(buffer, "_io.BufferedRandom")) return false;
+  return is_of(layer(buffer, "raw"), "_io.FileIO");
 }
 
 namespace {
@@ -34,6 +54,22 @@ void prepare_text(Recording& r, Value& value) {
   Py_DECREF(text);
 }
 
+/// (stream): asked by the entry program.
+PyObject* takes_text(PyObject*, PyObject* const* given, Py_ssize_t) {
+  return PyBool_FromLong(is_plain_stream(given[0]) && layer(given[0], "closed") == Py_False);
+}
+
+/// Text in memory takes everything while it is open. A file may refuse at any time: its exception can leave the frames
+/// behind all that they did before, but be caught in none of them.
+void guard_stream(Recording& r, Value& stream) {
+  if (!is_in_memory(stream.object) && is_caught_inside(r))
+    return r.stop(Reason::UnmodelledCall, "print to a file inside of try or with");
+  if (layer(stream.object, "closed") != Py_False) return r.stop(Reason::UnmodelledCall, "print to a closed stream");
+  std::vector<Word> asks = call_operands(r.file(), c_function<takes_text>("takes_text"), {r.reg_of(stream)});
+  Value takes = r.host(Op::Call, no_register, no_register, std::move(asks), Py_True, {stream});
+  r.pin(takes);
+}
+
 void begin_print(Recording& r, ShadowFrame& f) {
   CallSite& site = f.pending.call;
   Value stream;
@@ -53,20 +89,44 @@ void begin_print(Recording& r, ShadowFrame& f) {
     stream = r.dict_item(dict, name);
   }
   if (!stream.known() || !is_plain_stream(stream.object)) return r.stop(Reason::UnmodelledCall, "print to this stream");
+  guard_stream(r, stream);
   for (Value& value : site.positional) prepare_text(r, value);
 }
+/// A tuple (function, file, line) for each of the frames that are recorded, innermost first: what a traceback says.
+PyObject* places(Recording& r) {
+  PyObject* all = PyTuple_New(0);
+  for (auto frame = r.frames().rbegin(); frame != r.frames().rend(); ++frame) {
+    PyCodeObject* code = (*frame)->code;
+    const int line = PyCode_Addr2Line(code, (*frame)->pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+    PyObject* place = Py_BuildValue("((OOi))", code->co_name, code->co_filename, line);
+    PyObject* longer = PySequence_Concat(all, place);
+    Py_DECREF(place);
+    Py_DECREF(all);
+    all = longer;
+  }
+  r.hold(all);
+  Py_DECREF(all);
+  return all;
+}
+
+/// (places, print, names, ...): what print raises has come through the frames that the entry stands for.
+PyObject* print_from(PyObject*, PyObject* const* given, Py_ssize_t count) {
+  const Py_ssize_t named = PyTuple_GET_SIZE(given[2]);
+  PyObject* done = PyObject_Vectorcall(given[1], given + 3, static_cast<size_t>(count - 3 - named), given[2]);
+  for (Py_ssize_t i = 0; !done && i < PyTuple_GET_SIZE(given[0]); i++) {
+    PyObject* place = PyTuple_GET_ITEM(given[0], i);
+    const auto text = [&](Py_ssize_t part) { return PyUnicode_AsUTF8(PyTuple_GET_ITEM(place, part)); };
+    _PyTraceback_Add(text(0), text(1), static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(place, 2))));
+  }
+  return done;
+}
+
 Value end_print(Recording& r, ShadowFrame& f, PyObject* result) {
   CallSite& site = f.pending.call;
-  std::vector<Value> all = site.positional;
-  all.insert(all.end(), site.keyword_values.begin(), site.keyword_values.end());
-  PyObject* names = nullptr;
-  if (!site.keywords.empty()) {
-    names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
-    for (size_t i = 0; i < site.keywords.size(); i++) PyTuple_SET_ITEM(names, i, Py_NewRef(site.keywords[i]));
-    r.hold(names);
-    Py_DECREF(names);
-  }
-  r.write({Effect::CallMethod, Value::fact(Py_None), r.hold(site.callee), {}, std::move(all), "", {}, names});
+  std::vector<Value> all = {Value::fact(places(r)), Value::fact(r.hold(site.callee)), Value::fact(names_of(r, site))};
+  const std::vector<Value> given = everything(f);
+  all.insert(all.end(), given.begin(), given.end());
+  r.write({Effect::CallMethod, Value::fact(Py_None), c_function<print_from>("print"), {}, std::move(all), "", {}});
   return Value::fact(result);
 }
 

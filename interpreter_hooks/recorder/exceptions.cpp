@@ -3,11 +3,39 @@
 // The fields that C code keeps (args, cause, context) follow from what the frame did. A traceback does not: it names
 // real frames, so that an exception that was raised must not leave the recorded run.
 #include "interpreter_hooks/guards/scalars.h"
-#include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/rules.h"
 
+#include <opcode.h>
+
+#include <algorithm>
 #include <cstring>
 
 namespace terra::capture {
+
+namespace {
+
+/// Whether what the frame is at raises into code of the program. Passed over are the exits of gradient modes, which the
+/// run of an entry undoes anyway, and the ends of handlers, which raise again.
+bool has_handler(const ShadowFrame& f) {
+  int depth = 0, lasti = 0;
+  for (int at = f.pending.offset;;) {
+    at = terra_code_handler(f.code, at, &depth, &lasti);
+    if (at < 0) return false;
+    const int first = f.bytes[2 * at], second = f.bytes[2 * (at + 1)];
+    if (first == COPY && second == POP_EXCEPT) continue;
+    if (first != PUSH_EXC_INFO || second != WITH_EXCEPT_START) return true;
+    PyObject* exit = f.stack[static_cast<size_t>(depth) - 1].object;
+    PyObject* manager = exit && PyCFunction_Check(exit) ? PyCFunction_GET_SELF(exit) : nullptr;
+    if (!manager || !is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(manager)))) return true;
+  }
+}
+
+}  // namespace
+
+bool is_caught_inside(const Recording& r) {
+  return std::any_of(r.frames().begin(), r.frames().end(), [](const ShadowFrame* f) { return has_handler(*f); });
+}
 
 /// Those that the frame passed, where they are still there; otherwise C code put them together from facts.
 std::vector<Value> Recording::exception_arguments(Shadow& exception) {

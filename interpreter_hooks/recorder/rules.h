@@ -64,6 +64,9 @@ Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict)
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);
 
+/// Whether code of the program would run inside the recorded frames if what they are at raised.
+bool is_caught_inside(const Recording& r);
+
 /// The open instruction is a call below which frames run that concern nobody.
 bool is_unseen(const Pending& pending);
 
