@@ -49,6 +49,13 @@ bool results_stand_alone(const Program& program) {
   return true;
 }
 
+/// The history of a tensor whose backward has run inside.
+Ref<autograd::Node> spent_history(const TensorSpec& spec, LentTensors inputs) {
+  Ref<autograd::Node> node(new autograd::SpentNode(spec.grad_fn));
+  for (uint32_t i : spec.leads_to) node->edges.push_back(autograd::gradient_edge(kept(inputs[i])));
+  return node;
+}
+
 }  // namespace
 
 void set_interrupt_poll(bool (*poll)()) { poll_function = poll; }
@@ -74,8 +81,11 @@ Runner::Runner(Program program)
       releasable_(program_, graph()),
       tempo_(releasable_.varies) {
   program_.graph = {};
-  for (uint32_t k = 0; k < program_.tensors.size(); ++k)
-    if (program_.tensors[k].view) views_.push_back(k);
+  for (uint32_t k = 0; k < program_.tensors.size(); ++k) {
+    const TensorSpec& s = program_.tensors[k];
+    if (s.view) views_.push_back(k);
+    if (s.spent && s.source == TensorSpec::Source::Input) spent_inputs_.push_back(k);
+  }
 }
 
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
@@ -173,7 +183,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
     if (s.apart) storage = Storage::apart(storage);
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
     if (s.leaf_requires_grad) made.tensors.back()->wants_grad = true;
-    if (s.spent) autograd::set_history(made.tensors.back(), Ref<autograd::Node>(new autograd::SpentNode(s.grad_fn)), 0);
+    if (s.spent) autograd::set_history(made.tensors.back(), spent_history(s, inputs), 0);
   }
   for (uint32_t k : views_) {
     const TensorSpec& s = program_.tensors[k];
@@ -195,10 +205,20 @@ void Runner::publish(LentTensors inputs, Made& made) {
     note_changed(*inputs[f.input]);
     inputs[f.input]->wants_grad = f.requires_grad;
   }
+  if (!spent_inputs_.empty()) give_spent_histories(inputs);
   for (const GradWrite& g : program_.grads) {
     made.replaced.push_back(autograd::grad(made.tensors[g.tensor]));
     autograd::set_grad(made.tensors[g.tensor], g.grad < 0 ? Tensor() : made.tensors[static_cast<size_t>(g.grad)]);
   }
+}
+
+void Runner::give_spent_histories(LentTensors inputs) const {
+  std::vector<std::pair<Tensor, Ref<autograd::Node>>> made;  // from the histories before the run
+  for (uint32_t k : spent_inputs_) {
+    const TensorSpec& s = program_.tensors[k];
+    made.emplace_back(kept(inputs[s.index]), spent_history(s, inputs));
+  }
+  for (const auto& [tensor, history] : made) autograd::set_history(tensor, history, 0);
 }
 
 void Runner::retain_gradients(const Made& made) {

@@ -57,6 +57,7 @@ class Runner {
   void bind_input(size_t input, LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents);
   void* input_address(LentTensors inputs, size_t input) const;
   void make_tensors(LentTensors inputs, Made& made) const;
+  void give_spent_histories(LentTensors inputs) const;
   uint32_t versions(uint32_t straight, const std::vector<LoopedWrites>& looped) const;
   bool is_to_be_released(LentTensors inputs, const Release* release);
   /// False: it was overtaken. The random numbers of a run that wasn't stopped are in their generators now.
@@ -68,10 +69,11 @@ class Runner {
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
-  bool results_move_;              ///< each result is a tensor of its own that nothing else is asked of
-  std::vector<uint32_t> views_;    ///< results that are views of others
-  uint64_t bound_for_ = 0;         ///< the token with which inputs were bound that stay
-  std::vector<uint32_t> rebound_;  ///< inputs that are bound at each run with it
+  bool results_move_;                   ///< each result is a tensor of its own that nothing else is asked of
+  std::vector<uint32_t> views_;         ///< results that are views of others
+  std::vector<uint32_t> spent_inputs_;  ///< specs of inputs that get a history which is spent
+  uint64_t bound_for_ = 0;              ///< the token with which inputs were bound that stay
+  std::vector<uint32_t> rebound_;       ///< inputs that are bound at each run with it
   const Releasable releasable_;
   Tempo tempo_;
   Flight flight_;

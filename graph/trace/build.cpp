@@ -73,6 +73,23 @@ bool have_common_elements(const std::vector<Tensor>& views) {
   return false;
 }
 
+/// Calls visit(node) for every node that the history leads to, itself included.
+template <class F>
+void each_node(autograd::Node* history, F&& visit) {
+  std::unordered_set<const autograd::Node*> seen;
+  std::vector<autograd::Node*> stack;
+  const auto meet = [&](autograd::Node* node) {
+    if (node && seen.insert(node).second) stack.push_back(node);
+  };
+  meet(history);
+  while (!stack.empty()) {
+    autograd::Node* node = stack.back();
+    stack.pop_back();
+    visit(*node);
+    for (const autograd::Edge& e : node->edges) meet(e.node.get());
+  }
+}
+
 /// Records that a run has replayed when a new part of the region begins, in ascending order.
 using Divisions = std::vector<size_t>;
 
@@ -378,12 +395,26 @@ class Builder final : SymbolicReplay::Watcher {
       if (root.tensor.defined()) {
         spec.grad_fn = autograd::history(root.tensor).node->name();
         spec.spent = autograd::is_spent(root.tensor);
-        if (!spec.spent) roots_.push_back({root.tensor, root.part, it->second});
+        if (spec.spent)
+          spec.leads_to = inputs_behind(autograd::history(root.tensor).node.get());
+        else
+          roots_.push_back({root.tensor, root.part, it->second});
       }
     }
     kept_.push_back(t);
     program_.tensors.push_back(std::move(spec));
     return it->second;
+  }
+
+  /// Numbers of the tensors among the inputs that the history leads to.
+  std::vector<uint32_t> inputs_behind(autograd::Node* history) const {
+    std::vector<uint32_t> numbers;
+    each_node(history, [&](autograd::Node& node) {
+      const auto* end = dynamic_cast<const autograd::AccumulateGrad*>(&node);
+      for (uint32_t i : trace_inputs_)
+        if (end && leaf_.at(i) == end->variable()) numbers.push_back(tensor_number_[i]);
+    });
+    return numbers;
   }
 
   static bool is_entrance(const Tensor& t) {
@@ -603,19 +634,10 @@ class Builder final : SymbolicReplay::Watcher {
   void find_conflicts() {
     std::vector<std::unordered_set<const autograd::Node*>> saving(roots_.size());
     for (size_t k = 0; k < roots_.size(); ++k) {
-      std::unordered_set<const autograd::Node*> seen;
-      std::vector<autograd::Node*> stack;
-      const auto visit = [&](autograd::Node* node) {
-        if (node && seen.insert(node).second) stack.push_back(node);
-      };
-      visit(autograd::history(roots_[k].tensor).node.get());
-      while (!stack.empty()) {
-        autograd::Node* node = stack.back();
-        stack.pop_back();
-        node->release_saved();
-        if (node->released()) saving[k].insert(node);
-        for (const autograd::Edge& e : node->edges) visit(e.node.get());
-      }
+      each_node(autograd::history(roots_[k].tensor).node.get(), [&](autograd::Node& node) {
+        node.release_saved();
+        if (node.released()) saving[k].insert(&node);
+      });
     }
     for (size_t a = 0; a < roots_.size(); ++a) {
       auto& row = program_.conflicts.emplace_back();

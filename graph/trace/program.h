@@ -53,9 +53,10 @@ struct TensorSpec {
   bool retains_grad = false;        ///< a computed one that keeps its gradient
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
   std::vector<LoopedWrites> looped = {};
-  bool apart = false;   ///< what x.data gave: its writes are not counted by the version of the storage
-  bool spent = false;   ///< its backward has run inside: it has a history, but no second backward
-  std::string grad_fn;  ///< of spent ones: the name of the op's own node
+  bool apart = false;              ///< what x.data gave: its writes are not counted by the version of the storage
+  bool spent = false;              ///< its backward has run inside: it has a history, but no second backward
+  std::string grad_fn;             ///< of spent ones: the name of the op's own node
+  std::vector<uint32_t> leads_to;  ///< of spent ones: the tensors of the run's inputs that its history leads to
   /// How it was derived from spec `base`, which the program sees as well: writes to either change both histories.
   std::shared_ptr<const autograd::ViewStep> view;
   uint32_t base = 0;

@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Gradients in and around captured frames: backward, grad, .grad, flags, modes, in-place writes, views."""
+import sys
+
 import terra
 import terra.nn.functional as F
 from _gradients import Near, Net, Seen, leaf, t
@@ -602,6 +604,44 @@ def parameters_frozen_by_a_number():
         (x * p * q).sum().backward()
         return p.requires_grad, p.grad is None, q.grad
     return f, lambda i: (t(i), i % 4), (p, q)
+
+
+def asked_again(f, then):
+    """Calls f, and asks for gradients of what it has run the backward of."""
+    def g(*given):
+        sys._getframe()  # nothing that a graph goes past
+        r = f(*given)
+        try:
+            return then(r, *given), given[0].requires_grad
+        except RuntimeError as e:
+            return str(e)
+    g.target = f
+    return g
+
+
+@program(calls=12, captures=8)
+def history_that_is_spent():
+    w, other = t(1).requires_grad_(), t(2).requires_grad_()
+    def f(x):
+        y = x * w
+        y.mean().backward()
+        return y
+    def then(y, x):
+        unused = terra.autograd.grad(y.sum(), other, allow_unused=True)
+        return unused, terra.autograd.grad(y.sum(), (other, w), allow_unused=True)
+    return asked_again(f, then), lambda i: (t(i),), w
+
+
+@program(calls=12, captures=8)
+def spent_history_of_an_argument():
+    w = t(1).requires_grad_()
+    def f(b, x):
+        v = w * x
+        v.mean().backward()
+        b += v
+    def then(_, b, x):
+        (b.sum() + w.sum()).backward()
+    return asked_again(f, then), lambda i: (t(i), t(i + 1)), w
 
 
 if __name__ == "__main__":
