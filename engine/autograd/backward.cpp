@@ -105,11 +105,14 @@ class Pass {
     for (size_t i = 0; i < captures_.size(); ++i) {
       if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
     }
-    const bool deeper = std::any_of(node->edges.begin(), node->edges.end(),
-                                    [&](const Edge& e) { return e.node && waiting_[e.node.get()].wanted; });
+    std::vector<bool> wanted;
+    if (selective_)
+      for (const Edge& e : node->edges) wanted.push_back(e.node && waiting_[e.node.get()].wanted);
+    const bool deeper = !selective_ || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
     std::vector<Tensor> out;
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
-    if (any && (deeper || !selective_)) {
+    if (any && deeper) {
+      node->select(selective_ ? &wanted : nullptr);
       out = node->apply(grads);
       for (const auto& [id, hook] : std::vector(node->post_hooks)) hook(out, grads);
       if (!retain_graph_) node->release_saved();

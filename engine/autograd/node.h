@@ -28,6 +28,8 @@ class Node : public Counted {
   /// Given one gradient per result of the recorded call (undefined: none arrived), one per edge. Emits ops; with
   /// gradients enabled its work is recorded in turn.
   virtual std::vector<Tensor> apply(const std::vector<Tensor>& grads) = 0;
+  /// Comes before each apply: which edges lead to what the pass asks for; null where it asks for everything.
+  virtual void select(const std::vector<bool>*) {}
   /// "AddBackward0": what Python's grad_fn.name() says.
   virtual std::string name() const = 0;
   /// The call that the program made was a larger one, of which this node was the last part. `name` outlives everything.

@@ -17,6 +17,8 @@ class SavedTensor {
   bool defined() const { return alias_.defined(); }
   /// The tensor as it was, with its history if gradients are enabled. Throws if its storage was written since.
   Tensor unpack(const Ref<Node>& owner) const;
+  /// Its memory, whatever is there by now, without a history.
+  const Tensor& unchecked() const { return alias_; }
 
  private:
   Tensor alias_;

@@ -34,6 +34,7 @@ class Single final : public Compiled {
     return result;
   }
 
+  bool reads(uint32_t tensor) const override { return runner_.reads(tensor); }
   std::string text() const override { return print(runner_.graph()); }
   size_t node_count() const override { return count_nodes(runner_.graph()); }
   size_t call_count() const override { return runner_.program().calls; }

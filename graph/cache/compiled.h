@@ -48,6 +48,9 @@ class Compiled {
   virtual RunResult run(LentTensors inputs, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
                         std::vector<RunOutput>& outputs, Release* release = nullptr, const SameTensors& same = {}) = 0;
 
+  /// Whether a run depends on what is in that tensor (by number among the tensors of its inputs).
+  virtual bool reads(uint32_t) const { return true; }
+
   /// The optimized graph as text that parses back.
   virtual std::string text() const = 0;
   virtual size_t node_count() const = 0;

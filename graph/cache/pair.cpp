@@ -1,5 +1,6 @@
 #include "graph/cache/pair.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -70,7 +71,6 @@ class Shared {
         roots(joint.roots),
         parts(joint.parts),
         functions(joint.functions),
-        conflicts(joint.conflicts),
         expected(roots.size(), true) {
     whole_ = (halves_[expected] = cut(std::move(joint))).get();
   }
@@ -115,7 +115,6 @@ class Shared {
   const std::vector<ProgramRoot> roots;
   const std::vector<ProgramPart> parts;
   const std::vector<Program::FunctionResult> functions;
-  const std::vector<std::vector<bool>> conflicts;
   Choice expected;  ///< which roots the last backward had gradients for
 
  private:
@@ -202,7 +201,7 @@ class PairNode final : public autograd::Node {
         halves_(halves),
         part_(part),
         backward_(halves.backward[part]),
-        spent_(roots().size(), false),
+        spent_(saving().size(), false),
         old_(past.old),
         scalars_(past.scalars),
         random_(past.random) {
@@ -253,41 +252,58 @@ class PairNode final : public autograd::Node {
     return out;
   }
 
+  void select(const std::vector<bool>* wanted) override { wanted_ = wanted ? *wanted : std::vector<bool>(); }
+
   std::string name() const override { return root(0).grad_fn; }
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
 
   /// Frees for those results that the last backward came from. What others need stays until they can't be used either.
   void release_saved() override {
-    for (size_t k = 0; k < last_.size(); ++k) spent_[k] = spent_[k] || last_[k];
+    for (size_t c = 0; c < spent_.size(); ++c) spent_[c] = spent_[c] || passes(saving()[c], last_);
+    selected_ = selected_ || !wanted_.empty();
     if (!released() || !all_useless()) return;
+    freed_ = true;
     saved_.clear();
     inputs_.clear();
     old_.clear();
   }
-  bool released() const override {
-    for (size_t k = 0; k < spent_.size(); ++k)
-      if (spent_[k] && conflict(k, k)) return true;
-    return false;
-  }
+  bool released() const override { return std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
 
  private:
   const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
   const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
-  bool conflict(size_t a, size_t b) const { return shared_->conflicts[roots()[a]][roots()[b]]; }
+  const std::vector<SavingCalls>& saving() const { return shared_->parts[part_].saving; }
 
+  /// Whether gradients of these roots pass the calls on their way to what is wanted.
+  bool passes(const SavingCalls& calls, const Choice& given) const {
+    const auto meet = [](const std::vector<bool>& a, const std::vector<bool>& b) {
+      for (size_t i = 0; i < a.size(); ++i)
+        if (a[i] && b[i]) return true;
+      return false;
+    };
+    return meet(calls.roots, given) &&
+           (wanted_.empty() ? std::find(calls.targets.begin(), calls.targets.end(), true) != calls.targets.end()
+                            : meet(calls.targets, wanted_));
+  }
+
+  /// No root has a way left: all of it is spent, or some of it after passes that want everything.
   bool all_useless() const {
-    for (size_t a = 0; a < spent_.size(); ++a) {
-      bool usable = true;
-      for (size_t b = 0; b < spent_.size(); ++b) usable = usable && !(spent_[b] && conflict(a, b));
-      if (usable) return false;
+    for (size_t k = 0; k < roots().size(); ++k) {
+      size_t calls = 0, spent = 0;
+      for (size_t c = 0; c < spent_.size(); ++c) {
+        if (!saving()[c].roots[k]) continue;
+        ++calls;
+        spent += spent_[c];
+      }
+      if (selected_ ? calls == 0 || spent < calls : spent == 0) return false;
     }
     return true;
   }
 
   void require_unspent(const Choice& given) const {
-    for (size_t a = 0; a < given.size(); ++a)
-      for (size_t b = 0; given[a] && b < given.size(); ++b)
-        if (spent_[b] && conflict(a, b)) autograd::fail_spent();
+    if (freed_) autograd::fail_spent();
+    for (size_t c = 0; c < spent_.size(); ++c)
+      if (spent_[c] && passes(saving()[c], given)) autograd::fail_spent();
   }
 
   /// False where the backward half can't run in this process. A run that was overtaken, or had to wait for another
@@ -319,8 +335,10 @@ class PairNode final : public autograd::Node {
     Compiled& again = shared_->derivative(part_, step, grad_enabled());
     const Ref<Node> self(this);
     std::vector<Tensor> tensors;
-    for (size_t i = 0; i < inputs_.size(); ++i)
-      tensors.push_back(old_[i].defined() ? old_[i] : inputs_[i].unpack(self));
+    for (uint32_t i = 0; i < inputs_.size(); ++i)
+      tensors.push_back(old_[i].defined() ? old_[i]
+                        : again.reads(i)  ? inputs_[i].unpack(self)
+                                          : inputs_[i].unchecked());
     const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
     for (size_t j = 0; j < targets.size(); ++j)
       if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edges[j]));
@@ -340,7 +358,11 @@ class PairNode final : public autograd::Node {
   Halves& halves_;  ///< of shared_
   const uint32_t part_;
   Halves::Backward& backward_;
-  Choice choice_, spent_, last_;  ///< of the part's roots
+  Choice choice_, last_;      ///< of the part's roots
+  std::vector<bool> wanted_;  ///< of its targets, by the pass that is under way; empty: all of them
+  std::vector<bool> spent_;   ///< of its saving calls
+  bool selected_ = false;     ///< passes that want some targets only have freed what they passed
+  bool freed_ = false;
   std::vector<autograd::SavedTensor> saved_, inputs_;
   std::vector<Tensor> old_;
   std::vector<Scalar> saved_scalars_;
@@ -409,6 +431,14 @@ class Pair final : public Compiled {
     give_histories(nodes, made);
     forward.retain_gradients(made);
     return result;
+  }
+
+  bool reads(uint32_t tensor) const override {
+    const Halves& halves = shared_->whole();
+    const Runner& forward = halves.forward;
+    return forward.reads(tensor) || std::any_of(halves.saved.begin(), halves.saved.end(), [&](const SavedValue& s) {
+             return s.kind == SavedValue::Kind::Input && forward.program().inputs[s.index].index == tensor;
+           });
   }
 
   std::string text() const override {

@@ -81,11 +81,24 @@ Runner::Runner(Program program)
       releasable_(program_, graph()),
       tempo_(releasable_.varies) {
   program_.graph = {};
+  const std::vector<uint32_t> uses = use_counts(graph());
+  for (ValueId input : graph().inputs) read_.push_back(uses[input] > 0);
   for (uint32_t k = 0; k < program_.tensors.size(); ++k) {
     const TensorSpec& s = program_.tensors[k];
     if (s.view) views_.push_back(k);
     if (s.spent && s.source == TensorSpec::Source::Input) spent_inputs_.push_back(k);
   }
+}
+
+bool Runner::reads(uint32_t tensor) const {
+  bool bound = false;
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputBinding& in = program_.inputs[i];
+    if (in.kind != InputBinding::Kind::Tensor || in.index != tensor) continue;
+    if (read_[i]) return true;
+    bound = true;
+  }
+  return !bound;  // it shares the memory of another one
 }
 
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,

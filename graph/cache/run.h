@@ -41,6 +41,8 @@ class Runner {
   /// The results of the program. They leave `made`, unless something is still to be published about its tensors.
   void collect(Made& made, std::vector<RunOutput>& outputs) const;
 
+  /// Whether the graph depends on what is in that tensor (by number among the tensors of the run's inputs).
+  bool reads(uint32_t tensor) const;
   /// After Done: the scalar that graph input or output `index` holds.
   const Scalar& scalar_output(size_t index) const { return instance_.scalar(graph().outputs[index]); }
   const Scalar& scalar_input(size_t index) const { return instance_.scalar(graph().inputs[index]); }
@@ -70,6 +72,7 @@ class Runner {
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
   bool results_move_;                   ///< each result is a tensor of its own that nothing else is asked of
+  std::vector<bool> read_;              ///< by graph input: something uses it
   std::vector<uint32_t> views_;         ///< results that are views of others
   std::vector<uint32_t> spent_inputs_;  ///< specs of inputs that get a history which is spent
   uint64_t bound_for_ = 0;              ///< the token with which inputs were bound that stay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -604,7 +605,7 @@ class Builder final : SymbolicReplay::Watcher {
     refuse_other_leaves();
     describe_parts();
     for (uint32_t p = static_cast<uint32_t>(connected_.size()); p-- > 0;) differentiate(p);
-    find_conflicts();
+    describe_saving();
   }
 
   void differentiate(uint32_t p) {
@@ -630,20 +631,40 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Results conflict where a call in the history of both keeps something for its gradient.
-  void find_conflicts() {
-    std::vector<std::unordered_set<const autograd::Node*>> saving(roots_.size());
-    for (size_t k = 0; k < roots_.size(); ++k) {
-      each_node(autograd::history(roots_[k].tensor).node.get(), [&](autograd::Node& node) {
-        node.release_saved();
-        if (node.released()) saving[k].insert(&node);
-      });
-    }
-    for (size_t a = 0; a < roots_.size(); ++a) {
-      auto& row = program_.conflicts.emplace_back();
-      for (size_t b = 0; b < roots_.size(); ++b)
-        row.push_back(std::any_of(saving[a].begin(), saving[a].end(),
-                                  [&](const autograd::Node* node) { return saving[b].count(node) > 0; }));
+  /// Between the roots and the targets of each part.
+  void describe_saving() {
+    for (size_t p = 0; p < connected_.size(); ++p) {
+      const Parts::Part& part = connected_[p];
+      struct Ways {
+        std::vector<bool> roots, targets;
+      };
+      std::unordered_map<autograd::Node*, Ways> ways;
+      std::vector<autograd::Node*> by_age;
+      for (size_t k = 0; k < part.roots.size(); ++k) {
+        each_node(autograd::history(roots_[part.roots[k]].tensor).node.get(), [&](autograd::Node& node) {
+          auto [place, fresh] = ways.try_emplace(&node);
+          if (fresh) place->second = {std::vector<bool>(part.roots.size()), std::vector<bool>(part.targets.size())};
+          if (fresh) by_age.push_back(&node);
+          place->second.roots[k] = true;
+        });
+      }
+      for (size_t j = 0; j < part.targets.size(); ++j)
+        if (const auto found = ways.find(autograd::gradient_edge(part.targets[j].leaf).node.get()); found != ways.end())
+          found->second.targets[j] = true;
+      // What a node hands gradients to is older, but for the ends, which hand on nothing.
+      std::sort(by_age.begin(), by_age.end(), [](auto* a, auto* b) { return a->sequence < b->sequence; });
+      for (autograd::Node* node : by_age) {
+        std::vector<bool>& targets = ways[node].targets;
+        for (const autograd::Edge& e : node->edges)
+          for (size_t j = 0; e.node && j < targets.size(); ++j)
+            if (ways[e.node.get()].targets[j]) targets[j] = true;
+      }
+      std::set<std::pair<std::vector<bool>, std::vector<bool>>> different;
+      for (autograd::Node* node : by_age) {
+        node->release_saved();
+        if (node->released()) different.emplace(ways[node].roots, ways[node].targets);
+      }
+      for (const auto& [roots, targets] : different) program_.parts[p].saving.push_back({roots, targets});
     }
   }
 

@@ -103,10 +103,18 @@ struct GradientTarget {
   uint32_t index = 0;
 };
 
+/// Calls of a part that have saved something, which the first gradient to pass them frees: those that the same
+/// gradients pass.
+struct SavingCalls {
+  std::vector<bool> roots;    ///< of the part: whose gradients pass
+  std::vector<bool> targets;  ///< of the part: on the way to which
+};
+
 /// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.
 struct ProgramPart {
   std::vector<uint32_t> roots;  ///< in the order in which they were computed
   std::vector<GradientTarget> targets;
+  std::vector<SavingCalls> saving;
 };
 
 /// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the
@@ -138,8 +146,6 @@ struct Program {
   std::vector<FunctionResult> functions;
   std::vector<Gradient> gradients;  ///< what each gradient is of
   uint32_t first_gradient = 0;      ///< graph output
-  /// By pair of roots: once the backward of one has freed what it saved, that of the other fails.
-  std::vector<std::vector<bool>> conflicts;
 };
 
 }  // namespace terra::graph

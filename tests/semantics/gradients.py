@@ -644,5 +644,61 @@ def spent_history_of_an_argument():
     return asked_again(f, then), lambda i: (t(i), t(i + 1)), w
 
 
+@program(calls=12, captures=8, cut=True)
+def some_gradients_and_later_others():
+    """What a pass on its way to some leaves has not gone past is there for the next one."""
+    w = t(1).requires_grad_()
+    def f(a):
+        x = a * a
+        first = terra.autograd.grad((x * w.tanh()).sum(), [w])
+        return x, first
+    def g(b):
+        sys._getframe()  # nothing that a graph goes past
+        b = b.clone().requires_grad_()
+        x, first = f(b * 2)
+        x.sum().backward()
+        try:
+            x.sum().backward()
+        except RuntimeError as e:
+            return first, b.grad, str(e)
+    g.target = f
+    return g, lambda i: (t(i),), w
+
+
+@program(calls=12, captures=8)
+def some_gradients_of_two_results():
+    v, w = t(1).requires_grad_(), t(2).requires_grad_()
+    def f(x):
+        a, b = (x * v).sin(), (x * w).cos()
+        return a * b, a
+    def g(x):
+        sys._getframe()  # nothing that a graph goes past
+        both, a = f(x)
+        shown = []
+        for roots, leaf in ((a, v), (both, w), (a, v), (both, v), (both, w)):
+            try:
+                shown += terra.autograd.grad(roots.sum(), leaf)
+            except RuntimeError as e:
+                shown.append(str(e)[:30])
+        return shown
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
+def written_before_it_is_differentiated_again():
+    w = t(1).requires_grad_()
+    def f(x):
+        return x * w
+    def g(x):
+        sys._getframe()  # nothing that a graph goes past
+        y = f(x)
+        with terra.no_grad():
+            w.mul_(0.5)
+        return terra.autograd.grad(y.sum(), w, create_graph=True)
+    g.target = f
+    return g, lambda i: (t(i),), w
+
+
 if __name__ == "__main__":
     main()
