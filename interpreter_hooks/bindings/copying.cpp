@@ -37,8 +37,7 @@ void copy_attributes(Borrowed from, Borrowed to, Borrowed memo) {
   if (!dict || PyDict_GET_SIZE(dict) == 0) return;
   Object copy = owned(PyImport_ImportModule("copy"));
   Object copied = owned(PyObject_CallMethod(copy.get(), "deepcopy", "OO", dict, memo));
-  Object target = owned(PyObject_GetAttrString(to, "__dict__"));
-  succeeded(PyDict_Update(target.get(), copied.get()));
+  succeeded(PyDict_Update(attributes_of(to).get(), copied.get()));
 }
 
 Object deepcopy(PyObject* self, PyObject* memo) {
@@ -83,9 +82,9 @@ Object reduce(PyObject* self, PyObject*) {
   Object module = owned(PyImport_ImportModule("_terra_C"));
   Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));
   Borrowed dict = tensor_object(self)->dict;
-  return owned(Py_BuildValue("N(OONNO)O", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
-                             bytes_of(t).release(), t.requires_grad() ? Py_True : Py_False,
-                             dict && PyDict_GET_SIZE(dict) > 0 ? dict : Py_None));
+  Object attributes = dict && PyDict_GET_SIZE(dict) > 0 ? owned(PyDict_Copy(dict)) : Object::share(Py_None);
+  return owned(Py_BuildValue("N(OONNO)N", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
+                             bytes_of(t).release(), t.requires_grad() ? Py_True : Py_False, attributes.release()));
 }
 
 Object rebuild_tensor(PyObject*, PyObject* args) {

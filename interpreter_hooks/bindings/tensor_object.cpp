@@ -12,6 +12,7 @@ namespace terra::hooks {
 
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
+bool attributes_may_hide_methods = false;
 
 namespace {
 
@@ -111,16 +112,19 @@ void track(PyObject* self) {
 
 int tensor_setattro(PyObject* self, PyObject* name, PyObject* value) {
   const int result = PyObject_GenericSetAttr(self, name, value);
-  if (tensor_object(self)->dict) track(self);
+  if (!tensor_object(self)->dict) return result;
+  track(self);
+  if (PyObject* of_class = _PyType_Lookup(Py_TYPE(self), name); of_class && !Py_TYPE(of_class)->tp_descr_set)
+    attributes_may_hide_methods = true;
   return result;
 }
 
 PyObject* get_dict(PyObject* self, void*) {
-  PyObject* dict = PyObject_GenericGetDict(self, nullptr);
-  track(self);
-  return dict;
+  attributes_may_hide_methods = true;
+  return attributes_of(self).release();
 }
 int set_dict(PyObject* self, PyObject* value, void*) {
+  attributes_may_hide_methods = true;
   const int result = PyObject_GenericSetDict(self, value, nullptr);
   if (tensor_object(self)->dict) track(self);
   return result;
@@ -175,6 +179,12 @@ PyObject* wrap(Tensor&& tensor) {
 }
 
 PyObject* wrap(const Tensor& tensor) { return wrap(Tensor(tensor)); }
+
+Object attributes_of(Borrowed tensor) {
+  Object dict = owned(PyObject_GenericGetDict(tensor, nullptr));
+  track(tensor);
+  return dict;
+}
 
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor) { return allocate(type, std::move(tensor)); }
 

@@ -23,6 +23,10 @@ struct TensorObject {
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* parameter_type;
 
+/// Whether an attribute of some tensor object may ever have hidden one of its class: one was set under the name of a
+/// method, or the program got hold of the __dict__ of a tensor. Never false again.
+extern bool attributes_may_hide_methods;
+
 inline TensorObject* tensor_object(Borrowed object) { return reinterpret_cast<TensorObject*>(object); }
 
 /// True iff the type is Tensor or Parameter itself: what the fast paths take.
@@ -40,6 +44,9 @@ PyObject* wrap(const Tensor& tensor);
 PyObject* wrap(Tensor&& tensor);
 /// The same as a fresh instance of `type`, for a tensor that has no object yet.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
+
+/// The attributes of a tensor object, made when it has none. For C code that adds to them what another tensor has.
+Object attributes_of(Borrowed tensor);
 
 /// Creates the types and installs the engine's owner hook.
 void create_tensor_types(PyObject* module);

@@ -98,8 +98,10 @@ bool is_hooked(PyObject* tensor) {
 Tensor gradient_of(const TensorImpl& tensor) { return autograd::grad(shared(tensor)); }
 uint64_t engine_mode() {
   const uint64_t methods = hooks::tensor_type ? version_of(hooks::tensor_type) : 0;
-  return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8;
+  const uint64_t hidden = hooks::attributes_may_hide_methods ? 1 : 0;
+  return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 | hidden << 40;
 }
+bool attributes_may_hide_methods() { return hooks::attributes_may_hide_methods; }
 
 // ---- other objects of the engine ----
 

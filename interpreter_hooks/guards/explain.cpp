@@ -40,6 +40,7 @@ std::string truth_miss(const Word* at, const Run&, const RegisterFile& file) {
 
 std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) {
   const bool grad = at[1] & 1, now = engine_mode() & 1;
+  if ((at[1] ^ engine_mode()) >> 40) return "attributes of tensors may hide methods now";
   if ((at[1] ^ engine_mode()) >> 8) return "methods of Tensor have been replaced";
   if (grad == now) return "the default dtype has changed";
   (void)run, (void)file;

@@ -67,9 +67,11 @@ bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.
 Tensor gradient_of(const TensorImpl& tensor);
 
-/// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, and which methods and
-/// operators Tensor has (the program may replace them).
+/// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, which methods and
+/// operators Tensor has (the program may replace them), and whether attributes of tensors may hide them.
 uint64_t engine_mode();
+/// The last of these: each read of a method has to ask the tensor first. Once true it stays so.
+bool attributes_may_hide_methods();
 
 /// C types of the engine.
 bool is_engine_type(PyTypeObject* type);

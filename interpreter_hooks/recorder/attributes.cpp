@@ -5,6 +5,7 @@
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/recorder/trace_builder.h"
 
 #include <structmember.h>
 
@@ -162,6 +163,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   if (type == &PySuper_Type) return Access::Super;
   *found = _PyType_Lookup(type, name);
   if (is_tensor(object)) {
+    if (!is_data_descriptor(*found) && terra_instance_attribute(object, name)) return Access::Instance;
     if (*found && PyFunction_Check(*found)) return Access::Class;
     return text_of(name) == "__class__" ? Access::Fixed : Access::Tensor;
   }
@@ -427,6 +429,8 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       return Value::fact(hold(result));
     case Access::Exception: return exception_attribute(owner, name, result);
     case Access::Tensor: {
+      trace_->guard_mode();
+      if (attributes_may_hide_methods() && !is_data_descriptor(pending.found)) no_attribute(owner, name);
       if (is_tensor(result)) {
         Value value = by_identity(result);
         if (!value.known()) stop(Reason::UnknownOrigin, "a tensor");

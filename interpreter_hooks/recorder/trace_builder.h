@@ -60,6 +60,8 @@ class TraceBuilder final : public hooks::OpObserver {
   void finish(Entry& entry, bool cut);
   /// The user-level calls seen so far; a backward() counts as several.
   size_t worth() const { return worth_; }
+  /// The switches are those that there were when the frame began; what attributes of tensors are follows from them.
+  void guard_mode();
   bool began_with_gradients() const { return trace_.grad_enabled; }
 
   void on_call(const hooks::CallReport& report) override;
@@ -189,6 +191,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool index_open_ = false;
   size_t worth_ = 0;
   uint64_t mode_ = 0;  ///< engine_mode() when the frame began
+  bool mode_guarded_ = false;
 };
 
 }  // namespace terra::capture

@@ -99,7 +99,11 @@ void TraceBuilder::guard_tensors(Entry&) {
   if ((writes_ || gradients_) && share_bytes()) return r_.stop(Reason::TensorOpaque, "storages that share their bytes");
   if ((writes_ || gradients_) && apart.size() > 1) r_.guard(Op::Apart, no_register, pack(apart));
   if ((writes_ || gradients_) && objects.size() > 1) r_.guard(Op::AllDistinct, no_register, pack(objects));
-  r_.guard(Op::Mode, no_register, {mode_});
+  guard_mode();
+}
+
+void TraceBuilder::guard_mode() {
+  if (!std::exchange(mode_guarded_, true)) r_.guard(Op::Mode, no_register, {mode_});
 }
 
 std::vector<TraceId> TraceBuilder::output_ids() const {
