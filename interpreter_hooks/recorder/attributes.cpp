@@ -76,6 +76,7 @@ Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* fo
                   std::string(type->tp_name) + "." + text_of(name));
   }
   r.look_up(type, name);
+  r.descriptor_facts(found);
   return r.constant(found);
 }
 
@@ -291,10 +292,14 @@ Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   PyObject* meta = r.look_up(Py_TYPE(object), name);
   if (is_data_descriptor(meta)) {
-    if (!is_fixed(name)) r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+    if (!is_fixed(name)) {
+      r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+      return {};
+    }
     const bool stays = !is_changeable(type) || text_of(name) == "__class__";
     return stays ? Value::fact(r.hold(result)) : read_by_getter(r, owner, name, meta, result);
   }
+  r.descriptor_facts(meta);
   PyObject* found = _PyType_Lookup(type, name);
   if (!found) {
     r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
@@ -316,6 +321,7 @@ Value found_on_class(Recording& r, Value& owner, PyObject* name, PyObject* found
   r.no_attribute(owner, name);
   if (result == found) return class_value(r, type, name, found);
   r.look_up(type, name);
+  r.descriptor_facts(found);
   if (PyMethod_Check(result) && PyMethod_GET_SELF(result) == owner.object) {
     return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), owner);
   }
@@ -360,9 +366,10 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
 
 }  // namespace
 
-void Recording::descriptor_facts(PyObject* descriptor) {
-  static PyObject* names[] = {interned("__get__"), interned("__set__")};
-  for (PyObject* name : names) look_up(Py_TYPE(descriptor), name);
+void Recording::descriptor_facts(PyObject* found) {
+  static PyObject* names[] = {interned("__get__"), interned("__set__"), interned("__delete__")};
+  if (!found) return;
+  for (PyObject* name : names) look_up(Py_TYPE(found), name);
 }
 
 /// The value that an attribute read gave; `result` is the real one and frame.pending says how it was found.
@@ -372,7 +379,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
   switch (pending.access) {
     case Access::Instance:
       guard_type(owner.object);
-      look_up(type, name);
+      descriptor_facts(look_up(type, name));
       return instance_attribute(owner, name, result);
     case Access::Slot:
       guard_type(owner.object);
@@ -404,7 +411,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
     case Access::GetAttr: {
       guard_type(owner.object);
       look_up(type, name);
-      if (pending.found) descriptor_facts(pending.found);
+      descriptor_facts(pending.found);
       if (!is_data_descriptor(pending.found)) no_attribute(owner, name);
       pending.used_returns = true;
       if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();

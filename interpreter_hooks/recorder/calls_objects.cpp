@@ -131,6 +131,7 @@ bool asks_python(const Pending& pending) {
 void guard_way_to_python(Recording& r, ShadowFrame& f, Value& owner, PyObject* name) {
   r.guard_type(owner.object);
   PyObject* found = r.look_up(Py_TYPE(owner.object), name);
+  r.descriptor_facts(found);
   if (!found || !Py_TYPE(found)->tp_descr_set) r.no_attribute(owner, name);
   f.pending.used_returns = true;
 }

@@ -252,8 +252,8 @@ class Recording {
   // ---- attributes (attributes.cpp) ----
   Access access_of(Value& owner, PyObject* name, PyObject** found);
   Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);
-  /// What the class of a descriptor does with attributes that are read and stored.
-  void descriptor_facts(PyObject* descriptor);
+  /// Whether what was found on a class (or null) is a descriptor, and what its own class does with reads and stores.
+  void descriptor_facts(PyObject* found);
   Value instance_attribute(Value& owner, PyObject* name, PyObject* value);
   void no_attribute(Value& owner, PyObject* name);
   /// Nothing has that name: neither instance nor class nor __getattr__.

@@ -66,7 +66,7 @@ void store_attribute(Recording& r, ShadowFrame& f) {
   r.guard_type(owner.object);
   r.look_up(Py_TYPE(owner.object), setattr);
   r.look_up(Py_TYPE(owner.object), name);
-  if (pending.found) r.descriptor_facts(pending.found);
+  r.descriptor_facts(pending.found);
 }
 
 void begin_delete_attribute(Recording& r, ShadowFrame& f) {

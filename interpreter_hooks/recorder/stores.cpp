@@ -64,7 +64,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   bool on_class = PyType_Check(owner.object);
   if (!on_class) {
     guard_type(owner.object);
-    look_up(Py_TYPE(owner.object), name);
+    descriptor_facts(look_up(Py_TYPE(owner.object), name));
   }
   if (is_module(owner.object)) {
     if (is_parameter(value.object) || is_module(value.object)) {
@@ -90,7 +90,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
 
 void Recording::delete_attribute(Value& owner, PyObject* name) {
   guard_type(owner.object);
-  look_up(Py_TYPE(owner.object), name);
+  descriptor_facts(look_up(Py_TYPE(owner.object), name));
   Shadow& known = shadow(owner);
   known.attributes[name] = Value::null();
   known.names_changed = true;

@@ -374,6 +374,71 @@ def class_of_a_descriptor():
     return f, args, p
 
 
+def becoming_a_descriptor(frame):
+    """A program around one that reads or writes `a` of an object, of whose class it is an attribute, or of that class;
+    the own class of that attribute learns to be a descriptor later."""
+    def make():
+        class D:
+            k = 2
+        class Meta(type):
+            m = D()
+        class P(metaclass=Meta):
+            a = D()
+            b = D()
+        p = P()
+        p.b = 5
+        P.m = 3
+        def args(i):
+            if i == 5:
+                D.__get__ = lambda self, o, kind: 7
+            if i == 8:
+                D.__set__ = lambda self, o, value: o.__dict__.update(set=value)
+            if i == 11:
+                del D.__get__
+            if i == 13:
+                del D.__set__
+            if i == 15:
+                D.__delete__ = lambda self, o: None
+            return t(i), p, P
+        return frame, args, p
+    make.__name__ = frame.__name__
+    return program(calls=18, captures=4)(make)
+
+
+@becoming_a_descriptor
+def becomes_a_descriptor(x, p, P):
+    return x * (2 if type(p.a) is not int else p.a)
+
+
+@becoming_a_descriptor
+def becomes_one_that_hides_what_an_instance_has(x, p, P):
+    return x * (p.b if type(p.b) is int else 11)
+
+
+@becoming_a_descriptor
+def becomes_one_that_is_asked_through_the_class(x, p, P):
+    return x * (2 if type(P.a) is not int else P.a)
+
+
+@becoming_a_descriptor
+def becomes_one_of_a_metaclass(x, p, P):
+    return x * (P.m if type(P.m) is int else 13)
+
+
+@becoming_a_descriptor
+def becomes_one_that_getattr_finds(x, p, P):
+    return x * (2 if type(getattr(p, "a", 4)) is not int else 3) if hasattr(p, "b") else x
+
+
+@becoming_a_descriptor
+def becomes_one_that_is_stored_to(x, p, P):
+    try:
+        p.b = x
+    except AttributeError:
+        return x * 3
+    return x * 2
+
+
 @program(calls=9, captures=0)
 def attribute_of_a_base_that_a_class_hides():
     class A:
