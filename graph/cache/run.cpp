@@ -1,6 +1,7 @@
 #include "graph/cache/run.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
@@ -178,6 +179,7 @@ void* Runner::input_address(LentTensors inputs, size_t input) const {
 
 void Runner::make_tensors(LentTensors inputs, Made& made) const {
   made.tensors.reserve(program_.tensors.size());
+  std::map<int32_t, Ref<Storage>> apart;
   for (const TensorSpec& s : program_.tensors) {
     Ref<Storage> storage;
     int64_t offset = s.offset;
@@ -193,7 +195,14 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
         break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
-    if (s.apart) storage = Storage::apart(storage);
+    if (s.apart >= 0) {
+      Ref<Storage>& own = apart[s.apart];
+      if (!own) {
+        own = Storage::apart(storage);
+        made.apart.emplace_back(own, s.apart_versions);
+      }
+      storage = own;
+    }
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
     if (s.leaf_requires_grad) made.tensors.back()->wants_grad = true;
     if (s.spent) autograd::set_history(made.tensors.back(), spent_history(s, inputs), 0);
@@ -201,7 +210,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
   for (uint32_t k : views_) {
     const TensorSpec& s = program_.tensors[k];
     const Tensor& view = made.tensors[k];
-    uint32_t writes = 0;  // which publish() will count
+    uint32_t writes = s.apart_versions;  // which publish() will count
     for (const StorageWrite& w : program_.writes)
       if (inputs[program_.inputs[w.input].index]->storage == view->storage) writes += versions(w.versions, w.looped);
     autograd::set_view(view, made.tensors[s.base], s.view, view->version() + writes);
@@ -209,6 +218,8 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
 }
 
 void Runner::publish(LentTensors inputs, Made& made) {
+  for (const auto& [storage, versions] : made.apart)
+    for (uint32_t k = versions; k > 0; --k) storage->bump_version();
   for (const StorageWrite& w : program_.writes) {
     Storage& storage = *inputs[program_.inputs[w.input].index]->storage;
     for (uint32_t k = versions(w.versions, w.looped); k > 0; --k) storage.bump_version();

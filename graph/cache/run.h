@@ -17,13 +17,15 @@ class Runner {
 
   /// What a run made, before anything is published.
   struct Made {
-    std::vector<Tensor> tensors;         ///< by spec
-    std::vector<Ref<Storage>> storages;  ///< by graph output; null where not fresh
-    std::vector<Tensor> replaced;        ///< gradients that were; dropping them can run code of the program
+    std::vector<Tensor> tensors;                           ///< by spec
+    std::vector<Ref<Storage>> storages;                    ///< by graph output; null where not fresh
+    std::vector<std::pair<Ref<Storage>, uint32_t>> apart;  ///< what x.data gave, and how often it was written
+    std::vector<Tensor> replaced;  ///< gradients that were; dropping them can run code of the program
 
     void clear() {
       tensors.clear();
       storages.clear();
+      apart.clear();
       replaced.clear();
     }
   };

@@ -384,7 +384,11 @@ class Builder final : SymbolicReplay::Watcher {
         spec.looped = looped_writes(*symbol->storage);
       }
     }
-    spec.apart = symbol && symbol->uncounted;
+    if (const OwnVersion* own = symbol ? symbol->own_version.get() : nullptr) {
+      if (own->in_rounds) throw InternalError("what x.data gave was written differently often in runs");
+      spec.apart = static_cast<int32_t>(apart_.try_emplace(own, apart_.size()).first->second);
+      spec.apart_versions = own->writes;
+    }
     const bool has_history = autograd::history(t).node.get() != nullptr;
     if (const autograd::Meta* meta = autograd::find_meta(t)) {
       spec.retains_grad = meta->retained != nullptr;
@@ -686,6 +690,7 @@ class Builder final : SymbolicReplay::Watcher {
   std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
   std::map<const TensorImpl*, uint32_t> spec_numbers_;
   std::map<const void*, uint32_t> fresh_;
+  std::map<const OwnVersion*, size_t> apart_;
   std::vector<Tensor> constants_;   // aliases of those that require grad
   std::vector<Tensor> kept_;        // by spec
   std::vector<Parts::Root> roots_;  // results first

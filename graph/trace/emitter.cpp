@@ -41,7 +41,7 @@ std::unique_ptr<Symbol> TensorSymbol::clone() const {
   auto copy = std::make_unique<TensorSymbol>(storage, view);
   copy->value = value;
   copy->value_version = value_version;
-  copy->uncounted = uncounted;
+  copy->own_version = own_version;
   return copy;
 }
 
@@ -106,7 +106,7 @@ Tensor GraphEmitter::uncounted(const Tensor& tensor) {
   const TensorImpl& t = *tensor;
   if (!t.is_symbolic()) return Tensor::view_of(Storage::apart(t.storage), t.dtype, t.sizes, t.strides, t.offset);
   Tensor data = tensor.alias();
-  symbol(*data).uncounted = true;
+  symbol(*data).own_version = std::make_shared<OwnVersion>();
   return data;
 }
 
@@ -253,7 +253,7 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
     view = std::move(step);
   }
   auto made = std::make_unique<TensorSymbol>(storage, view);
-  made->uncounted = base.is_symbolic() && symbol(base).uncounted;
+  if (base.is_symbolic()) made->own_version = symbol(base).own_version;
   Tensor t = Tensor::symbolic(meta, std::move(made));
   t->strides = meta.strides;
   t->offset = meta.offset;
@@ -331,7 +331,11 @@ void GraphEmitter::write(const Tensor& target, ValueId value) {
   }
   s.storage->value = whole_value;
   ++s.storage->version;
-  if (s.uncounted) ++s.storage->uncounted;
+  if (s.own_version) {
+    ++s.storage->uncounted;
+    ++s.own_version->writes;
+    for (OwnVersion* o = s.own_version->outer.get(); o; o = o->outer.get()) o->in_rounds = true;
+  }
   s.value = value;
   s.value_version = s.storage->version;
 }

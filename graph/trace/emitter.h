@@ -31,6 +31,13 @@ struct SymbolicStorage {
 /// All that `storage` may be, itself first.
 std::vector<std::shared_ptr<SymbolicStorage>> all_of(const std::shared_ptr<SymbolicStorage>& storage);
 
+/// What a tensor made by x.data and its views have in place of the version of their storage.
+struct OwnVersion {
+  uint32_t writes = 0;
+  bool in_rounds = false;             ///< there are more, as many as a loop has rounds
+  std::shared_ptr<OwnVersion> outer;  ///< in the body of a loop: the one outside that it stands for
+};
+
 /// How a symbolic view is derived from its parent.
 struct SymbolicView {
   const Op* op = nullptr;
@@ -48,7 +55,7 @@ struct TensorSymbol final : Symbol {
   std::unique_ptr<Symbol> clone() const override;
   uint32_t version() const override {
     if (!storage) return 0;
-    return uncounted ? storage->uncounted : storage->counted();
+    return own_version ? own_version->writes : storage->counted();
   }
   bool is_sole() const override { return !storage || storage->views == 1; }
 
@@ -57,7 +64,7 @@ struct TensorSymbol final : Symbol {
   ValueId scalar = kNoId;                    ///< a host scalar instead
   ValueId value = kNoId;                     ///< of the view (or the scalar as a tensor), true at `value_version`
   uint32_t value_version = 0;
-  bool uncounted = false;  ///< made by x.data, or a view of such a tensor
+  std::shared_ptr<OwnVersion> own_version;  ///< made by x.data, or a view of such a tensor
 };
 
 /// Builds one graph. Tensors that it made must not outlive it in use; they may be destroyed later.

@@ -31,7 +31,12 @@ Tensor NestedInputs::stand_in(const Tensor& t) {
       if (std::holds_alternative<Use>(arg) || std::holds_alternative<UseList>(arg))
         throw LoopRefused("a view that a loop uses depends on a number of the run");
   auto made = std::make_unique<TensorSymbol>(memory_of(symbol.storage), symbol.view);
-  made->uncounted = symbol.uncounted;
+  if (symbol.own_version) {
+    std::shared_ptr<OwnVersion>& inner = own_versions_[symbol.own_version.get()];
+    if (!inner)
+      inner = std::make_shared<OwnVersion>(OwnVersion{.writes = 0, .in_rounds = false, .outer = symbol.own_version});
+    made->own_version = inner;
+  }
   Tensor copy = Tensor::symbolic({t.dtype(), t.sizes(), t->wrapped_number}, std::move(made));
   copy->strides = t.strides();
   copy->offset = t->offset;
@@ -82,7 +87,7 @@ std::shared_ptr<SymbolicStorage> storage_of(const Tensor& t) {
 
 bool is_alone(const Tensor& t) {
   const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
-  return symbol && symbol->storage && !symbol->view && symbol->storage->constant < 0 && !symbol->uncounted &&
+  return symbol && symbol->storage && !symbol->view && symbol->storage->constant < 0 && !symbol->own_version &&
          t->offset == 0 && t.strides() == contiguous_strides(t.sizes());
 }
 

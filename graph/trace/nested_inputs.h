@@ -65,6 +65,7 @@ class NestedInputs {
   std::vector<std::pair<ValueId, ValueId>> scalars_;
   std::vector<ValueId> operands_;
   std::unordered_map<const TensorImpl*, Tensor> stand_ins_;
+  std::unordered_map<const OwnVersion*, std::shared_ptr<OwnVersion>> own_versions_;
 };
 
 std::shared_ptr<SymbolicStorage> storage_of(const Tensor& t);

@@ -53,7 +53,8 @@ struct TensorSpec {
   bool retains_grad = false;        ///< a computed one that keeps its gradient
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
   std::vector<LoopedWrites> looped = {};
-  bool apart = false;              ///< what x.data gave: its writes are not counted by the version of the storage
+  int32_t apart = -1;  ///< what x.data gave, by number: it and its views have a version of their own
+  uint32_t apart_versions = 0;
   bool spent = false;              ///< its backward has run inside: it has a history, but no second backward
   std::string grad_fn;             ///< of spent ones: the name of the op's own node
   std::vector<uint32_t> leads_to;  ///< of spent ones: the tensors of the run's inputs that its history leads to

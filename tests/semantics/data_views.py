@@ -1,6 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """tensor.data: the memory of a tensor without its history, changed behind the tape's back."""
+import sys
+
 import terra
 from _harness import main, program
 from terra import nn
@@ -31,6 +33,42 @@ def clamped_weights():
             p.data.clamp_(-limit, limit)
         return net(x).detach() * 2
     return f, lambda i: (0.5 / (1 + i), t(i)), net
+
+
+@program(calls=12, captures=8)
+def versions_of_its_own():
+    """Each x.data has one that begins anew, and shares it with its views."""
+    def f(x, n):
+        a, b, c = x.data, x.data, (x * 2).data
+        row = a[1:]
+        a *= n
+        row += 1
+        c.add_(b)
+        x.mul_(2)
+        return a, b, c, row, c[:2]
+    def g(x, n):
+        sys._getframe()  # f is recorded on its own
+        made = f(x, n)
+        first = [m._version for m in made]
+        made[3].zero_()
+        return made, first, [m._version for m in made], x._version
+    g.target = f
+    return g, lambda i: (t(i), i), None
+
+
+@program(calls=12, captures=4)
+def version_of_what_rounds_write():
+    def f(x, n):
+        z = x.data
+        for _ in range(n):
+            z *= 2
+        return z
+    def g(x, n):
+        sys._getframe()
+        z = f(x, n)
+        return z, z._version, x._version
+    g.target = f
+    return g, lambda i: (t(i), 2 + i % 5), None
 
 
 @program(calls=12, captures=8)
