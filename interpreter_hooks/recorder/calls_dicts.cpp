@@ -77,6 +77,7 @@ Value end_copy(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 Value end_clear(Recording& r, ShadowFrame& f, PyObject* result) {
   Shadow& known = r.shadow(arguments(f)[0]);
+  known.rekeyed++;
   known.entries.clear();
   known.inserted.clear();
   repeat_call(r, f);

@@ -91,7 +91,8 @@ bool Finisher::overwrites_a_fact() {
 void Finisher::emit_writes() {
   EffectProgram& effects = r_.entry_->effects;
   RegisterFile& file = r_.file();
-  for (Write& write : r_.writes_) {
+  for (r_.next_write_ = 0; r_.next_write_ < r_.writes_.size(); r_.next_write_++) {
+    Write& write = r_.writes_[r_.next_write_];
     if (!r_.alive()) return;
     Register a = r_.reg_of(write.target);
     Register b = write.value.known() ? r_.reg_of(write.value) : no_register;

@@ -24,6 +24,10 @@ Iterator::Kind kind_for(PyObject* object) {
 Value dict_part(Recording& r, Iterator& iterator, PyObject* produced) {
   Value dict = r.by_identity(iterator.base);
   if (!dict.known()) dict = Value::fact(iterator.base);
+  if (r.lost_its_place(iterator)) {
+    r.stop(Reason::UnmodelledIteration, "a dict whose keys have changed since");
+    return {};
+  }
   std::vector<Value> keys = r.elements(dict);
   size_t index = static_cast<size_t>(iterator.index++);
   if (index >= keys.size()) return {};
@@ -43,6 +47,8 @@ Value Recording::make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject
   made.iterator = std::make_unique<Iterator>();
   made.iterator->kind = kind;
   made.iterator->base = base;
+  const Shadow* walked = base ? peek(base) : nullptr;
+  made.iterator->rekeyed = is_dict_view(iterator) ? -1 : walked ? walked->rekeyed : 0;
   if (base && base != iterator) hold(base);
   return made.self;
 }

@@ -2,6 +2,8 @@
 // is.
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <algorithm>
+
 namespace terra::capture {
 
 namespace {
@@ -80,6 +82,20 @@ PyObject* reduced(Recording& r, PyObject* iterator) {
 
 }  // namespace
 
+/// Counting cannot tell where it is: the entries before its place are others than those that it has yielded.
+bool Recording::lost_its_place(const Iterator& iterator) {
+  const Shadow* walked = iterator.base ? peek(iterator.base) : nullptr;
+  return walked && iterator.rekeyed >= 0 && walked->rekeyed != iterator.rekeyed;
+}
+
+/// The effect program has still to bring the object to what it is now.
+bool Recording::changes_later(PyObject* object) {
+  const Shadow* known = peek(object);
+  const auto to_come = writes_.begin() + static_cast<std::ptrdiff_t>(std::min(next_write_, writes_.size()));
+  return (known && known->being_made) ||
+         std::any_of(to_come, writes_.end(), [&](const Write& write) { return write.target.object == object; });
+}
+
 bool Recording::can_rebuild_iterator(const Shadow& shadow) {
   const Iterator& iterator = *shadow.iterator;
   if (!has_a_place(iterator.kind)) return false;
@@ -88,7 +104,7 @@ bool Recording::can_rebuild_iterator(const Shadow& shadow) {
     if (!known || !known->iterator || !can_rebuild_iterator(*known)) return false;
   }
   if (!iterator.base) return true;
-  if (!has_places(iterator.base)) return false;
+  if (!has_places(iterator.base) || lost_its_place(iterator)) return false;
   Value base = by_identity(iterator.base);
   return !base.known() || can_leave(base, 4);
 }
@@ -146,6 +162,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
     Py_DECREF(descriptor);
     return make(Effect::MakeCall, no_register, std::move(words));
   }
+  if (lost_its_place(iterator) || changes_later(iterator.base)) return refuse();
   if (!is_at(real, iterator.base, iterator.index)) return refuse();
   Register a = reg_of(base);
   return make(Effect::MakeIterator, a, {walk_of(iterator.kind), static_cast<Word>(iterator.index)});

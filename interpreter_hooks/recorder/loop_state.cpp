@@ -357,6 +357,7 @@ void LoopStateReader::contents(const Shadow& s) {
   if (!s.iterator) return;
   word(static_cast<uint64_t>(s.iterator->kind));
   word(s.iterator->base);
+  word(r_.lost_its_place(*s.iterator));
   // How far a counter has come is a number among its children.
   word(s.iterator->kind == Iterator::Counted ? 0 : static_cast<uint64_t>(s.iterator->index));
   values(s.iterator->children);

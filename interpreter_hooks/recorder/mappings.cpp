@@ -206,6 +206,7 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
     return store_attribute(owner, interned_name(name), value, Effect::SetPlainAttribute);
   }
   Value by_identity = is_value_key(name) ? Value() : key;
+  if (!was_there) known.rekeyed++;
   std::erase_if(known.missing, [&](PyObject* k) { return same_key(k, name); });
   if (Shadow::Entry* place = known.blurred ? nullptr : entry(known, name)) {
     place->value = value;
@@ -251,6 +252,7 @@ void Recording::store_varying(Value& dict, const Value& key, Value value) {
   guard_class(*this, dict.object);
   Shadow& known = shadow(dict);
   known.blurred = true;
+  known.rekeyed++;
   known.entries.push_back({hold(key.object), value, key});
   if (known.fresh()) return;
   known.written = true;
@@ -268,6 +270,7 @@ void Recording::dict_delete(Value& dict, const Value& key) {
     }
     return delete_attribute(owner, interned_name(name));
   }
+  known.rekeyed++;
   std::erase_if(known.entries, [&](auto& entry) { return same_key(entry.key, name); });
   std::erase_if(known.inserted, [&](PyObject* k) { return same_key(k, name); });
   if (known.fresh()) return;

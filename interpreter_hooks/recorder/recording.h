@@ -295,6 +295,8 @@ class Recording {
 
   // ---- iteration (iteration.cpp) ----
   Value make_iterator(PyObject* iterator, Iterator::Kind kind, PyObject* base);
+  /// The keys of the dict that it walks over are no longer those it began with.
+  bool lost_its_place(const Iterator& iterator);
   /// The creation of `frame` has returned a generator. Once it has started, only the program's references keep it alive
   /// until it ends: its `finally` has to run where it would have run.
   void made_generator(ShadowFrame* frame, PyObject* generator);
@@ -358,6 +360,7 @@ class Recording {
   Register materialise(Shadow& shadow);
   Register materialise_iterator(const Iterator& iterator, PyObject* real);
   bool can_rebuild_iterator(const Shadow& shadow);
+  bool changes_later(PyObject* object);
   bool can_leave(const Value& value, int depth);
   bool can_cut(const ShadowFrame& frame);
   bool at_boundary(ShadowFrame& frame, int offset);
@@ -404,6 +407,7 @@ class Recording {
   std::vector<PyObject*> held_;  // strong
   std::map<std::string, PyObject*> facts_;
   std::vector<Write> writes_;
+  size_t next_write_ = 0;  ///< the first of them that the effect program does not have yet
 
   std::vector<std::unique_ptr<ShadowFrame>> own_;
   std::vector<ShadowFrame*> frames_;

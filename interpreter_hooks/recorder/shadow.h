@@ -31,6 +31,7 @@ struct Iterator {
   Kind kind;
   PyObject* base = nullptr;  // borrowed: what is iterated over (the generator itself for Generator)
   Py_ssize_t index = 0;
+  long rekeyed = 0;        ///< `rekeyed` of the dict below when this was made; views go with the dict: -1
   bool zipped = false;     ///< a zip() may have taken an item more from it than it gave away
   bool uncounted = false;  ///< C code that nobody watches may have taken items from it
   bool hands_on = false;   ///< of Combined: the items go through it as they are
@@ -72,6 +73,7 @@ struct Shadow {
   };
   bool keys_known = false;
   bool blurred = false;     ///< stored to under a key that differs between runs: what is under others may be that
+  long rekeyed = 0;         ///< how often the frame gave the dict a key or took one
   bool order_lost = false;  ///< keys were deleted before they were all known; of a set from outside: before the frame
   std::vector<Entry> entries;
   std::vector<PyObject*> inserted;  ///< keys that the frame added to an outside dict, in order

@@ -285,5 +285,123 @@ def generator_from_outside():
     return f, lambda i: (t(i),), None
 
 
+def places_in(change):
+    """A program whose function gives an iterator, or leaves one in `o.kept`, over a container that `change` changes."""
+    def drained(iterator):
+        items = []
+        try:
+            for item in iterator:
+                items.append(item)
+                if len(items) > 9:
+                    break
+        except RuntimeError as error:
+            items.append(str(error))
+        return items
+
+    def make():
+        class Box:
+            kept = None
+
+        def call(x, box, table, items):
+            y, iterator = change(x, box, table, items)
+            return y, drained(iterator)
+        call.target = change
+        return call, lambda i: (t(i), Box(), {1: 2, 3: 4}, [1, 2]), None
+    make.__name__ = change.__name__
+    return program(calls=12, captures=0)(make)
+
+
+@places_in
+def over_a_dict_with_a_key_moved_to_its_end(x, box, table, items):
+    it = iter(table)
+    next(it)
+    table[1] = table.pop(1)
+    return x * 2, it
+
+
+@places_in
+def over_a_dict_made_inside_with_a_key_moved(x, box, table, items):
+    made = {1: 2, 3: 4}
+    it = iter(made.items())
+    next(it)
+    made[1] = made.pop(1)
+    return x * 2, it
+
+
+@places_in
+def over_a_dict_that_lost_its_last_key(x, box, table, items):
+    it = iter(table)
+    next(it)
+    del table[3]
+    return x * 2, it
+
+
+@places_in
+def numbered_over_a_dict_with_a_key_moved(x, box, table, items):
+    it = enumerate(table)
+    next(it)
+    table[1] = table.pop(1)
+    return x * 2, it
+
+
+@places_in
+def over_a_dict_with_new_values(x, box, table, items):
+    it = iter(table.items())
+    next(it)
+    table[1] = 7
+    table[3] = 8
+    return x * 2, it
+
+
+@places_in
+def kept_where_a_store_was_before_the_dict_grew(x, box, table, items):
+    box.kept = None
+    table[5] = 1
+    box.kept = iter(table)
+    return x * 2, box.kept
+
+
+@places_in
+def kept_before_the_list_grew(x, box, table, items):
+    it = iter(items)
+    box.kept = it
+    next(it), next(it)
+    items.append(5)
+    next(it)
+    items.append(6)
+    return x * 2, it
+
+
+@places_in
+def reversed_where_a_store_was_before_the_list_grew(x, box, table, items):
+    box.kept = None
+    items.append(5)
+    box.kept = reversed(items)
+    return x * 2, box.kept
+
+
+@program(calls=12, captures=8)
+def view_of_a_dict_that_grows():
+    def f(x, table):
+        values = table.values()
+        table["b"] = x * 3
+        return list(values), sum(values)
+    return f, lambda i: (t(i), {"a": t(1)}), None
+
+
+@program(calls=12, captures=0)
+def values_of_a_dict_with_a_key_moved():
+    """One tensor under both keys in the calls that are recorded."""
+    def f(x, table):
+        it = iter(table.values())
+        next(it)
+        table[1] = table.pop(1)
+        return x * next(it)
+    def args(i):
+        both = t(1)
+        return t(i), {1: both, 3: both if i < 6 else t(2)}
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
