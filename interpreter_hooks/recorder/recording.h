@@ -357,6 +357,7 @@ class Recording {
   void check_slots(ShadowFrame& frame);
   void check_wrappers();
   void unwind(ShadowFrame& frame, int offset);
+  const Value& leaving_as(const Value& value);
   Register materialise(Shadow& shadow);
   Register materialise_iterator(const Iterator& iterator, PyObject* real);
   bool can_rebuild_iterator(const Shadow& shadow);

@@ -223,7 +223,14 @@ void Recording::guard_function(const Value& value) {
          word_of(file().keep(function->func_defaults)), word_of(file().keep(function->func_kwdefaults))});
 }
 
-Register Recording::reg_of(const Value& value) {
+/// A tuple whose contents are a fact, as those of keys are, is still an object of its own: the very one leaves.
+const Value& Recording::leaving_as(const Value& value) {
+  Shadow* known = materialising_ && value.is_fact() && is_value_tuple(value.object) ? peek(value.object) : nullptr;
+  return known && known->self.known() ? known->self : value;
+}
+
+Register Recording::reg_of(const Value& meant) {
+  const Value value = leaving_as(meant);
   if (value.has_register()) {
     trace_->sizes().need(value.reg);
     trace_->readings().need(value.reg);

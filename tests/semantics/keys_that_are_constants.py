@@ -270,5 +270,47 @@ def not_a_number():
     return f, lambda i: (terra.ones(2) * i, one if i < 8 or i % 2 else other), None
 
 
+@program(calls=12, captures=8)
+def tuples_are_kept_themselves():
+    """Which object is the key is seen: the one that was given."""
+    table, known = {}, set()
+    def f(x, k):
+        known.add(k)
+        table[k] = x
+        table.setdefault(k[1], x)
+        return {k: x * 2}, dict([(k, x)]), [key for key in table]
+    def args(i):
+        table.clear()
+        known.clear()
+        return t(i), tuple([1, tuple(["a", 2])])
+    return f, args, (table, known)
+
+
+@program(calls=12, captures=8)
+def tuples_made_inside_are_kept_themselves():
+    table = {}
+    def f(x, n):
+        k = (n, "a")
+        table[k] = x
+        return k, x * 2
+    def args(i):
+        table.clear()
+        return t(i), 3
+    return f, args, table
+
+
+@program(calls=12, captures=8)
+def the_first_of_equal_tuples_is_kept():
+    table = {}
+    def f(x, k, other):
+        table[k] = x
+        table[other] = x * 2
+        return x + 1
+    def args(i):
+        table.clear()
+        return t(i), tuple([1, 2]), tuple([1, 2])
+    return f, args, table
+
+
 if __name__ == "__main__":
     main()
