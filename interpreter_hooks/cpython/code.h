@@ -31,6 +31,9 @@ TerraFrame* terra_generator_frame(PyObject* generator);
 /* True for a generator that has not run its first instruction: what it was called with is in its frame. */
 int terra_generator_is_unstarted(PyObject* generator);
 
+/* Dropping the generator, coroutine or asynchronous generator runs its code, or warns that it was never awaited. */
+int terra_generator_ends_aloud(PyObject* generator);
+
 /* What an iterator of a list or tuple walks over (borrowed), where it has yielded nothing yet; else NULL. */
 PyObject* terra_iterator_start(PyObject* iterator);
 /* True for an iterator of a range that has yielded nothing yet: `numbers` receives start, step and length. */

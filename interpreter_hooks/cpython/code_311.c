@@ -62,6 +62,11 @@ int terra_generator_is_unstarted(PyObject* generator) {
   return PyGen_CheckExact(generator) && ((PyGenObject*)generator)->gi_frame_state == FRAME_CREATED;
 }
 
+int terra_generator_ends_aloud(PyObject* generator) {
+  const int state = ((PyGenObject*)generator)->gi_frame_state;
+  return state == FRAME_SUSPENDED || (state == FRAME_CREATED && !PyGen_CheckExact(generator));
+}
+
 /* Objects/listobject.c, Objects/tupleobject.c */
 typedef struct {
   PyObject_HEAD;

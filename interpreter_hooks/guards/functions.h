@@ -55,6 +55,10 @@ TERRA_KIND_FUNCTIONS(unstarted)
 TERRA_KIND_FUNCTIONS(range_start)
 // own_dicts.cpp
 TERRA_KIND_FUNCTIONS(own_dicts)
+// departures.cpp
+TERRA_KIND_FUNCTIONS(quiet_attribute)
+TERRA_KIND_FUNCTIONS(quiet_item)
+TERRA_KIND_FUNCTIONS(quiet_items)
 // tensors.cpp
 TERRA_KIND_FUNCTIONS(tensor)
 TERRA_KIND_FUNCTIONS(gradient)

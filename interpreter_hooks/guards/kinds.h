@@ -50,6 +50,11 @@ enum class Op : uint8_t {
   Distinct,     // a b
   AllDistinct,  // [registers]      pairwise
   OwnDicts,     // [registers]      none has its attributes (a dict: its keys) in the dict of another
+  // No code runs when this is dropped, with all that it alone holds: attribute [name] of a; what a has under key b, or
+  // at place b (a slice: all items); everything in a.
+  QuietAttribute,
+  QuietItem,
+  QuietItems,
   Truth,        // a [0 or 1]       of a number made by host arithmetic
   Tensor,       // a [TensorFacts]
   Offset,       // a [n]            where a tensor begins in its storage

@@ -176,6 +176,7 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   r_.writes_ = coalesced(r_.writes_);
   keep_apart();
   keep_keys_apart();
+  keep_departures_quiet();
   emit_writes();
   if (cut) enter_modes(leaving);
   std::vector<Register> results;

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/recorder/recording.h"
 
 #include <set>
+#include <tuple>
 
 namespace terra::capture {
 
@@ -22,11 +23,14 @@ class Finisher {
   bool changes_any_key(PyObject* object, const Shadow& shadow) const;
   void keep_keys_apart();
   bool too_many(size_t count, const char* what);
+  void keep_quiet(const Write& write);
+  void keep_departures_quiet();
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);
   Register make_mode(Shadow& shadow);
 
   Recording& r_;
+  std::set<std::tuple<Op, Register, Register, PyObject*>> quiet_;  ///< guards that there are already
 };
 
 }  // namespace terra::capture

@@ -207,6 +207,8 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
   }
   Value by_identity = is_value_key(name) ? Value() : key;
   if (!was_there) known.rekeyed++;
+  const Shadow::Entry* old = known.blurred ? nullptr : entry(known, name);
+  const bool drops_number = old ? old->value.known() && is_atom(old->value.object) : contains_key(known.missing, name);
   std::erase_if(known.missing, [&](PyObject* k) { return same_key(k, name); });
   if (Shadow::Entry* place = known.blurred ? nullptr : entry(known, name)) {
     place->value = value;
@@ -217,8 +219,8 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
   if (known.fresh()) return;
   if (!was_there) known.inserted.push_back(hold(name));
   known.written = true;
-  write(
-      {Effect::SetItem, known.self, hold(name), value, {}, known.path + "[" + key_text(*this, key) + "]", by_identity});
+  const std::string path = known.path + "[" + key_text(*this, key) + "]";
+  write({Effect::SetItem, known.self, hold(name), value, {}, path, by_identity, nullptr, false, drops_number});
 }
 
 /// The program asks what a dict has after a store under a key that varies: such keys are facts from now on.

@@ -45,6 +45,7 @@ struct Write {
   Value key;                     ///< the dict key `name` where it is an object compared by identity
   PyObject* keywords = nullptr;  ///< CallMethod: names of the last arguments (a tuple, held)
   bool replaces = false;         ///< an attribute that the frame has read before
+  bool drops_number = false;     ///< a number, a string, None, or nothing at all is there in each run
 };
 
 /// Both store to the same place, one that only one store has to be made to.

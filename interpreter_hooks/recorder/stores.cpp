@@ -80,12 +80,15 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
   bool was_there = known.attributes.count(name) && known.attributes[name].known();
   const bool new_name = std::find(known.replaced.begin(), known.replaced.end(), name) == known.replaced.end();
   known.names_changed = known.names_changed || (!was_there && new_name);
+  const auto old = known.attributes.find(name);
+  const bool drops_number = old != known.attributes.end() &&
+                            (old->second.kind == Value::Null || (old->second.known() && is_atom(old->second.object)));
   known.attributes[name] = value;
   if (!was_there) known.order.push_back(name);
   if (known.fresh()) return;
   known.written = true;
   std::string path = on_class ? reinterpret_cast<PyTypeObject*>(owner.object)->tp_name : known.path;
-  write({effect, known.self, name, value, {}, path + "." + utf8_of(name), {}, nullptr, was_there});
+  write({effect, known.self, name, value, {}, path + "." + utf8_of(name), {}, nullptr, was_there, drops_number});
 }
 
 void Recording::delete_attribute(Value& owner, PyObject* name) {

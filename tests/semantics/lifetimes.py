@@ -187,5 +187,119 @@ def referent_that_a_list_lets_go():
     return f, args, None
 
 
+class Told:
+    """Tells when it goes, and changes what the frame reads afterwards."""
+    def __init__(self, owner, log):
+        self.owner, self.log = owner, log
+
+    def __del__(self):
+        self.log.append(("gone", self.owner.count))
+        self.owner.count += 100
+
+
+def with_told_inside(kind, owner, log):
+    told, held = Told(owner, log), Held()
+    if kind == "itself":
+        return told
+    if kind == "list":
+        return [told]
+    if kind == "tuple of lists":
+        return [1, told], 2
+    if kind == "key":
+        return {told: 1}
+    if kind == "deque":
+        return collections.deque([told])
+    if kind == "closure":
+        return lambda: told
+    if kind == "met twice":
+        return [told, (told,)]
+    if kind == "tensor":
+        x = terra.zeros(1)
+        x.told = told
+        return x
+    if kind == "callback":
+        def gone(_):
+            owner.count += 10
+        owner.reference = weakref.ref(held, gone)
+        return [held]
+    if kind == "generator":
+        def paused(owner):
+            try:
+                yield 1
+            finally:
+                owner.count += 10
+        generator = paused(owner)
+        next(generator)
+        return [generator]
+    held.told = told
+    return held.__init__ if kind == "method" else held
+
+
+KINDS = ("itself", "list", "instance", "tuple of lists", "key", "deque", "method", "closure", "met twice", "tensor",
+         "callback", "generator")
+
+
+def dropping(holding):
+    """body(held) drops what `holding` has put into it: lists and tensors while it is recorded, and in every second call
+    afterwards; in the others something that tells when it goes."""
+    def register(body):
+        def make():
+            owner, log = Held(), []
+
+            def f(held, x, n):
+                owner.count = n
+                body(held)
+                seen = owner.count
+                owner.count = seen + 1
+                return x * 2, seen
+            f.__code__ = f.__code__.replace(co_name=body.__name__)  # entries of its own
+
+            def args(i):
+                owner.count = owner.reference = 0
+                quiet = i < 4 or i % 2
+                value = [terra.ones(2), (1, "a")] if quiet else with_told_inside(KINDS[(i - 4) // 2], owner, log)
+                return holding(value), t(i), i
+            return f, args, (owner.__dict__, log)
+        make.__name__ = body.__name__
+        return program(calls=4 + 2 * len(KINDS), captures=10)(make)
+    return register
+
+
+def in_an_attribute(value):
+    held = Held()
+    held.place = value
+    return held
+
+
+@dropping(in_an_attribute)
+def replaced_attribute(held):
+    held.place = None
+
+
+class Slotted:
+    __slots__ = "place",
+
+
+def in_a_slot(value):
+    held = Slotted()
+    held.place = value
+    return held
+
+
+@dropping(in_a_slot)
+def replaced_slot(held):
+    held.place = None
+
+
+@dropping(lambda value: [1, value])
+def replaced_item(held):
+    held[1] = None
+
+
+@dropping(lambda value: {"k": value})
+def replaced_value(held):
+    held["k"] = None
+
+
 if __name__ == "__main__":
     main()
