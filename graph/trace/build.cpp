@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -14,6 +12,7 @@
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/parts.h"
+#include "graph/trace/saving.h"
 #include "graph/trace/symbolic_replay.h"
 
 namespace terra::graph {
@@ -72,23 +71,6 @@ bool have_common_elements(const std::vector<Tensor>& views) {
     });
   }
   return false;
-}
-
-/// Calls visit(node) for every node that the history leads to, itself included.
-template <class F>
-void each_node(autograd::Node* history, F&& visit) {
-  std::unordered_set<const autograd::Node*> seen;
-  std::vector<autograd::Node*> stack;
-  const auto meet = [&](autograd::Node* node) {
-    if (node && seen.insert(node).second) stack.push_back(node);
-  };
-  meet(history);
-  while (!stack.empty()) {
-    autograd::Node* node = stack.back();
-    stack.pop_back();
-    visit(*node);
-    for (const autograd::Edge& e : node->edges) meet(e.node.get());
-  }
 }
 
 /// Records that a run has replayed when a new part of the region begins, in ascending order.
@@ -635,40 +617,12 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Between the roots and the targets of each part.
   void describe_saving() {
     for (size_t p = 0; p < connected_.size(); ++p) {
-      const Parts::Part& part = connected_[p];
-      struct Ways {
-        std::vector<bool> roots, targets;
-      };
-      std::unordered_map<autograd::Node*, Ways> ways;
-      std::vector<autograd::Node*> by_age;
-      for (size_t k = 0; k < part.roots.size(); ++k) {
-        each_node(autograd::history(roots_[part.roots[k]].tensor).node.get(), [&](autograd::Node& node) {
-          auto [place, fresh] = ways.try_emplace(&node);
-          if (fresh) place->second = {std::vector<bool>(part.roots.size()), std::vector<bool>(part.targets.size())};
-          if (fresh) by_age.push_back(&node);
-          place->second.roots[k] = true;
-        });
-      }
-      for (size_t j = 0; j < part.targets.size(); ++j)
-        if (const auto found = ways.find(autograd::gradient_edge(part.targets[j].leaf).node.get()); found != ways.end())
-          found->second.targets[j] = true;
-      // What a node hands gradients to is older, but for the ends, which hand on nothing.
-      std::sort(by_age.begin(), by_age.end(), [](auto* a, auto* b) { return a->sequence < b->sequence; });
-      for (autograd::Node* node : by_age) {
-        std::vector<bool>& targets = ways[node].targets;
-        for (const autograd::Edge& e : node->edges)
-          for (size_t j = 0; e.node && j < targets.size(); ++j)
-            if (ways[e.node.get()].targets[j]) targets[j] = true;
-      }
-      std::set<std::pair<std::vector<bool>, std::vector<bool>>> different;
-      for (autograd::Node* node : by_age) {
-        node->release_saved();
-        if (node->released()) different.emplace(ways[node].roots, ways[node].targets);
-      }
-      for (const auto& [roots, targets] : different) program_.parts[p].saving.push_back({roots, targets});
+      std::vector<Tensor> roots, targets;
+      for (uint32_t k : connected_[p].roots) roots.push_back(roots_[k].tensor);
+      for (const Parts::Target& target : connected_[p].targets) targets.push_back(target.leaf);
+      program_.parts[p].saving = saving_calls(roots, targets);
     }
   }
 

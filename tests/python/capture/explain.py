@@ -59,6 +59,7 @@ scaled (explain.py:{line}): captured, 7 calls, 2 recordings, 2 replays
     globals()['FACTOR'] == 2.0
     type of box is Box
     class Box is unchanged
+    no code runs when box.last goes
     gradient mode is on
     graph of 1 nodes
     effect: box.last = %4

@@ -1,0 +1,64 @@
+#include "graph/trace/saving.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engine/autograd/autograd.h"
+
+namespace terra::graph {
+
+void each_node(autograd::Node* history, const std::function<void(autograd::Node&)>& visit) {
+  std::unordered_set<const autograd::Node*> seen;
+  std::vector<autograd::Node*> stack;
+  const auto meet = [&](autograd::Node* node) {
+    if (node && seen.insert(node).second) stack.push_back(node);
+  };
+  meet(history);
+  while (!stack.empty()) {
+    autograd::Node* node = stack.back();
+    stack.pop_back();
+    visit(*node);
+    for (const autograd::Edge& e : node->edges) meet(e.node.get());
+  }
+}
+
+std::vector<SavingCalls> saving_calls(std::span<const Tensor> roots, std::span<const Tensor> targets) {
+  std::unordered_map<autograd::Node*, SavingCalls> ways;
+  std::vector<autograd::Node*> by_age;
+  for (size_t k = 0; k < roots.size(); ++k) {
+    each_node(autograd::history(roots[k]).node.get(), [&](autograd::Node& node) {
+      const auto [place, fresh] = ways.try_emplace(&node);
+      if (fresh) {
+        place->second = {std::vector<bool>(roots.size()), std::vector<bool>(targets.size())};
+        by_age.push_back(&node);
+      }
+      place->second.roots[k] = true;
+    });
+  }
+  for (size_t j = 0; j < targets.size(); ++j)
+    if (const auto end = ways.find(autograd::gradient_edge(targets[j]).node.get()); end != ways.end())
+      end->second.targets[j] = true;
+  // What a node hands gradients to is older, but for the ends, which hand on nothing.
+  std::sort(by_age.begin(), by_age.end(), [](auto* a, auto* b) { return a->sequence < b->sequence; });
+  for (autograd::Node* node : by_age) {
+    std::vector<bool>& reached = ways[node].targets;
+    for (const autograd::Edge& e : node->edges) {
+      if (!e.node) continue;
+      const std::vector<bool>& behind = ways[e.node.get()].targets;
+      for (size_t j = 0; j < behind.size(); ++j)
+        if (behind[j]) reached[j] = true;
+    }
+  }
+  std::set<std::pair<std::vector<bool>, std::vector<bool>>> different;
+  for (autograd::Node* node : by_age) {
+    node->release_saved();
+    if (node->released()) different.emplace(ways[node].roots, ways[node].targets);
+  }
+  std::vector<SavingCalls> calls;
+  for (const auto& [from, to] : different) calls.push_back({from, to});
+  return calls;
+}
+
+}  // namespace terra::graph
