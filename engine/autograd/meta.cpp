@@ -16,8 +16,8 @@ Ref<Node> accumulate_node(const Tensor& t) {
 /// The history of a view whose base was written through another alias: the same derivation from the base's present.
 void refresh_view(const Tensor& t, Meta& meta) {
   if (!meta.view || meta.history_version == t->version()) return;
+  if (!meta.base.requires_grad()) return;  // asked again: the base may be about to learn of the write
   meta.history_version = t->version();
-  if (!meta.base.requires_grad()) return;
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
   note_changed(*t);

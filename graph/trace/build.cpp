@@ -51,15 +51,29 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
   return {first, last + 1};
 }
 
+/// Whether elements of the view may be in one place of memory: no dimension steps over all that those below it reach.
+bool may_share_elements(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > 1) steps.emplace_back(std::abs(strides[d]), sizes[d]);
+  std::sort(steps.begin(), steps.end());
+  int64_t reach = 0;
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reach) return true;
+    reach += (size - 1) * stride;
+  }
+  return false;
+}
+
 /// Calls visit(place in memory) for every element.
 template <class F>
 void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
   if (dim == t.rank()) return visit(static_cast<size_t>(place));
   for (int64_t i = 0; i < t.sizes()[dim]; ++i) each_place(t, dim + 1, place + i * t.strides()[dim], visit);
 }
-/// Whether two views of one memory have an element in common.
+/// Whether two of the views of one memory, or one with itself, have an element in common.
 bool have_common_elements(const std::vector<Tensor>& views) {
-  if (views.size() < 2) return false;
+  if (views.size() == 1) return may_share_elements(views[0].sizes(), views[0].strides());
   std::vector<bool> taken;
   for (const Tensor& view : views) {
     bool free = true;
@@ -454,7 +468,8 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   /// Results that are views of what the program sees as well: a write to either concerns both. Views that have elements
-  /// in common concern each other through their base: it leaves the region with them, whoever sees it.
+  /// in common concern each other through their base, and those without a history get one that way: it leaves the
+  /// region with them, whoever sees it.
   void collect_views() {
     std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
     const auto view_of = [&](size_t k) -> const autograd::Meta* {
@@ -467,8 +482,12 @@ class Builder final : SymbolicReplay::Watcher {
     for (size_t k = 0; k < kept_.size(); ++k)
       if (const autograd::Meta* meta = view_of(k); meta && !seen(meta->base))
         of_unseen[meta->base.get()].push_back(kept_[k]);
-    for (const auto& [key, views] : of_unseen)
-      if (have_common_elements(views)) spec_of(autograd::find_meta(views.front())->base);
+    const auto is_computed = [](const Tensor& t) { return autograd::history(t).node.get() != nullptr; };
+    for (const auto& [key, views] : of_unseen) {
+      const bool computed = std::any_of(views.begin(), views.end(), is_computed);
+      if ((views.size() > 1 && !computed) || have_common_elements(views))
+        spec_of(autograd::find_meta(views.front())->base);
+    }
     for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases that are inputs are added
       const autograd::Meta* meta = view_of(k);
       if (!meta || !seen(meta->base)) continue;
@@ -481,6 +500,10 @@ class Builder final : SymbolicReplay::Watcher {
   void collect_writes() {
     for (const auto& [slot, storage] : slot_storage_) {
       if (storage->version == 0) continue;
+      const InputBinding& in = program_.inputs[static_cast<size_t>(slot)];
+      const ValueMeta& value = program_.graph.meta(program_.graph.inputs[static_cast<size_t>(slot)]);
+      if (may_share_elements(value.sizes, in.strides))
+        throw InternalError("a tensor is written of which several elements are in one place of memory");
       const uint32_t output = add_output(storage->value);
       program_.writes.push_back(
           {static_cast<uint32_t>(slot), output, storage->counted() - storage->looped, looped_writes(*storage)});

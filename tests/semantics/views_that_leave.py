@@ -168,6 +168,38 @@ def history_arrives_in_what_nobody_else_sees():
 
 
 @program(calls=12, captures=8)
+def history_arrives_beside():
+    """Views with nothing in common are views of one tensor, which all of them learn from."""
+    def f(x):
+        y = x * 2
+        return y[:6], y[6:]
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        a, b = f(w)
+        w = w.detach().requires_grad_()
+        a.mul_(w[:6])
+        (b * b + a).sum().backward()
+        return w.grad, b.requires_grad, b.is_leaf
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
+def rows_in_one_place():
+    def f(x):
+        return (x * 2).expand(4, 12)
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        y = f(w)
+        w = w.detach().requires_grad_()
+        y[1] = w * 3
+        (y * y).sum().backward()
+        return w.grad, y.detach()
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
 def views_side_by_side():
     def f(w):
         y = (w * 2).view(3, 4)

@@ -88,5 +88,30 @@ def views_that_are_told_late():
     return g, lambda i: (leaf(i),), None
 
 
+@program(calls=8, captures=0)
+def both_arguments_are_views():
+    """The other one is there while the first is written."""
+    def f(a, b, w):
+        x = a * 1
+        a.index_put_((terra.tensor([0, 1]),), w[:2], accumulate=True)
+        return x, b
+    def g(w):
+        z = (terra.arange(5.0) - 2).sin()
+        x, b = f(z[:-1], z[1:], w)
+        return b.requires_grad, b.is_leaf, gradient_of(w, (b * b).sum())
+    g.target = f
+    return g, lambda i: (leaf(i),), None
+
+
+@program(calls=8, captures=0)
+def row_of_an_expanded_argument():
+    """All rows are in one place."""
+    def f(x, y):
+        z = x.detach()
+        z[1] -= y
+        return x * 2
+    return f, lambda i: ((terra.arange(3.0) + i).expand(4, 3), terra.arange(3.0) * i), None
+
+
 if __name__ == "__main__":
     main()
