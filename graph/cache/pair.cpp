@@ -235,8 +235,9 @@ class PairNode final : public autograd::Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
     Choice given;
     for (const Tensor& g : grads) given.push_back(g.defined());
-    require_unspent(given);
     last_ = given;
+    if (!arrives(given)) return std::vector<Tensor>(edges.size());
+    require_unspent(given);
     if (grad_enabled()) return apply_again(grads, given);
     for (size_t k = 0; k < given.size(); ++k) shared_->expected[roots()[k]] = given[k];
     if (given != choice_) return apply_again(grads, given);
@@ -272,18 +273,26 @@ class PairNode final : public autograd::Node {
  private:
   const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
   const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
-  const std::vector<SavingCalls>& saving() const { return shared_->parts[part_].saving; }
+  const PartWays& ways() const { return shared_->parts[part_].ways; }
+  const std::vector<SavingCalls>& saving() const { return ways().saving; }
 
+  static bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] && b[i]) return true;
+    return false;
+  }
+  bool any_wanted(const std::vector<bool>& targets) const {
+    return wanted_.empty() ? std::find(targets.begin(), targets.end(), true) != targets.end() : meet(targets, wanted_);
+  }
   /// Whether gradients of these roots pass the calls on their way to what is wanted.
   bool passes(const SavingCalls& calls, const Choice& given) const {
-    const auto meet = [](const std::vector<bool>& a, const std::vector<bool>& b) {
-      for (size_t i = 0; i < a.size(); ++i)
-        if (a[i] && b[i]) return true;
-      return false;
-    };
-    return meet(calls.roots, given) &&
-           (wanted_.empty() ? std::find(calls.targets.begin(), calls.targets.end(), true) != calls.targets.end()
-                            : meet(calls.targets, wanted_));
+    return meet(calls.roots, given) && any_wanted(calls.targets);
+  }
+  /// Whether they come to something wanted.
+  bool arrives(const Choice& given) const {
+    for (size_t k = 0; k < given.size(); ++k)
+      if (given[k] && any_wanted(ways().leads[k])) return true;
+    return false;
   }
 
   /// No root has a way left: all of it is spent, or some of it after passes that want everything.

@@ -12,8 +12,8 @@
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/parts.h"
-#include "graph/trace/saving.h"
 #include "graph/trace/symbolic_replay.h"
+#include "graph/trace/ways.h"
 
 namespace terra::graph {
 namespace {
@@ -614,7 +614,7 @@ class Builder final : SymbolicReplay::Watcher {
     refuse_other_leaves();
     describe_parts();
     for (uint32_t p = static_cast<uint32_t>(connected_.size()); p-- > 0;) differentiate(p);
-    describe_saving();
+    describe_ways();
   }
 
   void differentiate(uint32_t p) {
@@ -640,12 +640,12 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  void describe_saving() {
+  void describe_ways() {
     for (size_t p = 0; p < connected_.size(); ++p) {
       std::vector<Tensor> roots, targets;
       for (uint32_t k : connected_[p].roots) roots.push_back(roots_[k].tensor);
       for (const Parts::Target& target : connected_[p].targets) targets.push_back(target.leaf);
-      program_.parts[p].saving = saving_calls(roots, targets);
+      program_.parts[p].ways = ways_between(roots, targets);
     }
   }
 

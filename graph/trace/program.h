@@ -111,11 +111,17 @@ struct SavingCalls {
   std::vector<bool> targets;  ///< of the part: on the way to which
 };
 
+/// The ways of gradients through a part.
+struct PartWays {
+  std::vector<std::vector<bool>> leads;  ///< by root: to which targets
+  std::vector<SavingCalls> saving;
+};
+
 /// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.
 struct ProgramPart {
   std::vector<uint32_t> roots;  ///< in the order in which they were computed
   std::vector<GradientTarget> targets;
-  std::vector<SavingCalls> saving;
+  PartWays ways;
 };
 
 /// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the

@@ -666,6 +666,39 @@ def some_gradients_and_later_others():
 
 
 @program(calls=12, captures=8)
+def gradients_that_do_not_come_by():
+    """The way to w doesn't lead through a, of which a first pass has freed all that it went past."""
+    w = t(1).requires_grad_()
+    def f(a):
+        x = a * a
+        (x * w).sum().backward()
+        return x
+    def g(b):
+        sys._getframe()  # nothing that a graph goes past
+        b = b.clone().requires_grad_()
+        x = f(b)
+        return terra.autograd.grad((x * w.tanh()).sum(), w), b.grad
+    g.target = f
+    return g, lambda i: (t(i),), w
+
+
+@program(calls=12, captures=8)
+def gradients_that_do_not_come_by_again():
+    w = t(1).requires_grad_()
+    def f(a):
+        x = a * a
+        return x, (x * w).sum()
+    def g(b):
+        sys._getframe()  # nothing that a graph goes past
+        b = b.clone().requires_grad_()
+        x, loss = f(b * 2)
+        loss.backward()
+        return terra.autograd.grad((x * w.tanh()).sum(), w), b.grad
+    g.target = f
+    return g, lambda i: (t(i),), w
+
+
+@program(calls=12, captures=8)
 def some_gradients_of_two_results():
     v, w = t(1).requires_grad_(), t(2).requires_grad_()
     def f(x):

@@ -1,4 +1,4 @@
-#include "graph/trace/saving.h"
+#include "graph/trace/ways.h"
 
 #include <algorithm>
 #include <set>
@@ -24,7 +24,7 @@ void each_node(autograd::Node* history, const std::function<void(autograd::Node&
   }
 }
 
-std::vector<SavingCalls> saving_calls(std::span<const Tensor> roots, std::span<const Tensor> targets) {
+PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> targets) {
   std::unordered_map<autograd::Node*, SavingCalls> ways;
   std::vector<autograd::Node*> by_age;
   for (size_t k = 0; k < roots.size(); ++k) {
@@ -56,9 +56,10 @@ std::vector<SavingCalls> saving_calls(std::span<const Tensor> roots, std::span<c
     node->release_saved();
     if (node->released()) different.emplace(ways[node].roots, ways[node].targets);
   }
-  std::vector<SavingCalls> calls;
-  for (const auto& [from, to] : different) calls.push_back({from, to});
-  return calls;
+  PartWays result;
+  for (const Tensor& root : roots) result.leads.push_back(ways[autograd::history(root).node.get()].targets);
+  for (const auto& [from, to] : different) result.saving.push_back({from, to});
+  return result;
 }
 
 }  // namespace terra::graph

@@ -1,4 +1,4 @@
-// What of a tape is freed by the gradients that pass it.
+// Where gradients pass a tape, and what they free.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,7 +12,7 @@ namespace terra::graph {
 /// Calls visit(node) once for every node that the history leads to, itself included. Null: for none.
 void each_node(autograd::Node* history, const std::function<void(autograd::Node&)>& visit);
 
-/// The calls between results and what gradients are asked of that have saved something. Frees what they saved.
-std::vector<SavingCalls> saving_calls(std::span<const Tensor> roots, std::span<const Tensor> targets);
+/// Between results and what gradients are asked of. Frees what the calls there have saved.
+PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> targets);
 
 }  // namespace terra::graph
