@@ -1,7 +1,6 @@
 #include "graph/cache/run.h"
 
 #include <algorithm>
-#include <map>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
@@ -179,7 +178,6 @@ void* Runner::input_address(LentTensors inputs, size_t input) const {
 
 void Runner::make_tensors(LentTensors inputs, Made& made) const {
   made.tensors.reserve(program_.tensors.size());
-  std::map<int32_t, Ref<Storage>> apart;
   for (const TensorSpec& s : program_.tensors) {
     Ref<Storage> storage;
     int64_t offset = s.offset;
@@ -196,10 +194,12 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;
     }
     if (s.apart >= 0) {
-      Ref<Storage>& own = apart[s.apart];
+      const auto number = static_cast<size_t>(s.apart);
+      if (number >= made.apart.size()) made.apart.resize(number + 1);
+      auto& [own, writes] = made.apart[number];
       if (!own) {
         own = Storage::apart(storage);
-        made.apart.emplace_back(own, s.apart_versions);
+        writes = s.apart_versions;
       }
       storage = own;
     }

@@ -562,6 +562,7 @@ class Builder final : SymbolicReplay::Watcher {
     program_.functions.clear();
     spec_numbers_.clear();
     fresh_.clear();
+    apart_.clear();
     kept_.clear();
     roots_.clear();
   }
