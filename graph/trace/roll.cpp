@@ -213,6 +213,9 @@ class Roller {
         if (!defines && !covered.count(&id)) use(id);
       }))(records_[i]);
     for (TraceId id : outputs_) use(id);
+    for (const LoopPlan::Later& later : plan_.later)
+      for (TraceId id : later.held)
+        if (later.record >= behind) use(id);
     return fits;
   }
 

@@ -20,6 +20,11 @@ struct LoopPlan {
     size_t before, after;  ///< how many items it has when the first and when the second round starts
   };
   std::vector<Grown> grown;
+  struct Later {
+    size_t record;
+    std::vector<TraceId> held;  ///< what the program holds there, which other rounds may begin with that become one
+  };
+  std::vector<Later> later;
   bool by_value = false;  ///< rounds assert something: the value of a tensor is what ends the loop
 
   // Of rounds that went different ways (fold.h).

@@ -418,6 +418,8 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     for (size_t k = first; k <= last; k++) plan.rounds.push_back(rounds[k].record);
     plan.before = before.values;
     plan.after = after.values;
+    for (size_t k = first + 2; k < std::min(rounds.size(), most_states); k++)
+      plan.later.push_back({rounds[k].record, rounds[k].state.values});
     plan.by_value = rounds[first].branches != rounds[first + 1].branches;
     bool known = !plan.by_value || !r_.relaxation().loop_is_unrolled(watch.place);
     for (size_t i = 0; i < before.lists.size(); i++) {

@@ -672,5 +672,21 @@ def rows_beyond_the_end():
     return f, lambda i: (ones(i, 10, 3), count(i)), None
 
 
+@program(calls=26, captures=18, recordings=6)
+def number_skipped_on_the_way():
+    """What the first of the rounds behind begins with was made by those before."""
+    class Kept:
+        pass
+    kept = Kept()
+    def f(n, x, o):
+        for j in range(1, n):
+            if j == 4:
+                continue
+            o.t = x
+            x = x + 1
+        return j, x
+    return f, lambda i: ([3, 6, 2, 5, 4, 3, 7, 2, 3, 9, 2, 4, 8, 5][i % 14] + 2, ones(i, 2), kept), kept
+
+
 if __name__ == "__main__":
     main()
