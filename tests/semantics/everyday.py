@@ -515,6 +515,7 @@ def resized_by_factors():
 
 @program(calls=8, captures=None, reason=19)
 def threads_are_set_inside():
+    terra.set_num_threads(2)  # whatever the run began with
     def f(x, n):
         terra.set_num_threads(n)
         return x * 2
