@@ -123,9 +123,10 @@ class Builder final : SymbolicReplay::Watcher {
       return {};
     }
     for (const Tangents& step : request_.derivatives) derive(step);
+    if (derived_) assert_nothing();
     if (request_.joint) differentiate();
     program_.generators = emitter_.generators();
-    program_.asserts = emitter_.asserts();
+    program_.asserts = derived_ ? 0 : emitter_.asserts();
     program_.calls = count_calls(trace_.records) + replay_.looped_calls();
     release_tape();
     return std::move(program_);
@@ -606,6 +607,11 @@ class Builder final : SymbolicReplay::Watcher {
         program_.results.push_back({ResultSpec::Kind::None, 0, {}});
     }
     connect_derived();
+  }
+
+  /// The run that is differentiated went this way, whatever may have been written to its inputs since.
+  void assert_nothing() {
+    std::erase_if(program_.graph.nodes, [](const Node& node) { return node.kind == NodeKind::Assert; });
   }
 
   /// Tangents of the roots in, gradients of what each part asks for out.

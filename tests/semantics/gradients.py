@@ -719,6 +719,25 @@ def some_gradients_of_two_results():
 
 
 @program(calls=12, captures=8)
+def written_what_only_a_branch_read():
+    w = t(1).requires_grad_()
+    def f(a):
+        if (a * w).sum() > -1e9:
+            a = a * 2
+        return a * a, a.sin()
+    def g(b, i):
+        sys._getframe()  # nothing that a graph goes past
+        b = b.clone().requires_grad_()
+        results = f(b)
+        with terra.no_grad():
+            w.mul_(0.5)
+        results[i % 2].sum().backward()
+        return b.grad
+    g.target = f
+    return g, lambda i: (t(i), i), w
+
+
+@program(calls=12, captures=8)
 def written_before_it_is_differentiated_again():
     w = t(1).requires_grad_()
     def f(x):
