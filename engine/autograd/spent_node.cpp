@@ -1,8 +1,7 @@
 #include "engine/autograd/spent_node.h"
 
-#include <unordered_set>
-
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
 
 namespace terra::autograd {
@@ -16,19 +15,9 @@ void fail_spent() {
 }
 
 bool is_spent(const Tensor& t) {
-  std::unordered_set<const Node*> seen;
-  std::vector<const Node*> stack;
-  const auto visit = [&](const Node* node) {
-    if (node && seen.insert(node).second) stack.push_back(node);
-  };
-  visit(history(t).node.get());
-  while (!stack.empty()) {
-    const Node* node = stack.back();
-    stack.pop_back();
-    if (node->released()) return true;
-    for (const Edge& e : node->edges) visit(e.node.get());
-  }
-  return false;
+  bool spent = false;
+  each_node(history(t).node.get(), [&](const Node& node) { spent = spent || node.released(); });
+  return spent;
 }
 
 }  // namespace terra::autograd

@@ -8,6 +8,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
+#include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/trace/emitter.h"
@@ -411,7 +412,7 @@ class Builder final : SymbolicReplay::Watcher {
   /// Numbers of the tensors among the inputs that the history leads to.
   std::vector<uint32_t> inputs_behind(autograd::Node* history) const {
     std::vector<uint32_t> numbers;
-    each_node(history, [&](autograd::Node& node) {
+    autograd::each_node(history, [&](autograd::Node& node) {
       const auto* end = dynamic_cast<const autograd::AccumulateGrad*>(&node);
       for (uint32_t i : trace_inputs_)
         if (end && leaf_.at(i) == end->variable()) numbers.push_back(tensor_number_[i]);

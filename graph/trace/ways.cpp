@@ -3,32 +3,17 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/walk.h"
 
 namespace terra::graph {
-
-void each_node(autograd::Node* history, const std::function<void(autograd::Node&)>& visit) {
-  std::unordered_set<const autograd::Node*> seen;
-  std::vector<autograd::Node*> stack;
-  const auto meet = [&](autograd::Node* node) {
-    if (node && seen.insert(node).second) stack.push_back(node);
-  };
-  meet(history);
-  while (!stack.empty()) {
-    autograd::Node* node = stack.back();
-    stack.pop_back();
-    visit(*node);
-    for (const autograd::Edge& e : node->edges) meet(e.node.get());
-  }
-}
 
 PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> targets) {
   std::unordered_map<autograd::Node*, SavingCalls> ways;
   std::vector<autograd::Node*> by_age;
   for (size_t k = 0; k < roots.size(); ++k) {
-    each_node(autograd::history(roots[k]).node.get(), [&](autograd::Node& node) {
+    autograd::each_node(autograd::history(roots[k]).node.get(), [&](autograd::Node& node) {
       const auto [place, fresh] = ways.try_emplace(&node);
       if (fresh) {
         place->second = {std::vector<bool>(roots.size()), std::vector<bool>(targets.size())};
