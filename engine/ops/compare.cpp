@@ -58,16 +58,12 @@ void shift_shape(Inference& f) {
   rules::elementwise(f);
 }
 OpRecord shift(std::string_view name, std::string_view doc, std::string_view example) {
-  return {.name = name,
-          .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
-          .doc = doc,
-          .example = example,
-          .flags = kElementwiseMath | kNoGradient | kCheap,
-          .promotion = Promotion::Common,
-          .shape = shift_shape,
-          .samples = {{"randint(-99, 99, (3, 1)), randint(0, 70, (4,))", "int", false},
-                      {"randint(-99, 99, (4,)), 3", "int", false},
-                      {"5, randint(0, 9, (4,))", "int", false}}};
+  OpRecord record = bitwise(name, doc, example);
+  record.shape = shift_shape;
+  record.samples = {{"randint(-99, 99, (3, 1)), randint(0, 70, (4,))", "int", false},
+                    {"randint(-99, 99, (4,)), 3", "int", false},
+                    {"5, randint(0, 9, (4,))", "int", false}};
+  return record;
 }
 
 void isfinite_of(Composition& c) {
