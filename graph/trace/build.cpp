@@ -74,18 +74,19 @@ void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
 }
 /// Whether two of the views of one memory, or one with itself, have an element in common.
 bool have_common_elements(const std::vector<Tensor>& views) {
-  if (views.size() == 1) return may_share_elements(views[0].sizes(), views[0].strides());
+  for (const Tensor& view : views)
+    if (may_share_elements(view.sizes(), view.strides())) return true;
+  if (views.size() < 2) return false;
   std::vector<bool> taken;
+  bool common = false;
   for (const Tensor& view : views) {
-    bool free = true;
-    each_place(view, 0, view->offset, [&](size_t place) { free = free && (place >= taken.size() || !taken[place]); });
-    if (!free) return true;
     each_place(view, 0, view->offset, [&](size_t place) {
       if (place >= taken.size()) taken.resize(place + 1, false);
+      common = common || taken[place];
       taken[place] = true;
     });
   }
-  return false;
+  return common;
 }
 
 /// Records that a run has replayed when a new part of the region begins, in ascending order.

@@ -200,6 +200,23 @@ def rows_in_one_place():
 
 
 @program(calls=12, captures=8)
+def rows_in_one_place_beside_others():
+    """Views with a history and nothing in common, one of which shows each element four times."""
+    def f(w):
+        y = w * 2
+        return y[:6].expand(4, 6), y[6:]
+    def g(w):
+        sys._getframe()  # nothing that a graph goes past
+        w = w.detach().requires_grad_()
+        a, b = f(w)
+        a[1] = w[6:] * 3
+        (a * a + b).sum().backward()
+        return w.grad, a.detach()
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
 def views_side_by_side():
     def f(w):
         y = (w * 2).view(3, 4)
