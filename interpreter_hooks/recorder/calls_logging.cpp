@@ -3,6 +3,7 @@
 // looks for that place in the frames, nothing is watched.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <cstring>
@@ -174,7 +175,7 @@ bool open_logging(Recording& r, ShadowFrame& f) {
   std::vector<Word> words = call_operands(r.file(), asks, {r.reg_of(in[0])});
   Value plain = r.host(Op::Call, no_register, no_register, std::move(words), Py_True, {in[0]});
   r.pin(plain);
-  const int line = PyCode_Addr2Line(place->code, place->pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  const int line = line_of(*place);
   PyObject* number = PyLong_FromLong(line);
   in = {in[0],
         in[1],

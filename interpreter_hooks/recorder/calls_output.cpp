@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/choices.h"
+#include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <cstring>
@@ -97,8 +98,7 @@ PyObject* places(Recording& r) {
   PyObject* all = PyTuple_New(0);
   for (auto frame = r.frames().rbegin(); frame != r.frames().rend(); ++frame) {
     PyCodeObject* code = (*frame)->code;
-    const int line = PyCode_Addr2Line(code, (*frame)->pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
-    PyObject* place = Py_BuildValue("((OOi))", code->co_name, code->co_filename, line);
+    PyObject* place = Py_BuildValue("((OOi))", code->co_name, code->co_filename, line_of(**frame));
     PyObject* longer = PySequence_Concat(all, place);
     Py_DECREF(place);
     Py_DECREF(all);

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/finisher.h"
+#include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/rules.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
@@ -114,7 +115,7 @@ void Recording::cut(ShadowFrame& f, int offset) {
   auto made = std::make_unique<Cut>();
   made->instruction = offset;
   made->depth = static_cast<int>(f.stack.size());
-  made->line = PyCode_Addr2Line(f.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  made->line = line_at(f, offset);
   made->why = cuts_.taken.why;
   for (int i = 0; i < static_cast<int>(f.locals.size()); i++) {
     const Value &now = f.locals[i], &before = cuts_.arguments[i];

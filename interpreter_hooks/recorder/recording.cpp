@@ -3,6 +3,7 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/choices.h"
+#include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/origins.h"
 #include "interpreter_hooks/recorder/own_time.h"
@@ -134,7 +135,7 @@ void Recording::stop(Reason reason, std::string detail) {
     ShadowFrame& frame = *frames_.back();
     why_.file = utf8_of(frame.code->co_filename);
     int offset = frame.pending.opcode >= 0 ? frame.pending.offset : 0;
-    why_.line = PyCode_Addr2Line(frame.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+    why_.line = line_at(frame, offset);
   }
   recorder_stats().stopped++;
   aim_next();

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/choices.h"
+#include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/loop_state.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/own_time.h"
@@ -66,7 +67,7 @@ void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
 graph::TraceRecord TraceBuilder::at_this_line(graph::TraceRecord record) const {
   ShadowFrame& f = *r_.top();
   record.file = utf8_of(f.code->co_filename);
-  record.line = PyCode_Addr2Line(f.code, f.pending.offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  record.line = line_of(f);
   return record;
 }
 
