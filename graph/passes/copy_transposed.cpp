@@ -1,6 +1,7 @@
 #include "graph/passes/copy_transposed.h"
 
 #include <map>
+#include <set>
 
 namespace terra::graph {
 namespace {
@@ -23,13 +24,23 @@ ValueId operand_of(const Graph& graph, const Node& n, int64_t& rows) {
   return rows <= kFewRows ? b->id : kNoId;
 }
 
+/// Whether the node is t(w) or a part of a value that is.
+bool turns(const Node& n, const std::set<ValueId>& turned) {
+  if (!n.is_op(kView)) return false;
+  if (n.op->name == "t") return true;
+  return n.op->name == "narrow" && turned.contains(std::get<Use>(n.args[0]).id);
+}
+
 }  // namespace
 
 bool copy_transposed(Graph& graph) {
+  std::set<ValueId> turned;
   std::map<ValueId, int64_t> rows_of;  // transposed operands
   for (const Node& n : graph.nodes) {
-    if (n.is_op(kView) && n.op->name == "t" && graph.meta(n.results[0]).numel() >= kLeastElements)
-      rows_of.emplace(n.results[0], 0);
+    if (turns(n, turned)) {
+      turned.insert(n.results[0]);
+      if (graph.meta(n.results[0]).numel() >= kLeastElements) rows_of.emplace(n.results[0], 0);
+    }
     int64_t rows = 0;
     if (const auto found = rows_of.find(operand_of(graph, n, rows)); found != rows_of.end()) found->second += rows;
   }
@@ -44,9 +55,9 @@ bool copy_transposed(Graph& graph) {
     nodes.push_back(std::move(n));
     const Node& before = nodes.back();
     if (before.results.empty() || !rows_of.contains(before.results[0])) continue;
-    const ValueId turned = before.results[0];
-    Node copy = new_op(graph, "clone", {Use{turned}}, ValueMeta(graph.meta(turned)), before.origin);
-    copies.emplace(turned, copy.results[0]);
+    const ValueId operand = before.results[0];
+    Node copy = new_op(graph, "clone", {Use{operand}}, ValueMeta(graph.meta(operand)), before.origin);
+    copies.emplace(operand, copy.results[0]);
     nodes.push_back(std::move(copy));
   }
   graph.nodes = std::move(nodes);

@@ -22,13 +22,15 @@ size_t arena_bytes(const std::string& text) {
   return make_plan(g, std::move(request)).arena_bytes;
 }
 
-/// `count` products of `rows` rows with the transposed second input, and what the pass makes of them.
-std::string products(int rows, int count, bool expected) {
-  const std::string product = "f32[" + std::to_string(rows) + ",200] = mm(%0, %2)";
-  std::string text =
-      "graph \"g\"(%0: f32[" + std::to_string(rows) + ",150], %1: f32[200,150]) { %2: f32[150,200] = t(%1) ";
+/// `count` products of `rows` rows with the transposed second input or the last 128 of its columns, and what the pass
+/// makes of them.
+std::string products(int rows, int count, bool expected, bool part = false) {
+  const std::string columns = part ? "128" : "200", operand = part ? "%3" : "%2";
+  const std::string product = "f32[" + std::to_string(rows) + "," + columns + "] = mm(%0, " + operand + ")";
+  std::string text = "graph \"g\"(%0: f32[" + std::to_string(rows) +
+                     ",150], %1: f32[200,150]) { %2: f32[150,200] = t(%1) %3: f32[150,128] = narrow(%2, 1, 72, 128) ";
   std::string results;
-  for (int i = 3; i < 3 + count; i++) {
+  for (int i = 4; i < 4 + count; i++) {
     text += "%" + std::to_string(i) + ": " + product + " ";
     results += (results.empty() ? "%" : ", %") + std::to_string(i);
   }
@@ -66,6 +68,10 @@ TEST_CASE("a transposed matrix that many small products read is copied once", "[
   CHECK(occurrences(text, "= clone(%2)") == 1);
   CHECK(occurrences(text, "mm(%0, %2)") == 0);
   CHECK(occurrences(text, "= mm(%0, ") == 12);
+  const std::string of_parts = products(20, 12, true, true);
+  CHECK(occurrences(of_parts, "= clone(%3)") == 1);
+  CHECK(occurrences(of_parts, "clone(%2)") == 0);
+  CHECK(occurrences(of_parts, "mm(%0, %3)") == 0);
   products(20, 5, false);
   products(65, 12, false);
 }
