@@ -16,8 +16,13 @@ namespace {
 
 /// Bytes one thread moves at least: about kGrainNanoseconds from memory.
 constexpr int64_t kGrainBytes = 128 << 10;
-/// Side of the square that a transposing copy keeps in the first-level cache.
-constexpr int64_t kTile = 32;
+/// What a transposing copy keeps in the first-level cache at a time: its rows are dense in the input, its columns in
+/// the output.
+struct Tile {
+  int64_t rows, columns;
+};
+constexpr Tile kDirect = {16, 64};    ///< a cache line of each of 64 columns
+constexpr Tile kBuffered = {32, 32};  ///< through a buffer
 
 /// fn with an unsigned integer of that size.
 template <class F>
@@ -53,46 +58,61 @@ int transposed_dim(const Iteration& it, int64_t size) {
   return -1;
 }
 
-/// to[r][c] = from[c][r] for 4 by 4 words.
-inline void transpose_four(char* to, int64_t to_row, const uint32_t (*from)[kTile]) {
-  const auto load = [&](int c) { return _mm_loadu_ps(reinterpret_cast<const float*>(from[c])); };
+/// to[r][c] = from[c][r] for 4 by 4 words; a row of either is so many bytes after the one before.
+inline void transpose_four(char* to, int64_t to_row, const char* from, int64_t from_row) {
+  const auto load = [&](int c) { return _mm_loadu_ps(reinterpret_cast<const float*>(from + c * from_row)); };
   __m128 a = load(0), b = load(1), c = load(2), d = load(3);
   _MM_TRANSPOSE4_PS(a, b, c, d);
   const __m128 rows[] = {a, b, c, d};
   for (int r = 0; r < 4; ++r) _mm_storeu_ps(reinterpret_cast<float*>(to + r * to_row), rows[r]);
 }
 
-/// Transposes a tile: rows are dense in the input, columns in the output. Through a buffer, since lines that are a
-/// power of two apart would evict each other from the cache.
 template <class Bits>
-void copy_tile(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows, int64_t columns) {
-  Bits tile[kTile][kTile];
-  for (int64_t c = 0; c < columns; ++c) {
-    std::memcpy(tile[c], in + c * in_column, static_cast<size_t>(rows) * sizeof(Bits));
-  }
-  int64_t whole_rows = 0, whole_columns = 0;
-  if constexpr (sizeof(Bits) == 4) {
-    whole_rows = rows / 4 * 4;
-    whole_columns = columns / 4 * 4;
-    for (int64_t c = 0; c < whole_columns; c += 4) {
-      for (int64_t r = 0; r < whole_rows; r += 4) {
-        const auto* from = reinterpret_cast<const uint32_t(*)[kTile]>(&tile[c][r]);
-        transpose_four(out + r * out_row + c * 4, out_row, from);
+void transpose_tile(char* out, int64_t out_row, const char* in, int64_t in_column, Tile tile) {
+  constexpr int64_t size = sizeof(Bits);
+  Tile whole = {0, 0};
+  if constexpr (size == 4) {
+    whole = {tile.rows / 4 * 4, tile.columns / 4 * 4};
+    for (int64_t r = 0; r < whole.rows; r += 4) {
+      for (int64_t c = 0; c < whole.columns; c += 4) {
+        transpose_four(out + r * out_row + c * size, out_row, in + c * in_column + r * size, in_column);
       }
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    Bits* const to = reinterpret_cast<Bits*>(out + r * out_row);
-    for (int64_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c) to[c] = tile[c][r];
+  for (int64_t r = 0; r < tile.rows; ++r) {
+    for (int64_t c = r < whole.rows ? whole.columns : 0; c < tile.columns; ++c) {
+      std::memcpy(out + r * out_row + c * size, in + c * in_column + r * size, size);
+    }
   }
 }
 
-/// Copies squares of (dense, innermost) elements, so that the cache lines of either side are used whole.
+/// The same with the input's lines gathered in one place first, where they don't evict each other.
+template <class Bits>
+void transpose_buffered(char* out, int64_t out_row, const char* in, int64_t in_column, Tile tile) {
+  Bits buffer[kBuffered.columns][kBuffered.rows];
+  for (int64_t c = 0; c < tile.columns; ++c) {
+    std::memcpy(buffer[c], in + c * in_column, static_cast<size_t>(tile.rows) * sizeof(Bits));
+  }
+  transpose_tile<Bits>(out, out_row, reinterpret_cast<const char*>(buffer), sizeof(buffer[0]), tile);
+}
+
+/// Lines a multiple of 1024 bytes apart share so few sets of a first-level cache (of 4096 bytes a way, 8 ways) that 64
+/// of them don't fit. Tiles of narrow elements are faster through the buffer as well.
+template <class Bits>
+bool is_direct(int64_t in_column) {
+  return sizeof(Bits) >= 4 && in_column % 1024 != 0;
+}
+
+/// Copies tiles of (dense, innermost) elements, so that the cache lines of either side are used whole.
 template <class Bits>
 void copy_transposed(const Iteration& it, int dense) {
   const int last = it.rank - 1;
   const int64_t rows = it.sizes[dense], columns = it.sizes[last];
-  const int64_t row_tiles = (rows + kTile - 1) / kTile, column_tiles = (columns + kTile - 1) / kTile;
+  const bool direct = is_direct<Bits>(it.strides[1][last]);
+  const Tile most = direct ? kDirect : kBuffered;
+  const auto transpose = direct ? transpose_tile<Bits> : transpose_buffered<Bits>;
+  const int64_t row_tiles = (rows + most.rows - 1) / most.rows;
+  const int64_t column_tiles = (columns + most.columns - 1) / most.columns;
   Iteration outer;
   outer.operands = 2;
   outer.rank = 0;
@@ -108,16 +128,16 @@ void copy_transposed(const Iteration& it, int dense) {
   for (int p = 0; p < 2; ++p) outer.strides[p][outer.rank] = 0;
   ++outer.rank;
   const int64_t tiles = it.numel / (rows * columns) * row_tiles * column_tiles;
-  const int64_t grain = std::max<int64_t>(1, kGrainBytes / (kTile * kTile * static_cast<int64_t>(sizeof(Bits))));
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainBytes / (most.rows * most.columns * static_cast<int64_t>(sizeof(Bits))));
   parallel_for(tiles, grain, [&](int64_t begin, int64_t end) {
     int64_t tile = begin % (row_tiles * column_tiles);
     for_rows(outer, begin, end, [&](char* const* at, int64_t n) {
       for (int64_t k = 0; k < n; ++k, tile = (tile + 1) % (row_tiles * column_tiles)) {
-        const int64_t r0 = tile / column_tiles * kTile, c0 = tile % column_tiles * kTile;
-        const int64_t r1 = std::min(r0 + kTile, rows), c1 = std::min(c0 + kTile, columns);
-        copy_tile<Bits>(at[0] + r0 * it.strides[0][dense] + c0 * it.strides[0][last], it.strides[0][dense],
-                        at[1] + r0 * it.strides[1][dense] + c0 * it.strides[1][last], it.strides[1][last], r1 - r0,
-                        c1 - c0);
+        const int64_t r = tile % row_tiles * most.rows, c = tile / row_tiles * most.columns;
+        transpose(at[0] + r * it.strides[0][dense] + c * it.strides[0][last], it.strides[0][dense],
+                  at[1] + r * it.strides[1][dense] + c * it.strides[1][last], it.strides[1][last],
+                  {std::min(most.rows, rows - r), std::min(most.columns, columns - c)});
       }
     });
   });

@@ -24,6 +24,8 @@ TEST_CASE("clone copies any strides", "[movement]") {
     check_kernel("clone", Arguments() << counting(dtype, {0, 3}), {Array(dtype, {0, 3})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {3, 4, 5}).permuted({2, 0, 1}), {Array(dtype, {5, 3, 4})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {40, 70}).permuted({1, 0}), {Array(dtype, {70, 40})}, 0);
+    check_kernel("clone", Arguments() << counting(dtype, {150, 35}).permuted({1, 0}), {Array(dtype, {35, 150})}, 0);
+    check_kernel("clone", Arguments() << counting(dtype, {83, 256}).permuted({1, 0}), {Array(dtype, {256, 83})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {9, 8}).halved(1), {Array(dtype, {9, 4})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {6, 33, 41}).permuted({0, 2, 1}), {Array(dtype, {6, 41, 33})},
                  0);
