@@ -1,7 +1,6 @@
 #include "graph/passes/fuse_elementwise.h"
 
 #include <algorithm>
-#include <queue>
 #include <utility>
 
 #include "kernels/abi/kernel.h"
@@ -18,8 +17,9 @@ bool can_fuse(const Node& n) {
   return kernel && !kernel->run;
 }
 
-/// Groups of nodes, each of which will be one node. A group may be joined with the group of an operand unless a path
-/// from the one to the other leads through a third: it would have to run between them.
+/// Groups of nodes, each of which will be one node, in an order in which they may run. A group may be joined with the
+/// group of an operand unless a path from the one to the other leads through a third: it would have to run between
+/// them. An effect comes behind the one before it in its chain (a loop behind an assert) as behind an operand.
 class Grouping {
  public:
   explicit Grouping(const Graph& g)
@@ -33,6 +33,8 @@ class Grouping {
       if (last.size() <= chain) last.resize(chain + 1, -1);
       before_in_chain_[n] = std::exchange(last[chain], static_cast<int32_t>(n));
     }
+    order_ = position_ = group_;
+    met_.assign(group_.size(), 0);
   }
 
   void join_all() {
@@ -47,62 +49,79 @@ class Grouping {
     }
   }
 
+  /// Groups with members, as they may run.
+  std::vector<size_t> order() const {
+    std::vector<size_t> groups;
+    for (size_t g : order_)
+      if (g != kNone) groups.push_back(g);
+    return groups;
+  }
   const std::vector<size_t>& group() const { return group_; }
   const std::vector<std::vector<size_t>>& members() const { return members_; }
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
+
+  template <class F>
+  void for_each_group_before(size_t group, F&& fn) const {
+    for (size_t n : members_[group]) {
+      for_each_use(g_.nodes[n], [&](ValueId id) {
+        if (made_by_[id] >= 0) fn(group_[made_by_[id]]);
+      });
+      if (before_in_chain_[n] >= 0) fn(group_[before_in_chain_[n]]);
+    }
+  }
+
+  /// Joins group b, which waits for group a, with that. In the order what b waits for moves before them, the rest of
+  /// what lay between them behind them:   a x u y b   ->   u ab x y   where b waits for u.
   void try_join(size_t a, size_t b) {
-    if (a == b || members_[a].size() + members_[b].size() > kLargestGroup || path_through_third(a, b)) return;
+    if (a == b || members_[a].size() + members_[b].size() > kLargestGroup || !find_between(a, b)) return;
+    std::vector<size_t> between, behind;
+    for (size_t at = position_[a] + 1; at < position_[b]; ++at)
+      if (order_[at] != kNone) (met_[order_[at]] == round_ ? between : behind).push_back(order_[at]);
+    size_t at = position_[a];
+    const size_t end = position_[b];
+    const auto put = [&](size_t group) {
+      order_[at] = group;
+      position_[group] = at++;
+    };
+    for (size_t group : between) put(group);
+    put(a);
+    for (size_t group : behind) put(group);
+    for (; at <= end; ++at) order_[at] = kNone;
     for (size_t n : members_[b]) group_[n] = a;
     members_[a].insert(members_[a].end(), members_[b].begin(), members_[b].end());
     std::sort(members_[a].begin(), members_[a].end());
     members_[b].clear();
   }
 
-  /// True iff some operand of b outside of both depends on a (or vice versa): the walk goes up from the operands of
-  /// each that lie outside, no further than groups all of which come before the first member of the other. Where an
-  /// effect comes behind another it depends on that (a loop behind an assert).
-  bool path_through_third(size_t a, size_t b) { return reaches(b, a) || reaches(a, b); }
-
-  bool reaches(size_t from, size_t to) {
-    const size_t first = members_[to].front();
-    std::vector<bool> seen(g_.nodes.size(), false);
-    std::vector<size_t> stack;
-    const auto visit_operands = [&](size_t n, bool start) {
-      bool hit = false;
-      const auto visit = [&](int32_t p) {
-        if (p < 0) return;
-        const size_t group = group_[p];
-        if (members_[group].back() < first) return;
-        if (group == to) {
-          hit |= !start;
-          return;
-        }
-        if (group == from && start) return;
-        for (size_t m : members_[group])
-          if (!seen[m]) {
-            seen[m] = true;
-            stack.push_back(m);
-          }
-      };
-      for_each_use(g_.nodes[n], [&](ValueId id) { visit(made_by_[id]); });
-      visit(before_in_chain_[n]);
-      return hit;
-    };
-    for (size_t n : members_[from]) visit_operands(n, true);
-    while (!stack.empty()) {
-      const size_t n = stack.back();
+  /// Meets the groups behind a that b waits for; false if one of them waits for a.
+  bool find_between(size_t a, size_t b) {
+    ++round_;
+    std::vector<size_t> stack = {b};
+    bool free = true;
+    while (!stack.empty() && free) {
+      const size_t group = stack.back();
       stack.pop_back();
-      if (visit_operands(n, false)) return true;
+      for_each_group_before(group, [&](size_t before) {
+        if (before == a) free &= group == b;
+        if (before == b || position_[before] <= position_[a] || met_[before] == round_) return;
+        met_[before] = round_;
+        stack.push_back(before);
+      });
     }
-    return false;
+    return free;
   }
 
   const Graph& g_;
   const std::vector<int32_t> made_by_;
   std::vector<int32_t> before_in_chain_;
-  std::vector<size_t> group_;
+  std::vector<size_t> group_;  ///< by node
   std::vector<std::vector<size_t>> members_;
+  std::vector<size_t> order_;     ///< groups, kNone where one has left: none waits for a later one
+  std::vector<size_t> position_;  ///< by group: where it stands in order_
+  std::vector<uint32_t> met_;     ///< by group: the last round that met it
+  uint32_t round_ = 0;
 };
 
 /// The fused node of a group; its body has the operands from outside as inputs and what others use as outputs.
@@ -160,33 +179,9 @@ bool fuse_elementwise(Graph& graph) {
       if (made_by[id] >= 0 && group[made_by[id]] != group[n]) used_outside[id] = true;
     });
 
-  // Order the groups: as the program has them where operands allow. Chains of effects count as operands.
-  std::vector<std::vector<size_t>> after(graph.nodes.size());
-  std::vector<size_t> missing(graph.nodes.size(), 0);
-  const auto edge = [&](size_t a, size_t b) {
-    if (a == b) return;
-    after[a].push_back(b);
-    ++missing[b];
-  };
-  std::vector<int64_t> last_in_chain;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    for_each_use(graph.nodes[n], [&](ValueId id) {
-      if (made_by[id] >= 0) edge(group[made_by[id]], group[n]);
-    });
-    const uint32_t chain = graph.nodes[n].chain;
-    if (chain == 0) continue;
-    if (last_in_chain.size() <= chain) last_in_chain.resize(chain + 1, -1);
-    if (last_in_chain[chain] >= 0) edge(group[last_in_chain[chain]], group[n]);
-    last_in_chain[chain] = static_cast<int64_t>(n);
-  }
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-  for (size_t n = 0; n < graph.nodes.size(); ++n)
-    if (!members[n].empty() && missing[n] == 0) ready.push(n);
   std::vector<Node> nodes;
   bool changed = false;
-  while (!ready.empty()) {
-    const size_t n = ready.top();
-    ready.pop();
+  for (size_t n : grouping.order()) {
     if (members[n].size() > 1) {
       Node fused = make_fused(graph, members[n], used_outside);
       if (!fused.results.empty()) nodes.push_back(std::move(fused));  // else nobody reads the group
@@ -194,8 +189,6 @@ bool fuse_elementwise(Graph& graph) {
     } else {
       nodes.push_back(graph.nodes[n]);
     }
-    for (size_t next : after[n])
-      if (--missing[next] == 0) ready.push(next);
   }
   if (changed) graph.nodes = std::move(nodes);
   return changed;

@@ -576,4 +576,25 @@ def until_all_are_done():
     return f, lambda i: ((terra.arange(4) + i) % 5,), None
 
 
+@program(calls=5, captures=1)
+def rounds_that_no_tensor_shows():
+    steps = [terra.arange(4.0).view(2, 2) * 0.1 + i for i in range(3)]
+
+    def f(kept, step, x, other, n):
+        rounds = 0
+        a, b = x + n, x * 1
+        first = a
+        while a.abs().sum() > n:
+            rounds += 1
+            a = a + x * 0.1
+            a, b = b * 0.5, a
+        x = other + step
+        kept.append(x.tanh())
+        return rounds
+
+    def args(i):
+        return [], steps[1], steps[[0, 1, 2, 2, 1][i]], steps[1] * 1, [1, 2, 1, 1, 2][i]
+    return f, args, None
+
+
 main()

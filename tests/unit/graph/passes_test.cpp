@@ -75,6 +75,23 @@ TEST_CASE("fusing makes no groups that wait for each other", "[passes]") {
   CHECK_NOTHROW(verify(g, Stage::Optimized, "fused"));
 }
 
+TEST_CASE("fusing keeps every effect", "[passes]") {
+  // Groups of numbers and of matrices wait for each other by way of sums; the second assert for the first.
+  start();
+  Graph g = parse(
+      "graph \"g\"(%0: i64[], %1: f32[2,2]) { %2: f32[] = to_dtype(%0, :f32) %3: f32[2,2] = add(%1, %2, 1) "
+      "%4: f32[2,2] = abs(%3) %5: f32[] = sum(%4, none, false) %6: bool[] = gt(%5, %2) $assert(%6) expect true index 0 "
+      "@1.1 %7: f32[2,2] = mul(%1, 0.1) %8: f32[2,2] = add(%3, %7, 1) %9: f32[2,2] = mul(%1, 0.5) "
+      "%10: f32[2,2] = abs(%9) %11: f32[] = sum(%10, none, false) %12: bool[] = gt(%11, %2) $assert(%12) expect true "
+      "index 1 @1.2 %13: f32[2,2] = add(%9, %7, 1) %14: f32[2,2] = mul(%8, 0.5) %15: f32[2,2] = abs(%14) "
+      "%16: f32[] = sum(%15, none, false) %17: bool[] = gt(%16, %2) $assert(%17) expect true index 2 @1.3 "
+      "return %13 }",
+      {});
+  CHECK(fuse_elementwise(g));
+  CHECK_NOTHROW(verify(g, Stage::Optimized, "fused"));
+  CHECK(std::ranges::count(g.nodes, NodeKind::Assert, &Node::kind) == 3);
+}
+
 TEST_CASE("simplify keeps signed zeros, infinities and sums", "[passes]") {
   check_stays("%4: f32[2,3] = add(%0, 0.0, 1) return %4");
   check_stays("%4: f32[2,3] = sub(%0, -0.0, 1) return %4");
