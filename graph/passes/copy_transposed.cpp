@@ -1,7 +1,6 @@
 #include "graph/passes/copy_transposed.h"
 
 #include <map>
-#include <set>
 
 namespace terra::graph {
 namespace {
@@ -24,23 +23,14 @@ ValueId operand_of(const Graph& graph, const Node& n, int64_t& rows) {
   return rows <= kFewRows ? b->id : kNoId;
 }
 
-/// Whether the node is t(w) or a part of a value that is.
-bool turns(const Node& n, const std::set<ValueId>& turned) {
-  if (!n.is_op(kView)) return false;
-  if (n.op->name == "t") return true;
-  return n.op->name == "narrow" && turned.contains(std::get<Use>(n.args[0]).id);
-}
-
 }  // namespace
 
 bool copy_transposed(Graph& graph) {
-  std::set<ValueId> turned;
-  std::map<ValueId, int64_t> rows_of;  // transposed operands
+  std::map<ValueId, int64_t> rows_of;  // transposed operands: t(w), and parts of those that are found
   for (const Node& n : graph.nodes) {
-    if (turns(n, turned)) {
-      turned.insert(n.results[0]);
-      if (graph.meta(n.results[0]).numel() >= kLeastElements) rows_of.emplace(n.results[0], 0);
-    }
+    const bool turned = n.is_op(kView) && (n.op->name == "t" ||
+                                           (n.op->name == "narrow" && rows_of.contains(std::get<Use>(n.args[0]).id)));
+    if (turned && graph.meta(n.results[0]).numel() >= kLeastElements) rows_of.emplace(n.results[0], 0);
     int64_t rows = 0;
     if (const auto found = rows_of.find(operand_of(graph, n, rows)); found != rows_of.end()) found->second += rows;
   }
