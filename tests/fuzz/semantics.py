@@ -413,28 +413,28 @@ def transcript(f, seed, mode):
     return lines
 
 
+def run_once(source, seed, mode):
+    """A transcript from the state that every run begins with, and its function."""
+    Obj.k = 2
+    space = dict(globals())
+    exec(compile(source, f"<{seed}>", "exec"), space)
+    return transcript(space["f"], seed, mode), space["f"]
+
+
 def run(source, seed):
     """Transcripts without and with capture, and the function of the latter; None if Python refuses the source."""
-    lines, space = [], None
-    for mode in ("off", "stress-verify" if "--verify" in sys.argv else "stress"):
-        Obj.k = 2
-        space = dict(globals())
-        try:
-            exec(compile(source, f"<{seed}>", "exec"), space)
-        except SyntaxError:
-            return None
-        lines.append(transcript(space["f"], seed, mode))
-    return *lines, space["f"]
+    try:
+        plain, _ = run_once(source, seed, "off")
+    except SyntaxError:
+        return None
+    return plain, *run_once(source, seed, "stress-verify" if "--verify" in sys.argv else "stress")
 
 
 def is_settled(source, seed):
     """Whether the program does the same once more: the order of a set of objects is that of their addresses."""
     texts, kept = set(), []
     for _ in range(6):
-        Obj.k = 2
-        space = dict(globals())
-        exec(compile(source, f"<{seed}>", "exec"), space)
-        texts.add(repr(transcript(space["f"], seed, "off")))
+        texts.add(repr(run_once(source, seed, "off")[0]))
         kept.append([make(n) for n in range(40 * len(kept))])
     return len(texts) == 1
 
