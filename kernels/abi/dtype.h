@@ -13,15 +13,18 @@ enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64 };
 inline constexpr int kDTypeCount = 10;
 
 struct DTypeInfo {
-  std::string_view name;  ///< as PyTorch prints it after "torch.": "float32"
-  uint8_t size;           ///< bytes per element
+  std::string_view name;         ///< as PyTorch prints it after "torch.": "float32"
+  std::string_view scalar_type;  ///< as its messages call it: the "Long" of "not implemented for 'Long'"
+  uint8_t size;                  ///< bytes per element
 };
 
-inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", 1},    {"uint8", 1},  {"int8", 1},    {"int16", 2},
-                                                      {"int32", 4},   {"int64", 8},  {"float16", 2}, {"bfloat16", 2},
-                                                      {"float32", 4}, {"float64", 8}};
+inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {
+    {"bool", "Bool", 1},     {"uint8", "Byte", 1},    {"int8", "Char", 1},    {"int16", "Short", 2},
+    {"int32", "Int", 4},     {"int64", "Long", 8},    {"float16", "Half", 2}, {"bfloat16", "BFloat16", 2},
+    {"float32", "Float", 4}, {"float64", "Double", 8}};
 
 constexpr std::string_view name_of(DType t) { return kDTypeInfo[static_cast<int>(t)].name; }
+constexpr std::string_view scalar_type_name(DType t) { return kDTypeInfo[static_cast<int>(t)].scalar_type; }
 constexpr size_t size_of(DType t) { return kDTypeInfo[static_cast<int>(t)].size; }
 constexpr bool is_bool(DType t) { return t == DType::Bool; }
 constexpr bool is_floating(DType t) { return t >= DType::F16; }

@@ -30,8 +30,10 @@ struct Workspace {
   size_t size = 0;
 };
 
-/// A call. Outputs are allocated by the caller to the shape rule's shapes and never overlap an input, except that an
-/// elementwise kernel (ElementwiseLoop) may be given an output that is exactly one of its inputs.
+/// A call. Outputs are allocated by the caller to the shape rule's shapes, contiguous unless the kernel takes others
+/// (Kernel::takes), and never overlap an input, except that an elementwise kernel (ElementwiseLoop) may be given
+/// an output that is exactly one of its inputs, and a kernel whose record says `reuses` or `writes` one that is that
+/// parameter.
 struct KernelCall {
   std::span<const View> out;
   std::span<const KernelArg> args;
@@ -67,6 +69,12 @@ struct Kernel {
   ElementwiseLoop loops[kDTypeCount] = {};
   /// CPU time of one element in quarter nanoseconds, roughly: decides when work is worth splitting among threads.
   uint8_t cost = 1;
+  /// `run` writes outputs that lie in any strides. Otherwise it gets contiguous ones, whoever calls it. (The driver of
+  /// elementwise loops takes any.)
+  bool any_strides = false;
+
+  /// Whether a call may write an output that lies like that.
+  bool takes(const View& out) const { return run == nullptr || any_strides || out.is_contiguous(); }
 };
 
 /// All kernels of a device, looked up once per call site by op name; null if there is none.

@@ -24,6 +24,7 @@ KernelIndex::KernelIndex(std::span<const KernelFamily> families) {
       Kernel& merged = at->second;
       fill_slot(merged.run, entry.run, entry.op);
       fill_slot(merged.workspace, entry.workspace, entry.op);
+      merged.any_strides |= entry.any_strides;
       for (int t = 0; t < kDTypeCount; ++t) fill_slot(merged.loops[t], entry.loops[t], entry.op);
     }
   }

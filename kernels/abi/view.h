@@ -1,10 +1,28 @@
 // A strided view of memory: what a kernel knows of a tensor.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/abi/dtype.h"
 
 namespace terra {
+
+/// The dtype whose elements are of C++ type T: bool, an integer that has a dtype, float or double.
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>) return DType::Bool;
+  if constexpr (std::is_same_v<T, uint8_t>) return DType::U8;
+  if constexpr (std::is_same_v<T, int8_t>) return DType::I8;
+  if constexpr (std::is_same_v<T, int16_t>) return DType::I16;
+  if constexpr (std::is_same_v<T, int32_t>) return DType::I32;
+  if constexpr (std::is_same_v<T, int64_t>) return DType::I64;
+  if constexpr (std::is_same_v<T, float>) return DType::F32;
+  static_assert(std::is_integral_v<T> || std::is_floating_point_v<T>, "elements are of a type that has a dtype");
+  return DType::F64;
+}
+
+/// Throws KernelError "expected scalar type Float but found Double".
+[[noreturn]] void throw_unexpected_dtype(DType expected, DType found);
 
 /// Element (i0, ..., ik) lies at `data + size_of(dtype) * (i0 * strides[0] + ... + ik * strides[k])`.
 /// `sizes` and `strides` are borrowed for the length of the kernel call; strides count elements and may be 0
@@ -36,10 +54,17 @@ struct View {
     return true;
   }
 
+  /// The first element, which must be of type T: no kernel reads memory as what it isn't. Throws KernelError.
   template <class T>
   T* as() const {
+    constexpr DType expected = dtype_of<std::remove_const_t<T>>();
+    if (dtype != expected) [[unlikely]]
+      throw_unexpected_dtype(expected, dtype);
     return static_cast<T*>(data);
   }
+
+  /// The first element's address, for those who move bytes or find the type elsewhere.
+  char* bytes() const { return static_cast<char*>(data); }
 };
 
 static_assert(sizeof(View) == 32);

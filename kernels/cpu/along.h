@@ -24,7 +24,7 @@ inline void lines_along(std::span<const View> views, int dim, Lines& lines) {
   it.rank = 0;
   it.numel = 1;
   for (size_t p = 0; p < views.size(); ++p) {
-    it.data[p] = views[p].as<char>();
+    it.data[p] = views[p].bytes();
     lines.strides[p] = views[p].rank == 0 ? 0 : views[p].strides[dim] * static_cast<int64_t>(size_of(views[p].dtype));
     lines.lengths[p] = views[p].rank == 0 ? 1 : views[p].sizes[dim];
   }

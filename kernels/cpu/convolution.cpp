@@ -1,4 +1,4 @@
-// conv2d and its two gradients as kernels: f32 through oneDNN's plans, f64 by unfolding.
+// conv2d and its two gradients as kernels: f32 through oneDNN's plans, other dtypes by unfolding.
 #include "kernels/cpu/convolution.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -7,6 +7,7 @@
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/convolution_columns.h"
+#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/scratch.h"
 
@@ -40,8 +41,20 @@ ConvShape shape_of(const KernelCall& call, const int64_t* input, const int64_t* 
           .groups = call.integer(kAttributes + 3)};
 }
 
+void check_numbers(DType dtype) {
+  with_number(dtype, [](auto) {});
+}
+
+/// oneDNN computes in f32, on images and filters that have elements, and counts in ints.
+bool has_plan(const ConvShape& s, DType dtype) {
+  constexpr int64_t kMost = 1 << 24;
+  const int64_t counted[] = {s.stride_h, s.stride_w, s.pad_h, s.pad_w, s.dilation_h, s.dilation_w};
+  return dtype == DType::F32 && s.ic > 0 && s.ih > 0 && s.iw > 0 &&
+         *std::max_element(std::begin(counted), std::end(counted)) < kMost;
+}
+
 void fill_zero(const View& out) {
-  std::fill_n(out.as<char>(), static_cast<size_t>(out.numel()) * size_of(out.dtype), char{0});
+  std::fill_n(out.bytes(), static_cast<size_t>(out.numel()) * size_of(out.dtype), char{0});
 }
 
 /// Runs the plan of this shape with scratch for it; oneDNN's refusals become the user's error.
@@ -60,16 +73,17 @@ float* writable(const float* p) { return const_cast<float*>(p); }  // plans read
 
 void forward_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
+  check_numbers(out.dtype);
   if (out.numel() == 0) return;
   const ConvShape shape = shape_of(call, input.sizes, weight.sizes, out.sizes);
   const bool bias = call.has(2);
-  if (out.dtype == DType::F64) {
-    const double* in = scratch.contiguous<double>(input);
-    const double* w = scratch.contiguous<double>(weight);
-    const double* b = bias ? scratch.contiguous<double>(call.view(2)) : nullptr;
-    double* columns = scratch.take<double>(column_elements(shape));
-    if (!scratch.counting()) convolve_by_columns(shape, in, w, b, out.as<double>(), columns);
-    return;
+  if (!has_plan(shape, out.dtype)) {
+    return with_number(out.dtype, [&]<class T>(T) {
+      const T *in = scratch.contiguous<T>(input), *w = scratch.contiguous<T>(weight);
+      const T* b = bias ? scratch.contiguous<T>(call.view(2)) : nullptr;
+      T* columns = scratch.take<T>(column_elements(shape));
+      if (!scratch.counting()) convolve_by_columns(shape, in, w, b, out.as<T>(), columns);
+    });
   }
   ConvBuffers buffers;
   buffers.source = writable(scratch.contiguous<float>(input));
@@ -81,18 +95,19 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
 
 void backward_input_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &weight = call.view(1), &out = call.out[0];
+  check_numbers(out.dtype);
   if (out.numel() == 0) return;
   if (gradient.numel() == 0) {
     if (!scratch.counting()) fill_zero(out);
     return;
   }
   const ConvShape shape = shape_of(call, out.sizes, weight.sizes, gradient.sizes);
-  if (out.dtype == DType::F64) {
-    const double* g = scratch.contiguous<double>(gradient);
-    const double* w = scratch.contiguous<double>(weight);
-    double* columns = scratch.take<double>(column_elements(shape));
-    if (!scratch.counting()) convolve_backward_input_by_columns(shape, g, w, out.as<double>(), columns);
-    return;
+  if (!has_plan(shape, out.dtype)) {
+    return with_number(out.dtype, [&]<class T>(T) {
+      const T *g = scratch.contiguous<T>(gradient), *w = scratch.contiguous<T>(weight);
+      T* columns = scratch.take<T>(column_elements(shape));
+      if (!scratch.counting()) convolve_backward_input_by_columns(shape, g, w, out.as<T>(), columns);
+    });
   }
   ConvBuffers buffers;
   buffers.destination = writable(scratch.contiguous<float>(gradient));
@@ -103,18 +118,19 @@ void backward_input_in(const KernelCall& call, Scratch& scratch) {
 
 void backward_weight_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &input = call.view(1), &out = call.out[0];
+  check_numbers(out.dtype);
   if (out.numel() == 0) return;
   if (gradient.numel() == 0) {
     if (!scratch.counting()) fill_zero(out);
     return;
   }
   const ConvShape shape = shape_of(call, input.sizes, out.sizes, gradient.sizes);
-  if (out.dtype == DType::F64) {
-    const double* g = scratch.contiguous<double>(gradient);
-    const double* in = scratch.contiguous<double>(input);
-    double* columns = scratch.take<double>(column_elements(shape));
-    if (!scratch.counting()) convolve_backward_weight_by_columns(shape, g, in, out.as<double>(), columns);
-    return;
+  if (!has_plan(shape, out.dtype)) {
+    return with_number(out.dtype, [&]<class T>(T) {
+      const T *g = scratch.contiguous<T>(gradient), *in = scratch.contiguous<T>(input);
+      T* columns = scratch.take<T>(column_elements(shape));
+      if (!scratch.counting()) convolve_backward_weight_by_columns(shape, g, in, out.as<T>(), columns);
+    });
   }
   ConvBuffers buffers;
   buffers.destination = writable(scratch.contiguous<float>(gradient));

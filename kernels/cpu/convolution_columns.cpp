@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/blas.h"
+#include "kernels/cpu/product.h"
 
 namespace terra::cpu {
 namespace {
@@ -35,15 +35,17 @@ void for_each_tap(const ConvShape& s, const Visit& visit, const Outside& outside
   }
 }
 
-void unfold(const ConvShape& s, const double* image, double* columns) {
+template <class T>
+void unfold(const ConvShape& s, const T* image, T* columns) {
   for_each_tap(
       s, [&](int64_t at, int64_t pixel) { columns[at] = image[pixel]; }, [&](int64_t at) { columns[at] = 0; });
 }
 
-void fold(const ConvShape& s, const double* columns, double* image) {
-  std::fill_n(image, s.ic / s.groups * s.ih * s.iw, 0.0);
+template <class T>
+void fold(const ConvShape& s, const T* columns, T* image) {
+  std::fill_n(image, s.ic / s.groups * s.ih * s.iw, T{0});
   for_each_tap(
-      s, [&](int64_t at, int64_t pixel) { image[pixel] += columns[at]; }, [](int64_t) {});
+      s, [&](int64_t at, int64_t pixel) { image[pixel] = static_cast<T>(image[pixel] + columns[at]); }, [](int64_t) {});
 }
 
 /// Calls body(offset into the source, into the destination, into the weights, image, first output channel) for each
@@ -62,35 +64,51 @@ void for_each_group(const ConvShape& s, const Body& body) {
 
 int64_t column_elements(const ConvShape& s) { return taps(s) * pixels(s); }
 
-void convolve_by_columns(const ConvShape& s, const double* source, const double* weights, const double* bias,
-                         double* destination, double* columns) {
+template <class T>
+void convolve_by_columns(const ConvShape& s, const T* source, const T* weights, const T* bias, T* destination,
+                         T* columns) {
   const int64_t oc = s.oc / s.groups;
   for_each_group(s, [&](int64_t from, int64_t to, int64_t weight, int64_t, int64_t channel) {
     unfold(s, source + from, columns);
     if (bias != nullptr) {
       for (int64_t c = 0; c < oc; ++c) std::fill_n(destination + to + c * pixels(s), pixels(s), bias[channel + c]);
     }
-    blas::gemm<double>(oc, pixels(s), taps(s), 1.0, {weights + weight, taps(s), 1}, {columns, pixels(s), 1},
-                       bias != nullptr ? 1.0 : 0.0, destination + to, pixels(s));
+    product<T>(oc, pixels(s), taps(s), T{1}, {weights + weight, taps(s), 1}, {columns, pixels(s), 1},
+               bias != nullptr ? T{1} : T{0}, destination + to);
   });
 }
 
-void convolve_backward_input_by_columns(const ConvShape& s, const double* gradient, const double* weights,
-                                        double* source_gradient, double* columns) {
+template <class T>
+void convolve_backward_input_by_columns(const ConvShape& s, const T* gradient, const T* weights, T* source_gradient,
+                                        T* columns) {
   for_each_group(s, [&](int64_t to, int64_t from, int64_t weight, int64_t, int64_t) {
-    blas::gemm<double>(taps(s), pixels(s), s.oc / s.groups, 1.0, {weights + weight, 1, taps(s)},
-                       {gradient + from, pixels(s), 1}, 0.0, columns, pixels(s));
+    product<T>(taps(s), pixels(s), s.oc / s.groups, T{1}, {weights + weight, 1, taps(s)},
+               {gradient + from, pixels(s), 1}, T{0}, columns);
     fold(s, columns, source_gradient + to);
   });
 }
 
-void convolve_backward_weight_by_columns(const ConvShape& s, const double* gradient, const double* source,
-                                         double* weight_gradient, double* columns) {
+template <class T>
+void convolve_backward_weight_by_columns(const ConvShape& s, const T* gradient, const T* source, T* weight_gradient,
+                                         T* columns) {
   for_each_group(s, [&](int64_t from, int64_t grad, int64_t weight, int64_t image, int64_t) {
     unfold(s, source + from, columns);
-    blas::gemm<double>(s.oc / s.groups, taps(s), pixels(s), 1.0, {gradient + grad, pixels(s), 1},
-                       {columns, 1, pixels(s)}, image == 0 ? 0.0 : 1.0, weight_gradient + weight, taps(s));
+    product<T>(s.oc / s.groups, taps(s), pixels(s), T{1}, {gradient + grad, pixels(s), 1}, {columns, 1, pixels(s)},
+               image == 0 ? T{0} : T{1}, weight_gradient + weight);
   });
 }
+
+#define TERRA_COLUMNS(T)                                                                          \
+  template void convolve_by_columns(const ConvShape&, const T*, const T*, const T*, T*, T*);      \
+  template void convolve_backward_input_by_columns(const ConvShape&, const T*, const T*, T*, T*); \
+  template void convolve_backward_weight_by_columns(const ConvShape&, const T*, const T*, T*, T*);
+TERRA_COLUMNS(uint8_t)
+TERRA_COLUMNS(int8_t)
+TERRA_COLUMNS(int16_t)
+TERRA_COLUMNS(int32_t)
+TERRA_COLUMNS(int64_t)
+TERRA_COLUMNS(float)
+TERRA_COLUMNS(double)
+#undef TERRA_COLUMNS
 
 }  // namespace terra::cpu

@@ -1,4 +1,5 @@
-// Convolution as matrix products over unfolded images, for dtypes that oneDNN doesn't compute in.
+// Convolution as matrix products over unfolded images, for what oneDNN doesn't compute: other dtypes, and attributes
+// beyond its range.
 #pragma once
 #include "kernels/cpu/convolution.h"
 
@@ -8,12 +9,15 @@ namespace terra::cpu {
 int64_t column_elements(const ConvShape& shape);
 
 /// Plain NCHW and OIHW operands; `columns` is the scratch. Images are taken in order and threads work inside the
-/// products, so results don't depend on their number.
-void convolve_by_columns(const ConvShape& shape, const double* source, const double* weights, const double* bias,
-                         double* destination, double* columns);
-void convolve_backward_input_by_columns(const ConvShape& shape, const double* gradient, const double* weights,
-                                        double* source_gradient, double* columns);
-void convolve_backward_weight_by_columns(const ConvShape& shape, const double* gradient, const double* source,
-                                         double* weight_gradient, double* columns);
+/// products, so results don't depend on their number. T: any type of numbers; integers wrap.
+template <class T>
+void convolve_by_columns(const ConvShape& shape, const T* source, const T* weights, const T* bias, T* destination,
+                         T* columns);
+template <class T>
+void convolve_backward_input_by_columns(const ConvShape& shape, const T* gradient, const T* weights, T* source_gradient,
+                                        T* columns);
+template <class T>
+void convolve_backward_weight_by_columns(const ConvShape& shape, const T* gradient, const T* source, T* weight_gradient,
+                                         T* columns);
 
 }  // namespace terra::cpu

@@ -30,12 +30,14 @@ void arange(const KernelCall& call) {
   });
 }
 
-/// linspace(start, end, steps): from both ends towards the middle, so that both ends are exact.
+/// linspace(start, end, steps): from both ends towards the middle, so that both ends are exact. Ends of integers are
+/// integers.
 void linspace(const KernelCall& call) {
   const int64_t steps = call.out[0].numel();
   with_number(call.out[0].dtype, [&]<class T>(T) {
     using Real = std::conditional_t<std::is_same_v<T, float>, float, double>;
-    const Real start = static_cast<Real>(call.real(0)), end = static_cast<Real>(call.real(1));
+    const Real start = static_cast<Real>(static_cast<T>(call.real(0))),
+               end = static_cast<Real>(static_cast<T>(call.real(1)));
     const Real step = steps > 1 ? (end - start) / static_cast<Real>(steps - 1) : Real(0);
     generate<T>(call.out[0], [=](int64_t i) {
       return i < steps / 2 ? start + step * static_cast<Real>(i)

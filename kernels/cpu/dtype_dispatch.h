@@ -1,9 +1,6 @@
 // From a dtype at run time to a C++ type.
 #pragma once
-#include <stdexcept>
-#include <string>
-
-#include "kernels/abi/dtype.h"
+#include "kernels/abi/kernel_error.h"
 
 namespace terra::cpu {
 
@@ -12,7 +9,7 @@ template <class F>
 decltype(auto) with_float(DType dtype, F&& fn) {
   if (dtype == DType::F32) return fn(float{});
   if (dtype == DType::F64) return fn(double{});
-  throw std::logic_error("kernel called with dtype " + std::string(name_of(dtype)));
+  throw_not_implemented(dtype);
 }
 
 /// The same for all dtypes with arithmetic except bool and the 16-bit floats.

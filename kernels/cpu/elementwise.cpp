@@ -8,10 +8,6 @@ namespace terra::cpu {
 
 namespace {
 
-/// PyTorch's names of scalar types, as its messages have them. Index: DType.
-constexpr const char* kScalarTypeNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
-                                                       "Long", "Half", "BFloat16", "Float", "Double"};
-
 /// Ranges of a split loop begin at multiples of this many elements, so that threads don't share output cache lines.
 constexpr int64_t kSplitUnit = 64;
 
@@ -27,11 +23,11 @@ bool same_sizes(const View& a, const View& b) {
 /// contiguous in the same shape or have one element.
 bool is_one_loop(const View& out, int64_t numel, std::span<const View> inputs, char** data, int64_t* strides) {
   if (!out.is_contiguous()) return false;
-  data[0] = out.as<char>();
+  data[0] = out.bytes();
   strides[0] = static_cast<int64_t>(size_of(out.dtype));
   for (size_t p = 0; p < inputs.size(); ++p) {
     const View& input = inputs[p];
-    data[p + 1] = input.as<char>();
+    data[p + 1] = input.bytes();
     if (same_sizes(input, out) && input.is_contiguous()) {
       strides[p + 1] = static_cast<int64_t>(size_of(input.dtype));
     } else if (input.numel() == 1) {
@@ -51,10 +47,7 @@ int64_t grain_of(const Kernel& kernel) {
 
 ElementwiseLoop loop_of(const Kernel& kernel, DType dtype) {
   const ElementwiseLoop loop = kernel.loops[static_cast<int>(dtype)];
-  if (loop == nullptr) {
-    throw KernelError(KernelError::Kind::Runtime, "\"" + std::string(kernel.op) + "\" not implemented for '" +
-                                                      kScalarTypeNames[static_cast<int>(dtype)] + "'");
-  }
+  if (loop == nullptr) throw_not_implemented(dtype);
   return loop;
 }
 

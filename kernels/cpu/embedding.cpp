@@ -29,7 +29,7 @@ void embedding_backward(const KernelCall& call) {
   check_indices(indices.get(), n, {0, rows, false, KernelError::Kind::Index, out_of_range_in_self});
 
   std::unique_ptr<char[]> packed;
-  const char* source = grad.as<char>();
+  const char* source = grad.bytes();
   if (!grad.is_contiguous()) {
     packed = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(grad.numel()) * size_of(grad.dtype));
     source = packed.get();

@@ -66,23 +66,25 @@ void embedding_forward(const KernelCall& call) {
 }
 
 /// The walk of gather and scatter: over the shape of `index`, in `indexed` a place is given by the index along `dim`.
+/// Numbers count as vectors of one element.
 struct AlongDim {
   AlongDim(const View& indexed, const View& index, int64_t dim_argument)
       : dim(indexed.rank == 0 ? 0 : wrapped(dim_argument, indexed.rank)),
         offsets(offsets_of(index, {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
                            byte_stride(indexed, dim))),
         base(indexed) {
-    for (int64_t d = index.rank - 1, step = 1; d >= 0; --d) {
-      shape.sizes[d] = index.sizes[d];
+    rank = std::max(index.rank, 1);
+    for (int64_t d = rank - 1, step = 1; d >= 0; --d) {
+      shape.sizes[d] = size_along(index, static_cast<int>(d));
       shape.strides[d] = step;
-      step *= index.sizes[d];
-      if (indexed.rank > 0) base.resize(static_cast<int>(d), index.sizes[d]);
+      step *= shape.sizes[d];
+      if (d < indexed.rank) base.resize(static_cast<int>(d), shape.sizes[d]);
     }
-    if (indexed.rank > 0) base.repeat(dim, index.sizes[dim]);
-    offsets_view = shape.view(offsets.get(), index.rank);
+    if (dim < rank) base.repeat(dim, shape.sizes[dim]);
+    offsets_view = shape.view(offsets.get(), rank);
   }
 
-  int dim;
+  int dim, rank;
   std::unique_ptr<int64_t[]> offsets;
   SubView base;
   OffsetsView shape;
@@ -107,8 +109,9 @@ void scatter(const KernelCall& call) {
   const View& index = call.view(2);
   const AlongDim walk(out, index, call.integer(1));
   start_from(out, call.view(0));
+  if (index.numel() == 0) return;
   SubView src(call.view(3));
-  for (int d = 0; d < index.rank; ++d) src.resize(d, index.sizes[d]);
+  for (int d = 0; d < walk.rank; ++d) src.resize(d, walk.shape.sizes[d]);
   if (kAdd)
     scatter_add_elements(walk.base.view(), src.view(), walk.offsets_view);
   else
@@ -240,10 +243,10 @@ constexpr Kernel kKernels[] = {
     {.op = "index_select", .run = index_select},
     {.op = "embedding_forward", .run = embedding_forward},
     {.op = "gather", .run = gather},
-    {.op = "scatter", .run = scatter<false>},
-    {.op = "scatter_add", .run = scatter<true>},
+    {.op = "scatter", .run = scatter<false>, .any_strides = true},
+    {.op = "scatter_add", .run = scatter<true>, .any_strides = true},
     {.op = "index", .run = index},
-    {.op = "index_put", .run = index_put},
+    {.op = "index_put", .run = index_put, .any_strides = true},
 };
 
 }  // namespace

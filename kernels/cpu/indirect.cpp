@@ -17,7 +17,7 @@ void walk_space(const View& dense, const View& base, const View& offsets, bool k
   it.operands = 3;
   it.rank = 0;
   it.numel = dense.numel();
-  for (int p = 0; p < 3; ++p) it.data[p] = views[p]->as<char>();
+  for (int p = 0; p < 3; ++p) it.data[p] = views[p]->bytes();
   for (int d = 0; d < dense.rank; ++d) {
     if (dense.sizes[d] == 1) continue;
     it.sizes[it.rank] = dense.sizes[d];

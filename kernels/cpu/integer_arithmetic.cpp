@@ -157,9 +157,12 @@ struct BitwiseNot : Plain<T> {
 
 /// bool + bool is "or", bool * bool is "and".
 template <class T>
-struct BoolOr : Plain<T> {
-  using Plain<T>::Plain;
-  T operator()(T a, T b) const { return a | b; }
+struct BoolAdd {
+  using In = T;
+  using Out = T;
+  explicit BoolAdd(const KernelArg* params) : alpha(params[2].number.to_bool()) {}
+  T operator()(T a, T b) const { return a | (b & alpha); }
+  T alpha;
 };
 template <class T>
 struct BoolAnd : Plain<T> {
@@ -182,7 +185,7 @@ constexpr Kernel kKernels[] = {
     unary<Clamp, TERRA_INTEGERS>("clamp"),
     unary<Clamp, TERRA_INTEGERS>("hardtanh"),
     binary<Add, TERRA_INTEGERS>("add"),
-    binary<BoolOr, bool>("add"),
+    binary<BoolAdd, bool>("add"),
     binary<Sub, TERRA_INTEGERS>("sub"),
     binary<Mul, TERRA_INTEGERS>("mul"),
     binary<BoolAnd, bool>("mul"),

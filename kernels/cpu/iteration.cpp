@@ -48,8 +48,8 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it) {
   it.operands = 1 + static_cast<int>(inputs.size());
   it.rank = 0;
   it.numel = 1;
-  it.data[0] = out.as<char>();
-  for (size_t p = 0; p < inputs.size(); ++p) it.data[p + 1] = inputs[p].as<char>();
+  it.data[0] = out.bytes();
+  for (size_t p = 0; p < inputs.size(); ++p) it.data[p + 1] = inputs[p].bytes();
   for (int d = 0; d < out.rank; ++d) {
     it.numel *= out.sizes[d];
     if (out.sizes[d] == 1) continue;

@@ -31,9 +31,11 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it);
 void simplify(Iteration& it, bool keep_order = false);
 
 /// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one
-/// pointer per operand. Strides within a piece are it.strides[p][it.rank - 1].
+/// pointer per operand. Strides within a piece are it.strides[p][it.rank - 1]. An empty range is no piece, whatever the
+/// space.
 template <class Body>
 void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
+  if (begin >= end) return;
   const int last = it.rank - 1;
   int64_t index[kMaxViewRank];
   char* at[kMaxOperands];

@@ -6,6 +6,7 @@
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {
@@ -24,38 +25,6 @@ Operand<T> operand_of(const View& view, Scratch& scratch) {
     return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
   }
   return {scratch.contiguous<T>(view), columns, 1};
-}
-
-/// Integer products, modulo the type's range; row by row so that inner loops run along memory.
-template <class T>
-void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c) {
-  using U = std::make_unsigned_t<T>;
-  parallel_for(
-      m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          T* row = c + i * n;
-          for (int64_t j = 0; j < n; ++j)
-            row[j] = beta == 0 ? T{0} : static_cast<T>(static_cast<U>(beta) * static_cast<U>(row[j]));
-          for (int64_t p = 0; p < k; ++p) {
-            const U x =
-                static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
-            const T* line = b.data + p * b.row_stride;
-            for (int64_t j = 0; j < n; ++j) {
-              row[j] = static_cast<T>(static_cast<U>(row[j]) +
-                                      static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
-            }
-          }
-        }
-      });
-}
-
-template <class T>
-void product(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c) {
-  if constexpr (std::is_floating_point_v<T>) {
-    blas::gemm<T>(m, n, k, alpha, a, b, beta, c, n);
-  } else {
-    integer_gemm<T>(m, n, k, alpha, a, b, beta, c);
-  }
 }
 
 // ---- mm --------------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ template <bool kLower>
 void triangle(const KernelCall& call) {
   const View& out = call.out[0];
   const int64_t rows = out.sizes[out.rank - 2], columns = out.sizes[out.rank - 1];
-  const int64_t diagonal = call.integer(1);
+  const int64_t diagonal = std::clamp(call.integer(1), -rows, columns);
   const auto size = static_cast<int64_t>(size_of(out.dtype));
   copy_elements(out, call.view(0));
   if (out.numel() == 0) return;
@@ -81,7 +81,7 @@ void triangle(const KernelCall& call) {
   parallel_for(all_rows, std::max<int64_t>(1, 65536 / columns), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t border = std::clamp<int64_t>(row % rows + diagonal + (kLower ? 1 : 0), 0, columns);
-      char* at = out.as<char>() + row * columns * size;
+      char* at = out.bytes() + row * columns * size;
       if (kLower)
         std::fill(at + border * size, at + columns * size, char{0});
       else
@@ -92,8 +92,8 @@ void triangle(const KernelCall& call) {
 
 constexpr Kernel kKernels[] = {
     {.op = "clone", .run = clone},
-    {.op = "copy", .run = copy},
-    {.op = "fill", .run = fill},
+    {.op = "copy", .run = copy, .any_strides = true},
+    {.op = "fill", .run = fill, .any_strides = true},
     {.op = "full", .run = fill},
     {.op = "cat", .run = cat},
     {.op = "constant_pad", .run = constant_pad},

@@ -22,6 +22,7 @@ struct Batch {
     for (int i = 2; i < v.rank; ++i) plane *= v.sizes[i];
   }
   int64_t per_channel() const { return images * plane; }
+  bool is_transposed() const { return plane == 1 && channels != 1; }
   int64_t grain() const { return std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, per_channel())); }
 };
 
@@ -37,7 +38,7 @@ struct Channels {
 template <class T>
 Channels<T> channels_of(const View& view, Scratch& scratch) {
   const Batch b(view);
-  if (b.plane > 1 || b.channels == 1) {
+  if (!b.is_transposed()) {
     return {scratch.contiguous<T>(view), b.images, b.plane, b.channels * b.plane, b.plane};
   }
   T* copy = scratch.take<T>(view.numel());
@@ -55,7 +56,7 @@ void batch_norm_stats_in(const KernelCall& call, Scratch& scratch) {
     if (scratch.counting()) return;
     const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
     const Batch b(input);
-    const double eps = call.real(1), count = static_cast<double>(b.per_channel());
+    const double eps = call.real(1), count = static_cast<double>(std::max<int64_t>(b.per_channel(), 1));
     T *mean = call.out[0].as<T>(), *invstd = call.out[1].as<T>(), *var = call.out[2].as<T>();
     parallel_for(b.channels, b.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
@@ -120,7 +121,7 @@ void batch_norm_backward_in(const KernelCall& call, Scratch& scratch) {
     const T* invstd = scratch.contiguous<T>(call.view(3));
     const T* weight = optional_channels<T>(call, 4, scratch);
     const Batch b(input);
-    const bool transposed = in.step == 0;
+    const bool transposed = b.is_transposed();
     T* row = transposed ? scratch.take<T>(input.numel()) : nullptr;
     if (scratch.counting()) return;
     const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);

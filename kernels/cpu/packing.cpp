@@ -75,7 +75,7 @@ void copy_matrices(const Axes& a, const T* in, T* out, int64_t begin, int64_t en
 template <class T>
 void pack_as(const View& view, T* out) {
   const Axes a(view);
-  const T* in = view.as<const T>();
+  const T* in = static_cast<const T*>(view.data);
   const int outer = a.rank - 2;
   const int64_t rows = a.sizes[outer], cols = a.sizes[outer + 1];
   int64_t matrices = 1;

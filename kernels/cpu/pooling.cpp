@@ -1,6 +1,8 @@
 // Max and average pooling of planes, with their gradients. Inputs are [.., h, w]; planes are shared out among threads.
 #include <algorithm>
+#include <string>
 
+#include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/rows.h"
@@ -59,6 +61,19 @@ void max_pool_in(const KernelCall& call, Scratch& scratch) {
   });
 }
 
+/// The index of a window that lies outside the image.
+constexpr int64_t kNowhere = -1;
+
+void check_winners(const int64_t* indices, int64_t n, int64_t pixels) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (indices[i] < kNowhere || indices[i] >= pixels) {
+      throw KernelError(KernelError::Kind::Index, "max_pool2d_backward: found an invalid index " +
+                                                      std::to_string(indices[i]) + " into planes of " +
+                                                      std::to_string(pixels) + " elements");
+    }
+  }
+}
+
 /// (grad, indices, input_sizes): every gradient goes to the element that won.
 void max_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
@@ -68,10 +83,13 @@ void max_pool_backward_in(const KernelCall& call, Scratch& scratch) {
     if (scratch.counting()) return;
     const int64_t to = out.sizes[out.rank - 2] * out.sizes[out.rank - 1];
     const int64_t from = gradient.sizes[gradient.rank - 2] * gradient.sizes[gradient.rank - 1];
+    check_winners(indices, gradient.numel(), to);
     for_each_plane(out, to + 2 * from, [&](int64_t p) {
       T* plane = out.as<T>() + p * to;
       std::fill_n(plane, to, T{0});
-      for (int64_t i = p * from; i < (p + 1) * from; ++i) plane[indices[i]] += grad[i];
+      for (int64_t i = p * from; i < (p + 1) * from; ++i) {
+        if (indices[i] != kNowhere) plane[indices[i]] += grad[i];
+      }
     });
   });
 }
@@ -89,15 +107,15 @@ Window average_window(const PoolShape& s, bool count_padding, int64_t y, int64_t
   int64_t begin[2] = {y * s.stride[0] - s.padding[0], x * s.stride[1] - s.padding[1]};
   const int64_t size[2] = {s.ih, s.iw};
   int64_t end[2];
-  int64_t with_padding = 1, without = 1;
+  double with_padding = 1, without = 1;
   for (int axis = 0; axis < 2; ++axis) {
     end[axis] = std::min(begin[axis] + s.kernel[axis], size[axis] + s.padding[axis]);
-    with_padding *= end[axis] - begin[axis];
+    with_padding *= static_cast<double>(end[axis] - begin[axis]);
     begin[axis] = std::max<int64_t>(begin[axis], 0);
     end[axis] = std::min(end[axis], size[axis]);
-    without *= end[axis] - begin[axis];
+    without *= static_cast<double>(end[axis] - begin[axis]);
   }
-  return {begin[0], end[0], begin[1], end[1], static_cast<double>(count_padding ? with_padding : without)};
+  return {begin[0], end[0], begin[1], end[1], count_padding ? with_padding : without};
 }
 
 /// Windows of adaptive_avg_pool2d: the input cut into oh x ow nearly equal, perhaps overlapping pieces.

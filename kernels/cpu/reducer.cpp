@@ -36,8 +36,8 @@ void split_dims(const View& out, const View& in, uint64_t reduced, Spaces& s) {
   const auto in_size = static_cast<int64_t>(size_of(in.dtype)), out_size = static_cast<int64_t>(size_of(out.dtype));
   s.kept.operands = 2;
   s.folded.operands = 1;
-  s.kept.data[0] = s.folded.data[0] = in.as<char>();
-  s.kept.data[1] = out.as<char>();
+  s.kept.data[0] = s.folded.data[0] = in.bytes();
+  s.kept.data[1] = out.bytes();
   s.kept.rank = s.folded.rank = 0;
   s.kept.numel = s.folded.numel = 1;
   for (int d = 0; d < in.rank; ++d) {

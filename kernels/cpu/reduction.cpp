@@ -30,7 +30,8 @@ uint64_t dims_mask(const KernelCall& call, int arg, int rank) {
 /// otherwise.
 template <Fold kFold>
 void fold(const KernelCall& call) {
-  const View& out = call.out[0];
+  View out = call.out[0];
+  if ((kFold == Fold::Any || kFold == Fold::All) && out.dtype == DType::U8) out.dtype = DType::Bool;
   const View& in = call.view(0);
   const uint64_t dims = dims_mask(call, 1, in.rank);
   const Reducer* reducer = reducer_of(kFold, in.dtype);

@@ -23,7 +23,8 @@ class Scratch {
   /// The view's elements in row-major order without gaps: its own memory if they lie so, else a copy in the scratch.
   template <class T>
   const T* contiguous(const View& view) {
-    if (view.is_contiguous()) return view.as<const T>();
+    const T* own = view.as<const T>();
+    if (view.is_contiguous()) return own;
     T* copy = take<T>(view.numel());
     if (!counting_) pack(view, copy);
     return copy;

@@ -7,13 +7,16 @@
 
 namespace terra::cpu {
 
-/// Dimension `dim` of a signature, where -1 is the last one.
-inline int wrapped(int64_t dim, int rank) { return static_cast<int>(dim < 0 ? dim + rank : dim); }
+/// Dimension `dim` of a signature, where -1 is the last one; a number counts as a vector.
+inline int wrapped(int64_t dim, int rank) { return static_cast<int>(dim < 0 ? dim + (rank == 0 ? 1 : rank) : dim); }
 
-/// Copies the shape of a view so that it can be narrowed; the elements stay where they are.
+/// Copies the shape of a view so that it can be narrowed; the elements stay where they are. Dimension 0 of a number has
+/// one index.
 class SubView {
  public:
   explicit SubView(const View& v) : view_(v) {
+    sizes_[0] = 1;
+    strides_[0] = 0;
     for (int d = 0; d < v.rank; ++d) {
       sizes_[d] = v.sizes[d];
       strides_[d] = v.strides[d];
@@ -51,7 +54,7 @@ class SubView {
   }
 
  private:
-  void move(int64_t elements) { view_.data = view_.as<char>() + elements * static_cast<int64_t>(size_of(view_.dtype)); }
+  void move(int64_t elements) { view_.data = view_.bytes() + elements * static_cast<int64_t>(size_of(view_.dtype)); }
 
   View view_;
   int64_t sizes_[kMaxViewRank];

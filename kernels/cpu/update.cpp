@@ -39,6 +39,9 @@ std::vector<const T*> contiguous_all(std::span<const View> views, DType dtype, S
 /// Parameters of one call may differ in dtype; those of each dtype are updated together.
 template <class Update>
 void for_each_dtype(std::span<const View> tensors, const Update& update) {
+  for (const View& v : tensors) {
+    if (v.dtype != DType::F32 && v.dtype != DType::F64) throw_not_implemented(v.dtype);
+  }
   for (DType dtype : {DType::F32, DType::F64}) {
     const bool present = std::any_of(tensors.begin(), tensors.end(), [&](const View& v) { return v.dtype == dtype; });
     if (present) with_float(dtype, [&]<class T>(T) { update(T{}, dtype); });

@@ -1,11 +1,10 @@
 // How reference loops read and write elements: slowly, by index, whatever the strides.
 #pragma once
 #include <initializer_list>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "kernels/abi/kernel.h"
+#include "kernels/abi/kernel_error.h"
 
 namespace terra::reference {
 
@@ -34,7 +33,7 @@ template <class F>
 void with_float(DType dtype, F&& fn) {
   if (dtype == DType::F32) return fn(float{});
   if (dtype == DType::F64) return fn(double{});
-  throw std::logic_error("kernel called with dtype " + std::string(name_of(dtype)));
+  throw_not_implemented(dtype);
 }
 
 /// The same for all dtypes with arithmetic except bool and the 16-bit floats.

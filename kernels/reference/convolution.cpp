@@ -58,7 +58,7 @@ int64_t flat(const View& v, int64_t a, int64_t b, int64_t c, int64_t d) {
 
 void conv2d(const KernelCall& call) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
     for_each_product(Attributes(call), input.sizes, weight.sizes, out.sizes,
                      [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,
@@ -78,7 +78,7 @@ void conv2d(const KernelCall& call) {
 
 void conv2d_backward_input(const KernelCall& call) {
   const View &grad = call.view(0), &weight = call.view(1), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
     for_each_product(Attributes(call), out.sizes, weight.sizes, grad.sizes,
                      [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,
@@ -92,7 +92,7 @@ void conv2d_backward_input(const KernelCall& call) {
 
 void conv2d_backward_weight(const KernelCall& call) {
   const View &grad = call.view(0), &input = call.view(1), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
     for_each_product(Attributes(call), input.sizes, out.sizes, grad.sizes,
                      [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,

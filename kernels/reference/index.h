@@ -34,7 +34,7 @@ void for_each_index(const View& v, Body body) {
 inline char* address_at(const View& v, const int64_t* index) {
   int64_t offset = 0;
   for (int d = 0; d < v.rank; ++d) offset += index[d] * v.strides[d];
-  return v.as<char>() + offset * static_cast<int64_t>(size_of(v.dtype));
+  return v.bytes() + offset * static_cast<int64_t>(size_of(v.dtype));
 }
 
 template <class T>

@@ -1,4 +1,5 @@
 // What picking and placing elements by tensors of indices means.
+#include <algorithm>
 #include <string>
 
 #include "kernels/abi/kernel_error.h"
@@ -73,11 +74,18 @@ void embedding_backward(const KernelCall& call) {
   });
 }
 
+/// The place of an index in a shape of another rank, when one of them is a number.
+Index place_of(const int64_t* index, int index_rank, int rank) {
+  Index place(static_cast<size_t>(rank) + 1, 0);
+  std::copy_n(index, std::min(index_rank, rank), place.begin());
+  return place;
+}
+
 void gather(const KernelCall& call) {
   const View& in = call.view(0);
   const int dim = in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank);
   for_each_index(call.out[0], [&](const int64_t* i) {
-    Index from(i, i + in.rank + 1);
+    Index from = place_of(i, call.view(2).rank, in.rank);
     const int64_t size = in.rank == 0 ? 1 : in.sizes[dim];
     const int64_t index = checked(index_at(call.view(2), i), dim, size, KernelError::Kind::Runtime);
     if (in.rank > 0) from[dim] = index;
@@ -96,7 +104,7 @@ void scatter(const KernelCall& call) {
   const int dim = out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank);
   start_from(out, call.view(0));
   for_each_index(index, [&](const int64_t* i) {
-    Index to(i, i + out.rank + 1);
+    Index to = place_of(i, index.rank, out.rank);
     const int64_t size = out.rank == 0 ? 1 : out.sizes[dim];
     const int64_t place = checked(index_at(index, i), dim, size, KernelError::Kind::Runtime);
     if (out.rank > 0) to[dim] = place;
@@ -180,10 +188,10 @@ constexpr Kernel kKernels[] = {
     {.op = "embedding_forward", .run = embedding_forward},
     {.op = "embedding_backward", .run = embedding_backward},
     {.op = "gather", .run = gather},
-    {.op = "scatter", .run = scatter<false>},
-    {.op = "scatter_add", .run = scatter<true>},
+    {.op = "scatter", .run = scatter<false>, .any_strides = true},
+    {.op = "scatter_add", .run = scatter<true>, .any_strides = true},
     {.op = "index", .run = index},
-    {.op = "index_put", .run = index_put},
+    {.op = "index_put", .run = index_put, .any_strides = true},
 };
 
 }  // namespace

@@ -30,8 +30,9 @@ constexpr auto kElu = [](double x, const KernelArg* p) { return x > 0 ? x : attr
 constexpr auto kPow = [](auto a, auto b) {
   if constexpr (std::is_integral_v<decltype(a)>) {
     if (b < 0) return a == 1 ? int64_t{1} : a == -1 ? (b % 2 == 0 ? int64_t{1} : int64_t{-1}) : int64_t{0};
-    uint64_t result = 1;
-    for (int64_t i = 0; i < b; ++i) result *= static_cast<uint64_t>(a);
+    uint64_t result = 1, square = static_cast<uint64_t>(a);
+    for (uint64_t rest = static_cast<uint64_t>(b); rest != 0; rest >>= 1, square *= square)
+      if (rest & 1) result *= square;
     return static_cast<int64_t>(result);
   } else {
     return b == 0.5 ? std::sqrt(a) : std::pow(a, b);  // as PyTorch: the square root of -inf is NaN
@@ -61,6 +62,7 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kSoftplus, kFloats>("softplus"),
     elementwise<1, kElu, kFloats>("elu"),
     elementwise<2, [](double y, double x) { return std::atan2(y, x); }, kFloats>("atan2"),
+    elementwise<2, [](double x, double y) { return std::hypot(x, y); }, kFloats>("hypot"),
     elementwise<2, kPow, kNumbers>("pow"),
 };
 

@@ -1,4 +1,7 @@
 // What the ops that only move elements mean: each output element names the input element it comes from.
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/reference/families.h"
 #include "kernels/reference/index.h"
 #include "kernels/reference/numbers.h"
@@ -93,7 +96,7 @@ void flip(const KernelCall& call) {
   const View& in = call.view(0);
   for_each_index(in, [&](const int64_t* i) {
     Index from = copied(i, in.rank);
-    for (int64_t dim : call.ints(1)) {
+    for (int64_t dim : in.rank == 0 ? std::span<const int64_t>() : call.ints(1)) {
       const int d = wrapped(dim, in.rank);
       from[d] = in.sizes[d] - 1 - i[d];
     }
@@ -105,7 +108,9 @@ template <bool kLower>
 void triangle(const KernelCall& call) {
   const View& out = call.out[0];
   for_each_index(out, [&](const int64_t* i) {
-    const int64_t row = i[out.rank - 2], column = i[out.rank - 1], border = row + call.integer(1);
+    const int64_t row = i[out.rank - 2], column = i[out.rank - 1];
+    const int64_t diagonal = std::clamp(call.integer(1), -out.sizes[out.rank - 2], out.sizes[out.rank - 1]);
+    const int64_t border = row + diagonal;
     const bool keeps = kLower ? column <= border : column >= border;
     if (keeps)
       move(out, i, call.view(0), i);
@@ -127,10 +132,12 @@ void arange(const KernelCall& call) {
 
 void linspace(const KernelCall& call) {
   const View& out = call.out[0];
-  const double start = call.real(0), end = call.real(1);
+  const auto bound = [&](int i) { return is_floating(out.dtype) ? call.real(i) : std::trunc(call.real(i)); };
+  const double start = bound(0), end = bound(1);
   for_each_index(out, [&](const int64_t* i) {
-    const double part = out.sizes[0] > 1 ? static_cast<double>(i[0]) / static_cast<double>(out.sizes[0] - 1) : 0;
-    write(out.dtype, address_at(out, i), start + (end - start) * part);
+    const double steps = out.sizes[0] > 1 ? static_cast<double>(out.sizes[0] - 1) : 1, done = static_cast<double>(i[0]);
+    const bool is_last = out.sizes[0] > 1 && i[0] == out.sizes[0] - 1;
+    write(out.dtype, address_at(out, i), is_last ? end : start + (end - start) * (done / steps));
   });
 }
 
@@ -142,8 +149,8 @@ void eye(const KernelCall& call) {
 
 constexpr Kernel kKernels[] = {
     {.op = "clone", .run = clone},
-    {.op = "copy", .run = copy},
-    {.op = "fill", .run = fill},
+    {.op = "copy", .run = copy, .any_strides = true},
+    {.op = "fill", .run = fill, .any_strides = true},
     {.op = "full", .run = fill},
     {.op = "cat", .run = cat},
     {.op = "constant_pad", .run = constant_pad},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/abi/kernel_error.h"
 #include "kernels/reference/access.h"
 #include "kernels/reference/families.h"
 
@@ -71,6 +72,10 @@ void max_pool_backward(const KernelCall& call) {
     for (int64_t i = 0; i < out.numel(); ++i) nth<T>(out, i) = 0;
     for_each_output(grad, [&](int64_t p, int64_t y, int64_t x) {
       const int64_t index = pixel<int64_t>(call.view(1), p, y, x);
+      if (index == -1) return;
+      if (index < 0 || index >= height(out) * width(out)) {
+        throw KernelError(KernelError::Kind::Index, "max_pool2d_backward: found an invalid index");
+      }
       pixel<T>(out, p, index / width(out), index % width(out)) += pixel<T>(grad, p, y, x);
     });
   });

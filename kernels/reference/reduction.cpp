@@ -41,9 +41,7 @@ int64_t output_of(const View& in, const std::vector<bool>& reduced, const int64_
   return place;
 }
 
-char* output(const View& out, int64_t place) {
-  return out.as<char>() + place * static_cast<int64_t>(size_of(out.dtype));
-}
+char* output(const View& out, int64_t place) { return out.bytes() + place * static_cast<int64_t>(size_of(out.dtype)); }
 
 Number add(Number a, Number b) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {

@@ -38,6 +38,12 @@ struct Atan2 : PlainVector<T> {
   Vec<T> operator()(Vec<T> y, Vec<T> x) const { return v_atan2(y, x); }
 };
 
+template <class T>
+struct Hypot : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x, Vec<T> y) const { return v_hypot(x, y); }
+};
+
 /// The common exponents are computed the cheap way, wherever the exponent comes from, so that an element's value is a
 /// function of the two numbers alone.
 template <class T>
@@ -156,6 +162,7 @@ constexpr Kernel kTable[] = {
     unary<Softplus, float, double>("softplus", 6),
     unary<Elu, float, double>("elu", 4),
     binary<Atan2, float, double>("atan2", 6),
+    binary<Hypot, float, double>("hypot", 6),
     pow_kernel(),
 };
 

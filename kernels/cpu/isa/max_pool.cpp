@@ -12,21 +12,30 @@ constexpr int64_t kBlock = 64;
 /// Window widths up to this have the outputs of each tap worked out once per plane.
 constexpr int64_t kMostTaps = 32;
 
-/// Outputs [begin, end).
+/// Outputs, or taps, [begin, end).
 struct Range {
   int64_t begin, end;
 };
 
 /// The outputs x of [0, n) whose tap x * stride + shift lies in [0, size).
 Range inside(int64_t n, int64_t stride, int64_t shift, int64_t size) {
-  const int64_t begin = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-  const int64_t end = size <= shift ? 0 : (size - shift + stride - 1) / stride;
+  const int64_t begin = shift >= 0 ? 0 : (-shift - 1) / stride + 1;
+  const int64_t end = size <= shift ? 0 : (size - shift - 1) / stride + 1;
   return {begin < n ? begin : n, end < n ? end : n};
 }
 
-/// The first tap of a window that starts at `start` and doesn't lie before the image.
-int64_t first_tap(int64_t start, int64_t dilation) {
-  return start >= 0 ? start : start + (-start + dilation - 1) / dilation * dilation;
+/// The taps of `kernel` that don't lie before the image, of a window that starts at `start`, and don't lie behind it,
+/// of one that starts at `first`.
+Range taps(int64_t kernel, int64_t dilation, int64_t first, int64_t start, int64_t size) {
+  const int64_t begin = start >= 0 ? 0 : (-start - 1) / dilation + 1;
+  const int64_t end = first >= size ? 0 : (size - 1 - first) / dilation + 1;
+  return {begin, end < kernel ? end : kernel};
+}
+
+/// Where the first tap of a window that starts at `start` falls on the image; -1 if none does.
+int64_t first_tap(int64_t kernel, int64_t dilation, int64_t start, int64_t size) {
+  const Range on_image = taps(kernel, dilation, start, start, size);
+  return on_image.begin < on_image.end ? start + on_image.begin * dilation : -1;
 }
 
 /// A later NaN wins over an earlier one, as the window is scanned in row-major order.
@@ -47,25 +56,27 @@ void pool_columns(const PoolShape& s, T* out, int64_t* indices, const T* in, int
   const int64_t left = begin * s.stride[1] - s.padding[1];
   int32_t first_column[kBlock];
   for (int64_t x = 0; x < count; ++x) {
-    first_column[x] = static_cast<int32_t>(first_tap(left + x * s.stride[1], s.dilation[1]));
+    first_column[x] = static_cast<int32_t>(first_tap(s.kernel[1], s.dilation[1], left + x * s.stride[1], s.iw));
   }
+  const Range columns = taps(s.kernel[1], s.dilation[1], left, left + (count - 1) * s.stride[1], s.iw);
   Range ranges[kMostTaps];
-  for (int64_t kx = 0; kx < s.kernel[1] && kx < kMostTaps; ++kx) {
+  for (int64_t kx = 0; kx < columns.end && kx < kMostTaps; ++kx) {
     ranges[kx] = inside(count, s.stride[1], left + kx * s.dilation[1], s.iw);
   }
   for (int64_t y = 0; y < s.oh; ++y) {
     const int64_t top = y * s.stride[0] - s.padding[0];
-    const int32_t first_row = static_cast<int32_t>(first_tap(top, s.dilation[0]) * s.iw);
+    const Range rows = taps(s.kernel[0], s.dilation[0], top, top, s.ih);
+    const bool on_image = rows.begin < rows.end;
+    const int32_t first_row = static_cast<int32_t>((top + rows.begin * s.dilation[0]) * s.iw);
     T best[kBlock];
     int32_t index[kBlock];
     for (int64_t x = 0; x < count; ++x) {
       best[x] = -static_cast<T>(__builtin_inff());
-      index[x] = first_row + first_column[x];
+      index[x] = on_image && first_column[x] >= 0 ? first_row + first_column[x] : -1;
     }
-    for (int64_t ky = 0; ky < s.kernel[0]; ++ky) {
+    for (int64_t ky = rows.begin; ky < rows.end; ++ky) {
       const int64_t row = top + ky * s.dilation[0];
-      if (row < 0 || row >= s.ih) continue;
-      for (int64_t kx = 0; kx < s.kernel[1]; ++kx) {
+      for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
         const int64_t shift = left + kx * s.dilation[1];
         const Range range = kx < kMostTaps ? ranges[kx] : inside(count, s.stride[1], shift, s.iw);
         if (range.begin >= range.end) continue;

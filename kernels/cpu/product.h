@@ -1,0 +1,46 @@
+// Matrix products of any number type: floats by kernels/cpu/blas.h, integers by loops.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cpu/blas.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::cpu {
+
+/// Integer products, modulo the type's range; row by row so that inner loops run along memory.
+template <class T>
+void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, blas::Operand<T> b, T beta, T* c) {
+  using U = std::make_unsigned_t<std::common_type_t<T, int>>;  // products of narrower ones would be ints
+  parallel_for(
+      m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          T* row = c + i * n;
+          for (int64_t j = 0; j < n; ++j)
+            row[j] = beta == 0 ? T{0} : static_cast<T>(static_cast<U>(beta) * static_cast<U>(row[j]));
+          for (int64_t p = 0; p < k; ++p) {
+            const U x =
+                static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
+            const T* line = b.data + p * b.row_stride;
+            for (int64_t j = 0; j < n; ++j) {
+              row[j] = static_cast<T>(static_cast<U>(row[j]) +
+                                      static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
+            }
+          }
+        }
+      });
+}
+
+/// C = alpha * A B + beta * C for a row-major, gapless C [m, n]; with beta == 0, C is not read. Floating operands must
+/// be direct (blas::is_direct).
+template <class T>
+void product(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, blas::Operand<T> b, T beta, T* c) {
+  if constexpr (std::is_floating_point_v<T>) {
+    blas::gemm<T>(m, n, k, alpha, a, b, beta, c, n);
+  } else {
+    integer_gemm<T>(m, n, k, alpha, a, b, beta, c);
+  }
+}
+
+}  // namespace terra::cpu
