@@ -34,6 +34,8 @@ void detach_in_place(const Tensor& t);
 /// Called with the gradient of `t` when it has been computed; a defined result replaces it. Returns an id to remove it.
 uint64_t add_hook(const Tensor& t, TensorHook hook);
 void remove_hook(const Tensor& t, uint64_t id);
+/// Whether the hook is one of the history that `t` has: after a write in place those before it stay where they are.
+bool has_hook(const Tensor& t, uint64_t id);
 
 /// Accumulates gradients of `roots` into .grad of the leaves (of `inputs` only, if any are given). `gradients`: one per
 /// root, undefined for "ones" (scalar roots only).

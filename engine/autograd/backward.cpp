@@ -5,17 +5,28 @@
 #include <unordered_set>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 
 namespace terra::autograd {
 namespace {
 
+thread_local bool frees_saved = false;
+
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
 };
+
+/// The node with the hooks that were put on it.
+std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
+  for (const auto& [id, hook] : std::vector(node.pre_hooks)) hook(grads);
+  std::vector<Tensor> out = node.apply(grads);
+  for (const auto& [id, hook] : std::vector(node.post_hooks)) hook(out, grads);
+  return out;
+}
 
 /// One backward pass. Nodes run when all their consumers have delivered, later calls first.
 class Pass {
@@ -96,25 +107,39 @@ class Pass {
     if (queued_.insert(node).second) ready_.push(node);
   }
 
+  void take(const Node* node, const std::vector<Tensor>& grads) {
+    for (size_t i = 0; i < captures_.size(); ++i)
+      if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
+  }
+
+  std::vector<Tensor> applied(Node& node, std::vector<Tensor>& grads) const {
+    struct Freeing {
+      explicit Freeing(bool frees) : before(std::exchange(frees_saved, frees)) {}
+      ~Freeing() { frees_saved = before; }
+      const bool before;
+    } const freeing(!retain_graph_);
+    return run_hooked(node, grads);
+  }
+
   void visit(Node* node) {
     const Ref<Node> alive(node);
     Waiting& w = waiting_[node];
     std::vector<Tensor> grads = std::move(w.grads);
     grads.resize(node->results);
-    for (const auto& [id, hook] : std::vector(node->pre_hooks)) hook(grads);
-    for (size_t i = 0; i < captures_.size(); ++i) {
-      if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
-    }
     std::vector<bool> wanted;
     if (selective_)
       for (const Edge& e : node->edges) wanted.push_back(e.node && waiting_[e.node.get()].wanted);
     const bool deeper = !selective_ || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
+    // As PyTorch has it: what is asked for comes with its hooks where the pass ends there, and without where it goes
+    // on.
+    if (deeper) take(node, grads);
+    if (w.wanted) node->hook_gradients(grads);
+    if (!deeper) take(node, grads);
     std::vector<Tensor> out;
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
     if (any && deeper) {
       node->select(selective_ ? &wanted : nullptr);
-      out = node->apply(grads);
-      for (const auto& [id, hook] : std::vector(node->post_hooks)) hook(out, grads);
+      out = applied(*node, grads);
       if (!retain_graph_) node->release_saved();
     }
     out.resize(node->edges.size());
@@ -161,13 +186,20 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
 
 }  // namespace
 
+bool pass_frees() { return frees_saved; }
+
 void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradients, bool retain_graph,
               bool create_graph, std::span<const Tensor> inputs) {
   if (!inputs.empty()) {
+    for (const Tensor& t : inputs)
+      if (!is_leaf(t)) retain_grad(t);
     const std::vector<Tensor> g = gradients(roots, root_gradients, inputs, retain_graph, create_graph, true);
     GradMode mode(create_graph);
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (g[i].defined()) AccumulateGrad(inputs[i]).apply({g[i]});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!g[i].defined() || !is_leaf(inputs[i])) continue;
+      std::vector<Tensor> grads{g[i]};
+      run_hooked(*gradient_edge(inputs[i]).node, grads);
+    }
     return;
   }
   std::vector<Edge> edges;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -13,6 +15,14 @@ Ref<Node> accumulate_node(const Tensor& t) {
   return Ref<Node>(meta.accumulate);
 }
 
+/// What keeps its gradient takes that of the history which it has from now on.
+void change_history(Meta& meta, Edge edge) {
+  if (meta.retained && meta.history.node)
+    std::erase_if(meta.history.node->retained, [&](const auto& r) { return r.second == meta.retained; });
+  meta.history = std::move(edge);
+  if (meta.retained && meta.history.node) meta.history.node->retained.emplace_back(meta.history.index, meta.retained);
+}
+
 /// The history of a view whose base was written through another alias: the same derivation from the base's present.
 void refresh_view(const Tensor& t, Meta& meta) {
   if (!meta.view || meta.history_version == t->version()) return;
@@ -20,9 +30,8 @@ void refresh_view(const Tensor& t, Meta& meta) {
   meta.history_version = t->version();
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
-  note_changed(*t);
-  t->wants_grad = true;
-  meta.history = find_meta(again)->history;
+  set_wants_grad(*t, true);
+  change_history(meta, find_meta(again)->history);
 }
 
 /// The steps `last` ends, taken after `first`.
@@ -39,7 +48,7 @@ uint64_t next_hook_id() {
 /// A hook on result `edge.index` of `edge.node`.
 uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
   const uint64_t id = next_hook_id();
-  edge.node->pre_hooks.emplace_back(id, [index = edge.index, hook = std::move(hook)](std::vector<Tensor>& grads) {
+  edge.node->tensor_hooks.emplace_back(id, [index = edge.index, hook = std::move(hook)](std::vector<Tensor>& grads) {
     if (!grads[index].defined()) return;
     if (Tensor replaced = hook(grads[index]); replaced.defined()) grads[index] = std::move(replaced);
   });
@@ -76,14 +85,13 @@ void set_requires_grad(const Tensor& t, bool value) {
         "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
         "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
   check(!value || is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
-  note_changed(*t);
-  t->wants_grad = value;
+  set_wants_grad(*t, value);
 }
 
 Tensor grad(const Tensor& t) {
   const Meta* meta = find_meta(t);
   if (!meta) return {};
-  return meta->retained && !meta->grad.defined() ? *meta->retained : meta->grad;
+  return meta->retained ? *meta->retained : meta->grad;
 }
 
 void set_grad(const Tensor& t, const Tensor& g) {
@@ -96,8 +104,7 @@ void set_grad(const Tensor& t, const Tensor& g) {
     return;
   }
   Meta& meta = meta_of(t);
-  meta.grad = g;
-  if (meta.retained) meta.retained->reset();
+  (meta.retained ? *meta.retained : meta.grad) = g;
 }
 
 void retain_grad(const Tensor& t) {
@@ -105,11 +112,8 @@ void retain_grad(const Tensor& t) {
   Meta& meta = meta_of(t);
   const Edge edge = history(t);
   if (!edge.node || meta.retained) return;
-  meta.retained = std::make_shared<Tensor>();
-  add_result_hook(edge, [slot = meta.retained](const Tensor& g) {
-    *slot = g;
-    return Tensor();
-  });
+  meta.retained = std::make_shared<Tensor>(std::exchange(meta.grad, Tensor()));
+  edge.node->retained.emplace_back(edge.index, meta.retained);
 }
 
 Edge history(const Tensor& t) {
@@ -126,12 +130,11 @@ Edge gradient_edge(const Tensor& t) {
 }
 
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
-  note_changed(*t);
   Meta& meta = meta_of(t);
   if (meta.history.node) meta.history.node->superseded({node, index});
-  meta.history = {node, index};
+  change_history(meta, {node, index});
   meta.history_version = t->version();
-  t->wants_grad = true;
+  set_wants_grad(*t, true);
 }
 
 void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const ViewStep>& steps, uint32_t version) {
@@ -145,12 +148,12 @@ void set_view(const Tensor& t, const Tensor& base, const std::shared_ptr<const V
 }
 
 void detach_in_place(const Tensor& t) {
-  note_changed(*t);
-  t->wants_grad = false;
-  if (Meta* meta = find_meta(t)) {
-    check(!meta->view, "Can't detach views in-place. Use detach() instead.");
-    meta->history = {};
-  }
+  Meta* meta = find_meta(t);
+  check(!meta || !meta->view, "Can't detach views in-place. Use detach() instead.");
+  set_wants_grad(*t, false);
+  if (!meta) return;
+  change_history(*meta, {});
+  if (const auto kept = std::exchange(meta->retained, nullptr)) meta->grad = *kept;
 }
 
 uint64_t add_hook(const Tensor& t, TensorHook hook) {
@@ -161,12 +164,20 @@ uint64_t add_hook(const Tensor& t, TensorHook hook) {
   return id;
 }
 
+bool has_hook(const Tensor& t, uint64_t id) {
+  const auto is_it = [id](const auto& h) { return h.first == id; };
+  const Edge edge = history(t);
+  const Meta* meta = find_meta(t);
+  if (edge.node) return std::any_of(edge.node->tensor_hooks.begin(), edge.node->tensor_hooks.end(), is_it);
+  return meta && std::any_of(meta->hooks.begin(), meta->hooks.end(), is_it);
+}
+
 void remove_hook(const Tensor& t, uint64_t id) {
   const auto is_it = [id](const auto& h) { return h.first == id; };
   Meta* meta = find_meta(t);
   if (!meta) return;
   std::erase_if(meta->hooks, is_it);
-  if (meta->history.node) std::erase_if(meta->history.node->pre_hooks, is_it);
+  if (meta->history.node) std::erase_if(meta->history.node->tensor_hooks, is_it);
 }
 
 }  // namespace terra::autograd

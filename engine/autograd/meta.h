@@ -22,10 +22,10 @@ Tensor derive_view(const ViewStep& last, const Tensor& base);
 using TensorHook = std::function<Tensor(const Tensor&)>;
 
 struct Meta final : AutogradMeta {
-  Tensor grad;
+  Tensor grad;                 ///< while nothing is `retained`
   Edge history;                ///< the call that made this tensor; null for leaves
   Node* accumulate = nullptr;  ///< leaf: its AccumulateGrad while one is alive (borrowed; it clears this when it dies)
-  std::shared_ptr<Tensor> retained;  ///< non-leaf with retain_grad(): filled in by a hook of the history's node
+  std::shared_ptr<Tensor> retained;  ///< non-leaf with retain_grad(): its gradient, which the history's node adds to
   std::vector<std::pair<uint64_t, TensorHook>> hooks;  ///< of leaves; those of other tensors are with their node
 
   // Views: differentiable aliases of another tensor.

@@ -29,8 +29,27 @@ void Node::destroy(Node* node) {
   pending = nullptr;
 }
 
+void Node::hook_gradients(std::vector<Tensor>& grads) {
+  static const Op* add = find_op("add");
+  static const Op* clone = find_op("clone");
+  if (!tensor_hooks.empty())
+    for (const auto& [id, hook] : std::vector(tensor_hooks)) hook(grads);  // a hook may remove itself
+  for (const auto& [index, kept] : retained) {
+    const Tensor& g = grads[index];
+    if (g.defined()) *kept = kept->defined() ? (*add)(*kept, g) : (*clone)(g);
+  }
+}
+
 AccumulateGrad::~AccumulateGrad() {
   if (Meta* meta = find_meta(leaf_); meta && meta->accumulate == this) meta->accumulate = nullptr;
+}
+
+void AccumulateGrad::hook_gradients(std::vector<Tensor>& grads) {
+  Tensor& g = grads[0];
+  const Meta* meta = find_meta(leaf_);
+  if (!meta || meta->hooks.empty() || !g.defined() || !leaf_.requires_grad()) return;
+  for (const auto& [id, hook] : std::vector(meta->hooks))  // a hook may remove itself
+    if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);
 }
 
 std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
@@ -39,8 +58,6 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
   Tensor g = grads[0];
   if (!g.defined() || !leaf_.requires_grad()) return {};  // it may have been frozen since
   Meta& meta = meta_of(leaf_);
-  for (const auto& [id, hook] : std::vector(meta.hooks))  // a hook may remove itself
-    if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);
   if (!meta.grad.defined()) {
     // The gradient becomes .grad itself where nobody but this call (`grads` and `g`) can see it, else a copy does.
     const bool ours = g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1) &&

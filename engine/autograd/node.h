@@ -1,6 +1,7 @@
 // A node of the tape: the gradient of one recorded call.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,15 @@
 namespace terra::autograd {
 
 class Node;
+class SavedTensor;
 
 /// Where the gradient of one input goes: input `index` of `node`. Null node: nobody wants it.
 struct Edge {
   Ref<Node> node;
   uint32_t index = 0;
 };
+
+using GradientsHook = std::function<void(std::vector<Tensor>&)>;
 
 /// Gradients flow from the results of a call (the node's inputs) to its operands (the node's edges). Nodes form a
 /// directed acyclic graph that keeps its upstream alive; destruction is iterative, so chains may be of any length.
@@ -40,16 +44,25 @@ class Node : public Counted {
   virtual bool released() const { return false; }
   /// Metadata of result i, to make zeros for a gradient that didn't arrive and to check user gradients. May be absent.
   virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
+  /// Calls visit(saved) for everything that apply may unpack.
+  virtual void each_saved(const std::function<void(const SavedTensor&)>&) const {}
   /// A tensor whose history this was gets another.
   virtual void superseded(const Edge&) {}
+  /// What comes before all else, also where a pass ends here: the hooks of the tensors that this is the history of, in
+  /// order of registration, then the tensors that keep their gradients take them.
+  virtual void hook_gradients(std::vector<Tensor>& grads);
 
   std::vector<Edge> edges;
   uint32_t results = 1;  ///< number of gradients apply takes
   /// Backward visits higher numbers first. A node has a lower one than those that hand gradients to it; nodes get them
   /// in order of creation, one that is made late may take a number that was reserved.
   uint64_t sequence;
-  /// Called on the gradients before apply, in order of registration; may replace them. The number identifies a hook.
-  std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&)>>> pre_hooks;
+  /// Hooks of results: may replace their gradients. The number identifies a hook.
+  std::vector<std::pair<uint64_t, GradientsHook>> tensor_hooks;
+  /// Results that keep their gradients, and where.
+  std::vector<std::pair<uint32_t, std::shared_ptr<Tensor>>> retained;
+  /// Hooks of the node, called before apply in order of registration; they may replace the gradients.
+  std::vector<std::pair<uint64_t, GradientsHook>> pre_hooks;
   /// The same after apply: sees the gradients of the edges, may replace them.
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&, const std::vector<Tensor>&)>>> post_hooks;
 };
@@ -63,6 +76,7 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {}
   ~AccumulateGrad() override;
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  void hook_gradients(std::vector<Tensor>& grads) override;
   std::string name() const override { return "AccumulateGrad"; }
   const Tensor& variable() const { return leaf_; }
 

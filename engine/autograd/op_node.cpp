@@ -138,4 +138,10 @@ void OpNode::release_saved() {
   saved_results_.assign(saved_results_.size(), SavedTensor());
 }
 
+void OpNode::each_saved(const std::function<void(const SavedTensor&)>& visit) const {
+  for (const auto* list : {&saved_, &saved_results_})
+    for (const SavedTensor& s : *list)
+      if (s.defined()) visit(s);
+}
+
 }  // namespace terra::autograd

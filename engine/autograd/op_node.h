@@ -20,6 +20,7 @@ class OpNode final : public Node {
   void rename(std::string_view name) override { name_ = name; }
   void release_saved() override;
   bool released() const override { return released_; }
+  void each_saved(const std::function<void(const SavedTensor&)>& visit) const override;
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
 
  private:

@@ -73,15 +73,17 @@ void record_write(const Op& op, std::span<const Arg> args, const Tensor& target,
   node->save_results(made);
   Ref<Node> slices(new SlicesNode(before, Ref<Node>(node.get()), meta.view, {base.dtype(), base.sizes()}));
   set_history(base, slices, 0);
-  note_changed(*target);
-  target->wants_grad = true;
+  set_wants_grad(*target, true);
 }
 
 void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) {
   const Meta* from = find_meta(base);
-  Meta& meta = meta_of(view);
   const bool nested = from && from->base.defined();
-  meta.base = nested ? from->base : base;
+  // Places in memory are places in the base only if that fills its memory from the start: the view is none to the tape.
+  const Tensor& root = nested ? from->base : base;
+  if (op.name == "as_strided" && (root->offset != 0 || !root.is_contiguous())) return;
+  Meta& meta = meta_of(view);
+  meta.base = root;
   meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr});
   meta.history_version = view->version();
   meta.is_view = true;

@@ -8,10 +8,10 @@ namespace terra::autograd {
 namespace {
 
 /// "torch.FloatTensor [3]": how PyTorch's message names a tensor.
-std::string legacy_name(const Tensor& t) {
+std::string legacy_name(const TensorMeta& t) {
   static constexpr std::string_view kNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
                                                            "Long", "Half", "BFloat16", "Float", "Double"};
-  return fmt::format("torch.{}Tensor {}", kNames[static_cast<int>(t.dtype())], to_string(t.sizes()));
+  return fmt::format("torch.{}Tensor {}", kNames[static_cast<int>(t.dtype)], to_string(t.sizes));
 }
 
 }  // namespace
@@ -24,20 +24,21 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
   version_ = t->version();
 }
 
+void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected) {
+  const std::string maker = origin.node ? origin.node->name() : "";
+  const bool computed = !maker.empty() && maker != "AccumulateGrad";
+  fail(ErrorKind::RuntimeError,
+       "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{} is at "
+       "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
+       "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+       legacy_name(meta), computed ? fmt::format(", which is output {} of {},", origin.index, maker) : std::string(),
+       version, expected);
+}
+
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
-  if (alias_->version() != version_) {
-    const std::string maker = is_result_ ? owner->name() : edge_.node ? edge_.node->name() : "";
-    fail(
-        ErrorKind::RuntimeError,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{}, is at "
-        "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
-        "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-        legacy_name(alias_),
-        maker.empty() || maker == "AccumulateGrad"
-            ? std::string()
-            : fmt::format(", which is output {} of {}", is_result_ ? result_index_ : edge_.index, maker),
-        alias_->version(), version_);
-  }
+  if (alias_->version() != version_)
+    fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
+  unpacked_ = true;
   if (!grad_enabled() || !requires_grad_) return alias_;
   Tensor t = alias_.alias();
   if (is_result_) {

@@ -19,6 +19,10 @@ class SavedTensor {
   Tensor unpack(const Ref<Node>& owner) const;
   /// Its memory, whatever is there by now, without a history.
   const Tensor& unchecked() const { return alias_; }
+  /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.
+  bool was_unpacked() const { return unpacked_; }
+  /// The result of which node it is: of `owner` itself, of another one, of none where it is a leaf without gradient.
+  Edge origin(const Ref<Node>& owner) const { return is_result_ ? Edge{owner, result_index_} : edge_; }
 
  private:
   Tensor alias_;
@@ -27,6 +31,10 @@ class SavedTensor {
   uint32_t result_index_ = 0;
   bool is_result_ = false;
   bool requires_grad_ = false;
+  mutable bool unpacked_ = false;
 };
+
+/// Throws what is to be said of a saved tensor, of that dtype and those sizes, that was written since.
+[[noreturn]] void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected);
 
 }  // namespace terra::autograd

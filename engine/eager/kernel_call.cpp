@@ -1,18 +1,22 @@
 #include "engine/eager/kernel_call.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/eager/long_call.h"
 #include "engine/errors/errors.h"
+#include "engine/errors/kernel_failure.h"
 #include "engine/memory/allocator.h"
 #include "engine/memory/inline_array.h"
-#include "kernels/abi/kernel_error.h"
+#include "engine/ops/call.h"
 #include "kernels/cpu/elementwise.h"
 
 namespace terra::eager {
 namespace {
 
 bool reference = false;
+
+bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
 
 const Kernel* lookup(const Op& op, bool from_reference) {
   // Indexed by the op's dense id: kernels of all ops that exist at the first call.
@@ -47,23 +51,45 @@ struct BoxedNumber {
   }
 };
 
-/// Operands that are all numbers: float if one of them is.
-DType default_numbers_dtype(std::span<const Arg> args) {
-  for (const Arg& a : args)
-    if (a.kind() == Arg::Kind::Scalar && a.scalar().is_float()) return DType::F32;
-  return DType::I64;
-}
-
 /// The dtype that numbers among the operands take: that of the tensors they were promoted with.
 DType operand_dtype(const Op& op, std::span<const Arg> args) {
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].is_tensor() && (op.promoted >> i & 1)) return args[i].impl()->dtype;
-  return default_numbers_dtype(args);
+  return dtype_of_numbers(op, args);
 }
 
-bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
+/// For a kernel that doesn't take all of `outs` as they lie: the results go through contiguous memory.
+void run_through_copies(const Op& op, const Kernel& kernel, std::span<const Arg> args, std::span<const View> outs) {
+  static const Kernel& copy = *find_kernel("copy");
+  std::vector<Tensor> dense(outs.size());
+  std::vector<View> places(outs.begin(), outs.end());
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (kernel.takes(outs[i])) continue;
+    dense[i] = Tensor::empty({outs[i].sizes, static_cast<size_t>(outs[i].rank)}, outs[i].dtype);
+    places[i] = dense[i]->view();
+  }
+  run_kernel(op, args, places);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (!dense[i].defined()) continue;
+    KernelArg operands[2];  // the old value, which isn't read, and the new one
+    operands[1].kind = KernelArg::Kind::Tensor;
+    operands[1].count = 1;
+    operands[1].views = &places[i];
+    copy.run({{&outs[i], 1}, operands, {}});
+  }
+}
 
 }  // namespace
+
+DType dtype_of_numbers(const Op& op, std::span<const Arg> args) {
+  InlineArray<Arg, kMaxParams> numbers(args.size());
+  size_t n = 0;
+  for (size_t i = 0; i < args.size(); ++i)
+    if ((op.promoted >> i & 1) && is_operand(op.sig().params[i].type)) numbers[n++] = args[i];
+  DType dtype = result_type({numbers.data(), n});
+  if (op.promotion == Promotion::Floating && !is_floating(dtype)) dtype = default_dtype();
+  return is_half(dtype) ? DType::F32 : dtype;
+}
 
 const Kernel& kernel_of(const Op& op) {
   const Kernel* kernel = lookup(op, reference);
@@ -77,6 +103,8 @@ void use_reference_kernels(bool yes) { reference = yes; }
 
 void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh) {
   const Kernel& kernel = kernel_of(op);
+  if (!fresh && !std::all_of(outs.begin(), outs.end(), [&](const View& out) { return kernel.takes(out); }))
+    return run_through_copies(op, kernel, args, outs);
   LongCall call_of_op(op, fresh, args, outs);
   InlineArray<KernelArg, kMaxParams> kernel_args(args.size());
   InlineArray<View, kMaxParams> views(args.size()), operands(args.size());
@@ -152,8 +180,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
       kernel.run(call);
     }
   } catch (const KernelError& e) {
-    static constexpr ErrorKind kKinds[] = {ErrorKind::RuntimeError, ErrorKind::ValueError, ErrorKind::IndexError};
-    throw Error(kKinds[static_cast<int>(e.kind())], e.what());
+    fail_as(e, op.name);
   }
 }
 

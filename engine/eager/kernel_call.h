@@ -8,10 +8,13 @@
 
 namespace terra::eager {
 
-/// Runs the kernel of `op` on real tensors: `outs` are written. Throws Error for what the element values forbid and
-/// when the op has no kernel for these dtypes. `outs` that nobody else knows may be `fresh`: then a long call may let
-/// other threads go on (long_call.h).
+/// Runs the kernel of `op` on real tensors: `outs` are written, whatever their strides. Throws Error for what the
+/// element values forbid and when the op has no kernel for these dtypes. `outs` that nobody else knows, contiguous
+/// ones, may be `fresh`: then a long call may let other threads go on (long_call.h).
 void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh = false);
+
+/// The dtype in which an elementwise kernel computes operands that are all numbers: what they were promoted to.
+DType dtype_of_numbers(const Op& op, std::span<const Arg> args);
 
 /// The kernel of an op at this machine's best instruction set (or the reference loops, if chosen); throws Error if
 /// none.

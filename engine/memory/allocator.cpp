@@ -173,7 +173,8 @@ void* system_allocate(size_t bytes) {
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* block = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
-  if (block && bytes >= kHugePage) madvise(block, rounded, MADV_HUGEPAGE);
+  // The last, incomplete one would be filled to its end by the first touch.
+  if (block && bytes >= kHugePage) madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return block;
 }
 

@@ -40,6 +40,13 @@ void softmax_shape(Inference& f) {
   rules::like_first(f);
 }
 
+void softmax_backward_shape(Inference& f) {
+  wrap_dim(f.integer(2), f.rank(0));
+  check(Dims(f.sizes(0)) == Dims(f.sizes(1)), "{}: the gradient has size {}, but the result {}", f.op.name,
+        to_string(f.sizes(0)), to_string(f.sizes(1)));
+  rules::like_first(f);
+}
+
 // ---- gradients: x is the operand, g the gradient of the result ------------------------------------------------------
 void relu_gradient(Backward& b) { b.set(0, threshold_backward(b.grad(), b.out(), 0)); }
 void threshold_backward_gradient(Backward& b) {
@@ -342,7 +349,7 @@ const Op softmax_backward{{.name = "softmax_backward",
                            .signature = "(Tensor grad, Tensor out, int dim) -> Tensor",
                            .doc = "The gradient of softmax from its result: out * (grad - sum(grad * out)).",
                            .example = "",
-                           .shape = rules::like_first,
+                           .shape = softmax_backward_shape,
                            .gradient = softmax_backward_gradient,
                            .saved = saves({0, 1}),
                            .reuses = params({0, 1}),
@@ -351,7 +358,7 @@ const Op log_softmax_backward{{.name = "log_softmax_backward",
                                .signature = "(Tensor grad, Tensor out, int dim) -> Tensor",
                                .doc = "The gradient of log_softmax from its result: grad - exp(out) * sum(grad).",
                                .example = "",
-                               .shape = rules::like_first,
+                               .shape = softmax_backward_shape,
                                .gradient = log_softmax_backward_gradient,
                                .saved = saves({0, 1}),
                                .reuses = params({0, 1}),

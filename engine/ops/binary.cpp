@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/rules.h"
@@ -73,13 +74,16 @@ void pow_gradient(Backward& b) {
   }
 }
 /// Where the operands are equal each gets half.
-void choose_gradient(Backward& b, const Op& wins) {
-  const Tensor half = where(eq(b.arg(0), b.arg(1)), b.grad() * 0.5, b.grad());
-  if (b.needs(0)) b.set(0, where(wins(b.arg(1), b.arg(0)), 0.0, half));
-  if (b.needs(1)) b.set(1, where(wins(b.arg(0), b.arg(1)), 0.0, half));
+void choose_gradient(Backward& b, const Op& loses) {
+  for (int i : {0, 1}) {
+    if (!b.needs(i)) continue;
+    const Arg &own = b.arg(i), &other = b.arg(1 - i);
+    const Tensor half = where(eq(own, other), b.grad() * 0.5, b.grad());
+    b.set(i, where(loses(own, other), 0.0, half));
+  }
 }
-void maximum_gradient(Backward& b) { choose_gradient(b, gt); }
-void minimum_gradient(Backward& b) { choose_gradient(b, lt); }
+void maximum_gradient(Backward& b) { choose_gradient(b, lt); }
+void minimum_gradient(Backward& b) { choose_gradient(b, gt); }
 /// The gradient of a NaN goes to the other operand; equal operands share it.
 void choose_number_gradient(Backward& b, const Op& holds) {
   const Tensor x = b.in(0), y = b.in(1);
@@ -96,6 +100,10 @@ void atan2_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, g * x);
   if (b.needs(1)) b.set(1, -g * y);
 }
+void hypot_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, b.grad() * (b.in(0) / b.out()));
+  if (b.needs(1)) b.set(1, b.grad() * (b.in(1) / b.out()));
+}
 void addcmul_gradient(Backward& b) {
   b.set(0, b.grad());
   if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(3)) * b.in(2));
@@ -109,6 +117,17 @@ void addcdiv_gradient(Backward& b) {
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
+/// A number that only a run knows.
+bool is_late_number(const Arg& arg) {
+  return arg.is_tensor() && arg.impl()->wrapped_number && arg.impl()->is_symbolic();
+}
+/// The number that a parameter is; null where it is a tensor. What a rule looks at is a constant of a graph: one that
+/// only a run knows is refused.
+const Scalar* number_at(const Inference& f, int param) {
+  const Arg& arg = f.arg(param);
+  return arg.is_tensor() && !is_late_number(arg) ? nullptr : &arg.scalar();
+}
+
 /// alpha must be of a kind that the common dtype can hold. A number that is only known when a graph runs is no boolean.
 void check_alpha(Inference& f, int param, std::string_view name) {
   if (is_floating(f.common) && f.arg(param).is_tensor()) return;
@@ -128,18 +147,33 @@ void sub_shape(Inference& f) {
              "operator instead.");
   add_shape(f);
 }
-/// Integer division by a Python zero is known before the kernel runs; by a zero element only there.
+/// Integer division by a Python zero is known before the kernel runs; by a zero element, or a number of a run, only
+/// there: where there is an element to divide.
 void divide_shape(Inference& f) {
-  check(is_floating(f.common) || f.arg(1).is_tensor() || f.arg(1).scalar().to_double() != 0, "ZeroDivisionError");
+  const bool kernel_sees = is_late_number(f.arg(1)) && f.arg(0).is_tensor() && f.impl(0).numel > 0;
+  if (!is_floating(f.common) && !kernel_sees)
+    if (const Scalar* divisor = number_at(f, 1)) check(divisor->to_double() != 0, "ZeroDivisionError");
   rules::elementwise(f);
 }
+void remainder_shape(Inference& f) {
+  rules::check_any_tensor(f);
+  divide_shape(f);
+}
 void pow_shape(Inference& f) {
-  check(is_floating(f.common) || f.arg(1).is_tensor() || f.arg(1).scalar().to_double() >= 0,
-        "Integers to negative integer powers are not allowed.");
+  rules::check_any_tensor(f);
+  if (!is_floating(f.common))
+    if (const Scalar* exponent = number_at(f, 1))
+      check(exponent->to_double() >= 0, "Integers to negative integer powers are not allowed.");
+  rules::elementwise(f);
+}
+void hypot_shape(Inference& f) {
+  check_kind(is_floating(f.common), ErrorKind::NotImplementedError, "\"hypot_cpu\" not implemented for '{}'",
+             scalar_type_name(f.common));
   rules::elementwise(f);
 }
 void addc_shape(Inference& f) {
-  check_alpha(f, 3, "value");
+  check(is_floating(f.common) || f.arg(3).is_tensor() || !f.arg(3).scalar().is_float(),
+        "For integral input tensors, argument value must not be a floating point number.");
   rules::elementwise(f);
 }
 
@@ -149,23 +183,29 @@ void div_of(Composition& c) {
   const std::string_view mode = c.text(2);
   check(mode == "floor" || mode == "trunc",
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode);
-  c.result(mode == "floor" ? floor_divide(c.arg(0), c.arg(1)) : trunc_divide(c.arg(0), c.arg(1)));
+  if (mode == "floor") return c.result(floor_divide(c.arg(0), c.arg(1)));
+  const Arg operands[] = {c.arg(0), c.arg(1)};
+  const bool rounds = is_half(result_type(operands));  // the quotient of 16-bit floats is one before it is cut
+  c.result(rounds ? trunc(true_divide(c.arg(0), c.arg(1))) : trunc_divide(c.arg(0), c.arg(1)));
 }
 void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
-void hypot_of(Composition& c) {
-  const Tensor x = c.tensor(0), y = c.tensor(1);
-  c.result(sqrt(x * x + y * y));
-}
 /// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity, whose gradient is NaN.
 void logaddexp_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
+  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp_cpu\" not implemented for '{}'",
+             scalar_type_name(x.dtype()));
   const Tensor same = logical_and(eq(x, y), isinf(x));
   c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(x - y)))));
 }
-/// x log y, 0 where x is 0 (unless y is NaN).
+/// x log y, 0 where x is 0 (unless y is NaN): by itself where log y is finite, so that the gradient there is log y.
 void xlogy_of(Composition& c) {
-  const Tensor empty = logical_and(eq(c.arg(0), 0), eq(c.arg(1), c.arg(1)));
-  c.result(where(empty, 0.0, mul(c.arg(0), log(where(empty, 1.0, c.arg(1))))));
+  check_kind(c.arg(0).is_tensor() || c.arg(1).is_tensor(), ErrorKind::TypeError,
+             "xlogy() received an invalid combination of arguments: at least one of the two operands must be a Tensor");
+  const DType dtype = c.tensor(c.arg(0).is_tensor() ? 0 : 1).dtype();
+  const auto operand = [&](int i) { return c.arg(i).is_tensor() ? c.tensor(i) : full(Dims{}, c.arg(i), dtype); };
+  const Tensor x = operand(0), y = operand(1);
+  const Tensor empty = logical_and(eq(x, 0), logical_or(le(y, 0), isinf(y)));
+  c.result(where(empty, 0.0, x * log(where(empty, 1.0, y))));
 }
 /// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly; a number counts as the floats it meets do.
 void lerp_of(Composition& c) {
@@ -298,7 +338,7 @@ const Op div{{.name = "div",
               .signature = "(Tensor|Number self, Tensor|Number other, *, str? rounding_mode=None) -> Tensor",
               .doc = "self / other, rounded if rounding_mode is 'floor' or 'trunc'.",
               .example = "terra.div(terra.tensor([7.0]), 2, rounding_mode='floor')",
-              .flags = kVisibleInPlace,
+              .flags = kVisibleInPlace | kMovesBytes,
               .composite = div_of,
               .aliases = "divide",
               .samples = {{"randn(3, 4), rand(3, 4) + 0.5"},
@@ -311,7 +351,7 @@ const Op remainder{{.name = "remainder",
                     .example = "terra.remainder(terra.tensor([-3, 3]), 2)",
                     .flags = kElementwiseMath | kChecksValues,
                     .promotion = Promotion::Common,
-                    .shape = divide_shape,
+                    .shape = remainder_shape,
                     .gradient = remainder_gradient,
                     .saved = saves({0, 1}),
                     .samples = kPositivePairs}};
@@ -391,15 +431,18 @@ const Op hypot{{.name = "hypot",
                 .signature = "(Tensor self, Tensor other) -> Tensor",
                 .doc = "The length of the vector (self, other).",
                 .example = "terra.hypot(terra.tensor([3.0]), terra.tensor([4.0]))",
-                .flags = kVisible,
-                .composite = hypot_of,
-                .grad_fn = "HypotBackward0",
+                .flags = kElementwiseMath,
+                .promotion = Promotion::Common,
+                .shape = hypot_shape,
+                .gradient = hypot_gradient,
+                .saved = saves({0, 1}) | saves_result(),
                 .samples = {{"rand(3, 4) + 1, randn(4)"}}}};
 const Op logaddexp{{.name = "logaddexp",
                     .signature = "(Tensor self, Tensor other) -> Tensor",
                     .doc = "log(exp(self) + exp(other)), without overflow.",
                     .example = "terra.logaddexp(terra.zeros(1), terra.zeros(1))",
                     .flags = kVisible,
+                    .promotion = Promotion::Common,
                     .composite = logaddexp_of,
                     .grad_fn = "LogaddexpBackward0",
                     .samples = {{"randn(3, 4), randn(4)"}}}};
@@ -408,6 +451,7 @@ const Op xlogy{{.name = "xlogy",
                 .doc = "self * log(other), 0 where self is 0.",
                 .example = "terra.xlogy(terra.tensor([0.0]), terra.tensor([0.0]))",
                 .flags = kVisible,
+                .promotion = Promotion::Floating,
                 .composite = xlogy_of,
                 .samples = {{"randn(3, 4), rand(4) + 0.2"}}}};
 const Op lerp{{.name = "lerp",

@@ -5,6 +5,7 @@
 #include "engine/ops/composition.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/overlap.h"
 #include "engine/ops/rules.h"
 
 namespace terra {
@@ -60,6 +61,12 @@ const Op& copy_op() {
   return *op;
 }
 
+const Op& clone_op() {
+  static const Op* op = find_op("clone");
+  ensure(op != nullptr, "the op 'clone' is registered");
+  return *op;
+}
+
 void complete(const Op& op, std::span<const Arg> args, Prepared& p) {
   const auto& params = op.sig().params;
   ensure(args.size() <= params.size(), "an op is called with at most as many arguments as it has parameters");
@@ -112,12 +119,40 @@ void convert(Prepared& p, size_t i, DType dtype) {
   }
 }
 
-bool any_half(const Arg& a) {
-  if (a.is_tensor()) return is_half(a.impl()->dtype);
+/// The dtype of the first 16-bit float in it; F32: there is none.
+DType half_in(const Arg& a) {
+  if (a.is_tensor()) return is_half(a.impl()->dtype) ? a.impl()->dtype : DType::F32;
   if (a.kind() == Arg::Kind::TensorList)
     for (const Tensor& t : a.tensors())
-      if (t.defined() && is_half(t.dtype())) return true;
-  return false;
+      if (t.defined() && is_half(t.dtype())) return t.dtype();
+  return DType::F32;
+}
+
+/// Half tensors become float32, others stay what they are.
+void convert_halves(Prepared& p, size_t i) {
+  if (p.args[i].is_tensor()) return convert(p, i, DType::F32);
+  auto& list = p.converted_lists.emplace_back(p.args[i].tensors().begin(), p.args[i].tensors().end());
+  for (Tensor& t : list)
+    if (t.defined() && is_half(t.dtype())) t = to_dtype_op()(t, DType::F32);
+  p.args[i] = Arg(std::span<const Tensor>(list));
+}
+
+/// The 16-bit dtype that all floating operands have; F32 if they differ or have another one.
+DType common_half(std::span<const Arg> args) {
+  DType found = DType::F32;
+  bool one = true;
+  const auto look = [&](DType t) {
+    one &= !is_floating(t) || found == DType::F32 || found == t;
+    if (is_floating(t)) found = t;
+    one &= !is_floating(t) || is_half(t);
+  };
+  for (const Arg& a : args) {
+    if (a.is_tensor() && !a.impl()->wrapped_number) look(a.impl()->dtype);
+    if (a.kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : a.tensors())
+        if (t.defined()) look(t.dtype());
+  }
+  return one ? found : DType::F32;
 }
 
 /// Brings the operands to the dtypes that the kernel computes in.
@@ -134,12 +169,29 @@ void promote(const Op& op, Prepared& p) {
       if (takes_part(op, i)) convert(p, i, p.common);
   } else if (!op.is(kMovesBytes | kView | kHost)) {
     for (size_t i = 0; i < p.count; ++i) {
-      if (!any_half(p.args[i])) continue;
-      const Tensor first = p.args[i].is_tensor() ? p.args[i].tensor() : p.args[i].tensors().front();
-      p.half = first.dtype();
-      convert(p, i, DType::F32);
+      const DType half = half_in(p.args[i]);
+      if (half == DType::F32) continue;
+      p.half = half;
+      convert_halves(p, i);
     }
   }
+}
+
+/// A composite computes 16-bit floats in float32 from its operands to its results, as a kernel does, unless it is asked
+/// for a dtype.
+void promote_composite(const Op& op, Prepared& p) {
+  if (op.promotion != Promotion::None) return promote(op, p);
+  if (op.is(kMovesBytes | kMayAlias)) return;
+  bool any = false;
+  for (size_t i = 0; i < p.count; ++i) {
+    if (p.args[i].kind() == Arg::Kind::DType) return;
+    any |= half_in(p.args[i]) != DType::F32;
+  }
+  if (!any || (p.half = common_half(p.span())) == DType::F32) return;
+  p.converted.reserve(p.count);  // Args point into these
+  p.converted_lists.reserve(p.count);
+  for (size_t i = 0; i < p.count; ++i)
+    if (half_in(p.args[i]) != DType::F32) convert_halves(p, i);
 }
 
 void to_half(const Prepared& p, std::span<Tensor> results) {
@@ -148,10 +200,16 @@ void to_half(const Prepared& p, std::span<Tensor> results) {
     if (r.dtype() == DType::F32) r = to_dtype_op()(r, p.half);
 }
 
-void infer(const Op& op, const Prepared& p, std::vector<ResultMeta>& metas) {
+void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   if (op.is(kHost)) return;
   Inference inference(op, p.span(), p.common, metas);
   op.shape(inference);
+  if (op.is(kMovesBytes | kView)) return;
+  for (ResultMeta& m : metas)  // a factory was asked for them
+    if (is_half(m.dtype)) {
+      p.half = m.dtype;
+      m.dtype = DType::F32;
+    }
 }
 
 bool wants_gradient(const Op& op, std::span<const Arg> args) {
@@ -168,7 +226,7 @@ bool wants_gradient(const Op& op, std::span<const Arg> args) {
 }
 
 /// Runs an op whose record says that it replaces the values of some parameters (optimizer updates).
-void call_writing(const Op& op, const Prepared& p, std::vector<Tensor>& results) {
+void call_writing(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   std::vector<Tensor> targets;
   for (size_t i = 0; i < p.count; ++i) {
     if (!(op.writes >> i & 1) || p.args[i].is_none()) continue;
@@ -177,6 +235,7 @@ void call_writing(const Op& op, const Prepared& p, std::vector<Tensor>& results)
     else
       targets.insert(targets.end(), p.args[i].tensors().begin(), p.args[i].tensors().end());
   }
+  for (const Tensor& t : targets) check_distinct_elements(t);
   MetaScratch scratch;
   infer(op, p, scratch.metas);
   if (grad_mode)
@@ -187,19 +246,25 @@ void call_writing(const Op& op, const Prepared& p, std::vector<Tensor>& results)
 
 /// The result of an in-place form takes the place of the target's value, unless its dtype is of a higher kind.
 void write_result(const Tensor& target, const Tensor& result) {
-  const DType from = result.dtype(), to = target.dtype();
-  check(!(is_floating(from) && !is_floating(to)) && !(to == DType::Bool && from != DType::Bool),
-        "result type {} can't be cast to the desired output type {}", scalar_type_name(from), scalar_type_name(to));
+  check_cast(result.dtype(), target.dtype());
   const Arg args[] = {target, result};
   call_in_place(copy_op(), args);
 }
 
-/// An expanded tensor shows one element in several places: what a write to it would leave there depends on the order.
-void check_distinct_elements(const Tensor& target) {
-  for (size_t d = 0; d < target.rank(); ++d)
-    check(target.strides()[d] != 0 || target.sizes()[d] <= 1,
-          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-          "Please clone() the tensor before performing the operation.");
+/// What an in-place form refuses before anything was computed.
+void check_overlaps(const Op& op, const Tensor& target, std::span<const Arg> args) {
+  if (!op.is(kWritesOneValue)) check_distinct_elements(target);
+  if (op.is(kReadsFirst)) return;
+  const auto look = [&op, &target](TensorImpl* operand) {
+    if (!op.is(kScatters)) return check_not_shifted(target, *operand);
+    if (operand->numel != 1) check_apart(target, *operand);
+  };
+  for (size_t i = 1; i < args.size(); ++i) {
+    if (args[i].is_tensor()) look(args[i].impl());
+    if (args[i].kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : args[i].tensors())
+        if (t.defined()) look(t.get());
+  }
 }
 
 /// The node of a composite's result gets the composite's name, unless the result is an argument handed through.
@@ -210,6 +275,32 @@ void name_history(const Op& op, std::span<const Arg> args, const Tensor& result)
   tape_hooks().name(result, op.node_name(args));
 }
 
+/// A result that is an argument, or a view of one, where the record doesn't say so.
+Tensor made_fresh(std::span<const Arg> args, const Tensor& result) {
+  const auto lies_in = [&result](const TensorImpl& operand) { return shares_memory(*result, operand); };
+  for (const Arg& a : args) {
+    if (a.is_tensor() && lies_in(*a.impl())) return clone_op()(result);
+    if (a.kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && lies_in(*t)) return clone_op()(result);
+  }
+  return result;
+}
+
+void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
+  const size_t first = results.size();
+  promote_composite(op, p);
+  Composition c(op, p.span(), results);
+  op.composite(c);
+  const std::span<Tensor> made(results.data() + first, results.size() - first);
+  to_half(p, made);
+  if (!op.is(kMayAlias))
+    for (Tensor& t : made)
+      if (t.defined()) t = made_fresh(p.span(), t);
+  if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
+    for (const Tensor& t : made) name_history(op, p.span(), t);
+}
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
@@ -218,14 +309,7 @@ void set_grad_enabled(bool enabled) { grad_mode = enabled; }
 void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results) {
   Prepared p(op);
   complete(op, args, p);
-  if (op.composite) {
-    const size_t before = results.size();
-    Composition c(op, p.span(), results);
-    op.composite(c);
-    if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
-      for (size_t i = before; i < results.size(); ++i) name_history(op, p.span(), results[i]);
-    return;
-  }
+  if (op.composite) return call_composite(op, p, results);
   promote(op, p);
   if (op.writes) return call_writing(op, p, results);
   const size_t first = results.size();
@@ -243,7 +327,7 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
 Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   ensure(!args.empty() && args[0].is_tensor(), "the in-place form of an op gets the tensor it writes");
   const Tensor target = args[0].tensor();
-  check_distinct_elements(target);
+  check_overlaps(op, target, args);
   if (op.composite) {
     std::vector<Tensor> results;
     call(op, args, results);

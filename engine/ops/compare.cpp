@@ -18,7 +18,7 @@ const std::vector<Sample> kIntegers = {{"randint(0, 9, (3, 1)), randint(0, 9, (4
 OpRecord comparison(std::string_view name, std::string_view doc, std::string_view example,
                     std::string_view aliases = "") {
   return {.name = name,
-          .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
+          .signature = "(Tensor self, Tensor|Number other) -> Tensor",
           .doc = doc,
           .example = example,
           .flags = kElementwiseMath | kCompares | kNoGradient | kCheap,
@@ -26,6 +26,14 @@ OpRecord comparison(std::string_view name, std::string_view doc, std::string_vie
           .shape = rules::elementwise,
           .aliases = aliases,
           .samples = kPairs};
+}
+
+/// The same of two tensors: numbers have no truth to combine.
+OpRecord logical(std::string_view name, std::string_view doc, std::string_view example) {
+  OpRecord record = comparison(name, doc, example);
+  record.signature = "(Tensor self, Tensor other) -> Tensor";
+  record.samples = {kPairs[0], kPairs[1]};
+  return record;
 }
 
 OpRecord question(std::string_view name, std::string_view doc, std::string_view example) {
@@ -40,6 +48,10 @@ OpRecord question(std::string_view name, std::string_view doc, std::string_view 
                       {"randint(0, 9, (3,))", "int", false}}};
 }
 
+void bitwise_shape(Inference& f) {
+  rules::check_any_tensor(f);
+  rules::elementwise_integral(f);
+}
 OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view example) {
   return {.name = name,
           .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -47,11 +59,12 @@ OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view e
           .example = example,
           .flags = kElementwiseMath | kNoGradient | kCheap,
           .promotion = Promotion::Common,
-          .shape = rules::elementwise_integral,
+          .shape = bitwise_shape,
           .samples = kIntegers};
 }
 
 void shift_shape(Inference& f) {
+  rules::check_any_tensor(f);
   check_kind(!is_floating(f.common) && f.common != DType::Bool, ErrorKind::NotImplementedError,
              "\"{}_cpu\" not implemented for '{}'", f.op.name == "bitwise_left_shift" ? "lshift" : "rshift",
              scalar_type_name(f.common));
@@ -77,6 +90,9 @@ void isclose_of(Composition& c) {
   check(x.dtype() == y.dtype(), "{} did not match {}", name_of(x.dtype()), name_of(y.dtype()));
   Tensor close = eq(x, y);
   if (c.flag(4) && is_floating(x.dtype())) close = logical_or(close, logical_and(isnan(x), isnan(y)));
+  check(c.real(2) >= 0, "rtol must be greater than or equal to zero, but got {}", c.real(2));
+  check(c.real(3) >= 0, "atol must be greater than or equal to zero, but got {}", c.real(3));
+  if (x.dtype() == DType::Bool) return c.result(close);
   const Tensor error = abs(x - y);
   const Tensor allowed = c.real(3) + abs(y) * c.real(2);
   c.result(logical_or(close, logical_and(isfinite(error), le(error, allowed))));
@@ -90,12 +106,12 @@ const Op lt{comparison("lt", "Whether self < other.", "terra.lt(terra.tensor([1,
 const Op le{comparison("le", "Whether self <= other.", "terra.le(terra.tensor([1, 2]), 2)", "less_equal")};
 const Op gt{comparison("gt", "Whether self > other.", "terra.gt(terra.tensor([1, 2]), 1)", "greater")};
 const Op ge{comparison("ge", "Whether self >= other.", "terra.ge(terra.tensor([1, 2]), 2)", "greater_equal")};
-const Op logical_and{comparison("logical_and", "Whether both elements are nonzero.",
-                                "terra.logical_and(terra.tensor([0, 2]), terra.tensor([1, 1]))")};
-const Op logical_or{comparison("logical_or", "Whether one of two elements is nonzero.",
-                               "terra.logical_or(terra.tensor([0, 2]), terra.tensor([0, 0]))")};
-const Op logical_xor{comparison("logical_xor", "Whether exactly one of two elements is nonzero.",
-                                "terra.logical_xor(terra.tensor([0, 2]), terra.tensor([1, 1]))")};
+const Op logical_and{logical("logical_and", "Whether both elements are nonzero.",
+                             "terra.logical_and(terra.tensor([0, 2]), terra.tensor([1, 1]))")};
+const Op logical_or{logical("logical_or", "Whether one of two elements is nonzero.",
+                            "terra.logical_or(terra.tensor([0, 2]), terra.tensor([0, 0]))")};
+const Op logical_xor{logical("logical_xor", "Whether exactly one of two elements is nonzero.",
+                             "terra.logical_xor(terra.tensor([0, 2]), terra.tensor([1, 1]))")};
 
 const Op isnan{question("isnan", "Whether each element is not a number.", "terra.isnan(terra.tensor([float('nan')]))")};
 const Op isinf{question("isinf", "Whether each element is an infinity.", "terra.isinf(terra.tensor([float('inf')]))")};

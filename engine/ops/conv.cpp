@@ -4,6 +4,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
 
 namespace terra::ops {
@@ -28,42 +29,58 @@ void check_attributes(const Attributes& a) {
   check(a.groups > 0, "non-positive groups is not supported");
 }
 
-void conv2d_shape(Inference& f) {
-  const Attributes a = attributes(f, 3);
+/// Sizes of what filters of size `weight` make of images of size `input`.
+Dims convolved_sizes(std::span<const int64_t> input, std::span<const int64_t> weight, const Attributes& a) {
   check_attributes(a);
-  const auto input = f.sizes(0), weight = f.sizes(1);
   check(input.size() == 4, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}",
         to_string(input));
   check(weight.size() == 4, "weight should have at least four dimensions, but got {}", to_string(weight));
   check(weight[0] % a.groups == 0 && weight[0] >= a.groups,
         "Given groups={}, expected weight to be at least {} at dimension 0, but got weight of size {} instead",
         a.groups, a.groups, to_string(weight));
-  check(input[1] == weight[1] * a.groups,
+  check(input[1] / a.groups == weight[1] && input[1] % a.groups == 0,
         "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
         a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
-  if (f.has(2))
-    check(
-        f.rank(2) == 1 && f.sizes(2)[0] == weight[0],
-        "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
-        to_string(weight), weight[0], to_string(f.sizes(2)));
-  check(f.dtype(0) == f.dtype(1), "Input type ({}) and weight type ({}) should be the same",
-        scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
-  check(!f.has(2) || f.dtype(0) == f.dtype(2), "Input type ({}) and bias type ({}) should be the same",
-        scalar_type_name(f.dtype(0)), f.has(2) ? scalar_type_name(f.dtype(2)) : "");
+  check(weight[2] > 0 && weight[3] > 0,
+        "kernel size should be greater than zero, but got kernel_height: {} kernel_width: {}", weight[2], weight[3]);
   Dims padded, kernel, out{input[0], weight[0]};
-  for (int i = 0; i < 2; ++i) {
-    padded.push_back(input[2 + i] + 2 * a.padding[i]);
-    kernel.push_back(a.dilation[i] * (weight[2 + i] - 1) + 1);
+  for (size_t i = 0; i < 2; ++i) {
+    padded.push_back(size_sum(input[2 + i], size_product(2, a.padding[i])));
+    kernel.push_back(size_sum(size_product(a.dilation[i], weight[2 + i] - 1), 1));
   }
   check(
       padded[0] >= kernel[0] && padded[1] >= kernel[1],
       "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
       "actual input size",
       padded[0], padded[1], kernel[0], kernel[1]);
-  for (int i = 0; i < 2; ++i) out.push_back((padded[i] - kernel[i]) / a.stride[i] + 1);
+  for (size_t i = 0; i < 2; ++i) out.push_back((padded[i] - kernel[i]) / a.stride[i] + 1);
+  return out;
+}
+
+void conv2d_shape(Inference& f) {
+  const auto input = f.sizes(0), weight = f.sizes(1);
+  Dims out = convolved_sizes(input, weight, attributes(f, 3));
+  if (f.has(2))
+    check(
+        f.rank(2) == 1 && f.sizes(2)[0] == weight[0],
+        "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
+        to_string(weight), weight[0], to_string(f.sizes(2)));
+  check(f.dtype(0) == f.dtype(1), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
+        scalar_type_name(f.dtype(1)));
+  check(!f.has(2) || f.dtype(0) == f.dtype(2), "Input type ({}) and bias type ({}) should be the same",
+        scalar_type_name(f.dtype(0)), f.has(2) ? scalar_type_name(f.dtype(2)) : "");
   f.result(f.dtype(0), std::move(out));
 }
-void adjoint_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(2))); }
+/// The adjoints take what conv2d of the same attributes gives.
+void check_adjoint(Inference& f, std::span<const int64_t> input, std::span<const int64_t> weight) {
+  if (Dims(f.sizes(0)) != convolved_sizes(input, weight, attributes(f, 3)))
+    fail(ErrorKind::RuntimeError,
+         "{}: a gradient of size {} doesn't come from images of size {} and filters of size {}", f.op.name,
+         to_string(f.sizes(0)), to_string(input), to_string(weight));
+  f.result(f.dtype(0), Dims(f.ints(2)));
+}
+void backward_input_shape(Inference& f) { check_adjoint(f, f.ints(2), f.sizes(1)); }
+void backward_weight_shape(Inference& f) { check_adjoint(f, f.sizes(1), f.ints(2)); }
 
 // ---- gradients: conv2d is linear in its input and in its weight; the adjoints are conv2d_backward_input and _weight
 // --
@@ -97,7 +114,12 @@ void check_rank(const Tensor& input, size_t spatial, std::string_view op) {
         op, to_string(input.sizes()));
 }
 /// The two-dimensional attribute in which a one-dimensional one is the width.
-Dims with_height(std::span<const int64_t> one, int64_t height) { return {height, one[0]}; }
+Dims with_height(std::span<const int64_t> one, int64_t height) {
+  check(one.size() == 1,
+        "expected a single integer value or a list of 1 values to match the convolution dimensions, but got {}",
+        to_string(one));
+  return {height, one[0]};
+}
 
 void conv2d_batched_of(Composition& c) {
   const Tensor x = c.tensor(0);
@@ -122,20 +144,28 @@ void conv1d_of(Composition& c) {
 }
 
 /// The adjoint of the convolution with the same weight, plus a bias.
-Tensor transposed(const Tensor& x, const Tensor& w, const Tensor& bias, const Dims& stride, const Dims& padding,
+Tensor transposed(Tensor x, const Tensor& w, const Tensor& bias, const Dims& stride, const Dims& padding,
                   const Dims& output_padding, int64_t groups, const Dims& dilation) {
+  check_attributes({stride, padding, dilation, groups});
+  check(w.rank() == 4, "weight should have at least four dimensions, but got {}", to_string(w.sizes()));
   check(x.size(1) == w.size(0),
         "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
         to_string(w.sizes()), to_string(x.sizes()), w.size(0), x.size(1));
-  Dims out{x.size(0), w.size(1) * groups};
-  for (int i = 0; i < 2; ++i) {
+  Dims out{x.size(0), size_product(w.size(1), groups)}, whole_steps{0, 0};
+  for (size_t i = 0; i < 2; ++i) {
+    check(output_padding[i] >= 0, "negative output_padding is not supported");
     check(output_padding[i] < std::max(stride[i], dilation[i]),
           "output padding must be smaller than either stride or dilation, but got output_padding_height: {} "
           "output_padding_width: {}",
           output_padding[0], output_padding[1]);
-    out.push_back((x.size(2 + i) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w.size(2 + i) - 1) +
-                  output_padding[i] + 1);
+    const auto axis = static_cast<int64_t>(2 + i);
+    const int64_t steps = size_product(x.size(axis) - 1, stride[i]),
+                  reach = size_product(dilation[i], w.size(axis) - 1);
+    out.push_back(
+        size_sum(size_sum(steps, size_product(padding[i], -2)), size_sum(reach, size_sum(output_padding[i], 1))));
+    whole_steps[i] = output_padding[i] / stride[i];
   }
+  if (whole_steps[0] > 0 || whole_steps[1] > 0) x = constant_pad(x, Dims{0, whole_steps[1], 0, whole_steps[0]});
   const Tensor y = conv2d_backward_input(x, w, out, stride, padding, dilation, groups);
   return bias.defined() ? y + reshape(bias, Dims{1, -1, 1, 1}) : y;
 }
@@ -180,6 +210,7 @@ const Op conv2d_batched{{.name = "conv2d_batched",
                              "int[2] dilation=1, int groups=1) -> Tensor",
                          .doc = "conv2d of images with or without the batch dimension.",
                          .example = "",
+                         .flags = kMovesBytes,
                          .composite = conv2d_batched_of,
                          .samples = {{"randn(3, 6, 5), randn(4, 3, 3, 2), randn(4)"}}}};
 const Op conv1d{
@@ -220,7 +251,7 @@ const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                     "int[2] dilation, int groups) -> Tensor",
                                 .doc = "The gradient of conv2d with respect to its input.",
                                 .example = "",
-                                .shape = adjoint_shape,
+                                .shape = backward_input_shape,
                                 .gradient = conv2d_backward_input_gradient,
                                 .saved = saves({0, 1}),
                                 .samples = {{"randn(2, 4, 4, 4), randn(4, 3, 3, 2), (2, 3, 6, 5), 1, 0, 1, 1"}}}};
@@ -230,7 +261,7 @@ const Op conv2d_backward_weight{{.name = "conv2d_backward_weight",
                                      "int[2] dilation, int groups) -> Tensor",
                                  .doc = "The gradient of conv2d with respect to its weight.",
                                  .example = "",
-                                 .shape = adjoint_shape,
+                                 .shape = backward_weight_shape,
                                  .gradient = conv2d_backward_weight_gradient,
                                  .saved = saves({0, 1}),
                                  .samples = {{"randn(2, 4, 4, 4), randn(2, 3, 6, 5), (4, 3, 3, 2), 1, 0, 1, 1"}}}};

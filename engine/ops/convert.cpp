@@ -16,6 +16,11 @@ void copy_shape(Inference& f) {
   rules::like_first(f);
 }
 
+void fill_shape(Inference& f) {
+  check_holds(f.arg(1).scalar(), f.dtype(0));
+  rules::like_first(f);
+}
+
 void pass_gradient(Backward& b) { b.set(0, b.grad()); }
 void copy_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, zeros_like(b.grad()));
@@ -23,7 +28,11 @@ void copy_gradient(Backward& b) {
 }
 void fill_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
 
-void type_as_of(Composition& c) { c.result(to_dtype(c.tensor(0), c.tensor(1).dtype())); }
+void type_as_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const DType dtype = c.tensor(1).dtype();
+  c.result(self.dtype() == dtype ? self : to_dtype(self, dtype));
+}
 void contiguous_of(Composition& c) {
   const Tensor self = c.tensor(0);
   c.result(self.is_contiguous() ? self : clone(self));
@@ -54,7 +63,7 @@ const Op type_as{{.name = "type_as",
                   .signature = "(Tensor self, Tensor other) -> Tensor",
                   .doc = "The elements converted to the dtype of other.",
                   .example = "terra.tensor([1]).type_as(terra.ones(1))",
-                  .flags = kMethod,
+                  .flags = kMethod | kMayAlias,
                   .composite = type_as_of,
                   .samples = {{"randn(3), randn(2)"}}}};
 const Op copy{{.name = "copy",
@@ -85,15 +94,15 @@ const Op contiguous{{.name = "contiguous",
                      .signature = "(Tensor self) -> Tensor",
                      .doc = "The tensor itself if its elements lie in row-major order, else a copy that does.",
                      .example = "terra.ones(2, 3).t().contiguous().is_contiguous()",
-                     .flags = kMethod,
+                     .flags = kMethod | kMayAlias,
                      .composite = contiguous_of,
                      .samples = {{"randn(3, 4).t()"}, {"randn(3)"}}}};
 const Op fill{{.name = "fill",
                .signature = "(Tensor self, Number value) -> Tensor",
                .doc = "value in the shape and dtype of self.",
                .example = "terra.zeros(2).fill_(3)",
-               .flags = kFunction | kInPlace | kMovesBytes,
-               .shape = rules::like_first,
+               .flags = kFunction | kInPlace | kMovesBytes | kWritesOneValue,
+               .shape = fill_shape,
                .gradient = fill_gradient,
                .reuses = params({0}),
                .samples = {{"randn(3, 4), 2.5"}, {"randint(0, 9, (3,)), 2", "int", false}}}};
@@ -101,14 +110,14 @@ const Op fill_tensor{{.name = "fill_tensor",
                       .signature = "(Tensor self, Tensor value) -> Tensor",
                       .doc = "The 0-d tensor value in the shape and dtype of self.",
                       .example = "",
-                      .flags = kInPlace,
+                      .flags = kInPlace | kMovesBytes | kReadsFirst,
                       .composite = fill_tensor_of,
                       .samples = {{"randn(3, 4), randn(())"}}}};
 const Op zero{{.name = "zero",
                .signature = "(Tensor self) -> Tensor",
                .doc = "Zeros in the shape and dtype of self.",
                .example = "terra.ones(2).zero_()",
-               .flags = kInPlace,
+               .flags = kInPlace | kMovesBytes,
                .composite = zero_of,
                .samples = {{"randn(3, 4)"}}}};
 

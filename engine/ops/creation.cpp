@@ -13,7 +13,10 @@ DType dtype_of(const Scalar& value) { return value.is_float() ? default_dtype() 
 
 void full_shape(Inference& f) {
   checked_numel(f.ints(0));
-  f.result(dtype_or(f.arg(2), dtype_of(f.arg(1).scalar())), Dims(f.ints(0)));
+  const Scalar& value = f.arg(1).scalar();
+  const DType dtype = dtype_or(f.arg(2), dtype_of(value));
+  check_holds(value, dtype);
+  f.result(dtype, Dims(f.ints(0)));
 }
 
 void arange_shape(Inference& f) {
@@ -26,10 +29,14 @@ void arange_shape(Inference& f) {
         "upper bound and lower bound inconsistent with step sign");
   int64_t n;
   if (floats) {
-    n = static_cast<int64_t>(std::ceil((end.to_double() - start.to_double()) / step.to_double()));
+    const double count = std::ceil((end.to_double() - start.to_double()) / step.to_double());
+    check(count >= 0 && count < 0x1p63, "invalid size, possible overflow?");
+    n = static_cast<int64_t>(count);
   } else {
-    const int64_t span = end.to_int() - start.to_int(), by = step.to_int();
-    n = (span + by + (by > 0 ? -1 : 1)) / by;
+    const __int128 span = static_cast<__int128>(end.to_int()) - start.to_int(), by = step.to_int();
+    const __int128 count = (span + by + (by > 0 ? -1 : 1)) / by;
+    check(count <= INT64_MAX, "invalid size, possible overflow?");
+    n = static_cast<int64_t>(count);
   }
   f.result(dtype_or(f.arg(3), floats ? default_dtype() : DType::I64), Dims{n});
 }
@@ -88,7 +95,7 @@ OpRecord like(std::string_view name, std::string_view doc, std::string_view exam
           .signature = "(Tensor self, *, dtype? dtype=None) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kFunction | kFactory | kNoGradient,
+          .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
           .composite = rule,
           .samples = {{"randn(2, 3)", "float", false}, {"randn(2), dtype=terra.int64", "float", false}}};
 }
@@ -97,7 +104,7 @@ OpRecord as_new(std::string_view name, std::string_view doc, std::string_view ex
           .signature = "(Tensor self, int[] *size, dtype? dtype=None) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kMethod | kFactory | kNoGradient,
+          .flags = kMethod | kFactory | kNoGradient | kMovesBytes,
           .composite = rule,
           .samples = {{"randn(2), (2, 3)", "float", false}}};
 }
@@ -140,7 +147,7 @@ const Op full_like{{.name = "full_like",
                     .signature = "(Tensor self, Number fill_value, *, dtype? dtype=None) -> Tensor",
                     .doc = "fill_value in the shape and dtype of self.",
                     .example = "terra.full_like(terra.ones(2), 3)",
-                    .flags = kFunction | kFactory | kNoGradient,
+                    .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                     .composite = full_like_of,
                     .samples = {{"randn(2, 3), 2", "float", false}}}};
 const Op new_zeros{
@@ -153,7 +160,7 @@ const Op new_full{{.name = "new_full",
                    .signature = "(Tensor self, int[] size, Number fill_value, *, dtype? dtype=None) -> Tensor",
                    .doc = "fill_value in another size and the dtype of self.",
                    .example = "terra.ones(1).new_full((2,), 3)",
-                   .flags = kMethod | kFactory | kNoGradient,
+                   .flags = kMethod | kFactory | kNoGradient | kMovesBytes,
                    .composite = new_full_of,
                    .samples = {{"randn(2), (2, 3), 1.5", "float", false}}}};
 const Op arange{{.name = "arange",

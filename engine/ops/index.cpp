@@ -27,16 +27,22 @@ void index_select_shape(Inference& f) {
              f.rank(2));
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0));
   Dims sizes(f.sizes(0));
-  if (!sizes.empty()) sizes[dim] = f.impl(2).numel;
+  if (!sizes.empty())
+    sizes[dim] = f.impl(2).numel;
+  else
+    check(f.impl(2).numel == 1, "index_select(): Index to scalar can have only 1 value, got {} value(s)",
+          f.impl(2).numel);
   f.result(f.dtype(0), std::move(sizes));
 }
 
 /// Index and tensor have one rank; the index may be smaller, `along` says whether it may be longer there.
 void check_index_fits(size_t dim, std::span<const int64_t> index, std::span<const int64_t> other, std::string_view of,
                       bool any_length_along_dim) {
-  check(std::max<size_t>(index.size(), 1) == std::max<size_t>(other.size(), 1),
-        "Index tensor must have the same number of dimensions as {} tensor", of);
-  for (size_t i = 0; i < index.size() && i < other.size(); ++i)
+  static constexpr int64_t kOne[] = {1};  // a number counts as a vector of one element
+  if (index.empty()) index = kOne;
+  if (other.empty()) other = kOne;
+  check(index.size() == other.size(), "Index tensor must have the same number of dimensions as {} tensor", of);
+  for (size_t i = 0; i < index.size(); ++i)
     check((i == dim && any_length_along_dim) || index[i] <= other[i],
           "Size does not match at dimension {} expected index {} to be no larger than {} {}{}", i, to_string(index),
           of == "input" ? "self" : of, to_string(other),
@@ -125,7 +131,16 @@ void embedding_shape(Inference& f) {
   sizes.push_back(f.sizes(0)[1]);
   f.result(f.dtype(0), std::move(sizes));
 }
-void embedding_backward_shape(Inference& f) { f.result(f.dtype(0), Dims{f.integer(2), f.sizes(0)[f.rank(0) - 1]}); }
+void embedding_backward_shape(Inference& f) {
+  check(f.dtype(1) == DType::I64 || f.dtype(1) == DType::I32,
+        "embedding_backward(): Expected dtype int32 or int64 for "
+        "indices");
+  const auto grad = f.sizes(0), indices = f.sizes(1);
+  check(grad.size() == indices.size() + 1 && std::equal(indices.begin(), indices.end(), grad.begin()),
+        "embedding_backward: a gradient of size {} doesn't come from indices of size {}", to_string(grad),
+        to_string(indices));
+  f.result(f.dtype(0), Dims{f.integer(2), grad.back()});
+}
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
 /// [:, ..., index] with the index at dim.
@@ -170,17 +185,39 @@ void embedding_backward_gradient(Backward& b) {
 }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
+/// Values put at the indices of a dimension; a number counts as a vector of one element.
+Tensor put_along(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& values, bool accumulate) {
+  if (self.rank() == 0) return reshape(put_along(reshape(self, {1}), dim, index, values, accumulate), Dims{});
+  return index_put(self, at_dim(wrap_dim(dim, self.rank()), reshape(as_long(index), {-1})), values, accumulate);
+}
 void index_add_of(Composition& c) {
-  const Tensor self = c.tensor(0);
-  const Tensor source = c.real(4) == 1 ? c.tensor(3) : mul(c.tensor(3), c.arg(4));
-  check(c.tensor(2).rank() <= 1, "index_add_(): Index is supposed to be a vector");
-  c.result(
-      index_put(self, at_dim(wrap_dim(c.integer(1), self.rank()), reshape(as_long(c.tensor(2)), {-1})), source, true));
+  const Tensor self = c.tensor(0), index = c.tensor(2), given = c.tensor(3);
+  check(index.rank() <= 1, "index_add_(): Index is supposed to be a vector");
+  check(given.dtype() == self.dtype(), "index_add_(): self ({}) and source ({}) must have the same scalar type",
+        scalar_type_name(self.dtype()), scalar_type_name(given.dtype()));
+  const int64_t dim = wrap_dim(c.integer(1), self.rank());
+  Dims fitting = self.sizes();
+  if (!fitting.empty()) fitting[dim] = index.numel();
+  const bool fits = given.sizes() == fitting || (given.numel() == 1 && checked_numel(fitting) == 1);
+  check(fits,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
+        "source.shape = {}",
+        to_string(self.sizes()), to_string(given.sizes()));
+  const Tensor source = c.real(4) == 1 ? given : mul(given, c.arg(4));
+  c.result(put_along(self, dim, index, self.rank() == 0 ? reshape(source, {-1}) : reshape(source, fitting), true));
 }
 void index_fill_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  const Tensor value = full(Dims{}, c.arg(3), self.dtype());
-  c.result(index_put(self, at_dim(wrap_dim(c.integer(1), self.rank()), reshape(as_long(c.tensor(2)), {-1})), value));
+  c.result(put_along(self, c.integer(1), c.tensor(2), full(Dims{}, c.arg(3), self.dtype()), false));
+}
+void index_fill_tensor_of(Composition& c) {
+  const Tensor self = c.tensor(0), value = c.tensor(3);
+  check(value.rank() == 0,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).", value.rank());
+  // Each place once, however often it is named: the gradient of the value is the sum over places.
+  const Tensor nowhere = zeros(self.sizes(), DType::Bool);
+  const Tensor here = put_along(nowhere, c.integer(1), c.tensor(2), full(Dims{}, true, DType::Bool), false);
+  c.result(where(here, to_dtype(value, self.dtype()), self));
 }
 void scatter_value_of(Composition& c) {
   c.result(scatter(c.arg(0), c.arg(1), c.arg(2), full(c.tensor(2).sizes(), c.arg(3), c.tensor(0).dtype())));
@@ -193,13 +230,14 @@ void take_along_dim_of(Composition& c) {
       "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "
       "input, and {} dimensions for indices",
       self.rank(), index.rank());
-  const int64_t dim = wrap_dim(c.integer(2), self.rank());
+  const int64_t dim = wrap_dim(c.integer(2), self.rank()), size = self.size(dim);
   Dims common_self = self.sizes(), common_index = index.sizes();
   common_self[dim] = common_index[dim] = 1;
   common_self = common_index = broadcast_sizes(common_self, common_index);
   common_self[dim] = self.size(dim);
   common_index[dim] = index.size(dim);
-  c.result(gather(expand(self, common_self), dim, expand(index, common_index)));
+  const Tensor wrapped = where(lt(index, 0), add(index, size), index);
+  c.result(gather(expand(self, common_self), dim, expand(wrapped, common_index)));
 }
 void take_of(Composition& c) { c.result(index(reshape(c.tensor(0), {-1}), std::vector{as_long(c.tensor(1))})); }
 
@@ -255,6 +293,10 @@ void advanced_index_of(Composition& c) {
   const auto indices = plain_indices(self, c.tensors(1));
   c.result(selects_nothing(indices) ? alias(self) : index(self, indices));
 }
+void index_put_masked_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  c.result(index_put(self, plain_indices(self, c.tensors(1)), c.arg(2), c.arg(3)));
+}
 void advanced_index_put_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const Tensor value = !c.arg(2).is_tensor()                 ? full(Dims{}, c.arg(2), self.dtype())
@@ -275,8 +317,7 @@ void masked_select_of(Composition& c) {
   if (sizes.empty()) return c.result(advanced_index(reshape(self, {1}), std::vector{reshape(mask, {1})}));
   c.result(advanced_index(expand(self, sizes), std::vector{expand(mask, sizes)}));
 }
-void nonzero_tuple_of(Composition& c) {
-  check(c.flag(1), "nonzero(as_tuple=False): leave as_tuple out to get a matrix of positions.");
+void where_true_of(Composition& c) {
   const Tensor self = c.tensor(0).rank() == 0 ? reshape(c.tensor(0), {1}) : c.tensor(0);
   const Tensor positions = nonzero(self);
   for (size_t i = 0; i < self.rank(); ++i) c.result(select(positions, 1, i));
@@ -288,7 +329,7 @@ void one_hot_of(Composition& c) {
   check(classes >= -1 && classes != 0, "num_classes should be positive or -1 (to be inferred)");
   if (classes == -1) {
     check(self.numel() > 0, "Can not infer total number of classes from empty tensor.");
-    classes = known_integer(amax(self)) + 1;
+    classes = size_sum(known_integer(amax(self)), 1);
   }
   if (!self->is_symbolic() && self.numel() > 0) {
     check(known_integer(amin(self)) >= 0, "Class values must be non-negative.");
@@ -336,7 +377,7 @@ void repeat_index_host(std::span<const Arg> args, std::vector<Tensor>& results) 
   int64_t total = 0;
   for (int64_t r : repeats) {
     check(r >= 0, "repeats can not be negative");
-    total += r;
+    total = size_sum(total, r);
   }
   Tensor out = Tensor::empty(Dims{total}, DType::I64);
   int64_t* to = out->data_as<int64_t>();
@@ -362,17 +403,25 @@ const Op index_add{{.name = "index_add",
                     .signature = "(Tensor self, int dim, Tensor index, Tensor source, *, Number alpha=1) -> Tensor",
                     .doc = "self with alpha * source added to the slices of dim that index names.",
                     .example = "terra.zeros(3).index_add(0, terra.tensor([1, 1]), terra.ones(2))",
-                    .flags = kVisibleInPlace,
+                    .flags = kVisibleInPlace | kScatters,
                     .composite = index_add_of,
                     .samples = {{"randn(3, 4), 0, terra.tensor([2, 0, 2]), randn(3, 4)"},
                                 {"randn(3, 4), 1, terra.tensor([1]), randn(3, 1), alpha=2"}}}};
-const Op index_fill{{.name = "index_fill",
-                     .signature = "(Tensor self, int dim, Tensor index, Number value) -> Tensor",
-                     .doc = "self with value in the slices of dim that index names.",
-                     .example = "terra.zeros(3).index_fill(0, terra.tensor([1]), 5)",
-                     .flags = kVisibleInPlace,
-                     .composite = index_fill_of,
-                     .samples = {{"randn(3, 4), 1, terra.tensor([1, 3]), 2.5"}}}};
+const Op index_fill{
+    {.name = "index_fill",
+     .signature = "(Tensor self, int dim, Tensor index, Number value) -> Tensor",
+     .doc = "self with value in the slices of dim that index names.",
+     .example = "terra.zeros(3).index_fill(0, terra.tensor([1]), 5)",
+     .flags = kVisibleInPlace | kMovesBytes | kScatters,
+     .composite = index_fill_of,
+     .samples = {{"randn(3, 4), 1, terra.tensor([1, 3]), 2.5"}, {"randn(()), 0, terra.tensor([0]), 2.5"}}}};
+const Op index_fill_tensor{{.name = "index_fill_tensor",
+                            .signature = "(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+                            .doc = "self with the 0-d tensor value in the slices of dim that index names.",
+                            .example = "",
+                            .flags = kInPlace | kMovesBytes | kScatters,
+                            .composite = index_fill_tensor_of,
+                            .samples = {{"randn(3, 4), 1, terra.tensor([1, 3]), randn(())"}}}};
 const Op gather{{.name = "gather",
                  .signature = "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
                  .doc = "Out of every line along dim the elements that index names.",
@@ -388,21 +437,21 @@ const Op take_along_dim{{.name = "take_along_dim",
                          .signature = "(Tensor self, Tensor indices, int? dim=None) -> Tensor",
                          .doc = "gather with broadcasting; over all elements if dim is None.",
                          .example = "terra.take_along_dim(terra.eye(2), terra.tensor([[1]]), 1)",
-                         .flags = kVisible,
+                         .flags = kVisible | kMovesBytes,
                          .composite = take_along_dim_of,
                          .samples = {{"randn(3, 4), randint(0, 4, (3, 1)), 1"}, {"randn(3), terra.tensor([0, 0])"}}}};
 const Op take{{.name = "take",
                .signature = "(Tensor self, Tensor index) -> Tensor",
                .doc = "The elements at positions of the flattened tensor.",
                .example = "terra.take(terra.eye(2), terra.tensor([3]))",
-               .flags = kVisible,
+               .flags = kVisible | kMovesBytes,
                .composite = take_of,
                .samples = {{"randn(3, 4), terra.tensor([[0, 11], [5, 5]])"}}}};
 const Op scatter{{.name = "scatter",
                   .signature = "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
                   .doc = "self with the elements of src at the places along dim that index names.",
                   .example = "terra.zeros(2, 2).scatter(1, terra.tensor([[1], [0]]), terra.ones(2, 1))",
-                  .flags = kInPlace | kChecksValues | kMovesBytes,
+                  .flags = kInPlace | kChecksValues | kMovesBytes | kScatters,
                   .shape = scatter_shape,
                   .gradient = scatter_gradient,
                   .saved = saves({2}),
@@ -413,14 +462,14 @@ const Op scatter_value{{.name = "scatter_value",
                         .signature = "(Tensor self, int dim, Tensor index, Number value) -> Tensor",
                         .doc = "self with value at the places along dim that index names.",
                         .example = "",
-                        .flags = kInPlace,
+                        .flags = kInPlace | kMovesBytes | kScatters,
                         .composite = scatter_value_of,
                         .samples = {{"randn(3, 5), 1, terra.tensor([[0, 2], [1, 4], [3, 0]]), 2.5"}}}};
 const Op scatter_add{{.name = "scatter_add",
                       .signature = "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
                       .doc = "self with the elements of src added at the places along dim that index names.",
                       .example = "terra.zeros(2).scatter_add(0, terra.tensor([1, 1]), terra.ones(2))",
-                      .flags = kVisibleInPlace | kChecksValues,
+                      .flags = kVisibleInPlace | kChecksValues | kScatters,
                       .shape = scatter_shape,
                       .gradient = scatter_add_gradient,
                       .saved = saves({2}),
@@ -443,7 +492,7 @@ const Op index_put{{.name = "index_put",
                     .signature = "(Tensor self, Tensor[]? indices, Tensor values, bool accumulate=False) -> Tensor",
                     .doc = "self with self[indices] = values, or += if accumulate.",
                     .example = "terra.zeros(3).index_put((terra.tensor([1]),), terra.tensor(5.0))",
-                    .flags = kVisibleInPlace | kChecksValues,
+                    .flags = kVisibleInPlace | kChecksValues | kScatters,
                     .shape = index_put_shape,
                     .gradient = index_put_gradient,
                     .saved = saves({1}),
@@ -456,6 +505,7 @@ const Op advanced_index{{.name = "advanced_index",
                          .signature = "(Tensor self, Tensor[]? indices) -> Tensor",
                          .doc = "self[indices] for tensors and masks; an absent one means ':'.",
                          .example = "terra.arange(4)[terra.tensor([True, False, True, False])]",
+                         .flags = kMayAlias,
                          .composite = advanced_index_of,
                          .samples = {{"randn(3, 4), [terra.tensor([True, False, True])]"},
                                      {"randn(3, 4), [None, terra.tensor([1, 1, 3], dtype=terra.int32)]"},
@@ -466,21 +516,30 @@ const Op advanced_index_put{{.name = "advanced_index_put",
                                  "-> Tensor",
                              .doc = "self with self[indices] = values for tensors and masks.",
                              .example = "",
-                             .flags = kInPlace,
+                             .flags = kInPlace | kMovesBytes | kScatters,
                              .composite = advanced_index_put_of,
                              .samples = {{"randn(3, 4), [terra.tensor([True, False, True])], 2.5"},
                                          {"randn(3, 4), [terra.tensor([True, False, True])], randn(2, 4)"},
                                          {"randn(3, 4), [None, terra.tensor([1, 3])], randn(3, 1)"}}}};
+const Op index_put_masked{
+    {.name = "index_put_masked",
+     .signature = "(Tensor self, Tensor[]? indices, Tensor values, bool accumulate=False) -> Tensor",
+     .doc = "self with values at indices, which may be masks.",
+     .example = "",
+     .flags = kInPlace | kMovesBytes | kScatters,
+     .composite = index_put_masked_of,
+     .samples = {{"randn(3, 4), [terra.tensor([True, False, True])], randn(2, 4)"},
+                 {"randn(3), [terra.tensor([1, 1])], randn(2), True"}}}};
 const Op masked_select{{.name = "masked_select",
                         .signature = "(Tensor self, Tensor mask) -> Tensor",
                         .doc = "The elements where mask holds, in one dimension.",
                         .example = "terra.masked_select(terra.arange(3), terra.tensor([True, False, True]))",
-                        .flags = kVisible,
+                        .flags = kVisible | kMovesBytes,
                         .composite = masked_select_of,
                         .grad_fn = "MaskedSelectBackward0",
                         .samples = {{"randn(3, 4), terra.tensor([True, False, True, True])"}}}};
 const Op nonzero{{.name = "nonzero",
-                  .signature = "(Tensor self) -> Tensor",
+                  .signature = "(Tensor self, *, bool as_tuple=False) -> Tensor",
                   .doc = "The positions of the nonzero elements, one row each.",
                   .example = "terra.nonzero(terra.tensor([0, 3, 4]))",
                   .flags = kHost | kNoGradient,
@@ -488,18 +547,25 @@ const Op nonzero{{.name = "nonzero",
                   .aliases = "argwhere",
                   .samples = {{"randint(0, 2, (3, 4))", "int", false}, {"randn(0, 3)", "float", false}}}};
 const Op nonzero_tuple{{.name = "nonzero_tuple",
-                        .signature = "(Tensor self, *, bool as_tuple=True) -> Tensor[]",
+                        .signature = "(Tensor self, *, bool as_tuple) -> Tensor[]",
                         .doc = "The positions of the nonzero elements, one tensor for each dimension.",
                         .example = "",
-                        .flags = kNoGradient,
-                        .composite = nonzero_tuple_of,
-                        .samples = {{"randint(0, 2, (3, 4))", "int", false}}}};
+                        .flags = kNoGradient | kMovesBytes,
+                        .composite = where_true_of,
+                        .samples = {{"randint(0, 2, (3, 4)), as_tuple=True", "int", false}}}};
+const Op where_true{{.name = "where_true",
+                     .signature = "(Tensor condition) -> Tensor[]",
+                     .doc = "The positions of the nonzero elements, one tensor for each dimension.",
+                     .example = "",
+                     .flags = kNoGradient | kMovesBytes,
+                     .composite = where_true_of,
+                     .samples = {{"randint(0, 2, (3, 4))", "int", false}}}};
 const Op one_hot{
     {.name = "one_hot",
      .signature = "(Tensor self, int num_classes=-1) -> Tensor",
      .doc = "A further dimension with 1 at the position that each element names.",
      .example = "terra.nn.functional.one_hot(terra.tensor([0, 2]), 3)",
-     .flags = kFunctional | kNoGradient,
+     .flags = kFunctional | kNoGradient | kMovesBytes,
      .composite = one_hot_of,
      .samples = {{"terra.tensor([0, 2, 1]), 4", "int", false}, {"terra.tensor([[0], [2]])", "int", false}}}};
 const Op repeat_index{{.name = "repeat_index",
@@ -513,7 +579,7 @@ const Op embedding{{.name = "embedding",
                     .signature = "(Tensor weight, Tensor indices, int? padding_idx=None) -> Tensor",
                     .doc = "The rows of weight that indices name; row padding_idx gets no gradient.",
                     .example = "terra.embedding(terra.eye(3), terra.tensor([2, 0]))",
-                    .flags = kFunction,
+                    .flags = kFunction | kMovesBytes,
                     .composite = embedding_of,
                     .samples = {{"randn(5, 3), terra.tensor([[0, 4], [2, 2]])"},
                                 {"randn(5, 3), terra.tensor([0, 4, 2]), 4", "float", false}}}};

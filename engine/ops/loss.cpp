@@ -38,7 +38,9 @@ void huber_loss_of(Composition& c) {
   const double delta = c.real(3);
   check(delta > 0, "huber_loss does not support non-positive values for delta.");
   const Tensor d = abs(c.tensor(0) - c.tensor(1));
-  c.result(reduced(where(le(d, delta), 0.5 * (d * d), delta * (d - 0.5 * delta)), c.text(2)));
+  const Tensor loss = where(le(d, delta), 0.5 * (d * d), delta * (d - 0.5 * delta));
+  const DType dtype = c.tensor(0).dtype();
+  c.result(reduced(is_floating(dtype) && loss.dtype() != dtype ? to_dtype(loss, dtype) : loss, c.text(2)));
 }
 
 // ---- probabilities --------------------------------------------------------------------------------------------------
@@ -47,7 +49,8 @@ void kl_div_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
   const Tensor empty = eq(t, 0);
   const Tensor loss = c.flag(3) ? exp(t) * (t - x) : where(empty, 0.0, t * (log(where(empty, 1.0, t)) - x));
-  if (c.text(2) == "batchmean") return c.result(sum(loss) / static_cast<double>(x.size(0)));
+  if (c.text(2) == "batchmean")  // of a number: its mean
+    return c.result(sum(loss) / static_cast<double>(x.rank() == 0 ? 1 : x.size(0)));
   c.result(reduced(loss, c.text(2)));
 }
 void check_same_size(const Tensor& input, const Tensor& target) {
@@ -94,23 +97,40 @@ void check_targets(std::span<const int64_t> scores, std::span<const int64_t> tar
     check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", to_string(scores),
           to_string(targets));
 }
-void nll_loss_shape(Inference& f) {
-  check_reduction(f.text(3));
-  check_targets(f.sizes(0), f.sizes(1));
+/// Scores, their targets (parameter 1) and the weights of classes (parameter 2), if any.
+void check_classes(Inference& f, std::span<const int64_t> scores) {
+  check_targets(scores, f.sizes(1));
   check(f.dtype(1) == DType::I64 || f.dtype(1) == DType::U8, "expected scalar type Long but found {}",
         scalar_type_name(f.dtype(1)));
-  const int64_t classes = f.sizes(0)[static_cast<size_t>(class_dim(f.rank(0)))];
-  if (f.has(2)) {
-    check(f.rank(2) == 1 && f.sizes(2)[0] == classes,
-          "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}",
-          classes, to_string(f.sizes(2)));
-    check(f.dtype(2) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
-          scalar_type_name(f.dtype(2)));
-  }
+  const int64_t classes = scores[static_cast<size_t>(class_dim(scores.size()))];
+  if (!f.has(2)) return;
+  check(f.rank(2) == 1 && f.sizes(2)[0] == classes,
+        "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}",
+        classes, to_string(f.sizes(2)));
+  check(f.dtype(2) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
+        scalar_type_name(f.dtype(2)));
+}
+void nll_loss_shape(Inference& f) {
+  check_reduction(f.text(3));
+  check_classes(f, f.sizes(0));
   f.result(f.dtype(0), f.text(3) == "none" ? Dims(f.sizes(1)) : Dims{});
   f.result(f.dtype(0), Dims{});
 }
-void nll_loss_backward_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(4))); }
+/// The gradient of the loss of such scores, and the total weight.
+void check_loss_gradient(Inference& f, std::span<const int64_t> scores) {
+  check_reduction(f.text(5));
+  check_classes(f, scores);
+  check(f.text(5) == "none" ? Dims(f.sizes(0)) == Dims(f.sizes(1)) : f.impl(0).numel == 1,
+        "{}: a gradient of size {} isn't that of a loss with reduction '{}' of targets of size {}", f.op.name,
+        to_string(f.sizes(0)), f.text(5), to_string(f.sizes(1)));
+  check(f.dtype(3) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
+        scalar_type_name(f.dtype(3)));
+  check(f.impl(3).numel == 1, "{}: total_weight is one number, but has size {}", f.op.name, to_string(f.sizes(3)));
+}
+void nll_loss_backward_shape(Inference& f) {
+  check_loss_gradient(f, f.ints(4));
+  f.result(f.dtype(0), Dims(f.ints(4)));
+}
 void nll_loss_gradient(Backward& b) {
   b.set(0, nll_loss_backward(b.grad(), b.arg(1), b.arg(2), b.out(1), b.sizes(0), b.arg(3), b.arg(4)));
 }
@@ -121,7 +141,9 @@ void nll_loss_backward_gradient(Backward& b) {
 void cross_entropy_backward_shape(Inference& f) {
   check(f.rank(4) == 1 || f.rank(4) == 2, "cross_entropy_backward expects scores [C] or [N, C], but got {}",
         to_string(f.sizes(4)));
-  check_targets(f.sizes(4), f.sizes(1));
+  check_loss_gradient(f, f.sizes(4));
+  check(f.dtype(4) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
+        scalar_type_name(f.dtype(4)));
   f.result(f.dtype(4), Dims(f.sizes(4)));
 }
 /// d out = d(g - exp(log_p) * sum(g)) with g = nll_loss_backward(grad): linear in grad, and through exp(log_p) in
@@ -257,7 +279,7 @@ const Op nll_loss{{.name = "nll_loss",
                        "-> Tensor",
                    .doc = "Minus the log probability of the target class, averaged by weight.",
                    .example = "terra.nn.functional.nll_loss(terra.zeros(1, 3), terra.tensor([1]))",
-                   .flags = kFunctional,
+                   .flags = kFunctional | kMovesBytes,
                    .composite = nll_loss_of,
                    .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
                                {"randn(4, 3), terra.tensor([0, -100, 1, 1]), fixed(0.3, 0.5, 0.9), 'sum'"},

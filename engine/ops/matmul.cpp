@@ -1,6 +1,7 @@
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
@@ -85,8 +86,11 @@ void linear_shape(Inference& f) {
 }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
+/// A factor of integers loses its fraction.
 Tensor scaled(const Tensor& t, const Arg& by) {
-  return !by.is_tensor() && by.scalar().to_double() == 1 ? t : mul(t, by);
+  if (by.is_tensor()) return mul(t, by);
+  if (by.scalar().to_double() == 1) return t;
+  return mul(t, is_floating(t.dtype()) ? by : Arg(by.scalar().to_int()));
 }
 
 void mm_gradient(Backward& b) {
@@ -105,7 +109,9 @@ void bmm_gradient(Backward& b) {
 }
 /// The rows of a tensor [.., k] as a matrix.
 Tensor rows(const Tensor& x) {
-  return x.rank() == 2 ? x : reshape(x, Dims{x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)});
+  if (x.rank() == 2) return x;
+  const std::span<const int64_t> sizes = x.sizes();
+  return reshape(x, Dims{checked_numel(sizes.first(sizes.size() - 1)), sizes.back()});
 }
 void linear_gradient(Backward& b) {
   const Tensor g = rows(b.grad());
@@ -125,7 +131,9 @@ void dot_of(Composition& c) {
       "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} and {} "
       "elements respectively",
       to_string(a.sizes()), to_string(b.sizes()), a.numel(), b.numel());
-  c.result(sum(a * b));
+  check_kind(a.dtype() != DType::Bool, ErrorKind::NotImplementedError, "\"dot\" not implemented for 'Bool'");
+  const Tensor total = sum(a * b);
+  c.result(total.dtype() == a.dtype() ? total : to_dtype(total, a.dtype()));
 }
 void mv_of(Composition& c) {
   const Tensor a = c.tensor(0), v = c.tensor(1);
@@ -271,7 +279,7 @@ const Op addmm{{.name = "addmm",
                 .signature = "(Tensor self, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1) -> Tensor",
                 .doc = "beta * self + alpha * (mat1 @ mat2).",
                 .example = "terra.addmm(terra.ones(2), terra.ones(2, 3), terra.ones(3, 2))",
-                .flags = kVisibleInPlace,
+                .flags = kVisibleInPlace | kReadsFirst,
                 .shape = addmm_shape,
                 .gradient = addmm_gradient,
                 .saved = saves({1, 2}),
@@ -282,7 +290,7 @@ const Op baddbmm{
      .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
      .doc = "beta * self + alpha * (batch1 @ batch2).",
      .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
-     .flags = kVisibleInPlace,
+     .flags = kVisibleInPlace | kReadsFirst,
      .composite = baddbmm_of,
      .grad_fn = "BaddbmmBackward0",
      .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};

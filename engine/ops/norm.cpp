@@ -1,5 +1,7 @@
 #include "engine/ops/norm.h"
 
+#include <limits>
+
 #include <fmt/ranges.h>
 
 #include "engine/ops/arithmetic.h"
@@ -11,6 +13,14 @@
 
 namespace terra::ops {
 namespace {
+
+/// Weights and statistics are of the input's dtype; those of 16-bit floats may be float32.
+void check_parameters(const Tensor& x, std::initializer_list<Tensor> parameters) {
+  const DType wanted = is_half(x.dtype()) ? DType::F32 : x.dtype();
+  for (const Tensor& p : parameters)
+    check(!p.defined() || p.dtype() == x.dtype() || p.dtype() == wanted,
+          "mixed dtype (CPU): expect parameter to have scalar type of {}", scalar_type_name(wanted));
+}
 
 // ---- batch norm: channels are dimension 1 ---------------------------------------------------------------------------
 Dims all_but_channel(size_t rank) {
@@ -37,7 +47,20 @@ void apply_shape(Inference& f) {
           f.sizes(0)[1], f.has(i) ? f.impl(i).numel : 0);
   rules::like_first(f);
 }
+/// What several operands have in common.
+void check_numels(Inference& f, std::initializer_list<int> operands, int64_t numel) {
+  for (int i : operands)
+    check(!f.has(i) || f.impl(i).numel == numel, "{}: {} should contain {} elements, but has {}", f.op.name,
+          f.op.sig().params[static_cast<size_t>(i)].name, numel, f.has(i) ? f.impl(i).numel : 0);
+}
+void check_gradient_size(Inference& f) {
+  check(Dims(f.sizes(0)) == Dims(f.sizes(1)), "{}: the gradient has size {}, but the input {}", f.op.name,
+        to_string(f.sizes(0)), to_string(f.sizes(1)));
+}
 void batch_norm_backward_shape(Inference& f) {
+  check_gradient_size(f);
+  check(f.rank(1) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(1)));
+  check_numels(f, {2, 3, 4}, f.sizes(1)[1]);
   f.result(f.dtype(1), Dims(f.sizes(1)));
   for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims{f.sizes(1)[1]});
 }
@@ -47,10 +70,10 @@ struct Gradients {
 };
 /// In ops, from x alone, so that it can be differentiated again. With y = (x - m) s over n elements:
 ///   bias: sum g    weight: sum g y    input: w s (g - (sum g + y sum g y) / n)
-Gradients batch_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, double eps) {
+Gradients batch_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, const Arg& eps) {
   const Dims dims = all_but_channel(x.rank());
   const Tensor centered = x - mean(x, dims, true);
-  const Tensor scale = rsqrt(mean(centered * centered, dims, true) + eps);
+  const Tensor scale = rsqrt(add(mean(centered * centered, dims, true), eps));
   const Tensor y = centered * scale;
   const Tensor sum_g = sum(g, dims, true), sum_gy = sum(g * y, dims, true);
   const double n = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
@@ -63,7 +86,7 @@ void apply_gradient(Backward& b) {
   if (b.flag(5)) {
     Gradients r;
     if (grad_enabled()) {
-      r = batch_norm_gradients(g, x, b.in(3), b.real(6));
+      r = batch_norm_gradients(g, x, b.in(3), b.arg(6));
     } else {
       const auto all = batch_norm_backward.all(g, x, b.arg(1), b.arg(2), b.arg(3));
       r = {all[0], all[1], all[2]};
@@ -86,27 +109,40 @@ void follow(const Tensor& running, const Tensor& observed, double momentum) {
   mul.in_place(running, 1 - momentum);
   add.in_place(running, observed, momentum);
 }
+/// 16-bit floats are computed in float32 from end to end; only what runs on is kept as it is.
+Tensor widened(const Tensor& t) { return t.defined() && is_half(t.dtype()) ? to_dtype(t, DType::F32) : t; }
+
 void batch_norm_of(Composition& c) {
-  const Tensor x = c.tensor(0), running_mean = c.tensor(1), running_var = c.tensor(2);
+  const Tensor x = widened(c.tensor(0)), running_mean = c.tensor(1), running_var = c.tensor(2);
+  const Tensor weight = widened(c.tensor(3)), bias = widened(c.tensor(4));
+  const auto finish = [&c](const Tensor& y) {
+    const DType dtype = c.tensor(0).dtype();
+    c.result(y.dtype() == dtype ? y : to_dtype(y, dtype));
+  };
   const bool training = c.flag(5);
   const double momentum = c.real(6), eps = c.real(7);
+  check_parameters(c.tensor(0), {c.tensor(3), c.tensor(4)});
   if (!training) {
+    check_parameters(c.tensor(0), {running_mean, running_var});
     check(running_mean.defined(), "running_mean must be defined in evaluation mode");
     check(running_var.defined(), "running_var must be defined in evaluation mode");
-    return c.result(batch_norm_apply(x, running_mean, rsqrt(running_var + eps), c.arg(3), c.arg(4), false, eps));
+    const Tensor scale = rsqrt(widened(running_var) + eps);
+    return finish(batch_norm_apply(x, widened(running_mean), scale, weight, bias, false, eps));
   }
   const int64_t n = x.rank() >= 2 && x.size(1) > 0 ? x.numel() / x.size(1) : 0;
-  check_kind(n > 1 || x.rank() < 2, ErrorKind::ValueError,
+  check_kind(n != 1 || x.rank() < 2, ErrorKind::ValueError,
              "Expected more than 1 value per channel when training, got input size {}",
              "torch.Size(" + to_string(x.sizes()) + ")");
   std::vector<Tensor> stats;
   {
     const GradMode no_gradient(false);  // batch_norm_apply accounts for them
     stats = batch_norm_stats.all(x, eps);
-    follow(running_mean, stats[0], momentum);
-    follow(running_var, stats[2] * (static_cast<double>(n) / static_cast<double>(n - 1)), momentum);
+    if (n > 0) {
+      follow(running_mean, stats[0], momentum);
+      follow(running_var, stats[2] * (static_cast<double>(n) / static_cast<double>(n - 1)), momentum);
+    }
   }
-  c.result(batch_norm_apply(x, stats[0], stats[1], c.arg(3), c.arg(4), true, eps));
+  finish(batch_norm_apply(x, stats[0], stats[1], weight, bias, true, eps));
 }
 
 // ---- layer norm: over the last dimensions ---------------------------------------------------------------------------
@@ -128,25 +164,37 @@ void layer_norm_shape(Inference& f) {
         "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
         fmt::join(shape, ", "), to_string(sizes));
   static constexpr std::string_view kNames[] = {"", "", "weight", "bias"};
-  for (int i : {2, 3})
+  for (int i : {2, 3}) {
+    check(!f.has(i) || f.dtype(i) == f.dtype(0), "mixed dtype (CPU): expect parameter to have scalar type of {}",
+          scalar_type_name(f.dtype(0)));
     check(!f.has(i) || Dims(f.sizes(i)) == Dims(shape),
           "Expected {0} to be of same shape as normalized_shape, but got {0} of shape {1} and normalized_shape = {2}",
           kNames[i], f.has(i) ? to_string(f.sizes(i)) : "", to_string(shape));
+  }
   rules::like_first(f);
   const Dims rows(sizes.first(sizes.size() - shape.size()));
   f.result(f.dtype(0), rows);
   f.result(f.dtype(0), rows);
 }
 void layer_norm_backward_shape(Inference& f) {
+  const auto sizes = f.sizes(1), shape = f.ints(5);
+  check_gradient_size(f);
+  check(sizes.size() >= shape.size() &&
+            std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
+        fmt::join(shape, ", "), to_string(sizes));
+  check_numels(f, {2, 3}, checked_numel(sizes.first(sizes.size() - shape.size())));
+  check_numels(f, {4}, checked_numel(shape));
   f.result(f.dtype(1), Dims(f.sizes(1)));
   for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims(f.ints(5)));
 }
 
 /// In ops, as batch_norm_gradients, with the weight inside the mean.
-Gradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, const Dims& shape, double eps) {
+Gradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, const Dims& shape,
+                               const Arg& eps) {
   const Dims dims = last_dims(shape.size());
   const Tensor centered = x - mean(x, dims, true);
-  const Tensor scale = rsqrt(mean(centered * centered, dims, true) + eps);
+  const Tensor scale = rsqrt(add(mean(centered * centered, dims, true), eps));
   const Tensor y = centered * scale;
   const Tensor gw = weight.defined() ? g * weight : g;
   const Tensor input = scale * (gw - mean(gw, dims, true) - y * mean(gw * y, dims, true));
@@ -156,7 +204,7 @@ void layer_norm_gradient(Backward& b) {
   const Tensor g = b.grad(), x = b.in(0);
   Gradients r;
   if (grad_enabled()) {
-    r = layer_norm_gradients(g, x, b.in(2), Dims(b.ints(1)), b.real(4));
+    r = layer_norm_gradients(g, x, b.in(2), Dims(b.ints(1)), b.arg(4));
   } else {
     const auto all = layer_norm_backward.all(g, x, b.out(1), b.out(2), b.arg(2), b.arg(1));
     r = {all[0], all[1], all[2]};
@@ -169,6 +217,7 @@ void layer_norm_gradient(Backward& b) {
 void group_norm_of(Composition& c) {
   const Tensor x = c.tensor(0);
   const int64_t groups = c.integer(1);
+  check_parameters(x, {c.tensor(2), c.tensor(3)});
   check(x.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", x.rank());
   check(
       groups > 0 && x.size(1) % groups == 0,
@@ -186,6 +235,20 @@ void group_norm_of(Composition& c) {
   c.result(y);
 }
 
+void rms_norm_of(Composition& c) {
+  const Tensor x = c.tensor(0);
+  const auto shape = c.ints(1);
+  const std::span<const int64_t> sizes = x.sizes();
+  check(!shape.empty() && sizes.size() >= shape.size() &&
+            std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
+        fmt::join(shape, ", "), to_string(sizes));
+  const double smallest =
+      x.dtype() == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const Tensor y = x * rsqrt(add(mean(x * x, last_dims(shape.size()), true), c.has(3) ? c.arg(3) : Arg(smallest)));
+  c.result(c.has(2) ? y * c.tensor(2) : y);
+}
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -196,7 +259,7 @@ const Op batch_norm{
      .doc = "Every channel with mean 0 and variance 1 (of the batch if training, else the running ones), "
             "times weight plus bias; training updates the running ones.",
      .example = "terra.nn.functional.batch_norm(terra.randn(4, 2), None, None, training=True).shape",
-     .flags = kFunctional,
+     .flags = kFunctional | kMovesBytes,
      .composite = batch_norm_of,
      .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
                  {"randn(5, 3), None, None, None, None, True"},
@@ -261,5 +324,13 @@ const Op group_norm{
      .composite = group_norm_of,
      .grad_fn = "NativeGroupNormBackward0",
      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
+const Op rms_norm{
+    {.name = "rms_norm",
+     .signature = "(Tensor input, int[1] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+     .doc = "Every slice of the last dimensions with mean square 1, times weight.",
+     .example = "terra.nn.functional.rms_norm(terra.randn(4, 2), (2,)).shape",
+     .flags = kFunction | kFunctional,
+     .composite = rms_norm_of,
+     .samples = {{"randn(4, 5), (5,), randn(5)"}, {"randn(2, 3, 4), (3, 4), None, 0.1"}}}};
 
 }  // namespace terra::ops

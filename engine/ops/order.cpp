@@ -1,5 +1,8 @@
 #include "engine/ops/order.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
@@ -67,8 +70,21 @@ void topk_gradient(Backward& b) { placed_gradient(b, b.integer(2)); }
 Tensor as_dtype(const Composition& c, int param) {
   return c.has(param) && c.arg(param).dtype() != c.tensor(0).dtype() ? to_dtype(c.arg(0), c.arg(param)) : c.tensor(0);
 }
-void cumsum_dtype_of(Composition& c) { c.result(cumsum(as_dtype(c, 2), c.arg(1))); }
-void cumprod_dtype_of(Composition& c) { c.result(cumprod(as_dtype(c, 2), c.arg(1))); }
+Tensor in_dtype(const Composition& c, int param, const Tensor& total) {
+  return c.has(param) && c.arg(param).dtype() != total.dtype() ? to_dtype(total, c.arg(param)) : total;
+}
+void check_no_bool(std::string_view name, DType dtype) {
+  check_kind(dtype != DType::Bool, ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
+             scalar_type_name(dtype));
+}
+void cumsum_dtype_of(Composition& c) {
+  if (c.has(2)) check_no_bool("cumsum_out_cpu", c.arg(2).dtype());
+  c.result(in_dtype(c, 2, cumsum(as_dtype(c, 2), c.arg(1))));
+}
+void cumprod_dtype_of(Composition& c) {
+  if (c.has(2)) check_no_bool("cumprod_out_cpu", c.arg(2).dtype());
+  c.result(in_dtype(c, 2, cumprod(as_dtype(c, 2), c.arg(1))));
+}
 void argsort_of(Composition& c) { c.result(sort.all(c.arg(0), c.arg(1), c.arg(2))[1]); }
 
 void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place, bool keepdim) {
@@ -79,6 +95,7 @@ void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place,
 }
 void kthvalue_of(Composition& c) {
   const Tensor self = c.tensor(0);
+  check_no_bool("kthvalue_cpu", self.dtype());
   const int64_t k = c.integer(1), dim = wrap_dim(c.integer(2), self.rank());
   check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1),
         "kthvalue(): selected number k out of range for dimension {}", dim);
@@ -90,15 +107,20 @@ Tensor median_place(const Tensor& sorted, int64_t dim) {
   const Tensor nans = sum(isnan(sorted), Dims{dim}, true);
   return where(gt(nans, 0), rsub(nans, n), (n - 1) / 2);
 }
+/// Elements that equal the median share its gradient: it is itself plus the mean of their differences from it.
 void median_all_of(Composition& c) {
   const Tensor flat = reshape(c.tensor(0), {-1});
+  check_no_bool("median_cpu", flat.dtype());
   check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
-  const Tensor sorted = sort(flat, 0);
+  const Tensor sorted = sort(detach(flat), 0);
   if (!is_floating(flat.dtype())) return c.result(select(sorted, 0, (flat.numel() - 1) / 2));
-  c.result(reshape(gather(sorted, 0, median_place(sorted, 0)), Dims{}));
+  const Tensor median = reshape(gather(sorted, 0, median_place(sorted, 0)), Dims{});
+  const Tensor equal = where(isnan(median), isnan(flat), eq(flat, median)), finite = where(isinf(median), 0.0, median);
+  c.result(median + sum(where(equal, flat - finite, 0.0)) / sum(equal));
 }
 void median_with_index_of(Composition& c) {
   const Tensor self = c.tensor(0);
+  check_no_bool("median_out", self.dtype());
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
   if (self.rank() == 0 || !is_floating(self.dtype()))
     return pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
@@ -114,7 +136,16 @@ void median_with_index_of(Composition& c) {
 struct Distinct {
   Tensor values, inverse, counts;
 };
-Distinct distinct(const Tensor& self) {
+/// The slices of dim for one call: its rows are told apart on the host.
+Distinct distinct_slices(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.rank());
+  const int64_t n = self.rank() ? self.size(dim) : 1;
+  const Tensor slices = self.rank() ? movedim(self, Dims{dim}, Dims{0}) : reshape(self, {1});
+  const auto rows = unique_rows.all(reshape(slices, Dims{n, n == 0 ? 0 : self.numel() / n}));
+  return {self.rank() ? index_select(self, dim, rows[0]) : clone(self), rows[1], rows[2]};
+}
+Distinct distinct(const Tensor& self, const Arg& dim) {
+  if (!dim.is_none()) return distinct_slices(self, dim.scalar().to_int());
   const Tensor flat = reshape(self, {-1});
   const int64_t n = flat.numel();
   if (n == 0) return {flat, zeros(self.sizes(), DType::I64), zeros(Dims{0}, DType::I64)};
@@ -127,32 +158,59 @@ Distinct distinct(const Tensor& self) {
   return {index_select(sorted[0], 0, starts),
           reshape(scatter(zeros(Dims{n}, DType::I64), 0, sorted[1], group), self.sizes()), sub(ends, starts)};
 }
-void unique_of(Composition& c) { c.result(distinct(c.tensor(0)).values); }
-/// What is asked for is part of the name: a False where PyTorch's default is False changes nothing there, but can't
-/// here.
-void check_asked(Composition& c, int param) {
-  check(c.flag(param), "unique(): leave {} out instead of passing False.",
-        c.op.sig().params[static_cast<size_t>(param)].name);
-}
+// What is asked for is part of the name; flags that aren't set change nothing.
+void unique_of(Composition& c) { c.result(distinct(c.tensor(0), c.arg(4)).values); }
 void unique_inverse_of(Composition& c) {
-  check_asked(c, 2);
-  const Distinct d = distinct(c.tensor(0));
+  const Distinct d = distinct(c.tensor(0), c.arg(4));
   c.result(d.values);
   c.result(d.inverse);
 }
 void unique_counts_of(Composition& c) {
-  check_asked(c, 2);
-  const Distinct d = distinct(c.tensor(0));
+  const Distinct d = distinct(c.tensor(0), c.arg(4));
   c.result(d.values);
   c.result(d.counts);
 }
 void unique_inverse_counts_of(Composition& c) {
-  check_asked(c, 2);
-  check_asked(c, 3);
-  const Distinct d = distinct(c.tensor(0));
+  const Distinct d = distinct(c.tensor(0), c.arg(4));
   c.result(d.values);
   c.result(d.inverse);
   c.result(d.counts);
+}
+/// Numbers for the order of elements: floats as doubles, a NaN behind all; others as int64.
+template <class T>
+void group_rows(const Tensor& self, std::vector<Tensor>& results) {
+  const int64_t n = self.size(0), width = self.size(1);
+  const T* data = self->data_as<T>();
+  const auto compare = [&](int64_t a, int64_t b) {  // -1, 0, 1
+    for (int64_t i = 0; i < width; ++i) {
+      const T x = data[a * width + i], y = data[b * width + i];
+      if (x < y || (x == x && y != y)) return -1;
+      if (y < x || (x != x && y == y)) return 1;
+    }
+    return 0;
+  };
+  std::vector<int64_t> order(static_cast<size_t>(n)), first, inverse(static_cast<size_t>(n)), counts;
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return compare(a, b) < 0; });
+  for (const int64_t row : order) {
+    if (first.empty() || compare(first.back(), row) != 0) {
+      first.push_back(row);
+      counts.push_back(0);
+    }
+    inverse[static_cast<size_t>(row)] = static_cast<int64_t>(first.size()) - 1;
+    ++counts.back();
+  }
+  for (const auto* column : {&first, &inverse, &counts}) {
+    Tensor t = Tensor::empty(Dims{static_cast<int64_t>(column->size())}, DType::I64);
+    std::copy(column->begin(), column->end(), t->data_as<int64_t>());
+    results.push_back(std::move(t));
+  }
+}
+void unique_rows_host(std::span<const Arg> args, std::vector<Tensor>& results) {
+  const Tensor self = args[0].tensor();
+  const bool floats = is_floating(self.dtype());
+  const Tensor numbers = contiguous(to_dtype(self, floats ? DType::F64 : DType::I64));
+  floats ? group_rows<double>(numbers, results) : group_rows<int64_t>(numbers, results);
 }
 void bincount_of(Composition& c) {
   const Tensor self = c.tensor(0);
@@ -161,10 +219,11 @@ void bincount_of(Composition& c) {
   check(n >= 0, "minlength should be >= 0");
   if (self.numel() > 0) {
     check(known_integer(amin(self)) >= 0, "bincount only supports 1-d non-negative integral inputs.");
-    n = std::max(n, known_integer(amax(self)) + 1);
+    n = std::max(n, size_sum(known_integer(amax(self)), 1));
   }
-  const Tensor weights = c.has(1) ? c.tensor(1) : ones(self.sizes(), DType::I64);
+  Tensor weights = c.has(1) ? c.tensor(1) : ones(self.sizes(), DType::I64);
   check(weights.sizes() == self.sizes(), "weights should be 1-d and have the same length as input");
+  if (c.has(1) && weights.dtype() != DType::F32) weights = to_dtype(weights, DType::F64);
   c.result(scatter_add(zeros(Dims{n}, weights.dtype()), 0, to_dtype(self, DType::I64), weights));
 }
 
@@ -252,31 +311,44 @@ const Op median_with_index{
      .grad_fn = "MedianBackward1",
      .samples = {{"randn(3, 5), 1"}, {"randn(4, 2), 0, True"}}}};
 const Op unique{{.name = "unique",
-                 .signature = "(Tensor self, bool sorted=True) -> Tensor",
+                 .signature = "(Tensor self, bool sorted=True, *, bool return_inverse=False, bool return_counts=False, "
+                              "int? dim=None) -> Tensor",
                  .doc = "The distinct elements in ascending order.",
                  .example = "terra.unique(terra.tensor([3, 1, 3]))",
                  .flags = kVisible | kNoGradient,
                  .composite = unique_of,
-                 .samples = {{"randint(0, 4, (3, 5))", "int", false}}}};
-const Op unique_inverse{{.name = "unique_inverse",
-                         .signature = "(Tensor self, bool sorted=True, *, bool return_inverse) -> "
-                                      "(Tensor values, Tensor inverse)",
-                         .doc = "The distinct elements, and the place of each element among them.",
-                         .example = "",
-                         .flags = kNoGradient,
-                         .composite = unique_inverse_of,
-                         .samples = {{"randint(0, 4, (3, 5)), return_inverse=True", "int", false}}}};
-const Op unique_counts{{.name = "unique_counts",
-                        .signature = "(Tensor self, bool sorted=True, *, bool return_counts) -> "
-                                     "(Tensor values, Tensor counts)",
-                        .doc = "The distinct elements, and how often each occurs.",
-                        .example = "",
-                        .flags = kNoGradient,
-                        .composite = unique_counts_of,
-                        .samples = {{"randint(0, 4, (3, 5)), return_counts=True", "int", false}}}};
+                 .samples = {{"randint(0, 4, (3, 5))", "int", false},
+                             {"randint(0, 2, (2, 9)), dim=1", "int", false},
+                             {"terra.tensor([[1.5, 2], [0, 1], [1.5, 2]]), dim=0", "float", false}}}};
+const Op unique_rows{{.name = "unique_rows",
+                      .signature = "(Tensor self) -> (Tensor first, Tensor inverse, Tensor counts)",
+                      .doc = "The distinct rows of a matrix in ascending order: where each comes first, which each row "
+                             "is, how often each occurs.",
+                      .example = "",
+                      .flags = kHost | kNoGradient,
+                      .host = unique_rows_host,
+                      .samples = {{"randint(0, 2, (9, 2))", "int", false}}}};
+const Op unique_inverse{
+    {.name = "unique_inverse",
+     .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts=False, int? dim=None) -> "
+                  "(Tensor values, Tensor inverse)",
+     .doc = "The distinct elements, and the place of each element among them.",
+     .example = "",
+     .flags = kNoGradient,
+     .composite = unique_inverse_of,
+     .samples = {{"randint(0, 4, (3, 5)), return_inverse=True", "int", false}}}};
+const Op unique_counts{
+    {.name = "unique_counts",
+     .signature = "(Tensor self, bool sorted=True, *, bool return_counts, bool return_inverse=False, int? dim=None) -> "
+                  "(Tensor values, Tensor counts)",
+     .doc = "The distinct elements, and how often each occurs.",
+     .example = "",
+     .flags = kNoGradient,
+     .composite = unique_counts_of,
+     .samples = {{"randint(0, 4, (3, 5)), return_counts=True", "int", false}}}};
 const Op unique_inverse_counts{
     {.name = "unique_inverse_counts",
-     .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts) -> "
+     .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts, int? dim=None) -> "
                   "(Tensor values, Tensor inverse, Tensor counts)",
      .doc = "The distinct elements, the place of each element among them, and how often each occurs.",
      .example = "",

@@ -5,7 +5,8 @@
 //  - an int is accepted for int[] and int[1], a bool never for an int; int[2] wants one int or two;
 //  - a function of terra.nn.functional whose op has kInPlace takes a further last parameter `inplace`;
 //  - an op without result names returns its first result only (the others are for its gradient), Tensor[] is a tuple;
-//  - an op with kInPlace has the method name_, also where neither kFunction nor kMethod is set.
+//  - an op with kInPlace has the method name_, also where neither kFunction nor kMethod is set;
+//  - a tensor stands for a number only where no overload takes it as a tensor; a flag without default must be True.
 #pragma once
 #include <string_view>
 
@@ -33,11 +34,13 @@ inline constexpr Overload kOverloads[] = {
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},
     {"log_softmax", kFunction | kMethod | kFunctional, {"log_softmax", "log_softmax_dtype"}},
+    {"index_fill", kFunction | kMethod, {"index_fill", "index_fill_tensor"}},
+    {"index_put", kFunction | kMethod, {"index_put_masked"}},
     {"masked_fill", kFunction | kMethod, {"masked_fill_tensor", "masked_fill"}},
     {"max", kFunction | kMethod, {"max_all", "max_with_index", "maximum"}},
     {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
     {"min", kFunction | kMethod, {"min_all", "min_with_index", "minimum"}},
-    {"nonzero", kFunction | kMethod, {"nonzero", "nonzero_tuple"}},
+    {"nonzero", kFunction | kMethod, {"nonzero_tuple", "nonzero"}},
     {"norm", kFunction | kMethod, {"norm", "norm_named"}},
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},
     {"prod", kFunction | kMethod, {"prod", "prod_dtype"}},
@@ -48,11 +51,14 @@ inline constexpr Overload kOverloads[] = {
     {"scatter", kFunction | kMethod, {"scatter", "scatter_value"}},
     {"softmax", kFunction | kMethod | kFunctional, {"softmax", "softmax_dtype"}},
     {"split", kFunction | kMethod, {"split", "split_sizes"}},
+    {"std_mean", kFunction, {"std_mean", "std_mean_unbiased", "std_mean_dim_unbiased"}},
     {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
     {"sum", kFunction | kMethod, {"sum", "sum_dtype"}},
-    {"unique", kFunction | kMethod, {"unique", "unique_inverse", "unique_counts", "unique_inverse_counts"}},
+    {"unique", kFunction | kMethod, {"unique_inverse_counts", "unique_inverse", "unique_counts", "unique"}},
+    {"tensor_split", kFunction | kMethod, {"tensor_split", "tensor_split_at", "tensor_split_tensor"}},
+    {"var_mean", kFunction, {"var_mean", "var_mean_unbiased", "var_mean_dim_unbiased"}},
     {"var", kFunction | kMethod, {"var", "var_unbiased", "var_dim_unbiased"}},
-    {"where", kFunction, {"where", "nonzero_tuple"}},
+    {"where", kFunction, {"where", "where_true"}},
     {"where", kMethod, {"where_method"}},
 };
 

@@ -18,22 +18,24 @@ struct Windows {
 
   /// How many fit; with ceil_mode a last one may overhang, if it begins inside the input or its left padding.
   int64_t count(int64_t size) const {
-    const int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
-    int64_t n = (room >= 0 ? room / stride : -((-room + stride - 1) / stride)) + 1;
-    if (ceil_mode && room >= 0 && room % stride != 0 && n * stride < size + padding) ++n;
-    return n;
+    const int64_t padded = size_sum(size, size_product(2, padding)), reach = size_product(dilation, kernel - 1);
+    const int64_t room = padded - 1 - reach;
+    if (room < 0) return 0;
+    const int64_t n = room / stride + 1;
+    return ceil_mode && room % stride != 0 && n <= (size + padding - 1) / stride ? n + 1 : n;
   }
 };
 
-void check_image(Inference& f, std::string_view name) {
-  check(f.rank(0) == 3 || f.rank(0) == 4, "{}(): Expected 3D or 4D input, but got input of size {}", name,
-        to_string(f.sizes(0)));
+void check_image(std::span<const int64_t> sizes, std::string_view name) {
+  check(sizes.size() == 3 || sizes.size() == 4, "{}(): Expected 3D or 4D input, but got input of size {}", name,
+        to_string(sizes));
 }
 
-/// Sizes with the last two replaced by what the windows give.
-Dims pooled_sizes(Inference& f, std::span<const int64_t> kernel, const Arg& stride, std::span<const int64_t> padding,
-                  std::span<const int64_t> dilation, bool ceil_mode) {
-  Dims sizes(f.sizes(0));
+/// Sizes of an image with the last two replaced by what the windows give.
+Dims pooled_sizes(Inference& f, std::span<const int64_t> image, std::span<const int64_t> kernel, const Arg& stride,
+                  std::span<const int64_t> padding, std::span<const int64_t> dilation, bool ceil_mode) {
+  check_image(image, f.op.name);
+  Dims sizes(image);
   const bool own_stride = !stride.is_none() && !stride.ints().empty();
   for (int axis = 0; axis < 2; ++axis) {
     const Windows w{kernel[axis], own_stride ? stride.ints()[axis] : kernel[axis], padding[axis],
@@ -42,13 +44,13 @@ Dims pooled_sizes(Inference& f, std::span<const int64_t> kernel, const Arg& stri
     check(w.stride > 0, "stride should be greater than zero, but got {}", w.stride);
     check(w.dilation > 0, "dilation should be greater than zero, but got {}", w.dilation);
     check(w.padding >= 0, "pad must be non-negative, but got pad: {}", w.padding);
-    check(w.padding <= ((w.kernel - 1) * w.dilation + 1) / 2,
+    check(w.padding <= size_sum(size_product(w.kernel - 1, w.dilation), 1) / 2,
           "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}",
           w.padding, w.kernel, w.dilation);
     int64_t& size = sizes[sizes.size() - 2 + axis];
     size = w.count(size);
   }
-  const int64_t h = f.sizes(0)[f.rank(0) - 2], w = f.sizes(0)[f.rank(0) - 1], channels = f.sizes(0)[f.rank(0) - 3];
+  const int64_t h = image[image.size() - 2], w = image.back(), channels = image[image.size() - 3];
   check(sizes[sizes.size() - 2] > 0 && sizes.back() > 0,
         "Given input size: ({}x{}x{}). Calculated output size: ({}x{}x{}). Output size is too small", channels, h, w,
         channels, sizes[sizes.size() - 2], sizes.back());
@@ -56,17 +58,15 @@ Dims pooled_sizes(Inference& f, std::span<const int64_t> kernel, const Arg& stri
 }
 
 void max_pool2d_shape(Inference& f) {
-  check_image(f, "max_pool2d");
-  Dims sizes = pooled_sizes(f, f.ints(1), f.arg(2), f.ints(3), f.ints(4), f.flag(5));
+  Dims sizes = pooled_sizes(f, f.sizes(0), f.ints(1), f.arg(2), f.ints(3), f.ints(4), f.flag(5));
   f.result(f.dtype(0), sizes);
   f.result(DType::I64, sizes);
 }
 void avg_pool2d_shape(Inference& f) {
-  check_image(f, "avg_pool2d");
-  f.result(f.dtype(0), pooled_sizes(f, f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)));
+  f.result(f.dtype(0), pooled_sizes(f, f.sizes(0), f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)));
 }
 void adaptive_shape(Inference& f) {
-  check_image(f, "adaptive_avg_pool2d");
+  check_image(f.sizes(0), f.op.name);
   Dims sizes(f.sizes(0));
   for (int axis = 0; axis < 2; ++axis) {
     check(f.ints(1)[axis] >= 0,
@@ -76,9 +76,28 @@ void adaptive_shape(Inference& f) {
   }
   f.result(f.dtype(0), std::move(sizes));
 }
-template <int kSizes>
-void input_shape(Inference& f) {
-  f.result(f.dtype(0), Dims(f.ints(kSizes)));
+/// The gradient of a pool is an image of the given sizes; what came out of the pool has its planes, `pooled` pixels.
+void image_gradient(Inference& f, std::span<const int64_t> sizes, std::span<const int64_t> pooled) {
+  const auto grad = f.sizes(0);
+  const bool image = sizes.size() == 3 || sizes.size() == 4;
+  check(image && grad.size() == sizes.size() && std::equal(sizes.begin(), sizes.end() - 2, grad.begin()) &&
+            std::equal(pooled.begin(), pooled.end(), grad.end() - 2),
+        "{}: a gradient of size {} doesn't come from images of size {}", f.op.name, to_string(grad), to_string(sizes));
+  f.result(f.dtype(0), Dims(sizes));
+}
+void max_pool2d_backward_shape(Inference& f) {
+  check(Dims(f.sizes(1)) == Dims(f.sizes(0)), "max_pool2d_backward: gradients {} and indices {} differ in size",
+        to_string(f.sizes(0)), to_string(f.sizes(1)));
+  const auto grad = f.sizes(0);
+  image_gradient(f, f.ints(2), grad.subspan(grad.size() < 2 ? 0 : grad.size() - 2));
+}
+void avg_pool2d_backward_shape(Inference& f) {
+  const Dims pooled = pooled_sizes(f, f.ints(1), f.ints(2), f.arg(3), f.ints(4), {}, f.flag(5));
+  image_gradient(f, f.ints(1), std::span<const int64_t>(pooled).last(2));
+}
+void adaptive_backward_shape(Inference& f) {
+  const auto grad = f.sizes(0);
+  image_gradient(f, f.ints(1), grad.subspan(grad.size() < 2 ? 0 : grad.size() - 2));
 }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
@@ -107,9 +126,18 @@ void max_pool2d_of(Composition& c) {
 /// Output pixel i shows input pixel floor(i * in / out).
 void interpolate_nearest2d_of(Composition& c) {
   Tensor x = c.tensor(0);
+  check(x.rank() >= 2, "interpolate: an image has at least 2 dimensions, but got input of size {}",
+        to_string(x.sizes()));
+  Dims sizes = x.sizes();
+  for (size_t axis = 0; axis < 2; ++axis) {
+    int64_t& size = sizes[x.rank() - 2 + axis];
+    check(size > 0 && c.ints(1)[axis] > 0,
+          "Input and output sizes should be greater than 0, but got input {} and output {}", size, c.ints(1)[axis]);
+    size = c.ints(1)[axis];
+  }
+  check_room(sizes, x.dtype());
   for (int axis = 0; axis < 2; ++axis) {
     const int64_t dim = static_cast<int64_t>(x.rank()) - 2 + axis, in = x.size(dim), out = c.ints(1)[axis];
-    check(out > 0, "Input and output sizes should be greater than 0, but got input {} and output {}", in, out);
     if (in != out) x = index_select(x, dim, floor_divide(mul(arange(0, out), in), out));
   }
   c.result(x);
@@ -123,7 +151,7 @@ const Op max_pool2d{{.name = "max_pool2d",
                                   "dilation=1, bool ceil_mode=False) -> Tensor",
                      .doc = "The largest element of every window; windows are kernel_size apart by default.",
                      .example = "terra.nn.functional.max_pool2d(terra.ones(1, 1, 4, 4), 2).shape",
-                     .flags = kFunction | kFunctional,
+                     .flags = kFunction | kFunctional | kMovesBytes,
                      .composite = max_pool2d_of,
                      .samples = {{"randn(2, 3, 6, 5), 2"},
                                  {"randn(3, 6, 6), 3, 2, 1"},
@@ -162,14 +190,15 @@ const Op interpolate_nearest2d{{.name = "interpolate_nearest2d",
                                 .signature = "(Tensor self, int[2] output_size) -> Tensor",
                                 .doc = "The image resized so that every pixel shows the nearest one of the input.",
                                 .example = "",
-                                .flags = kFunctional,
+                                .flags = kFunctional | kMovesBytes,
                                 .composite = interpolate_nearest2d_of,
                                 .samples = {{"randn(1, 2, 3, 4), (6, 5)"}}}};
 const Op max_pool2d_backward{{.name = "max_pool2d_backward",
                               .signature = "(Tensor grad, Tensor indices, int[] input_sizes) -> Tensor",
                               .doc = "The gradient of max_pool2d: grad added at the places in indices.",
                               .example = "",
-                              .shape = input_shape<2>,
+                              .flags = kChecksValues,
+                              .shape = max_pool2d_backward_shape,
                               .gradient = max_pool2d_backward_gradient,
                               .saved = saves({1}),
                               .samples = {{"randn(2, 1, 2, 2), randint(0, 16, (2, 1, 2, 2)), (2, 1, 4, 4)"}}}};
@@ -179,7 +208,7 @@ const Op avg_pool2d_backward{{.name = "avg_pool2d_backward",
                                   "padding, bool ceil_mode, bool count_include_pad) -> Tensor",
                               .doc = "The gradient of avg_pool2d: grad spread evenly over its windows.",
                               .example = "",
-                              .shape = input_shape<1>,
+                              .shape = avg_pool2d_backward_shape,
                               .gradient = avg_pool2d_backward_gradient,
                               .samples = {{"randn(2, 1, 2, 2), (2, 1, 4, 4), 2, None, 0, False, True"}}}};
 const Op adaptive_avg_pool2d_backward{
@@ -187,7 +216,7 @@ const Op adaptive_avg_pool2d_backward{
      .signature = "(Tensor grad, int[] input_sizes) -> Tensor",
      .doc = "The gradient of adaptive_avg_pool2d: grad spread evenly over its windows.",
      .example = "",
-     .shape = input_shape<1>,
+     .shape = adaptive_backward_shape,
      .gradient = adaptive_backward_gradient,
      .samples = {{"randn(2, 1, 2, 2), (2, 1, 5, 4)"}}}};
 

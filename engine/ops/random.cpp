@@ -2,9 +2,12 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
+#include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/select.h"
+#include "engine/ops/view.h"
 #include "engine/random/draws_apart.h"
 #include "kernels/cpu/random.h"
 
@@ -32,10 +35,12 @@ Tensor drawn(std::span<const int64_t> sizes, DType dtype, std::string_view name,
 /// The same for any number dtype.
 template <class Draw>
 Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& draw) {
-  if (is_half(dtype)) return to_dtype(drawn_numbers(sizes, DType::F32, draw), dtype);
   Tensor t = Tensor::empty(sizes, dtype);
   const int64_t n = t.numel();
   switch (dtype) {
+    case DType::F16:
+    case DType::BF16: return to_dtype(drawn_numbers(sizes, DType::F32, draw), dtype);
+    case DType::Bool: return to_dtype(drawn_numbers(sizes, DType::U8, draw), dtype);
     case DType::F64: draw(t->data_as<double>(), n); break;
     case DType::F32: draw(t->data_as<float>(), n); break;
     case DType::I64: draw(t->data_as<int64_t>(), n); break;
@@ -43,21 +48,38 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
     case DType::I16: draw(t->data_as<int16_t>(), n); break;
     case DType::I8: draw(t->data_as<int8_t>(), n); break;
     case DType::U8: draw(t->data_as<uint8_t>(), n); break;
-    default: fail(ErrorKind::NotImplementedError, "random integers not implemented for '{}'", scalar_type_name(dtype));
   }
   return t;
+}
+
+/// Rounding to 16 bits may reach the end of an interval that the draw itself can't: it counts as the beginning.
+Tensor below_end(const Tensor& t, double low, double high) {
+  if (!is_half(t.dtype())) return t;
+  return where(eq(t, full(Dims{}, high, t.dtype())), full(Dims{}, low, t.dtype()), t);
+}
+
+/// Normals, where `blocks` says that 16 uniforms make 16 of them. 16-bit floats are drawn block by block; what is left
+/// is the end of one more block, that of the last 16.
+Tensor normals(std::span<const int64_t> sizes, DType dtype, const Arg& generator, double mean, double deviation,
+               bool blocks) {
+  return drawn(sizes, dtype, "normal_kernel_cpu", [&]<class T>(T* p, int64_t n) {
+    RandomState& state = state_of(generator);
+    const int64_t left = is_half(dtype) && blocks && n > 16 ? n % 16 : 0;
+    random::normal(state, p, n - left, mean, deviation, blocks);
+    if (left > 0) random::normal(state, p + n - 16, 16, mean, deviation, blocks);
+  });
 }
 
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
 
 void rand_host(Args a, Results& out) {
-  out.push_back(drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "check_uniform_bounds",
-                      [&](auto* p, int64_t n) { random::uniform(state_of(a[2]), p, n, 0, 1); }));
+  const Tensor t = drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "check_uniform_bounds",
+                         [&](auto* p, int64_t n) { random::uniform(state_of(a[2]), p, n, 0, 1); });
+  out.push_back(below_end(t, 0, 1));
 }
 void randn_host(Args a, Results& out) {
-  out.push_back(drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "normal_kernel_cpu",
-                      [&](auto* p, int64_t n) { random::normal(state_of(a[2]), p, n, 0, 1); }));
+  out.push_back(normals(a[0].ints(), dtype_or(a[1], default_dtype()), a[2], 0, 1, true));
 }
 void randint_host(Args a, Results& out) {
   const int64_t low = a[0].scalar().to_int(), high = a[1].scalar().to_int();
@@ -77,16 +99,15 @@ void normal_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double mean = a[1].scalar().to_double(), deviation = a[2].scalar().to_double();
   check(deviation >= 0, "normal expects std >= 0.0, but found std {}", deviation);
-  out.push_back(drawn(self.sizes(), self.dtype(), "normal_kernel_cpu", [&](auto* p, int64_t n) {
-    random::normal(state_of(a[3]), p, n, mean, deviation, self.is_contiguous());
-  }));
+  out.push_back(normals(self.sizes(), self.dtype(), a[3], mean, deviation, self.is_contiguous()));
 }
 void uniform_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double low = a[1].scalar().to_double(), high = a[2].scalar().to_double();
   check(low <= high, "uniform_ expects to return a [from, to) range, but found from={} > to={}", low, high);
-  out.push_back(drawn(self.sizes(), self.dtype(), "check_uniform_bounds",
-                      [&](auto* p, int64_t n) { random::uniform(state_of(a[3]), p, n, low, high); }));
+  const Tensor t = drawn(self.sizes(), self.dtype(), "check_uniform_bounds",
+                         [&](auto* p, int64_t n) { random::uniform(state_of(a[3]), p, n, low, high); });
+  out.push_back(below_end(t, low, high));
 }
 void exponential_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
@@ -123,6 +144,20 @@ void dropout_mask_host(Args a, Results& out) {
   const double keep = 1 - a[1].scalar().to_double();
   out.push_back(drawn(self.sizes(), self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T* p, int64_t n) {
     random::bernoulli_scaled(state_of(a[2]), p, n, keep, keep == 0 ? T(0) : static_cast<T>(1 / keep));
+  }));
+}
+/// Slopes for the elements that are at most 0, in order, and 1 for the others.
+void rrelu_noise_host(Args a, Results& out) {
+  const Tensor self = a[0].tensor();
+  const double low = a[1].scalar().to_double(), high = a[2].scalar().to_double();
+  const Tensor negative = contiguous(le(self, 0));
+  const bool* drawn_for = negative->data_as<bool>();
+  out.push_back(drawn(self.sizes(), self.dtype(), "rrelu_with_noise_out_cpu", [&]<class T>(T* to, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      double slope = 1;
+      if (drawn_for[i]) random::uniform(state_of(a[3]), &slope, 1, low, high);
+      to[i] = static_cast<T>(slope);
+    }
   }));
 }
 void random_any_host(Args a, Results& out) {
@@ -192,12 +227,13 @@ void randn_like_of(Composition& c) {
   c.result(randn(c.tensor(0).sizes(), dtype_or(c.arg(1), c.tensor(0).dtype()), c.arg(2)));
 }
 void randint_like_of(Composition& c) {
-  c.result(randint(c.arg(1), c.arg(2), c.tensor(0).sizes(), dtype_or(c.arg(3), c.tensor(0).dtype())));
+  const Arg low = c.has(2) ? c.arg(1) : Arg(0), high = c.has(2) ? c.arg(2) : c.arg(1);  // one bound is the upper one
+  c.result(randint(low, high, c.tensor(0).sizes(), dtype_or(c.arg(3), c.tensor(0).dtype())));
 }
 void normal_sized_of(Composition& c) {
   c.result(normal(empty(c.arg(2), dtype_or(c.arg(3), default_dtype())), c.arg(0), c.arg(1), c.arg(4)));
 }
-/// As PyTorch: standard normals, times std, plus mean.
+/// As PyTorch: standard normals, times std, plus mean; mean and std get gradients of zero.
 void normal_tensors_of(Composition& c) {
   const Dims mean = c.arg(0).is_tensor() ? c.tensor(0).sizes() : Dims{};
   const Dims deviation = c.arg(1).is_tensor() ? c.tensor(1).sizes() : Dims{};
@@ -205,7 +241,17 @@ void normal_tensors_of(Composition& c) {
                       : c.arg(1).is_tensor() ? c.tensor(1).dtype()
                                              : default_dtype();
   const Tensor standard = randn(broadcast_sizes(mean, deviation), dtype, c.arg(2));
-  c.result(add(mul(standard, c.arg(1)), c.arg(0)));
+  const auto value = [&c](int i, Tensor& held) {
+    if (!c.arg(i).is_tensor()) return c.arg(i);
+    held = detach(c.arg(i));
+    return Arg(held);
+  };
+  Tensor held_mean, held_deviation;
+  Tensor drawn = add(mul(standard, value(1, held_deviation)), value(0, held_mean));
+  const Tensor always = full(Dims{}, true, DType::Bool);
+  for (int i : {0, 1})
+    if (c.arg(i).is_tensor()) drawn = where(always, drawn, c.arg(i));
+  c.result(drawn);
 }
 void random_to_of(Composition& c) { c.result(random_range(c.arg(0), 0, c.arg(1), c.arg(2))); }
 void dropout_of(Composition& c) {
@@ -279,23 +325,23 @@ const Op rand_like{{.name = "rand_like",
                     .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
                     .doc = "Uniform numbers in [0, 1) in the shape and dtype of self.",
                     .example = "terra.rand_like(terra.ones(2)).shape",
-                    .flags = kFunction | kFactory | kNoGradient,
+                    .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                     .composite = rand_like_of,
                     .samples = {{"randn(2, 3)", "float", false}}}};
 const Op randn_like{{.name = "randn_like",
                      .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
                      .doc = "Normal numbers in the shape and dtype of self.",
                      .example = "terra.randn_like(terra.ones(2)).shape",
-                     .flags = kFunction | kFactory | kNoGradient,
+                     .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                      .composite = randn_like_of,
                      .samples = {{"randn(2, 3)", "float", false}}}};
 const Op randint_like{{.name = "randint_like",
-                       .signature = "(Tensor self, int low, int high, *, dtype? dtype=None) -> Tensor",
+                       .signature = "(Tensor self, int low, int? high=None, *, dtype? dtype=None) -> Tensor",
                        .doc = "Uniform integers in [low, high) in the shape and dtype of self.",
                        .example = "terra.randint_like(terra.ones(2), 0, 9).shape",
-                       .flags = kFunction | kFactory | kNoGradient,
+                       .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                        .composite = randint_like_of,
-                       .samples = {{"randn(2, 3), 0, 9", "float", false}}}};
+                       .samples = {{"randn(2, 3), 0, 9", "float", false}, {"randn(2, 3), 9", "float", false}}}};
 const Op normal{overwriting("normal",
                             "(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
                             "Normal numbers.", "terra.zeros(2).normal_().shape", normal_host, "randn(20), 1.0, 2.0")};
@@ -305,7 +351,7 @@ const Op normal_sized{{.name = "normal_sized",
                            "Tensor",
                        .doc = "Normal numbers of the given size.",
                        .example = "terra.normal(0.0, 1.0, (2,)).shape",
-                       .flags = kFactory | kNoGradient,
+                       .flags = kFactory | kNoGradient | kMovesBytes,
                        .composite = normal_sized_of,
                        .samples = {{"0.0, 1.0, (2, 3)", "float", false}}}};
 const Op normal_tensors{
@@ -313,7 +359,7 @@ const Op normal_tensors{
      .signature = "(Tensor|Number mean, Tensor|Number std=1, *, Generator? generator=None) -> Tensor",
      .doc = "Normal numbers, each with its own mean and deviation.",
      .example = "",
-     .flags = kNoGradient,
+     .flags = kMovesBytes,
      .composite = normal_tensors_of,
      .samples = {{"randn(2, 3), rand(3)", "float", false}, {"randn(2)", "float", false}}}};
 const Op uniform{overwriting(
@@ -344,7 +390,7 @@ const Op random_to{{.name = "random_to",
                     .signature = "(Tensor self, int to, *, Generator? generator=None) -> Tensor",
                     .doc = "Integers in [0, to).",
                     .example = "",
-                    .flags = kInPlace,
+                    .flags = kInPlace | kMovesBytes,
                     .composite = random_to_of,
                     .samples = {{"randn(5), 7", "float", false}}}};
 const Op multinomial{{.name = "multinomial",
@@ -362,9 +408,17 @@ const Op dropout{
      .signature = "(Tensor self, float p=0.5, bool training=True, Generator? generator=None) -> Tensor",
      .doc = "Zero with probability p, else the element divided by 1 - p; the tensor itself unless training.",
      .example = "terra.nn.functional.dropout(terra.ones(4), 0.5).shape",
-     .flags = kFunction | kFunctional | kInPlace,
+     .flags = kFunction | kFunctional | kInPlace | kMayAlias,
      .composite = dropout_of,
      .samples = {{"randn(3, 4), 0.3, False"}, {"randn(3, 4), 0.3", "float", false}}}};
+const Op rrelu_noise{{.name = "rrelu_noise",
+                      .signature = "(Tensor self, float lower, float upper, *, Generator? generator=None) -> Tensor",
+                      .doc = "Numbers from [lower, upper) where self is at most 0, else 1.",
+                      .example = "",
+                      .flags = kDraws,
+                      .shape = rules::like_first,
+                      .host = rrelu_noise_host,
+                      .samples = {{"randn(3, 4), 0.1, 0.3", "float", false}}}};
 const Op dropout_mask{{.name = "dropout_mask",
                        .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
                        .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p).",

@@ -22,7 +22,8 @@ Dims reduced(Inference& f) { return reduced_sizes(f.sizes(0), dim_mask(f.arg(1),
 
 /// Sums and products of integers and bools are int64.
 void accumulated_shape(Inference& f) { f.result(is_floating(f.dtype(0)) ? f.dtype(0) : DType::I64, reduced(f)); }
-void truth_shape(Inference& f) { f.result(DType::Bool, reduced(f)); }
+/// Bytes, which were truth values once, stay bytes.
+void truth_shape(Inference& f) { f.result(f.dtype(0) == DType::U8 ? DType::U8 : DType::Bool, reduced(f)); }
 
 /// A largest element exists only where there is one.
 void check_nonempty(Inference& f, std::string_view name) {
@@ -47,6 +48,7 @@ void extreme_with_index_shape(Inference& f) {
 }
 void arg_extreme_shape(Inference& f) {
   check_nonempty(f, f.op.name);
+  check_kind(f.dtype(0) != DType::Bool, ErrorKind::NotImplementedError, "{}(): does not support bool input", f.op.name);
   f.result(DType::I64, reduced(f));
 }
 
@@ -106,10 +108,16 @@ Tensor as_dtype(const Tensor& t, const Arg& dtype) {
   return dtype.is_none() || dtype.dtype() == t.dtype() ? t : to_dtype(t, dtype);
 }
 
-void sum_dtype_of(Composition& c) { c.result(sum(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2))); }
-void prod_dtype_of(Composition& c) { c.result(prod(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2))); }
+/// Of the elements in that dtype, and in that dtype again: integers are accumulated as int64.
+void sum_dtype_of(Composition& c) {
+  c.result(as_dtype(sum(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)), c.arg(3)));
+}
+void prod_dtype_of(Composition& c) {
+  c.result(as_dtype(prod(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)), c.arg(3)));
+}
 void mean_of(Composition& c) {
-  const Tensor x = as_dtype(c.tensor(0), c.arg(3));
+  if (c.has(3)) return c.result(mean(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)));
+  const Tensor x = c.tensor(0);
   check_floating(x, "mean");
   c.result(sum(x, c.arg(1), c.arg(2)) / static_cast<double>(count(x, c.arg(1))));
 }
@@ -164,8 +172,19 @@ void var_mean_of(Composition& c) {
   c.result(mean(c.tensor(0), c.arg(1), c.arg(3)));
 }
 
+/// Deviations by the old flag `unbiased`: a number of one kind and the mean.
+void with_mean(Composition& c, const Op& deviation, const Arg& dims, bool unbiased, const Arg& keepdim) {
+  c.result(deviation(c.arg(0), dims, correction_of(unbiased), keepdim));
+  c.result(mean(c.tensor(0), dims, keepdim));
+}
+void var_mean_unbiased_of(Composition& c) { with_mean(c, var, Arg(), c.flag(1), false); }
+void std_mean_unbiased_of(Composition& c) { with_mean(c, std, Arg(), c.flag(1), false); }
+void var_mean_dim_unbiased_of(Composition& c) { with_mean(c, var, c.arg(1), c.flag(2), c.arg(3)); }
+void std_mean_dim_unbiased_of(Composition& c) { with_mean(c, std, c.arg(1), c.flag(2), c.arg(3)); }
+
 void norm_of(Composition& c) {
-  const Tensor x = as_dtype(c.tensor(0), c.arg(4));
+  if (c.has(4)) return c.result(norm(as_dtype(c.tensor(0), c.arg(4)), c.arg(1), c.arg(2), c.arg(3)));
+  const Tensor x = c.tensor(0);
   check(is_floating(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
         scalar_type_name(x.dtype()));
   const double p = c.has(1) ? c.real(1) : 2;
@@ -184,6 +203,7 @@ void norm_named_of(Composition& c) {
 }
 void logsumexp_of(Composition& c) {
   const Tensor x = is_floating(c.tensor(0).dtype()) ? c.tensor(0) : to_dtype(c.tensor(0), default_dtype());
+  if (x.numel() == 0) return c.result(log(sum(exp(x), c.arg(1), c.arg(2))));
   Tensor top = amax(detach(x), c.arg(1), true);
   top = where(isinf(top), 0.0, top);
   const Tensor result = log(sum(exp(x - top), c.arg(1), true)) + top;
@@ -196,6 +216,7 @@ void nansum_of(Composition& c) { c.result(sum(where(isnan(c.tensor(0)), 0, c.ten
 void sum_to_size_of(Composition& c) {
   const Tensor t = c.tensor(0);
   const auto sizes = c.ints(1);
+  if (sizes.empty()) return c.result(sum(t));
   if (Dims(sizes) == t.sizes()) return c.result(t);
   check(broadcast_sizes(t.sizes(), sizes) == t.sizes(), "size {} is not expandable to size {}.", to_string(sizes),
         to_string(t.sizes()));
@@ -264,6 +285,17 @@ OpRecord extreme_of_all(std::string_view name, std::string_view doc, std::string
           .grad_fn = grad_fn,
           .samples = {{"randn(3, 4)"}, {"randint(0, 9, (5,))", "int", false}}};
 }
+OpRecord old_deviation(std::string_view name, std::string_view doc, bool with_dim, CompositeRule rule) {
+  return {.name = name,
+          .signature = with_dim
+                           ? "(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor var, Tensor "
+                             "mean)"
+                           : "(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)",
+          .doc = doc,
+          .example = "",
+          .composite = rule,
+          .samples = {{with_dim ? "randn(3, 4), 1, False, True" : "randn(3, 4), False"}}};
+}
 OpRecord truth(std::string_view name, std::string_view doc, std::string_view example) {
   return {.name = name,
           .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
@@ -312,7 +344,7 @@ const Op sum_to_size{
      .signature = "(Tensor self, int[] *size) -> Tensor",
      .doc = "The sum over the dimensions along which a tensor of the given size was broadcast.",
      .example = "terra.ones(2, 3).sum_to_size(1, 3)",
-     .flags = kMethod,
+     .flags = kMethod | kMayAlias,
      .composite = sum_to_size_of,
      .samples = {{"randn(2, 3), (1, 3)"}, {"randn(2, 3), (3,)"}, {"randn(2, 3), ()"}, {"randn(2, 1, 3), (1, 1)"}}}};
 const Op prod{{.name = "prod",
@@ -423,6 +455,17 @@ const Op std_mean{{.name = "std_mean",
                    .flags = kFunction,
                    .composite = std_mean_of,
                    .samples = {{"randn(3, 4), 1"}}}};
+
+const Op var_mean_unbiased{old_deviation("var_mean_unbiased", "Variance (of n - 1 elements if unbiased) and mean.",
+                                         false, var_mean_unbiased_of)};
+const Op std_mean_unbiased{old_deviation(
+    "std_mean_unbiased", "Standard deviation (of n - 1 elements if unbiased) and mean.", false, std_mean_unbiased_of)};
+const Op var_mean_dim_unbiased{old_deviation("var_mean_dim_unbiased",
+                                             "Variance over dim (of n - 1 elements if unbiased) and mean.", true,
+                                             var_mean_dim_unbiased_of)};
+const Op std_mean_dim_unbiased{old_deviation("std_mean_dim_unbiased",
+                                             "Standard deviation over dim (of n - 1 elements if unbiased) and mean.",
+                                             true, std_mean_dim_unbiased_of)};
 
 const Op norm{
     {.name = "norm",

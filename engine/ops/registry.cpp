@@ -2,6 +2,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/binary.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/conv.h"
@@ -18,6 +19,7 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/split.h"
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
 
@@ -27,9 +29,11 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add,   &ops::cat,        &ops::conv2d,     &ops::cumsum,   &ops::eq,    &ops::exp,  &ops::full,
-      &ops::index, &ops::layer_norm, &ops::mm,         &ops::mse_loss, &ops::rand,  &ops::relu, &ops::avg_pool2d,
-      &ops::sum,   &ops::to_dtype,   &ops::sgd_update, &ops::view,     &ops::where,
+      &ops::add,      &ops::cat,        &ops::conv2d, &ops::cumsum,     &ops::eq,
+      &ops::exp,      &ops::full,       &ops::index,  &ops::layer_norm, &ops::mm,
+      &ops::mse_loss, &ops::rand,       &ops::relu,   &ops::avg_pool2d, &ops::sum,
+      &ops::to_dtype, &ops::sgd_update, &ops::view,   &ops::where,      &ops::cosine_similarity,
+      &ops::split,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -1,5 +1,7 @@
 #include "engine/ops/rules.h"
 
+#include <cmath>
+
 #include "engine/ops/convert.h"
 #include "engine/ops/view.h"
 
@@ -17,6 +19,12 @@ void elementwise(Inference& f) {
   f.result(f.op.is(kCompares) ? DType::Bool : f.common, std::move(sizes));
 }
 
+void check_any_tensor(Inference& f) {
+  check_kind(f.arg(0).is_tensor() || f.arg(1).is_tensor(), ErrorKind::TypeError,
+             "{}() received an invalid combination of arguments: at least one of the two operands must be a Tensor",
+             f.op.name);
+}
+
 void elementwise_integral(Inference& f) {
   check_kind(!is_floating(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
              scalar_type_name(f.common));
@@ -26,12 +34,6 @@ void elementwise_integral(Inference& f) {
 void like_first(Inference& f) { f.result(f.dtype(0), Dims(f.sizes(0))); }
 
 }  // namespace rules
-
-std::string_view scalar_type_name(DType dtype) {
-  static constexpr std::string_view kNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
-                                                           "Long", "Half", "BFloat16", "Float", "Double"};
-  return kNames[static_cast<int>(dtype)];
-}
 
 uint64_t dim_mask(std::span<const int64_t> dims, size_t rank) {
   if (dims.empty()) return ~uint64_t{0};
@@ -67,6 +69,13 @@ Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool ke
   const uint64_t mask = dim_mask(dims, sizes.size());
   return ops::view(t, reduced_sizes(sizes, mask, true));
 }
+
+void check_holds(const Scalar& value, DType dtype) {
+  check(is_floating(dtype) || dtype == DType::Bool || std::abs(value.to_double()) < 0x1p63 || !value.is_float(),
+        "value cannot be converted to type {} without overflow", name_of(dtype));
+}
+
+void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }
 
 int64_t known_integer(const Tensor& t) {
   ensure(!t->is_symbolic(), "the sizes of a result depend on the values of a tensor that isn't computed yet");

@@ -12,21 +12,29 @@ namespace terra {
 // How Python sees an op: the combinations that recur.
 inline constexpr uint32_t kVisible = kFunction | kMethod;
 inline constexpr uint32_t kVisibleInPlace = kVisible | kInPlace;
+// More facts about an op.
+/// Composites: a result may be an argument or a view of one. Results of others are copied where they are.
+inline constexpr uint32_t kMayAlias = 1 << 8;
+/// The in-place form writes where an index says: no operand may lie in that memory.
+inline constexpr uint32_t kScatters = 1 << 13;
+/// The in-place form has read its operands before it writes: they may lie in that memory.
+inline constexpr uint32_t kReadsFirst = 1 << 14;
+/// The in-place form writes one value everywhere: a target may show an element of its memory more than once.
+inline constexpr uint32_t kWritesOneValue = 1 << 15;
 inline constexpr uint32_t kElementwiseMath = kVisibleInPlace | kElementwise;
 
 namespace rules {
 
 /// All tensor operands broadcast together; the common dtype, or bool for kCompares.
 void elementwise(Inference& f);
-/// The same, refusing floats in PyTorch's words.
+/// Throws if the operands of two are both numbers.
+void check_any_tensor(Inference& f);
+/// `elementwise` of a tensor and something, refusing floats in PyTorch's words.
 void elementwise_integral(Inference& f);
 /// dtype and sizes of parameter 0.
 void like_first(Inference& f);
 
 }  // namespace rules
-
-/// The name PyTorch's "not implemented for 'Long'" messages use.
-std::string_view scalar_type_name(DType dtype);
 
 /// The dtype an optional parameter names.
 inline DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
@@ -37,6 +45,13 @@ uint64_t dim_mask(std::span<const int64_t> dims, size_t rank);
 Dims reduced_sizes(std::span<const int64_t> sizes, uint64_t mask, bool keepdim);
 /// The dimensions parameter of a reduction: None and [] mean all.
 uint64_t dim_mask(const Arg& dims, size_t rank);
+
+/// Throws where elements of that dtype can't hold the number at all: infinity, NaN and 1e30 among integers.
+void check_holds(const Scalar& value, DType dtype);
+
+/// Throws at once what making a tensor of that size would throw, for composites that have much to do before they make
+/// it.
+void check_room(std::span<const int64_t> sizes, DType dtype);
 
 /// The integer in a tensor of one element, for composites whose result sizes depend on values: throws InternalError for
 /// a tensor that has no value yet.

@@ -1,7 +1,5 @@
 #include "engine/ops/select.h"
 
-#include <cmath>
-
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
@@ -30,8 +28,7 @@ void masked_fill_shape(Inference& f) {
   check(f.dtype(1) == DType::Bool, "masked_fill_ only supports boolean masks, but got mask with dtype {}",
         name_of(f.dtype(1)));
   ensure(!f.arg(2).is_tensor(), "masked_fill gets a number; masked_fill_tensor takes tensors");
-  check(is_floating(f.common) || std::abs(f.real(2)) < 0x1p63, "value cannot be converted to type {} without overflow",
-        name_of(f.common));
+  check_holds(f.arg(2).scalar(), f.common);
   rules::elementwise(f);
 }
 
@@ -112,6 +109,7 @@ const Op where_method{{.name = "where_method",
                        .signature = "(Tensor self, Tensor condition, Tensor|Number other) -> Tensor",
                        .doc = "self where condition holds, else other.",
                        .example = "",
+                       .flags = kMovesBytes,
                        .composite = where_method_of,
                        .samples = {{"randn(3), randn(3) > 0, 0"}}}};
 const Op clamp{{.name = "clamp",
@@ -185,7 +183,7 @@ const Op masked_fill_tensor{{.name = "masked_fill_tensor",
                              .signature = "(Tensor self, Tensor mask, Tensor value) -> Tensor",
                              .doc = "The 0-d tensor value where mask holds, else self.",
                              .example = "",
-                             .flags = kInPlace,
+                             .flags = kInPlace | kMovesBytes | kReadsFirst,
                              .composite = masked_fill_tensor_of,
                              .samples = {{"randn(3, 4), randn(3, 4) > 0, randn(())"}}}};
 

@@ -37,7 +37,7 @@ void cat_shape(Inference& f) {
             "Sizes of tensors must match except in dimension {}. Expected size {} but got size {} for tensor number {} "
             "in the list.",
             dim, sizes[i], t.sizes()[i], &t - list.data());
-    sizes[dim] += t.sizes()[dim];
+    sizes[dim] = size_sum(sizes[dim], t.sizes()[dim]);
   }
   f.result(f.common, std::move(sizes));
 }
@@ -57,17 +57,34 @@ void constant_pad_shape(Inference& f) {
   Dims sizes(f.sizes(0));
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     int64_t& size = sizes[sizes.size() - 1 - i];
-    const int64_t before = size;
-    size += pad[2 * i] + pad[2 * i + 1];
+    const int64_t have = size, before = pad[2 * i], after = pad[2 * i + 1];
+    const int64_t kept = size_sum(have, size_sum(std::min<int64_t>(before, 0), std::min<int64_t>(after, 0)));
+    size = size_sum(kept, size_sum(std::max<int64_t>(before, 0), std::max<int64_t>(after, 0)));
     check(size >= 0,
           "The input size {}, plus negative padding {} and {} resulted in a negative output size, which is invalid. "
           "Check dimension {} of your input.",
-          before, pad[2 * i], pad[2 * i + 1], sizes.size() - 1 - i);
+          have, before, after, sizes.size() - 1 - i);
+    check(kept >= 0, "narrow(): length must be non-negative.");
   }
   f.result(f.dtype(0), std::move(sizes));
 }
 
-void pad_slice_shape(Inference& f) { f.result(f.dtype(0), Dims(f.ints(1))); }
+void pad_slice_shape(Inference& f) {
+  const auto grad = f.sizes(0), sizes = f.ints(1);
+  const int64_t start = f.integer(3), step = f.integer(4);
+  bool fits = grad.size() == sizes.size() && !sizes.empty() && step > 0;
+  const auto dim = static_cast<size_t>(wrap_dim(f.integer(2), sizes.size()));
+  for (size_t i = 0; fits && i < sizes.size(); ++i) fits = i == dim || grad[i] == sizes[i];
+  if (fits && grad[dim] > 0) {
+    const int64_t first = start < 0 ? start + sizes[dim] : start;
+    fits = first >= 0 && first < sizes[dim] && (grad[dim] == 1 || (sizes[dim] - 1 - first) / step >= grad[dim] - 1);
+  }
+  check(fits,
+        "pad_slice: elements {}, {} + {}, ... of dimension {} of a tensor of size {} are not those of a slice of "
+        "size {}",
+        start, start, step, dim, to_string(sizes), to_string(grad));
+  f.result(f.dtype(0), Dims(sizes));
+}
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
 void cat_gradient(Backward& b) {
@@ -129,64 +146,6 @@ void vstack_of(Composition& c) {
   c.result(cat(list, 0));
 }
 
-/// Consecutive pieces of the given lengths.
-void pieces(Composition& c, int64_t dim, std::span<const int64_t> lengths) {
-  int64_t at = 0;
-  for (int64_t n : lengths) {
-    c.result(narrow(c.tensor(0), dim, at, n));
-    at += n;
-  }
-}
-/// Pieces of `length`, the last one shorter.
-void split_by(Composition& c, int64_t dim, int64_t length) {
-  const int64_t size = c.tensor(0).sizes()[dim];
-  Dims lengths;
-  for (int64_t at = 0; at < size; at += length) lengths.push_back(std::min(length, size - at));
-  if (lengths.empty()) lengths.push_back(0);
-  pieces(c, dim, lengths);
-}
-int64_t split_dim(Composition& c, int param) {
-  check(c.tensor(0).rank() > 0, "{} expects at least a 1-dimensional tensor", c.op.name.substr(0, c.op.name.find('_')));
-  return wrap_dim(c.integer(param), c.tensor(0).rank());
-}
-void split_of(Composition& c) {
-  const int64_t dim = split_dim(c, 2), length = c.integer(1), size = c.tensor(0).sizes()[dim];
-  check(length >= 0, "split expects split_size be non-negative, but got split_size={}", length);
-  check(length > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of {}", size);
-  split_by(c, dim, std::max<int64_t>(length, 1));
-}
-void split_sizes_of(Composition& c) {
-  const int64_t dim = split_dim(c, 2), size = c.tensor(0).sizes()[dim];
-  int64_t total = 0;
-  for (int64_t n : c.ints(1)) {
-    check(n >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}",
-          to_string(c.ints(1)));
-    total += n;
-  }
-  check(total == size,
-        "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
-        "split_sizes={}",
-        size, dim, to_string(c.ints(1)));
-  pieces(c, dim, c.ints(1));
-}
-void chunk_of(Composition& c) {
-  const int64_t dim = split_dim(c, 2), chunks = c.integer(1), size = c.tensor(0).sizes()[dim];
-  check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: {}", chunks);
-  split_by(c, dim, std::max<int64_t>(1, (size + chunks - 1) / chunks));
-}
-void tensor_split_of(Composition& c) {
-  const int64_t dim = split_dim(c, 2), sections = c.integer(1), size = c.tensor(0).sizes()[dim];
-  check(sections > 0, "number of sections must be larger than 0, got {}", sections);
-  Dims lengths;
-  for (int64_t i = 0; i < sections; ++i) lengths.push_back(size / sections + (i < size % sections ? 1 : 0));
-  pieces(c, dim, lengths);
-}
-void unbind_of(Composition& c) {
-  check(c.tensor(0).rank() > 0, "Dimension specified as {} but tensor has no dimensions", c.integer(1));
-  const int64_t dim = split_dim(c, 1);
-  for (int64_t i = 0; i < c.tensor(0).sizes()[dim]; ++i) c.result(select(c.tensor(0), dim, i));
-}
-
 void roll_of(Composition& c) {
   const auto shifts = c.ints(1), dims = c.ints(2);
   Tensor t = c.tensor(0);
@@ -215,7 +174,7 @@ Tensor repeated(const Tensor& self, std::span<const int64_t> repeats) {
     apart.push_back(size);
     grid.push_back(repeats[i]);
     grid.push_back(size);
-    sizes.push_back(repeats[i] * size);
+    sizes.push_back(size_product(repeats[i], size));
   }
   return reshape(expand(reshape(self, apart), grid), sizes);
 }
@@ -229,37 +188,51 @@ void tile_of(Composition& c) {
   while (repeats.size() < c.tensor(0).rank()) repeats.insert(0, 1);
   c.result(repeated(c.tensor(0), repeats));
 }
+/// What the caller says that the repeated dimension will be.
+void check_output_size(const Composition& c, int64_t size) {
+  check(!c.has(3) || c.integer(3) == size, "allocated size does not match required size");
+}
 void repeat_interleave_of(Composition& c) {
   const int64_t n = c.integer(1);
   check(n >= 0, "Repeats must be non-negative");
+  check_output_size(c, n * (c.has(2) ? c.tensor(0).size(c.integer(2)) : c.tensor(0).numel()));
   Tensor t = c.has(2) ? c.tensor(0) : reshape(c.tensor(0), Dims{-1});
   const int64_t dim = c.has(2) ? wrap_dim(c.integer(2), t.rank()) : 0;
   Dims grid = t.sizes(), sizes = t.sizes();
   grid.insert(dim + 1, n);
-  sizes[dim] *= n;
+  sizes[dim] = size_product(sizes[dim], n);
   c.result(reshape(expand(unsqueeze(t, dim + 1), grid), sizes));
 }
 void repeat_interleave_tensor_of(Composition& c) {
   const Tensor t = c.has(2) ? c.tensor(0) : reshape(c.tensor(0), Dims{-1});
   const int64_t dim = c.has(2) ? wrap_dim(c.integer(2), t.rank()) : 0;
-  c.result(index_select(t, dim, repeat_index(expand(c.tensor(1), Dims{t.size(dim)}))));
+  const Tensor picked = index_select(t, dim, repeat_index(expand(c.tensor(1), Dims{t.size(dim)})));
+  check_output_size(c, picked.size(dim));
+  c.result(picked);
 }
 void rot90_of(Composition& c) {
   const auto dims = c.ints(2);
-  check(dims.size() == 2, "expected total rotation dims == 2, but got dims = {}", dims.size());
-  const int64_t turns = ((c.integer(1) % 4) + 4) % 4;
   const Tensor t = c.tensor(0);
+  check(dims.size() == 2, "expected total rotation dims == 2, but got dims = {}", dims.size());
+  check(t.rank() >= 2, "expected total dims >= 2, but got total dims = {}", t.rank());
+  check(wrap_dim(dims[0], t.rank()) != wrap_dim(dims[1], t.rank()),
+        "expected rotation dims to be different, but got dim0 = {} and dim1 = {}", dims[0], dims[1]);
+  const int64_t turns = ((c.integer(1) % 4) + 4) % 4;
   if (turns == 0) return c.result(clone(t));
   if (turns == 2) return c.result(flip(t, dims));
   const Tensor flipped = flip(t, Dims{turns == 1 ? dims[1] : dims[0]});
   c.result(transpose(flipped, dims[0], dims[1]));
 }
 
-/// Indices of one dimension of size n after reflection or replication of `before` and `after` elements.
+/// Indices of one dimension of size n after reflection or replication of `before` and `after` elements, or going round
+/// in what negative ones leave of it.
 Tensor padded_index(std::string_view mode, int64_t n, int64_t before, int64_t after) {
+  if (mode == "circular") {
+    const int64_t first = std::max<int64_t>(0, -before), left = n - first - std::max<int64_t>(0, -after);
+    return add(remainder(arange(std::min<int64_t>(0, -before), left + std::max<int64_t>(0, after)), left), first);
+  }
   const Tensor i = arange(-before, n + after);
   if (mode == "replicate") return clamp(i, 0, n - 1);
-  if (mode == "circular") return remainder(i, n);
   const Tensor mirrored = abs(i);  // reflect: -1 -> 1, n -> n - 2
   return minimum(mirrored, sub(2 * (n - 1), mirrored));
 }
@@ -268,6 +241,8 @@ void pad_of(Composition& c) {
   if (mode == "constant") return c.result(constant_pad(c.tensor(0), c.arg(1), c.has(3) ? c.arg(3) : Arg(0)));
   check_kind(mode == "reflect" || mode == "replicate" || mode == "circular", ErrorKind::NotImplementedError,
              "Unrecognised padding mode {}", mode);
+  check_kind(!c.has(3) || c.real(3) == 0, ErrorKind::ValueError, "Padding mode \"{}\" doesn't take in value argument",
+             mode);
   const auto pad = c.ints(1);
   Tensor t = c.tensor(0);
   check(pad.size() % 2 == 0 && pad.size() / 2 <= t.rank(),
@@ -281,7 +256,14 @@ void pad_of(Composition& c) {
           "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) "
           "at dimension {} of input {}",
           before, after, dim, to_string(t.sizes()));
-    if (before != 0 || after != 0) t = index_select(t, dim, padded_index(mode, n, before, after));
+    check(mode != "circular" || (before <= n && after <= n), "Padding value causes wrapping around more than once.");
+    const int64_t size = size_sum(size_sum(n, before), after);
+    check(size >= 0, "Negative padding value is resulting in an empty dimension");
+    if (before == 0 && after == 0) continue;
+    Dims padded = t.sizes();
+    padded[dim] = size;
+    check_room(padded, t.dtype());
+    t = index_select(t, dim, padded_index(mode, n, before, after));
   }
   c.result(t);
 }
@@ -292,36 +274,72 @@ void pixel_shuffle_of(Composition& c) {
   check(t.rank() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)",
         t.rank());
   const int64_t channels = t.size(-3), h = t.size(-2), w = t.size(-1);
-  check(r > 0 && channels % (r * r) == 0,
+  check(r > 0, "pixel_shuffle expects a positive upscale_factor, but got {}", r);
+  const int64_t group = size_product(r, r);
+  check(channels % group == 0,
         "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
         "input.size(-3)={} is not divisible by {}",
-        channels, r * r);
+        channels, group);
   Dims lead(std::span<const int64_t>(t.sizes()).first(t.rank() - 3));
   Dims out = lead;
-  for (int64_t s : {channels / (r * r), h * r, w * r}) out.push_back(s);
-  const Tensor split = reshape(t, Dims{-1, channels / (r * r), r, r, h, w});
+  for (int64_t s : {channels / group, size_product(h, r), size_product(w, r)}) out.push_back(s);
+  const Tensor split = reshape(t, Dims{checked_numel(lead), channels / group, r, r, h, w});
   c.result(reshape(permute(split, Dims{0, 1, 4, 2, 5, 3}), out));
+}
+void pixel_unshuffle_of(Composition& c) {
+  const Tensor t = c.tensor(0);
+  const int64_t r = c.integer(1);
+  check(t.rank() >= 3,
+        "pixel_unshuffle expects input to have at least 3 dimensions, but got input with {} dimension(s)", t.rank());
+  check(r > 0, "pixel_unshuffle expects a positive downscale_factor, but got {}", r);
+  const int64_t channels = t.size(-3), h = t.size(-2), w = t.size(-1);
+  check(h % r == 0,
+        "pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)={} is not divisible by "
+        "{}",
+        h, r);
+  check(w % r == 0,
+        "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)={} is not divisible by "
+        "{}",
+        w, r);
+  const Dims lead(std::span<const int64_t>(t.sizes()).first(t.rank() - 3));
+  Dims out = lead;
+  for (int64_t s : {channels * r * r, h / r, w / r}) out.push_back(s);
+  const Tensor split = reshape(t, Dims{checked_numel(lead), channels, h / r, r, w / r, r});
+  c.result(reshape(permute(split, Dims{0, 1, 3, 5, 2, 4}), out));
+}
+void channel_shuffle_of(Composition& c) {
+  const Tensor t = c.tensor(0);
+  const int64_t groups = c.integer(1);
+  check(t.rank() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes {}", to_string(t.sizes()));
+  check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:{}", groups);
+  check(t.size(1) % groups == 0, "Number of channels must be divisible by groups. Got {} channels and {} groups.",
+        t.size(1), groups);
+  Dims split{t.size(0), groups, t.size(1) / groups};
+  for (size_t i = 2; i < t.rank(); ++i) split.push_back(t.sizes()[i]);
+  c.result(reshape(transpose(reshape(t, split), 1, 2), t.sizes()));
 }
 
 void diagonal_backward_of(Composition& c) {
   const Dims sizes(c.ints(1));
-  const int64_t k = c.integer(2), a = wrap_dim(c.integer(3), sizes.size()), b = wrap_dim(c.integer(4), sizes.size());
-  const int64_t rows = sizes[a], columns = sizes[b];
+  check(sizes.size() >= 2, "diagonal_backward: a tensor of size {} has no diagonal", to_string(sizes));
+  const int64_t a = wrap_dim(c.integer(3), sizes.size()), b = wrap_dim(c.integer(4), sizes.size());
+  const int64_t rows = sizes[a], columns = sizes[b], k = std::clamp(c.integer(2), -rows, columns);
   const Tensor grad = c.tensor(0);
   const int64_t before = std::max<int64_t>(0, -k), after = rows - before - grad.size(-1);
   const Tensor by_row = unsqueeze(constant_pad(grad, Dims{before, after}), -1);
   const Tensor on_diagonal = eq(arange(0, columns) - unsqueeze(arange(0, rows), 1), k);
-  c.result(movedim(where(on_diagonal, by_row, 0.0), Dims{-2, -1}, Dims{a, b}));
+  c.result(movedim(where(on_diagonal, by_row, false), Dims{-2, -1}, Dims{a, b}));
 }
 void diag_embed_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  const int64_t k = c.integer(1), n = self.size(-1) + std::abs(k);
+  const int64_t k = c.integer(1), n = size_sum(self.size(-1), k < 0 ? size_product(k, -1) : k);
   Dims sizes = self.sizes();
   sizes.pop_back();
   const int64_t a = wrap_dim(c.integer(2), self.rank() + 1), b = wrap_dim(c.integer(3), self.rank() + 1);
   check(a != b, "diagonal dimensions cannot be identical {}, {}", c.integer(2), c.integer(3));
   sizes.insert(std::min(a, b), n);
   sizes.insert(std::max(a, b), n);
+  check_room(sizes, self.dtype());
   c.result(diagonal_backward(self, sizes, k, a, b));
 }
 void diag_of(Composition& c) {
@@ -334,6 +352,13 @@ void diff_of(Composition& c) {
   check(t.rank() > 0, "diff expects input to be at least one-dimensional");
   check(c.integer(1) >= 0, "order must be non-negative but got {}", c.integer(1));
   const int64_t dim = wrap_dim(c.integer(2), t.rank());
+  if (c.integer(1) > 0 && (c.has(3) || c.has(4))) {
+    std::vector<Tensor> parts;
+    if (c.has(3)) parts.push_back(c.tensor(3));
+    parts.push_back(t);
+    if (c.has(4)) parts.push_back(c.tensor(4));
+    t = cat(parts, dim);
+  }
   for (int64_t i = 0; i < c.integer(1) && t.size(dim) > 0; ++i) {
     const int64_t n = t.size(dim) - 1;
     const Tensor later = narrow(t, dim, 1, n), sooner = narrow(t, dim, 0, n);
@@ -377,6 +402,7 @@ const Op cat{{.name = "cat",
               .gradient = cat_gradient,
               .aliases = "concat,concatenate",
               .samples = {{"[randn(2, 3), randn(1, 3)]"},
+                          {"[randn(2, 3)]"},
                           {"[randn(2, 3), randn(2, 1), randn(2, 0)], dim=-1"},
                           {"[randn(3, 2).t(), randn(2, 3)], 1"},
                           {"[randint(0, 9, (2,)), randint(0, 9, (3,))]", "int", false}}}};
@@ -384,7 +410,7 @@ const Op stack{{.name = "stack",
                 .signature = "(Tensor[] tensors, int dim=0) -> Tensor",
                 .doc = "Equally shaped tensors along a new dimension.",
                 .example = "terra.stack([terra.zeros(2), terra.ones(2)])",
-                .flags = kFunction,
+                .flags = kFunction | kMovesBytes,
                 .composite = stack_of,
                 .grad_fn = "StackBackward0",
                 .samples = {{"[randn(2, 3), randn(2, 3)]"}, {"[randn(2), randn(2), randn(2)], -1"}}}};
@@ -392,54 +418,16 @@ const Op hstack{{.name = "hstack",
                  .signature = "(Tensor[] tensors) -> Tensor",
                  .doc = "The tensors side by side: along dimension 1, vectors along 0.",
                  .example = "terra.hstack([terra.zeros(2), terra.ones(2)])",
-                 .flags = kFunction,
+                 .flags = kFunction | kMovesBytes,
                  .composite = hstack_of,
                  .samples = {{"[randn(2), randn(3)]"}, {"[randn(2, 3), randn(2, 1)]"}}}};
 const Op vstack{{.name = "vstack",
                  .signature = "(Tensor[] tensors) -> Tensor",
                  .doc = "The tensors as rows below each other.",
                  .example = "terra.vstack([terra.zeros(2), terra.ones(2)])",
-                 .flags = kFunction,
+                 .flags = kFunction | kMovesBytes,
                  .composite = vstack_of,
                  .samples = {{"[randn(3), randn(2, 3)]"}}}};
-const Op split{
-    {.name = "split",
-     .signature = "(Tensor self, int split_size_or_sections, int dim=0) -> Tensor[]",
-     .doc = "Views of consecutive pieces of that length (the last may be shorter), or of the lengths in a list.",
-     .example = "terra.split(terra.arange(5), 2)",
-     .composite = split_of,
-     .grad_fn = "SplitBackward0",
-     .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 3, dim=1"}}}};
-const Op split_sizes{{.name = "split_sizes",
-                      .signature = "(Tensor self, int[] split_size_or_sections, int dim=0) -> Tensor[]",
-                      .doc = "Views of consecutive pieces of the given lengths.",
-                      .example = "",
-                      .composite = split_sizes_of,
-                      .aliases = "split_with_sizes",
-                      .samples = {{"randn(5, 2), [2, 3]"}, {"randn(2, 6), (1, 0, 5), 1"}}}};
-const Op chunk{{.name = "chunk",
-                .signature = "(Tensor self, int chunks, int dim=0) -> Tensor[]",
-                .doc = "Views of at most `chunks` pieces of equal length (the last may be shorter).",
-                .example = "terra.chunk(terra.arange(5), 2)",
-                .flags = kVisible,
-                .composite = chunk_of,
-                .grad_fn = "SplitBackward0",
-                .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 4, -1"}}}};
-const Op tensor_split{{.name = "tensor_split",
-                       .signature = "(Tensor self, int indices_or_sections, int dim=0) -> Tensor[]",
-                       .doc = "Views of exactly that many pieces, whose lengths differ by at most one.",
-                       .example = "terra.tensor_split(terra.arange(5), 3)",
-                       .flags = kVisible,
-                       .composite = tensor_split_of,
-                       .samples = {{"randn(5, 2), 3"}}}};
-const Op unbind{{.name = "unbind",
-                 .signature = "(Tensor self, int dim=0) -> Tensor[]",
-                 .doc = "Views of all indices of dim.",
-                 .example = "terra.unbind(terra.eye(2))",
-                 .flags = kVisible,
-                 .composite = unbind_of,
-                 .grad_fn = "UnbindBackward0",
-                 .samples = {{"randn(3, 2)"}, {"randn(3, 2), 1"}}}};
 const Op flip{{.name = "flip",
                .signature = "(Tensor self, int[] *dims) -> Tensor",
                .doc = "A copy with some dimensions in reverse order.",
@@ -450,50 +438,65 @@ const Op flip{{.name = "flip",
                .samples = {{"randn(3, 4), (0,)"},
                            {"randn(3, 4), (0, -1)"},
                            {"randn(3, 4).t(), (1,)"},
-                           {"randint(0, 9, (5,)), (0,)", "int", false}}}};
+                           {"randint(0, 9, (5,)), (0,)", "int", false},
+                           {"randn(3, 4), ()"}}}};
 const Op roll{{.name = "roll",
                .signature = "(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
                .doc = "A copy with elements moved along dims; what leaves at the end enters at the front.",
                .example = "terra.roll(terra.arange(4), 1)",
-               .flags = kVisible,
+               .flags = kVisible | kMovesBytes,
                .composite = roll_of,
                .grad_fn = "RollBackward0",
-               .samples = {{"randn(3, 4), 1"}, {"randn(3, 4), (1, -2), (0, 1)"}}}};
+               .samples = {{"randn(3, 4), 1"},
+                           {"randn(3, 4), (1, -2), (0, 1)"},
+                           {"randn(3, 4), 0, 0"},
+                           {"randn(3, 4), (3, -4), (0, 1)"}}}};
 const Op repeat{{.name = "repeat",
                  .signature = "(Tensor self, int[] *repeats) -> Tensor",
                  .doc = "Copies of the tensor in a grid.",
                  .example = "terra.arange(2).repeat(2, 2)",
-                 .flags = kMethod,
+                 .flags = kMethod | kMovesBytes,
                  .composite = repeat_of,
                  .grad_fn = "RepeatBackward0",
-                 .samples = {{"randn(2, 3), (2, 1)"}, {"randn(3), (2, 2)"}, {"randn(2), (0,)"}}}};
+                 .samples = {{"randn(2, 3), (2, 1)"},
+                             {"randn(3), (2, 2)"},
+                             {"randn(2), (0,)"},
+                             {"randn(3), (1,)"},
+                             {"randn(1, 3), (2, 1)"},
+                             {"randn(2, 1), (1, 1, 1)"}}}};
 const Op tile{{.name = "tile",
                .signature = "(Tensor self, int[] *dims) -> Tensor",
                .doc = "Copies of the tensor in a grid; missing leading repeats are 1.",
                .example = "terra.tile(terra.arange(2), (2,))",
-               .flags = kVisible,
+               .flags = kVisible | kMovesBytes,
                .composite = tile_of,
                .grad_fn = "RepeatBackward0",
-               .samples = {{"randn(2, 3), (2,)"}, {"randn(3), (2, 2)"}}}};
-const Op repeat_interleave{{.name = "repeat_interleave",
-                            .signature = "(Tensor self, int repeats, int? dim=None) -> Tensor",
-                            .doc = "Each element `repeats` times in a row.",
-                            .example = "terra.repeat_interleave(terra.arange(2), 2)",
-                            .composite = repeat_interleave_of,
-                            .samples = {{"randn(2, 3), 2"}, {"randn(2, 3), 3, 1"}}}};
-const Op repeat_interleave_tensor{{.name = "repeat_interleave_tensor",
-                                   .signature = "(Tensor self, Tensor repeats, int? dim=None) -> Tensor",
-                                   .doc = "Each element repeats[i] times in a row.",
-                                   .example = "",
-                                   .composite = repeat_interleave_tensor_of,
-                                   .samples = {{"randn(3, 2), terra.tensor([2, 0, 1]), 0"}}}};
-const Op rot90{{.name = "rot90",
-                .signature = "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
-                .doc = "The plane of two dimensions turned by k right angles.",
-                .example = "terra.rot90(terra.eye(2))",
-                .flags = kVisible,
-                .composite = rot90_of,
-                .samples = {{"randn(2, 3)"}, {"randn(2, 3), 2"}, {"randn(2, 3), -1, (0, 1)"}}}};
+               .samples = {{"randn(2, 3), (2,)"}, {"randn(3), (2, 2)"}, {"randn(3), (1, 1)"}, {"randn(2, 3), ()"}}}};
+const Op repeat_interleave{
+    {.name = "repeat_interleave",
+     .signature = "(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+     .doc = "Each element `repeats` times in a row.",
+     .example = "terra.repeat_interleave(terra.arange(2), 2)",
+     .flags = kMovesBytes,
+     .composite = repeat_interleave_of,
+     .samples = {{"randn(2, 3), 2"}, {"randn(2, 3), 3, 1"}, {"randn(2, 3), 1, 0"}, {"randn(3), 1"}}}};
+const Op repeat_interleave_tensor{
+    {.name = "repeat_interleave_tensor",
+     .signature = "(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+     .doc = "Each element repeats[i] times in a row.",
+     .example = "",
+     .flags = kMovesBytes,
+     .composite = repeat_interleave_tensor_of,
+     .samples = {{"randn(3, 2), terra.tensor([2, 0, 1]), 0"}}}};
+const Op rot90{
+    {.name = "rot90",
+     .signature = "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
+     .doc = "The plane of two dimensions turned by k right angles.",
+     .example = "terra.rot90(terra.eye(2))",
+     .flags = kVisible | kMovesBytes,
+     .composite = rot90_of,
+     .samples = {
+         {"randn(2, 3)"}, {"randn(2, 3), 2"}, {"randn(2, 3), -1, (0, 1)"}, {"randn(2, 3), 0"}, {"randn(2, 3), 4"}}}};
 const Op constant_pad{{.name = "constant_pad",
                        .signature = "(Tensor self, int[] pad, Number value=0) -> Tensor",
                        .doc = "`value` around the tensor: pad holds (before, after) from the last dimension on.",
@@ -511,53 +514,78 @@ const Op pad{{.name = "pad",
               .signature = "(Tensor self, int[] pad, str mode='constant', Number? value=None) -> Tensor",
               .doc = "The tensor with (before, after) further elements, counted from the last dimension on.",
               .example = "terra.nn.functional.pad(terra.ones(2), (1, 1))",
-              .flags = kFunctional,
+              .flags = kFunctional | kMovesBytes,
               .composite = pad_of,
               .samples = {{"randn(2, 3), (1, 2)"},
                           {"randn(1, 2, 4), (1, 2), mode='reflect'"},
                           {"randn(1, 2, 4, 3), (1, 2, 0, 1), mode='replicate'"},
-                          {"randn(1, 2, 4), (1, 2), mode='circular'"}}}};
+                          {"randn(1, 2, 4), (1, 2), mode='circular'"},
+                          {"randn(2, 3), (0, 0)"},
+                          {"randn(1, 2, 4), (0, 0), mode='reflect'"},
+                          {"randn(1, 2, 4), (0, 0), mode='replicate'"},
+                          {"randn(1, 2, 4), (0, 0), mode='circular'"},
+                          {"randn(1, 2, 4), (2, -1), mode='circular'"}}}};
 const Op pixel_shuffle{{.name = "pixel_shuffle",
                         .signature = "(Tensor self, int upscale_factor) -> Tensor",
                         .doc = "Groups of r * r channels spread over blocks of r x r pixels.",
                         .example = "terra.pixel_shuffle(terra.ones(1, 4, 2, 2), 2).shape",
-                        .flags = kFunction | kFunctional,
+                        .flags = kFunction | kFunctional | kMovesBytes,
                         .composite = pixel_shuffle_of,
                         .grad_fn = "PixelShuffleBackward0",
-                        .samples = {{"randn(2, 8, 2, 3), 2"}}}};
+                        .samples = {{"randn(2, 8, 2, 3), 2"}, {"randn(1, 2, 3), 1"}, {"randn(0, 4, 2, 2), 2"}}}};
+const Op pixel_unshuffle{{.name = "pixel_unshuffle",
+                          .signature = "(Tensor self, int downscale_factor) -> Tensor",
+                          .doc = "Blocks of r x r pixels spread over groups of r * r channels.",
+                          .example = "terra.pixel_unshuffle(terra.ones(1, 1, 4, 4), 2).shape",
+                          .flags = kFunction | kFunctional | kMovesBytes,
+                          .composite = pixel_unshuffle_of,
+                          .grad_fn = "PixelUnshuffleBackward0",
+                          .samples = {{"randn(2, 2, 4, 6), 2"}, {"randn(1, 2, 3), 1"}, {"randn(0, 1, 2, 2), 2"}}}};
+const Op channel_shuffle{{.name = "channel_shuffle",
+                          .signature = "(Tensor self, int groups) -> Tensor",
+                          .doc = "The channels of all groups by turns.",
+                          .example = "terra.channel_shuffle(terra.ones(1, 4, 2), 2).shape",
+                          .flags = kFunction | kFunctional | kMovesBytes,
+                          .composite = channel_shuffle_of,
+                          .grad_fn = "ChannelShuffleBackward0",
+                          .samples = {{"randn(2, 6, 2), 3"}, {"randn(1, 2, 3, 2), 1"}}}};
 const Op diag{{.name = "diag",
                .signature = "(Tensor self, int diagonal=0) -> Tensor",
                .doc = "The diagonal of a matrix, or the matrix with that diagonal.",
                .example = "terra.diag(terra.ones(2))",
-               .flags = kVisible,
+               .flags = kVisible | kMovesBytes,
                .composite = diag_of,
                .samples = {{"randn(3)"}, {"randn(3, 4), 1"}, {"randn(2), -1"}}}};
 const Op diag_embed{{.name = "diag_embed",
                      .signature = "(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
                      .doc = "Matrices whose diagonals are the last dimension.",
                      .example = "terra.diag_embed(terra.ones(2, 2)).shape",
-                     .flags = kVisible,
+                     .flags = kVisible | kMovesBytes,
                      .composite = diag_embed_of,
                      .samples = {{"randn(2, 3)"}, {"randn(2, 3), 1"}}}};
 const Op diff{{.name = "diff",
-               .signature = "(Tensor self, int n=1, int dim=-1) -> Tensor",
+               .signature = "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
                .doc = "The differences of neighbours along dim, taken n times.",
                .example = "terra.diff(terra.tensor([1, 4, 9]))",
                .flags = kVisible,
                .composite = diff_of,
-               .samples = {{"randn(3, 4)"}, {"randn(4, 2), 2, 0"}, {"randint(0, 9, (4,))", "int", false}}}};
+               .samples = {{"randn(3, 4)"},
+                           {"randn(4, 2), 2, 0"},
+                           {"randint(0, 9, (4,))", "int", false},
+                           {"randn(4), 0"},
+                           {"randn(4), append=randn(2)"}}}};
 const Op meshgrid{{.name = "meshgrid",
                    .signature = "(Tensor[] tensors, str indexing='ij') -> Tensor[]",
                    .doc = "The coordinates of a grid, one tensor per axis.",
                    .example = "terra.meshgrid([terra.arange(2), terra.arange(3)], indexing='ij')[0]",
-                   .flags = kFunction,
+                   .flags = kFunction | kMayAlias,
                    .composite = meshgrid_of,
                    .samples = {{"[randn(2), randn(3)]"}, {"[randn(2), randn(3)], indexing='xy'"}}}};
 const Op broadcast_tensors{{.name = "broadcast_tensors",
                             .signature = "(Tensor[] tensors) -> Tensor[]",
                             .doc = "Views of the tensors in their common broadcast shape.",
                             .example = "terra.broadcast_tensors([terra.ones(2, 1), terra.ones(3)])[0].shape",
-                            .flags = kFunction,
+                            .flags = kFunction | kMayAlias,
                             .composite = broadcast_tensors_of,
                             .samples = {{"[randn(2, 1), randn(3)]"}}}};
 const Op pad_slice{{.name = "pad_slice",
@@ -572,6 +600,7 @@ const Op diagonal_backward{{.name = "diagonal_backward",
                             .signature = "(Tensor grad, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
                             .doc = "The gradient of diagonal: grad on that diagonal, zeros elsewhere.",
                             .example = "",
+                            .flags = kMovesBytes,
                             .composite = diagonal_backward_of,
                             .samples = {{"randn(3), (3, 4), 1, 0, 1"}}}};
 

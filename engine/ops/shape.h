@@ -1,12 +1,13 @@
-// Joining, cutting, repeating and padding: elements move, values stay.
+// Joining, repeating and padding: elements move, values stay.
 #pragma once
 #include "engine/ops/op.h"
 
 namespace terra::ops {
 
-extern const Op cat, stack, hstack, vstack, split, split_sizes, chunk, unbind, tensor_split;
+extern const Op cat, stack, hstack, vstack;
 extern const Op flip, roll, repeat, tile, repeat_interleave, repeat_interleave_tensor, rot90;
-extern const Op constant_pad, pad, pixel_shuffle, diag, diag_embed, diff, meshgrid, broadcast_tensors;
+extern const Op constant_pad, pad, pixel_shuffle, pixel_unshuffle, channel_shuffle, diag, diag_embed, diff, meshgrid,
+    broadcast_tensors;
 
 /// The gradient of a slice of dimension dim: grad at start, start + step, ..., zeros elsewhere.
 extern const Op pad_slice;

@@ -67,9 +67,21 @@ void neg_shape(Inference& f) {
 }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
-void square_of(Composition& c) { c.result(c.tensor(0) * c.tensor(0)); }
-void frac_of(Composition& c) { c.result(c.tensor(0) - trunc(c.tensor(0))); }
-void positive_of(Composition& c) { c.result(c.tensor(0)); }
+void square_of(Composition& c) {
+  const Tensor x = c.tensor(0).dtype() == DType::Bool ? to_dtype(c.tensor(0), DType::I64) : c.tensor(0);
+  c.result(x * x);
+}
+void frac_of(Composition& c) {
+  const Tensor x = c.tensor(0);
+  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"frac_cpu\" not implemented for '{}'",
+             scalar_type_name(x.dtype()));
+  c.result(x - trunc(x));
+}
+void positive_of(Composition& c) {
+  check_kind(c.tensor(0).dtype() != DType::Bool, ErrorKind::NotImplementedError,
+             "The `+` operator, on a bool tensor is not supported.");
+  c.result(c.tensor(0));
+}
 /// As PyTorch: by the power of ten in the precision of the elements (16-bit ones in float32), infinite ones included.
 void round_decimals_of(Composition& c) {
   Tensor x = c.tensor(0);
@@ -267,7 +279,7 @@ const Op positive{{.name = "positive",
                    .signature = "(Tensor self) -> Tensor",
                    .doc = "The tensor itself.",
                    .example = "terra.positive(terra.ones(2))",
-                   .flags = kVisible,
+                   .flags = kVisible | kMayAlias,
                    .composite = positive_of,
                    .samples = {{"randn(3, 4)"}}}};
 const Op deg2rad{composed("deg2rad", "Degrees as radians.", "terra.deg2rad(terra.tensor([180.0]))", deg2rad_of)};

@@ -6,6 +6,7 @@
 #include "engine/ops/index.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/select.h"
 #include "engine/ops/shape.h"
 
 namespace terra {
@@ -20,10 +21,10 @@ std::optional<Dims> strides_of_view(const Dims& sizes, const Dims& strides, std:
   int64_t in_run = 1, covered = 1;                    // elements of the run, and of the wanted dimensions put onto it
   for (int64_t from = static_cast<int64_t>(sizes.size()) - 1; from >= 0; --from) {
     in_run *= sizes[from];
-    const bool run_ends = from == 0 || (sizes[from - 1] != 1 && strides[from - 1] != in_run * base);
+    const bool run_ends = from == 0 || (sizes[from - 1] != 1 && strides[from - 1] != stride_product(in_run, base));
     if (!run_ends) continue;
     while (to >= 0 && (covered < in_run || wanted[to] == 1)) {
-      out[to] = covered * base;
+      out[to] = stride_product(covered, base);
       covered *= wanted[to--];
     }
     if (covered != in_run) return std::nullopt;
@@ -71,6 +72,8 @@ struct Shape {
   Dims sizes, strides;
   int64_t offset;
   explicit Shape(Inference& f) : sizes(f.impl(0).sizes), strides(f.impl(0).strides), offset(f.impl(0).offset) {}
+  /// Begins at that index of a dimension.
+  void skip(int64_t dim, int64_t index) { offset += stride_product(index, strides[static_cast<size_t>(dim)]); }
   void erase(size_t dim) {
     sizes.erase(dim);
     strides.erase(dim);
@@ -131,7 +134,7 @@ void unsqueeze_shape(Inference& f) {
   Shape s(f);
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0) + 1);
   const bool last = dim == static_cast<int64_t>(f.rank(0));
-  const int64_t stride = last ? 1 : s.sizes[dim] * s.strides[dim];
+  const int64_t stride = last ? 1 : stride_product(s.sizes[dim], s.strides[dim]);
   s.sizes.insert(dim, 1);
   s.strides.insert(dim, stride);
   s.becomes(f);
@@ -173,8 +176,8 @@ void narrow_shape(Inference& f) {
   check_kind(start >= -size && start <= size, ErrorKind::IndexError,
              "start out of range (expected to be in range of [{}, {}], but got {})", -size, size, start);
   if (start < 0) start += size;
-  check(start + length <= size, "start ({}) + length ({}) exceeds dimension size ({}).", start, length, size);
-  s.offset += start * s.strides[dim];
+  check(length <= size - start, "start ({}) + length ({}) exceeds dimension size ({}).", start, length, size);
+  s.skip(dim, start);
   s.sizes[dim] = length;
   s.becomes(f);
 }
@@ -185,7 +188,7 @@ void select_shape(Inference& f) {
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0)), index = f.integer(2), size = s.sizes[dim];
   check_kind(index >= -size && index < size, ErrorKind::IndexError,
              "index {} is out of bounds for dimension {} with size {}", index, dim, size);
-  s.offset += (index < 0 ? index + size : index) * s.strides[dim];
+  s.skip(dim, index < 0 ? index + size : index);
   s.erase(dim);
   s.becomes(f);
 }
@@ -195,7 +198,7 @@ std::pair<int64_t, int64_t> sliced(const Arg& first, const Arg& last, int64_t st
   const auto clip = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
   const int64_t start = first.is_none() ? 0 : clip(first.scalar().to_int());
   const int64_t end = std::max(start, last.is_none() ? size : clip(last.scalar().to_int()));
-  return {start, (end - start + step - 1) / step};
+  return {start, end == start ? 0 : (end - start - 1) / step + 1};
 }
 
 void slice_shape(Inference& f) {
@@ -204,9 +207,9 @@ void slice_shape(Inference& f) {
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0)), step = f.integer(4);
   check_kind(step > 0, ErrorKind::ValueError, "step must be greater than zero");
   const auto [start, length] = sliced(f.arg(2), f.arg(3), step, s.sizes[dim]);
-  s.offset += start * s.strides[dim];
+  s.skip(dim, start);
   s.sizes[dim] = length;
-  s.strides[dim] *= step;
+  s.strides[dim] = stride_product(s.strides[dim], step);
   s.becomes(f);
 }
 
@@ -216,8 +219,8 @@ void diagonal_shape(Inference& f) {
   check(a != b, "diagonal dimensions cannot be identical {}, {}", f.integer(2), f.integer(3));
   const int64_t length =
       std::max<int64_t>(0, k >= 0 ? std::min(s.sizes[a], s.sizes[b] - k) : std::min(s.sizes[a] + k, s.sizes[b]));
-  if (length > 0) s.offset += k >= 0 ? k * s.strides[b] : -k * s.strides[a];
-  const int64_t stride = s.strides[a] + s.strides[b];
+  if (length > 0) s.skip(k >= 0 ? b : a, k >= 0 ? k : -k);
+  const int64_t stride = length > 1 ? s.strides[a] + s.strides[b] : 1;
   s.erase(std::max(a, b));
   s.erase(std::min(a, b));
   s.sizes.push_back(length);
@@ -230,19 +233,10 @@ void as_strided_shape(Inference& f) {
   const auto sizes = f.ints(1), strides = f.ints(2);
   check(sizes.size() == strides.size(), "mismatch in length of strides and shape");
   const int64_t offset = f.has(3) ? f.integer(3) : self.offset;
-  int64_t last = offset;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    check(strides[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: {}",
+  for (int64_t stride : strides)
+    check(stride >= 0, "as_strided: Negative strides are not supported at the moment, got strides: {}",
           to_string(strides));
-    last += (sizes[i] - 1) * strides[i];
-  }
-  if (checked_numel(sizes) > 0 && self.storage) {
-    const auto bytes = (last + 1) * static_cast<int64_t>(size_of(self.dtype));
-    check(offset >= 0 && bytes <= static_cast<int64_t>(self.storage->bytes()),
-          "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out "
-          "of bounds for storage of size {}",
-          to_string(sizes), to_string(strides), offset, size_of(self.dtype), bytes, self.storage->bytes());
-  }
+  check(offset >= 0, "Tensor: invalid storage offset {}", offset);
   f.view(Dims(sizes), Dims(strides), offset);
 }
 
@@ -260,7 +254,7 @@ void unfold_shape(Inference& f) {
   }
   const int64_t stride = s.strides[dim];
   s.sizes[dim] = (size - length) / step + 1;
-  s.strides[dim] *= step;
+  s.strides[dim] = stride_product(stride, step);
   s.sizes.push_back(length);
   s.strides.push_back(stride);
   s.becomes(f);
@@ -308,6 +302,34 @@ void slice_gradient(Backward& b) {
 }
 void diagonal_gradient(Backward& b) { b.set(0, diagonal_backward(b.grad(), b.sizes(0), b.arg(1), b.arg(2), b.arg(3))); }
 
+/// Where in memory, counted from `first`, each element of a strided view lies.
+Tensor positions(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t offset, int64_t first) {
+  Tensor at = full(Dims{}, offset - first, DType::I64);
+  for (size_t i = 0; i < sizes.size(); ++i) at = unsqueeze(at, -1) + mul(arange(0, sizes[i]), strides[i]);
+  return reshape(at, {-1});
+}
+int64_t end_of(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t offset) {
+  for (size_t i = 0; i < sizes.size(); ++i) offset += (sizes[i] - 1) * strides[i];
+  return offset + 1;
+}
+/// Gradients are added up where their elements lie in memory; from there each element of the operand takes what is at
+/// its place, divided among those that share it.
+void as_strided_gradient(Backward& b) {
+  const Tensor self = b.in(0);
+  const auto sizes = b.ints(1), strides = b.ints(2);
+  if (self.numel() == 0 || b.grad().numel() == 0) return b.set(0, zeros(self.sizes(), b.grad().dtype()));
+  const int64_t offset = b.has(3) ? b.integer(3) : self->offset, first = std::min(offset, self->offset);
+  const int64_t end = std::max(end_of(sizes, strides, offset), end_of(self.sizes(), self.strides(), self->offset));
+  const Tensor memory = zeros(Dims{end - first}, b.grad().dtype());
+  const Tensor own = positions(self.sizes(), self.strides(), self->offset, first);
+  const auto added = [&memory](const Tensor& at, const Tensor& values) {
+    return index_put(memory, std::vector{at}, values, true);
+  };
+  const Tensor sums = added(positions(sizes, strides, offset, first), reshape(b.grad(), {-1}));
+  const Tensor sharers = added(own, ones(Dims{}, b.grad().dtype()));
+  b.set(0, reshape(index_select(sums / clamp(sharers, 1), 0, own), self.sizes()));
+}
+
 /// Every element gets the sum of its gradients in all windows.
 void unfold_gradient(Backward& b) {
   const Dims& sizes = b.sizes(0);
@@ -353,7 +375,7 @@ void unflatten_of(Composition& c) {
   }
   c.result(view(self, sizes));
 }
-void ravel_of(Composition& c) { c.result(reshape(c.tensor(0), Dims{-1})); }
+void ravel_of(Composition& c) { c.result(reshape(contiguous(c.tensor(0)), Dims{-1})); }
 void expand_as_of(Composition& c) { c.result(expand(c.tensor(0), c.tensor(1).sizes())); }
 void view_as_of(Composition& c) { c.result(view(c.tensor(0), c.tensor(1).sizes())); }
 void reshape_as_of(Composition& c) { c.result(reshape(c.tensor(0), c.tensor(1).sizes())); }
@@ -409,7 +431,7 @@ const Op reshape{{.name = "reshape",
                   .signature = "(Tensor self, int[] *shape) -> Tensor",
                   .doc = "The same elements under another shape: a view where strides allow, else a copy.",
                   .example = "terra.arange(6).reshape(2, 3)",
-                  .flags = kVisible,
+                  .flags = kVisible | kMayAlias,
                   .composite = reshape_of,
                   .samples = {{"randn(2, 6), (3, 4)"}, {"randn(3, 4).t(), (2, -1)"}}}};
 const Op permute{{.name = "permute",
@@ -503,9 +525,13 @@ const Op as_strided{{.name = "as_strided",
                      .signature = "(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
                      .doc = "Any view of the storage of a tensor; sizes, strides and offset count elements.",
                      .example = "terra.arange(6).as_strided((2, 2), (1, 2))",
-                     .flags = kViewVisible | kNoGradient,
+                     .flags = kViewVisible,
                      .shape = as_strided_shape,
-                     .samples = {{"randn(6), (2, 2), (1, 2)", "float", false}}}};
+                     .gradient = as_strided_gradient,
+                     .saved = saves({0}),
+                     .samples = {{"randn(6), (2, 2), (1, 2)"},
+                                 {"randn(3, 4).t(), (2, 3), (1, 1), 2"},
+                                 {"randn(3, 1).expand(3, 2), (2,), (1,), 1"}}}};
 const Op unfold{
     {.name = "unfold",
      .signature = "(Tensor self, int dimension, int size, int step) -> Tensor",
@@ -536,49 +562,49 @@ const Op flatten{
      .signature = "(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
      .doc = "The dimensions start_dim to end_dim as one.",
      .example = "terra.ones(2, 3, 4).flatten(1).shape",
-     .flags = kVisible,
+     .flags = kVisible | kMayAlias,
      .composite = flatten_of,
      .samples = {{"randn(2, 3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4).transpose(0, 1), 0, 1"}, {"randn(())"}}}};
 const Op unflatten{{.name = "unflatten",
                     .signature = "(Tensor self, int dim, int[] sizes) -> Tensor",
                     .doc = "The view with dim split into dimensions of the given sizes.",
                     .example = "terra.ones(2, 6).unflatten(1, (2, 3)).shape",
-                    .flags = kVisible,
+                    .flags = kVisible | kMayAlias,
                     .composite = unflatten_of,
                     .samples = {{"randn(2, 6), 1, (2, -1)"}}}};
 const Op ravel{{.name = "ravel",
                 .signature = "(Tensor self) -> Tensor",
                 .doc = "All elements in one dimension.",
                 .example = "terra.ones(2, 3).ravel().shape",
-                .flags = kVisible,
+                .flags = kVisible | kMayAlias,
                 .composite = ravel_of,
                 .samples = {{"randn(2, 3)"}}}};
 const Op expand_as{{.name = "expand_as",
                     .signature = "(Tensor self, Tensor other) -> Tensor",
                     .doc = "The view that repeats dimensions of size 1 up to the shape of other.",
                     .example = "terra.ones(1, 2).expand_as(terra.ones(3, 2)).shape",
-                    .flags = kMethod,
+                    .flags = kMethod | kMayAlias,
                     .composite = expand_as_of,
                     .samples = {{"randn(1, 2), zeros(3, 2)"}}}};
 const Op view_as{{.name = "view_as",
                   .signature = "(Tensor self, Tensor other) -> Tensor",
                   .doc = "The same elements under the shape of other.",
                   .example = "terra.arange(6).view_as(terra.ones(2, 3))",
-                  .flags = kMethod,
+                  .flags = kMethod | kMayAlias,
                   .composite = view_as_of,
                   .samples = {{"randn(6), zeros(3, 2)"}}}};
 const Op reshape_as{{.name = "reshape_as",
                      .signature = "(Tensor self, Tensor other) -> Tensor",
                      .doc = "The same elements under the shape of other: a view where strides allow, else a copy.",
                      .example = "terra.arange(6).reshape_as(terra.ones(2, 3))",
-                     .flags = kMethod,
+                     .flags = kMethod | kMayAlias,
                      .composite = reshape_as_of,
                      .samples = {{"randn(2, 3).t(), zeros(6)"}}}};
 const Op movedim{{.name = "movedim",
                   .signature = "(Tensor self, int[1] source, int[1] destination) -> Tensor",
                   .doc = "The view with some dimensions moved to other places; the rest keep their order.",
                   .example = "terra.ones(2, 3, 4).movedim(0, -1).shape",
-                  .flags = kVisible,
+                  .flags = kVisible | kMayAlias,
                   .composite = movedim_of,
                   .aliases = "moveaxis",
                   .samples = {{"randn(2, 3, 4), 0, -1"}, {"randn(2, 3, 4), (0, 1), (1, 2)"}}}};
@@ -586,7 +612,7 @@ const Op T{{.name = "T",
             .signature = "(Tensor self) -> Tensor",
             .doc = "The view with all dimensions in reverse order.",
             .example = "terra.ones(2, 3).T.shape",
-            .flags = kProperty,
+            .flags = kProperty | kMayAlias,
             .composite = reversed_of,
             .aliases = "H",
             .samples = {{"randn(2, 3)"}}}};
@@ -594,7 +620,7 @@ const Op mT{{.name = "mT",
              .signature = "(Tensor self) -> Tensor",
              .doc = "The view with the last two dimensions exchanged.",
              .example = "terra.ones(4, 2, 3).mT.shape",
-             .flags = kProperty,
+             .flags = kProperty | kMayAlias,
              .composite = mT_of,
              .samples = {{"randn(4, 2, 3)"}}}};
 

@@ -7,6 +7,8 @@
 namespace terra {
 
 int64_t checked_numel(std::span<const int64_t> sizes) {
+  if (sizes.size() > kMaxRank) [[unlikely]]
+    fail(ErrorKind::RuntimeError, "tensor has too many (>{}) dims: {}", kMaxRank, sizes.size());
   int64_t n = 1;
   bool zero = false, overflow = false;
   for (int64_t s : sizes) {
@@ -20,10 +22,35 @@ int64_t checked_numel(std::span<const int64_t> sizes) {
   return zero ? 0 : n;
 }
 
+int64_t size_sum(int64_t a, int64_t b) {
+  int64_t sum;
+  check(!__builtin_add_overflow(a, b, &sum), "The size of the result overflows: {} + {} doesn't fit 63 bits.", a, b);
+  return sum;
+}
+
+int64_t size_product(int64_t a, int64_t b) {
+  int64_t product;
+  check(!__builtin_mul_overflow(a, b, &product), "The size of the result overflows: {} * {} doesn't fit 63 bits.", a,
+        b);
+  return product;
+}
+
+int64_t storage_reach(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t offset) {
+  int64_t last = offset;
+  bool fits = offset >= 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    int64_t along;
+    fits &= sizes[i] == 1 || (strides[i] >= 0 && !__builtin_mul_overflow(sizes[i] - 1, strides[i], &along) &&
+                              !__builtin_add_overflow(last, along, &last));
+  }
+  return fits && last < INT64_MAX ? last + 1 : INT64_MAX;
+}
+
 Dims contiguous_strides(std::span<const int64_t> sizes) {
   Dims strides(sizes.size(), 1);
   for (int i = static_cast<int>(sizes.size()) - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * std::max<int64_t>(sizes[i + 1], 1);
+    strides[i] = stride_product(strides[i + 1], std::max<int64_t>(sizes[i + 1], 1));
   return strides;
 }
 

@@ -103,10 +103,22 @@ class Dims {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-/// Number of elements; throws Error when the product doesn't fit 63 bits or a size is negative.
+/// Number of elements; throws Error when the product doesn't fit 63 bits, a size is negative, or there are more than
+/// kMaxRank of them.
 int64_t checked_numel(std::span<const int64_t> sizes);
+/// a + b and a * b in the arithmetic of sizes; throw Error when the result doesn't fit 63 bits.
+int64_t size_sum(int64_t a, int64_t b);
+int64_t size_product(int64_t a, int64_t b);
+/// a * b in the arithmetic of strides: modulo 2**64, for nobody steps along a dimension of size 1 or of an empty
+/// tensor.
+inline int64_t stride_product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
 /// Row-major strides.
 Dims contiguous_strides(std::span<const int64_t> sizes);
+/// One past the last element that a view shows, counted from the start of its storage; 0 if it shows none. INT64_MAX
+/// where the number doesn't fit, or where a part of the view lies before the storage.
+int64_t storage_reach(std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t offset);
 /// "[2, 3]", as error messages show a shape.
 std::string to_string(std::span<const int64_t> values);
 /// The index in [0, rank) that `dim` in [-rank, rank) means; throws Error(IndexError) in PyTorch's words otherwise.

@@ -1,4 +1,4 @@
-// When tensors that exist change what they are, as opposed to which numbers they hold.
+// When tensors that exist change what they are, as opposed to which numbers they hold. All such changes are made here.
 #pragma once
 #include <cstdint>
 
@@ -12,10 +12,20 @@ namespace terra {
 /// holds the interpreter's lock.
 inline uint64_t tensor_epoch = 1;
 
-/// To be called by whoever changes one of these on a tensor that was not made just now.
+/// To be called by whoever changes the history of a tensor that was not made just now. The functions below call it.
 inline void note_changed(TensorImpl& tensor) {
   tensor.serial = new_tensor_serial();
   if (tensor.owner) ++tensor_epoch;
+}
+
+/// The tensor becomes a view of `storage` of the dtype, sizes, strides and offset that `like` has.
+void become(TensorImpl& tensor, Ref<Storage> storage, const TensorImpl& like);
+/// The elements of the tensor lie elsewhere in its storage.
+void lay_out(TensorImpl& tensor, const Dims& strides, int64_t offset);
+/// Whether gradients flow into the tensor.
+inline void set_wants_grad(TensorImpl& tensor, bool wants) {
+  note_changed(tensor);
+  tensor.wants_grad = wants;
 }
 
 }  // namespace terra

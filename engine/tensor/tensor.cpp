@@ -2,17 +2,42 @@
 
 #include <fmt/format.h>
 
+#include "engine/errors/errors.h"
+
 namespace terra {
+namespace {
+
+/// No tensor shows memory that its storage doesn't have.
+void check_within(const Storage& storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset) {
+  const auto bytes = static_cast<int64_t>(size_of(dtype)), reach = storage_reach(sizes, strides, offset);
+  if (reach <= static_cast<int64_t>(storage.bytes()) / bytes) [[likely]]
+    return;
+  check(reach <= INT64_MAX / bytes, "Storage size calculation overflowed with sizes={} and strides={}",
+        to_string(sizes), to_string(strides));
+  fail(ErrorKind::RuntimeError,
+       "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out of "
+       "bounds for storage of size {}",
+       to_string(sizes), to_string(strides), offset, bytes, reach * bytes, storage.bytes());
+}
+
+}  // namespace
 
 OwnerHooks& owner_hooks() {
   static OwnerHooks hooks;
   return hooks;
 }
 
+int64_t Tensor::size(int64_t dim) const {
+  const Dims& all = get()->sizes;
+  check_kind(!all.empty(), ErrorKind::IndexError, "Dimension specified as {} but tensor has no dimensions", dim);
+  return all[static_cast<size_t>(wrap_dim(dim, all.size()))];
+}
+
 Tensor Tensor::empty(std::span<const int64_t> sizes, DType dtype) {
   const int64_t n = checked_numel(sizes);
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) bytes = INT64_MAX;
+  if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) [[unlikely]]
+    fail(ErrorKind::RuntimeError, "Storage size calculation overflowed with sizes={}", to_string(sizes));
   auto* impl = new TensorImpl;
   Tensor t{Ref<TensorImpl>(impl)};
   impl->storage = Storage::allocate(static_cast<size_t>(bytes));
@@ -24,11 +49,13 @@ Tensor Tensor::empty(std::span<const int64_t> sizes, DType dtype) {
 }
 
 Tensor Tensor::view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset) {
+  const int64_t n = checked_numel(sizes);
+  if (storage) check_within(*storage, dtype, sizes, strides, offset);
   auto* impl = new TensorImpl;
   impl->storage = std::move(storage);
   impl->dtype = dtype;
   impl->offset = offset;
-  impl->numel = checked_numel(sizes);
+  impl->numel = n;
   impl->sizes = std::move(sizes);
   impl->strides = std::move(strides);
   return Tensor(Ref<TensorImpl>(impl));

@@ -57,6 +57,7 @@ class Tensor : public Ref<TensorImpl> {
   DType dtype() const;
   const Dims& sizes() const;
   const Dims& strides() const;
+  /// Throws Error for a dimension that the tensor doesn't have.
   int64_t size(int64_t dim) const;
   size_t rank() const;
   int64_t numel() const;
@@ -65,7 +66,7 @@ class Tensor : public Ref<TensorImpl> {
 
   /// A fresh contiguous tensor with uninitialised elements.
   static Tensor empty(std::span<const int64_t> sizes, DType dtype);
-  /// Another view of the same storage; offset counts elements.
+  /// Another view of the same storage; offset counts elements. Throws Error if it would reach beyond the storage.
   static Tensor view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset);
   /// Another tensor with the same elements (same storage or graph value), without gradient history.
   Tensor alias() const;
@@ -139,7 +140,6 @@ inline uint64_t new_tensor_serial() {
 inline DType Tensor::dtype() const { return get()->dtype; }
 inline const Dims& Tensor::sizes() const { return get()->sizes; }
 inline const Dims& Tensor::strides() const { return get()->strides; }
-inline int64_t Tensor::size(int64_t dim) const { return get()->sizes[wrap_dim(dim, get()->sizes.size())]; }
 inline size_t Tensor::rank() const { return get()->sizes.size(); }
 inline int64_t Tensor::numel() const { return get()->numel; }
 inline bool Tensor::requires_grad() const { return get()->requires_grad(); }

@@ -125,6 +125,48 @@ TEST_CASE("hooks see and may replace gradients") {
   CHECK(values(autograd::grad(x)) == std::vector<double>{30, 30});
 }
 
+TEST_CASE("retained gradients come behind all hooks, are added up, and follow a write in place") {
+  const Tensor x = vector_of({1, 2}, true);
+  const Tensor y = op("mul")(x, 3.0);
+  const auto times = [](double factor) { return [factor](const Tensor& g) { return op("mul")(g, factor); }; };
+  autograd::add_hook(y, times(2));
+  autograd::retain_grad(y);
+  const uint64_t before = autograd::add_hook(y, times(5));
+  CHECK(autograd::has_hook(y, before));
+  backward(op("sum")(y), true);
+  CHECK(values(autograd::grad(y)) == std::vector<double>{10, 10});
+  backward(op("sum")(y), true);
+  CHECK(values(autograd::grad(y)) == std::vector<double>{20, 20});
+  autograd::set_grad(y, vector_of({1, 1}));
+  backward(op("sum")(y));
+  CHECK(values(autograd::grad(y)) == std::vector<double>{11, 11});
+  CHECK(values(autograd::grad(x)) == std::vector<double>{90, 90});
+
+  const Tensor z = op("mul")(x, 3.0);
+  autograd::add_hook(z, times(2));
+  autograd::retain_grad(z);
+  op("mul").in_place(z, 4.0);
+  CHECK(!autograd::has_hook(z, before));
+  autograd::set_grad(x, Tensor());
+  backward(op("sum")(z));
+  CHECK(values(autograd::grad(z)) == std::vector<double>{1, 1});
+  CHECK(values(autograd::grad(x)) == std::vector<double>{24, 24});
+}
+
+TEST_CASE("what gradients() is asked for has passed its hooks where the pass ends there") {
+  const Tensor x = vector_of({1, 2}, true);
+  const Tensor y = op("mul")(x, 3.0);
+  autograd::add_hook(x, [](const Tensor& g) { return op("add")(g, 100.0); });
+  autograd::add_hook(y, [](const Tensor& g) { return op("mul")(g, 10.0); });
+  const auto gradient = [](const Tensor& root, const Tensor& of) {
+    const Tensor roots[] = {root}, inputs[] = {of};
+    return values(autograd::gradients(roots, {}, inputs, true, false, false)[0]);
+  };
+  const Tensor loss = op("sum")(y);
+  CHECK(gradient(loss, y) == std::vector<double>{10, 10});
+  CHECK(gradient(loss, x) == std::vector<double>{130, 130});
+}
+
 TEST_CASE("backward twice needs retain_graph") {
   const Tensor x = vector_of({1, 2}, true);
   const Tensor loss = op("sum")(op("mul")(x, x));

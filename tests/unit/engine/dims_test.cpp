@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/errors/errors.h"
+#include "engine/tensor/tensor.h"
 
 using namespace terra;
 
@@ -28,6 +29,45 @@ TEST_CASE("the number of elements is checked for overflow") {
   CHECK(checked_numel(Dims{int64_t{1} << 62, 4, 0}) == 0);
   CHECK_THROWS_AS(checked_numel(Dims{int64_t{1} << 62, 4}), Error);
   CHECK_THROWS_WITH(checked_numel(Dims{2, -1}), "Trying to create tensor with negative dimension -1: [2, -1]");
+}
+
+TEST_CASE("sizes don't wrap") {
+  const int64_t most = INT64_MAX;
+  CHECK(size_sum(most - 1, 1) == most);
+  CHECK(size_product(-3, 4) == -12);
+  CHECK_THROWS_AS(size_sum(most, 1), Error);
+  CHECK_THROWS_AS(size_product(int64_t{1} << 62, 2), Error);
+  CHECK_THROWS_AS(checked_numel(Dims(kMaxRank + 1, 1)), Error);
+}
+
+TEST_CASE("how far a view reaches into its storage saturates") {
+  const int64_t huge = int64_t{1} << 62;
+  CHECK(storage_reach(Dims{2, 3}, Dims{3, 1}, 4) == 10);
+  CHECK(storage_reach(Dims{}, Dims{}, 4) == 5);
+  CHECK(storage_reach(Dims{2, 0}, Dims{huge, huge}, huge) == 0);
+  CHECK(storage_reach(Dims{1, 3}, Dims{huge, 1}, 0) == 3);
+  CHECK(storage_reach(Dims{huge}, Dims{0}, 0) == 1);
+  CHECK(storage_reach(Dims{huge}, Dims{4}, 0) == INT64_MAX);
+  CHECK(storage_reach(Dims{3, 3}, Dims{huge, huge}, 0) == INT64_MAX);
+  CHECK(storage_reach(Dims{2}, Dims{1}, INT64_MAX) == INT64_MAX);
+  CHECK(storage_reach(Dims{2}, Dims{1}, -1) == INT64_MAX);
+  CHECK(storage_reach(Dims{2}, Dims{-1}, 5) == INT64_MAX);
+}
+
+TEST_CASE("no view reaches beyond its storage") {
+  const Tensor t = Tensor::empty(Dims{4}, DType::F32);
+  CHECK(Tensor::view_of(t->storage, DType::F32, Dims{2}, Dims{3}, 0).numel() == 2);
+  CHECK_THROWS_WITH(Tensor::view_of(t->storage, DType::F32, Dims{2}, Dims{4}, 0),
+                    "setStorage: sizes [2], strides [4], storage offset 0, and itemsize 4 requiring a storage size of "
+                    "20 are out of bounds for storage of size 16");
+  CHECK_THROWS_AS(Tensor::view_of(t->storage, DType::F32, Dims{int64_t{1} << 62}, Dims{4}, 0), Error);
+  CHECK_THROWS_AS(Tensor::view_of(t->storage, DType::F64, Dims{4}, Dims{1}, 0), Error);
+  CHECK_THROWS_AS(Tensor::view_of(t->storage, DType::F32, Dims{1}, Dims{1}, -1), Error);
+}
+
+TEST_CASE("a number has no sizes to ask for") {
+  CHECK_THROWS_WITH(Tensor::empty(Dims{}, DType::F32).size(-1),
+                    "Dimension specified as -1 but tensor has no dimensions");
 }
 
 TEST_CASE("broadcasting and dimension wrapping say what is wrong in PyTorch's words") {

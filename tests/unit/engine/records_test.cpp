@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/op.h"
 #include "engine/ops/overloads.h"
+#include "engine/ops/rules.h"
 #include "engine/ops/view.h"
 #include "kernels/abi/kernel.h"
 
@@ -60,6 +61,16 @@ TEST_CASE("flags agree with signatures", "[ops]") {
     if (op->gradient) CHECK((op->saved & 0xffff) >> params.size() == 0);
     if (op->is(kElementwise)) CHECK((op->promotion != Promotion::None || op->name == "to_dtype"));
     if (op->writes) CHECK(op->is(kNoGradient));
+  }
+}
+
+TEST_CASE("what records say of memory agrees with how they compute", "[ops]") {
+  for (const Op* op : records()) {
+    INFO(op->name);
+    if (op->is(kView)) CHECK(op->composite == nullptr);
+    if (op->is(kMayAlias)) CHECK(op->composite != nullptr);
+    if (op->is(kScatters | kReadsFirst)) CHECK(op->is(kInPlace));
+    CHECK_FALSE((op->is(kScatters) && op->is(kReadsFirst)));
   }
 }
 

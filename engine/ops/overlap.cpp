@@ -1,0 +1,84 @@
+#include "engine/ops/overlap.h"
+
+#include <algorithm>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/rules.h"
+
+namespace terra {
+namespace {
+
+/// True iff the elements fill a range of memory, each place once.
+bool is_dense(const TensorImpl& t) {
+  Dims order;
+  for (size_t i = 0; i < t.sizes.size(); ++i)
+    if (t.sizes[i] != 1) order.push_back(static_cast<int64_t>(i));
+  std::sort(order.begin(), order.end(), [&t](int64_t a, int64_t b) { return t.strides[a] < t.strides[b]; });
+  int64_t expected = 1;
+  for (int64_t d : order) {
+    if (t.strides[d] != expected) return false;
+    expected *= t.sizes[d];
+  }
+  return true;
+}
+
+enum class Overlap { None, Partial, Full };
+
+Overlap overlap(const TensorImpl& a, const TensorImpl& b) {
+  if (&a == &b) return Overlap::Full;
+  if (a.is_symbolic() != b.is_symbolic() || !shares_memory(a, b) || !is_dense(a) || !is_dense(b)) return Overlap::None;
+  // Of symbolic tensors only the place in their common storage is known.
+  const auto begin = [](const TensorImpl& t) {
+    const int64_t place = t.offset * static_cast<int64_t>(size_of(t.dtype));
+    return t.is_symbolic() ? place : reinterpret_cast<intptr_t>(t.storage->data()) + place;
+  };
+  const auto end = [&begin](const TensorImpl& t) {
+    return begin(t) + t.numel * static_cast<int64_t>(size_of(t.dtype));
+  };
+  if (begin(a) == begin(b) && end(a) == end(b)) return a.strides == b.strides ? Overlap::Full : Overlap::Partial;
+  return begin(a) < end(b) && begin(b) < end(a) ? Overlap::Partial : Overlap::None;
+}
+
+[[noreturn]] void refuse_operand() {
+  fail(ErrorKind::RuntimeError,
+       "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+       "location. Please clone() the tensor before performing the operation.");
+}
+
+}  // namespace
+
+SymbolicOverlap& symbolic_overlap() {
+  static SymbolicOverlap answer = nullptr;
+  return answer;
+}
+
+bool shares_memory(const TensorImpl& a, const TensorImpl& b) {
+  if (a.numel == 0 || b.numel == 0) return false;
+  if (&a == &b) return true;
+  if (a.is_symbolic()) return symbolic_overlap()(a, b);
+  if (b.is_symbolic()) return symbolic_overlap()(b, a);
+  return a.storage->data() == b.storage->data();
+}
+
+void check_cast(DType from, DType to) {
+  check(!(is_floating(from) && !is_floating(to)) && !(to == DType::Bool && from != DType::Bool),
+        "result type {} can't be cast to the desired output type {}", scalar_type_name(from), scalar_type_name(to));
+}
+
+void check_distinct_elements(const Tensor& target) {
+  if (target.numel() == 0) return;
+  for (size_t d = 0; d < target.rank(); ++d)
+    check(target.strides()[d] != 0 || target.sizes()[d] <= 1,
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+          "Please clone() the tensor before performing the operation.");
+}
+
+void check_not_shifted(const Tensor& target, const TensorImpl& operand) {
+  if (overlap(*target, operand) == Overlap::Partial) refuse_operand();
+}
+
+void check_apart(const Tensor& target, const TensorImpl& operand) {
+  if (overlap(*target, operand) != Overlap::None) refuse_operand();
+}
+
+}  // namespace terra
