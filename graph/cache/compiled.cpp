@@ -1,5 +1,7 @@
 #include "graph/cache/compiled.h"
 
+#include <algorithm>
+
 #include "engine/errors/errors.h"
 #include "engine/memory/spare.h"
 #include "graph/cache/pair.h"
@@ -22,6 +24,7 @@ class Single final : public Compiled {
                 std::vector<RunOutput>& outputs, Release* release, const SameTensors& same) override {
     Spare<Runner::Made>::Use use(made_);
     Runner::Made& made = use.get();
+    made.stands = !before_commit;
     const auto ready = [&] {
       runner_.collect(made, outputs);
       return !before_commit || before_commit();
@@ -39,7 +42,8 @@ class Single final : public Compiled {
   size_t node_count() const override { return count_nodes(runner_.graph()); }
   size_t call_count() const override { return runner_.program().calls; }
   const std::vector<Generator*>& generators() const override { return runner_.program().generators; }
-  size_t bytes() const override { return runner_.bytes(); }
+  Footprint footprint() const override { return runner_.footprint(); }
+  double first_run_ms() const override { return runner_.first_run_ms(); }
 
  private:
   Runner runner_;
@@ -47,6 +51,14 @@ class Single final : public Compiled {
 };
 
 }  // namespace
+
+Footprint& Footprint::operator+=(const Footprint& other) {
+  run = std::max(run, other.run);
+  kept += other.kept;
+  constants += other.constants;
+  saved = std::max(saved, other.saved);
+  return *this;
+}
 
 std::shared_ptr<Compiled> compile_request(std::shared_ptr<const Trace> trace, const BuildRequest& request) {
   Program program = build(*trace, request);

@@ -25,11 +25,27 @@ struct RunResult {
 
 using RunOutput = std::variant<Tensor, Scalar>;
 
-/// What a lender knows of the tensors that it lends: in every place but `others` they are, memory and all, the same at
-/// each run with this token. No token: nothing.
+/// What a lender knows of the tensors that it lends: in every place but `others` they are the same ones at each run
+/// with this token. What they view may have changed all the same: tensor_epoch (engine/tensor/epoch.h) tells of that.
+/// No token: nothing.
 struct SameTensors {
   uint64_t token = 0;
   std::span<const uint32_t> others;
+  /// Where the run gets copies: the tensors that they are of. A run on these would have to find each where it binds it,
+  /// or the run throws InternalError.
+  LentTensors originals = {};
+};
+
+/// Memory of a graph, in bytes.
+struct Footprint {
+  size_t run = 0;        ///< the most that a run takes from the allocator at one time, results included
+  size_t kept = 0;       ///< working memory that is kept from one run to the next
+  size_t constants = 0;  ///< tensors that the graph was made with
+  size_t saved = 0;      ///< what a run keeps for its backward, besides tensors of the program
+
+  size_t between_runs() const { return kept + constants; }
+  /// Of graphs of which one runs at a time.
+  Footprint& operator+=(const Footprint& other);
 };
 
 /// Thread-safe to share; runs begin and end under the host's lock (the interpreter's).
@@ -58,8 +74,11 @@ class Compiled {
   virtual size_t call_count() const = 0;
   /// Generators that a run draws from; null stands for the default one.
   virtual const std::vector<Generator*>& generators() const = 0;
-  /// Memory held between runs.
-  virtual size_t bytes() const = 0;
+  /// Results of a run may require grad: what it computes is half of the work.
+  virtual bool has_backward() const { return false; }
+  virtual Footprint footprint() const = 0;
+  /// What first runs took beyond later ones, in milliseconds: memory that they touched first, plans that kernels made.
+  virtual double first_run_ms() const = 0;
   /// How many instances, each for its own sizes and structural numbers, are ready.
   virtual size_t instances() const { return 1; }
   /// Why the run was Refused or Busy before anything was computed; empty where `before_commit` refused it.

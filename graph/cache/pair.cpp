@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
 #include "engine/autograd/saved.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
@@ -25,7 +26,19 @@ namespace {
 /// The two halves for one choice of roots that gradients arrive for, the backward half part by part.
 struct Halves {
   struct Backward {
-    Backward(std::vector<uint32_t> s, Program p) : saved(std::move(s)), runner(std::move(p)) {}
+    Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values)
+        : saved(std::move(s)), runner(std::move(p), made_by_forward(saved, values)) {}
+    /// By tensor that it reads.
+    static std::vector<bool> made_by_forward(const std::vector<uint32_t>& saved,
+                                             const std::vector<SavedValue>& values) {
+      std::vector<bool> made;
+      for (uint32_t number : saved) {
+        const SavedValue::Kind kind = values[number].kind;
+        if (kind == SavedValue::Kind::Input || kind == SavedValue::Kind::Fresh)
+          made.push_back(kind == SavedValue::Kind::Fresh);
+      }
+      return made;
+    }
     const std::vector<uint32_t> saved;  ///< numbers of the values that it reads
     Runner runner;
   };
@@ -34,14 +47,14 @@ struct Halves {
     if (parts == 1) {
       std::vector<uint32_t> all(saved.size());
       for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-      backward.emplace_back(std::move(all), optimized(std::move(p.backward)));
+      backward.emplace_back(std::move(all), optimized(std::move(p.backward)), saved);
       return;
     }
     // Each by itself: what is fused belongs to one part.
     for (uint32_t part = 0; part < parts; ++part) {
       std::vector<uint32_t> read;
       Program program = backward_of_part(p.backward, part, read);
-      backward.emplace_back(std::move(read), optimized(std::move(program)));
+      backward.emplace_back(std::move(read), optimized(std::move(program)), saved);
     }
   }
 
@@ -76,11 +89,23 @@ class Shared {
   }
 
   const Halves& whole() const { return *whole_; }
-  size_t bytes() const {
-    size_t sum = 0;
+  Footprint footprint() const {
+    Footprint sum;
     for (const auto& [choice, halves] : halves_) {
-      sum += halves->forward.bytes();
-      for (const Halves::Backward& part : halves->backward) sum += part.runner.bytes();
+      Footprint forward = halves->forward.footprint();
+      const Graph& g = halves->forward.graph();
+      for (const SavedValue& s : halves->saved)
+        if (s.kind == SavedValue::Kind::Fresh) forward.saved += g.meta(g.outputs[s.index]).bytes();
+      sum += forward;
+      for (const Halves::Backward& part : halves->backward) sum += part.runner.footprint();
+    }
+    return sum;
+  }
+  double first_run_ms() const {
+    double sum = 0;
+    for (const auto& [choice, halves] : halves_) {
+      sum += halves->forward.first_run_ms();
+      for (const Halves::Backward& part : halves->backward) sum += part.runner.first_run_ms();
     }
     return sum;
   }
@@ -228,6 +253,15 @@ class PairNode final : public autograd::Node {
         case SavedValue::Kind::ScalarOutput: saved_scalars_.push_back(forward.scalar_output(s.index)); break;
       }
     }
+    for (const SavingCalls& calls : saving()) {
+      std::vector<Watched>& watched = watched_.emplace_back();
+      for (const SavedMemory& m : calls.memory) {
+        const Ref<Storage>& storage = m.kind == SavedMemory::Kind::Input   ? inputs[m.index]->storage
+                                      : m.kind == SavedMemory::Kind::Fresh ? made.storages[m.index]
+                                                                           : made.apart[m.index].first;
+        watched.push_back({storage, storage->version(), &m});
+      }
+    }
     for (size_t i = 0; i < inputs.size(); ++i)
       inputs_.push_back(old_[i].defined() ? autograd::SavedTensor() : autograd::SavedTensor(inputs[i], false));
   }
@@ -238,6 +272,7 @@ class PairNode final : public autograd::Node {
     last_ = given;
     if (!arrives(given)) return std::vector<Tensor>(edges.size());
     require_unspent(given);
+    require_unmodified(given);
     if (grad_enabled()) return apply_again(grads, given);
     for (size_t k = 0; k < given.size(); ++k) shared_->expected[roots()[k]] = given[k];
     if (given != choice_) return apply_again(grads, given);
@@ -260,9 +295,12 @@ class PairNode final : public autograd::Node {
 
   /// Frees for those results that the last backward came from. What others need stays until they can't be used either.
   void release_saved() override {
-    for (size_t c = 0; c < spent_.size(); ++c) spent_[c] = spent_[c] || passes(saving()[c], last_);
+    const std::vector<bool> spent = spent_after(last_);
+    for (size_t c = 0; c < spent.size(); ++c)
+      if (spent[c] && !spent_[c]) watched_[c].clear();
+    spent_ = spent;
     selected_ = selected_ || !wanted_.empty();
-    if (!released() || !all_useless()) return;
+    if (!released() || !all_useless(spent_, selected_)) return;
     freed_ = true;
     saved_.clear();
     inputs_.clear();
@@ -271,6 +309,13 @@ class PairNode final : public autograd::Node {
   bool released() const override { return std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
 
  private:
+  /// Memory that a call has saved, and how often it had been written by then.
+  struct Watched {
+    Ref<Storage> storage;
+    uint32_t version;
+    const SavedMemory* what;
+  };
+
   const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
   const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
   const PartWays& ways() const { return shared_->parts[part_].ways; }
@@ -295,16 +340,23 @@ class PairNode final : public autograd::Node {
     return false;
   }
 
+  /// Which calls will be, when a pass that frees what it passes has come from these roots.
+  std::vector<bool> spent_after(const Choice& given) const {
+    std::vector<bool> spent = spent_;
+    for (size_t c = 0; c < spent.size(); ++c) spent[c] = spent[c] || passes(saving()[c], given);
+    return spent;
+  }
+
   /// No root has a way left: all of it is spent, or some of it after passes that want everything.
-  bool all_useless() const {
+  bool all_useless(const std::vector<bool>& spent_calls, bool selected) const {
     for (size_t k = 0; k < roots().size(); ++k) {
       size_t calls = 0, spent = 0;
-      for (size_t c = 0; c < spent_.size(); ++c) {
+      for (size_t c = 0; c < spent_calls.size(); ++c) {
         if (!saving()[c].roots[k]) continue;
         ++calls;
-        spent += spent_[c];
+        spent += spent_calls[c];
       }
-      if (selected_ ? calls == 0 || spent < calls : spent == 0) return false;
+      if (selected ? calls == 0 || spent < calls : spent == 0) return false;
     }
     return true;
   }
@@ -315,8 +367,32 @@ class PairNode final : public autograd::Node {
       if (spent_[c] && passes(saving()[c], given)) autograd::fail_spent();
   }
 
-  /// False where the backward half can't run in this process. A run that was overtaken, or had to wait for another
-  /// thread's, starts from what is saved by then: that complains if it was written, or is gone.
+  /// Nobody has written what calls on the way have saved.
+  void require_unmodified(const Choice& given) const {
+    for (size_t c = 0; c < watched_.size(); ++c) {
+      if (watched_[c].empty() || !passes(saving()[c], given)) continue;
+      for (const Watched& w : watched_[c])
+        if (w.storage->version() != w.version) fail_modified(w);
+    }
+  }
+
+  [[noreturn]] void fail_modified(const Watched& w) const {
+    const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+    autograd::Edge maker;
+    if (!w.what->maker.empty()) maker = {Ref<Node>(new autograd::SpentNode(w.what->maker)), w.what->place};
+    for (size_t j = 0; j < targets.size() && w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input; ++j)
+      if (targets[j].kind == GradientTarget::Kind::Input && targets[j].index == w.what->index) maker = edges[j];
+    autograd::fail_modified(w.what->meta, maker, w.storage->version(), w.version);
+  }
+
+  /// What is saved is freed after it whatever becomes of it, so that it may be used up.
+  bool is_last_pass(const Choice& given) const {
+    return autograd::pass_frees() && all_useless(spent_after(given), selected_ || !wanted_.empty());
+  }
+
+  /// False where the backward half can't run in this process, or what it reads has been used up. A run that was
+  /// overtaken, or had to wait for another thread's, starts from what is saved by then: that complains if it was
+  /// written, or is gone.
   bool run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made) {
     struct NothingElse final : Release {
       void hold() override {}
@@ -325,11 +401,20 @@ class PairNode final : public autograd::Node {
     const Ref<Node> self(this);
     for (Release* releases = &release;;) {
       require_unspent(given);
+      if (consumed_) return false;
       std::vector<Tensor> tensors;
       for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
+      if (is_last_pass(given)) {
+        made.consumes = consumed_ = true;
+        saved_.clear();
+      }
       switch (backward_.runner.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
         case RunStatus::Done: return true;
-        case RunStatus::UnderWay: await_landing(); break;
+        case RunStatus::UnderWay:  // it hasn't begun
+          if (std::exchange(consumed_, false))
+            for (const Tensor& t : tensors) saved_.emplace_back(t, false);
+          await_landing();
+          break;
         case RunStatus::Overtaken: releases = nullptr; break;
         default: return false;
       }
@@ -372,7 +457,9 @@ class PairNode final : public autograd::Node {
   std::vector<bool> spent_;   ///< of its saving calls
   bool selected_ = false;     ///< passes that want some targets only have freed what they passed
   bool freed_ = false;
+  bool consumed_ = false;  ///< a run of the backward half has used up what was saved for it
   std::vector<autograd::SavedTensor> saved_, inputs_;
+  std::vector<std::vector<Watched>> watched_;  ///< by saving call
   std::vector<Tensor> old_;
   std::vector<Scalar> saved_scalars_;
   const std::vector<Scalar> scalars_;
@@ -461,8 +548,10 @@ class Pair final : public Compiled {
     return count;
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }
+  bool has_backward() const override { return true; }
   const std::vector<Generator*>& generators() const override { return shared_->whole().forward.program().generators; }
-  size_t bytes() const override { return shared_->bytes(); }
+  Footprint footprint() const override { return shared_->footprint(); }
+  double first_run_ms() const override { return shared_->first_run_ms(); }
 
  private:
   struct Nodes {

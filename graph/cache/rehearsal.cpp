@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/autograd/autograd.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::graph {
 
@@ -17,7 +18,7 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
       if (t->storage->bytes()) std::memcpy(copy->data(), t->storage->data(), t->storage->bytes());
     }
     copies_.push_back(Tensor::view_of(copy, t->dtype, t->sizes, t->strides, t->offset));
-    copies_.back()->wants_grad = t->requires_grad();
+    set_wants_grad(*copies_.back(), t->requires_grad());
     versions_.push_back(t->storage->version());
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -30,7 +31,8 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
 }
 
 RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
-                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs) {
+                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs,
+                         SameTensors same) {
   /// Holds on to the states of generators, and puts them back.
   struct Kept {
     std::vector<Drawn>& drawn;
@@ -49,7 +51,9 @@ RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
   for (Generator* g : compiled.generators())
     if (g && g != &default_generator()) drawn_.push_back({g, {}});
   const Kept kept(drawn_);
-  return compiled.run(lend(copies_), scalars, before_commit, outputs);
+  const std::vector<TensorImpl*> originals = lend(inputs_);
+  same.originals = originals;
+  return compiled.run(lend(copies_), scalars, before_commit, outputs, nullptr, same);
 }
 
 Tensor Rehearsal::original(const Tensor& tensor) const {

@@ -15,8 +15,9 @@ class Rehearsal {
   explicit Rehearsal(std::vector<Tensor> inputs);
 
   /// Runs `compiled` on the copies, commit included. The generators that it draws from are as before when this returns.
+  /// `same` is about the tensors that the copies stand for: what a run on them would remember is checked.
   RunResult run(Compiled& compiled, std::span<const Scalar> scalars, const std::function<bool()>& before_commit,
-                std::vector<RunOutput>& outputs);
+                std::vector<RunOutput>& outputs, SameTensors same = {});
 
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const std::vector<Tensor>& copies() const { return copies_; }

@@ -53,6 +53,10 @@ bool Tempo::is_to_be_released() {
 
 void Tempo::took(int64_t nanoseconds) {
   last_ = nanoseconds;
+  if (first_ == 0)
+    first_ = nanoseconds;
+  else
+    shortest_ = shortest_ == 0 ? nanoseconds : std::min(shortest_, nanoseconds);
   short_ = nanoseconds < kLongWork ? short_ + 1 : 0;
   settled_ = !varies_ && short_ >= kShortRuns;
 }

@@ -49,6 +49,10 @@ class Tempo {
   /// Whether the next body is. To be asked once for each.
   bool is_to_be_released();
   void took(int64_t nanoseconds);
+  /// By how many nanoseconds the first body was longer than the shortest one that was measured since.
+  double first_excess() const {
+    return shortest_ > 0 && first_ > shortest_ ? static_cast<double>(first_ - shortest_) : 0;
+  }
   /// A run that is overtaken again and again keeps the lock for a number of runs that doubles each time.
   void released(bool overtaken);
 
@@ -59,7 +63,7 @@ class Tempo {
   const bool varies_;
   bool settled_ = false;
   int short_ = 0;
-  int64_t last_ = 0;
+  int64_t last_ = 0, first_ = 0, shortest_ = 0;
   int overtaken_ = 0, keeps_ = 0;
 };
 

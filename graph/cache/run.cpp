@@ -1,9 +1,13 @@
 #include "graph/cache/run.h"
 
 #include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
+#include "engine/eager/host_lock.h"
 #include "engine/errors/errors.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/epoch.h"
@@ -37,6 +41,12 @@ class RandomGuard {
   bool stands_ = false;
 };
 
+/// The program has no other thread that could look at anything while a body runs.
+bool is_alone() {
+  const HostLock& lock = host_lock();
+  return !release_faults().every_run && (!lock.is_shared || !lock.is_shared());
+}
+
 /// True iff no tensor is two results, and none has a gradient to be set or a history to be given.
 bool results_stand_alone(const Program& program) {
   if (!program.grads.empty() || !program.roots.empty()) return false;
@@ -64,19 +74,23 @@ bool (*interrupt_poll())() { return poll_function; }
 UninterruptedRun::UninterruptedRun() : poll_(std::exchange(poll_function, nullptr)) {}
 UninterruptedRun::~UninterruptedRun() { poll_function = poll_; }
 
-Plan Runner::plan(const Program& program) {
+Plan Runner::plan(const Program& program, const std::vector<bool>& consumable) {
   PlanRequest request;
   for (const InputBinding& in : program.inputs) request.input_strides.push_back(in.strides);
   for (ValueId v : program.graph.outputs)
     request.roles.push_back(
         {program.graph.meta(v).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
   for (const StorageWrite& w : program.writes) request.roles[w.output] = {OutputRole::Kind::Write, w.input};
+  for (const InputBinding& in : program.inputs) {
+    if (consumable.empty()) break;
+    request.consumable.push_back(in.kind == InputBinding::Kind::Tensor && consumable[in.index]);
+  }
   return make_plan(program.graph, std::move(request));
 }
 
-Runner::Runner(Program program)
+Runner::Runner(Program program, const std::vector<bool>& consumable)
     : program_(std::move(program)),
-      instance_(plan(program_)),
+      instance_(plan(program_, consumable)),
       results_move_(results_stand_alone(program_)),
       releasable_(program_, graph()),
       tempo_(releasable_.varies) {
@@ -88,6 +102,16 @@ Runner::Runner(Program program)
     if (s.view) views_.push_back(k);
     if (s.spent && s.source == TensorSpec::Source::Input) spent_inputs_.push_back(k);
   }
+  note_uses();
+  find_heirs();
+}
+
+Footprint Runner::footprint() const {
+  Footprint f;
+  f.run = instance_.plan().peak_bytes;
+  f.kept = instance_.kept_bytes();
+  for (const auto& [id, tensor] : graph().constants) f.constants += tensor->storage->bytes();
+  return f;
 }
 
 bool Runner::reads(uint32_t tensor) const {
@@ -101,6 +125,97 @@ bool Runner::reads(uint32_t tensor) const {
   return !bound;  // it shares the memory of another one
 }
 
+// ---- gradients that the run replaces -------------------------------------------------------------------------------
+
+/// Once the body is settled the program can't come to see the gradients that the run replaces: even where memory runs
+/// out, plain execution goes the same way, and there they are gone by then. So the new ones are made in the memory of
+/// those that nobody else holds.
+class Runner::Inheritance {
+ public:
+  Inheritance(const Runner& runner, LentTensors inputs, Made& made) : runner_(runner) {
+    for (const Heir& heir : runner.heirs_) {
+      const Tensor owner = kept(inputs[heir.tensor]), old = autograd::grad(owner);
+      if (!old.defined() || !is_sole(old, inputs)) continue;
+      const TensorSpec& spec = runner.program_.tensors[heir.spec];
+      if (old->storage->bytes() != runner.bytes_of_output(heir.output) || old->version() > spec.versions) continue;
+      made.storages[heir.output] = old->storage;
+      old->storage->note_write();
+      owners_.push_back(owner);
+    }
+  }
+  ~Inheritance() {
+    if (stands_ || !runner_.instance_.is_settled()) return;
+    for (const Tensor& owner : owners_) autograd::set_grad(owner, Tensor());
+  }
+  Inheritance(const Inheritance&) = delete;
+
+  void stand() { stands_ = true; }
+
+ private:
+  /// Nobody but its leaf and the caller has the tensor or its memory, and the run doesn't ask what is in it.
+  bool is_sole(const Tensor& old, LentTensors inputs) const {
+    if (old->use_count() != 2 || old->owner || old->storage->use_count() != 1 || old->storage->exported()) return false;
+    const auto lent = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), old.get()) - inputs.begin());
+    const auto is_in = [&](const std::vector<bool>& list) { return lent < list.size() && list[lent]; };
+    return !is_in(runner_.asks_for_) && !is_in(runner_.shows_);
+  }
+
+  const Runner& runner_;
+  std::vector<Tensor> owners_;
+  bool stands_ = false;
+};
+
+size_t Runner::bytes_of_output(size_t output) const { return graph().meta(graph().outputs[output]).bytes(); }
+
+/// What becomes of the tensors of the run's inputs.
+void Runner::note_uses() {
+  const auto note = [](std::vector<bool>& list, uint32_t tensor, bool value) {
+    if (list.size() <= tensor) list.resize(tensor + 1, false);
+    if (value) list[tensor] = true;
+  };
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    if (program_.inputs[i].kind != InputBinding::Kind::Tensor) continue;
+    note(asks_for_, program_.inputs[i].index, read_[i]);
+    note(shows_, program_.inputs[i].index, false);
+  }
+  for (const TensorSpec& s : program_.tensors) {
+    if (s.source == TensorSpec::Source::Input || s.source == TensorSpec::Source::InputStorage)
+      note(shows_, s.index, true);
+    for (uint32_t leaf : s.leads_to) note(shows_, leaf, true);
+  }
+  for (const StorageWrite& w : program_.writes) note(shows_, program_.inputs[w.input].index, true);
+  for (const FlagWrite& f : program_.flags) note(shows_, f.input, true);
+}
+
+void Runner::find_heirs() {
+  std::vector<uint32_t> views(graph().outputs.size(), 0);
+  for (const TensorSpec& s : program_.tensors)
+    if (s.source == TensorSpec::Source::Fresh) ++views[s.index];
+  for (const GradWrite& g : program_.grads) {
+    if (g.grad < 0 || program_.tensors[g.tensor].source != TensorSpec::Source::Input) continue;
+    const TensorSpec& made = program_.tensors[static_cast<size_t>(g.grad)];
+    if (made.source == TensorSpec::Source::Fresh && made.apart < 0 && made.looped.empty() && views[made.index] == 1 &&
+        instance_.is_made_settled(made.index))
+      heirs_.push_back({program_.tensors[g.tensor].index, made.index, static_cast<uint32_t>(g.grad)});
+  }
+}
+
+/// By graph input: tensors that may lose their memory. What is looked at after the run, by this or by anyone, stays.
+std::vector<TensorImpl*> Runner::consumed(LentTensors inputs) const {
+  std::vector<TensorImpl*> consumed(program_.inputs.size(), nullptr);
+  std::vector<uint32_t> bound(inputs.size(), 0);
+  for (const InputBinding& in : program_.inputs)
+    if (in.kind == InputBinding::Kind::Tensor) ++bound[in.index];
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputBinding& in = program_.inputs[i];
+    if (in.kind != InputBinding::Kind::Tensor || bound[in.index] > 1 || shows_[in.index]) continue;
+    TensorImpl* tensor = inputs[in.index];
+    if (tensor->use_count() == 1 && tensor->storage->use_count() == 1 && !tensor->storage->exported())
+      consumed[i] = tensor;
+  }
+  return consumed;
+}
+
 RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
                       bool (*poll)(), const std::function<bool()>& before_commit, Made& made, Release* release,
                       const SameTensors& same) {
@@ -108,50 +223,72 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
     return {flight_.state() == Flight::State::UnderWay ? RunStatus::UnderWay : RunStatus::Busy, 0};
   RandomGuard random(program_.generators);
   bind_inputs(inputs, scalars, tangents, same);
-  const Plan& p = instance_.plan();
-  made.storages.resize(p.roles.size());
-  for (size_t o = 0; o < p.roles.size(); ++o) {
-    if (p.roles[o].kind != OutputRole::Kind::Fresh) continue;
-    made.storages[o] = Storage::allocate(instance_.fresh_bytes(o));
-    instance_.bind_fresh(o, made.storages[o]->data());
-  }
+  made.storages.resize(graph().outputs.size());
+  struct Ending {
+    Instance& instance;
+    ~Ending() { instance.end_run(); }
+  } const ending{instance_};
+  std::vector<TensorImpl*> consumed;
+  if (made.consumes) instance_.consume(consumed = this->consumed(inputs));
   Stop stop;
-  if (tempo_.is_short()) [[likely]] {
-    stop = instance_.run_body(poll);
-  } else if (is_to_be_released(inputs, release)) {
+  std::optional<Inheritance> inheritance;
+  const bool inherits = !heirs_.empty() && made.stands && is_alone();
+  if (!tempo_.is_short() && !inherits && is_to_be_released(inputs, release)) {
     random.watch(false);
-    if (!run_released(inputs, tangents, poll, *release, stop)) return {RunStatus::Overtaken, 0};
+    if (!run_released(inputs, tangents, poll, *release, made, stop)) return {RunStatus::Overtaken, 0};
     random.watch(stop.why == Stop::Why::None);
   } else {
-    stop = run_timed(poll);
+    if (inherits) inheritance.emplace(*this, inputs, made);
+    stop = tempo_.is_short() ? instance_.run_body(poll, made.storages, inheritance.has_value())
+                             : run_timed(poll, made, inheritance.has_value());
   }
   if (stop.why == Stop::Why::AssertFailed) return {RunStatus::AssertFailed, stop.assert_index};
-  if (stop.why == Stop::Why::Interrupted || (poll && poll())) return {RunStatus::Interrupted, 0};
+  if (stop.why == Stop::Why::Interrupted || (!inheritance && poll && poll())) return {RunStatus::Interrupted, 0};
   make_tensors(inputs, made);
   if (before_commit && !before_commit()) return {RunStatus::Refused, 0};
   random.stand();
+  if (inheritance) inheritance->stand();
   instance_.run_tail();
   return {};
 }
 
 void Runner::bind_inputs(LentTensors inputs, std::span<const Scalar> scalars, std::span<const Tensor> tangents,
                          const SameTensors& same) {
-  if (same.token && same.token == bound_for_) {
+  const bool on_copies = !same.originals.empty();
+  if (on_copies) check_originals(same);
+  if (!on_copies && bound_.holds(same)) {
     for (uint32_t i : rebound_) bind_input(i, inputs, scalars, tangents);
     return;
   }
-  bound_for_ = 0;
+  bound_ = {};
   for (size_t i = 0; i < program_.inputs.size(); ++i) bind_input(i, inputs, scalars, tangents);
-  if (!same.token) return;
+  if (!same.token || on_copies) return;
   rebound_.clear();
-  for (uint32_t i = 0; i < program_.inputs.size(); ++i) {
+  for (uint32_t i = 0; i < program_.inputs.size(); ++i)
+    if (!stays(program_.inputs[i], same)) rebound_.push_back(i);
+  bound_ = {same.token, tensor_epoch};
+}
+
+bool Runner::Bound::holds(const SameTensors& same) const {
+  return same.token && same.token == token && epoch == tensor_epoch;
+}
+
+bool Runner::stays(const InputBinding& in, const SameTensors& same) const {
+  return in.kind == InputBinding::Kind::Tensor &&
+         std::find(same.others.begin(), same.others.end(), in.index) == same.others.end();
+}
+
+/// What a run without copies would remember has to be so.
+void Runner::check_originals(const SameTensors& same) {
+  std::vector<void*> now(program_.inputs.size());
+  for (size_t i = 0; i < now.size(); ++i) {
     const InputBinding& in = program_.inputs[i];
-    const auto& others = same.others;
-    const bool stays =
-        in.kind == InputBinding::Kind::Tensor && std::find(others.begin(), others.end(), in.index) == others.end();
-    if (!stays) rebound_.push_back(i);
+    if (in.kind == InputBinding::Kind::Tensor) now[i] = input_address(same.originals, i);
+    if (bound_originals_.holds(same) && stays(in, same) && now[i] != originals_[i])
+      throw InternalError(fmt::format("the memory of input {} has moved, and nobody was told", in.index));
   }
-  bound_for_ = same.token;
+  originals_ = std::move(now);
+  bound_originals_ = same.token ? Bound{same.token, tensor_epoch} : Bound{};
 }
 
 void Runner::bind_input(size_t input, LentTensors inputs, std::span<const Scalar> scalars,
@@ -204,7 +341,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
       storage = own;
     }
     made.tensors.push_back(Tensor::view_of(std::move(storage), s.dtype, s.sizes, s.strides, offset));
-    if (s.leaf_requires_grad) made.tensors.back()->wants_grad = true;
+    if (s.leaf_requires_grad) set_wants_grad(*made.tensors.back(), true);
     if (s.spent) autograd::set_history(made.tensors.back(), spent_history(s, inputs), 0);
   }
   for (uint32_t k : views_) {
@@ -225,10 +362,7 @@ void Runner::publish(LentTensors inputs, Made& made) {
     for (uint32_t k = versions(w.versions, w.looped); k > 0; --k) storage.bump_version();
     storage.note_write();
   }
-  for (const FlagWrite& f : program_.flags) {
-    note_changed(*inputs[f.input]);
-    inputs[f.input]->wants_grad = f.requires_grad;
-  }
+  for (const FlagWrite& f : program_.flags) set_wants_grad(*inputs[f.input], f.requires_grad);
   if (!spent_inputs_.empty()) give_spent_histories(inputs);
   for (const GradWrite& g : program_.grads) {
     made.replaced.push_back(autograd::grad(made.tensors[g.tensor]));

@@ -17,9 +17,9 @@ bool poll_released() { return WithoutHostLock::is_over() || (poll_of_run && poll
 
 }  // namespace
 
-Stop Runner::run_timed(bool (*poll)()) {
+Stop Runner::run_timed(bool (*poll)(), Made& made, bool lasting) {
   const auto start = std::chrono::steady_clock::now();
-  const Stop stop = instance_.run_body(poll);
+  const Stop stop = instance_.run_body(poll, made.storages, lasting);
   if (stop.why == Stop::Why::None)
     tempo_.took(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   return stop;
@@ -30,10 +30,13 @@ bool Runner::is_to_be_released(LentTensors inputs, const Release* release) {
 }
 
 bool Runner::run_released(LentTensors inputs, std::span<const Tensor> tangents, bool (*poll)(), Release& release,
-                          Stop& stop) {
+                          Made& made, Stop& stop) {
   release.hold();
   HeldTensors held;
-  for (TensorImpl* tensor : inputs) held.add(tensor);
+  // Nobody else has what the run consumes.
+  const std::vector<TensorImpl*> consumed = made.consumes ? this->consumed(inputs) : std::vector<TensorImpl*>();
+  for (TensorImpl* tensor : inputs)
+    if (std::find(consumed.begin(), consumed.end(), tensor) == consumed.end()) held.add(tensor);
   for (const Tensor& tensor : tangents)
     if (tensor.defined()) held.add(tensor.get());
   const std::vector<Ref<Storage>> copies = bind_copies(inputs);
@@ -44,7 +47,7 @@ bool Runner::run_released(LentTensors inputs, std::span<const Tensor> tangents, 
     const DrawsApart::Scope drawing(draws);
     WithoutHostLock others;
     poll_of_run = poll;
-    stop = run_timed(poll_released);
+    stop = run_timed(poll_released, made, false);
     alone = others.take_back();
   }
   if (stop.why == Stop::Why::Interrupted) return true;
@@ -75,7 +78,7 @@ std::vector<Ref<Storage>> Runner::bind_copies(LentTensors inputs) {
     const Ref<Storage>& copy = copies.emplace_back(Storage::allocate(bytes));
     if (bytes) std::memcpy(copy->data(), input_address(inputs, i), bytes);
     instance_.bind_input(i, copy->data());
-    bound_for_ = 0;
+    bound_ = {};
   }
   return copies;
 }

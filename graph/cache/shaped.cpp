@@ -4,20 +4,23 @@
 #include <bit>
 #include <map>
 
+#include "engine/eager/thread_time.h"
 #include "engine/errors/errors.h"
+#include "graph/cache/build_policy.h"
 #include "graph/cache/pair.h"
 
 namespace terra::graph {
 namespace {
 
 /// Ragged data comes in a few dozen sizes (lengths rounded to a bucket, a last batch); what comes in more is better
-/// padded by the program, and each instance holds an arena.
+/// padded by the program.
 constexpr size_t kMostInstances = 64;
-/// Beyond this, arenas of instances that haven't run lately are given back.
+/// Beyond this, instances that haven't run lately go, with their constants and what they keep between runs.
 constexpr size_t kMostBytes = size_t{1} << 30;
 /// Building costs about as much as ten eager runs: from so many builds on, most runs must find their instance, or new
 /// sizes are refused and the program runs plainly. Refused runs count little, so that a program whose sizes settle
 /// down is served again.
+constexpr size_t kMostMet = 1024;  ///< sizes without an instance that are remembered
 constexpr uint64_t kFreeBuilds = 64;
 constexpr uint64_t kRefusedPerRun = 16;
 
@@ -53,6 +56,7 @@ class Shaped final : public Compiled {
     for (const KeySource& s : scalars_) add_number(trace_->inputs[s.trace_input].value);
     calls_ = recorded->call_count();
     generators_ = recorded->generators();
+    has_backward_ = recorded->has_backward();
     Made& made = made_.emplace_back();
     made.key = key_;
     made.instance = std::move(recorded);
@@ -64,7 +68,7 @@ class Shaped final : public Compiled {
     read_key(inputs, scalars);
     if (made_[current_].key != key_ && !find() && !make(inputs, scalars)) {
       ++refused_;
-      refusal_ = "sizes change in nearly every run";
+      refusal_ = "there is no graph for these sizes, and making one would not pay yet";
       return {RunStatus::Busy, 0};
     }
     ++runs_;
@@ -79,10 +83,17 @@ class Shaped final : public Compiled {
   std::string text() const override { return shown() ? shown()->text() : std::string(); }
   size_t node_count() const override { return shown() ? shown()->node_count() : 0; }
   size_t call_count() const override { return calls_; }
+  bool has_backward() const override { return has_backward_; }
   const std::vector<Generator*>& generators() const override { return generators_; }
-  size_t bytes() const override {
-    size_t sum = 0;
-    for (const Made& m : made_) sum += m.instance ? m.instance->bytes() : 0;
+  Footprint footprint() const override {
+    Footprint sum;
+    for (const Made& m : made_)
+      if (m.instance) sum += m.instance->footprint();
+    return sum;
+  }
+  double first_run_ms() const override {
+    double sum = 0;
+    for (const Made& m : made_) sum += m.instance ? m.instance->first_run_ms() : 0;
     return sum;
   }
   size_t instances() const override {
@@ -131,7 +142,9 @@ class Shaped final : public Compiled {
   /// False: too many have been made for the runs that they served.
   bool make(LentTensors inputs, std::span<const Scalar> scalars) {
     if (builds_ >= kFreeBuilds && 2 * builds_ > runs_ + refused_ / kRefusedPerRun) return false;
+    if (const auto allows = build_policy().allows; allows && !allows(last_build_us_, times_met())) return false;
     ++builds_;
+    const double before = thread_time_us();
     auto inputs_now = std::make_shared<std::vector<TraceInput>>(trace_->inputs);
     std::vector<TraceInput>& given = *inputs_now;
     for (const KeySource& s : tensors_) {
@@ -156,12 +169,20 @@ class Shaped final : public Compiled {
     }
     made_.push_back(std::move(made));
     evict();
+    last_build_us_ = thread_time_us() - before;
+    if (const auto built = build_policy().built) built(last_build_us_);
     return find();
+  }
+
+  /// How often runs have come with the sizes of this one and found no instance.
+  int times_met() {
+    if (met_.size() >= kMostMet) met_.clear();
+    return ++met_[key_];
   }
 
   /// The one just made stays.
   void evict() {
-    while (made_.size() > kMostInstances || (made_.size() > 2 && bytes() > kMostBytes)) {
+    while (made_.size() > kMostInstances || (made_.size() > 2 && footprint().between_runs() > kMostBytes)) {
       const auto oldest = std::min_element(made_.begin(), made_.end() - 1,
                                            [](const Made& a, const Made& b) { return a.used < b.used; });
       made_.erase(oldest);
@@ -178,12 +199,15 @@ class Shaped final : public Compiled {
 
   const std::shared_ptr<const Trace> trace_;
   size_t calls_ = 0;
+  bool has_backward_ = false;
   std::vector<Generator*> generators_;  ///< the same for all sizes: calls decide them
   std::vector<KeySource> tensors_, scalars_;
   std::vector<int64_t> key_;  ///< of the run; kept for its memory
   std::vector<Made> made_;
   size_t current_ = 0;  ///< of the last run: most runs come with the sizes of the run before
   uint64_t runs_ = 0, refused_ = 0, builds_ = 0;
+  std::map<std::vector<int64_t>, int> met_;
+  double last_build_us_ = 0;  ///< 0: not known yet
   std::string refusal_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
 #include "graph/executor/kernel_block.h"
 #include "kernels/cpu/elementwise.h"
@@ -38,9 +39,10 @@ DType operand_dtype(const Graph& g, const Node& n) {
     if (const auto* use = std::get_if<Use>(&n.args[p]);
         use && g.meta(use->id).is_tensor() && (n.op->promoted >> p & 1) && is_operand(n.op->sig().params[p].type))
       return g.meta(use->id).dtype;
-  for (const NodeArg& a : n.args)
-    if (const auto* s = std::get_if<Scalar>(&a); s && s->is_float()) return DType::F32;
-  return DType::I64;
+  std::vector<Arg> numbers(n.args.size());
+  for (size_t p = 0; p < n.args.size(); ++p)
+    if (const auto* s = std::get_if<Scalar>(&n.args[p])) numbers[p] = Arg(*s);
+  return eager::dtype_of_numbers(*n.op, numbers);
 }
 
 /// Scratch of this thread, kept between runs.

@@ -66,8 +66,9 @@ bool run_host_call(Block& block, Instance& instance) {
 }  // namespace
 
 Tensor Located::tensor() const {
+  const auto bytes = static_cast<size_t>(storage_reach(place->sizes, place->strides, 0)) * size_of(place->dtype);
   return Tensor::view_of(Storage::wrap(
-                             data, 0, [](void*) {}, nullptr),
+                             data, bytes, [](void*) {}, nullptr),
                          place->dtype, place->sizes, place->strides, 0);
 }
 

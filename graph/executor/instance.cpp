@@ -1,14 +1,17 @@
 #include "graph/executor/instance.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
+#include "engine/errors/kernel_failure.h"
+#include "engine/memory/allocator.h"
 #include "graph/executor/blocks.h"
 #include "graph/executor/commit.h"
 #include "graph/executor/fused.h"
 #include "graph/executor/kernel_block.h"
 #include "graph/ir/names.h"
-#include "kernels/abi/kernel_error.h"
 
 namespace terra::graph {
 namespace {
@@ -49,23 +52,157 @@ Maker maker_of(const Node& node) {
   return nullptr;
 }
 
+/// Where a check of values, a condition or a part of the program may end the body.
+class Stops {
+ public:
+  explicit Stops(const Graph& graph) : graph_(graph) {}
+
+  bool at(const Step& step) {
+    if (step.kind == Step::Kind::Copy) return false;
+    const Node& node = *step.node;
+    switch (node.kind) {
+      case NodeKind::Op: return node.op->is(kHost) || (node.op->is(kChecksValues) && checks(node));
+      case NodeKind::Fused:
+      case NodeKind::WriteView:
+      case NodeKind::Item:
+      case NodeKind::AsTensor: return false;
+      default: return true;
+    }
+  }
+
+ private:
+  /// A gradient checks once more what the op has checked whose gradient it is: it can't fail behind that.
+  bool checks(const Node& node) {
+    const bool is_gradient = node.op->name.ends_with("_backward");
+    bool known = false;
+    for (const Node* before : checked_) known |= is_gradient && is_gradient_of(node, *before);
+    if (!known) checked_.push_back(&node);
+    return !known;
+  }
+
+  /// By the same indices, and for the memory that they point into.
+  bool is_gradient_of(const Node& gradient, const Node& node) const {
+    const ValueId indexed = operand(node, 0), indices = operand(node, 1);
+    return indexed != kNoId && indices != kNoId && operand(gradient, 1) == indices &&
+           graph_.meta(gradient.results[0]) == graph_.meta(indexed);
+  }
+
+  const Graph& graph_;
+  std::vector<const Node*> checked_;
+};
+
 }  // namespace
 
 Instance::Instance(Plan plan) : plan_(std::move(plan)) {
-  if (plan_.arena_bytes > 0) arena_ = static_cast<char*>(memory::allocate(plan_.arena_bytes));
+  arena_.bytes = plan_.arena_bytes;
   input_addresses_.resize(plan_.graph.inputs.size());
   fresh_addresses_.resize(plan_.graph.outputs.size());
-  for (ValueId v : plan_.graph.outputs)
-    fresh_bytes_.push_back(plan_.graph.meta(v).is_tensor() ? plan_.graph.meta(v).bytes() : 0);
   scalars_.resize(plan_.graph.values.size());
   scalar_readers_.resize(plan_.graph.values.size());
   handles_.resize(plan_.graph.values.size());
-  for (const Step& s : plan_.body) add_step(s, body_);
-  for (const Step& s : plan_.tail) add_step(s, tail_);
+  add_steps();
+  if (keeps_arena()) take(arena_, *this);
 }
 
 Instance::~Instance() {
-  if (arena_) memory::release(arena_, plan_.arena_bytes);
+  end_run();
+  give_back(arena_);
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+bool Instance::keeps_arena() const { return arena_.bytes > 0 && arena_.bytes < lent_bytes(); }
+
+bool Instance::take(Block& block, Instance&) {
+  auto& lent = static_cast<Lent&>(block);
+  lent.data = memory::allocate(lent.bytes);
+  bind(lent.bound, lent.data);
+  return true;
+}
+
+bool Instance::give(Block& block, Instance&) {
+  give_back(static_cast<Lent&>(block));
+  return true;
+}
+
+void Instance::give_back(Lent& lent) {
+  if (lent.data) memory::release(std::exchange(lent.data, nullptr), lent.bytes);
+}
+
+bool Instance::make_fresh(Block& block, Instance& instance) {
+  instance.make_fresh(static_cast<Making&>(block).output);
+  return true;
+}
+
+bool Instance::let_go(Block& block, Instance& instance) {
+  const size_t input = static_cast<Consuming&>(block).input;
+  TensorImpl* tensor = instance.consumed_.empty() ? nullptr : instance.consumed_[input];
+  if (tensor) tensor->storage.reset();
+  return true;
+}
+
+void Instance::make_fresh(size_t output) {
+  if (fresh_.empty()) return;
+  if (!fresh_[output]) fresh_[output] = Storage::allocate(plan_.graph.meta(plan_.graph.outputs[output]).bytes());
+  bind_fresh(output, fresh_[output]->data());
+}
+
+bool Instance::is_made_settled(size_t output) const {
+  return std::any_of(made_.begin(), made_.end(),
+                     [&](const Making* m) { return m->output == output && m->at >= settling_; });
+}
+
+void Instance::give_all() {
+  for (const auto& lent : lent_) give_back(*lent);
+  if (!keeps_arena()) give_back(arena_);
+}
+
+/// What comes and goes at each step of the body. The tail can't fail: what it needs is there before the commit point,
+/// and goes when it has ended.
+std::vector<Instance::Turnover> Instance::plan_turnover() {
+  const size_t end = plan_.body.size();
+  std::vector<Turnover> turnover(end + 1);
+  lent_.resize(plan_.lent);
+  std::vector<bool> late(plan_.graph.outputs.size(), false);
+  for (const Buffer& b : plan_.buffers) {
+    const size_t first = std::min(static_cast<size_t>(b.block.first), end), last = static_cast<size_t>(b.block.last);
+    if (b.kind == Buffer::Kind::Lent) {
+      Lent& lent = *(lent_[b.index] = std::make_unique<Lent>());
+      lent.bytes = b.block.bytes;
+      turnover[first].taken.push_back(&lent);
+      if (last < end) turnover[last].given.push_back(&lent);
+    } else if (b.kind == Buffer::Kind::Fresh && b.block.bytes >= lent_bytes()) {
+      auto& making = turnover[first].made.emplace_back(std::make_unique<Making>());
+      making->output = b.index;
+      late[b.index] = true;
+    } else if (b.kind == Buffer::Kind::Input && !plan_.consumable.empty() && plan_.consumable[b.index] && last < end &&
+               plan_.graph.meta(plan_.graph.inputs[b.index]).bytes() >= lent_bytes()) {
+      turnover[last].consumed.emplace_back(std::make_unique<Consuming>())->input = b.index;
+    }
+  }
+  for (size_t o = 0; o < plan_.roles.size(); ++o)
+    if (plan_.roles[o].kind == OutputRole::Kind::Fresh && !late[o]) early_.push_back(o);
+  return turnover;
+}
+
+void Instance::add_steps() {
+  std::vector<Turnover> turnover = plan_turnover();
+  lends_ = !lent_.empty() || (arena_.bytes > 0 && !keeps_arena());
+  Stops stops(plan_.graph);
+  for (size_t k = 0; k <= plan_.body.size(); ++k) {
+    for (Block* lent : turnover[k].taken) body_.push_back({take, lent});
+    for (auto& making : turnover[k].made) {
+      making->at = body_.size();
+      made_.push_back(making.get());
+      add_block(std::move(making), make_fresh, body_);
+    }
+    if (k == plan_.body.size()) break;
+    add_step(plan_.body[k], body_);
+    if (stops.at(plan_.body[k])) settling_ = body_.size();
+    for (Block* lent : turnover[k].given) body_.push_back({give, lent});
+    for (auto& consuming : turnover[k].consumed) add_block(std::move(consuming), let_go, body_);
+  }
+  for (const Step& s : plan_.tail) add_step(s, tail_);
 }
 
 void Instance::bind(Bound& bound, void* data) {
@@ -77,7 +214,10 @@ void Instance::bind(Bound& bound, void* data) {
 void Instance::resolve(void** slot, int32_t buffer, int64_t offset) {
   const Buffer& b = plan_.buffers[buffer];
   switch (b.kind) {
-    case Buffer::Kind::Arena: *slot = arena_ + b.block.offset + offset; break;
+    case Buffer::Kind::Arena:
+      arena_.bound.addresses.push_back({slot, static_cast<int64_t>(b.block.offset) + offset});
+      break;
+    case Buffer::Kind::Lent: lent_[b.index]->bound.addresses.push_back({slot, offset}); break;
     case Buffer::Kind::Input: input_addresses_[b.index].addresses.push_back({slot, offset}); break;
     case Buffer::Kind::Fresh: fresh_addresses_[b.index].addresses.push_back({slot, offset}); break;
     case Buffer::Kind::Constant:
@@ -120,13 +260,14 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
   for (const KernelBlock::Address& a : block->kernel->addresses) resolve(&a.view->data, a.buffer, a.offset);
   for (const KernelBlock::Number& n : block->kernel->numbers) follow(n.arg, n.scalar);
   if (step.workspace >= 0) {
-    const Buffer& w = plan_.buffers[step.workspace];
-    block->kernel->call.workspace = {arena_ + w.block.offset, w.block.bytes};
+    Workspace& workspace = block->kernel->call.workspace;
+    workspace.size = plan_.buffers[step.workspace].block.bytes;
+    resolve(&workspace.bytes, step.workspace, 0);
   }
   add_block(std::move(block), run_kernel_step, tape);
 }
 
-bool Instance::run_tape(const std::vector<Instruction>& tape, bool (*interrupted)()) {
+bool Instance::run_tape(std::span<const Instruction> tape, bool (*interrupted)()) {
   for (const Instruction& i : tape) {
     if (!i.run(*i.block, *this)) return false;
     if (interrupted && interrupted()) {
@@ -137,18 +278,36 @@ bool Instance::run_tape(const std::vector<Instruction>& tape, bool (*interrupted
   return true;
 }
 
-Stop Instance::run_body(bool (*interrupted)()) {
+Stop Instance::run_body(bool (*interrupted)(), std::span<Ref<Storage>> fresh, bool lasting) {
   stop_ = {};
   poll_ = interrupted;
+  fresh_ = fresh;
+  settled_ = false;
+  struct Ending {
+    Instance* instance;
+    ~Ending() {
+      if (instance) instance->end_run();
+    }
+  } ending{this};
+  if (lends_ && !arena_.data && arena_.bytes > 0) take(arena_, *this);
   try {
-    run_tape(body_, interrupted);
+    if (!fresh_.empty())
+      for (size_t output : early_) make_fresh(output);
+    const std::span<const Instruction> body(body_);
+    if (run_tape(body.first(settling_), interrupted)) {
+      settled_ = true;
+      run_tape(body.subspan(settling_), lasting ? nullptr : interrupted);
+    }
   } catch (const KernelError& e) {
-    static constexpr ErrorKind kKinds[] = {ErrorKind::RuntimeError, ErrorKind::ValueError, ErrorKind::IndexError};
-    throw Error(kKinds[static_cast<int>(e.kind())], e.what());
+    fail_as(e, {});
   }
+  if (stop_.why == Stop::Why::None && !tail_.empty()) ending.instance = nullptr;
   return stop_;
 }
 
-void Instance::run_tail() { run_tape(tail_, nullptr); }
+void Instance::run_tail() {
+  run_tape(tail_, nullptr);
+  end_run();
+}
 
 }  // namespace terra::graph

@@ -96,7 +96,9 @@ std::unique_ptr<KernelBlock> make_kernel_block(const Plan& plan, const Node& nod
       k = kernel_argument(node.args[p]);
     }
   }
-  for (ValueId r : node.results) filler.view(block->outs, &plan.places[r]);
+  for (ValueId r : node.results)
+    ensure(block->kernel->takes(*filler.view(block->outs, &plan.places[r])),
+           "a result has a place that its kernel takes");
   finish(*block);
   return block;
 }

@@ -2,6 +2,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/inference.h"
+#include "engine/tensor/epoch.h"
 #include "graph/ir/arg_list.h"
 
 namespace terra::graph {
@@ -25,9 +26,11 @@ bool same_place(const Place& a, const Place& b) {
 }
 
 bool place_view(const Op& view, const Place& base, std::span<const NodeArg> attributes, Place& result) {
+  // In a graph it is of the elements in row-major order.
+  if (view.name == "as_strided" && !base.is_contiguous()) return false;
   // A tensor without memory: view rules read dtype, sizes, strides and offset only.
   Tensor t = Tensor::symbolic({base.dtype, base.sizes}, nullptr);
-  t->strides = base.strides;
+  lay_out(*t, base.strides, 0);
   std::vector<NodeArg> args{Use{0}};
   args.insert(args.end(), attributes.begin(), attributes.end());
   ArgList list(args, [&](ValueId) { return t; });

@@ -8,9 +8,15 @@
 
 namespace terra::graph {
 
+/// A buffer of at least so many bytes has a block of its own. Taking one costs little beside computing that much; the
+/// memory is then the same that eager execution and all other graphs use, and nobody's between runs. Tests set another
+/// number before anything is compiled.
+size_t& lent_bytes();
+
 struct Buffer {
   enum class Kind : uint8_t {
     Arena,     ///< lives in the arena between `block.first` and `block.last`
+    Lent,      ///< number `index` of those with a block of the allocator from `block.first` to `block.last`
     Input,     ///< memory behind graph input `index`
     Constant,  ///< memory of constant `index`
     Fresh,     ///< allocated for each run by the caller: becomes graph output `index`
@@ -42,7 +48,10 @@ struct Plan {
   std::vector<Place> places;      ///< by value; buffer -1: not a tensor, or never materialised
   std::vector<Buffer> buffers;
   std::vector<Step> body, tail;
+  std::vector<bool> consumable;  ///< PlanRequest::consumable
   size_t arena_bytes = 0;
+  size_t lent = 0;        ///< how many buffers have a block of their own
+  size_t peak_bytes = 0;  ///< the most that a run has at one time: arena, blocks and fresh outputs
 };
 
 }  // namespace terra::graph

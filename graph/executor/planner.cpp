@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "graph/executor/commit.h"
 #include "graph/executor/kernel_block.h"
+#include "kernels/abi/kernel_error.h"
 
 namespace terra::graph {
 namespace {
@@ -16,6 +17,7 @@ class Planner {
   Planner(Graph graph, PlanRequest request) : request_(std::move(request)) {
     plan_.graph = std::move(graph);
     plan_.roles = request_.roles;
+    plan_.consumable = request_.consumable;
     plan_.places.resize(plan_.graph.values.size());
   }
 
@@ -33,6 +35,7 @@ class Planner {
     commit_copies();
     reserve_workspaces();
     pack_arena();
+    count_peak();
     return std::move(plan_);
   }
 
@@ -331,17 +334,41 @@ class Planner {
         is_elementwise_node(*s.node))
       return 0;
     const std::unique_ptr<KernelBlock> block = make_kernel_block(plan_, *s.node);
-    return block->kernel->workspace ? block->kernel->workspace(block->call) : 0;
+    try {
+      return block->kernel->workspace ? block->kernel->workspace(block->call) : 0;
+    } catch (const KernelError& e) {  // it would refuse the call as well
+      throw Error(ErrorKind::RuntimeError, e.what());
+    }
   }
 
   void pack_arena() {
     std::vector<ArenaBlock> blocks;
-    for (const Buffer& b : plan_.buffers)
-      if (b.kind == Buffer::Kind::Arena) blocks.push_back(b.block);
+    for (Buffer& b : plan_.buffers) {
+      if (b.kind != Buffer::Kind::Arena) continue;
+      if (b.block.bytes < lent_bytes()) {
+        blocks.push_back(b.block);
+      } else {
+        b.kind = Buffer::Kind::Lent;
+        b.index = static_cast<uint32_t>(plan_.lent++);
+      }
+    }
     plan_.arena_bytes = pack(blocks);
     size_t k = 0;
     for (Buffer& b : plan_.buffers)
       if (b.kind == Buffer::Kind::Arena) b.block = blocks[k++];
+  }
+
+  void count_peak() {
+    std::vector<int64_t> change(static_cast<size_t>(now()) + 2, 0);
+    for (const Buffer& b : plan_.buffers) {
+      if (b.kind != Buffer::Kind::Lent && b.kind != Buffer::Kind::Fresh) continue;
+      const auto bytes = static_cast<int64_t>(b.block.bytes);
+      change[static_cast<size_t>(b.block.first)] += bytes;
+      if (b.kind == Buffer::Kind::Lent) change[static_cast<size_t>(b.block.last) + 1] -= bytes;
+    }
+    int64_t live = static_cast<int64_t>(plan_.arena_bytes), peak = live;
+    for (const int64_t c : change) peak = std::max(peak, live += c);
+    plan_.peak_bytes = static_cast<size_t>(peak);
   }
 
   PlanRequest request_;
@@ -359,6 +386,11 @@ class Planner {
 };
 
 }  // namespace
+
+size_t& lent_bytes() {
+  static size_t bytes = size_t{256} << 10;
+  return bytes;
+}
 
 Plan make_plan(Graph graph, PlanRequest request) { return Planner(std::move(graph), std::move(request)).run(); }
 

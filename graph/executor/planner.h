@@ -7,6 +7,7 @@ namespace terra::graph {
 struct PlanRequest {
   std::vector<OutputRole> roles;    ///< one per graph output
   std::vector<Dims> input_strides;  ///< one per graph input; empty: contiguous
+  std::vector<bool> consumable;     ///< by graph input, where there are any: its memory may go behind its last reader
 };
 
 /// The graph must be verified. Throws InternalError for a node that can't be executed.

@@ -16,6 +16,7 @@ class Cutter {
   Partition run() {
     mark_backward();
     mark_kept_by_rules();
+    mark_shared();
     choose_saved();
     make_forward();
     make_backward();
@@ -48,6 +49,16 @@ class Cutter {
       if (backward_[n] || (node.is_op(kView) && kept_by_rule_[node.results[0]]))
         for_each_use(node, [&](ValueId id) { kept_by_rule_[id] = true; });
     }
+  }
+
+  /// Values in storages that the program sees and that eager execution would keep as well: gradients are computed from
+  /// whatever is in them by then.
+  void mark_shared() {
+    shared_.assign(g_.values.size(), -1);
+    for (const ProgramPart& part : joint_.parts)
+      for (const SavingCalls& calls : part.ways.saving)
+        for (const SavedMemory& m : calls.memory)
+          if (m.kind == SavedMemory::Kind::Fresh) shared_[g_.outputs[m.index]] = static_cast<int32_t>(m.index);
   }
 
   bool can_repeat(const Node& n) const {
@@ -83,8 +94,8 @@ class Cutter {
       const bool is_input = made_by_[v] < 0;
       const ValueMeta& meta = g_.meta(v);
       int64_t cost = 1;
-      if (meta.is_tensor() && !(is_input && kept_by_rule_[v] && !is_written_input(v)))
-        cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
+      const bool is_kept = (is_input && kept_by_rule_[v] && !is_written_input(v)) || shared_[v] >= 0;
+      if (meta.is_tensor() && !is_kept) cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
       net.add_edge(2 * v, 2 * v + 1, cost);
       if (is_input || !can_repeat(g_.nodes[made_by_[v]])) net.add_edge(source, 2 * v, FlowNetwork::kInfinite);
       if (read_by_gradient[v]) net.add_edge(2 * v + 1, sink, FlowNetwork::kInfinite);
@@ -130,6 +141,8 @@ class Cutter {
       if (by_reference) {
         out_.saved.push_back({g_.meta(v).is_tensor() ? SavedValue::Kind::Input : SavedValue::Kind::ScalarInput,
                               static_cast<uint32_t>(input - ids.begin())});
+      } else if (shared_[v] >= 0) {
+        out_.saved.push_back({SavedValue::Kind::Fresh, static_cast<uint32_t>(shared_[v])});
       } else {
         f.graph.outputs.push_back(v);
         out_.saved.push_back({g_.meta(v).is_tensor() ? SavedValue::Kind::Fresh : SavedValue::Kind::ScalarOutput,
@@ -204,6 +217,7 @@ class Cutter {
   std::vector<bool> after_tangent_;  // by value
   std::vector<bool> backward_;       // by node
   std::vector<bool> kept_by_rule_;   // by value
+  std::vector<int32_t> shared_;      // by value: the output that it is kept as, or negative
   std::vector<bool> saved_;          // by value
   std::vector<ValueId> saved_ids_;
   uint32_t tensors_ = 0, scalars_ = 0;

@@ -10,7 +10,7 @@ namespace terra::graph {
 struct SavedValue {
   enum class Kind : uint8_t {
     Input,  ///< the tensor (or stretch of storage) that forward graph input `index` is: by reference, with its version
-    Fresh,  ///< forward graph output `index`, a storage of its own
+    Fresh,  ///< forward graph output `index`: a storage of its own, or of a result that eager execution would keep
     ScalarInput,   ///< what forward graph input `index` was
     ScalarOutput,  ///< what forward graph output `index` was
   };

@@ -1,5 +1,7 @@
 #include "graph/ir/value.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,7 +15,12 @@ int64_t ValueMeta::numel() const {
   return n;
 }
 
-size_t ValueMeta::bytes() const { return is_tensor() ? static_cast<size_t>(numel()) * size_of(dtype) : 0; }
+size_t ValueMeta::bytes() const {
+  if (!is_tensor()) return 0;
+  size_t bytes = 0;
+  const bool wraps = __builtin_mul_overflow(static_cast<size_t>(numel()), size_of(dtype), &bytes);
+  return wraps ? kMostBytes : std::min(bytes, kMostBytes);
+}
 
 bool operator==(const ValueMeta& a, const ValueMeta& b) {
   if (a.kind != b.kind) return false;

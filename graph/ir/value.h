@@ -13,6 +13,9 @@ namespace terra::graph {
 using ValueId = uint32_t;
 inline constexpr ValueId kNoId = ~0u;
 
+/// More than any memory has: a count of bytes that reaches it stays there.
+inline constexpr size_t kMostBytes = size_t{1} << 47;
+
 enum class ValueKind : uint8_t { Tensor, Scalar, Handle };
 
 struct ValueMeta {
@@ -26,7 +29,7 @@ struct ValueMeta {
 
   bool is_tensor() const { return kind == ValueKind::Tensor; }
   int64_t numel() const;
-  /// Bytes of a contiguous tensor of this shape; 0 for other kinds.
+  /// Bytes of a contiguous tensor of this shape, at most kMostBytes; 0 for other kinds.
   size_t bytes() const;
   friend bool operator==(const ValueMeta& a, const ValueMeta& b);
 };

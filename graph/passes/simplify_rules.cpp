@@ -37,6 +37,9 @@ bool same_shape_view(Rewrite& r) {
   return (keeps_order(r.node().op->name) || r.is("expand")) && r.node().kind == NodeKind::Op && r.becomes(r.value(0));
 }
 
+// pad_slice(x) = x where nothing is padded: the shape is the same, and a slice with gaps would need a larger one
+bool pads_nothing(Rewrite& r) { return r.node().kind == NodeKind::Op && r.is("pad_slice") && r.becomes(r.value(0)); }
+
 // t(t(x)) = x, transpose(transpose(x, a, b), a, b) = x
 bool transpose_twice(Rewrite& r) {
   if (r.node().kind != NodeKind::Op || !r.is_any({"t", "transpose"})) return false;
@@ -181,6 +184,7 @@ bool cross_entropy_in_one(Rewrite& r) {
 const std::vector<Rule>& simplify_rules() {
   static const std::vector<Rule> rules = {
       {"view(x) = x, same shape", same_shape_view},
+      {"pad_slice(x) = x, same shape", pads_nothing},
       {"t(t(x)) = x", transpose_twice},
       {"view(view(x, a), b) = view(x, b)", view_of_view},
       {"to_dtype(x, dtype(x)) = x", same_dtype},

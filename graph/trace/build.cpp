@@ -11,6 +11,7 @@
 #include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/parts.h"
 #include "graph/trace/symbolic_replay.h"
@@ -264,6 +265,7 @@ class Builder final : SymbolicReplay::Watcher {
     const Tensor t = emitter_.whole(id, in.strides, in.offset, slot);
     t->wrapped_number = in.meta.wrapped;
     slot_storage_[slot] = GraphEmitter::symbol_of(*t)->storage;
+    if (!in.exact_offset) slot_storage_[slot]->elements = -1;  // it begins elsewhere in another run
     replay_.set(i, t);
   }
 
@@ -298,10 +300,10 @@ class Builder final : SymbolicReplay::Watcher {
     const Tensor t = replay_.tensor(i);
     leaf_[i] = t;
     if (!in.requires_grad) return;
-    t->wants_grad = true;
+    set_wants_grad(*t, true);
     if (in.is_leaf) return;
     const Tensor inside = t.alias();
-    inside->strides = t->strides;
+    lay_out(*inside, t->strides, inside->offset);
     autograd::set_history(inside, Ref<autograd::Node>(new Entrance(t)), 0);
     replay_.set(i, inside);
   }
@@ -593,7 +595,7 @@ class Builder final : SymbolicReplay::Watcher {
           program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("gradient {}", k));
       program_.inputs.push_back({InputBinding::Kind::Tensor, next_tensor_, 0, strides, false});
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
-      tangent->wants_grad = step.require_grad[k];
+      set_wants_grad(*tangent, step.require_grad[k]);
       if (tangent.requires_grad()) asking_.emplace_back(tangent, next_tensor_);
       given_.emplace_back(tangent, next_tensor_++);
       roots.push_back(root);
@@ -654,8 +656,40 @@ class Builder final : SymbolicReplay::Watcher {
       std::vector<Tensor> roots, targets;
       for (uint32_t k : connected_[p].roots) roots.push_back(roots_[k].tensor);
       for (const Parts::Target& target : connected_[p].targets) targets.push_back(target.leaf);
-      program_.parts[p].ways = ways_between(roots, targets);
+      const auto locate = [this](const autograd::SavedTensor& saved, autograd::Node& owner) {
+        return memory_of(saved, owner);
+      };
+      program_.parts[p].ways = ways_between(roots, targets, locate);
     }
+  }
+
+  /// Of a tensor that a call has saved, where the program sees its memory after the run.
+  std::optional<SavedMemory> memory_of(const autograd::SavedTensor& saved, autograd::Node& owner) const {
+    const Tensor& t = saved.unchecked();
+    const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
+    if (!symbol || !symbol->storage) return {};
+    SavedMemory memory;
+    memory.meta = {t.dtype(), t.sizes()};
+    if (symbol->own_version) {
+      const auto place = apart_.find(symbol->own_version.get());
+      if (place == apart_.end()) return {};
+      memory.kind = SavedMemory::Kind::Apart;
+      memory.index = static_cast<uint32_t>(place->second);
+    } else if (symbol->storage->input >= 0) {
+      memory.kind = SavedMemory::Kind::Input;
+      memory.index = program_.inputs[static_cast<size_t>(symbol->storage->input)].index;
+    } else {
+      const auto place = fresh_.find(symbol->storage.get());
+      if (place == fresh_.end()) return {};
+      memory.index = place->second;
+    }
+    const autograd::Edge maker = parts_.origin(saved.origin(Ref<autograd::Node>(&owner)));
+    if (maker.node && !dynamic_cast<const Entrance*>(maker.node.get()) &&
+        !dynamic_cast<const autograd::AccumulateGrad*>(maker.node.get())) {
+      memory.maker = maker.node->name();
+      memory.place = maker.index;
+    }
+    return memory;
   }
 
   /// Symbolic leaves and their AccumulateGrad nodes refer to each other through .grad: take them apart.

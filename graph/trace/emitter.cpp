@@ -6,7 +6,9 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/overlap.h"
 #include "engine/random/generator.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::graph {
 namespace {
@@ -14,6 +16,15 @@ namespace {
 constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar::Kind
 
 TensorSymbol& symbol(const TensorImpl& t) { return static_cast<TensorSymbol&>(*t.symbol); }
+
+/// as_strided shows the memory of its operand, in which the operand itself may lie anyhow.
+bool views_memory(const Op& op) { return op.name == "as_strided"; }
+
+void note_row_major(SymbolicStorage& storage, const TensorImpl& whole) {
+  if (!whole.is_contiguous()) return;
+  storage.first = whole.offset;
+  storage.elements = whole.numel;
+}
 
 bool is_identity(const TensorImpl& base, const ResultMeta& m) {
   return base.sizes == m.sizes && base.strides == m.strides && base.offset == m.offset;
@@ -24,6 +35,17 @@ Tensor stand_in(const TensorImpl& t) {
   static const Op* full = find_op("full");
   return (*full)(t.sizes, 1.0, t.dtype);
 }
+
+/// A view of a constant may be one of any real tensor.
+bool may_share_memory(const TensorImpl& symbolic, const TensorImpl& other) {
+  const auto& storage = symbol(symbolic).storage;
+  if (!storage) return false;
+  return other.is_symbolic() ? symbol(other).storage == storage : storage->constant >= 0;
+}
+const bool overlap_is_known = [] {
+  symbolic_overlap() = may_share_memory;
+  return true;
+}();
 
 }  // namespace
 
@@ -82,8 +104,8 @@ Tensor GraphEmitter::whole(ValueId value, const Dims& strides, int64_t offset, i
   storage->input = input;
   const ValueMeta& m = graph_.meta(value);
   Tensor t = Tensor::symbolic({m.dtype, m.sizes}, std::make_unique<TensorSymbol>(std::move(storage), nullptr));
-  t->strides = strides;
-  t->offset = offset;
+  lay_out(*t, strides, offset);
+  note_row_major(*symbol(*t).storage, *t);
   return t;
 }
 
@@ -97,8 +119,7 @@ Tensor GraphEmitter::strided(const Tensor& base, const TensorMeta& meta, const D
                       Scalar(relative)};
   view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
   Tensor t = Tensor::symbolic(meta, std::make_unique<TensorSymbol>(symbol(*base).storage, std::move(view)));
-  t->strides = strides;
-  t->offset = offset;
+  lay_out(*t, strides, offset);
   return t;
 }
 
@@ -230,6 +251,29 @@ std::vector<ResultMeta> GraphEmitter::host_metas(const Op& op, std::span<const A
   return metas;
 }
 
+/// The bounds that eager execution checks: a graph has no more of a memory than the value that it knows of it.
+std::shared_ptr<const SymbolicView> GraphEmitter::view_of_memory(const SymbolicStorage& storage,
+                                                                 const ResultMeta& meta) const {
+  const int64_t first = meta.offset - storage.first;
+  int64_t last = first;
+  bool fits = storage.elements >= 0 && first >= 0, is_empty = false;
+  for (size_t d = 0; d < meta.sizes.size(); ++d) {
+    int64_t reach = 0;
+    is_empty = is_empty || meta.sizes[d] == 0;
+    fits = fits && !__builtin_mul_overflow(meta.sizes[d] - 1, meta.strides[d], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
+  }
+  if (!is_empty && (!fits || last >= storage.elements))
+    throw InternalError("as_strided() shows memory of which the graph knows too little");
+  auto view = std::make_shared<SymbolicView>();
+  static const Op* as_strided = find_op("as_strided");
+  view->op = as_strided;
+  view->attributes = {IntList(meta.sizes.begin(), meta.sizes.end()), IntList(meta.strides.begin(), meta.strides.end()),
+                      Scalar(is_empty ? int64_t{0} : first)};
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  return view;
+}
+
 void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const ResultMeta& meta,
                              std::vector<Tensor>& results) {
   const TensorImpl& base = *args[0].impl();
@@ -239,12 +283,16 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
     storage = std::make_shared<SymbolicStorage>();
     storage->value = value_of(base);
     if (!base.is_symbolic()) storage->constant = constant_index_.at(storage->value);
+    note_row_major(*storage, base);
   } else {
     storage = symbol(base).storage;
     parent = symbol(base).view;
   }
   std::shared_ptr<const SymbolicView> view = parent;
-  if (!is_identity(base, meta)) {
+  const bool of_memory = views_memory(op);
+  if (!is_identity(base, meta) && of_memory) {
+    view = view_of_memory(*storage, meta);
+  } else if (!is_identity(base, meta)) {
     auto step = std::make_shared<SymbolicView>();
     step->op = &op;
     for (size_t i = 1; i < args.size(); ++i) step->attributes.push_back(node_arg(op.sig().params[i].type, args[i]));
@@ -255,10 +303,9 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
   auto made = std::make_unique<TensorSymbol>(storage, view);
   if (base.is_symbolic()) made->own_version = symbol(base).own_version;
   Tensor t = Tensor::symbolic(meta, std::move(made));
-  t->strides = meta.strides;
-  t->offset = meta.offset;
+  lay_out(*t, meta.strides, meta.offset);
   if (view && base.is_symbolic()) {  // derive from the parent's value, which may be known already
-    const ValueId parent_value = value_of(base);
+    const ValueId parent_value = of_memory ? storage->value : value_of(base);
     if (is_identity(base, meta)) {
       symbol(*t).value = parent_value;
     } else {
@@ -291,6 +338,8 @@ void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const
   const size_t node = graph_.nodes.size() - 1;
   for (const ResultMeta& m : metas) {
     const ValueId id = graph_.add_value(ValueMeta::tensor(m.dtype, m.sizes));
+    if (graph_.meta(id).bytes() >= kMostBytes)
+      throw InternalError(fmt::format("the result of {}() is larger than any memory", op.name));
     graph_.nodes[node].results.push_back(id);
     results.push_back(whole(id, contiguous_strides(m.sizes), 0));
   }

@@ -24,6 +24,9 @@ struct SymbolicStorage {
   /// they are `fixed`.
   std::vector<std::shared_ptr<SymbolicStorage>> perhaps;
   bool fixed = false;
+  /// The real memory's elements that `value` has in row-major order: so many from `first` on. Negative: they lie
+  /// otherwise.
+  int64_t first = 0, elements = -1;
 
   uint32_t counted() const { return version - uncounted; }
 };
@@ -115,6 +118,7 @@ class GraphEmitter final : public Emitter {
   std::vector<NodeArg> node_args(const Op& op, std::span<const Arg> args);
   NodeArg node_arg(ParamType type, const Arg& arg);
   std::vector<ResultMeta> host_metas(const Op& op, std::span<const Arg> args);
+  std::shared_ptr<const SymbolicView> view_of_memory(const SymbolicStorage& storage, const ResultMeta& meta) const;
   void emit_view(const Op& op, std::span<const Arg> args, const ResultMeta& meta, std::vector<Tensor>& results);
   ValueId derive(const SymbolicStorage& storage, const std::shared_ptr<const SymbolicView>& view);
   void write(const Tensor& target, ValueId value);

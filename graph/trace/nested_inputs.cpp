@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/autograd/autograd.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::graph {
 
@@ -38,13 +39,12 @@ Tensor NestedInputs::stand_in(const Tensor& t) {
     made->own_version = inner;
   }
   Tensor copy = Tensor::symbolic({t.dtype(), t.sizes(), t->wrapped_number}, std::move(made));
-  copy->strides = t.strides();
-  copy->offset = t->offset;
+  lay_out(*copy, t.strides(), t->offset);
   if (!t.requires_grad()) return copy;
   const autograd::Meta* meta = autograd::find_meta(t);
   if (takes_gradients_ && (autograd::history(t).node || (meta && !meta->hooks.empty())))
     throw LoopRefused("gradients are taken in a round with respect to what was computed before it");
-  copy->wants_grad = true;
+  set_wants_grad(*copy, true);
   return copy;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/epoch.h"
 
 namespace terra::graph {
 namespace {
@@ -19,7 +20,7 @@ class SeamNode final : public autograd::Node {
 
 Tensor alias_of(const Tensor& t) {
   Tensor alias = t.alias();
-  alias->strides = t->strides;
+  lay_out(*alias, t->strides, alias->offset);
   return alias;
 }
 
@@ -59,7 +60,7 @@ void Parts::add_passage(const Tensor& t, bool of_function) {
     autograd::set_history(passage->before, edge.node, edge.index);
   }
   passage->leaf = alias_of(t);
-  passage->leaf->wants_grad = true;
+  set_wants_grad(*passage->leaf, true);
   const Ref<autograd::Node> node(new SeamNode(passage->leaf));
   autograd::set_history(t, node, 0);
   by_node_[node.get()] = passage.get();
@@ -85,6 +86,12 @@ Parts::Root Parts::origin(const Tensor& t) const {
     if (!at.defined()) break;
   }
   return {at, part};
+}
+
+autograd::Edge Parts::origin(autograd::Edge history) const {
+  while (const Passage* passage = passage_behind(history.node.get()))
+    history = passage->before.defined() ? autograd::history(passage->before) : autograd::Edge{};
+  return history;
 }
 
 std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<const std::pair<Tensor, uint32_t>> inputs,

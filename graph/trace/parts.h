@@ -50,6 +50,8 @@ class Parts {
 
   /// Where the history of a tensor lies; no tensor: with a function of the program.
   Root origin(const Tensor& t) const;
+  /// The history that one in a later part stands for; none: that of a function of the program.
+  autograd::Edge origin(autograd::Edge history) const;
 
   /// Finds all roots that passes over the parts begin at, given those of results (others are appended), and where each
   /// part hands its gradients on. `inputs`: leaves that ask for gradients, in the order of the targets, with their

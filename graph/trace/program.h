@@ -104,11 +104,27 @@ struct GradientTarget {
   uint32_t index = 0;
 };
 
+/// Memory that calls have saved and that others see after the run: whoever writes it before the gradient passes the
+/// calls gets the error that eager execution raises.
+struct SavedMemory {
+  enum class Kind : uint8_t {
+    Input,  ///< the storage of tensor number `index` of the run's inputs
+    Fresh,  ///< the storage of graph output `index`
+    Apart,  ///< what x.data gave, by number
+  };
+  Kind kind = Kind::Fresh;
+  uint32_t index = 0;
+  TensorMeta meta;     ///< of the tensor that was saved
+  std::string maker;   ///< name of the node that it is a result of; empty where it came in
+  uint32_t place = 0;  ///< among the results of that node
+};
+
 /// Calls of a part that have saved something, which the first gradient to pass them frees: those that the same
 /// gradients pass.
 struct SavingCalls {
   std::vector<bool> roots;    ///< of the part: whose gradients pass
   std::vector<bool> targets;  ///< of the part: on the way to which
+  std::vector<SavedMemory> memory;
 };
 
 /// The ways of gradients through a part.

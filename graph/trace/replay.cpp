@@ -8,6 +8,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/numbers.h"
 
@@ -408,7 +409,7 @@ void Replay::apply(const FunctionRecord& r) {
 
 void Replay::apply(const HistoryRecord& r) {
   const Tensor from = tensor(r.tensor), to = from.alias();
-  to->strides = from.strides();
+  lay_out(*to, from.strides(), to->offset);
   if (r.callback != HistoryRecord::kOutside) autograd::set_history(to, callbacks_->nodes.at(r.callback), r.index);
   set(r.result, to);
 }

@@ -1,7 +1,8 @@
 #include "graph/trace/ways.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <map>
 #include <unordered_map>
 
 #include "engine/autograd/autograd.h"
@@ -9,7 +10,7 @@
 
 namespace terra::graph {
 
-PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> targets) {
+PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> targets, const LocateSaved& locate) {
   std::unordered_map<autograd::Node*, SavingCalls> ways;
   std::vector<autograd::Node*> by_age;
   for (size_t k = 0; k < roots.size(); ++k) {
@@ -36,14 +37,21 @@ PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> tar
         if (behind[j]) reached[j] = true;
     }
   }
-  std::set<std::pair<std::vector<bool>, std::vector<bool>>> different;
+  std::map<std::pair<std::vector<bool>, std::vector<bool>>, std::vector<SavedMemory>> different;
   for (autograd::Node* node : by_age) {
+    std::vector<SavedMemory> seen;
+    node->each_saved([&](const autograd::SavedTensor& saved) {
+      if (!saved.was_unpacked()) return;
+      if (auto memory = locate(saved, *node)) seen.push_back(std::move(*memory));
+    });
     node->release_saved();
-    if (node->released()) different.emplace(ways[node].roots, ways[node].targets);
+    if (!node->released()) continue;
+    std::vector<SavedMemory>& all = different[{ways[node].roots, ways[node].targets}];
+    std::move(seen.begin(), seen.end(), std::back_inserter(all));
   }
   PartWays result;
   for (const Tensor& root : roots) result.leads.push_back(ways[autograd::history(root).node.get()].targets);
-  for (const auto& [from, to] : different) result.saving.push_back({from, to});
+  for (auto& [way, memory] : different) result.saving.push_back({way.first, way.second, std::move(memory)});
   return result;
 }
 

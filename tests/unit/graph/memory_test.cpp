@@ -2,6 +2,14 @@
 // operands that many products read.
 #include <catch2/catch.hpp>
 
+#include <memory>
+#include <utility>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/memory/allocator.h"
+#include "graph/cache/compiled.h"
+#include "graph/executor/instance.h"
 #include "graph/executor/planner.h"
 #include "graph/ir/parse.h"
 #include "graph/ir/print.h"
@@ -14,12 +22,12 @@ using namespace terra::graph;
 
 namespace {
 
-size_t arena_bytes(const std::string& text) {
+size_t peak_bytes(const std::string& text) {
   Graph g = parse(text, {});
   PlanRequest request;
   for (ValueId input : g.inputs) request.input_strides.push_back(contiguous_strides(g.meta(input).sizes));
   for (size_t o = 0; o < g.outputs.size(); o++) request.roles.push_back({OutputRole::Kind::Fresh, 0});
-  return make_plan(g, std::move(request)).arena_bytes;
+  return make_plan(g, std::move(request)).peak_bytes;
 }
 
 /// `count` products of `rows` rows with the transposed second input or the last 128 of its columns, and what the pass
@@ -55,10 +63,10 @@ TEST_CASE("a row kernel's result lies where its dead operand did", "[memory]") {
   const size_t scores = 64 * 1000 * 4;
   for (const char* op : {"softmax", "log_softmax"}) {
     const std::string call = std::string("%4: f32[64,1000] = ") + op;
-    CHECK(arena_bytes(head + call + "(%3, 1) %5: f32[64] = sum(%4, (1), false) return %5 }") < 2 * scores);
-    CHECK(arena_bytes(head + call +
-                      "(%3, 1) %5: f32[64] = sum(%4, (1), false) %6: f32[64] = sum(%3, (1), false) "
-                      "return %5, %6 }") >= 2 * scores);
+    CHECK(peak_bytes(head + call + "(%3, 1) %5: f32[64] = sum(%4, (1), false) return %5 }") < 2 * scores);
+    CHECK(peak_bytes(head + call +
+                     "(%3, 1) %5: f32[64] = sum(%4, (1), false) %6: f32[64] = sum(%3, (1), false) "
+                     "return %5, %6 }") >= 2 * scores);
   }
 }
 
@@ -74,4 +82,115 @@ TEST_CASE("a transposed matrix that many small products read is copied once", "[
   CHECK(occurrences(of_parts, "mm(%0, %3)") == 0);
   products(20, 5, false);
   products(65, 12, false);
+}
+
+namespace {
+
+/// With every buffer a large one.
+struct EveryBufferLent {
+  EveryBufferLent() : before(std::exchange(lent_bytes(), 1)) {}
+  ~EveryBufferLent() { lent_bytes() = before; }
+  const size_t before;
+};
+
+uint64_t live() { return memory::statistics().live_bytes; }
+
+/// A graph that returns tensors of its own only, bound to megabyte inputs.
+struct Bound {
+  explicit Bound(const std::string& text, bool consumable = false) : graph(parse(text, {})) {
+    PlanRequest request;
+    for (size_t o = 0; o < graph.outputs.size(); o++) request.roles.push_back({OutputRole::Kind::Fresh, 0});
+    if (consumable) request.consumable.assign(graph.inputs.size(), true);
+    instance = std::make_unique<Instance>(make_plan(graph, std::move(request)));
+    for (size_t i = 0; i < graph.inputs.size(); i++) {
+      const ValueMeta& meta = graph.meta(graph.inputs[i]);
+      inputs.push_back(test::filled(meta.sizes, static_cast<uint32_t>(i + 1), meta.dtype));
+      instance->bind_input(i, inputs.back()->data());
+    }
+    fresh.resize(graph.outputs.size());
+  }
+
+  Graph graph;
+  std::unique_ptr<Instance> instance;
+  std::vector<Tensor> inputs;
+  std::vector<Ref<Storage>> fresh;
+};
+
+const std::string kProducts =
+    "graph \"g\"(%0: f32[512,512]) { %1: f32[512,512] = mm(%0, %0) %2: f32[512,512] = mm(%1, %1) "
+    "%3: f32[512,512] = mm(%2, %2) %4: f32[512,512] = mm(%3, %3) ";
+constexpr uint64_t kMegabyte = 1 << 20;
+
+}  // namespace
+
+TEST_CASE("between runs a graph has no large memory, and in a run what is alive", "[memory]") {
+  test::start();
+  Bound b(kProducts + "return %4 }");
+  const uint64_t before = live();
+  for (int run = 0; run < 3; run++) {
+    memory::reset_peak();
+    REQUIRE(b.instance->run_body(nullptr, b.fresh).why == Stop::Why::None);
+    b.instance->run_tail();
+    CHECK(live() == before + kMegabyte);
+    CHECK(memory::statistics().peak_bytes == before + 2 * kMegabyte);
+    CHECK(b.instance->plan().peak_bytes == 2 * kMegabyte);
+    b.fresh[0].reset();
+    CHECK(live() == before);
+  }
+}
+
+TEST_CASE("a run that ends early gives its memory back", "[memory]") {
+  test::start();
+  Bound b(kProducts +
+          "%5: i64[512,512] = to_dtype(%4, i64) %6: f32[512,512] = gather(%4, 1, %5) %7: f32[512,512] = mm(%6, %4) "
+          "return %7 }");
+  const uint64_t before = live();
+  b.inputs[0]->data_as<float>()[0] = 1e9f;
+  CHECK_THROWS_AS(b.instance->run_body(nullptr, b.fresh), Error);
+  CHECK(live() == before);
+  CHECK_FALSE(b.instance->is_settled());
+}
+
+TEST_CASE("an input that is used up goes behind its last reader", "[memory]") {
+  test::start();
+  for (const bool consumes : {false, true}) {
+    Bound b(kProducts + "return %4 }", true);
+    const uint64_t before = live();
+    std::vector<TensorImpl*> consumed{consumes ? b.inputs[0].get() : nullptr};
+    memory::reset_peak();
+    b.instance->consume(consumed);
+    REQUIRE(b.instance->run_body(nullptr, b.fresh).why == Stop::Why::None);
+    b.instance->run_tail();
+    CHECK(bool(b.inputs[0]->storage) == !consumes);
+    CHECK(live() == before + (consumes ? 0 : kMegabyte));
+  }
+}
+
+TEST_CASE("new gradients are made in the memory of old ones that nobody else has", "[memory]") {
+  const EveryBufferLent lent;
+  const auto make = [] {
+    return std::vector<Tensor>{test::filled({8, 16}, 1), test::leaf(test::filled({32, 16}, 2)),
+                               test::leaf(test::filled({4, 32}, 3))};
+  };
+  test::TraceMaker t(make());
+  for (TraceId p : {1, 2}) t.write_grad(p, kNoValue);
+  const TraceId h = t.call("tanh", {test::V{t.call("linear", {test::V{0}, test::V{1}})}});
+  const TraceId loss = t.call("sum", {test::V{t.call("linear", {test::V{h}, test::V{2}})}});
+  t.backward(loss);
+  t.output(t.call("detach", {test::V{loss}}));
+  const std::shared_ptr<Compiled> compiled = compile(t.trace);
+  const std::vector<Tensor> inputs = make();
+  const auto run = [&] {
+    REQUIRE(test::run_once(*compiled, inputs).defined());
+    return autograd::grad(inputs[1])->data();
+  };
+  const void* const first = run();
+  const std::string expected = test::bits(autograd::grad(inputs[1]));
+  CHECK(run() == first);
+  CHECK(test::bits(autograd::grad(inputs[1])) == expected);
+  const Tensor kept = autograd::grad(inputs[1]), part = kept.alias();
+  inputs[0]->data_as<float>()[3] += 1;
+  CHECK(run() != first);
+  CHECK(test::bits(kept) == expected);
+  CHECK(test::bits(autograd::grad(inputs[1])) != expected);
 }

@@ -58,6 +58,48 @@ std::vector<std::string> grads_of(const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
+TEST_CASE("results that calls have saved are watched, and no others", "[pair]") {
+  const auto make = [] { return std::vector<Tensor>{filled({4}, 1), leaf(filled({4}, 2))}; };
+  TraceMaker t(make());
+  const TraceId product = t.call("mul", {V{1}, V{0}});
+  const TraceId y = t.call("exp", {V{product}});
+  t.output(t.call("sum", {V{y}}));
+  t.output(y);
+  t.output(product);
+  const auto compiled = compile(t.trace);
+  const auto gradient_after =
+      [&](const std::function<void(const std::vector<Tensor>&, const std::vector<Tensor>&)>& then) {
+        const std::vector<Tensor> inputs = make();
+        std::vector<RunOutput> outputs;
+        REQUIRE(compiled->run(lend(inputs), {}, nullptr, outputs).status == RunStatus::Done);
+        std::vector<Tensor> made;
+        for (const RunOutput& output : outputs) made.push_back(std::get<Tensor>(output));
+        {
+          GradMode off(false);
+          then(inputs, made);
+        }
+        backward(made[0]);
+        return bits(autograd::grad(inputs[1]));
+      };
+  const auto write = [](const Tensor& target) {
+    const Arg args[] = {Arg(target), Arg(2.0)};
+    call_in_place(*find_op("mul"), args);
+  };
+  const std::string expected = gradient_after([](const auto&, const auto&) {});
+  CHECK(gradient_after([&](const auto&, const auto& made) { write(made[2]); }) ==
+        expected);  // the rule reads the result
+  CHECK(gradient_after([&](const auto& inputs, const auto&) { write(inputs[1].alias()); }) ==
+        expected);  // x needs none
+  CHECK_THROWS_WITH(gradient_after([&](const auto&, const auto& made) { write(made[1]); }),
+                    Catch::Contains("modified by an inplace operation") && Catch::Contains("output 0 of ExpBackward0"));
+  CHECK_THROWS_WITH(gradient_after([&](const auto&, const auto& made) {
+                      write(op("narrow", {made[1], 0, 0, 1}));
+                    }),
+                    Catch::Contains("modified by an inplace operation"));
+  CHECK_THROWS_WITH(gradient_after([&](const auto& inputs, const auto&) { write(inputs[0]); }),
+                    Catch::Contains("modified by an inplace operation"));
+}
+
 TEST_CASE("gradients through a pair equal eager ones", "[pair]") {
   start();
   const Trace trace = forward_trace();

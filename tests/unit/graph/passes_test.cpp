@@ -50,6 +50,7 @@ TEST_CASE("simplify", "[passes]") {
   check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = clone(%4) return %5", "%4: f32[2,3] = neg(%0) return %4");
   check_simplifies("%4: f32[2,3] = copy(%0, %1, false) return %4", "return %1");
   check_simplifies("%4: f32[2,3] = copy(%0, %3, false) return %4", "%4: f32[2,3] = expand(%3, (2, 3)) return %4");
+  check_simplifies("%4: f32[2,3] = pad_slice(%0, (2, 3), 0, 0, 1) return %4", "return %0");
   check_simplifies("%4: f32[2,3] = mul(%0, 1) return %4", "return %0");
   check_simplifies("%4: f32[2,3] = true_divide(%0, 1.0) return %4", "return %0");
   check_simplifies("%4: f32[2,3] = sub(%0, 0.0, 1) return %4", "return %0");

@@ -105,13 +105,21 @@ TEST_CASE("random programs with writes to inputs, some of which share storage", 
     return std::vector<Tensor>{filled({4, 5}, 1), filled({5, 4}, 2), filled({5}, 3), flat,
                                Tensor::view_of(flat->storage, DType::F32, Dims{3, 5}, Dims{5, 1}, 2)};
   };
+  int compared = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     Program p(seed, make(), true);
     p.steps(20);
     p.outputs(3);
+    try {
+      run_eagerly(p.maker().trace, make);
+    } catch (const Error&) {
+      continue;  // an operand that lies partly in what is written
+    }
     INFO("seed " << seed);
     require_same(p.maker().trace, make);
+    ++compared;
   }
+  CHECK(compared > 200);
 }
 
 TEST_CASE("random programs with gradients", "[random]") {

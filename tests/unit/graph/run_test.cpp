@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "engine/errors/errors.h"
+#include "engine/tensor/epoch.h"
 #include "tests/unit/graph/support.h"
 
 using namespace terra;
@@ -54,6 +55,44 @@ TEST_CASE("writes through x.data change x and not its version", "[run]") {
   run_once(*compiled, inputs);
   CHECK(inputs[0]->storage->version() == 0);
   CHECK(bits(inputs[0]) != bits(make()[0]));
+}
+
+TEST_CASE("inputs that are said to be the same are read where they are by then", "[run]") {
+  TraceMaker t({filled({4, 6}, 1), filled({4, 6}, 2)});
+  t.output(t.call("mul", {V{0}, V{1}}));
+  const auto compiled = compile(t.trace);
+  const std::vector<Tensor> inputs = {filled({4, 6}, 3), filled({4, 6}, 4)};
+  int host_object = 0;
+  for (const Tensor& input : inputs) input->owner = &host_object;
+  std::vector<RunOutput> outputs;
+  const auto product = [&](const std::vector<Tensor>& given, const SameTensors& same) {
+    const RunResult result = compiled->run(lend(given), {}, nullptr, outputs, nullptr, same);
+    REQUIRE(result.status == RunStatus::Done);
+    return bits(std::get<Tensor>(outputs[0]));
+  };
+  const auto expected = [&] { return bits((*find_op("mul"))(inputs[0], inputs[1])); };
+  const SameTensors same{7, {}};
+  CHECK(product(inputs, same) == expected());
+  CHECK(product(inputs, same) == expected());
+
+  const Tensor elsewhere = filled({4, 6}, 5);
+  become(*inputs[1], elsewhere->storage, *elsewhere);
+  CHECK(product(inputs, same) == expected());
+  const Tensor larger = filled({8, 6}, 6);
+  become(*inputs[0], larger->storage, *Tensor::view_of(larger->storage, DType::F32, Dims{4, 6}, Dims{6, 1}, 12));
+  CHECK(product(inputs, same) == expected());
+
+  // A run on copies finds out that an original has moved and nobody was told.
+  const std::vector<Tensor> copies = {filled({4, 6}, 3), filled({4, 6}, 4)};
+  const std::vector<TensorImpl*> originals = lend(inputs);
+  const SameTensors of_copies{7, {}, originals};
+  CHECK(product(copies, of_copies) == bits((*find_op("mul"))(copies[0], copies[1])));
+  become(*inputs[1], filled({4, 6}, 7)->storage, *inputs[1]);
+  CHECK_NOTHROW(product(copies, of_copies));
+  inputs[1]->storage = filled({4, 6}, 8)->storage;
+  CHECK_THROWS_WITH(product(copies, of_copies), Catch::Contains("has moved"));
+  CHECK(product(inputs, {8, {}}) == expected());
+  for (const Tensor& input : inputs) input->owner = nullptr;
 }
 
 TEST_CASE("transposed operands", "[run]") {
