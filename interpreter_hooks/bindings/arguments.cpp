@@ -21,8 +21,17 @@ bool is_sequence(Borrowed value) { return PyTuple_Check(value) || PyList_Check(v
 constexpr struct {
   const char* given;
   const char* meant;
-} other_names[] = {{"input", "self"}, {"axis", "dim"},   {"keepdims", "keepdim"}, {"x", "self"},  {"x2", "other"},
-                   {"vec", "other"},  {"mat2", "other"}, {"tensor", "other"},     {"dims", "dim"}};
+} other_names[] = {{"input", "self"},
+                   {"axis", "dim"},
+                   {"keepdims", "keepdim"},
+                   {"x", "self"},
+                   {"x2", "other"},
+                   {"vec", "other"},
+                   {"mat2", "other"},
+                   {"tensor", "other"},
+                   {"dims", "dim"},
+                   {"tensor", "self"},
+                   {"split_size", "split_size_or_sections"}};
 
 }  // namespace
 
@@ -39,6 +48,8 @@ Parameters::Parameters(const Op& op) : op(op) {
   ensure(names.size() <= Arguments::kMost, "an op has at most 24 parameters");
   is_factory = has_dtype && (!has_tensor || op.name.ends_with("_like") || op.name.starts_with("new_"));
 }
+
+bool Arguments::is_no_number(Borrowed value) const { return tensors_stay_ && is_tensor(value); }
 
 /// One function per ParamType, in its order: false when the object is of another kind.
 struct Converters {
@@ -70,26 +81,28 @@ struct Converters {
     out = Arg(std::span<const Tensor>(a.lists_.back()));
     return true;
   }
-  static bool number(Arguments&, const Param&, Borrowed v, Arg& out) {
+  static bool number(Arguments& a, const Param&, Borrowed v, Arg& out) {
     Scalar s;
-    if (!to_scalar(v, s)) return false;
+    if (a.is_no_number(v) || !to_scalar(v, s)) return false;
     out = Arg(s);
     return true;
   }
-  static bool integer(Arguments&, const Param&, Borrowed v, Arg& out) {
+  static bool integer(Arguments& a, const Param&, Borrowed v, Arg& out) {
     int64_t i;
-    if (!to_int(v, i)) return false;
+    if (a.is_no_number(v) || !to_int(v, i)) return false;
     out = Arg(i);
     return true;
   }
-  static bool real(Arguments&, const Param&, Borrowed v, Arg& out) {
+  static bool real(Arguments& a, const Param&, Borrowed v, Arg& out) {
     Scalar s;
-    if (PyBool_Check(v) || !to_scalar(v, s)) return false;
+    if (a.is_no_number(v) || PyBool_Check(v) || !to_scalar(v, s)) return false;
     out = Arg(s.to_double());
     return true;
   }
-  static bool boolean(Arguments&, const Param&, Borrowed v, Arg& out) {
+  /// Among overloads a flag without default is what one of them is there for: it must be set.
+  static bool boolean(Arguments& a, const Param& p, Borrowed v, Arg& out) {
     Scalar s;
+    if (a.is_no_number(v) || (!a.name_ && p.keyword_only && !p.has_default && v == Py_False)) return false;
     if (PyBool_Check(v))
       s = Scalar(v == Py_True);
     else if (PyLong_Check(v) || PyFloat_Check(v) || !to_scalar(v, s) || s.kind() != Scalar::Kind::Bool)
@@ -102,9 +115,13 @@ struct Converters {
     int64_t single;
     if (is_sequence(v)) {
       if (!a.ints_from(v, out)) return false;
-      if (out.ints().size() != 1 || n == 1) return true;
+      const size_t given = out.ints().size();
+      if (n > 1 && given != 1 && given != n && !(given == 0 && p.optional))
+        fail(ErrorKind::RuntimeError, "{} must either be a single int, or a tuple of {} ints, but got {}", p.name, n,
+             to_string(out.ints()));
+      if (given != 1 || n == 1) return true;
       single = out.ints()[0];
-    } else if (!to_int(v, single)) {
+    } else if (a.is_no_number(v) || !to_int(v, single)) {
       return false;
     }
     int64_t* to = a.space(n);
@@ -308,7 +325,8 @@ void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords)
   if (unset < count_) take_defaults(unset);
 }
 
-bool Arguments::fits(PyObject* const* values, size_t count, PyObject* keywords) {
+bool Arguments::fits(PyObject* const* values, size_t count, PyObject* keywords, bool tensors_stay) {
+  tensors_stay_ = tensors_stay;
   try {
     parse(values, count, keywords);
     return true;

@@ -33,8 +33,9 @@ class Arguments {
 
   /// Throws in PyTorch's words where the arguments don't fit. `count` positional values, then those of `keywords`.
   void parse(PyObject* const* values, size_t count, PyObject* keywords);
-  /// The same, but a mismatch is an answer: false (overload resolution).
-  bool fits(PyObject* const* values, size_t count, PyObject* keywords);
+  /// The same, but a mismatch is an answer: false (overload resolution). `tensors_stay`: no tensor counts as the number
+  /// in it.
+  bool fits(PyObject* const* values, size_t count, PyObject* keywords, bool tensors_stay);
 
   std::span<const Arg> args() const { return {args_.data(), count_}; }
   std::span<PyObject* const> sources() const { return {sources_.data(), count_}; }
@@ -52,6 +53,7 @@ class Arguments {
   bool take_extra(Borrowed name, Borrowed value);
   void take_varargs(size_t param, PyObject* const* values, size_t count);
   void take_defaults(size_t given);
+  bool is_no_number(Borrowed value) const;
   [[noreturn]] void wrong_type(size_t param, Borrowed value, size_t position) const;
 
   int64_t* space(size_t ints);
@@ -60,6 +62,7 @@ class Arguments {
   const Parameters& parameters_;
   const char* name_;
   bool as_method_;
+  bool tensors_stay_ = false;
   size_t count_ = 0;
   std::array<Arg, kMost> args_;
   std::array<PyObject*, kMost> sources_;

@@ -114,15 +114,10 @@ int set_data(PyObject* self, PyObject* value, void*) {
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
   check(!to.requires_grad() || is_floating(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
-  note_changed(to);
   // x.data = x.data changes nothing: x keeps its storage.
-  if (!to.storage || to.storage->data() != from.storage->data() || to.storage->bytes() != from.storage->bytes())
-    to.storage = from.storage;
-  to.dtype = from.dtype;
-  to.offset = from.offset;
-  to.numel = from.numel;
-  to.sizes = from.sizes;
-  to.strides = from.strides;
+  const bool stays =
+      to.storage && to.storage->data() == from.storage->data() && to.storage->bytes() == from.storage->bytes();
+  become(to, stays ? to.storage : from.storage, from);
   return 0;
 }
 

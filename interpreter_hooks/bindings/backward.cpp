@@ -81,6 +81,7 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
   const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
   const std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
+  if (OpObserver* observer = op_observer()) observer->before_backward();
   const std::vector<Tensor> found = observed([&] {
     return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
                                tensors_of(items(gradient_tuple), "grad_outputs"), wanted, retains, creates,
@@ -106,6 +107,7 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
   Object input_tuple = as_tuple(inputs, 0);
   check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");
   ++counters.backwards;
+  if (OpObserver* observer = op_observer()) observer->before_backward();
   observed([&] {
     autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
                        tensors_of(items(input_tuple), "inputs"));

@@ -14,14 +14,13 @@ namespace {
 
 bool is_text(Borrowed object) { return PyUnicode_Check(object) || PyBytes_Check(object); }
 
-bool is_number_like(Borrowed object) {
-  return PyFloat_Check(object) || PyLong_Check(object) || (is_tensor(object) && impl_of(object)->sizes.empty());
-}
+bool is_number(Borrowed object) { return PyFloat_Check(object) || PyLong_Check(object); }
 
-bool is_sequence(Borrowed object) {
-  if (is_tensor(object)) return !impl_of(object)->sizes.empty();
+/// A tensor is a sequence only where another item has shown that one stands there, else a number.
+bool is_sequence(Borrowed object, bool expected) {
+  if (is_tensor(object)) return expected && !impl_of(object)->sizes.empty();
   return PyList_Check(object) || PyTuple_Check(object) ||
-         (PySequence_Check(object) && !is_text(object) && !is_number_like(object));
+         (PySequence_Check(object) && !is_text(object) && !is_number(object));
 }
 
 /// Items as a list or tuple; objects with a length and items (range, arrays, tensors) are turned into one.
@@ -49,7 +48,7 @@ class Survey {
   void look(Borrowed object, size_t depth) {
     check_kind(depth <= static_cast<size_t>(kMaxRank), ErrorKind::ValueError, "too many dimensions '{}'",
                Py_TYPE(object)->tp_name);
-    if (!is_sequence(object)) return look_at_number(object, depth);
+    if (!is_sequence(object, depth < sizes.size())) return look_at_number(object, depth);
     Object items = items_of(object);
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
     if (depth == sizes.size() && !complete_)
@@ -74,6 +73,8 @@ class Survey {
     }
     complete_ = true;
     if (PyUnicode_Check(object)) raise(PyExc_ValueError, "too many dimensions 'str'");
+    if (is_tensor(object) && impl_of(object)->numel != 1)
+      raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
     const auto found = dtype_of_number(object);
     if (!found) raise(PyExc_RuntimeError, "Could not infer dtype of %s", Py_TYPE(object)->tp_name);
     dtype = any ? promote_types(dtype, *found) : *found;
@@ -83,11 +84,12 @@ class Survey {
   bool complete_ = false;  // a number has been seen: the rank is known
 };
 
-void fill(Borrowed object, DType dtype, char*& to) {
-  if (is_sequence(object)) {
+/// Writes the numbers of `rank` levels of sequences.
+void fill(Borrowed object, size_t rank, DType dtype, char*& to) {
+  if (rank > 0) {
     Object items = items_of(object);
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
-    for (Py_ssize_t i = 0; i < n; ++i) fill(PySequence_Fast_GET_ITEM(items.get(), i), dtype, to);
+    for (Py_ssize_t i = 0; i < n; ++i) fill(PySequence_Fast_GET_ITEM(items.get(), i), rank - 1, dtype, to);
     return;
   }
   Scalar value;
@@ -154,7 +156,7 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
   const DType type = dtype.value_or(survey.any ? survey.dtype : default_dtype());
   Tensor tensor = Tensor::empty(survey.sizes, type);
   char* to = static_cast<char*>(tensor->data());
-  if (tensor.numel() > 0) fill(data, type, to);
+  if (tensor.numel() > 0) fill(data, survey.sizes.size(), type, to);
   return Object::steal(wrap(std::move(tensor)));
 }
 

@@ -10,6 +10,7 @@
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
+#include "interpreter_hooks/bindings/size_object.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor_parts.h"
 #include "interpreter_hooks/bindings/types.h"
@@ -87,7 +88,7 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
 
 Object is_tensor_function(PyObject*, PyObject* object) { return owned(PyBool_FromLong(is_tensor(object))); }
 
-/// Tensor(2, 3), Tensor([1, 2]), Tensor(other), Tensor(): float32, as PyTorch's first constructor had it.
+/// Tensor(2, 3), Tensor([1, 2]), Tensor(): of the default dtype. Tensor(other) shares the memory of the other.
 Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   Tensor made;
   const Py_ssize_t n = PyTuple_GET_SIZE(args);
@@ -97,12 +98,17 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   }
   Borrowed first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   if (n == 0) {
-    made = Tensor::empty(Dims{0}, DType::F32);
+    made = Tensor::empty(Dims{0}, default_dtype());
   } else if (is_tensor(first)) {
-    const TensorImpl& t = *impl_of(first);
-    made = type == tensor_type ? converted(alias_of(t), DType::F32) : alias_of(t);
-    if (type == tensor_type && t.dtype != DType::F32)
-      raise(PyExc_TypeError, "expected Float (got %s)", name_of(t.dtype).data());
+    made = alias_of(*impl_of(first));
+  } else if (n == 1 && PyObject_TypeCheck(first, size_type)) {
+    Dims sizes;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(first); ++i) {
+      int64_t size = 0;
+      to_int(PyTuple_GET_ITEM(first, i), size);
+      sizes.push_back(size);
+    }
+    made = Tensor::empty(sizes, default_dtype());
   } else if (int64_t size; to_int(first, size)) {
     Dims sizes;
     for (Py_ssize_t i = 0; i < n; ++i) {
@@ -110,9 +116,9 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
         raise(PyExc_TypeError, "new(): sizes must be ints, not %s", Py_TYPE(PyTuple_GET_ITEM(args, i))->tp_name);
       sizes.push_back(size);
     }
-    made = Tensor::empty(sizes, DType::F32);
+    made = Tensor::empty(sizes, default_dtype());
   } else if (PyTuple_Check(first) || PyList_Check(first) || PySequence_Check(first)) {
-    Object data = tensor_from_data(first, DType::F32);
+    Object data = tensor_from_data(first, default_dtype());
     made = alias_of(*impl_of(data.get()));
   } else {
     raise(PyExc_TypeError, "new(): data must be a sequence (got %s)", Py_TYPE(first)->tp_name);

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -71,10 +72,10 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
 constexpr struct {
   std::string_view name;
   DType dtype;
-} type_names[] = {{"BoolTensor", DType::Bool},  {"ByteTensor", DType::U8},       {"CharTensor", DType::I8},
-                  {"ShortTensor", DType::I16},  {"IntTensor", DType::I32},       {"LongTensor", DType::I64},
-                  {"HalfTensor", DType::F16},   {"BFloat16Tensor", DType::BF16}, {"FloatTensor", DType::F32},
-                  {"DoubleTensor", DType::F64}, {"Tensor", DType::F32}};
+} type_names[] = {{"BoolTensor", DType::Bool}, {"ByteTensor", DType::U8},       {"CharTensor", DType::I8},
+                  {"ShortTensor", DType::I16}, {"IntTensor", DType::I32},       {"LongTensor", DType::I64},
+                  {"HalfTensor", DType::F16},  {"BFloat16Tensor", DType::BF16}, {"FloatTensor", DType::F32},
+                  {"DoubleTensor", DType::F64}};
 
 /// type(): the name of its type; type(dtype or name): converted.
 Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -89,6 +90,7 @@ Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* n
   if (!utf8) throw PythonError{};
   std::string_view name = utf8;
   if (const size_t dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
+  if (name == "Tensor") return in_dtype(self, default_dtype());
   for (const auto& row : type_names)
     if (row.name == name) return in_dtype(self, row.dtype);
   raise(PyExc_ValueError, "invalid type: '%s'", utf8);

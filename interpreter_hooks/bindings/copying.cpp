@@ -4,6 +4,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
@@ -50,7 +51,7 @@ Object deepcopy(PyObject* self, PyObject* memo) {
       "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
   if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
   Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
-  copy->wants_grad = t.requires_grad();
+  set_wants_grad(*copy, t.requires_grad());
   Object result = Object::steal(wrap_as(Py_TYPE(self), copy));
   succeeded(PyDict_SetItem(memo, key.get(), result.get()));
   copy_attributes(self, result.get(), memo);

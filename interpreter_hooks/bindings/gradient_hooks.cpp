@@ -66,6 +66,12 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   return changed ? current : Tensor();
 }
 
+/// Whether the engine calls the hooks of this dict with the gradient of `t`, as it is now.
+bool is_called(Borrowed dict, const Tensor& t) {
+  Object number = owned(PyObject_GetAttrString(dict, "number"));
+  return autograd::has_hook(t, PyLong_AsUnsignedLongLong(number.get()));
+}
+
 Object tuple_of(const std::vector<Tensor>& tensors) {
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(tensors.size())));
   for (size_t i = 0; i < tensors.size(); ++i) PyTuple_SET_ITEM(tuple.get(), i, wrap(tensors[i]));
@@ -99,11 +105,13 @@ void drop_hooks(TensorImpl& impl) {
 Object add_tensor_hook(PyObject* self, PyObject* function) {
   TensorObject* t = tensor_object(self);
   check(t->impl->requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
-  const bool first = !t->hooks;
+  const bool first = !t->hooks || !is_called(t->hooks, tensor_of(self));
   if (first) {
     Object dict = new_dict();
-    autograd::add_hook(tensor_of(self), [dict](const Tensor& g) { return run_tensor_hooks(dict.get(), g); });
-    t->hooks = dict.release();
+    const uint64_t number =
+        autograd::add_hook(tensor_of(self), [dict](const Tensor& g) { return run_tensor_hooks(dict.get(), g); });
+    succeeded(PyObject_SetAttrString(dict.get(), "number", owned(PyLong_FromUnsignedLongLong(number)).get()));
+    Py_XSETREF(t->hooks, dict.release());
     if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
   }
   Object handle = add_to(t->hooks, function);

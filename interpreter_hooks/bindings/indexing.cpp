@@ -23,7 +23,7 @@ struct IndexOps {
   const Op& put = required_op(kSetItem.data());
   const Op& copy = required_op("copy");
   const Op& fill = required_op("fill");
-  const Op& nonzero = required_op("nonzero_tuple");
+  const Op& nonzero = required_op("where_true");
 };
 const IndexOps& ops() {
   static const IndexOps all;
@@ -146,8 +146,7 @@ class Walk {
       }
       bounds[i] = Arg(value);
     }
-    // The whole of a dimension is a view of its own only where nothing else makes one.
-    if (!whole || dim_ == 0)
+    if (!whole)  // x[:, i] is x.select(1, i)
       view(ops().slice, {tensor(), dim_, bounds[0], bounds[1], bounds[2]}, {given[0], given[1], given[2]});
     ++dim_;
   }
@@ -213,7 +212,8 @@ Object get_item(PyObject* self, PyObject* index) {
   const Object& view = walk.current();
   if (walk.has_tensors()) return invoke_simple(ops().get, {tensor_of(view.get()), Arg(walk.indices())}, {view.get()});
   if (view.get() != self) return view;
-  return invoke_simple(ops().view, {tensor_of(self), impl_of(self)->sizes}, {self});  // x[...]: another view of all
+  if (PySlice_Check(index)) return invoke_simple(ops().slice, {tensor_of(self), 0, Arg(), Arg(), 1}, {self});  // x[:]
+  return invoke_simple(ops().view, {tensor_of(self), impl_of(self)->sizes}, {self});  // x[...], x[:, :]: another view of all
 }
 
 /// A number as a 0-d tensor of the target's dtype; `source` is what it was given as.

@@ -2,6 +2,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/overlap.h"
 #include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -18,15 +19,11 @@ void copy_out(Borrowed result, Borrowed out, const char* name) {
         "{}(): functions with out=... arguments don't support automatic differentiation, but one "
         "of the arguments requires grad.",
         name);
+  check_cast(from->dtype, to->dtype);
   if (to->numel == 0 && from->numel != 0) {
     if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
     Tensor fresh = Tensor::empty(from->sizes, to->dtype);
-    note_changed(*to);
-    to->storage = fresh->storage;
-    to->offset = 0;
-    to->sizes = fresh->sizes;
-    to->strides = fresh->strides;
-    to->numel = fresh->numel;
+    become(*to, fresh->storage, *fresh);
   }
   check(to->sizes == from->sizes, "{}(): the result of shape {} does not fit out=, which has shape {}", name,
         to_string(from->sizes), to_string(to->sizes));

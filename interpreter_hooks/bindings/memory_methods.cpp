@@ -35,18 +35,19 @@ Dims sizes_from(PyObject* args) {
 void resize(TensorImpl& t, Dims sizes) {
   check(!t.requires_grad(), "cannot resize variables that require grad");
   const int64_t numel = checked_numel(sizes);
-  const auto needed = static_cast<size_t>((t.offset + numel) * static_cast<int64_t>(size_of(t.dtype)));
-  if (needed > t.storage->bytes()) {
-    check(!t.storage->exported(),
+  const auto needed =
+      static_cast<size_t>(size_product(size_sum(t.offset, numel), static_cast<int64_t>(size_of(t.dtype))));
+  Ref<Storage> storage = t.storage;
+  if (needed > storage->bytes()) {
+    check(!storage->exported(),
           "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
     Ref<Storage> larger = Storage::allocate(needed);
-    std::copy_n(static_cast<const char*>(t.storage->data()), t.storage->bytes(), static_cast<char*>(larger->data()));
-    t.storage = std::move(larger);
+    std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
+    storage = std::move(larger);
   }
-  note_changed(t);
-  t.strides = contiguous_strides(sizes);
-  t.sizes = std::move(sizes);
-  t.numel = numel;
+  Dims strides = contiguous_strides(sizes);
+  const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
+  become(t, std::move(storage), *resized);
   t.storage->bump_version();
 }
 
@@ -70,21 +71,18 @@ Object set_memory(PyObject* self, PyObject* other) {
   opaque(self, "set_()");
   TensorImpl &to = *impl_of(self), &from = *impl_of(other);
   check(to.dtype == from.dtype, "set_(): the dtypes differ: {} and {}", name_of(to.dtype), name_of(from.dtype));
-  note_changed(to);
-  to.storage = from.storage;
-  to.offset = from.offset;
-  to.numel = from.numel;
-  to.sizes = from.sizes;
-  to.strides = from.strides;
+  become(to, from.storage, from);
   return Object::share(self);
 }
 
 /// Replaces every element by what a Python function makes of it (and of the element of another tensor).
 Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
-  TensorImpl& t = *impl_of(self);
+  const Tensor target = alias_of(*impl_of(self)), second_operand = other ? alias_of(*impl_of(other)) : Tensor();
+  TensorImpl& t = *target;  // the function may give the tensors themselves other memory
   opaque(self, "apply_()");
-  check(!t.requires_grad(), "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
-  check(!other || impl_of(other)->sizes == t.sizes, "map_(): the tensors must have the same shape");
+  check(!impl_of(self)->requires_grad(),
+        "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  check(!other || second_operand.sizes() == t.sizes, "map_(): the tensors must have the same shape");
   Dims at(t.sizes.size(), 0);
   const auto element = [&at](const TensorImpl& of) {
     int64_t offset = 0;
@@ -93,7 +91,8 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
   };
   for (int64_t i = 0; i < t.numel; ++i) {
     Object first = owned(from_scalar(load_scalar(element(t), t.dtype)));
-    Object second = other ? owned(from_scalar(load_scalar(element(*impl_of(other)), impl_of(other)->dtype))) : Object();
+    Object second =
+        other ? owned(from_scalar(load_scalar(element(*second_operand), second_operand.dtype()))) : Object();
     Object made = owned(PyObject_CallFunctionObjArgs(function, first.get(), second.get(), nullptr));
     Scalar value;
     if (!to_scalar(made.get(), value))
@@ -120,10 +119,7 @@ Object become_view(PyObject* self, const char* op_name, PyObject* const* args, P
   Object method = owned(PyObject_GetAttrString(self, op_name));
   Object view = owned(PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), names));
   const TensorImpl& from = *impl_of(view.get());
-  note_changed(*target);
-  target->offset = from.offset;
-  target->sizes = from.sizes;
-  target->strides = from.strides;
+  become(*target, target->storage, from);
   target->storage->bump_version();
   if (const autograd::Edge made = autograd::history(tensor_of(view.get())); made.node)
     autograd::set_history(target, made.node, made.index);

@@ -152,7 +152,7 @@ Object frombuffer(PyObject*, PyObject* args, PyObject* kwargs) {
              size);
   const Py_ssize_t n = count < 0 ? (length - offset) / size : count;
   check_kind(
-      offset + n * size <= length, ErrorKind::ValueError,
+      n <= (length - offset) / size, ErrorKind::ValueError,
       "requested buffer length ({} * {} bytes) after offset ({} bytes) must not be greater than actual buffer length "
       "({} bytes)",
       n, size, offset, length);

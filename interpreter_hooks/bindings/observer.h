@@ -48,6 +48,8 @@ class OpObserver {
   /// `tensor.grad` was read (value: Tensor or None) or assigned.
   virtual void on_grad_read(PyObject* tensor, PyObject* value) = 0;
   virtual void on_grad_write(PyObject* tensor, PyObject* value) = 0;
+  /// A pass over the tape is about to begin.
+  virtual void before_backward() {}
   /// backward() finished: gradients were accumulated.
   virtual void on_backward(const BackwardReport& report) = 0;
   /// autograd.grad() finished.

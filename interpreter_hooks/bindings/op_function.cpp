@@ -5,9 +5,12 @@
 #include <string>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/overlap.h"
+#include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/keyword_results.h"
 #include "interpreter_hooks/bindings/override.h"
+#include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/bindings/types.h"
 
 namespace terra::hooks {
@@ -36,7 +39,16 @@ std::string given_types(PyObject* const* values, size_t count, PyObject* keyword
   return "(" + text + ")";
 }
 
+/// out= is written as an in-place form writes its first operand.
+void check_out(const Op& op, Borrowed out, std::span<const Arg> args) {
+  if (!is_tensor(out) || !op.is(kInPlace) || op.is(kReadsFirst | kScatters)) return;
+  for (const Arg& a : args)
+    if (a.is_tensor()) check_not_shifted(tensor_of(out), *a.impl());
+}
+
 Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Arguments& arguments) {
+  if (arguments.out) [[unlikely]]
+    check_out(parameters.op, arguments.out, arguments.args());
   Object result = invoke(
       {parameters.op, spec.in_place, arguments.args(), arguments.sources(), arguments.positional(), spec.name.c_str()});
   if (arguments.out || arguments.requires_grad) [[unlikely]]
@@ -44,11 +56,13 @@ Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Argum
   return result;
 }
 
+/// The first op that takes the tensors as tensors; where there is none, the first that takes some as numbers.
 Object choose(const OpFunctionSpec& spec, PyObject* const* values, size_t count, PyObject* keywords) {
-  for (const Parameters* candidate : spec.candidates) {
-    Arguments arguments(*candidate, nullptr, spec.as_method);
-    if (arguments.fits(values, count, keywords)) return run(spec, *candidate, arguments);
-  }
+  for (const bool tensors_stay : {true, false})
+    for (const Parameters* candidate : spec.candidates) {
+      Arguments arguments(*candidate, nullptr, spec.as_method);
+      if (arguments.fits(values, count, keywords, tensors_stay)) return run(spec, *candidate, arguments);
+    }
   std::string text = spec.name + "() received an invalid combination of arguments - got " +
                      given_types(values, count, keywords) + ", but expected one of:";
   for (const Parameters* candidate : spec.candidates) text += "\n * " + std::string(candidate->op.signature);

@@ -1,6 +1,7 @@
 // The op records as Python data: what stubs and reference pages are generated from.
 #include "engine/ops/op.h"
 #include "engine/ops/overloads.h"
+#include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/entry.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 
@@ -19,9 +20,9 @@ constexpr struct {
   const char* name;
   uint32_t flag;
 } flag_names[] = {
-    {"elementwise", kElementwise}, {"view", kView},         {"random", kRandom}, {"in_place", kInPlace},
-    {"reduction", kReduction},     {"function", kFunction}, {"method", kMethod}, {"functional", kFunctional},
-    {"property", kProperty},       {"host", kHost}};
+    {"elementwise", kElementwise}, {"view", kView},         {"random", kRandom},     {"in_place", kInPlace},
+    {"reduction", kReduction},     {"function", kFunction}, {"method", kMethod},     {"functional", kFunctional},
+    {"property", kProperty},       {"host", kHost},         {"may_alias", kMayAlias}};
 
 Object type_name(ParamType type) {
   static constexpr const char* names[] = {"Tensor", "Tensor|Number", "Tensor[]", "Number", "int",      "float",
@@ -66,6 +67,7 @@ Object record_of(const Op& op) {
   put(dict, "params", params_of(op));
   put(dict, "samples", samples_of(op));
   put(dict, "differentiable", owned(PyBool_FromLong(op.gradient || (op.composite && !op.is(kNoGradient)))));
+  put(dict, "writes", owned(PyBool_FromLong(op.writes != 0)));
   put(dict, "composite", owned(PyBool_FromLong(op.composite != nullptr)));
   Object results = owned(PyList_New(0));
   for (const std::string& name : op.sig().result_names) succeeded(PyList_Append(results.get(), text(name).get()));

@@ -2,6 +2,7 @@
 #include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -80,9 +81,13 @@ Object use_reference_kernels(PyObject*, PyObject* yes) {
   return Object::share(Py_None);
 }
 
+Object epoch_of_tensors(PyObject*, PyObject*) { return owned(PyLong_FromUnsignedLongLong(tensor_epoch)); }
+
 }  // namespace
 
 PyMethodDef setting_functions[] = {
+    {"_tensor_epoch", method<epoch_of_tensors>(), METH_NOARGS,
+     "Grows whenever a tensor that Python sees changes what it is, elements aside."},
     {"get_default_dtype", method<get_default_dtype>(), METH_NOARGS, "The dtype of Python floats."},
     {"set_default_dtype", method<set_default_dtype_function>(), METH_O, "Changes the dtype of Python floats."},
     {"result_type", method<result_type_function>(), METH_FASTCALL, "The dtype of a result of two operands."},

@@ -67,6 +67,9 @@ PyObject* terra_frame_run(PyThreadState* thread, TerraFrame* frame, int throwing
 /* Python calls that are under way on the thread, one in another. */
 int terra_thread_depth(const PyThreadState* thread);
 
+/* How many more may be under way before the recursion limit is met. */
+int terra_thread_room(const PyThreadState* thread);
+
 /* True while terra_frame_run would not raise RecursionError at once. */
 int terra_frame_can_run(const PyThreadState* thread);
 

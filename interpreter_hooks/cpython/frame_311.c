@@ -88,6 +88,8 @@ int terra_hook_sees(const PyThreadState* thread) { return installed && thread->i
 
 int terra_thread_depth(const PyThreadState* thread) { return thread->recursion_limit - thread->recursion_remaining; }
 
+int terra_thread_room(const PyThreadState* thread) { return thread->recursion_remaining; }
+
 int terra_frame_can_run(const PyThreadState* thread) {
   return thread->recursion_remaining > 1 && !terra_c_stack_is_nearly_full();
 }

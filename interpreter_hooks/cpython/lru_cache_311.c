@@ -1,6 +1,6 @@
 #include "interpreter_hooks/cpython/lru_cache.h"
 
-#include <string.h>
+#include "interpreter_hooks/cpython/class.h"
 
 /* As in Modules/_functoolsmodule.c of 3.11. */
 typedef struct Link {
@@ -19,9 +19,7 @@ typedef struct {
   PyObject* mark; /* stands before the names in a key */
 } Cache;
 
-int terra_is_lru_cache(PyObject* callee) {
-  return strcmp(Py_TYPE(callee)->tp_name, "functools._lru_cache_wrapper") == 0;
-}
+int terra_is_lru_cache(PyObject* callee) { return terra_class_is(Py_TYPE(callee), "functools._lru_cache_wrapper"); }
 
 int terra_lru_cache_is_typed(PyObject* cache) { return ((Cache*)cache)->typed; }
 
@@ -46,7 +44,7 @@ PyObject* terra_lru_cache_result(PyObject* cache, PyObject* key) {
   PyObject* found = PyDict_GetItemWithError(table, key);
   if (!found) PyErr_Clear();
   if (!found || ((Cache*)cache)->most < 0) return found;
-  return strcmp(Py_TYPE(found)->tp_name, "functools._lru_list_elem") == 0 ? ((Link*)found)->result : NULL;
+  return terra_class_is(Py_TYPE(found), "functools._lru_list_elem") ? ((Link*)found)->result : NULL;
 }
 
 /* Calls a cache of `int` and looks the result up. */

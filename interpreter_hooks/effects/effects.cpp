@@ -3,7 +3,9 @@
 #include "engine/ops/call.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/standing.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
 
@@ -205,19 +207,19 @@ std::string make_iterator_text(const Word* at, const RegisterFile& f) {
 }
 std::string make_cell_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "cell"; }
 std::string make_function_text(const Word* at, const RegisterFile& f) {
-  return dst(at, f) + "function " + PyUnicode_AsUTF8(object_word(at[3]));
+  return dst(at, f) + "function " + utf8_of(object_word(at[3]));
 }
 std::string make_call_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "a call of " + short_text(object_word(at[1])) + "(" + names(at, 2, f) + ")";
 }
 std::string set_plain_attribute_text(const Word* at, const RegisterFile& f) {
-  return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
+  return a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + b(at, f);
 }
 std::string set_attribute_text(const Word* at, const RegisterFile& f) {
-  return a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " = " + b(at, f);
+  return a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + b(at, f);
 }
 std::string delete_attribute_text(const Word* at, const RegisterFile& f) {
-  return "del " + a(at, f) + "." + PyUnicode_AsUTF8(object_word(at[1]));
+  return "del " + a(at, f) + "." + utf8_of(object_word(at[1]));
 }
 std::string set_item_text(const Word* at, const RegisterFile& f) {
   return a(at, f) + "[" + key(at, f) + "] = " + b(at, f);
@@ -265,7 +267,7 @@ const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
 // clang-format on
 #undef ROW
 
-void EffectProgram::finish(std::vector<Register> results, const RegisterFile& file) {
+void EffectProgram::finish(std::vector<Register> results, const Program& late, const RegisterFile& file) {
   results_ = std::move(results);
   auto use = [&](Register r) {
     if (r >= 0 && r != no_register && !file.owned(r) &&
@@ -292,6 +294,7 @@ void EffectProgram::finish(std::vector<Register> results, const RegisterFile& fi
     }
   });
   for (Register result : results_) use(result);
+  late.each([&](const Word* at) { each_operand(at, use); });
 }
 
 bool EffectProgram::run(Run& run, PyObject** results) {

@@ -1,8 +1,8 @@
 // The effect program: fresh objects and deferred writes, in program order, after the graph has been committed.
 //
-// It shares the registers of the entry program. Every borrowed register that it uses is made strong before anything is
-// published (`Held`): a write may drop the last reference to something. It fails only for want of memory or through a
-// user's __del__, and then the exception is the frame's.
+// It shares the registers of the entry program. Every borrowed register that it or the late program uses is made strong
+// before anything is published (`Held`): a write may drop the last reference to something. It fails only for want of
+// memory or through a user's __del__, and then the exception is the frame's.
 #pragma once
 #include "interpreter_hooks/guards/program.h"
 
@@ -50,8 +50,9 @@ class EffectProgram {
   void emit(Effect kind, Register dst, Register a, Register b, const std::vector<Word>& operands = {}) {
     program_.emit(kind, dst, a, b, operands);
   }
-  /// To be called once, when everything is emitted: `results` is what leaves the frame (no_register: a null).
-  void finish(std::vector<Register> results, const RegisterFile& file);
+  /// To be called once, when everything is emitted: `results` is what leaves the frame (no_register: a null). `late` is
+  /// the entry's program that runs between the commit and this one.
+  void finish(std::vector<Register> results, const Program& late, const RegisterFile& file);
 
   /// Fills in new references to the results, as many as finish() was told of. False, with an exception set and nothing
   /// filled in, when an effect failed.
@@ -59,8 +60,9 @@ class EffectProgram {
   size_t result_count() const { return results_.size(); }
   const Program& program() const { return program_; }
   Register result() const { return results_.front(); }
-  /// Strong references to what the program uses and the run has only borrowed. To be taken when the guards hold: once
-  /// the graph commits, code of the user's may run (weak references to a gradient that is replaced) and drop anything.
+  /// Strong references to what this program and the late one use and the run has only borrowed. To be taken when the
+  /// guards hold: once the graph commits, code of the user's may run (weak references to a gradient that is replaced)
+  /// and drop anything.
   class Held {
    public:
     Held(const EffectProgram& effects, Run& run) : effects_(effects), run_(run) {
@@ -76,7 +78,7 @@ class EffectProgram {
     Run& run_;
   };
 
-  /// Calls visit(register) for every borrowed register that it uses, once.
+  /// Calls visit(register) for every borrowed register that it or the late program uses, once.
   template <class F>
   void each_use(F visit) const {
     for (Register r : borrowed_) visit(r);

@@ -1,12 +1,14 @@
 // Whether what happened is what was expected: values, objects made on the way, tensors, and who shares what with whom.
 #pragma once
 #include "graph/cache/rehearsal.h"
+#include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/frame.h"
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace terra::capture {
 
@@ -32,6 +34,11 @@ class Likeness {
   /// `tensor` was made by the rehearsal's graph.
   void made(const Tensor& tensor) { made_tensors_.insert(tensor.get()); }
 
+  /// A new reference (or null), which lives as long as this object: what is compared is known by its address.
+  PyObject* keep(PyObject* object) {
+    kept_.push_back(hooks::Object::steal(object));
+    return object;
+  }
   /// Null stands for "nothing there". Borrowed references that have to live as long as this object.
   bool alike(const std::string& what, PyObject* expected, PyObject* got);
   /// For tensors that no Python object is needed for.
@@ -47,6 +54,7 @@ class Likeness {
   bool storages_alike(const std::string& what, const Storage* expected, const Storage* got);
 
   const graph::Rehearsal* rehearsal_;
+  std::vector<hooks::Object> kept_;
   std::set<PyObject*> made_;
   std::set<const TensorImpl*> made_tensors_;
   std::map<PyObject*, PyObject*> counterparts_;

@@ -1,8 +1,10 @@
 #include "interpreter_hooks/effects/picture.h"
 
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
 
 #include <structmember.h>
 
@@ -41,7 +43,7 @@ void add_slots(PyObject* object, Places& places) {
 /// Built-in containers whose copy() is of their own type and runs no code of the program.
 bool is_container(PyObject* object) {
   static constexpr const char* names[] = {"collections.deque", "collections.OrderedDict", "collections.defaultdict"};
-  const auto named = [&](const char* name) { return !std::strcmp(Py_TYPE(object)->tp_name, name); };
+  const auto named = [&](const char* name) { return terra_class_is(Py_TYPE(object), name); };
   return PyList_CheckExact(object) || PyDict_CheckExact(object) || PyAnySet_CheckExact(object) ||
          PyByteArray_CheckExact(object) || std::any_of(std::begin(names), std::end(names), named);
 }
@@ -128,23 +130,20 @@ bool Picture::alike(Likeness& likeness) const {
       if (same < 0) PyErr_Clear();
       return same != 0 || likeness.differs(name_, "other elements", "these elements");
     }
-    PyObject *expected = listed(container_), *got = listed(object_);
+    PyObject *expected = likeness.keep(listed(container_)), *got = likeness.keep(listed(object_));
     likeness.made(expected);
-    const bool alike = !expected || !got || likeness.alike(name_, expected, got);
-    Py_XDECREF(expected);
-    Py_XDECREF(got);
     PyErr_Clear();
-    return alike;
+    return !expected || !got || likeness.alike(name_, expected, got);
   }
   if (PyCell_Check(object_)) return likeness.alike("cell " + name_, content_, PyCell_GET(object_));
   Places now = attributes_of(object_);
   for (auto& [name, value] : attributes_) {
     auto place = place_of(now, name);
-    const std::string what = name_ + "." + PyUnicode_AsUTF8(name);
+    const std::string what = name_ + "." + utf8_of(name);
     if (!likeness.alike(what, value, place == now.end() ? nullptr : place->second)) return false;
     now.erase(place);
   }
-  return now.empty() || likeness.alike(name_ + "." + PyUnicode_AsUTF8(now[0].first), nullptr, now[0].second);
+  return now.empty() || likeness.alike(name_ + "." + utf8_of(now[0].first), nullptr, now[0].second);
 }
 
 }  // namespace terra::capture

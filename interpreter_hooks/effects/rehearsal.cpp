@@ -19,7 +19,7 @@ bool makes_history(PyObject* callee) {
 
 Register target_of(const Word* at) {
   const bool method = static_cast<Effect>(head(at).kind) == Effect::CallMethod;
-  return method ? *reinterpret_cast<const Register*>(at + 3) : head(at).a;
+  return method ? packed_register(at + 3, 0) : head(at).a;
 }
 
 }  // namespace

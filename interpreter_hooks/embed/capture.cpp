@@ -3,11 +3,13 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "interpreter_hooks/frame_hook/hook.h"
-#include "interpreter_hooks/frame_hook/report.h"
+#include "interpreter_hooks/frame_hook/report_files.h"
 
 namespace terra::embed {
 namespace {
@@ -38,8 +40,12 @@ bool start_capture() {
 
 bool capture_starts_with_program() {
   const char* mode = std::getenv("TERRA_CAPTURE");
-  return (mode && std::string_view(mode).starts_with("stress")) || std::getenv("TERRA_REPORT") ||
-         std::getenv("TERRA_EXPLAIN");
+  const auto asked = [](const char* variable) { return std::getenv(variable) != nullptr; };
+  constexpr const char* reports[] = {"TERRA_REPORT", "TERRA_REPORT_HTML", "TERRA_TRACE", "TERRA_EXPLAIN"};
+  return (mode && std::string_view(mode).starts_with("stress")) ||
+         std::any_of(std::begin(reports), std::end(reports), asked);
 }
+
+bool reports_failed() { return capture::reports_failed(); }
 
 }  // namespace terra::embed

@@ -13,4 +13,7 @@ bool start_capture();
 // True when the variables ask for capture, or a report of it, in programs that never import Terra too.
 bool capture_starts_with_program();
 
+// True when a report that they ask for could not be written.
+bool reports_failed();
+
 }  // namespace terra::embed

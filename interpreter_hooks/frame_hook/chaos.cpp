@@ -4,7 +4,9 @@
 
 #include "engine/errors/errors.h"
 #include "graph/cache/release.h"
+#include "graph/executor/plan.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -65,12 +67,16 @@ void read_chaos() {
   const char* variable = std::getenv("TERRA_CHAOS");
   chaos() = Chaos();
   std::string text = variable ? variable : "";
-  chaos_was_asked_for = !text.empty();
+  chaos_was_asked_for = false;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find(',', at), text.size());
     std::string part = text.substr(at, end - at);
     size_t equals = part.find('=');
     std::string name = part.substr(0, equals), value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (name == "memory")
+      graph::lent_bytes() = static_cast<size_t>(std::max(std::atol(value.c_str()), 1L));
+    else
+      chaos_was_asked_for |= !name.empty();
     if (name == "guard") chaos().guards = parse(value);
     if (name == "assert") chaos().asserts = parse(value);
     if (name == "value") chaos().values = parse(value);

@@ -2,7 +2,8 @@
 // node N of a graph refuse its values; interrupt=N@K ends a run after node N as Ctrl-C would; value=N@K makes what a
 // verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
 // cut=N makes frames be cut after N tensor calls. release=0@K makes every run let other threads go on, however short,
-// and every K-th one (0@0: none) be overtaken.
+// and every K-th one (0@0: none) be overtaken. memory=BYTES treats tensors from that size on as large ones: it breaks
+// nothing, and so is no fault.
 #pragma once
 #include <cstddef>
 

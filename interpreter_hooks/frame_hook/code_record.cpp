@@ -125,8 +125,9 @@ void drop_stale_entries_now() {
 }
 
 void reset_records() {
+  std::vector<EntryTable> dropped;  // destructors of the program may run when they go, and add records
   for (auto& record : records()) {
-    auto dropped = std::move(record->entries);
+    dropped.push_back(std::move(record->entries));
     CodeRecord fresh;
     fresh.name = record->name;
     fresh.file = record->file;

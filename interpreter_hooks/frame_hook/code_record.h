@@ -35,7 +35,8 @@ struct CodeRecord : TerraCodeNote {
   bool eligible = true;             ///< an ordinary function
   bool takes_direct_calls = false;  ///< one that may be served without a frame (direct_call.h)
   long calls = 0;                   ///< those to come that need not be seen included; up to the one that gave it up
-  long next_recording = 0;          ///< number of the call that is to be recorded
+  long next_recording = 0;          ///< number of the call that may be recorded
+  long next_try = 0;                ///< number of the call that entries are tried for, where they keep missing
   bool tensor_work = false;         ///< a call of it led to eager tensor ops
   int recordings = 0;
   int failures = 0;  ///< recordings in a row that gave no entry

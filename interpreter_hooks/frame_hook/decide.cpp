@@ -3,9 +3,12 @@
 
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 
+#include "engine/eager/thread_time.h"
+#include "graph/cache/build_policy.h"
 #include "kernels/cpu/exact_mode.h"
 
 #include <algorithm>
@@ -24,8 +27,9 @@ constexpr long most_misses_in_a_row = 100;
 bool can_be_recorded(const CodeRecord& r) {
   return r.recordings < most_recordings && r.entries.has_room() && !settings().frozen;
 }
+/// By counts, where times don't decide.
 bool may_record(const CodeRecord& r) {
-  return can_be_recorded(r) && r.recordings < free_recordings + r.hits / replays_per_recording;
+  return can_be_recorded(r) && (measures() || r.recordings < free_recordings + r.hits / replays_per_recording);
 }
 
 void give_up(CodeRecord& r, Reason reason) {
@@ -35,8 +39,46 @@ void give_up(CodeRecord& r, Reason reason) {
   r.entries.clear();
 }
 
-/// Exact mode leaves no choice to a measurement, and the modes that test capture want it whether it pays or not.
-bool measures() { return settings().mode == Mode::Auto && !settings().frozen && !chaos_is_on() && !cpu::exact_mode(); }
+/// Where the frame that is about to run stands among those that call it. A caller counts that may be captured itself,
+/// with all that it calls.
+Payoff::Position position() {
+  Payoff::Position position = Payoff::Position::Outermost;
+  for (TerraFrame* caller = terra_frame_current(PyThreadState_Get()); caller; caller = terra_frame_caller(caller)) {
+    const CodeRecord* r = find_record(terra_frame_code(caller));
+    if (!r || !r->eligible || r->state == State::GivenUp || (r->failures > 0 && r->entries.empty())) continue;
+    if (r->calls > 1) return Payoff::Position::Inner;
+    position = Payoff::Position::Unsure;
+  }
+  return position;
+}
+
+/// Whether times allow another recording: the function has earned it, and the process has room for it. A refusal holds
+/// for some calls.
+bool may_buy(CodeRecord& r) {
+  if (!measures()) return true;
+  if (r.payoff.is_worth_recording(position(), r.calls) && ledger().affords(r.payoff.price(), process_time_us()))
+    return true;
+  r.next_recording = r.calls + 1 + r.calls / 8;
+  return false;
+}
+
+/// Whose call is being served.
+CodeRecord* serving_record = nullptr;
+
+bool may_build(double microseconds, int times_met) {
+  if (!measures() || !serving_record) return true;
+  const Payoff& payoff = serving_record->payoff;
+  const double price = microseconds > 0 ? microseconds : payoff.price();
+  return payoff.is_worth_building(price, times_met) && ledger().affords(price, process_time_us());
+}
+
+void has_built(double microseconds) {
+  if (serving_record) serving_record->payoff.built(microseconds);
+  ledger().spend(microseconds);
+}
+
+/// Misses in a row after which some calls are not even tried, and how many.
+constexpr long misses_that_matter = 8, most_untried = 64;
 
 /// A function that did no tensor work for so many calls is looked at once in a while only.
 constexpr long calls_before_leaving_alone = 64;
@@ -61,15 +103,16 @@ Step decide(CodeRecord& r) {
       }
       r.state = State::Hot;
       [[fallthrough]];
-    case State::Hot: return r.calls >= r.next_recording ? Step::Record : Step::Run;
+    case State::Hot: return r.calls >= r.next_recording && may_buy(r) ? Step::Record : Step::Run;
     case State::Captured:
     case State::Settled:
-      switch (r.payoff.due(r.calls)) {
-        case Payoff::Sample::None: return Step::Serve;
-        case Payoff::Sample::Served: return measures() ? Step::MeasureServed : Step::Serve;
-        case Payoff::Sample::Plain: return measures() ? Step::MeasurePlain : Step::Serve;
+      if (r.calls < r.next_try) return Step::Run;
+      if (!r.payoff.is_due(r.calls)) return Step::Serve;
+      if (!measures()) {
+        r.payoff.wait(r.calls);
+        return Step::Serve;
       }
-      break;
+      return r.payoff.sample() == Payoff::Sample::Plain ? Step::MeasurePlain : Step::MeasureServed;
     case State::GivenUp: break;
   }
   return Step::Run;
@@ -79,6 +122,7 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
   r.recordings++;
   if (entry && r.entries.make_room()) {
     r.failures = r.aims = 0;
+    if (entry->graph && entry->graph->has_backward()) r.payoff.has_backward();
     r.entries.add(std::move(entry));
     r.state = can_be_recorded(r) ? State::Captured : State::Settled;
     drop_idle_entries();
@@ -111,15 +155,37 @@ bool aim(CodeRecord& r, const CutPoint& point) {
 bool missed(CodeRecord& r) {
   r.misses++;
   r.misses_in_a_row++;
-  if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording;
+  if (measures() && r.payoff.is_a_loss()) {
+    give_up(r, Reason::DoesNotPay);
+    return false;
+  }
+  if (measures() && r.misses_in_a_row > misses_that_matter)
+    r.next_try = r.calls + std::min(r.misses_in_a_row / 4, most_untried);
+  if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording && may_buy(r);
   if (!can_be_recorded(r)) r.state = State::Settled;
   if (r.misses_in_a_row > most_misses_in_a_row) give_up(r, Reason::KeepsMissing);
   return false;
 }
 
 void measured(CodeRecord& r, Step step, double microseconds) {
-  r.payoff.note(step == Step::MeasurePlain ? Payoff::Sample::Plain : Payoff::Sample::Served, microseconds);
+  if (step == Step::MeasureServed) ledger().bring_back(r.payoff.note(Payoff::Sample::Served, microseconds, r.hits));
+  if (step == Step::MeasurePlain) r.payoff.note(Payoff::Sample::Plain, microseconds, r.hits);
+  r.payoff.sampled(r.calls);
   if (r.payoff.verdict() == Payoff::Verdict::Loses && r.state != State::GivenUp) give_up(r, Reason::DoesNotPay);
+}
+
+void serves(CodeRecord* record) { serving_record = record; }
+
+void install_build_policy() { graph::set_build_policy({may_build, has_built}); }
+
+bool measures() {
+  return settings().mode == Mode::Auto && settings().thrifty && !settings().frozen && !chaos_is_on() &&
+         !cpu::exact_mode();
+}
+
+void paid_for_recording(CodeRecord& r, double microseconds) {
+  r.payoff.recorded(microseconds);
+  ledger().spend(microseconds);
 }
 
 void broken(CodeRecord& r, const char* what) {

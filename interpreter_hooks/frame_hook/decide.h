@@ -19,8 +19,17 @@ inline void hit(CodeRecord& record) {
   record.hits++;
   record.misses_in_a_row = 0;
 }
-/// How long a call took that was to be measured; recordings are not told.
+/// Whether times decide. Exact mode leaves no choice to a measurement, and the modes that test capture want it whether
+/// it pays or not.
+bool measures();
+/// The call that was to be a sample is over; `step` is Run where it could be none.
 void measured(CodeRecord& record, Step step, double microseconds);
+/// Entries of `record` are about to be tried.
+void serves(CodeRecord* record);
+/// Graphs ask from now on whether building for new sizes pays.
+void install_build_policy();
+/// A recording of it has cost so much.
+void paid_for_recording(CodeRecord& record, double microseconds);
 /// An error of ours: the function runs plainly from now on. An exception of ours never reaches the program.
 void broken(CodeRecord& record, const char* what);
 

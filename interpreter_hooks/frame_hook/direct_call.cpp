@@ -3,12 +3,14 @@
 #include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/function.h"
 #include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/time_line.h"
 
 #include <algorithm>
 #include <array>
@@ -53,12 +55,13 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   drop_stale_entries();
   CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
   if (!record || !record->takes_direct_calls || record->entries.empty()) return nullptr;
-  return record->payoff.due(record->calls + 1) == Payoff::Sample::None ? record : nullptr;
+  return record->payoff.is_due(record->calls + 1) ? nullptr : record;
 }
 
 /// True: `result` is that of the call. False: nothing has happened.
 bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
-  CodeRecord* record = record_to_serve(PyThreadState_Get(), function);
+  PyThreadState* const thread = PyThreadState_Get();
+  CodeRecord* record = record_to_serve(thread, function);
   if (!record) return false;
   // Another thread may put a new one there during the run.
   const hooks::Object code = hooks::Object::share(function->func_code);
@@ -66,10 +69,13 @@ bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count
   if (!arguments.all()) return false;
   const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;
   const std::shared_ptr<Entry> entry = record->entries.likely(key);
-  if (!entry->takes_direct_calls()) return false;
+  if (!entry->takes_direct_calls() || terra_thread_room(thread) < entry->depth) return false;
+  serves(record);
+  TimedScope timed(Activity::Direct, record->name, record->file, record->line);
   Attempt attempt;
   run_entry_shortly(*entry, arguments.all(), function, attempt);
   if (attempt.outcome != Outcome::Done) {
+    timed.became(Activity::Missed);
     // The frame will try again, and at what a graph has found out for nothing it shouldn't every time.
     if (attempt.outcome == Outcome::Failed || attempt.outcome == Outcome::Busy) entry->direct = false;
     return false;

@@ -64,6 +64,7 @@ bool EntryTable::make_room() {
   const auto unused = longest_waiting();
   if (unused == entries_.end()) return false;
   forget_keys();
+  const std::shared_ptr<Entry> gone = *unused;
   entries_.erase(unused);
   return true;
 }

@@ -38,12 +38,19 @@ class EntryTable {
   bool make_room();
   bool has_room() const;
   void add(std::shared_ptr<Entry> entry);
+  // Entries that go are destroyed when nobody runs them and the table is whole again: destructors of the program may
+  // run then, and come back to it.
   template <class F>
   size_t remove_if(F unwanted) {
     forget_keys();
-    return std::erase_if(entries_, [&](const std::shared_ptr<Entry>& entry) { return unwanted(*entry); });
+    Entries gone;
+    std::erase_if(entries_, [&](const std::shared_ptr<Entry>& entry) {
+      if (!unwanted(*entry)) return false;
+      gone.push_back(entry);
+      return true;
+    });
+    return gone.size();
   }
-  /// The entries are destroyed when nobody runs them; destructors of the program may run then.
   void clear();
 
  private:

@@ -5,16 +5,18 @@
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/disturbance.h"
+#include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/time_line.h"
 
+#include "engine/eager/thread_time.h"
 #include "graph/cache/compiled.h"
 
-#include <chrono>
 #include <optional>
 
 namespace terra::capture {
@@ -54,39 +56,29 @@ PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, Terra
 }
 
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
-  PyObject *type, *value, *traceback;
-  if (throwing) PyErr_Fetch(&type, &value, &traceback);
   ShadowFrame* shadow = nullptr;
-  recording.shielded([&] { shadow = recording.enter(frame, throwing); });
-  recording.let_go();
-  if (throwing) PyErr_Restore(type, value, traceback);
+  {
+    const ErrorIndicator thrown;
+    recording.shielded([&] { shadow = recording.enter(frame, throwing); });
+    recording.let_go();
+  }
   PyObject* result = terra_frame_run(thread, frame, throwing);
   if (shadow && Recording::current() == &recording) {
-    PyErr_Fetch(&type, &value, &traceback);
-    recording.shielded([&] { recording.leave(shadow, result, type ? type : PyExc_SystemError); });
+    const ErrorIndicator raised;
+    PyObject* kind = raised.kept() ? raised.kept() : PyExc_SystemError;
+    recording.shielded([&] { recording.leave(shadow, result, kind); });
     recording.let_go();
-    PyErr_Restore(type, value, traceback);
   }
   return result;
 }
 
-/// Times a call to its end.
+/// Times the program's own part of a call: what capture works meanwhile, below it, isn't.
 class Stopwatch {
  public:
-  Stopwatch(CodeRecord& record, Step step) : record_(record), step_(step), start_(Clock::now()) {}
-  ~Stopwatch() {
-    const std::chrono::duration<double, std::micro> took = Clock::now() - start_;
-    if (counts_) measured(record_, step_, took.count());
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  void discard() { counts_ = false; }
+  double elapsed() const { return thread_time_us() - began_ - (ledger().worked() - worked_); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  CodeRecord& record_;
-  const Step step_;
-  const Clock::time_point start_;
-  bool counts_ = true;
+  const double worked_ = ledger().worked(), began_ = thread_time_us();
 };
 
 /// Somebody else evaluates frames (a debugger, another compiler): what they do with one is not ours to skip.
@@ -101,28 +93,50 @@ void give_way() {
 /// Interprets a frame. A profile is nothing but the answer to one question: does this function do tensor work?
 PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
   const uint64_t before = hooks::counters.eager_calls;
+  const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
+  if (record.calls > profile_runs && !(record.tensor_work && record.payoff.wants_plain_time(record.calls))) {
+    PyObject* result = terra_frame_run(thread, frame, 0);
+    if (hooks::counters.eager_calls != before) record.tensor_work = true;
+    return result;
+  }
+  const Stopwatch watch;
   PyObject* result = terra_frame_run(thread, frame, 0);
-  if (hooks::counters.eager_calls != before) record.tensor_work = true;
+  const uint64_t operations = hooks::counters.eager_calls - before;
+  if (operations) record.tensor_work = true;
+  record.payoff.ran_plainly(watch.elapsed(), operations);
   return result;
+}
+
+/// A search in vain is a cost; a call that was to be a sample and was served is one.
+void note_time(CodeRecord& record, Step step, Served served, double microseconds) {
+  if (!measures()) return;
+  if (served != Served::Done) {
+    ledger().spend(record.payoff.searched(microseconds));
+  }
+  if (step == Step::MeasureServed) measured(record, served == Served::Done ? step : Step::Run, microseconds);
 }
 
 /// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python
 /// call of the program pays for.
 [[gnu::noinline]] PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame) {
+  if (step == Step::MeasurePlain && !would_serve(record, frame)) step = Step::Serve;
   if (step == Step::MeasurePlain) [[unlikely]] {
-    const Stopwatch watch(record, step);
-    return terra_frame_run(thread, frame, 0);
+    const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
+    const Stopwatch watch;
+    PyObject* result = terra_frame_run(thread, frame, 0);
+    measured(record, step, watch.elapsed());
+    return result;
   }
-  std::optional<Stopwatch> watch;
-  if (step == Step::MeasureServed) [[unlikely]] {
-    watch.emplace(record, step);
-    step = Step::Serve;
-  }
-  if (step == Step::Serve) {
+  if (step != Step::Record) {
     PyObject* result = nullptr;
     std::unique_ptr<Verification> verification;
+    std::optional<Stopwatch> watch;
+    if (step == Step::MeasureServed || record.misses_in_a_row) watch.emplace();
     const Served served = serve(record, thread, frame, &result, verification);
-    if (watch && verification) watch->discard();
+    if (watch)
+      note_time(record, step, served, watch->elapsed());
+    else if (served != Served::Done && measures())
+      ledger().spend(record.payoff.searched(-1));
     if (served == Served::Done) {
       return verification ? interpret_and_compare(record, thread, frame, *verification) : result;
     }
@@ -133,10 +147,7 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
     const bool again = served != Served::Broken && missed(record) && served != Served::Busy;
     step = again ? Step::Record : Step::Run;
   }
-  if (step == Step::Record) {
-    if (watch) watch->discard();
-    return record_frame(record, thread, frame);
-  }
+  if (step == Step::Record) return record_frame(record, thread, frame);
   return profile(record, thread, frame);
 }
 
@@ -182,9 +193,11 @@ void apply() {
 void start() {
   prepare_recorder();
   read_environment();
+  if (!settings().trace.empty()) start_time_line();
   read_chaos();
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   install_host_lock();
+  install_build_policy();
   apply();
 }
 

@@ -1,7 +1,9 @@
 #include "interpreter_hooks/frame_hook/mode.h"
 
+#include "interpreter_hooks/frame_hook/log.h"
+
 #include <cstdlib>
-#include <iterator>
+#include <utility>
 
 namespace terra::capture {
 
@@ -24,11 +26,18 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
+void warn_once_of_coexec() {
+  static bool told = false;
+  if (std::exchange(told, true)) return;
+  tell_user("capture mode 'coexec' allows the co-execution tier only, which is not built in: every frame runs plainly");
+}
+
 }  // namespace
 
 bool parse_mode(const std::string& name, Mode& mode) {
   for (const Name& known : names) {
     if (name == known.text) {
+      if (name == "coexec") warn_once_of_coexec();
       mode = known.mode;
       return true;
     }
@@ -50,6 +59,8 @@ void read_environment() {
   s.strict = variable("TERRA_STRICT") == "1";
   s.explain = variable("TERRA_EXPLAIN") == "1";
   s.report = variable("TERRA_REPORT");
+  s.report_html = variable("TERRA_REPORT_HTML");
+  s.trace = variable("TERRA_TRACE");
 }
 
 }  // namespace terra::capture

@@ -14,17 +14,20 @@ enum class Mode : unsigned char {
 
 struct Settings {
   Mode mode = Mode::Off;
-  bool strict = false;   ///< TERRA_STRICT: internal errors raise
-  bool frozen = false;   ///< terra.capture.freeze(): a miss is an error
-  bool explain = false;  ///< TERRA_EXPLAIN
-  std::string report;    ///< TERRA_REPORT
+  bool strict = false;      ///< TERRA_STRICT: internal errors raise
+  bool frozen = false;      ///< terra.capture.freeze(): a miss is an error
+  bool explain = false;     ///< TERRA_EXPLAIN
+  bool thrifty = true;      ///< functions are recorded when it is likely to pay; false while terra.explain() calls one
+  std::string report;       ///< TERRA_REPORT
+  std::string report_html;  ///< TERRA_REPORT_HTML
+  std::string trace;        ///< TERRA_TRACE
 };
 
 /// Of the process; changed under the GIL.
 inline constinit Settings process_settings;
 inline Settings& settings() { return process_settings; }
 /// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress",
-/// "stress-verify". False for another name.
+/// "stress-verify". False for another name. Where the name asks for what this build has not, the user is told, once.
 bool parse_mode(const std::string& name, Mode& mode);
 const char* mode_name(Mode mode);
 void read_environment();

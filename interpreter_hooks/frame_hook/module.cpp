@@ -1,9 +1,11 @@
 #include "interpreter_hooks/frame_hook/module.h"
 
 #include "interpreter_hooks/frame_hook/code_record.h"
+#include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/report.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/recorder/call_models.h"
 
 namespace terra::capture {
 
@@ -82,6 +84,7 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
       PyTuple_GET_SIZE(arguments) == reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount;
   for (size_t i = 0; complete && record && i < record->entries.size() && seconds < 0; i++) {
     const std::shared_ptr<Entry> entry = record->entries[i];
+    serves(record);
     try {
       seconds = graph_seconds(*entry, reinterpret_cast<PyTupleObject*>(arguments)->ob_item, function, runs);
     } catch (const std::exception& e) {
@@ -111,6 +114,48 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                        record->last_miss.c_str(), "cut_hits", record->cut_hits);
 }
 
+/// The kinds of instructions that the entries of a function have, by name: one set per entry.
+PyObject* capture_facts(PyObject*, PyObject* callable) {
+  bool known;
+  CodeRecord* record = record_of_callable(callable, "facts", known);
+  PyObject* list = known ? PyList_New(0) : nullptr;
+  for (size_t i = 0; list && record && i < record->entries.size(); i++) {
+    PyObject* names = PySet_New(nullptr);
+    for (const Program* program : {&record->entries[i]->entry, &record->entries[i]->late}) {
+      program->each([&](const Word* at) {
+        PyObject* name = names ? PyUnicode_FromString(kinds[head(at).kind].name) : nullptr;
+        if (!name || PySet_Add(names, name) < 0) Py_CLEAR(names);
+        Py_XDECREF(name);
+      });
+    }
+    if (!names || PyList_Append(list, names) < 0) Py_CLEAR(list);
+    Py_XDECREF(names);
+  }
+  return list;
+}
+
+/// [(name, whether it is a guard)]
+PyObject* capture_kinds(PyObject*, PyObject*) {
+  PyObject* list = PyList_New(0);
+  for (const Kind& kind : kinds) {
+    PyObject* row = list ? Py_BuildValue("(sO)", kind.name, kind.guard ? Py_True : Py_False) : nullptr;
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  }
+  return list;
+}
+
+/// [(module or type, name or None for all of it)]
+PyObject* capture_models(PyObject*, PyObject*) {
+  PyObject* list = PyList_New(0);
+  each_model([&](const CallModel& model) {
+    PyObject* row = list ? Py_BuildValue("(sz)", model.where, model.name) : nullptr;
+    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+    Py_XDECREF(row);
+  });
+  return list;
+}
+
 /// Types and entries belong to one interpreter; a second one would share them without a lock.
 PyObject* require_main_interpreter(PyObject*, PyObject*) {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) Py_RETURN_NONE;
@@ -123,6 +168,11 @@ PyObject* require_main_interpreter(PyObject*, PyObject*) {
 
 PyObject* capture_freeze(PyObject*, PyObject* on) {
   settings().frozen = PyObject_IsTrue(on) == 1;
+  Py_RETURN_NONE;
+}
+
+PyObject* capture_thrift(PyObject*, PyObject* on) {
+  settings().thrifty = PyObject_IsTrue(on) == 1;
   Py_RETURN_NONE;
 }
 
@@ -155,9 +205,13 @@ PyMethodDef capture_methods[] = {
     {"capture_graph_seconds", capture_graph_seconds, METH_VARARGS,
      "What the graph of a captured call takes by itself."},
     {"capture_frame", capture_frame, METH_O, "Counters of one function."},
+    {"capture_facts", capture_facts, METH_O, "The kinds of facts that each entry of one function rests on."},
+    {"capture_kinds", capture_kinds, METH_NOARGS, "The table of the kinds of facts."},
+    {"capture_models", capture_models, METH_NOARGS, "The table of the C callables that a recording understands."},
     {"capture_reasons", capture_reasons, METH_NOARGS, "The table of reasons."},
     {"_require_main_interpreter", require_main_interpreter, METH_NOARGS, "Raises ImportError in a subinterpreter."},
     {"capture_freeze", capture_freeze, METH_O, "From now on nothing is recorded and a miss raises."},
+    {"capture_thrift", capture_thrift, METH_O, "Whether functions are recorded only when it is likely to pay."},
     {"capture_reset", capture_reset, METH_NOARGS, "Forgets all entries and counters of functions."},
     {nullptr, nullptr, 0, nullptr}};
 

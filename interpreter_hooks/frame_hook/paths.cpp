@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/recorder/time_line.h"
 
 #include "engine/errors/errors.h"
 
@@ -81,6 +82,7 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_
     traces.push_back(entry->trace.get());
   }
   auto paths = std::make_shared<Paths>();
+  const TimedScope timed(Activity::Compiled, only_joined ? "compile joined" : "compile switches", "", 0);
   try {
     paths->graph_ = only_joined ? graph::compile_joined(traces) : graph::compile_switch(traces);
     if (!paths->graph_) return false;
@@ -90,7 +92,10 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_
   } catch (const Error&) {
     return false;
   }
+  const auto shallower = [](const auto& a, const auto& b) { return a->depth < b->depth; };
+  const int depth = (*std::max_element(all.begin(), all.end(), shallower))->depth;
   for (uint32_t i = 0; i < all.size(); i++) {
+    all[i]->depth = depth;
     paths->entries_.push_back(all[i]);
     all[i]->paths = paths;
     all[i]->path = i;

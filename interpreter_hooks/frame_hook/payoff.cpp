@@ -1,26 +1,143 @@
 #include "interpreter_hooks/frame_hook/payoff.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace terra::capture {
 
-double Payoff::Times::mean() const {
-  std::array<double, wanted> sorted = times;
-  std::sort(sorted.begin(), sorted.end());
-  constexpr size_t kept = wanted - wanted / 8;
-  return std::accumulate(sorted.begin(), sorted.begin() + kept, 0.0) / kept;
+namespace {
+
+/// What is assumed of a function that was never recorded: watching and compiling cost so much for each tensor
+/// operation, and for the Python around them; a served operation is spared so much, and a little of its own time.
+constexpr double price_of_operation = 60, price_of_call = 200, python_slowdown = 10, eager_operation = 3;
+constexpr double saving_of_operation = 1, saving_of_time = 0.05, most_saved = 0.7;
+/// Going on for as long as it has run, it would save this part of the price at least.
+constexpr double wanted_return = 0.3;
+/// Calls between samples: of a function whose verdict is open, and of one that pays.
+constexpr long period = 64, period_of_settled = 1024;
+/// Calls after which a function is taken to be called in a loop of the program, rather than by layers of a model.
+constexpr long sure_of_a_loop = 8;
+constexpr size_t first_samples = 4;  ///< one after the other
+constexpr size_t most_doubts = 5;
+
+}  // namespace
+
+double Times::typical() const {
+  std::array<double, size> sorted = times_;
+  const size_t n = kept();
+  if (!n) return 0;
+  std::sort(sorted.begin(), sorted.begin() + n);
+  const size_t lower = n - n / 4 - (n > 1 && n < 4);
+  return std::accumulate(sorted.begin(), sorted.begin() + lower, 0.0) / static_cast<double>(lower);
 }
 
-void Payoff::note(Sample sample, double microseconds) {
+double Times::least() const { return count_ ? *std::min_element(times_.begin(), times_.begin() + kept()) : 0; }
+
+void Payoff::ran_plainly(double microseconds, uint64_t operations) {
+  plain_.add(microseconds);
+  count_plain(microseconds);
+  operations_ +=
+      (static_cast<double>(operations) - operations_) / static_cast<double>(std::min<size_t>(plain_.count(), 8));
+}
+
+void Payoff::recorded(double microseconds) {
+  spent_ += microseconds;
+  last_price_ = microseconds;
+  plain_since_ = 0;
+  unpaid_++;
+  first_run_ = true;
+  next_ = Sample::Served;
+  next_sample_ = 0;
+}
+
+double Payoff::note(Sample sample, double microseconds, long hits) {
+  if (sample == Sample::Plain) {
+    compared_.add(microseconds);
+    judge();
+    return 0;
+  }
+  served_.add(microseconds);
+  const long others = std::max(0L, hits - hits_noted_ - 1);
+  hits_noted_ = hits;
+  const double plain = plain_time();
+  const double saved =
+      plain > 0 ? plain - microseconds + static_cast<double>(others) * (plain - served_.typical()) : 0.0;
+  if (std::exchange(first_run_, false)) last_price_ += std::max(0.0, microseconds - plain);
+  (saved > 0 ? brought_back_ : spent_) += std::abs(saved);
+  if (brought_back_ > spent_) unpaid_ = 0;
+  judge();
+  return saved;
+}
+
+/// A long call is not run plainly for the sake of a comparison unless the plain runs before seem to have been as fast.
+bool Payoff::is_in_doubt() const {
+  return served_.count() >= 3 && compared_.count() < most_doubts && plain_.count() > 0 &&
+         served_.least() > plain_.least();
+}
+
+void Payoff::sampled(long call) {
+  const double served = served_.typical();
+  const bool is_long = served > longest;
+  const Sample before = next_;
+  next_ = Sample::Served;
+  if (served_.count() < first_samples) {
+    next_sample_ = call + 1;
+  } else if (verdict_ == Verdict::Open && (is_long ? is_in_doubt() : before == Sample::Served)) {
+    next_ = Sample::Plain;
+    next_sample_ = call + 1;
+  } else if (served >= always_timed) {
+    next_sample_ = call + 1;
+  } else {
+    next_sample_ = call + (verdict_ == Verdict::Open ? period : period_of_settled);
+  }
+}
+
+void Payoff::wait(long call) { next_sample_ = call + period_of_settled; }
+
+void Payoff::judge() {
   if (verdict_ != Verdict::Open) return;
-  if (sample == Sample::Served && microseconds > longest) {
-    verdict_ = Verdict::Pays;
+  const bool is_long = served_.typical() > longest;
+  if (is_long) {
+    if (compared_.count() < most_doubts) return;
+    verdict_ = served_.least() > compared_.least() * tolerance_ ? Verdict::Loses : Verdict::Pays;
     return;
   }
-  (sample == Sample::Served ? served_ : plain_).add(microseconds);
-  if (!served_.enough() || !plain_.enough()) return;
-  verdict_ = served_.mean() > plain_.mean() * tolerance ? Verdict::Loses : Verdict::Pays;
+  const bool all = served_.count() >= enough && compared_.count() >= enough;
+  const bool plainly_worse = served_.count() >= first_samples && compared_.count() >= first_samples &&
+                             served_.least() > 2 * compared_.typical();
+  if (plainly_worse)
+    verdict_ = Verdict::Loses;
+  else if (all)
+    verdict_ = served_.typical() > compared_.typical() * tolerance_ ? Verdict::Loses : Verdict::Pays;
+}
+
+double Payoff::price() const {
+  if (last_price_ > 0) return last_price_;
+  const double python = std::max(0.0, plain_.typical() - eager_operation * operations_);
+  return price_of_call + price_of_operation * operations_ +
+         std::min(python_slowdown * python, 50 * price_of_operation * (1 + operations_));
+}
+
+double Payoff::saving() const {
+  const double plain = plain_time();
+  if (served_.count() >= first_samples) return std::max(0.0, plain - served_.typical());
+  return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * plain);
+}
+
+bool Payoff::is_worth_building(double price, int times_met) const {
+  const bool free = price <= small_change && unpaid_ < cheap_recordings;
+  return free || times_met * saving() >= wanted_return * price * std::exp2(std::max(0, unpaid_ - 1));
+}
+
+bool Payoff::is_worth_recording(Position position, long calls) const {
+  const double price = this->price(), plain = plain_time();
+  const bool is_free = position == Position::Outermost || (position == Position::Unsure && calls >= sure_of_a_loop);
+  if (is_free && price <= small_change && unpaid_ < cheap_recordings) return true;
+  if (plain <= 0) return true;
+  const double saved = plain_since_ / plain * saving();
+  return saved >= wanted_return * price * std::exp2(std::max(0, unpaid_ - 1));
 }
 
 }  // namespace terra::capture

@@ -1,4 +1,5 @@
-// Whether serving a function from its entries is faster than running it plainly: measured, and undone where it is not.
+// Whether capturing a function pays: what its plain and its served calls take, what capture has cost it, and what
+// follows from them: when to record, and when to leave the function alone.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -6,40 +7,122 @@
 
 namespace terra::capture {
 
-/// The samples of one function. Of every 64 calls one is timed as it is served, misses and all, and the next one is run
-/// plainly and timed, until the question is settled. Long calls are not sampled: what is saved or lost there shows in
-/// the graph, and a plain run in between would be felt. Times are given in, so that tests need no clock.
+/// The times of the last calls of one kind, in microseconds.
+class Times {
+ public:
+  void add(double time) { times_[count_++ % size] = time; }
+  size_t count() const { return count_; }
+  /// The mean without the slowest quarter, which the machine or a first touch is to blame for; 0 before the first.
+  double typical() const;
+  double least() const;
+  double last() const { return count_ ? times_[(count_ - 1) % size] : 0; }
+
+  static constexpr size_t size = 16;
+
+ private:
+  size_t kept() const { return count_ < size ? count_ : size; }
+
+  std::array<double, size> times_{};
+  size_t count_ = 0;
+};
+
+/// The account of one function. Times are given in (microseconds), so that tests need no clock; what capture itself
+/// took below a call is not part of the call's time.
 class Payoff {
  public:
+  /// What a call that an entry could serve is for: it is served, served and timed, or run plainly and timed to compare.
   enum class Sample : uint8_t { None, Served, Plain };
   enum class Verdict : uint8_t { Open, Pays, Loses };
 
-  /// What call number `call` of the function is for.
-  Sample due(long call) const {
-    if ((call & 62) != 62 || verdict_ != Verdict::Open) [[likely]]
-      return Sample::None;
-    return call & 1 ? Sample::Plain : Sample::Served;
-  }
-  void note(Sample sample, double microseconds);
-  Verdict verdict() const { return verdict_; }
-
-  static constexpr size_t wanted = 16;      ///< samples of each kind
-  static constexpr double longest = 1000;   ///< microseconds of a served call that is still sampled
-  static constexpr double tolerance = 1.1;  ///< served calls that take longer than plain ones times this lose
-
- private:
-  struct Times {
-    std::array<double, wanted> times{};
-    size_t count = 0;
-
-    void add(double time) { times[count++ % wanted] = time; }
-    bool enough() const { return count >= wanted; }
-    /// Without the slowest eighth, which the machine is to blame for.
-    double mean() const;
+  /// Of a function among its callers. What a caller that comes back again and again calls is captured with it.
+  enum class Position : uint8_t {
+    Outermost,
+    Unsure,  ///< below one that was never called before: perhaps a main program, perhaps a model at work for the first
+             ///< time
+    Inner,   ///< below one that may be captured
   };
 
-  Times served_, plain_;
+  // ---- what happened ----
+  /// A call ran plainly because it had to, with so many tensor operations in it.
+  void ran_plainly(double microseconds, uint64_t operations);
+  /// Whether such a call is to be timed: the clock costs something beside short ones. Counts those that are not.
+  bool wants_plain_time(long call) {
+    if (plain_.count() < enough || !(call & 15) || plain_.last() > always_timed) return true;
+    count_plain(plain_.last());
+    return false;
+  }
+  /// A search through entries of which none held; negative: like the last one that was timed. Returns what it cost.
+  double searched(double microseconds) {
+    if (microseconds >= 0) search_ = microseconds;
+    spent_ += search_;
+    return search_;
+  }
+  /// A recording, with what it has compiled. The next call that is served is a sample.
+  void recorded(double microseconds);
+  /// A graph for other sizes has been made.
+  void built(double microseconds) { spent_ += microseconds, unpaid_++; }
+  /// The result of a sample. `hits`: calls served so far; those since the last sample count like it. Returns what they
+  /// have brought back (negative: cost).
+  double note(Sample sample, double microseconds, long hits);
+
+  /// Entries of the function leave gradients to be computed.
+  void has_backward() { tolerance_ = tolerance_of_half; }
+
+  // ---- what follows ----
+  /// Call number `call` of the function is one for `sample`.
+  bool is_due(long call) const { return call >= next_sample_; }
+  Sample sample() const { return next_; }
+  /// After the sample that call number `call` was for, or could not be for.
+  void sampled(long call);
+  /// No samples for some calls.
+  void wait(long call);
+  Verdict verdict() const { return verdict_; }
+  /// What another recording is likely to cost.
+  double price() const;
+  /// What a served call is likely to save.
+  double saving() const;
+  /// The function has run plainly so long since the last recording that, were it to go on for as long, another one
+  /// would pay. Recordings that have not paid for themselves make the next ones dearer, each by a factor of two.
+  bool is_worth_recording(Position position, long calls) const;
+  /// The same of making a graph for sizes that came for the time number `times_met`.
+  bool is_worth_building(double price, int times_met) const;
+  /// Capture has cost more than it has brought back and than may be lost on a function that runs for so long.
+  bool is_a_loss() const { return spent_ - brought_back_ > most_lost + share_lost * plain_total_; }
+  double cost() const { return spent_; }
+  double brought_back() const { return brought_back_; }
+
+  static constexpr size_t enough = 16;         ///< samples of each kind that decide
+  static constexpr double longest = 1000;      ///< a served call longer than this is compared in case of doubt only
+  static constexpr double always_timed = 100;  ///< the clock costs nothing beside a call of this length
+  /// Served calls that take longer than plain ones times this lose. Of those with a backward half, which saves more
+  /// than the forward one, only half is seen.
+  static constexpr double tolerance_of_whole = 1.1, tolerance_of_half = 1.5;
+  static constexpr double small_change = 2000;  ///< an outermost function need not earn a recording as cheap as this
+  static constexpr double most_lost = 4000, share_lost = 0.1;
+  static constexpr int cheap_recordings = 3;  ///< so many, as long as they have not paid for themselves
+
+ private:
+  double plain_time() const { return compared_.count() >= 2 ? compared_.typical() : plain_.typical(); }
+  bool is_in_doubt() const;
+  void count_plain(double microseconds) { plain_since_ += microseconds, plain_total_ += microseconds; }
+  void judge();
+
+  Times plain_;     ///< calls that had to run plainly
+  Times compared_;  ///< calls that could have been served
+  Times served_;
+  double operations_ = 0;   ///< tensor operations of a plain call
+  double plain_since_ = 0;  ///< time of plain calls since the last recording
+  double plain_total_ = 0;
+  double spent_ = 0, brought_back_ = 0;
+  double search_ = 5;
+  double last_price_ = 0;
+  int unpaid_ = 0;          ///< recordings since capture last broke even
+  bool first_run_ = false;  ///< the next served call touches memory that the recording has led to
+  long hits_noted_ = 0;
+  long next_sample_ = 0;
+  Sample next_ = Sample::Served;
   Verdict verdict_ = Verdict::Open;
+  double tolerance_ = tolerance_of_whole;
 };
 
 }  // namespace terra::capture

@@ -3,19 +3,15 @@
 #include "engine/memory/allocator.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/recording.h"
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 
 namespace terra::capture {
 
@@ -36,9 +32,12 @@ Json reason_of(const CodeRecord& record) {
 }
 
 Json entry_json(const Entry& entry) {
+  const graph::Footprint bytes = entry.graph ? entry.graph->footprint() : graph::Footprint();
   return {{"hits", entry.hits},
           {"misses", entry.misses},
           {"nodes", entry.graph ? entry.graph->node_count() : 0},
+          {"bytes", {{"run", bytes.run}, {"kept", bytes.kept}, {"constants", bytes.constants}, {"saved", bytes.saved}}},
+          {"first_run_ms", entry.graph ? entry.graph->first_run_ms() : 0},
           {"guards", entry.entry.texts(entry.file, true)},
           {"last_miss", entry.last_miss.empty() ? Json(nullptr) : Json(entry.last_miss)}};
 }
@@ -81,7 +80,8 @@ std::string report_json() {
                {"replays", t.replays},
                {"captures", t.captures},
                {"cuts", t.cuts},
-               {"capture_ms", t.recording_ms},
+               {"capture_ms", ledger().worked() / 1000},
+               {"brought_back_ms", ledger().brought_back() / 1000},
                {"divergences", 0},
                {"internal_errors", t.internal_errors},
                {"differences", t.differences},
@@ -144,17 +144,6 @@ std::string explain_all() {
   return text;
 }
 
-void finish_reports() {
-  notice_foreign_evaluator();
-  if (settings().explain) std::fputs(explain_all().c_str(), stderr);
-  std::string file = settings().report;
-  if (file.empty()) return;
-  std::string process = std::to_string(getpid());
-  size_t place = file.find("%p");
-  const char* main_process = std::getenv("TERRA_MAIN_PROCESS");
-  if (place == std::string::npos && main_process && process != main_process) return;
-  if (place != std::string::npos) file.replace(place, 2, process);
-  std::ofstream(file) << report_json() << "\n";
-}
+std::string explain_all_json() { return Json(explain_all()).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace terra::capture

@@ -10,8 +10,8 @@ namespace terra::capture {
 std::string report_json();
 /// Readable text about every frame that was recorded or given up.
 std::string explain_all();
+/// The same as one JSON string.
+std::string explain_all_json();
 std::string explain(const CodeRecord& record);
-/// At exit: writes the report file and prints the explanation where they were asked for.
-void finish_reports();
 
 }  // namespace terra::capture

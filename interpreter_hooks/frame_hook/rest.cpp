@@ -10,7 +10,7 @@ namespace terra::capture {
 namespace {
 
 struct Quiet {
-  uint64_t operations = 0;  ///< tensor operations up to the last stretch
+  uint64_t operations = 0;  ///< tensor operations and served calls up to the last stretch
   unsigned stretches = 0;   ///< quiet ones in a row
   unsigned enough = 1;
 };
@@ -25,10 +25,10 @@ void wake() { set_mode(settings().mode); }
 bool is_resting() { return hooks::counters.wake == wake; }
 
 void consider_rest() {
-  const uint64_t operations = hooks::counters.eager_calls;
+  const uint64_t operations = hooks::counters.eager_calls + static_cast<uint64_t>(totals().replays);
   quiet.stretches = operations == quiet.operations ? quiet.stretches + 1 : 0;
   quiet.operations = operations;
-  if (quiet.stretches < quiet.enough || totals().captures > 0 || settings().mode != Mode::Auto) return;
+  if (quiet.stretches < quiet.enough || settings().mode != Mode::Auto) return;
   if (chaos_is_on() || session_of_thread || !terra_hook_is_in_front()) return;
   // A recursion that has gone deep under the hook ends where the C stack does; without it nothing would hold it.
   if (terra_thread_depth(PyThreadState_Get()) > deep) return;

@@ -7,8 +7,10 @@
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/error_indicator.h"
 
 #include "engine/errors/errors.h"
+#include "graph/executor/plan.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 
 #include <chrono>
@@ -31,7 +33,7 @@ PyObject* number_of(const terra::Scalar& scalar) {
   }
 }
 
-/// TERRA_STRICT: what the short way says has to be what the whole program says.
+/// What the short way says has to be what the whole program says.
 void check_short_way(Entry& entry, const Run& run, std::string& internal_error) {
   Registers registers(entry.file);
   Run whole{registers.first(), run.arguments, run.function};
@@ -72,8 +74,23 @@ bool read_scalars(const Entry& entry, const Run& run, std::vector<Scalar>& scala
   return true;
 }
 
-/// How a run came through its guards.
-enum class Way : unsigned char { Whole, Short };
+/// Lets go of what the guards took out of other objects and only the graph asks for: a gradient that the run replaces
+/// is nobody's but its leaf's then, and its memory can be used again (graph/cache/run.h).
+void drop_unread(const Entry& entry, const Run& run, const std::vector<TensorImpl*>& tensors) {
+  std::vector<bool> read;
+  for (size_t i = 0; i < tensors.size(); i++) {
+    const Register r = entry.tensors[i];
+    PyObject*& object = run.registers[r];
+    const TensorImpl& tensor = *tensors[i];
+    const bool is_large = tensor.storage && tensor.storage->bytes() >= graph::lent_bytes();
+    if (!is_large || !entry.file.owned(r) || Py_REFCNT(object) != 1 || tensor.use_count() < 2) continue;
+    if (read.empty()) read = entry.read_later();
+    if (!read[r]) Py_CLEAR(object);
+  }
+}
+
+/// How a run came through its guards. Both: the whole way, on which the short one has been found to lead as well.
+enum class Way : unsigned char { Whole, Short, Both };
 
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verification, EntryRelease& release,
@@ -81,11 +98,12 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
   Spare<RunBuffers>::Use buffers(entry.spare);
   auto& [inputs, outputs] = buffers.get();
   graph::SameTensors same;
+  if (way != Way::Whole) same = {entry.recheck.token(), entry.recheck.others()};
   if (way == Way::Short) {
     entry.recheck.lend(run, inputs.tensors);
-    same = {entry.recheck.token(), entry.recheck.others()};
   } else {
     read_tensors(entry, run, inputs.tensors);
+    if (!verification && !refuse) drop_unread(entry, run, inputs.tensors);
   }
   if (!entry.scalars.empty() && !read_scalars(entry, run, inputs.scalars)) return false;
   release.lends(inputs.tensors);
@@ -93,7 +111,7 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
   std::function<bool()> asked;
   if (refuse || entry.late_decides) asked = std::ref(before_commit);
   graph::RunResult result = verification
-                                ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs)
+                                ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs, same)
                                 : entry.graph->run(inputs.tensors, inputs.scalars, asked, outputs,
                                                    EntryRelease::may_release(run) ? &release : nullptr, same);
   if (result.status != graph::RunStatus::Done) [[unlikely]] {
@@ -150,18 +168,36 @@ bool attempt_shortly(Entry& entry, Run& run, Attempt& attempt) {
   return true;
 }
 
+/// A verified run goes the whole way; the short one, where a run would have gone it, has to lead to the same.
+Way ways_of(Entry& entry, const Run& run, Attempt& attempt) {
+  Registers registers(entry.file);
+  Run shortly{registers.first(), run.arguments, run.function};
+  if (!entry.recheck.holds(shortly, entry.file)) return Way::Whole;
+  const bool drawn = shortly.random.drawn();
+  shortly.random.put_back();
+  if (!drawn) check_short_way(entry, shortly, attempt.internal_error);
+  return drawn ? Way::Whole : Way::Both;
+}
+
 void attempt_entry(Entry& entry, Run& run, Verification* verification, Attempt& attempt) {
   Fault fault;
   const bool shortens = !chaos_is_on() && !verification;
   if (shortens && attempt_shortly(entry, run, attempt)) return;
+  Way way = Way::Whole;
+  if (verification && !chaos_is_on()) way = ways_of(entry, run, attempt);
+  if (!attempt.internal_error.empty()) {
+    attempt.outcome = Outcome::Failed;
+    return;
+  }
   if (chaos_is_on()) fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
   attempt.missed_at = fault.guard >= 0 ? entry.entry.run_failing(run, fault.guard) : entry.entry.run(run);
   if (attempt.missed_at >= 0) {
     attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
     return;
   }
-  if (shortens && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
-  run_held(entry, run, Way::Whole, fault, verification, attempt);
+  if (!chaos_is_on() && way == Way::Whole && entry.recheck.pays())
+    entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
+  run_held(entry, run, way, fault, verification, attempt);
 }
 
 }  // namespace
@@ -222,6 +258,12 @@ bool relax_sizes(const TensorFacts& facts, PyObject* object, Relaxation& relaxat
 
 }  // namespace
 
+bool guards_hold(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
+  Registers registers(entry.file);
+  Run run{registers.first(), arguments, function};
+  return entry.entry.run(run) < 0;
+}
+
 bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
@@ -245,6 +287,14 @@ bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* fun
   return relaxed;
 }
 
+/// A run that came to nothing has left nothing: what is called next must not find an exception set.
+static void forget_exception(Attempt& attempt) {
+  if (attempt.outcome == Outcome::Done || !PyErr_Occurred()) [[likely]]
+    return;
+  std::string left = ErrorIndicator::left_behind();
+  if (attempt.internal_error.empty()) attempt.internal_error = std::move(left);
+}
+
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function) {
   for (;;) {
     {
@@ -252,6 +302,7 @@ Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* fu
       Run run{registers.first(), arguments, function};
       Attempt attempt;
       attempt_entry(entry, run, nullptr, attempt);
+      forget_exception(attempt);
       if (attempt.outcome != Outcome::UnderWay) [[likely]]
         return attempt;
     }
@@ -266,6 +317,7 @@ void run_entry_shortly(Entry& entry, PyObject* const* arguments, PyFunctionObjec
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
   attempt_shortly(entry, run, attempt);
+  forget_exception(attempt);
 }
 
 double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs) {
@@ -293,6 +345,7 @@ std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionOb
 Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function) {
   Attempt attempt;
   attempt_entry(verification.entry(), verification.start(arguments, function), &verification, attempt);
+  forget_exception(attempt);
   return attempt;
 }
 

@@ -30,6 +30,8 @@ struct Attempt {
   int branch = -1;               ///< Failed: which of the entry's branches went another way, if that is why
 };
 
+/// Whether the entry program comes to its end for these arguments. What it draws is put back.
+bool guards_hold(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
 /// After a miss: relaxes every number and every size whose guard fails for these arguments (not only the first one), up
 /// to the first guard that fails for another reason. True if any was a fact until now.
 bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);

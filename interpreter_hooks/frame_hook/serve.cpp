@@ -6,6 +6,7 @@
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
 #include "interpreter_hooks/recorder/clocks.h"
+#include "interpreter_hooks/recorder/time_line.h"
 
 #include <algorithm>
 
@@ -43,6 +44,14 @@ class Search {
   std::vector<PyObject*> take_slots() { return std::move(slots_); }
 
   Served run(PyObject** result) {
+    TimedScope timed(Activity::Served, record_.name, record_.file, record_.line);
+    const Served served = find(result);
+    if (served != Served::Done) timed.became(Activity::Missed);
+    return served;
+  }
+
+ private:
+  Served find(PyObject** result) {
     if (record_.entries.empty()) return fall_back();  // all of them relied on a fact that has become an input
     const uint64_t key = record_.entries.size() > 1 ? call_key(arguments_, function_) : 0;
     std::shared_ptr<Entry> taken = record_.entries.likely(key);
@@ -68,14 +77,15 @@ class Search {
     return fall_back();
   }
 
- private:
   /// `entry` becomes the one that the attempt is about, where it is merged with others.
   bool attempt(std::shared_ptr<Entry>& entry, PyObject** result) {
     // What a clock shows can't be compared with what it shows later.
     const bool verifies = compares(settings().mode) && !reads_a_clock(entry->entry);
     const bool merged = entry->paths && !one_by_one_ && !verifies;
-    // What a cut entry makes can't be compared with a frame that is interpreted to its end.
-    if (entry->cut && (verifies || !terra_frame_can_run(thread_))) {
+    // What a cut entry makes can't be compared with a frame that is interpreted to its end. And where CPython would
+    // find the program too deep, it finds out itself.
+    const bool too_deep = terra_thread_room(thread_) < entry->depth || (entry->cut && !terra_frame_can_run(thread_));
+    if ((entry->cut && verifies) || too_deep) {
       served_ = Served::Broken;
       return false;
     }
@@ -102,9 +112,12 @@ class Search {
     return false;
   }
 
+  /// There is something to compare with only where the run has come to its end.
   Attempt verify(const std::shared_ptr<Entry>& entry) {
-    verification_ = std::make_unique<Verification>(entry);
-    return verify_entry(*verification_, arguments_, function_);
+    auto verification = std::make_unique<Verification>(entry);
+    Attempt made = verify_entry(*verification, arguments_, function_);
+    if (made.outcome == Outcome::Done) verification_ = std::move(verification);
+    return made;
   }
 
   void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
@@ -188,9 +201,20 @@ void count_hit(CodeRecord& record, Entry& entry) {
   hit(record);
 }
 
+bool would_serve(CodeRecord& record, TerraFrame* frame) {
+  drop_stale_entries();
+  if (record.entries.empty()) return false;
+  PyObject* const* arguments = terra_frame_localsplus(frame);
+  PyFunctionObject* function = terra_frame_function(frame);
+  const uint64_t key = record.entries.size() > 1 ? call_key(arguments, function) : 0;
+  const std::shared_ptr<Entry> entry = record.entries.likely(key);
+  return guards_hold(*entry, arguments, function);
+}
+
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,
              std::unique_ptr<Verification>& verification) {
   drop_stale_entries();
+  serves(&record);
   Search search(record, thread, frame, verification);
   const Served served = search.run(result);
   if (const std::shared_ptr<Entry> entry = search.cut()) {

@@ -17,6 +17,9 @@ enum class Served : unsigned char {
 /// Counts a call that `entry` has served.
 void count_hit(CodeRecord& record, Entry& entry);
 
+/// Whether the guards of the likely entry hold for this call; nothing is run or changed.
+bool would_serve(CodeRecord& record, TerraFrame* frame);
+
 /// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no
 /// result, and nothing but `verification` knows what it would have been.
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,

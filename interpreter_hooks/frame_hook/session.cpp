@@ -8,6 +8,11 @@
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/time_line.h"
+
+#include "engine/eager/thread_time.h"
+
+#include <algorithm>
 
 namespace terra::capture {
 
@@ -39,20 +44,17 @@ class Session {
     Py_INCREF(function);
     recording_->aim(record_.cuts, least_calls_of_a_cut());
     recording_->when_over([](void* session) { static_cast<Session*>(session)->close(); }, this);
-    {
-      const OwnTime time(recording_->own_ms());
-      recording_->begin(frame);
-    }
+    recording_->shielded([&] { recording_->begin(frame); });
     PyObject* result = terra_frame_run(thread, frame, 0);
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    // It returned, and nobody told us: somebody else traces the thread now.
-    if (result && recording_->alive() && !recording_->returned()) recording_->stop(Reason::Observed);
-    terra_events_stop();
-    close();
-    recording_.reset();
-    Py_DECREF(function);
-    PyErr_Restore(type, value, traceback);
+    {
+      const ErrorIndicator raised;
+      // It returned, and nobody told us: somebody else traces the thread now.
+      if (result && recording_->alive() && !recording_->returned()) recording_->stop(Reason::Observed);
+      terra_events_stop();
+      close();
+      recording_.reset();
+      Py_DECREF(function);
+    }
     if (!error_.empty() && settings().strict) {
       Py_CLEAR(result);
       return raise_internal_error(record_);
@@ -65,13 +67,17 @@ class Session {
   void close() {
     if (session_of_thread != this) return;
     session_of_thread = nullptr;
+    const ErrorIndicator error;
     std::shared_ptr<Entry> entry;
     try {
       const OwnTime time(recording_->own_ms());
       if (chaos_is_on()) break_here(Breakpoint::Finish);
       entry = recording_->finish();
       error_ = recording_->error();
+      if (error_.empty()) error_ = error.left_behind();
+      if (!error_.empty()) entry.reset();
     } catch (const std::exception& e) {
+      PyErr_Clear();
       error_ = e.what();
     }
     Stop why = recording_->why();
@@ -94,9 +100,12 @@ class Session {
     if (!error_.empty()) broken(record_, error_.c_str());
     record_.recording_ms += recording_->own_ms();
     totals().recording_ms += recording_->own_ms();
+    // A clock on the wall goes on while others have the processor.
+    paid_for_recording(record_, std::min(recording_->own_ms() * 1000, thread_time_us() - began_));
   }
 
   CodeRecord& record_;
+  const double began_ = thread_time_us();
   std::unique_ptr<Recording> recording_;
   std::string error_;
 };
@@ -109,6 +118,7 @@ PyObject* raise_internal_error(const CodeRecord& record) {
 bool is_recording() { return Session::is_open(); }
 
 PyObject* record_frame(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
+  const TimedScope timed(Activity::Recorded, record.name, record.file, record.line);
   return Session(record, thread).run(thread, frame);
 }
 

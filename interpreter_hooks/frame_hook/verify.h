@@ -25,7 +25,8 @@ class Verification {
 
   /// In place of entry.graph->run.
   graph::RunResult run_graph(LentTensors inputs, const std::vector<Scalar>& scalars,
-                             const std::function<bool()>& before_commit, std::vector<graph::RunOutput>& outputs);
+                             const std::function<bool()>& before_commit, std::vector<graph::RunOutput>& outputs,
+                             const graph::SameTensors& same);
   /// The program's tensor where an output is the copy of one.
   Tensor output(const Tensor& tensor) const { return graph_->original(tensor); }
   /// When everything has run, in place of the effects.

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
 
@@ -45,6 +46,11 @@ std::string type_text(const Word* at, const RegisterFile& file) {
   return "type of " + name_a(at, file) + " is " + pointer<PyTypeObject>(at[1])->tp_name;
 }
 
+bool type_of_holds(Word* at, Run&) { return Py_TYPE(object_word(at[1])) == pointer<PyTypeObject>(at[2]); }
+std::string type_of_text(const Word* at, const RegisterFile&) {
+  return "type of " + short_text(object_word(at[1])) + " is " + pointer<PyTypeObject>(at[2])->tp_name;
+}
+
 bool class_facts_holds(Word* at, Run&) { return pointer<ClassFacts>(at[1])->hold(); }
 std::string class_facts_text(const Word* at, const RegisterFile&) {
   return std::string("class ") + pointer<ClassFacts>(at[1])->type->tp_name + " is unchanged";
@@ -80,23 +86,20 @@ bool size_holds(Word* at, Run& run) { return key_count(a_of(at, run)) == static_
 std::string size_text(const Word* at, const RegisterFile& file) { return length_text(at, file); }
 
 bool contains_holds(Word* at, Run& run) {
-  PyObject *container = a_of(at, run), *key = b_of(at, run);
-  int there = is_set(container) ? PySet_Contains(container, key) : PyDict_Contains(container, key);
-  if (there < 0) PyErr_Clear();
-  return there == static_cast<int>(at[1]);
+  return presence_of(a_of(at, run), b_of(at, run)) == (at[1] ? Presence::Present : Presence::Absent);
 }
 std::string contains_text(const Word* at, const RegisterFile& file) {
   return name_b(at, file) + (at[1] ? " in " : " not in ") + name_a(at, file);
 }
 
-bool no_key_holds(Word* at, Run& run) { return !item_in(a_of(at, run), object_word(at[1])); }
+bool no_key_holds(Word* at, Run& run) { return presence_of(a_of(at, run), object_word(at[1])) == Presence::Absent; }
 std::string no_key_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " has no key " + short_text(object_word(at[1]));
 }
 
 bool no_attribute_holds(Word* at, Run& run) { return !terra_instance_attribute(a_of(at, run), object_word(at[1])); }
 std::string no_attribute_text(const Word* at, const RegisterFile& file) {
-  return name_a(at, file) + " itself has no attribute " + PyUnicode_AsUTF8(object_word(at[1]));
+  return name_a(at, file) + " itself has no attribute " + utf8_of(object_word(at[1]));
 }
 
 bool code_holds(Word* at, Run& run) {
@@ -107,7 +110,7 @@ bool code_holds(Word* at, Run& run) {
 }
 std::string code_text(const Word* at, const RegisterFile& file) {
   auto* code = reinterpret_cast<PyCodeObject*>(object_word(at[1]));
-  return name_a(at, file) + " runs " + PyUnicode_AsUTF8(code->co_qualname) + " with the same defaults";
+  return name_a(at, file) + " runs " + utf8_of(code->co_qualname) + " with the same defaults";
 }
 
 bool globals_holds(Word* at, Run& run) { return PyFunction_GET_GLOBALS(a_of(at, run)) == object_word(at[1]); }
@@ -124,8 +127,7 @@ std::string distinct_text(const Word* at, const RegisterFile& file) {
 }
 
 bool all_distinct_holds(Word* at, Run& run) {
-  constexpr int most = 4 * 254;
-  PyObject* objects[most];
+  PyObject* objects[most_packed];
   int count = 0;
   each_packed(at, 0, [&](Register r) { objects[count++] = run.registers[r]; });
   if (count == 2) return objects[0] != objects[1];

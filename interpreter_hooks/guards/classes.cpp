@@ -1,5 +1,7 @@
 #include "interpreter_hooks/guards/kinds.h"
 
+#include "interpreter_hooks/guards/special_names.h"
+
 #include <algorithm>
 #include <span>
 
@@ -11,6 +13,10 @@ unsigned version_of(PyTypeObject* type) {
   return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
 }
 
+static unsigned long patterns_of(PyTypeObject* type) {
+  return type->tp_flags & (Py_TPFLAGS_SEQUENCE | Py_TPFLAGS_MAPPING);
+}
+
 static std::span<PyObject* const> bases_of(PyTypeObject* type) {
   if (!type->tp_mro) return {};
   return {reinterpret_cast<PyTupleObject*>(type->tp_mro)->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(type->tp_mro))};
@@ -20,6 +26,7 @@ ClassFacts::ClassFacts(PyTypeObject* of)
     : type(of),
       version(version_of(of)),
       bases(bases_of(of).begin(), bases_of(of).end()),
+      patterns(patterns_of(of)),
       getattro(of->tp_getattro),
       setattro(of->tp_setattro) {}
 
@@ -34,15 +41,31 @@ void ClassFacts::note(PyObject* name, PyObject* found) {
   look_ups.push_back({Py_NewRef(name), found});
 }
 
-bool ClassFacts::hold() {
-  if (!type) return false;
-  if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) && type->tp_version_tag == version && version) return true;
-  if (strict || type->tp_getattro != getattro || type->tp_setattro != setattro) return false;
+void ClassFacts::note_special_methods(RegisterFile& file) {
+  if (!special.empty()) return;
+  for (PyObject* name : special_names()) {
+    PyObject* found = _PyType_Lookup(type, name);
+    special.push_back(found ? file.watch(found) : nullptr);
+  }
+}
+
+bool ClassFacts::look_ups_hold() {
   const std::span<PyObject* const> now = bases_of(type);
   if (!std::equal(now.begin(), now.end(), bases.begin(), bases.end())) return false;
   for (LookUp& look_up : look_ups) {
     if (_PyType_Lookup(type, look_up.name) != look_up.found) return false;
   }
+  const std::span<PyObject* const> names = special_names();
+  for (size_t i = 0; i < special.size(); i++) {
+    if (_PyType_Lookup(type, names[i]) != special[i]) return false;
+  }
+  return true;
+}
+
+bool ClassFacts::hold() {
+  if (!type || patterns_of(type) != patterns) return false;
+  if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) && type->tp_version_tag == version && version) return true;
+  if (strict || type->tp_getattro != getattro || type->tp_setattro != setattro || !look_ups_hold()) return false;
   version = version_of(type);
   return true;
 }

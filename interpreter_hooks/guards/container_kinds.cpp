@@ -1,8 +1,10 @@
 #include "interpreter_hooks/guards/container_kinds.h"
 
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/tables.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 namespace terra::capture {
 
@@ -70,6 +72,7 @@ bool is_dict(PyObject* object) {
 PyObject* real_item(PyObject* sequence, Py_ssize_t index) {
   if (PyList_CheckExact(sequence)) return PyList_GET_ITEM(sequence, index);
   if (PyTuple_Check(sequence)) return PyTuple_GET_ITEM(sequence, index);
+  const CollectorHeld held;  // an index past the end makes an exception
   PyObject* item = PySequence_GetItem(sequence, index);
   if (item) {
     Py_DECREF(item);  // the deque holds it
@@ -114,6 +117,7 @@ bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), 
     return true;
   }
   if (is_ordered_dict(container)) {  // has an order of its own beside the table's
+    const CollectorHeld held;
     PyObject* iterator = PyObject_GetIter(container);
     bool going = iterator != nullptr;
     while (going && (key = PyIter_Next(iterator))) {
@@ -160,6 +164,7 @@ PyObject* name_of_member(PyObject* member) {
 PyObject* hashed_alike(PyObject* key) {
   if (is_enum_member(key)) return Py_NewRef(name_of_member(key));
   if (!PyTuple_Check(key)) return Py_NewRef(key);
+  const CollectorHeld held;
   PyObject* alike = PyTuple_New(PyTuple_GET_SIZE(key));
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
     PyTuple_SET_ITEM(alike, i, hashed_alike(PyTuple_GET_ITEM(key, i)));
@@ -206,17 +211,36 @@ bool is_hashed_in_python(PyObject* key) {
   return false;
 }
 
+namespace {
+
+/// -1, without an exception: it has none.
+Py_hash_t hash_of(PyObject* key) {
+  PyObject* alike = is_hashed_in_python(key) ? hashed_alike(key) : Py_NewRef(key);
+  const Py_hash_t hash = PyObject_Hash(alike);
+  Py_DECREF(alike);
+  if (hash == -1) PyErr_Clear();
+  return hash;
+}
+
+}  // namespace
+
 PyObject* item_in(PyObject* dict, PyObject* key) {
-  PyObject* found = nullptr;
-  if (!is_hashed_in_python(key)) {
-    found = PyDict_GetItemWithError(dict, key);
-  } else if (PyObject* alike = hashed_alike(key)) {
-    const Py_hash_t hash = PyObject_Hash(alike);
-    Py_DECREF(alike);
-    if (hash != -1) found = _PyDict_GetItem_KnownHash(dict, key, hash);
-  }
+  const Py_hash_t hash = hash_of(key);
+  if (hash == -1 || !terra_table_compares_in_c(dict, hash)) return nullptr;
+  PyObject* found = _PyDict_GetItem_KnownHash(dict, key, hash);
   if (!found) PyErr_Clear();
   return found;
+}
+
+Presence presence_of(PyObject* container, PyObject* key) {
+  const Py_hash_t hash = hash_of(key);
+  if (hash == -1 || !terra_table_compares_in_c(container, hash)) return Presence::Unknown;
+  if (!is_set(container)) {
+    const bool found = _PyDict_GetItem_KnownHash(container, key, hash);
+    if (!found) PyErr_Clear();
+    return found ? Presence::Present : Presence::Absent;
+  }
+  return terra_set_has(container, key, hash, same_key) ? Presence::Present : Presence::Absent;
 }
 
 bool compares_by_identity(PyObject* object) {
@@ -226,6 +250,7 @@ bool compares_by_identity(PyObject* object) {
 }
 
 bool is_value_key(PyObject* object) {
+  if (PySlice_Check(object)) return false;  // has no hash
   if (is_atom(object) || is_enum_member(object) || is_value_member(object)) return true;
   if (!is_value_tuple(object)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); i++) {

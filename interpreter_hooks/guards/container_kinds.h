@@ -48,7 +48,11 @@ bool is_value_member(PyObject* object);
 bool is_value_tuple(PyObject* object);
 /// An enum member, or a tuple in which there is one.
 bool is_hashed_in_python(PyObject* key);
-/// What a dict has under a key that is a value key or compared by identity, borrowed, or null. Runs no Python code.
+/// Whether a dict or set has a key that is a value key or compared by identity. Unknown: code of the program would have
+/// to say whether another key is equal to it. Runs no Python code.
+enum class Presence : unsigned char { Absent, Present, Unknown };
+Presence presence_of(PyObject* container, PyObject* key);
+/// What a dict has under such a key, borrowed; null where it is absent or that is unknown. Runs no Python code.
 PyObject* item_in(PyObject* dict, PyObject* key);
 
 /// Hash and equality of the object are its address.

@@ -1,27 +1,33 @@
 // What a store or a method lets go: effects drop it at another moment than the program does, which nobody can tell as
 // long as no code runs when it goes.
+#include "interpreter_hooks/guards/departures.h"
+
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
+#include "interpreter_hooks/guards/watched.h"
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 namespace terra::capture {
 
-namespace {
-
 bool has_callbacks(PyObject* object) {
   if (Py_TYPE(object)->tp_weaklistoffset <= 0) return false;
   auto* reference = reinterpret_cast<PyWeakReference*>(*PyObject_GET_WEAKREFS_LISTPTR(object));
-  while (reference && !reference->wr_callback) reference = reference->wr_next;
+  while (reference && (!reference->wr_callback || is_watch(reference))) reference = reference->wr_next;
   return reference != nullptr;
 }
+
+namespace {
 
 /// Code runs when the object goes, whatever it holds.
 bool goes_aloud(PyObject* object) {
@@ -51,9 +57,12 @@ bool is_plain(PyObject* object, int depth = 0) {
 class Departure {
  public:
   void drop(PyObject* object) {
-    if (!quiet_ || !object || is_atom(object) || PyType_Check(object) || PyModule_Check(object)) return;
+    if (!quiet_ || !object || is_atom(object) || PyType_Check(object)) return;
     const Py_ssize_t references = Py_REFCNT(object);
-    if (references > 1 && (references > most_references || ++dropped_[object] < references)) return;
+    if (references > 1 && ++dropped_[object] != references) return;
+    last_of(object);
+  }
+  void last_of(PyObject* object) {
     quiet_ = !goes_aloud(object);
     left_.push_back(object);
   }
@@ -71,7 +80,6 @@ class Departure {
   }
 
  private:
-  static constexpr Py_ssize_t most_references = 16;  ///< who has more is not held by what goes alone
   static int visit(PyObject* object, void* departure) {
     static_cast<Departure*>(departure)->drop(object);
     return 0;
@@ -82,10 +90,25 @@ class Departure {
   std::unordered_map<PyObject*, Py_ssize_t> dropped_;
 };
 
+}  // namespace
+
+bool goes_quietly(PyObject* object) {
+  if (is_plain(object)) return true;
+  Departure departure;
+  departure.last_of(object);
+  return departure.is_quiet();
+}
+
+namespace {
+
 /// Borrowed, or null.
 PyObject* attribute_of(PyObject* object, PyObject* name) {
   if (PyType_Check(object)) return PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(object)->tp_dict, name);
   if (PyObject* found = terra_instance_attribute(object, name)) return found;
+  for (Word part = module_parameters; is_module(object) && part < module_dict_count; part++) {
+    PyObject* dict = module_part(object, part);
+    if (PyObject* found = dict ? item_in(dict, name) : nullptr) return found;
+  }
   PyObject* descriptor = _PyType_Lookup(Py_TYPE(object), name);
   if (!descriptor || Py_TYPE(descriptor) != &PyMemberDescr_Type) return nullptr;
   const PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(descriptor)->d_member;
@@ -99,40 +122,81 @@ PyObject* item_at(PyObject* sequence, Py_ssize_t index) {
   return index < 0 || index >= size ? nullptr : real_item(sequence, index);
 }
 
-bool is_quiet(PyObject* object) {
-  if (!object || Py_REFCNT(object) > 1 || is_plain(object)) return true;
-  Departure departure;
-  departure.drop(object);
-  return departure.is_quiet();
+/// Of what goes by itself. What more than one place may hold, and what takes anything along, is left to
+/// quiet_together, too.
+bool is_quiet(PyObject* object, Run& run) {
+  if (!object || is_atom(object)) return true;
+  if (Py_REFCNT(object) > 1) {
+    run.leaving.add(object);
+    return true;
+  }
+  if (is_plain(object)) return true;
+  run.leaving.add(object);
+  return goes_quietly(object);
+}
+
+/// True: what goes is nothing but plain objects, whatever the others are that only lose references. Sorts.
+bool only_plain_go(std::span<PyObject*> leaving) {
+  const auto references = static_cast<Py_ssize_t>(leaving.size());
+  const auto may_go = [&](PyObject* object) { return Py_REFCNT(object) <= references; };
+  if (std::none_of(leaving.begin(), leaving.end(), may_go)) return true;
+  std::sort(leaving.begin(), leaving.end());
+  for (auto first = leaving.begin(); first != leaving.end();) {
+    const auto last = std::upper_bound(first, leaving.end(), *first);
+    if (Py_REFCNT(*first) <= last - first && !is_plain(*first)) return false;
+    first = last;
+  }
+  return true;
 }
 
 }  // namespace
 
-bool quiet_attribute_holds(Word* at, Run& run) { return is_quiet(attribute_of(a_of(at, run), object_word(at[1]))); }
+bool quiet_attribute_holds(Word* at, Run& run) {
+  return is_quiet(attribute_of(a_of(at, run), object_word(at[1])), run);
+}
 std::string quiet_attribute_text(const Word* at, const RegisterFile& file) {
-  return "no code runs when " + file.name(head(at).a) + "." + PyUnicode_AsUTF8(object_word(at[1])) + " goes";
+  return "no code runs when " + file.name(head(at).a) + "." + utf8_of(object_word(at[1])) + " goes";
 }
 
 bool quiet_item_holds(Word* at, Run& run) {
   PyObject *container = a_of(at, run), *key = b_of(at, run);
-  if (is_dict(container)) return is_quiet(item_in(container, key));
+  if (is_dict(container)) return is_quiet(item_in(container, key), run) && (!at[1] || is_quiet(key, run));
   if (!PyLong_Check(key)) return quiet_items_holds(at, run);
   const Py_ssize_t index = PyLong_AsSsize_t(key);
   PyErr_Clear();
-  return is_quiet(item_at(container, index));
+  return is_quiet(item_at(container, index), run);
 }
 std::string quiet_item_text(const Word* at, const RegisterFile& file) {
   return "no code runs when " + file.name(head(at).a) + "[" + file.name(head(at).b) + "] goes";
 }
 
 bool quiet_items_holds(Word* at, Run& run) {
-  if (is_plain(a_of(at, run))) return true;
+  PyObject* container = a_of(at, run);
+  if (is_plain(container)) return true;
+  if (const traverseproc traverse = Py_TYPE(container)->tp_traverse) {
+    const auto note = [](PyObject* object, void* leaving) {
+      if (!is_atom(object) && !PyType_Check(object)) static_cast<Leaving*>(leaving)->add(object);
+      return 0;
+    };
+    traverse(container, note, &run.leaving);
+  }
   Departure departure;
-  departure.drop_contents(a_of(at, run));
+  departure.drop_contents(container);
   return departure.is_quiet();
 }
 std::string quiet_items_text(const Word* at, const RegisterFile& file) {
   return "no code runs when what " + file.name(head(at).a) + " holds goes";
+}
+
+bool quiet_together_holds(Word*, Run& run) {
+  const std::span<PyObject*> leaving = run.leaving.all();
+  if (only_plain_go(leaving)) return true;
+  Departure departure;
+  for (PyObject* object : leaving) departure.drop(object);
+  return departure.is_quiet();
+}
+std::string quiet_together_text(const Word*, const RegisterFile&) {
+  return "no code runs when all of that goes together";
 }
 
 }  // namespace terra::capture

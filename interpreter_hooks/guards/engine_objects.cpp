@@ -1,4 +1,5 @@
 // What the frame tier asks of Python types that the engine and the standard library define in C.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -105,7 +106,9 @@ bool attributes_may_hide_methods() { return hooks::attributes_may_hide_methods; 
 
 // ---- other objects of the engine ----
 
-bool is_engine_type(PyTypeObject* type) { return !std::strncmp(type->tp_name, "terra.", 6); }
+bool is_engine_type(PyTypeObject* type) {
+  return !std::strncmp(type->tp_name, "terra.", 6) && !terra_class_is_of_program(type);
+}
 
 bool is_engine_constant(PyObject* object) {
   return hooks::is_op_function(object) || hooks::is_dtype(object) || hooks::is_device(object) ||
@@ -124,12 +127,10 @@ bool is_op_function(PyObject* object) { return hooks::is_op_function(object); }
 bool is_grad_mode_type(PyObject* type) {
   static constexpr const char* names[] = {"terra.no_grad", "terra.enable_grad", "terra.inference_mode",
                                           "terra.set_grad_enabled"};
-  const char* name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
-  return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return !std::strcmp(n, name); });
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char* name) { return terra_class_is(reinterpret_cast<PyTypeObject*>(type), name); });
 }
 size_t times_entered(PyObject* grad_mode) { return hooks::times_entered(grad_mode); }
-bool is_grad_mode_function(PyObject* object) {
-  return !std::strcmp(Py_TYPE(object)->tp_name, "terra.grad_mode_function");
-}
+bool is_grad_mode_function(PyObject* object) { return terra_class_is(Py_TYPE(object), "terra.grad_mode_function"); }
 
 }  // namespace terra::capture

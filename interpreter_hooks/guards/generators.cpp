@@ -1,6 +1,7 @@
 // Generators and iterators from outside that nobody has used yet: what they were made of.
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/text.h"
 
 namespace terra::capture {
 
@@ -25,7 +26,7 @@ bool unstarted_holds(Word* at, Run& run) {
 }
 std::string unstarted_text(const Word* at, const RegisterFile& file) {
   auto* code = reinterpret_cast<PyCodeObject*>(object_word(at[1]));
-  return file.name(head(at).a) + " is a generator of " + PyUnicode_AsUTF8(code->co_qualname) + " that has not started";
+  return file.name(head(at).a) + " is a generator of " + utf8_of(code->co_qualname) + " that has not started";
 }
 
 bool range_start_holds(Word* at, Run& run) {

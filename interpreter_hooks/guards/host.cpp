@@ -1,8 +1,8 @@
 // Host arithmetic on numbers and strings: what the frame would have computed from inputs that change between calls. An
 // exception is a miss: the frame is interpreted and raises it itself.
 #include "interpreter_hooks/guards/functions.h"
-#include "interpreter_hooks/guards/handlers_held.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 #include <opcode.h>
 
@@ -47,7 +47,7 @@ bool binary_holds(Word* at, Run& run) {
   if (is_short_number(a) && is_short_number(b) && function != power) [[likely]] {
     return computed(at, run, function(a, b));
   }
-  const HandlersHeld held;
+  const Undisturbed held;
   return computed(at, run, function(a, b));
 }
 std::string binary_text(const Word* at, const RegisterFile& file) {
@@ -56,7 +56,12 @@ std::string binary_text(const Word* at, const RegisterFile& file) {
 }
 
 bool compare_holds(Word* at, Run& run) {
-  return computed(at, run, PyObject_RichCompare(a_of(at, run), b_of(at, run), static_cast<int>(at[1])));
+  PyObject *a = a_of(at, run), *b = b_of(at, run);
+  const int how = static_cast<int>(at[1]);
+  if (is_short_number(a) && is_short_number(b)) [[likely]]
+    return computed(at, run, PyObject_RichCompare(a, b, how));
+  const Undisturbed held;
+  return computed(at, run, PyObject_RichCompare(a, b, how));
 }
 std::string compare_text(const Word* at, const RegisterFile& file) {
   return result_text(at, file, file.name(head(at).a) + " " + compare_signs[at[1]] + " " + file.name(head(at).b));
@@ -64,6 +69,7 @@ std::string compare_text(const Word* at, const RegisterFile& file) {
 
 bool unary_holds(Word* at, Run& run) {
   PyObject* a = a_of(at, run);
+  const CollectorHeld held;
   switch (at[1]) {
     case unary_negative: return computed(at, run, PyNumber_Negative(a));
     case unary_positive: return computed(at, run, PyNumber_Positive(a));
@@ -77,11 +83,10 @@ std::string unary_text(const Word* at, const RegisterFile& file) {
 }
 
 bool call_holds(Word* at, Run& run) {
-  constexpr int most = 4 * 254;
-  PyObject* arguments[most];
+  PyObject* arguments[most_packed];
   int count = 0;
   each_packed(at, 1, [&](Register r) { arguments[count++] = run.registers[r]; });
-  const HandlersHeld held;
+  const Undisturbed held;
   return computed(at, run, PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr));
 }
 std::string call_text(const Word* at, const RegisterFile& file) {
@@ -92,7 +97,7 @@ bool format_holds(Word* at, Run& run) {
   PyObject* value = a_of(at, run);
   PyObject* spec = head(at).b == no_register ? nullptr : b_of(at, run);
   PyObject* shown = nullptr;
-  const HandlersHeld held;
+  const Undisturbed held;
   switch (at[1]) {
     case 1: shown = PyObject_Str(value); break;
     case 2: shown = PyObject_Repr(value); break;
@@ -108,6 +113,7 @@ std::string format_text(const Word* at, const RegisterFile& file) {
 }
 
 bool tuple_holds(Word* at, Run& run) {
+  const CollectorHeld held;
   Py_ssize_t count = 0;
   each_packed(at, 0, [&](Register) { count++; });
   PyObject* tuple = PyTuple_New(count);

@@ -2,6 +2,8 @@
 
 #include "interpreter_hooks/guards/functions.h"
 
+#include <cstring>
+
 namespace terra::capture {
 
 #define ROW(guard, name) \
@@ -36,6 +38,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, equal),
     ROW(true, pinned),
     ROW(true, type),
+    ROW(true, type_of),
     ROW(true, class_facts),
     ROW(true, length),
     ROW(true, max_length),
@@ -53,6 +56,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, quiet_attribute),
     ROW(true, quiet_item),
     ROW(true, quiet_items),
+    ROW(true, quiet_together),
     ROW(true, truth),
     ROW(true, tensor),
     ROW(true, offset),
@@ -76,9 +80,14 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
 // clang-format on
 
 std::vector<Word> pack(const std::vector<Register>& registers) {
-  std::vector<Word> words((registers.size() + 3) / 4);
-  auto* place = reinterpret_cast<Register*>(words.data());
-  for (size_t i = 0; i < words.size() * 4; i++) place[i] = i < registers.size() ? registers[i] : no_register;
+  std::vector<Word> words;
+  for (std::size_t first = 0; first < registers.size(); first += registers_per_word) {
+    Register filled[registers_per_word];
+    for (std::size_t place = 0; place < registers_per_word; ++place)
+      filled[place] = first + place < registers.size() ? registers[first + place] : no_register;
+    words.emplace_back();
+    std::memcpy(&words.back(), filled, sizeof filled);
+  }
   return words;
 }
 

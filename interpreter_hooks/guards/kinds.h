@@ -36,6 +36,7 @@ enum class Op : uint8_t {
   Equal,        // a [value]        same type and value
   Pinned,       // a [value]        the same of a number that is an input, where only a constant will do
   Type,         // a [type]
+  TypeOf,       // [object, type]   the class of an object that is a fact; it may die (RegisterFile::watch)
   Class,        // [ClassFacts]     what was looked up on a class is still so
   Length,       // a [n]            list, tuple, deque
   MaxLength,    // a [n]            a deque's maxlen, -1 for None
@@ -50,11 +51,13 @@ enum class Op : uint8_t {
   Distinct,     // a b
   AllDistinct,  // [registers]      pairwise
   OwnDicts,     // [registers]      none has its attributes (a dict: its keys) in the dict of another
-  // No code runs when this is dropped, with all that it alone holds: attribute [name] of a; what a has under key b, or
-  // at place b (a slice: all items); everything in a.
+  // No code runs when this is dropped, with all that it alone holds: attribute [name] of a; what a has under key b
+  // ([1]:
+  // and the key), or at place b (a slice: all items); everything in a; all of these together.
   QuietAttribute,
   QuietItem,
   QuietItems,
+  QuietTogether,
   Truth,        // a [0 or 1]       of a number made by host arithmetic
   Tensor,       // a [TensorFacts]
   Offset,       // a [n]            where a tensor begins in its storage
@@ -95,9 +98,11 @@ std::vector<Word> call_operands(RegisterFile& file, PyObject* callee, const std:
 /// Calls visit(register) for each of such a list, which begins behind `skip` operand words of an instruction.
 template <class F>
 void each_packed(const Word* at, int skip, F visit) {
-  auto* list = reinterpret_cast<const Register*>(at + 1 + skip);
-  for (int i = 0; i < 4 * (head(at).words - 1 - skip); i++) {
-    if (list[i] != no_register) visit(list[i]);
+  const Word* const list = at + 1 + skip;
+  const size_t count = registers_per_word * static_cast<size_t>(head(at).words - 1 - skip);
+  for (size_t i = 0; i < count; i++) {
+    const Register r = packed_register(list, i);
+    if (r != no_register) visit(r);
   }
 }
 
@@ -111,11 +116,16 @@ struct ClassFacts {
   PyTypeObject* type = nullptr;  // borrowed; null when it is gone
   unsigned version = 0;
   std::vector<PyObject*> bases;  // borrowed: the classes that are looked into, in order
-  /// C code looked up more than was noted (operators, protocols): only an unchanged tag will do.
+  /// Anything may have been looked up: only an unchanged tag will do.
   bool strict = false;
+  /// Whether patterns take instances for sequences or mappings: not counted by the tag.
+  unsigned long patterns = 0;
   getattrofunc getattro = nullptr;
   setattrofunc setattro = nullptr;
   std::vector<LookUp> look_ups;
+  /// Of C code that may have asked for any special method: what each of special_names() is, null where the class has
+  /// none. Empty: nobody asked.
+  std::vector<PyObject*> special;  // borrowed from the file
 
   explicit ClassFacts(PyTypeObject* type);
   ClassFacts(const ClassFacts&) = delete;
@@ -123,6 +133,11 @@ struct ClassFacts {
   bool hold();
   /// `found` has to be kept or watched by the file.
   void note(PyObject* name, PyObject* found);
+  /// Which special methods the class has, and which not.
+  void note_special_methods(RegisterFile& file);
+
+ private:
+  bool look_ups_hold();
 };
 
 /// The current version tag of a type; assigns one where it has none yet; 0 when no tag can be had.

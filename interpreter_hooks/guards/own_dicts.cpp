@@ -18,8 +18,7 @@ int own_dicts_of(PyObject* object, PyObject** dicts) {
 }
 
 bool own_dicts_holds(Word* at, Run& run) {
-  constexpr int most = 4 * 254 * most_own_dicts;
-  PyObject* dicts[most];
+  PyObject* dicts[most_packed * most_own_dicts];
   int count = 0;
   each_packed(at, 0, [&](Register r) { count += own_dicts_of(run.registers[r], dicts + count); });
   if (count == 2) return dicts[0] != dicts[1];

@@ -5,8 +5,6 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/watched.h"
 
-#include <cstring>
-
 namespace terra::capture {
 
 RegisterFile::RegisterFile() = default;
@@ -18,6 +16,10 @@ RegisterFile::~RegisterFile() {
 }
 
 Register RegisterFile::add(std::string name, bool owned) {
+  if (names_.size() == most_registers) {
+    spoilt_ = true;
+    return 0;
+  }
   names_.push_back(std::move(name));
   owned_.push_back(owned);
   Register r = static_cast<Register>(names_.size() - 1);
@@ -26,6 +28,10 @@ Register RegisterFile::add(std::string name, bool owned) {
 }
 
 Register RegisterFile::constant(PyObject* object) {
+  if (constants_.size() == most_constants) {
+    spoilt_ = true;
+    return -1;
+  }
   constants_.push_back(Py_NewRef(object));
   return static_cast<Register>(-static_cast<int>(constants_.size()));
 }
@@ -36,6 +42,14 @@ void RegisterFile::watch_object(PyObject* object) {
   } else {
     keep(object);
   }
+}
+
+PyObject* RegisterFile::keep_globals(PyFunctionObject* function, bool alone) {
+  if (alone)
+    watch(function);
+  else
+    keep(function->func_globals);
+  return function->func_globals;
 }
 
 void RegisterFile::lose(PyObject* object) {
@@ -76,10 +90,11 @@ void RegisterFile::release(PyObject** registers) const {
 }
 
 void Program::emit_code(uint8_t kind, Register dst, Register a, Register b, const std::vector<Word>& operands) {
-  Head first{kind, static_cast<uint8_t>(1 + operands.size()), dst, a, b};
-  Word word;
-  std::memcpy(&word, &first, sizeof word);
-  words_.push_back(word);
+  if (operands.size() > most_operands) {
+    spoilt_ = true;
+    return;
+  }
+  words_.push_back(word_of(Head{kind, static_cast<uint8_t>(1 + operands.size()), dst, a, b}));
   words_.insert(words_.end(), operands.begin(), operands.end());
 }
 

@@ -7,8 +7,12 @@
 #include "interpreter_hooks/cpython/frame.h"
 #include "interpreter_hooks/guards/random.h"
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +23,8 @@ using Word = uint64_t;
 /// Index of a register; negative indices are constants (-1 is the first).
 using Register = int16_t;
 constexpr Register no_register = INT16_MAX;
+constexpr size_t most_registers = INT16_MAX;   ///< 0 .. no_register - 1
+constexpr size_t most_constants = -INT16_MIN;  ///< -1 .. INT16_MIN
 
 /// First word of an instruction; `words` counts this one and the operand words behind it.
 struct Head {
@@ -27,8 +33,19 @@ struct Head {
   Register dst, a, b;
 };
 static_assert(sizeof(Head) == sizeof(Word));
+/// Of operand words behind a head, and of registers packed into them.
+constexpr size_t most_operands = std::numeric_limits<decltype(Head::words)>::max() - 1;
+constexpr size_t registers_per_word = sizeof(Word) / sizeof(Register);
+constexpr size_t most_packed = most_operands * registers_per_word;
 
-inline const Head& head(const Word* at) { return *reinterpret_cast<const Head*>(at); }
+inline Head head(const Word* at) { return std::bit_cast<Head>(*at); }
+inline Word word_of(const Head& head) { return std::bit_cast<Word>(head); }
+/// The register at a place of a packed list that begins at `words`.
+inline Register packed_register(const Word* words, size_t place) {
+  Register r;
+  std::memcpy(&r, reinterpret_cast<const char*>(words) + place * sizeof r, sizeof r);
+  return r;
+}
 template <class T>
 T* pointer(Word word) {
   return reinterpret_cast<T*>(word);
@@ -39,6 +56,33 @@ Word word_of(T* object) {
   return reinterpret_cast<Word>(object);
 }
 
+/// What the stores of a run let go, as far as it may take anything along: gathered by one guard per place, judged by
+/// one.
+class Leaving {
+ public:
+  /// `object` is borrowed for the run.
+  void add(PyObject* object) {
+    if (count_ < most_inline) {
+      few_[count_] = object;
+    } else {
+      if (many_.empty()) many_.assign(few_, few_ + count_);
+      many_.push_back(object);
+    }
+    count_++;
+  }
+  void clear() {
+    count_ = 0;
+    many_.clear();
+  }
+  std::span<PyObject*> all() { return {many_.empty() ? few_ : many_.data(), count_}; }
+
+ private:
+  static constexpr size_t most_inline = 8;
+  size_t count_ = 0;
+  PyObject* few_[most_inline];
+  std::vector<PyObject*> many_;  ///< all of them, where there are more
+};
+
 /// What one run works on. Registers that a read filled are borrowed (nothing that could free them runs before the
 /// effects); registers marked `owned` in the file hold new references.
 struct Run {
@@ -46,6 +90,7 @@ struct Run {
   PyObject* const* arguments = nullptr;  ///< localsplus of the frame that did not start
   PyFunctionObject* function = nullptr;
   RandomStates random{};  ///< what the run has drawn from; put back unless it is committed
+  Leaving leaving{};      ///< what its stores will let go
 };
 
 struct ClassFacts;
@@ -61,10 +106,13 @@ class RegisterFile {
   RegisterFile(const RegisterFile&) = delete;
   ~RegisterFile();
 
-  /// A new register. `name` is the path by which its value was reached ("self.layers[0].weight").
+  /// A new register. `name` is the path by which its value was reached ("self.layers[0].weight"). When there is no
+  /// room for it, the file is spoilt and the register is one that there is.
   Register add(std::string name, bool owned);
-  /// The register that always holds `object`; the file keeps a strong reference.
+  /// The register that always holds `object`; the file keeps a strong reference. Spoilt as above.
   Register constant(PyObject* object);
+  /// More registers were asked for than there can be: nothing that uses the file must run.
+  bool spoilt() const { return spoilt_; }
   /// Keeps `object` alive as long as the file.
   template <class T>
   T* keep(T* object) {
@@ -79,6 +127,10 @@ class RegisterFile {
     watch_object(reinterpret_cast<PyObject*>(object));
     return object;
   }
+  /// The globals of a function, which guards compare with. `alone`: nobody else has its code, so that no other function
+  /// is going to. Then the globals live as long as the function does, and the file keeps neither, for both may refer to
+  /// each other, and to the file by way of the code, where the collector sees nothing.
+  PyObject* keep_globals(PyFunctionObject* function, bool alone);
   /// True when an object that guards compare with has died: programs on this file must not run, nor be shown.
   bool stale() const { return stale_; }
   /// `object`, which it watches, dies.
@@ -89,7 +141,7 @@ class RegisterFile {
   TensorFacts* keep(std::unique_ptr<TensorFacts> facts);
 
   size_t size() const { return names_.size(); }
-  bool full() const { return names_.size() >= INT16_MAX - 1 || constants_.size() >= INT16_MAX - 1; }
+  bool full() const { return names_.size() >= most_registers || constants_.size() >= most_constants; }
   bool owned(Register r) const { return r >= 0 && owned_[r]; }
   std::string name(Register r) const;
 
@@ -108,6 +160,7 @@ class RegisterFile {
   std::vector<PyObject*> kept_;       // strong
   std::vector<PyObject*> watched_;    // borrowed
   bool stale_ = false;
+  bool spoilt_ = false;
   std::vector<std::string> names_;
   std::vector<bool> owned_;
   std::vector<Register> owned_list_;
@@ -129,10 +182,13 @@ class Program {
  public:
   explicit Program(const Kind* table) : table_(table) {}
 
+  /// An instruction with more operand words than most_operands is left out, and the program is spoilt.
   template <class K>
   void emit(K kind, Register dst, Register a, Register b, const std::vector<Word>& operands = {}) {
     emit_code(static_cast<uint8_t>(kind), dst, a, b, operands);
   }
+  /// An instruction is missing: the program must not run.
+  bool spoilt() const { return spoilt_; }
 
   /// Runs to the end; -1, or the offset of the first instruction that does not hold.
   int run(Run& run) {
@@ -174,6 +230,7 @@ class Program {
   void emit_code(uint8_t kind, Register dst, Register a, Register b, const std::vector<Word>& operands);
   const Kind* table_;
   std::vector<Word> words_;
+  bool spoilt_ = false;
 };
 
 }  // namespace terra::capture

@@ -1,6 +1,8 @@
 #include "interpreter_hooks/guards/random.h"
 
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 #include <algorithm>
 #include <array>
@@ -62,9 +64,8 @@ void RandomStates::Deleter::operator()(std::vector<State>* states) const {
 }
 
 bool is_numpy_generator(PyObject* object) {
-  const char* name = Py_TYPE(object)->tp_name;
-  return !std::strcmp(name, "numpy.random.mtrand.RandomState") ||
-         !std::strcmp(name, "numpy.random._generator.Generator");
+  return terra_class_is(Py_TYPE(object), "numpy.random.mtrand.RandomState") ||
+         terra_class_is(Py_TYPE(object), "numpy.random._generator.Generator");
 }
 
 bool random_state_is_known() {
@@ -96,6 +97,7 @@ bool RandomStates::save(PyObject* generator) {
 
 /// Latest first: two generators of numpy may share their bits.
 void RandomStates::restore() {
+  const Undisturbed held;
   for (auto state = saved_->rbegin(); state != saved_->rend(); ++state) {
     if (state->of_numpy)
       set_numpy_state(state->generator, state->of_numpy);
@@ -106,6 +108,7 @@ void RandomStates::restore() {
 }
 
 bool draw_holds(Word* at, Run& run) {
+  const Undisturbed held;
   PyObject* generator = a_of(at, run);
   if (!run.random.save(generator)) return false;
   PyObject* const given = head(at).b == no_register ? nullptr : b_of(at, run);

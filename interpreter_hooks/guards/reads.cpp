@@ -61,11 +61,7 @@ bool cached_result_holds(Word* at, Run& run) {
   return found(at, run, terra_lru_cache_result(a_of(at, run), object_word(at[1])));
 }
 
-bool key_of_holds(Word* at, Run& run) {
-  PyObject* value = PyDict_GetItemWithError(a_of(at, run), b_of(at, run));
-  if (!value && PyErr_Occurred()) PyErr_Clear();
-  return found(at, run, value);
-}
+bool key_of_holds(Word* at, Run& run) { return found(at, run, item_in(a_of(at, run), b_of(at, run))); }
 
 bool item_of_holds(Word* at, Run& run) {
   PyObject* sequence = a_of(at, run);

@@ -7,18 +7,12 @@
 #include "interpreter_hooks/bindings/tensor_object.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace terra::capture {
 
 namespace {
 
-Word is_word(Register a) {
-  const Head head{code(Op::Is), 2, no_register, a, no_register};
-  Word word;
-  std::memcpy(&word, &head, sizeof word);
-  return word;
-}
+Word is_word(Register a) { return word_of(Head{code(Op::Is), 2, no_register, a, no_register}); }
 
 /// Whether a read found something that other instructions look into, and that may well be the same next time.
 bool is_holder(PyObject* object) { return !is_tensor(object) && !is_number(object); }
@@ -216,6 +210,7 @@ bool Recheck::changed(const Watched& word, Run& run, const RegisterFile& file) {
 bool Recheck::failed(Run& run, const RegisterFile& file) {
   file.release(run.registers);
   run.random.put_back();
+  run.leaving.clear();
   return false;
 }
 

@@ -31,8 +31,8 @@ class Recheck {
   bool holds(Run& run, const RegisterFile& file);
   /// After that: the tensors in the registers that `note` was told are inputs.
   void lend(const Run& run, std::vector<TensorImpl*>& inputs) const;
-  /// Between two passes with the same token the inputs are the same tensors with the same memory, but for those at the
-  /// places `others`. Tokens are never used again.
+  /// Between two passes with the same token the inputs are the same tensors, but for those at the places `others`.
+  /// Tokens are never used again.
   uint64_t token() const { return token_; }
   const std::vector<uint32_t>& others() const { return others_; }
 

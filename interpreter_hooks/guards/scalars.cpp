@@ -1,7 +1,9 @@
 #include "interpreter_hooks/guards/scalars.h"
 
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/container_kinds.h"
-#include "interpreter_hooks/guards/handlers_held.h"
+#include "interpreter_hooks/guards/text.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 #include <cmath>
 #include <cstring>
@@ -22,7 +24,8 @@ PyObject* number_conversion(PyObject* object) {
   static PyObject* const as_float = PyDict_GetItemString(PyFloat_Type.tp_dict, "__float__");
   if (is_atom(object)) return nullptr;
   const std::string_view name = Py_TYPE(object)->tp_name;
-  if (name.starts_with("numpy.float") || name.starts_with("numpy.int") || name.starts_with("numpy.uint")) {
+  const bool named = name.starts_with("numpy.float") || name.starts_with("numpy.int") || name.starts_with("numpy.uint");
+  if (named && !terra_class_is_of_program(Py_TYPE(object))) {
     PyObject* found = _PyType_Lookup(Py_TYPE(object), item);
     return found && Py_TYPE(found) == &PyMethodDescr_Type ? found : nullptr;
   }
@@ -82,14 +85,21 @@ bool holds_nan(PyObject* atom) {
   return any;
 }
 
+/// Its repr runs no code of the program: a slice may hold anything.
+static bool is_shown_by_c(PyObject* object) {
+  if (!PySlice_Check(object)) return is_atom(object);
+  auto* slice = reinterpret_cast<PySliceObject*>(object);
+  return is_shown_by_c(slice->start) && is_shown_by_c(slice->stop) && is_shown_by_c(slice->step);
+}
+
 std::string short_text(PyObject* object) {
   if (!object) return "nothing";
   if (PyType_Check(object)) return "class " + std::string(reinterpret_cast<PyTypeObject*>(object)->tp_name);
   if (PyFunction_Check(object)) {
-    return "function " + std::string(PyUnicode_AsUTF8(reinterpret_cast<PyFunctionObject*>(object)->func_qualname));
+    return "function " + utf8_of(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
   }
-  if (!is_atom(object)) return "a " + std::string(Py_TYPE(object)->tp_name);
-  const HandlersHeld held;
+  if (!is_shown_by_c(object)) return "a " + std::string(Py_TYPE(object)->tp_name);
+  const Undisturbed held;
   PyObject* text = PyObject_Repr(object);
   const char* chars = text ? PyUnicode_AsUTF8(text) : nullptr;
   std::string result = chars ? chars : "?";

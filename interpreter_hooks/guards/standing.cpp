@@ -159,6 +159,11 @@ Standing type(const Word* at, Standings& s) {
   return Standing::Found;
 }
 
+Standing type_of(const Word* at, Standings& s) {
+  s.rest_on(&object_word(at[1])->ob_type);
+  return Standing::Found;
+}
+
 Standing class_facts(const Word* at, Standings& s) {
   const ClassFacts& facts = *pointer<ClassFacts>(at[1]);
   if (!facts.version) return Standing::Varies;
@@ -281,6 +286,7 @@ constexpr Row rows[] = {
     {Op::Equal, equal},
     {Op::Pinned, equal},
     {Op::Type, type},
+    {Op::TypeOf, type_of},
     {Op::Class, class_facts},
     {Op::Length, length},
     {Op::Keys, keys},

@@ -1,6 +1,8 @@
 #include "interpreter_hooks/guards/tensors.h"
 
+#include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 #include <algorithm>
 
@@ -111,10 +113,12 @@ std::string offset_text(const Word* at, const RegisterFile& file) {
 bool gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
   Tensor gradient = gradient_of(*tensor_of(object));
-  return gradient.defined() && !is_hooked(object) && found(at, run, object_of(gradient));
+  const CollectorHeld held;  // the gradient may have had no object until now
+  return gradient.defined() && !is_hooked(object) && found(at, run, object_of(gradient)) &&
+         goes_quietly(run.registers[head(at).dst]);
 }
 std::string gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is there and has no hooks";
+  return file.name(head(at).a) + ".grad is there, has no hooks, and no code runs when it goes";
 }
 
 bool version_holds(Word* at, Run& run) {
@@ -142,7 +146,7 @@ bool apart_holds(Word* at, Run& run) {
     char *begin, *end;
     bool operator<(const Block& other) const { return begin < other.begin; }
   };
-  Block blocks[4 * 254];
+  Block blocks[most_packed];
   int count = 0;
   bool have_memory = true;
   each_packed(at, 0, [&](Register r) {

@@ -64,6 +64,8 @@ bool watch(PyObject* object, RegisterFile& file) {
   return true;
 }
 
+bool is_watch(const PyWeakReference* reference) { return reference->wr_callback == callback(); }
+
 void unwatch(PyObject* object, RegisterFile& file) {
   const auto known = watches().find(object);
   if (known == watches().end()) return;

@@ -14,5 +14,7 @@ class RegisterFile;
 /// gc.get_objects).
 bool watch(PyObject* object, RegisterFile& file);
 void unwatch(PyObject* object, RegisterFile& file);
+/// Whether a weak reference is one of those that watch.
+bool is_watch(const PyWeakReference* reference);
 
 }  // namespace terra::capture

@@ -1,4 +1,5 @@
 // Attribute reads: one classification, and for each class of access the guards that it needs.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -36,7 +37,7 @@ bool is_fixed(PyObject* name) {
 /// What tells the size of an array of numpy: numbers, and a tuple of them.
 bool is_array_size(PyObject* object, PyObject* name) {
   static const std::set<std::string> names = {"shape", "ndim", "size", "itemsize", "nbytes"};
-  return !std::strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") && names.count(text_of(name)) != 0;
+  return terra_class_is(Py_TYPE(object), "numpy.ndarray") && names.count(text_of(name)) != 0;
 }
 
 /// The getter is called in each run.
@@ -101,7 +102,7 @@ Py_ssize_t field_of(PyObject* descriptor) {
     return (member->offset - static_cast<Py_ssize_t>(offsetof(PyTupleObject, ob_item))) /
            static_cast<Py_ssize_t>(sizeof(PyObject*));
   }
-  if (std::strcmp(Py_TYPE(descriptor)->tp_name, "_collections._tuplegetter")) return -1;
+  if (!terra_class_is(Py_TYPE(descriptor), "_collections._tuplegetter")) return -1;
   // __reduce__ gives (type, (index, doc)).
   PyObject* made_of = PyObject_CallMethod(descriptor, "__reduce__", nullptr);
   PyObject* arguments = made_of ? PyTuple_GetItem(made_of, 1) : nullptr;
@@ -140,6 +141,20 @@ Access module_object_access(PyObject* module, PyObject* name) {
 
 }  // namespace
 
+namespace {
+
+/// As Objects/typeobject.c has them.
+struct Super {
+  PyObject_HEAD;
+  PyTypeObject* type;
+  PyObject* object;
+};
+
+}  // namespace
+
+PyTypeObject* class_of_super(PyObject* super) { return reinterpret_cast<Super*>(super)->type; }
+PyObject* object_of_super(PyObject* super) { return reinterpret_cast<Super*>(super)->object; }
+
 Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict) {
   const std::string path = r.shadow(module).path;
   const Register owner = r.reg_of(r.shadow(module).self);
@@ -154,6 +169,17 @@ Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict)
 }
 
 Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
+  class_reads(owner.object);
+  const Access access = way_to(owner, name, found);
+  if (access != Access::Property && access != Access::GetAttr) return access;
+  // Code of the program runs: it may change what led to it.
+  guard_type(owner.object);
+  descriptor_facts(look_up(Py_TYPE(owner.object), name));
+  if (!is_data_descriptor(*found)) no_attribute(owner, name);
+  return access;
+}
+
+Access Recording::way_to(Value& owner, PyObject* name, PyObject** found) {
   static PyObject* getattribute = interned("__getattribute__");
   static PyObject* getattr = interned("__getattr__");
   PyObject* object = owner.object;
@@ -171,7 +197,7 @@ Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {
   bool terra_module = is_module(object) && module_reads_plainly(object);
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
     PyObject* hook = look_up(type, getattribute);
-    if (hook && PyFunction_Check(hook)) return Access::GetAttr;
+    if (hook && PyFunction_Check(hook)) return Access::GetAttribute;
     if (!is_generic_getattribute(hook)) return Access::Opaque;
   }
   if (is_data_descriptor(*found)) {
@@ -211,8 +237,10 @@ void Recording::absent(Value& owner, PyObject* name) {
   static PyObject* getattr = interned("__getattr__");
   PyObject* object = owner.object;
   if (PyModule_CheckExact(object)) {
+    guard_type(object);
     Value dict = dict_of_module(*this, object);
     dict_item(dict, name);
+    dict_item(dict, getattr);  // which the module asks for what it lacks
     return;
   }
   if (PyType_Check(object)) {  // a class is not looked into like an instance: its bases are, and its metaclass
@@ -334,6 +362,18 @@ Value found_on_class(Recording& r, Value& owner, PyObject* name, PyObject* found
   return {};
 }
 
+/// What super() finds: that of the classes behind its own, as the order of `type` has them, none before has the name.
+void super_facts(Recording& r, PyObject* super, PyTypeObject* type, PyObject* name) {
+  if (is_changeable(type)) r.class_facts(type);  // the order
+  bool behind = false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); i++) {
+    auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+    if (behind) r.look_up(base, name);
+    if (behind && PyDict_GetItemWithError(base->tp_dict, name)) return;
+    behind = behind || base == class_of_super(super);
+  }
+}
+
 Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
   Shadow& known = r.shadow(owner);
   Value receiver = known.receiver;
@@ -343,12 +383,8 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
   }
   PyTypeObject* type =
       PyType_Check(receiver.object) ? reinterpret_cast<PyTypeObject*>(receiver.object) : Py_TYPE(receiver.object);
-  r.class_facts(type).strict = true;
-  if (PyType_Check(receiver.object)) {
-    if (Py_TYPE(receiver.object) != &PyType_Type) r.class_facts(Py_TYPE(receiver.object)).strict = true;
-  } else {
-    r.guard_type(receiver.object);
-  }
+  super_facts(r, owner.object, type, name);
+  r.guard_type(receiver.object);
   if (PyMethod_Check(result)) {
     Value self =
         PyMethod_GET_SELF(result) == receiver.object ? receiver : Value::fact(r.hold(PyMethod_GET_SELF(result)));
@@ -369,6 +405,7 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
 void Recording::descriptor_facts(PyObject* found) {
   static PyObject* names[] = {interned("__get__"), interned("__set__"), interned("__delete__")};
   if (!found) return;
+  if (is_changeable(Py_TYPE(found))) guard_type(found);
   for (PyObject* name : names) look_up(Py_TYPE(found), name);
 }
 
@@ -408,11 +445,9 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       }
       return Value::fact(hold(result));
     case Access::Property:
-    case Access::GetAttr: {
+    case Access::GetAttr:
+    case Access::GetAttribute: {
       guard_type(owner.object);
-      look_up(type, name);
-      descriptor_facts(pending.found);
-      if (!is_data_descriptor(pending.found)) no_attribute(owner, name);
       pending.used_returns = true;
       if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();
       break;
@@ -422,6 +457,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       look_up(type, name);
       return parameter_value(*this, owner, name);
     case Access::Module: {
+      guard_type(owner.object);
       Value dict = dict_of_module(*this, owner.object);
       Value value = dict_item(dict, name);
       if (value.known()) return value;

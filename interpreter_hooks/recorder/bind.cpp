@@ -2,8 +2,8 @@
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/call_models.h"
-#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -25,8 +25,7 @@ bool hands_result_through(const Pending& pending) {
     case WITH_EXCEPT_START:
       return pending.call.kind == CallSite::Function || pending.call.kind == CallSite::Instance ||
              pending.call.kind == CallSite::NewInstance ||
-             (pending.call.kind == CallSite::Model &&
-              (pending.access == Access::Property || pending.access == Access::GetAttr || makes_text(pending.call)));
+             (pending.call.kind == CallSite::Model && (runs_python(pending.access) || makes_text(pending.call)));
     case LOAD_ATTR:
     case LOAD_METHOD:
     case BINARY_OP:
@@ -84,7 +83,6 @@ bool is_unseen(const Pending& pending) {
 }
 
 ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
-  const OwnTime time(own_ms_);
   if (!terra_events_are_on(thread_)) {
     stop(Reason::Observed);
     return nullptr;
@@ -93,6 +91,7 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
     stop(Reason::Finalizer, "as the frame ended");
     return nullptr;
   }
+  entry_->depth = std::max(entry_->depth, room_ - terra_thread_room(thread_) + 1);
   ShadowFrame& caller = *top();
   if (is_unseen(caller.pending)) return nullptr;
   if (terra_frame_is_borrowed(frame)) {
@@ -116,7 +115,7 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   const CallSite& site = caller.pending.call;
   const bool given = is_given(*this, caller.pending, function);  // else a class has it
   child->function = given && by_identity(function).known() ? by_identity(function) : constant(function);
-  guard_function(child->function);
+  guard_function(child->function, child);
   if (alive_) {
     bool positional = site.kind == CallSite::Function && site.callee == function;
     bool instance = site.kind == CallSite::Instance || site.kind == CallSite::NewInstance;
@@ -126,8 +125,9 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
       child->locals[0] = by_identity(member).known() ? by_identity(member) : Value::fact(hold(member));
     } else if (positional || again || (instance && caller.pending.returns.empty())) {
       bind(*child, site);
-    } else if (!bind_operands(*child, caller)) {
-      bind_from_c(*child, caller);
+    } else {
+      if (!bind_operands(*child, caller)) bind_from_c(*child, caller);
+      if (!child->locals.empty()) asked_by_c(child->locals[0]);  // its class has led here
     }
   }
   frames_.push_back(child);
@@ -135,7 +135,6 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
 }
 
 void Recording::leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind) {
-  const OwnTime time(own_ms_);
   if (!alive_ || top() != frame) return;
   if (!result) {
     raised(*frame, raised_kind);
@@ -222,7 +221,7 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   bool made_inside = own && own->fresh();
   if (PyObject* defaults = function->func_defaults) {
     int count = static_cast<int>(PyTuple_GET_SIZE(defaults));
-    for (int i = 0; i < count; i++) {
+    for (int i = std::max(0, count - takes); i < count; i++) {  // __defaults__ may be longer than the parameters
       Value& place = child.locals[takes - count + i];
       if (place.known()) continue;
       bool tracked = made_inside && i < static_cast<int>(own->defaults.size());
@@ -257,8 +256,8 @@ void Recording::bind(ShadowFrame& child, const CallSite& site) {
   }
   for (int i = 0; i < terra_code_argument_slots(code); i++) {
     if (child.locals[i].object != real[i]) {
-      return stop(Reason::OutOfStep, std::string("argument ") + PyUnicode_AsUTF8(terra_code_slot_name(code, i)) +
-                                         " of " + PyUnicode_AsUTF8(code->co_qualname));
+      return stop(Reason::OutOfStep, std::string("argument ") + utf8_of(terra_code_slot_name(code, i)) + " of " +
+                                         utf8_of(code->co_qualname));
     }
   }
 }

@@ -1,8 +1,8 @@
 #include "interpreter_hooks/recorder/call_models.h"
-#include "interpreter_hooks/recorder/clocks.h"
 
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
 
 #include <cstring>
 #include <unordered_map>
@@ -60,28 +60,24 @@ void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* mode
 
 Table make_table() {
   Table table;
-  for (ModelList list : {object_models(), sequence_models(), dict_models(), set_models(), iterator_models(),
-                         pure_models(), output_models(), control_models(), clock_models()}) {
-    for (size_t i = 0; i < list.count; i++) {
-      const CallModel& model = list.models[i];
-      PyObject* holder = holder_of(model.where);
-      if (!holder) continue;
-      if (model.name) {
-        PyObject* name = PyUnicode_FromString(model.name);
-        enter(table, holder, name, &model);
-        Py_DECREF(name);
-      } else {
-        PyObject* dict =
-            PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
-        PyObject *name, *value;
-        Py_ssize_t position = 0;
-        while (PyDict_Next(dict, &position, &name, &value)) {
-          if (PyCFunction_Check(value) || Py_TYPE(value) == &PyMethodDescr_Type) enter(table, holder, name, &model);
-        }
+  each_model([&](const CallModel& model) {
+    PyObject* holder = holder_of(model.where);
+    if (!holder) return;
+    if (model.name) {
+      PyObject* name = PyUnicode_FromString(model.name);
+      enter(table, holder, name, &model);
+      Py_DECREF(name);
+    } else {
+      PyObject* dict =
+          PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
+      PyObject *name, *value;
+      Py_ssize_t position = 0;
+      while (PyDict_Next(dict, &position, &name, &value)) {
+        if (PyCFunction_Check(value) || Py_TYPE(value) == &PyMethodDescr_Type) enter(table, holder, name, &model);
       }
-      Py_DECREF(holder);
     }
-  }
+    Py_DECREF(holder);
+  });
   PyErr_Clear();
   return table;
 }
@@ -129,12 +125,12 @@ std::string callable_name(PyObject* callee) {
     PyObject* self = function->m_self;
     if (self && !PyModule_Check(self)) return std::string(Py_TYPE(self)->tp_name) + "." + name;
     PyObject* module = function->m_module;
-    return module && PyUnicode_Check(module) ? std::string(PyUnicode_AsUTF8(module)) + "." + name : name;
+    return module && PyUnicode_Check(module) ? utf8_of(module) + "." + name : name;
   }
   PyTypeObject* kind = Py_TYPE(callee);
   if (kind == &PyMethodDescr_Type || kind == &PyWrapperDescr_Type || kind == &PyClassMethodDescr_Type) {
     auto* descriptor = reinterpret_cast<PyDescrObject*>(callee);
-    return std::string(descriptor->d_type->tp_name) + "." + PyUnicode_AsUTF8(descriptor->d_name);
+    return std::string(descriptor->d_type->tp_name) + "." + utf8_of(descriptor->d_name);
   }
   return short_text(callee);
 }

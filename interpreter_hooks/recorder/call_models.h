@@ -28,6 +28,16 @@ ModelList iterator_models();  // calls_iterators.cpp: enumerate, zip, map, itert
 ModelList pure_models();      // calls_pure.cpp: numbers and strings, sum, sorted
 ModelList output_models();    // calls_output.cpp: print, random numbers
 ModelList control_models();   // calls_control.cpp: generators, exceptions
+ModelList clock_models();     // clocks.cpp
+
+/// Calls visit(row) for each row of the table.
+template <class F>
+void each_model(F visit) {
+  for (ModelList list : {object_models(), sequence_models(), dict_models(), set_models(), iterator_models(),
+                         pure_models(), output_models(), control_models(), clock_models()}) {
+    for (size_t i = 0; i < list.count; i++) visit(list.models[i]);
+  }
+}
 
 /// The model of a builtin function, method descriptor, slot wrapper or builtin type, or null.
 const CallModel* model_of(PyObject* callee);

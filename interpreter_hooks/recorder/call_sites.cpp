@@ -1,4 +1,5 @@
 // A call as the callee will see it, and what came of it.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -29,7 +30,7 @@ bool is_engine_callable(PyObject* callee) {
   }
   if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyWrapperDescr_Type) {
     PyTypeObject* type = reinterpret_cast<PyDescrObject*>(callee)->d_type;
-    return (is_tensor_type(type) || is_engine_type(type)) && std::strcmp(type->tp_name, "terra.nn.ModuleBase") != 0;
+    return (is_tensor_type(type) || is_engine_type(type)) && !terra_class_is(type, "terra.nn.ModuleBase");
   }
   return false;
 }
@@ -75,7 +76,7 @@ PyObject* wrapped_slot(PyObject* wrapper) {
 bool is_module_call(PyObject* callee) {
   if (Py_TYPE(callee) != &PyWrapperDescr_Type) return false;
   auto* descriptor = reinterpret_cast<PyDescrObject*>(callee);
-  return !std::strcmp(descriptor->d_type->tp_name, "terra.nn.ModuleBase") &&
+  return terra_class_is(descriptor->d_type, "terra.nn.ModuleBase") &&
          !PyUnicode_CompareWithASCIIString(descriptor->d_name, "__call__");
 }
 

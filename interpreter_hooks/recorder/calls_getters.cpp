@@ -1,10 +1,9 @@
 // Objects of the operator module that read or call something of their argument. They never change: which one it is
 // is a fact, and what it was made of with it.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
-
-#include <cstring>
 
 namespace terra::capture {
 
@@ -32,7 +31,7 @@ void begin_items(Recording& r, ShadowFrame& f, PyObject* keys) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys) && r.alive(); i++) {
     Value key = Value::fact(PyTuple_GET_ITEM(keys, i));
     if (is_sequence(container.object) && PyLong_CheckExact(key.object)) {
-      found.push_back(r.item(container, PyLong_AsSsize_t(key.object)));
+      found.push_back(r.item(container, PyNumber_AsSsize_t(key.object, nullptr)));
     } else if (PyDict_CheckExact(container.object) && r.prepare_key(key)) {
       found.push_back(r.dict_item(container, key));
     } else {
@@ -83,13 +82,13 @@ constexpr CallModel attribute_model = {"operator", "attrgetter", nullptr, end_at
 
 }  // namespace
 
-bool is_item_getter(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "operator.itemgetter"); }
+bool is_item_getter(PyObject* object) { return terra_class_is(Py_TYPE(object), "operator.itemgetter"); }
 
 bool open_getter(Recording& r, ShadowFrame& f) {
   CallSite& site = f.pending.call;
-  const char* kind = Py_TYPE(site.callee)->tp_name;
-  const bool items = is_item_getter(site.callee), attribute = !std::strcmp(kind, "operator.attrgetter");
-  if (!items && !attribute && std::strcmp(kind, "operator.methodcaller")) return false;
+  const PyTypeObject* kind = Py_TYPE(site.callee);
+  const bool items = is_item_getter(site.callee), attribute = terra_class_is(kind, "operator.attrgetter");
+  if (!items && !attribute && !terra_class_is(kind, "operator.methodcaller")) return false;
   PyObject* parts = parts_of(r, site.callee);
   if (!parts || PyTuple_GET_SIZE(parts) == 0 || site.positional.size() != 1 || !site.keywords.empty()) {
     refuse(r, f);

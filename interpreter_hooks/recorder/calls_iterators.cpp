@@ -182,7 +182,7 @@ Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
     Value receiver = r.find(function)->receiver;
     r.items(in[1]), r.items(in[2]);
     Value made = r.make_iterator(result, Iterator::Popped, nullptr);
-    r.find(result)->iterator->children = {receiver, in[1], in[2]};
+    r.set_children(result, {receiver, in[1], in[2]});
     return made;
   }
   if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {

@@ -1,10 +1,12 @@
 // C callables that look at objects: types, attributes, super.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/rules.h"
 
 #include <structmember.h>
 
@@ -12,7 +14,7 @@
 
 namespace terra::capture {
 
-bool is_union(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "types.UnionType"); }
+bool is_union(PyObject* object) { return terra_class_is(Py_TYPE(object), "types.UnionType"); }
 
 namespace {
 
@@ -124,15 +126,10 @@ bool is_absent(const Pending& pending, Value& owner, PyObject* name) {
   return false;
 }
 
-/// The attribute comes from code of the program: a property, __getattr__. It has been followed.
-bool asks_python(const Pending& pending) {
-  return pending.access == Access::GetAttr || pending.access == Access::Property;
-}
-void guard_way_to_python(Recording& r, ShadowFrame& f, Value& owner, PyObject* name) {
+/// The attribute comes from code of the program, which has been followed.
+bool asks_python(const Pending& pending) { return runs_python(pending.access); }
+void guard_way_to_python(Recording& r, ShadowFrame& f, Value& owner) {
   r.guard_type(owner.object);
-  PyObject* found = r.look_up(Py_TYPE(owner.object), name);
-  r.descriptor_facts(found);
-  if (!found || !Py_TYPE(found)->tp_descr_set) r.no_attribute(owner, name);
   f.pending.used_returns = true;
 }
 
@@ -142,7 +139,7 @@ Value end_getattr(Recording& r, ShadowFrame& f, PyObject* result) {
   const bool returned = !f.pending.returns.empty() && f.pending.returns.back().object == result;
   if (asks_python(f.pending) && f.pending.child_raised && !returned) {
     if (in.size() < 3 || result != in[2].object) r.stop(Reason::UnmodelledAttribute, utf8_of(name));
-    guard_way_to_python(r, f, in[0], name);
+    guard_way_to_python(r, f, in[0]);
     return in.size() < 3 ? Value() : in[2];
   }
   if (!is_absent(f.pending, in[0], name)) return r.attribute(f, in[0], name, result);
@@ -160,7 +157,7 @@ bool raised_getattr(Recording& r, ShadowFrame& f) {
   if (in.size() != 2 || !f.pending.extra.known()) return false;
   PyObject* name = f.pending.extra.object;
   if (asks_python(f.pending)) {
-    guard_way_to_python(r, f, in[0], name);
+    guard_way_to_python(r, f, in[0]);
     return f.pending.child_raised;
   }
   if (!is_absent(f.pending, in[0], name)) return false;
@@ -168,11 +165,32 @@ bool raised_getattr(Recording& r, ShadowFrame& f) {
   return r.alive();
 }
 
+/// Reading the attribute once more runs no code of the program.
+bool is_read_in_c(const Pending& pending, PyObject* owner, PyObject* name) {
+  const auto plain = [](PyObject* found) {
+    return !found || !Py_TYPE(found)->tp_descr_get || !is_changeable(Py_TYPE(found));
+  };
+  switch (pending.access) {
+    case Access::Instance:
+    case Access::Class:
+    case Access::Parameter:
+    case Access::Slot: return true;
+    case Access::Module: return PyDict_GetItemWithError(PyModule_GetDict(owner), name) != nullptr;
+    case Access::Type: {
+      PyObject* on_class = _PyType_Lookup(Py_TYPE(owner), name);
+      const bool getter = on_class && Py_TYPE(on_class) == &PyProperty_Type;
+      return !getter && plain(on_class) && plain(_PyType_Lookup(reinterpret_cast<PyTypeObject*>(owner), name)) &&
+             Py_TYPE(owner)->tp_getattro == PyType_Type.tp_getattro;
+    }
+    default: return false;
+  }
+}
+
 Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   PyObject* name = f.pending.extra.object;
   if (asks_python(f.pending)) {
-    guard_way_to_python(r, f, in[0], name);
+    guard_way_to_python(r, f, in[0]);
     return Value::fact(result);
   }
   if (result == Py_False) {
@@ -184,15 +202,12 @@ Value end_hasattr(Recording& r, ShadowFrame& f, PyObject* result) {
     r.guard_type(in[0].object);
     return Value::fact(result);
   }
-  PyObject* value = PyObject_GetAttr(in[0].object, name);
-  bool simple = f.pending.access == Access::Instance || f.pending.access == Access::Class ||
-                f.pending.access == Access::Module || f.pending.access == Access::Parameter ||
-                f.pending.access == Access::Slot || f.pending.access == Access::Type;
-  if (!value || !simple) {
+  PyObject* value = is_read_in_c(f.pending, in[0].object, name) ? PyObject_GetAttr(in[0].object, name) : nullptr;
+  if (value) {
+    r.attribute(f, in[0], name, value);
+  } else {
     PyErr_Clear();
     r.stop(Reason::UnmodelledAttribute, "hasattr");
-  } else {
-    r.attribute(f, in[0], name, value);
   }
   Py_XDECREF(value);
   return Value::fact(result);
@@ -263,13 +278,7 @@ Value end_namespace(Recording& r, ShadowFrame& f, PyObject* result) {
 // ---- super, object ----
 
 Value end_super(Recording& r, ShadowFrame& f, PyObject* result) {
-  // super objects: {PyObject_HEAD; type; obj; obj_type}
-  struct Super {
-    PyObject_HEAD;
-    PyTypeObject* type;
-    PyObject* object;
-  };
-  PyObject* object = reinterpret_cast<Super*>(result)->object;
+  PyObject* object = object_of_super(result);
   Value receiver = object ? r.by_identity(object) : Value();
   if (object && !receiver.known() && PyType_Check(object)) receiver = Value::fact(object);
   if (!receiver.known()) {

@@ -1,5 +1,6 @@
 // Callables that the world outside can see: print, deferred until the run has been committed, in program order; and
 // random.random, which draws when the entry program runs and is taken back when the run is not committed.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/call_models.h"
@@ -13,7 +14,7 @@ namespace terra::capture {
 
 namespace {
 
-bool is_of(PyObject* object, const char* type) { return object && !std::strcmp(Py_TYPE(object)->tp_name, type); }
+bool is_of(PyObject* object, const char* type) { return object && terra_class_is(Py_TYPE(object), type); }
 
 /// What a layer of io keeps under a name; null where it has none or says no. Not for layers of the program's.
 PyObject* layer(PyObject* object, const char* name) {

@@ -117,8 +117,6 @@ Value end_pure(Recording& r, ShadowFrame& f, PyObject* result) {
         r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee) + " of an object");
         break;
       }
-      r.guard_type(value.object);
-      r.class_facts(Py_TYPE(value.object)).strict = true;
     }
     f.pending.used_returns = true;
     if (f.pending.returns.back().object == result) return f.pending.returns.back();  // str(x), repr(x)
@@ -172,7 +170,7 @@ void begin_getitem(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.size() != 2) return;
   if (is_sequence(in[0].object) && PyIndex_Check(in[1].object)) {
-    if (r.read_index(in[1])) f.pending.extra = r.item(in[0], PyLong_AsSsize_t(in[1].object));
+    if (r.read_index(in[1])) f.pending.extra = r.item(in[0], PyNumber_AsSsize_t(in[1].object, nullptr));
   } else if (PyDict_CheckExact(in[0].object) && r.prepare_key(in[1])) {
     f.pending.extra = r.dict_item(in[0], in[1]);
   } else {

@@ -236,7 +236,7 @@ Value end_rotate(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& items = r.shadow(arguments(f)[0]).items;
   Py_ssize_t n = static_cast<Py_ssize_t>(items.size());
   Py_ssize_t by = arguments(f).size() > 1 ? PyLong_AsSsize_t(arguments(f)[1].object) : 1;
-  if (n) std::rotate(items.begin(), items.begin() + ((-by % n) + n) % n, items.end());
+  if (n) std::rotate(items.begin(), items.begin() + (n - by % n) % n, items.end());
   repeat_call(r, f);
   return Value::fact(result);
 }

@@ -5,7 +5,6 @@
 
 namespace terra::capture {
 
-ModelList clock_models();
 /// What such a program has computed can't be compared with what another run of the frame computes.
 bool reads_a_clock(const Program& entry);
 

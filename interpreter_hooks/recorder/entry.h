@@ -106,6 +106,7 @@ struct Entry {
 
   Spare<RunBuffers> spare;
 
+  int depth = 1;          ///< how far below its caller the program went: frames and calls that C code makes
   bool computes = false;  ///< something other than views and sizes of tensors
   size_t calls = 0;       ///< user-level tensor calls that one run stands for
   long hits = 0;

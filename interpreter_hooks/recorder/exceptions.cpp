@@ -4,12 +4,12 @@
 // real frames, so that an exception that was raised must not leave the recorded run.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace terra::capture {
 
@@ -58,8 +58,8 @@ void Recording::must_be_made_inside(PyObject* exception) {
 
 Value Recording::exception_attribute(Value& exception, PyObject* name, PyObject* result) {
   Shadow& known = shadow(exception);
-  const char* text = PyUnicode_AsUTF8(name);
-  auto is = [&](const char* field) { return !std::strcmp(text, field); };
+  const std::string text = utf8_of(name);
+  auto is = [&](const char* field) { return text == field; };
   if (known.fresh()) {
     if (is("args")) return make_sequence(result, exception_arguments(known));
     if (is("__class__") || is("__suppress_context__")) return Value::fact(hold(result));
@@ -75,9 +75,9 @@ bool Recording::keeps_exception_field(Value& owner, PyObject* name) {
   if (!PyExceptionInstance_Check(owner.object)) return false;
   Shadow* known = find(owner.object);
   if (!known || known->outside) return false;
-  const char* text = PyUnicode_AsUTF8(name);
+  const std::string text = utf8_of(name);
   for (const char* field : {"__traceback__", "__cause__", "__context__", "__suppress_context__"}) {
-    if (!std::strcmp(text, field)) return true;
+    if (text == field) return true;
   }
   return false;
 }

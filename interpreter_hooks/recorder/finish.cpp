@@ -31,6 +31,11 @@ bool late_can_fail(const Program& late) {
   return can;
 }
 
+/// It asked for more than programs can say.
+bool is_spoilt(const Entry& entry) {
+  return entry.file.spoilt() || entry.entry.spoilt() || entry.late.spoilt() || entry.effects.program().spoilt();
+}
+
 /// Under a key that another run may have otherwise.
 bool is_varying(const Write& write) {
   return write.key.known() && (is_atom(write.key.object) || PyTuple_Check(write.key.object));
@@ -186,7 +191,11 @@ std::unique_ptr<Entry> Finisher::run(const std::vector<Value>& leaving, bool cut
   }
   if (r_.alive()) r_.trace_->finish(*r_.entry_, cut);
   if (!r_.alive()) return nullptr;
-  r_.entry_->effects.finish(std::move(results), r_.file());
+  if (is_spoilt(*r_.entry_)) {
+    r_.stop(Reason::TooLong, "registers, or objects in one operation");
+    return nullptr;
+  }
+  r_.entry_->effects.finish(std::move(results), r_.entry_->late, r_.file());
   r_.entry_->late_decides = late_can_fail(r_.entry_->late);
   if (draws(r_.entry_->entry) || reads_a_clock(r_.entry_->entry)) r_.entry_->merges = false;
   return std::move(r_.entry_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace terra::capture {
 
@@ -14,63 +15,129 @@ const char* method_name(PyObject* callee) {
                                                 : "";
 }
 
+bool is_one_of(const char* method, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* name) { return !std::strcmp(name, method); });
+}
+
 /// Methods of containers after which all that was there still is.
 bool drops_nothing(const char* method) {
-  constexpr const char* names[] = {"append", "appendleft",  "extend", "extendleft", "insert", "add",
-                                   "sort",   "move_to_end", "rotate", "reverse",    "update"};
-  return std::any_of(std::begin(names), std::end(names), [&](const char* name) { return !std::strcmp(name, method); });
+  return is_one_of(method, {"append", "appendleft", "extend", "extendleft", "insert", "add", "sort", "move_to_end",
+                            "rotate", "reverse", "update"});
 }
+
+bool is_full_or_may_be(PyObject* target) { return is_deque(target) && max_length_of(target) >= 0; }
 
 }  // namespace
 
+/// What the writes to one list, tuple or deque do to the places of its items.
+struct Finisher::Moves {
+  int writes = 0;
+  Py_ssize_t front = 0, back = 0;  ///< items that go there, one by one
+  bool ends_only = true;           ///< nothing but that, and items that come there
+  bool stores_only = true;         ///< no item moves
+
+  void note(const Write& write) {
+    writes++;
+    if (write.effect == Effect::SetItem && !PySlice_Check(write.name)) {
+      ends_only = false;
+      return;
+    }
+    stores_only = false;
+    const char* method = write.effect == Effect::CallMethod ? method_name(write.name) : "";
+    const bool full = is_full_or_may_be(write.target.object);
+    if (write.effect == Effect::Append || is_one_of(method, {"append"}))
+      front += full;
+    else if (is_one_of(method, {"appendleft"}))
+      back += full;
+    else if (is_one_of(method, {"pop"}) && write.arguments.size() == 1)
+      back++;
+    else if (is_one_of(method, {"popleft"}))
+      front++;
+    else
+      ends_only = false;
+  }
+};
+
+void Finisher::guard_quiet(Op op, const Write& write, std::vector<Word> operands, Register b) {
+  const Register a = r_.reg_of(write.target);
+  if (b != no_register && r_.late(b)) late_quiet_ = b;
+  if (quiet_.insert({op, a, b, op == Op::QuietAttribute ? write.name : nullptr}).second)
+    r_.guard(op, a, std::move(operands), b);
+}
+
+void Finisher::keep_item_quiet(const Write& write, Py_ssize_t place) {
+  PyObject* number = PyLong_FromSsize_t(place);
+  guard_quiet(Op::QuietItem, write, {0}, constant_register(r_.hold(number)));
+  Py_DECREF(number);
+}
+
+/// Of a list, tuple or deque. Places are those before the first write: where others move items, any may go.
+void Finisher::keep_items_quiet(const Write& write, const Moves& moves) {
+  const bool drops =
+      write.effect != Effect::Append && (write.effect != Effect::CallMethod || is_full_or_may_be(write.target.object) ||
+                                         !drops_nothing(method_name(write.name)));
+  if (moves.ends_only) {
+    for (Py_ssize_t place = 0; place < moves.front; place++) keep_item_quiet(write, place);
+    for (Py_ssize_t place = 1; place <= moves.back; place++) keep_item_quiet(write, -place);
+  } else if (write.effect != Effect::CallMethod && (moves.stores_only || moves.writes == 1)) {
+    guard_quiet(Op::QuietItem, write, {0}, key_register(write));
+  } else if (drops) {
+    guard_quiet(Op::QuietItems, write, {}, no_register);
+  }
+}
+
+Register Finisher::key_register(const Write& write) {
+  return write.key.known() ? r_.reg_of(write.key) : constant_register(write.name);
+}
+
+/// Of the object as it is now, which need not be the one that leaves the frame (Recording::leaving_as).
+Register Finisher::constant_register(PyObject* object) {
+  const auto [place, is_new] = constants_.try_emplace(object, no_register);
+  if (is_new) place->second = r_.file().constant(object);
+  return place->second;
+}
+
+/// The value goes, and from a deletion the key with it.
+void Finisher::keep_value_quiet(const Write& write) {
+  const Shadow* key = write.key.known() ? r_.peek(write.key.object) : nullptr;
+  const bool in_run = !write.key.known() || write.key.has_register() || write.key.is_fact() || (key && key->outside);
+  if (in_run)
+    guard_quiet(Op::QuietItem, write, {write.effect == Effect::DeleteItem}, key_register(write));
+  else if (is_value_key(write.key.object))  // made inside: what is there is under a key like it
+    guard_quiet(Op::QuietItems, write, {}, no_register);
+}
+
 /// Of what is in the place that a write is about.
-void Finisher::keep_quiet(const Write& write) {
+void Finisher::keep_quiet(const Write& write, const std::map<PyObject*, Moves>& moves) {
   PyObject* target = write.target.object;
-  const auto guard = [&](Op op, std::vector<Word> operands, Register b) {
-    const Register a = r_.reg_of(write.target);
-    if (quiet_.insert({op, a, b, write.effect == Effect::CallMethod ? nullptr : write.name}).second)
-      r_.guard(op, a, std::move(operands), b);
-  };
-  const auto item = [&](Register key) { guard(Op::QuietItem, {}, key); };
+  if (const auto moved = moves.find(target); moved != moves.end()) return keep_items_quiet(write, moved->second);
   switch (write.effect) {
     case Effect::SetAttribute:
     case Effect::SetPlainAttribute:
     case Effect::DeleteAttribute:
-      if (!is_tensor(target)) guard(Op::QuietAttribute, {word_of(r_.file().keep(write.name))}, no_register);
-      return;
+      if (is_tensor(target)) return;
+      return guard_quiet(Op::QuietAttribute, write, {word_of(r_.file().keep(write.name))}, no_register);
     case Effect::SetItem:
-    case Effect::DeleteItem: {
-      if (!write.key.known()) return item(r_.file().constant(write.name));
-      const Shadow* key = r_.peek(write.key.object);
-      if (write.key.has_register() || write.key.is_fact()) return item(r_.reg_of(write.key));
-      if (key && key->outside) item(r_.reg_of(key->self));
-      return;  // a key made inside: nothing is there yet, or only its like is
-    }
-    case Effect::SetCell: return guard(Op::QuietItems, {}, no_register);
-    case Effect::CallMethod: {
-      const char* method = method_name(write.name);
-      if (!is_sequence(target) && !is_dict(target) && !is_set(target)) return;
-      const bool full = is_deque(target) && max_length_of(target) >= 0;
-      const bool ends = !std::strcmp(method, "pop") && write.arguments.size() == 1;
-      const bool pushes = full && (!std::strcmp(method, "append") || !std::strcmp(method, "appendleft"));
-      if (is_sequence(target) && (ends || pushes || !std::strcmp(method, "popleft"))) {
-        const bool first = !std::strcmp(method, "popleft") || (pushes && !std::strcmp(method, "append"));
-        PyObject* place = PyLong_FromLong(first ? 0 : -1);
-        item(r_.file().constant(r_.hold(place)));
-        Py_DECREF(place);
-      } else if (full || !drops_nothing(method)) {
-        guard(Op::QuietItems, {}, no_register);
-      }
+    case Effect::DeleteItem: return keep_value_quiet(write);
+    case Effect::SetCell: return guard_quiet(Op::QuietItems, write, {}, no_register);
+    case Effect::CallMethod:
+      if ((is_dict(target) || is_set(target)) && !drops_nothing(method_name(write.name)))
+        guard_quiet(Op::QuietItems, write, {}, no_register);
       return;
-    }
     default: return;
   }
 }
 
 void Finisher::keep_departures_quiet() {
+  const auto counts = [](const Write& write) { return !write.drops_number && write.target.object != Py_None; };
+  std::map<PyObject*, Moves> moves;
   for (const Write& write : r_.writes_) {
-    if (r_.alive() && !write.drops_number && write.target.object != Py_None) keep_quiet(write);
+    if (write.target.object && is_sequence(write.target.object)) moves[write.target.object].note(write);
   }
+  for (const Write& write : r_.writes_) {
+    if (r_.alive() && counts(write)) keep_quiet(write, moves);
+  }
+  if (quiet_.size() > 1) r_.guard(Op::QuietTogether, no_register, {}, late_quiet_);
 }
 
 }  // namespace terra::capture

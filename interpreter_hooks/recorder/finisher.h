@@ -2,6 +2,7 @@
 #pragma once
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -23,7 +24,14 @@ class Finisher {
   bool changes_any_key(PyObject* object, const Shadow& shadow) const;
   void keep_keys_apart();
   bool too_many(size_t count, const char* what);
-  void keep_quiet(const Write& write);
+  struct Moves;
+  void guard_quiet(Op op, const Write& write, std::vector<Word> operands, Register b);
+  void keep_item_quiet(const Write& write, Py_ssize_t place);
+  void keep_items_quiet(const Write& write, const Moves& moves);
+  void keep_value_quiet(const Write& write);
+  Register key_register(const Write& write);
+  Register constant_register(PyObject* object);
+  void keep_quiet(const Write& write, const std::map<PyObject*, Moves>& moves);
   void keep_departures_quiet();
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);
@@ -31,6 +39,8 @@ class Finisher {
 
   Recording& r_;
   std::set<std::tuple<Op, Register, Register, PyObject*>> quiet_;  ///< guards that there are already
+  std::map<PyObject*, Register> constants_;
+  Register late_quiet_ = no_register;  ///< a register of one that has to wait for the graph; the last one waits with it
 };
 
 }  // namespace terra::capture

@@ -41,6 +41,7 @@ enum class Access : uint8_t {
   ClassMethod,   ///< the same, bound to the instance or class by the descriptor protocol
   Property,      ///< a Python getter or setter runs
   GetAttr,       ///< __getattr__ runs
+  GetAttribute,  ///< __getattribute__ of the program runs
   Type,          ///< attribute of a class object
   Module,        ///< attribute of a Python module
   Parameter,     ///< in one of the four dicts of a terra.nn.Module
@@ -51,6 +52,11 @@ enum class Access : uint8_t {
   Getter,        ///< a C getter that each run asks again (the shape of an array of numpy)
   Fixed,         ///< a C getter whose result is a function of facts (__class__, __name__)
 };
+
+/// A getter, __getattr__ or __getattribute__ of the program.
+inline bool runs_python(Access access) {
+  return access == Access::Property || access == Access::GetAttr || access == Access::GetAttribute;
+}
 
 /// The instruction that is being executed: begun at its event, finished at the frame's next event.
 struct Pending {

@@ -63,7 +63,7 @@ void Recording::adopt_generator(PyObject* object, Register self, const std::stri
   for (int i = 0; i < frame->code->co_nlocalsplus && alive_; i++) {
     PyObject* slot = terra_frame_localsplus(inner)[i];
     if (!slot) continue;
-    const std::string name = path + "'s " + PyUnicode_AsUTF8(terra_code_slot_name(frame->code, i));
+    const std::string name = path + "'s " + utf8_of(terra_code_slot_name(frame->code, i));
     frame->locals[i] = read(Op::GeneratorPart, self, {static_cast<Word>(i) + 1}, slot, name);
   }
   generators_[inner] = frame;

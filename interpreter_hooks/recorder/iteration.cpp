@@ -101,6 +101,8 @@ void Recording::set_children(PyObject* iterator, std::vector<Value> children) {
     return known && known->iterator;
   };
   if (std::any_of(children.begin(), children.end(), is_iterator)) wrappers_.push_back(iterator);
+  for (const Value& child : children)
+    if (child.object) walks_.wraps(iterator, child.object);
   find(iterator)->iterator->children = std::move(children);
 }
 
@@ -183,7 +185,7 @@ Value Recording::next_in_python(ShadowFrame& f, Value& value, PyObject* produced
     return {};
   }
   guard_type(value.object);
-  class_facts(type).strict = true;
+  special_methods(type);
   f.pending.used_returns = true;
   return returns.back();
 }
@@ -297,10 +299,8 @@ Value Recording::iterator_returned(ShadowFrame& f, Value& iterable) {
     Shadow* known = find(value.object);
     if (!known || !known->iterator) continue;
     if (known->iterator->kind == Iterator::Generator) return {};
-    static PyObject* name = PyUnicode_InternFromString("__iter__");
     guard_type(iterable.object);
-    look_up(Py_TYPE(iterable.object), name);
-    class_facts(Py_TYPE(iterable.object)).strict = true;
+    special_methods(Py_TYPE(iterable.object));
     for (Value& other : f.pending.returns) pin(other);
     return known->self;
   }
@@ -373,7 +373,7 @@ std::vector<Value> Recording::drain_python(ShadowFrame& f, Value& iterable, PyOb
     return {};
   }
   guard_type(iterable.object);
-  class_facts(type).strict = true;
+  special_methods(type);
   if (returns.size() > count && returns[0].object != iterable.object) stop(Reason::UnmodelledIteration, type->tp_name);
   f.pending.used_returns = true;
   return {returns.end() - static_cast<std::ptrdiff_t>(count), returns.end()};
@@ -399,8 +399,6 @@ void begin_for_iter(Recording& r, ShadowFrame& f) {
     const bool generator = PyGen_CheckExact(iterator) || PyCoro_CheckExact(iterator);
     return r.stop(generator ? Reason::GeneratorEscapes : Reason::UnmodelledIteration, type->tp_name);
   }
-  r.guard_type(iterator);
-  r.class_facts(type).strict = true;
 }
 void for_iter(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];

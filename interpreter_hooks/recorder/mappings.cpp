@@ -32,9 +32,11 @@ std::vector<PyObject*> real_keys(PyObject* container) {
 
 /// A subclass written in Python could come to override how it is accessed.
 void guard_class(Recording& r, PyObject* container) {
+  static PyObject* const names[] = {PyUnicode_InternFromString("values"), PyUnicode_InternFromString("items")};
   if (!is_changeable(Py_TYPE(container))) return;
   r.guard_type(container);
-  r.class_facts(Py_TYPE(container)).strict = true;
+  for (PyObject* name : names) r.look_up(Py_TYPE(container), name);
+  r.special_methods(Py_TYPE(container));
 }
 
 std::string key_text(Recording& r, const Value& key) {
@@ -57,6 +59,10 @@ bool same_order(const std::vector<PyObject*>& keys, PyObject* real) {
 bool Recording::prepare_key(Value& key) {
   pin(key);
   if (!key.known()) return false;
+  if (PySlice_Check(key.object)) {
+    stop(Reason::UnmodelledContainer, "a key that can't be hashed");
+    return false;
+  }
   if (is_atom(key.object) || (key.is_fact() && is_enum_member(key.object))) return true;
   if (is_value_member(key.object)) {  // one of a kind
     if (key.has_register()) guard(Op::Is, key.reg, {word_of(file().keep(key.object))});

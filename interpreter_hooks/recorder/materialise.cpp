@@ -1,6 +1,7 @@
 // Objects that the frame made and that leave it: built in the effect program, once, from their final contents, so that
 // what was one object stays one. Where objects refer to each other in a circle, one is made empty and filled
 // afterwards.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -208,7 +209,7 @@ Register Maker::set() {
   return call(reinterpret_cast<PyObject*>(Py_TYPE(object_)), {contents});
 }
 
-bool is_namespace(PyObject* object) { return !std::strcmp(Py_TYPE(object)->tp_name, "types.SimpleNamespace"); }
+bool is_namespace(PyObject* object) { return terra_class_is(Py_TYPE(object), "types.SimpleNamespace"); }
 
 /// Instances whose state is their attributes, and nothing that their class keeps in C.
 bool is_plain_instance(PyObject* object, const Shadow& shadow) {

@@ -19,7 +19,7 @@ Value Recording::number_behind(const Value& value) {
   }
   Py_DECREF(number);
   // That C code takes it for a number holds until its class gets methods of its own.
-  if (result.known() && is_changeable(Py_TYPE(value.object))) class_facts(Py_TYPE(value.object)).strict = true;
+  if (result.known()) special_methods(Py_TYPE(value.object));
   return result;
 }
 

@@ -39,6 +39,16 @@ Value extended(Recording& r, ShadowFrame& f, PyObject* result) {
   return r.by_identity(result).known() ? r.by_identity(result) : in[0];
 }
 
+/// The items `count` times over, as C code has done it: they fitted into memory, and none are none any number of times.
+std::vector<Value> repeated(Recording& r, const std::vector<Value>& items, PyObject* count) {
+  constexpr size_t most = 1 << 20;
+  std::vector<Value> all;
+  const Py_ssize_t times = items.empty() ? 0 : PyLong_AsSsize_t(count);
+  if (times > 0 && items.size() > most / static_cast<size_t>(times)) r.stop(Reason::TooLong, "a repeated sequence");
+  for (Py_ssize_t i = 0; i < times && r.alive(); i++) all.insert(all.end(), items.begin(), items.end());
+  return all;
+}
+
 /// `a *= n` on a list.
 Value multiplied(Recording& r, std::vector<Value>& in) {
   r.pin(in[1]);
@@ -48,10 +58,7 @@ Value multiplied(Recording& r, std::vector<Value>& in) {
     r.stop(Reason::UnmodelledContainer, "*= of a list");
     return {};
   }
-  list.items.clear();
-  for (long i = 0, n = PyLong_AsLong(in[1].object); i < n; i++) {
-    list.items.insert(list.items.end(), once.begin(), once.end());
-  }
+  list.items = repeated(r, once, in[1].object);
   return in[0];
 }
 
@@ -62,9 +69,7 @@ Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject*
     items.insert(items.end(), more.begin(), more.end());
   } else if (code == NB_MULTIPLY && PyLong_CheckExact(in[1].object)) {
     r.pin(in[1]);
-    std::vector<Value> once = std::move(items);
-    items.clear();
-    for (long i = 0, n = PyLong_AsLong(in[1].object); i < n; i++) items.insert(items.end(), once.begin(), once.end());
+    items = repeated(r, items, in[1].object);
   } else {
     r.stop(Reason::UnmodelledOperator, "an operator on containers");
   }
@@ -206,11 +211,6 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     return {};
   }
   if (!pending.returns.empty()) {
-    for (Value& value : in) {
-      if (is_atom(value.object)) continue;
-      r.guard_type(value.object);
-      if (Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(Py_TYPE(value.object)).strict = true;
-    }
     pending.used_returns = true;
     if (pending.returns.back().object == result) return pending.returns.back();
     if (PyBool_Check(result)) {  // != by way of __eq__, or identity where nobody says anything

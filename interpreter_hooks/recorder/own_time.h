@@ -1,6 +1,6 @@
 // How long a recording itself takes: what it adds to the run of the frame that it watches.
 #pragma once
-#include "interpreter_hooks/guards/handlers_held.h"
+#include "interpreter_hooks/guards/undisturbed.h"
 
 #include <chrono>
 

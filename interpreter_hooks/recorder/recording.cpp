@@ -6,7 +6,6 @@
 #include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/origins.h"
-#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
 namespace terra::capture {
@@ -15,18 +14,12 @@ namespace {
 
 void on_start(TerraFrame* frame) {
   if (!recording_of_thread || !recording_of_thread->alive()) return;
-  {
-    const OwnTime time(recording_of_thread->own_ms());
-    recording_of_thread->shielded([&] { recording_of_thread->start_event(frame); });
-  }
+  recording_of_thread->shielded([&] { recording_of_thread->start_event(frame); });
   recording_of_thread->after_event();
 }
 void on_instruction(TerraFrame* frame) {
   if (!recording_of_thread || !recording_of_thread->alive()) return;
-  {
-    const OwnTime time(recording_of_thread->own_ms());
-    recording_of_thread->shielded([&] { recording_of_thread->instruction_event(frame); });
-  }
+  recording_of_thread->shielded([&] { recording_of_thread->instruction_event(frame); });
   recording_of_thread->after_event();
 }
 
@@ -58,8 +51,7 @@ Recording::~Recording() {
   resume_collector();
   trace_.reset();
   entry_.reset();
-  std::vector<PyObject*> dropped;
-  dropped.swap(held_);
+  std::vector<PyObject*> dropped = held_.take();
   for (auto& [code, bytes] : bytes_) {
     dropped.push_back(reinterpret_cast<PyObject*>(code));
     dropped.push_back(bytes);
@@ -74,8 +66,7 @@ void Recording::resume_collector() {
 
 void Recording::let_go() {
   if (alive_ || OwnTime::is_running()) return;  // a key's __eq__ may have ended the recording below a rule
-  std::vector<PyObject*> dropped;
-  dropped.swap(held_);
+  const std::vector<PyObject*> dropped = held_.take();
   shadows_.clear();
   for (PyObject* object : dropped) Py_DECREF(object);
 }
@@ -102,16 +93,17 @@ ShadowFrame* Recording::new_frame(TerraFrame* frame) {
 }
 
 void Recording::begin(TerraFrame* frame) {
+  room_ = terra_thread_room(thread_);
   ShadowFrame* root = new_frame(frame);
   frames_.push_back(root);
   auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
-  Register reg = new_register(PyUnicode_AsUTF8(root->code->co_name), false, false);
+  Register reg = new_register(utf8_of(root->code->co_name), false, false);
   entry_->entry.emit(Op::Function, reg, no_register, no_register);
   put(function, Value::dynamic(reg, function), true, "").typed = true;
   root->function = Value::dynamic(reg, function);
   // The code is the entry's own; its globals can differ between functions that share it. Defaults are applied already.
-  auto* globals = terra_frame_function(frame)->func_globals;
-  entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(file().keep(globals))});
+  PyObject* globals = keep_globals(terra_frame_function(frame), root);
+  entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(globals)});
   guarded_functions_.insert({function, reinterpret_cast<PyObject*>(root->code)});
   for (int i = 0; i < terra_code_argument_slots(root->code); i++) {
     root->locals[i].object = terra_frame_localsplus(frame)[i];
@@ -125,6 +117,12 @@ void Recording::begin(TerraFrame* frame) {
   // An audit hook of the program sees the tracer come: its frames are none of this recording.
   if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
   recording_of_thread = this;
+}
+
+/// The recorder doesn't know any more what it knows.
+void Recording::broke(std::string what) {
+  error_ = std::move(what);
+  stop(Reason::Internal, error_);
 }
 
 void Recording::stop(Reason reason, std::string detail) {

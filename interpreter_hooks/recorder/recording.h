@@ -9,7 +9,10 @@
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/recorder/cuts.h"
 #include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/recorder/error_indicator.h"
 #include "interpreter_hooks/recorder/frames.h"
+#include "interpreter_hooks/recorder/held_objects.h"
+#include "interpreter_hooks/recorder/own_time.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 #include "interpreter_hooks/recorder/shadow.h"
@@ -93,14 +96,19 @@ class Recording {
   void when_over(void (*call)(void*), void* data) { over_call_ = call, over_data_ = data; }
   /// What broke while an entry was made inside an event.
   const std::string& error() const { return error_; }
-  /// Does a part of the recorder's work below C code, which no exception may pass: one ends the recording.
+  /// The way into the recorder for all that comes from below C code of the program: events, frames, reports of the
+  /// engine. No exception passes. One of Python that is set stays set; one that the work leaves, or throws, ends the
+  /// recording.
   template <class F>
   void shielded(F work) {
+    const OwnTime time(own_ms_);
+    const ErrorIndicator error;
     try {
       work();
+      if (std::string left = error.left_behind(); !left.empty()) broke(std::move(left));
     } catch (const std::exception& e) {
-      error_ = e.what();
-      stop(Reason::Internal, error_);
+      PyErr_Clear();
+      broke(e.what());
     }
   }
   bool returned() const { return returned_; }
@@ -151,6 +159,7 @@ class Recording {
   void unhold(PyObject* object);
   /// How many references to it the recording has.
   Py_ssize_t times_held(PyObject* object) const;
+  const HeldObjects& held() const { return held_; }
   /// Nobody but the recording keeps the object alive.
   bool holds_alone(PyObject* object) const;
   Shadow* find(PyObject* object);
@@ -188,6 +197,19 @@ class Recording {
   void guard_type(PyObject* object);
   ClassFacts& class_facts(PyTypeObject* type);
   PyObject* look_up(PyTypeObject* type, PyObject* name);
+
+  // ---- what C code looks up by itself (special_methods.cpp) ----
+  /// Which special methods the class has, and which not, is a fact.
+  void special_methods(PyTypeObject* type);
+  /// The same of the class of an object that C code is given, and of the object where it is a class. `levels`: and of
+  /// what containers hold, as far down.
+  void asked_by_c(Value& value, int levels = 0);
+  /// Of the operands of the open instruction, if it is one whose C code asks their classes for methods.
+  void classes_asked(ShadowFrame& frame);
+  /// Of the arguments of the open call, where C code gets them.
+  void call_asked(ShadowFrame& frame);
+  /// How the class of an object reads attributes.
+  void class_reads(PyObject* object);
   Value host(Op op, Register a, Register b, std::vector<Word> operands, PyObject* result, const std::vector<Value>& in);
   /// What a C callable without arguments returns, asked in each run anew: nothing can be guarded about its value.
   Value restless_number(PyObject* callee, PyObject* result);
@@ -251,6 +273,7 @@ class Recording {
   bool read_index(Value& value);
 
   // ---- attributes (attributes.cpp) ----
+  /// How an attribute will be read; what leads to code of the program is a fact from here on.
   Access access_of(Value& owner, PyObject* name, PyObject** found);
   Value attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyObject* result);
   /// Whether what was found on a class (or null) is a descriptor, and what its own class does with reads and stores.
@@ -291,7 +314,10 @@ class Recording {
   bool bind_operands(ShadowFrame& child, ShadowFrame& caller);
   void bind_from_c(ShadowFrame& child, ShadowFrame& caller);
   Value bind_object(ShadowFrame& caller, PyObject* object);
-  void guard_function(const Value& function);
+  /// `entering`: the frame in which it begins to run.
+  void guard_function(const Value& function, const ShadowFrame* entering = nullptr);
+  /// As RegisterFile::keep_globals.
+  PyObject* keep_globals(PyFunctionObject* function, const ShadowFrame* entering);
   PartialParts partial_parts(const Value& partial);
 
   // ---- iteration (iteration.cpp) ----
@@ -350,6 +376,7 @@ class Recording {
   friend class Loops;
   friend class LoopStateReader;
   ShadowFrame* new_frame(TerraFrame* frame);
+  Access way_to(Value& owner, PyObject* name, PyObject** found);
   void know_attribute_names(Value& dict);
   void adopt_generator(PyObject* object, Register self, const std::string& path);
   void generator_ended(PyObject* generator);
@@ -369,11 +396,13 @@ class Recording {
   void cut(ShadowFrame& frame, int offset);
   void aim_next();
   void stop_here(Reason reason, std::string detail);
+  void broke(std::string what);
 
   bool number_differs(const std::string& path, PyObject* number);
 
   Relaxation& relaxation_;
   PyThreadState* thread_;
+  int room_ = 0;  ///< below the recursion limit, before the root frame ran
   void resume_collector();
 
   /// Whether the garbage collector was on: a collection inside would run finalizers at another time than a run of the
@@ -406,7 +435,9 @@ class Recording {
   std::set<std::pair<PyObject*, int>> closures_read_;  ///< cells of functions, by slot
 
   std::unordered_map<PyObject*, Shadow> shadows_;
-  std::vector<PyObject*> held_;  // strong
+  HeldObjects held_;
+  std::vector<PyObject*> called_back_;  ///< objects whose end weak references of the program wait for
+  bool delays_a_callback() const;
   std::map<std::string, PyObject*> facts_;
   std::vector<Write> writes_;
   size_t next_write_ = 0;  ///< the first of them that the effect program does not have yet

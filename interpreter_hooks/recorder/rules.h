@@ -60,6 +60,9 @@ Value dict_of_program(Recording& r, PyObject* dict, const std::string& path);
 Value dict_of_module(Recording& r, PyObject* module);
 /// One of the dicts of a terra.nn.Module. The same where the frame was given it in another way.
 Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict);
+/// The class behind which a super() looks, and the object that it is bound to or null; borrowed.
+PyTypeObject* class_of_super(PyObject* super);
+PyObject* object_of_super(PyObject* super);
 /// Says which of two objects they are: where both exist when the frame begins, only a guard can tell whether they are
 /// one.
 void tell_apart(Recording& r, Value& a, Value& b);

@@ -54,9 +54,7 @@ void format_value(Recording& r, ShadowFrame& f) {
   const bool formatted_again = converted && in.size() > 1;  // what __str__ or __repr__ returned, perhaps with blanks
   if (!f.pending.returns.empty() && f.pending.returns.back().object == result && !is_atom(in[0].object) &&
       !formatted_again) {
-    r.guard_type(in[0].object);  // what __str__, __repr__ or __format__ of the program returned
-    r.class_facts(Py_TYPE(in[0].object)).strict = true;
-    f.pending.used_returns = true;
+    f.pending.used_returns = true;  // what __str__, __repr__ or __format__ of the program returned
     return f.push(f.pending.returns.back());
   }
   if (!all_atoms(in))

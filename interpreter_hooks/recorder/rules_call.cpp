@@ -58,6 +58,7 @@ void begin_call(Recording& r, ShadowFrame& f) {
   }
   f.keyword_names = nullptr;
   r.open_call(f, callee.object, callee, std::move(positional), std::move(keywords), std::move(values));
+  r.call_asked(f);
   refuse_unmodelled(r, f);
 }
 
@@ -115,6 +116,7 @@ void begin_call_ex(Recording& r, ShadowFrame& f) {
     for (PyObject* key : keywords) values.push_back(r.dict_item(in[3], key));
   }
   r.open_call(f, callee.object, callee, std::move(positional), std::move(keywords), std::move(values));
+  r.call_asked(f);
   refuse_unmodelled(r, f);
 }
 

@@ -47,8 +47,13 @@ void begin_store_attribute(Recording& r, ShadowFrame& f) {
     f.pending.access = Access::Instance;
     return;
   }
+  static PyObject* const setattr = PyUnicode_InternFromString("__setattr__");
   f.pending.access = Access::Property;  // a Python setter runs, or the engine reports the write
   f.pending.found = _PyType_Lookup(Py_TYPE(owner), name);
+  if (is_plain_tensor(owner)) return;
+  r.guard_type(owner);
+  r.look_up(Py_TYPE(owner), setattr);
+  r.descriptor_facts(r.look_up(Py_TYPE(owner), name));
 }
 void store_attribute(Recording& r, ShadowFrame& f) {
   Pending& pending = f.pending;
@@ -61,12 +66,7 @@ void store_attribute(Recording& r, ShadowFrame& f) {
     return r.stop(Reason::UnmodelledAttribute,
                   std::string("store to ") + Py_TYPE(owner.object)->tp_name + "." + utf8_of(name));
   }
-  static PyObject* setattr = PyUnicode_InternFromString("__setattr__");
   pending.used_returns = true;
-  r.guard_type(owner.object);
-  r.look_up(Py_TYPE(owner.object), setattr);
-  r.look_up(Py_TYPE(owner.object), name);
-  r.descriptor_facts(pending.found);
 }
 
 void begin_delete_attribute(Recording& r, ShadowFrame& f) {
@@ -90,7 +90,7 @@ Value slice_of(Recording& r, Value& sequence, PyObject* slice, PyObject* result)
   const bool tail = PyLong_CheckExact(bounds->start) && bounds->stop == Py_None && bounds->step == Py_None;
   const Py_ssize_t first = tail ? PyLong_AsSsize_t(bounds->start) : 0;
   PyErr_Clear();  // a number too large
-  if (std::vector<Value> last; first < -1 && -first < most_of_a_tail && r.tail_of_grown(sequence, -first, last))
+  if (std::vector<Value> last; first < -1 && first > -most_of_a_tail && r.tail_of_grown(sequence, -first, last))
     return r.make_sequence(result, std::move(last));
   std::vector<Value> all = r.items(sequence);
   if (PySlice_Unpack(slice, &start, &stop, &step) < 0) PyErr_Clear();
@@ -129,8 +129,6 @@ Value subscript(Recording& r, ShadowFrame& f, PyObject* result) {
     return made;
   }
   if (!pending.returns.empty() && pending.returns.back().object == result && !pending.called_by_c) {
-    r.guard_type(object);
-    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(Py_TYPE(object)).strict = true;
     pending.used_returns = true;
     return pending.returns.back();
   }
@@ -234,8 +232,6 @@ void store_subscript(Recording& r, ShadowFrame& f) {
   }
   if (is_tensor(object) && pending.reported) return;
   if (!pending.returns.empty() && !pending.called_by_c) {
-    r.guard_type(object);
-    r.class_facts(Py_TYPE(object)).strict = true;
     pending.used_returns = true;
     return;
   }
@@ -249,8 +245,6 @@ void begin_delete_subscript(Recording& r, ShadowFrame& f) {
     r.pin(key);
     r.items(container);
   } else if (PyObject* own = _PyType_Lookup(Py_TYPE(container.object), method); own && PyFunction_Check(own)) {
-    r.guard_type(container.object);
-    r.class_facts(Py_TYPE(container.object)).strict = true;
     f.pending.access = Access::Class;
   } else if (!is_dict(container.object)) {
     r.stop(Reason::UnmodelledContainer, std::string("del of an item of a ") + Py_TYPE(container.object)->tp_name);
@@ -311,10 +305,7 @@ void begin_not(Recording& r, ShadowFrame& f) {
 void unary_not_rule(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
   if (is_atom(value.object)) return unary<unary_not>(r, f);
-  if (!f.pending.returns.empty()) {
-    r.class_facts(Py_TYPE(value.object)).strict = true;
-    f.pending.used_returns = true;
-  }
+  if (!f.pending.returns.empty()) f.pending.used_returns = true;
   f.push(Value::fact(f.real(1)));
 }
 
@@ -404,8 +395,6 @@ void contains(Recording& r, ShadowFrame& f) {
   if (own_class) {
     if (f.pending.returns.empty())
       return r.stop(Reason::UnmodelledContainer, std::string("`in` of a ") + Py_TYPE(container.object)->tp_name);
-    r.guard_type(container.object);
-    r.class_facts(Py_TYPE(container.object)).strict = true;
     f.pending.used_returns = true;
     if (has_contains(container.object)) {
       for (Value& value : f.pending.returns) r.pin(value), r.truth(value);

@@ -1,4 +1,5 @@
 // `with`, and what handlers do. A raise that is caught inside the recording is deterministic under the guards.
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -14,7 +15,7 @@ void open_special(Recording& r, ShadowFrame& f, Value owner, PyObject* name, std
   PyObject* object = owner.object;
   r.guard_type(object);
   PyObject* found = r.look_up(Py_TYPE(object), name);
-  if (!found) return r.stop(Reason::UnmodelledAttribute, PyUnicode_AsUTF8(name));
+  if (!found) return r.stop(Reason::UnmodelledAttribute, utf8_of(name));
   more.insert(more.begin(), owner);
   r.open_call(f, found, Value::fact(found), std::move(more), {}, {});
 }

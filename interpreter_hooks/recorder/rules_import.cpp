@@ -66,17 +66,17 @@ void begin_import(Recording& r, ShadowFrame& f) {
 }
 void import_name(Recording& r, ShadowFrame& f) {
   f.pending.used_returns = true;  // a package's names go through a function of importlib
-  if (f.real(1) != f.pending.extra.object) return r.stop(Reason::Import, PyUnicode_AsUTF8(f.name(f.pending.arg)));
+  if (f.real(1) != f.pending.extra.object) return r.stop(Reason::Import, utf8_of(f.name(f.pending.arg)));
   f.push(f.pending.extra);
 }
 
 void import_from(Recording& r, ShadowFrame& f) {
   Value owner = f.top();
   PyObject* name = f.name(f.pending.arg);
-  if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
+  if (!PyModule_CheckExact(owner.object)) return r.stop(Reason::Import, utf8_of(name));
   Value dict = dict_of_module(r, owner.object);
   Value value = r.dict_item(dict, name);
-  if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, PyUnicode_AsUTF8(name));
+  if (!value.known() || value.object != f.real(1)) return r.stop(Reason::Import, utf8_of(name));
   f.push(value);
 }
 

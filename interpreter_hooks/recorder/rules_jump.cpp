@@ -10,10 +10,8 @@ namespace {
 void decide(Recording& r, ShadowFrame& f) { r.truth(f.pending.in[0]); }
 
 /// Python code may have computed the truth (__bool__, __len__): what it returned has been pinned on its way out.
-void decided(Recording& r, ShadowFrame& f) {
-  if (f.pending.returns.empty()) return;
-  r.class_facts(Py_TYPE(f.pending.in[0].object)).strict = true;
-  f.pending.used_returns = true;
+void decided(Recording&, ShadowFrame& f) {
+  if (!f.pending.returns.empty()) f.pending.used_returns = true;
 }
 
 /// Whether a value is None follows from its guarded type or value.

@@ -1,6 +1,7 @@
 // Structural pattern matching: each instruction looks at a subject and says which way the program goes.
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/rules.h"
 
 #include <opcode.h>
@@ -88,7 +89,7 @@ Value pattern_attribute(Recording& r, ShadowFrame& f, PyObject* name, PyObject* 
   bool simple =
       f.pending.access == Access::Instance || f.pending.access == Access::Slot || f.pending.access == Access::Class;
   if (simple) return r.attribute(f, subject, name, object);
-  r.stop(Reason::UnmodelledAttribute, std::string(Py_TYPE(subject.object)->tp_name) + "." + PyUnicode_AsUTF8(name));
+  r.stop(Reason::UnmodelledAttribute, std::string(Py_TYPE(subject.object)->tp_name) + "." + utf8_of(name));
   return {};
 }
 

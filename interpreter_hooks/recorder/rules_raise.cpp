@@ -32,8 +32,7 @@ void guard_classes(Recording& r, std::vector<Value>& values) {
   for (Value& value : values) {
     if (!value.known() || is_atom(value.object)) continue;
     r.guard_type(value.object);
-    PyTypeObject* type = Py_TYPE(value.object);
-    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) r.class_facts(type).strict = true;
+    r.special_methods(Py_TYPE(value.object));
   }
 }
 
@@ -66,11 +65,9 @@ void attribute(Recording& r, ShadowFrame& f) {
   Value& owner = pending.in[0];
   PyObject* name = f.name(pending.arg);
   if (is_atom(owner.object)) return r.pin(owner);
-  bool computed = pending.access == Access::Property || pending.access == Access::GetAttr;
-  if (pending.child_raised && computed) {
+  if (pending.child_raised && runs_python(pending.access)) {
     r.guard_type(owner.object);
-    r.class_facts(Py_TYPE(owner.object)).strict = true;
-    if (!pending.found || !Py_TYPE(pending.found)->tp_descr_set) r.no_attribute(owner, name);
+    r.special_methods(Py_TYPE(owner.object));
     return;
   }
   const bool plain = pending.access == Access::Module || pending.access == Access::None;
@@ -79,8 +76,10 @@ void attribute(Recording& r, ShadowFrame& f) {
 
 void attribute_store(Recording& r, ShadowFrame& f) {
   if (!f.pending.child_raised) return opaque(r, f);
-  r.guard_type(f.pending.in[1].object);
-  r.class_facts(Py_TYPE(f.pending.in[1].object)).strict = true;
+  Value& owner = f.pending.in[1];
+  r.guard_type(owner.object);
+  r.descriptor_facts(r.look_up(Py_TYPE(owner.object), f.name(f.pending.arg)));
+  r.special_methods(Py_TYPE(owner.object));
 }
 
 /// container[key] with `container` at `place` and the key behind it.
@@ -95,7 +94,8 @@ void item(Recording& r, ShadowFrame& f, int place) {
   if (!is_atom(key.object)) return opaque(r, f);
   r.pin(key);
   if (is_sequence(object)) return r.know_length(container);
-  if (!PyDict_CheckExact(object) || PyDict_Contains(object, key.object) != 0) return opaque(r, f);
+  const bool lacks = PyDict_CheckExact(object) && !PySlice_Check(key.object) && !item_in(object, key.object);
+  if (!lacks) return opaque(r, f);
   r.dict_item(container, key.object);
 }
 void item_read(Recording& r, ShadowFrame& f) { item(r, f, 0); }

@@ -59,7 +59,7 @@ void load_global(Recording& r, ShadowFrame& f) {
     Value builtins = dict_of_program(r, function->func_builtins, "builtins");
     value = r.dict_item(builtins, name);
   }
-  if (!value.known()) r.stop(Reason::UnknownOrigin, PyUnicode_AsUTF8(name));
+  if (!value.known()) r.stop(Reason::UnknownOrigin, utf8_of(name));
   if (f.pending.arg & 1) f.push(Value::null());
   f.push(value);
 }

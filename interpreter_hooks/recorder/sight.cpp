@@ -127,7 +127,7 @@ bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
   if (value.is_fact() && (is_atom(object) || is_unchanging(object))) return true;
   if (is_item_getter(object)) return value.is_fact() || value.has_register();
   if (number_conversion(object)) {
-    if (is_changeable(Py_TYPE(object))) r.class_facts(Py_TYPE(object)).strict = true;
+    r.special_methods(Py_TYPE(object));
     return value.is_fact() || value.has_register();
   }
   Shadow* known = r.find(object);
@@ -145,7 +145,7 @@ bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
   }
   if (is_plain_object(object) || is_module(object)) {
     // Handed on; what else C code does with it is done by methods of its class.
-    r.class_facts(Py_TYPE(object)).strict = true;
+    r.special_methods(Py_TYPE(object));
     return true;
   }
   if (is_set(object)) return known->keys_known;

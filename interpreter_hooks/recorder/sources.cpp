@@ -1,7 +1,9 @@
 // Reads of the outside world: each is emitted once, classified as fact or input, and guarded accordingly.
+#include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -15,13 +17,12 @@ namespace terra::capture {
 
 namespace {
 
+/// Only objects whose class was made at run time can, and modules.
+bool can_get_another_class(PyObject* object) { return is_changeable(Py_TYPE(object)) || PyModule_Check(object); }
+
 bool has_finalizer(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && (type->tp_del || (type->tp_finalize && !is_tensor(object)));
-}
-
-bool is_mutable(PyTypeObject* type) {
-  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
 }
 
 }  // namespace
@@ -33,22 +34,22 @@ bool is_unchanging(PyObject* object) {
 }
 
 PyObject* Recording::hold(PyObject* object) {
-  held_.push_back(Py_NewRef(object));
+  held_.hold(object);
   return object;
 }
 
-bool Recording::holds_alone(PyObject* object) const {
-  return std::count(held_.begin(), held_.end(), object) == Py_REFCNT(object);
-}
+bool Recording::holds_alone(PyObject* object) const { return held_.times(object) == Py_REFCNT(object); }
 
 void Recording::unhold(PyObject* object) {
-  auto found = std::find(held_.rbegin(), held_.rend(), object);
-  if (found == held_.rend() || Py_REFCNT(object) < 2) return;
-  held_.erase(std::next(found).base());
-  Py_DECREF(object);
+  if (Py_REFCNT(object) >= 2) held_.let_go(object);
 }
 
-Py_ssize_t Recording::times_held(PyObject* object) const { return std::count(held_.begin(), held_.end(), object); }
+/// True: without the recording one of them would be gone by now.
+bool Recording::delays_a_callback() const {
+  return std::any_of(called_back_.begin(), called_back_.end(), [&](PyObject* o) { return holds_alone(o); });
+}
+
+Py_ssize_t Recording::times_held(PyObject* object) const { return held_.times(object); }
 
 Shadow* Recording::peek(PyObject* object) {
   auto found = shadows_.find(object);
@@ -63,6 +64,7 @@ Shadow* Recording::find(PyObject* object) {
 
 Shadow& Recording::put(PyObject* object, Value self, bool outside, std::string path) {
   Shadow& shadow = shadows_[hold(object)];
+  if (has_callbacks(object)) called_back_.push_back(object);
   shadow.self = self;
   shadow.self.object = object;
   shadow.outside = outside;
@@ -78,6 +80,7 @@ Shadow& Recording::shadow(const Value& value) {
 
 Shadow& Recording::fresh(PyObject* object) {
   if (has_finalizer(object)) stop(Reason::Finalizer, Py_TYPE(object)->tp_name);
+  special_methods(Py_TYPE(object));
   Shadow& shadow = put(object, Value::fresh(object), false, "");
   shadow.length_known = shadow.keys_known = shadow.typed = true;
   return shadow;
@@ -122,7 +125,7 @@ Value& Recording::local(ShadowFrame& f, int index) {
   Value& place = f.locals[static_cast<size_t>(index)];
   const bool unread = &f == frames_.front() && place.kind == Value::Unknown && place.object;
   if (!unread || !alive_) return place;
-  const char* name = PyUnicode_AsUTF8(terra_code_slot_name(f.code, index));
+  const std::string name = utf8_of(terra_code_slot_name(f.code, index));
   place = read(Op::Argument, no_register, {static_cast<Word>(index)}, place.object, name);
   if (!cuts_.arguments.empty()) cuts_.arguments[static_cast<size_t>(index)] = place;
   return place;
@@ -157,7 +160,7 @@ bool Recording::number_differs(const std::string& path, PyObject* number) {
   for (Py_ssize_t at = 0; is_new && at < Py_SIZE(f.code); at++) {
     int argument = f.bytes[2 * at + 1];
     for (; f.bytes[2 * at] == EXTENDED_ARG; at++) argument = argument << 8 | f.bytes[2 * at + 3];
-    if (f.bytes[2 * at] == STORE_ATTR) names->second.insert(PyUnicode_AsUTF8(f.name(argument)));
+    if (f.bytes[2 * at] == STORE_ATTR) names->second.insert(utf8_of(f.name(argument)));
   }
   return names->second.count(path.substr(dot + 1)) && relaxation_.relax(path);
 }
@@ -213,14 +216,23 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   return shadow.self;
 }
 
-void Recording::guard_function(const Value& value) {
+PyObject* Recording::keep_globals(PyFunctionObject* function, const ShadowFrame* entering) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  Py_ssize_t known = 1 + static_cast<Py_ssize_t>(bytes_.count(code));  // the function's, and that of the recording
+  for (const ShadowFrame* frame : frames_) known += frame->code == code && frame != entering;
+  known += entering && entering->code == code;
+  return file().keep_globals(function, Py_REFCNT(code) == known);
+}
+
+void Recording::guard_function(const Value& value, const ShadowFrame* entering) {
   auto* function = reinterpret_cast<PyFunctionObject*>(value.object);
   Shadow* known = find(value.object);
   if (known && known->fresh()) return;  // made by MAKE_FUNCTION of code that is a fact
   if (!guarded_functions_.insert({value.object, function->func_code}).second) return;
+  PyObject* globals = keep_globals(function, entering);
   guard(Op::Code, reg_of(value),
-        {word_of(file().keep(function->func_code)), word_of(file().keep(function->func_globals)),
-         word_of(file().keep(function->func_defaults)), word_of(file().keep(function->func_kwdefaults))});
+        {word_of(file().keep(function->func_code)), word_of(globals), word_of(file().keep(function->func_defaults)),
+         word_of(file().keep(function->func_kwdefaults))});
 }
 
 /// A tuple whose contents are a fact, as those of keys are, is still an object of its own: the very one leaves.
@@ -289,7 +301,7 @@ bool Recording::read_deep(Value& value, int depth) {
   if (!value.known() || depth > 4) return false;
   PyObject* object = value.object;
   if (Shadow* made = PyExceptionInstance_Check(object) ? find(object) : nullptr; made && made->fresh()) {
-    if (Py_TYPE(object)->tp_flags & Py_TPFLAGS_HEAPTYPE) class_facts(Py_TYPE(object)).strict = true;
+    special_methods(Py_TYPE(object));
     for (Value& argument : exception_arguments(*made)) {
       if (!read_deep(argument, depth + 1)) return false;
     }
@@ -322,8 +334,9 @@ void Recording::guard_type(PyObject* object) {
   Shadow& known = shadow(Value::fact(object));
   if (known.typed || known.fresh()) return;
   known.typed = true;
-  const bool fixed = known.self.is_fact() && (PyType_Check(object) || !is_changeable(Py_TYPE(object)));
-  if (!fixed) guard(Op::Type, reg_of(known.self), {word_of(file().watch(Py_TYPE(object)))});
+  const Word type = word_of(file().watch(Py_TYPE(object)));
+  if (!known.self.is_fact()) return guard(Op::Type, reg_of(known.self), {type});
+  if (can_get_another_class(object)) guard(Op::TypeOf, no_register, {word_of(file().watch(object)), type});
 }
 
 ClassFacts& Recording::class_facts(PyTypeObject* type) {
@@ -338,7 +351,7 @@ ClassFacts& Recording::class_facts(PyTypeObject* type) {
 
 PyObject* Recording::look_up(PyTypeObject* type, PyObject* name) {
   PyObject* found = _PyType_Lookup(type, name);
-  if (is_mutable(type)) class_facts(type).note(name, found ? file().watch(found) : nullptr);
+  if (is_changeable(type)) class_facts(type).note(name, found ? file().watch(found) : nullptr);
   return found;
 }
 

@@ -1,6 +1,7 @@
 // One event: finish the instruction before, compare every slot with the real stack, begin the next one.
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/guards/scalars.h"
+#include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/loops.h"
 #include "interpreter_hooks/recorder/rules.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
@@ -56,7 +57,7 @@ void Recording::start_event(TerraFrame* frame) {
     if (kind & TERRA_SLOT_CELL) {
       Value argument = f->locals[i];
       Shadow& made = fresh(object);
-      made.path = PyUnicode_AsUTF8(terra_code_slot_name(code, i));
+      made.path = utf8_of(terra_code_slot_name(code, i));
       made.content = argument;
       f->locals[i] = made.self;
     } else if (kind & TERRA_SLOT_FREE) {
@@ -68,8 +69,7 @@ void Recording::start_event(TerraFrame* frame) {
         continue;
       }
       Word index = static_cast<Word>(i - (code->co_nlocalsplus - code->co_nfreevars));
-      f->locals[i] =
-          read(Op::Closure, reg_of(f->function), {index}, object, PyUnicode_AsUTF8(terra_code_slot_name(code, i)));
+      f->locals[i] = read(Op::Closure, reg_of(f->function), {index}, object, utf8_of(terra_code_slot_name(code, i)));
     }
   }
 }
@@ -151,6 +151,7 @@ void Recording::instruction_event(TerraFrame* frame) {
     }
   }
   if (!alive_) return;
+  if (delays_a_callback()) return stop(Reason::Finalizer, "that a weak reference calls");
   check_wrappers();
   check_slots(f);
   if (!alive_) return;
@@ -169,7 +170,8 @@ void Recording::instruction_event(TerraFrame* frame) {
   if (pops > static_cast<int>(f.stack.size())) return stop(Reason::OutOfStep, now.name);
   pending.in.assign(f.stack.end() - pops, f.stack.end());
   f.stack.resize(f.stack.size() - pops);
-  if (now.rule->begin) now.rule->begin(*this, f);
+  classes_asked(f);
+  if (alive_ && now.rule->begin) now.rule->begin(*this, f);
 }
 
 }  // namespace terra::capture

@@ -36,8 +36,7 @@ bool Recording::can_store_attribute(PyObject* owner, PyObject* name) {
   if (PyModule_CheckExact(owner)) return true;
   if (is_module(owner)) return module_writes_plainly(owner) && module_keeps_plainly(owner, name);
   if (PyType_Check(owner)) {  // special names change what C code does with instances
-    const char* text = PyUnicode_AsUTF8(name);
-    return type->tp_setattro == PyType_Type.tp_setattro && !_PyType_Lookup(type, name) && text[0] != '_';
+    return type->tp_setattro == PyType_Type.tp_setattro && !_PyType_Lookup(type, name) && utf8_of(name)[0] != '_';
   }
   if (is_tensor(owner) || type->tp_setattro != PyObject_GenericSetAttr) return false;
   PyObject* found = _PyType_Lookup(type, name);
@@ -58,6 +57,7 @@ void Recording::about_to_store(const Value& owner, PyObject* name) {
 
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
+    guard_type(owner.object);
     Value dict = dict_of_module(*this, owner.object);
     return dict_store(dict, name, value, true);
   }

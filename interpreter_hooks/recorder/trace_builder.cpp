@@ -3,10 +3,10 @@
 #include "interpreter_hooks/recorder/lines.h"
 #include "interpreter_hooks/recorder/loop_state.h"
 #include "interpreter_hooks/recorder/loops.h"
-#include "interpreter_hooks/recorder/own_time.h"
 
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
@@ -34,23 +34,23 @@ PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(te
 }  // namespace
 
 TraceBuilder::TraceBuilder(Recording& recording)
-    : r_(recording), sizes_(recording, *this), readings_(recording, *this) {}
+    : r_(recording), reports_(recording, *this), sizes_(recording, *this), readings_(recording, *this) {}
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
   mode_ = engine_mode();
   trace_.grad_enabled = mode_ & 1;
-  trace_.name = PyUnicode_AsUTF8(r_.root().code->co_qualname);
+  trace_.name = utf8_of(r_.root().code->co_qualname);
   before_ = hooks::op_observer();
   element_sizes_ = eager::value_dependent_calls();
-  hooks::op_observer() = this;
+  hooks::op_observer() = &reports_;
   attached_ = true;
 }
 
 void TraceBuilder::detach() {
   if (!attached_) return;
   attached_ = false;
-  if (hooks::op_observer() == this) hooks::op_observer() = before_;
+  if (hooks::op_observer() == &reports_) hooks::op_observer() = before_;
 }
 
 bool TraceBuilder::listening() { return attached_ && r_.alive(); }
@@ -85,7 +85,10 @@ bool TraceBuilder::is_constant_here(const terra::Op& op) {
 // ---- values ----
 
 void TraceBuilder::met(PyObject* tensor) {
-  first_gradients_.try_emplace(tensor, gradient_of(*tensor_of(tensor)));
+  Tensor gradient = gradient_of(*tensor_of(tensor));
+  auto* object = gradient.defined() ? static_cast<PyObject*>(gradient->owner) : nullptr;
+  if (object && !goes_quietly(object)) return r_.stop(Reason::Finalizer, "of a gradient");
+  first_gradients_.try_emplace(tensor, std::move(gradient));
   if (const Storage* storage = tensor_of(tensor)->storage.get())
     storages_.try_emplace(storage, Met{tensor, storage->version()});
 }
@@ -362,7 +365,7 @@ bool writes_twice(const hooks::CallReport& report) {
 
 void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (!listening()) return;
-  const OwnTime time(r_.own_ms());
+  shed_what_has_grown();
   Pending& open = *pending();
   open.reported = true;
   const auto& params = report.op->sig().params;

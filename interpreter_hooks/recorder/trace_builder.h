@@ -5,6 +5,7 @@
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/recorder/readings.h"
 #include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/reports.h"
 #include "interpreter_hooks/recorder/sizes.h"
 
 #include <unordered_map>
@@ -70,6 +71,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_metadata(PyObject* tensor, const char* attribute, PyObject* value, int64_t dim) override;
   void on_grad_read(PyObject* tensor, PyObject* value) override;
   void on_grad_write(PyObject* tensor, PyObject* value) override;
+  void before_backward() override { shed_memory(); }
   void on_backward(const hooks::BackwardReport& report) override;
   void on_grad(const hooks::BackwardReport& report) override;
   void on_function(const void* node, const char* name, std::span<PyObject* const> inputs,
@@ -141,8 +143,11 @@ class TraceBuilder final : public hooks::OpObserver {
   Value version_of(PyObject* tensor, PyObject* version);
   std::vector<graph::TraceId> ids_of(std::span<PyObject* const> tensors);
   void link_gradients();
+  void shed_memory();
+  void shed_what_has_grown();
 
   Recording& r_;
+  Reports reports_;
   graph::Trace trace_;
   bool attached_ = false;
   bool writes_ = false;                         ///< something in place
@@ -155,6 +160,7 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<std::pair<Register, graph::TraceInput>> scalars_;
   std::unordered_map<Register, graph::TraceId> scalar_ids_;  ///< inputs and items
   std::unordered_map<PyObject*, Tensor> first_gradients_;    ///< of tensors from outside, undefined for None
+  uint64_t bytes_after_shedding_ = 0;                        ///< that tensors had
   std::vector<std::pair<graph::TraceId, Register>> outputs_;
   Value bound_;                                     ///< of a slice, where an operand was looked for
   std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction

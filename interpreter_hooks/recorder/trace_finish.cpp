@@ -6,6 +6,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/choices.h"
 #include "interpreter_hooks/recorder/loops.h"
+#include "interpreter_hooks/recorder/time_line.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
@@ -123,6 +124,7 @@ bool TraceBuilder::compile(Entry& entry) {
     r_.stop(Reason::GraphRefused, why);
     return false;
   };
+  const TimedScope timed(Activity::Compiled, "compile", "", 0);
   try {
     entry.graph = graph::compile(trace_);
     return true;

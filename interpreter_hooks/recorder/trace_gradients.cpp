@@ -1,6 +1,7 @@
 // What a frame does with gradients: .grad, requires_grad, backward(), autograd.grad().
 #include "graph/trace/ids.h"
 #include "interpreter_hooks/guards/tensors.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 #include "interpreter_hooks/recorder/trace_ids.h"
 
@@ -10,6 +11,23 @@ namespace terra::capture {
 
 using graph::kNoValue;
 using graph::TraceId;
+
+namespace {
+
+/// (tensor): asked by the entry program.
+PyObject* has_hooks(PyObject*, PyObject* const* given, Py_ssize_t) { return PyBool_FromLong(is_hooked(given[0])); }
+
+/// The hooks of a leaf are called with the gradient that is asked of it: it has none.
+void require_unhooked(Recording& r, PyObject* leaf) {
+  Shadow* known = r.find(leaf);
+  if (!known || !known->outside || !r.alive()) return;
+  PyObject* asks = c_function<has_hooks>("has_hooks");
+  std::vector<Word> words = call_operands(r.file(), asks, {r.reg_of(known->self)});
+  Value hooked = r.host(Op::Call, no_register, no_register, std::move(words), Py_False, {known->self});
+  r.pin(hooked);
+}
+
+}  // namespace
 
 void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
   if (!listening()) return;
@@ -136,6 +154,7 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
   bool all_fresh =
       std::all_of(report.inputs.begin(), report.inputs.end(), [&](PyObject* input) { return r_.find(input)->fresh(); });
   if (!all_fresh && has_history_outside()) return;
+  for (PyObject* input : report.inputs) require_unhooked(r_, input);
   bool plain = std::all_of(report.gradients.begin(), report.gradients.end(), [](PyObject* g) { return g == Py_None; });
   if (!plain) grad.gradients = ids_of(report.gradients);
   for (PyObject* result : report.results) {

@@ -94,24 +94,22 @@ int count_visit(PyObject* object, void* context) {
   return part && Py_REFCNT(object) == 1 ? Py_TYPE(object)->tp_traverse(object, count_visit, context) : 0;
 }
 
+}  // namespace
+
 /// Whether anyone but the recording has the iterator: a name, a frame, an iterator that is alive itself.
-bool is_alive(Recording& r, PyObject* iterator, int depth = 0) {
+bool Walks::is_alive(Recording& r, PyObject* iterator, int depth) const {
   Py_ssize_t others = Py_REFCNT(iterator) - r.times_held(iterator);
-  for (auto& [outer, shadow] : r.shadows()) {
+  const auto above = outer_.find(iterator);
+  if (above == outer_.end()) return others > 0;
+  for (PyObject* outer : above->second) {
     if (others <= 0 || depth > 4) break;
-    if (!shadow.iterator || outer == iterator) continue;
-    const auto& children = shadow.iterator->children;
-    const bool below =
-        std::any_of(children.begin(), children.end(), [&](const Value& v) { return v.object == iterator; });
-    if (!below || is_alive(r, outer, depth + 1)) continue;
+    if (outer == iterator || is_alive(r, outer, depth + 1)) continue;
     Count count = {iterator, 0};
     if (Py_TYPE(outer)->tp_traverse) Py_TYPE(outer)->tp_traverse(outer, count_visit, &count);
     others -= count.found;
   }
   return others > 0;
 }
-
-}  // namespace
 
 void Walks::begin(Recording& r, PyObject* iterator, const std::vector<Value>& operands, int levels) {
   Walk& walk = walks_[iterator];

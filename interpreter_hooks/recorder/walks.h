@@ -18,6 +18,11 @@ class Walks {
   void begin(Recording& r, PyObject* iterator, const std::vector<Value>& operands, int levels);
   /// The iterator gets one more operand from below: what a generator yields to it, or what an __iter__ has returned.
   void comes_to(Recording& r, PyObject* iterator, const Value& value);
+  /// `outer` asks the other iterator for its items.
+  void wraps(PyObject* outer, PyObject* inner) {
+    std::vector<PyObject*>& all = outer_[inner];
+    if (all.empty() || all.back() != outer) all.push_back(outer);
+  }
   /// Whether the instruction has changed a container below an iterator that somebody still has.
   bool disturbed(Recording& r, const ShadowFrame& f);
 
@@ -26,7 +31,10 @@ class Walks {
     std::vector<PyObject*> containers;  // held by the recording
     int levels = 0;
   };
-  std::unordered_map<PyObject*, Walk> walks_;  // by the iterator, which the recording holds
+  bool is_alive(Recording& r, PyObject* iterator, int depth = 0) const;
+
+  std::unordered_map<PyObject*, Walk> walks_;                    // by the iterator, which the recording holds
+  std::unordered_map<PyObject*, std::vector<PyObject*>> outer_;  // those that ask it, all held
 };
 
 }  // namespace terra::capture

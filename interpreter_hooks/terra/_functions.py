@@ -17,6 +17,11 @@ def equal(input, other):
     return input.shape == other.shape and bool((input == other).all())
 
 
+def _into(out, result):
+    """What a function with out= gives: the result, or `out` with its elements."""
+    return result if out is None else C.clone(result, out=out)
+
+
 def _listed(tensors):
     """Tensors given one by one, or as one sequence."""
     return list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else list(tensors)
@@ -52,41 +57,47 @@ def trace(input):
     return C.diagonal(input).sum()
 
 
-def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     if not input.is_floating_point():
-        return input.clone()
+        return _into(out, input.clone())
     limits = C.finfo(input.dtype)
     result = C.where(input.isnan(), C.full_like(input, nan), input)
     result = C.where(input == math.inf, C.full_like(input, limits.max if posinf is None else posinf), result)
-    return C.where(input == -math.inf, C.full_like(input, limits.min if neginf is None else neginf), result)
+    return _into(out, C.where(input == -math.inf, C.full_like(input, limits.min if neginf is None else neginf), result))
 
 
-def isin(elements, test_elements):
+def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
     test = C.as_tensor(test_elements).flatten()
     elements = C.as_tensor(elements)
-    return (elements.unsqueeze(-1) == test).any(-1)
+    found = (elements.unsqueeze(-1) == test).any(-1)
+    return _into(out, found.logical_not() if invert else found)
 
 
-def logspace(start, end, steps, base=10.0, dtype=None):
-    exponents = C.linspace(start, end, steps, dtype=dtype)
-    return C.pow(base, exponents)
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    dtype = (C.get_default_dtype() if out is None else out.dtype) if dtype is None else dtype
+    whole = not dtype.is_floating_point
+    if whole:  # the ends and the powers lose their fraction, not the exponents
+        start, end = int(start), int(end)
+    exponents = C.linspace(start, end, steps, dtype=C.float64 if whole else dtype, device=device)
+    powers = C.pow(base, exponents).to(dtype)
+    return _into(out, powers).requires_grad_(requires_grad)
 
 
-def cross(input, other, dim=-1):
+def cross(input, other, dim=-1, *, out=None):
     if input.size(dim) != 3 or other.size(dim) != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.size(dim)} and {other.size(dim)}"
         )
     a, b = input.unbind(dim), other.unbind(dim)
-    return C.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
+    return _into(out, C.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim))
 
 
-def cdist(x1, x2, p=2.0):
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """Distances of all rows of x1 to all rows of x2."""
     return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
 
 
-def tensordot(a, b, dims=2):
+def tensordot(a, b, dims=2, out=None):
     if isinstance(dims, int):
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
@@ -96,20 +107,26 @@ def tensordot(a, b, dims=2):
     inner = math.prod(a.size(d) for d in left)
     rows = a.permute([*rest_a, *left]).reshape(-1, inner)
     columns = b.permute([*right, *rest_b]).reshape(inner, -1)
-    return C.matmul(rows, columns).reshape([*(a.size(d) for d in rest_a), *(b.size(d) for d in rest_b)])
+    return _into(out, C.matmul(rows, columns).reshape([*(a.size(d) for d in rest_a), *(b.size(d) for d in rest_b)]))
+
+
+def _at_least(tensors, widened):
+    """One tensor, several, or one sequence of them, with more dimensions where they have too few."""
+    result = tuple(widened(t) for t in _listed(tensors))
+    return result[0] if len(tensors) == 1 and isinstance(tensors[0], C.Tensor) else result
 
 
 def atleast_1d(*tensors):
-    result = tuple(t.reshape(1) if t.dim() == 0 else t for t in tensors)
-    return result[0] if len(tensors) == 1 else result
+    return _at_least(tensors, lambda t: t.reshape(1) if t.dim() == 0 else t)
 
 
 def atleast_2d(*tensors):
-    result = tuple(t.reshape(1, -1) if t.dim() < 2 else t for t in tensors)
-    return result[0] if len(tensors) == 1 else result
+    return _at_least(tensors, lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
 
 
 def cartesian_prod(*tensors):
+    if len(tensors) == 1:
+        return tensors[0]
     grids = C.meshgrid(list(tensors), indexing="ij")
     return C.stack([grid.flatten() for grid in grids], -1)
 

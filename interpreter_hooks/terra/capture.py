@@ -53,11 +53,15 @@ def off(function):
 
 def explain(function, *args, **kwargs):
     """Readable text about a function: its entries, guards, misses, or why it was given up. Given arguments, it is
-    called with them first, often enough to be captured."""
+    called with them first, often enough to be captured, whether that pays or not."""
     target = getattr(function, "forward", function)
     if args or kwargs:
-        for _ in range(6):
-            function(*args, **kwargs)
+        C.capture_thrift(False)
+        try:
+            for _ in range(6):
+                function(*args, **kwargs)
+        finally:
+            C.capture_thrift(True)
     return C.capture_explain(target)
 
 

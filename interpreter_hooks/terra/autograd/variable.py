@@ -9,7 +9,8 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """Variable(tensor, requires_grad=False) is the tensor itself."""
+    """Variable(tensor, requires_grad=False) is a leaf that shares the memory of the tensor."""
 
     def __new__(cls, data, requires_grad=False, volatile=False):
-        return data.requires_grad_() if requires_grad else data
+        leaf = data.detach()
+        return leaf.requires_grad_() if requires_grad else leaf

@@ -33,7 +33,8 @@ class NAdam(CountingOptimizer):
     def _update(self, group, p, grad, state):
         lr, step = group["lr"], state["step"]
         beta1, beta2 = group["betas"]
-        exp_avg, exp_avg_sq = average_moments(group, with_weight_decay(group, p, grad), state)
+        grad = with_weight_decay(group, p, grad)
+        exp_avg, exp_avg_sq = average_moments(group, grad, state)
         mu = beta1 * (1 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
         mu_next = beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         state["mu_product"] *= mu

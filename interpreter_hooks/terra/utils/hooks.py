@@ -31,9 +31,9 @@ class RemovableHandle:
 
 
 class HookDict(dict):
-    """An ordered dict of hooks that can be referred to weakly."""
+    """An ordered dict of hooks that can be referred to weakly. That of a tensor knows as which hook the engine calls it."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "number")
 
 
 def of_object(owner, name):

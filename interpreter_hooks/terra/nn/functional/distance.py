@@ -4,12 +4,7 @@ import _terra_C as C
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
-
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    x1, x2 = C.broadcast_tensors([x1, x2])
-    n1 = (x1 * x1).sum(dim, keepdim=True).sqrt().clamp(min=eps)
-    n2 = (x2 * x2).sum(dim, keepdim=True).sqrt().clamp(min=eps)
-    return ((x1 / n1) * (x2 / n2)).sum(dim)
+cosine_similarity = C._functional.cosine_similarity
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
@@ -20,4 +15,5 @@ def pdist(input, p=2.0):
     n = input.size(0)
     rows = [i for i in range(n) for _ in range(i + 1, n)]
     columns = [j for i in range(n) for j in range(i + 1, n)]
-    return (input[C.tensor(rows)] - input[C.tensor(columns)]).norm(p, -1)
+    rows, columns = C.tensor(rows, dtype=C.int64), C.tensor(columns, dtype=C.int64)
+    return (input[rows] - input[columns]).norm(p, -1)

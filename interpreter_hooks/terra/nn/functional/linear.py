@@ -19,5 +19,5 @@ def bilinear(input1, input2, weight, bias=None):
     a = input1.reshape(-1, weight.size(1))
     b = input2.reshape(-1, weight.size(2))
     left = C.matmul(a, weight.transpose(0, 1).reshape(weight.size(1), -1)).view(-1, weight.size(0), weight.size(2))
-    result = (left * b.unsqueeze(1)).sum(-1).view(*batch, weight.size(0))
+    result = (left * b.unsqueeze(1)).sum(-1, dtype=left.dtype).view(*batch, weight.size(0))
     return result if bias is None else result + bias

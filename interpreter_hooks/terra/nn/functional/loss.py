@@ -232,6 +232,8 @@ def triplet_margin_loss(
 ):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     near = (anchor - positive + eps).norm(p, -1)
     far = (anchor - negative + eps).norm(p, -1)
     if swap:

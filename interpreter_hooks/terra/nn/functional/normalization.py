@@ -6,6 +6,8 @@ records = C._functional
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
+rms_norm = records.rms_norm
+
 
 def _check_more_than_one(shape):
     """Statistics over one value per channel would be that value: training makes no sense."""
@@ -24,18 +26,6 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return records.layer_norm(input, normalized_shape, weight, bias, eps)
-
-
-def rms_norm(input, normalized_shape, weight=None, eps=None):
-    if tuple(input.shape[-len(normalized_shape) :]) != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
-            f"[*, {', '.join(str(n) for n in normalized_shape)}], but got input of size{list(input.shape)}"
-        )
-    eps = C.finfo(input.dtype).eps if eps is None else eps
-    dims = list(range(-len(normalized_shape), 0))
-    result = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
-    return result if weight is None else result * weight
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
@@ -70,6 +60,8 @@ def instance_norm(
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Each value divided by (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    if input.numel() == 0:
+        return input
     squares = input * input
     channels = input.size(1)
     before = size // 2

@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ._room import check_room
+
 records = C._functional
 
 __all__ = [
@@ -72,6 +74,7 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
     height, width = _output_size(input, output_size, 2)
+    check_room((*input.shape[:-2], height, width), input.dtype)
     h, w = input.shape[-2:]
     rows, places = [], []
     for i in range(height):

@@ -1,20 +1,28 @@
-// Capture that does not pay is found out, by times that the test gives.
+// Capture that does not pay is found out, and recordings are bought when they are likely to pay: by times that the test
+// gives.
 #include "interpreter_hooks/frame_hook/payoff.h"
 
 #include <catch2/catch.hpp>
 
+#include "interpreter_hooks/frame_hook/ledger.h"
+
+using terra::capture::Ledger;
 using terra::capture::Payoff;
+using Position = Payoff::Position;
+using Sample = Payoff::Sample;
+using Verdict = Payoff::Verdict;
 
 namespace {
 
-/// Calls a function so often, its times given by number of the sample; returns how many calls ran plainly.
+/// Calls a captured function so often, its times given by number of the sample; returns how many calls ran plainly.
 template <class Served, class Plain>
 int call(Payoff& payoff, long calls, Served served, Plain plain) {
   int of_served = 0, of_plain = 0;
   for (long i = 1; i <= calls; i++) {
-    const Payoff::Sample sample = payoff.due(i);
-    if (sample == Payoff::Sample::Served) payoff.note(sample, served(of_served++));
-    if (sample == Payoff::Sample::Plain) payoff.note(sample, plain(of_plain++));
+    if (!payoff.is_due(i)) continue;
+    if (payoff.sample() == Sample::Served) payoff.note(Sample::Served, served(of_served++), i);
+    if (payoff.sample() == Sample::Plain) payoff.note(Sample::Plain, plain(of_plain++), i);
+    payoff.sampled(i);
   }
   return of_plain;
 }
@@ -23,43 +31,144 @@ auto always(double microseconds) {
   return [=](int) { return microseconds; };
 }
 
+/// A function that has run plainly `calls` times.
+Payoff profiled(int calls, double microseconds, uint64_t operations) {
+  Payoff payoff;
+  for (int i = 0; i < calls; i++) payoff.ran_plainly(microseconds, operations);
+  return payoff;
+}
+
 }  // namespace
 
 TEST_CASE("serving that is slower loses, serving that is faster pays", "[payoff]") {
   Payoff slow, fast, even;
-  call(slow, 64 * 20, always(30), always(20));
-  call(fast, 64 * 20, always(10), always(20));
-  call(even, 64 * 20, always(21), always(20));
-  CHECK(slow.verdict() == Payoff::Verdict::Loses);
-  CHECK(fast.verdict() == Payoff::Verdict::Pays);
-  CHECK(even.verdict() == Payoff::Verdict::Pays);
+  call(slow, 64 * 40, always(24), always(20));
+  call(fast, 64 * 40, always(10), always(20));
+  call(even, 64 * 40, always(21), always(20));
+  CHECK(slow.verdict() == Verdict::Loses);
+  CHECK(fast.verdict() == Verdict::Pays);
+  CHECK(even.verdict() == Verdict::Pays);
 }
 
-TEST_CASE("a few calls say nothing, and sampling ends with the verdict", "[payoff]") {
+TEST_CASE("what takes twice as long loses after a few calls", "[payoff]") {
   Payoff payoff;
-  CHECK(call(payoff, 61, always(30), always(20)) == 0);
-  call(payoff, 64 * 15, always(30), always(20));
-  CHECK(payoff.verdict() == Payoff::Verdict::Open);
+  call(payoff, 64 * 4, always(50), always(20));
+  CHECK(payoff.verdict() == Verdict::Loses);
+}
+
+TEST_CASE("a few calls say nothing else, and comparing ends with the verdict", "[payoff]") {
+  Payoff payoff;
+  call(payoff, 64 * 8, always(24), always(20));
+  CHECK(payoff.verdict() == Verdict::Open);
   Payoff settled;
-  CHECK(call(settled, 64 * 1000, always(10), always(20)) == static_cast<int>(Payoff::wanted));
+  CHECK(call(settled, 64 * 1000, always(10), always(20)) == static_cast<int>(Payoff::enough));
+}
+
+TEST_CASE("where the gradient comes later only half of the calls is seen", "[payoff]") {
+  Payoff pair, slow;
+  pair.has_backward();
+  slow.has_backward();
+  call(pair, 64 * 40, always(26), always(20));
+  call(slow, 64 * 40, always(34), always(20));
+  CHECK(pair.verdict() == Verdict::Pays);
+  CHECK(slow.verdict() == Verdict::Loses);
 }
 
 TEST_CASE("what the machine does in between does not decide", "[payoff]") {
   Payoff payoff;
   call(
-      payoff, 64 * 20, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
-  CHECK(payoff.verdict() == Payoff::Verdict::Pays);
+      payoff, 64 * 40, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
+  CHECK(payoff.verdict() == Verdict::Pays);
 }
 
 TEST_CASE("misses count: calls that are served fast only now and then lose", "[payoff]") {
   Payoff payoff;
   call(
-      payoff, 64 * 20, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
-  CHECK(payoff.verdict() == Payoff::Verdict::Loses);
+      payoff, 64 * 40, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
+  CHECK(payoff.verdict() == Verdict::Loses);
 }
 
-TEST_CASE("long calls are not run plainly in between", "[payoff]") {
-  Payoff payoff;
-  CHECK(call(payoff, 64 * 20, always(5000), always(4000)) == 0);
-  CHECK(payoff.verdict() == Payoff::Verdict::Pays);
+TEST_CASE("long calls are run plainly in between only when that seems as fast", "[payoff]") {
+  Payoff fast = profiled(3, 8000, 10), slow = profiled(3, 4000, 10), unsure = profiled(3, 4900, 10);
+  CHECK(call(fast, 64 * 20, always(5000), always(8000)) == 0);
+  CHECK(call(slow, 64 * 20, always(5000), always(4000)) == 5);
+  CHECK(slow.verdict() == Verdict::Loses);
+  CHECK(call(unsure, 64 * 20, always(5000), always(8000)) == 5);
+  CHECK(unsure.verdict() == Verdict::Pays);
+}
+
+TEST_CASE("what served calls save is brought back, and those between samples count like them", "[payoff]") {
+  Payoff payoff = profiled(3, 100, 10);
+  payoff.recorded(1000);
+  CHECK(payoff.note(Sample::Served, 400, 1) == Approx(-300));  // touches its memory for the first time
+  CHECK(payoff.cost() == Approx(1300));
+  CHECK(payoff.price() == Approx(1300));
+  for (long i = 2; i <= 4; i++) payoff.note(Sample::Served, 40, i);
+  CHECK(payoff.brought_back() == Approx(180));
+  CHECK(payoff.note(Sample::Served, 40, 14) == Approx(600));
+}
+
+TEST_CASE("an outermost function is recorded at once where that is cheap, others have to earn it", "[payoff]") {
+  const Payoff cheap = profiled(3, 50, 10);
+  CHECK(cheap.is_worth_recording(Position::Outermost, 4));
+  CHECK(!cheap.is_worth_recording(Position::Unsure, 4));
+  CHECK(cheap.is_worth_recording(Position::Unsure, 8));
+  CHECK(!cheap.is_worth_recording(Position::Inner, 8));
+  CHECK(profiled(40, 50, 10).is_worth_recording(Position::Inner, 40));
+  CHECK(!profiled(3, 5000, 500).is_worth_recording(Position::Outermost, 4));
+  CHECK(profiled(30, 5000, 500).is_worth_recording(Position::Outermost, 31));
+}
+
+TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[payoff]") {
+  Payoff payoff = profiled(3, 50, 10);
+  int waited[6] = {};
+  for (int& calls : waited) {
+    payoff.recorded(800);
+    while (!payoff.is_worth_recording(Position::Outermost, 100)) payoff.ran_plainly(50, 10), calls++;
+  }
+  CHECK(waited[0] == 0);
+  CHECK(waited[5] > 3 * waited[3]);
+}
+
+TEST_CASE("a function that saves nothing is not recorded again", "[payoff]") {
+  Payoff payoff = profiled(3, 50, 10);
+  payoff.recorded(3000);
+  for (long i = 1; i <= 4; i++) payoff.note(Sample::Served, 60, i);
+  for (int i = 0; i < 10000; i++) payoff.ran_plainly(50, 10);
+  CHECK(!payoff.is_worth_recording(Position::Outermost, 10000));
+}
+
+TEST_CASE("searches in vain add up, also those that nobody has timed", "[payoff]") {
+  Payoff payoff = profiled(4, 50, 10);
+  payoff.recorded(1000);
+  CHECK(payoff.searched(20) == Approx(20));
+  CHECK(payoff.searched(-1) == Approx(20));
+  CHECK(payoff.cost() == Approx(1040));
+  CHECK(!payoff.is_a_loss());
+  for (int i = 0; i < 200; i++) payoff.searched(-1);
+  CHECK(payoff.is_a_loss());
+  for (int i = 0; i < 1000; i++) payoff.ran_plainly(50, 10);
+  CHECK(!payoff.is_a_loss());
+}
+
+TEST_CASE("sizes that come back are built for", "[payoff]") {
+  Payoff payoff = profiled(16, 1000, 100);
+  payoff.recorded(9000);
+  for (long i = 1; i <= 4; i++) payoff.note(Sample::Served, 400, i);
+  CHECK(!payoff.is_worth_building(9000, 1));
+  CHECK(payoff.is_worth_building(9000, 5));
+}
+
+TEST_CASE("the process may lose its grace and a share of its time, and spend part of what came back", "[ledger]") {
+  Ledger ledger;
+  CHECK(ledger.affords(Ledger::grace, 0));
+  ledger.spend(Ledger::grace);
+  CHECK(!ledger.affords(1000, 0));
+  CHECK(ledger.affords(1000, 1000 / Ledger::share));
+  ledger.bring_back(2000 / Ledger::trust);
+  CHECK(ledger.affords(2000, 0));
+  ledger.bring_back(-1500);
+  CHECK(!ledger.affords(1000, 0));
+  CHECK(ledger.worked() == Approx(Ledger::grace));
+  CHECK(ledger.spent() == Approx(Ledger::grace + 1500));
 }

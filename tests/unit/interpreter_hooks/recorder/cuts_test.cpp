@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "interpreter_hooks/effects/effects.h"
+#include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/recorder/cuts.h"
 
 #include <string>
@@ -20,7 +21,7 @@ std::string rest(const char* expression, Walk walk, Word index) {
   EffectProgram effects;
   Register made = file.add("made", true);
   effects.emit(Effect::MakeIterator, made, file.constant(base), no_register, {walk, index});
-  effects.finish({made, no_register}, file);
+  effects.finish({made, no_register}, Program(kinds), file);
   std::vector<PyObject*> space(file.words());
   Run run{file.prepare(space.data())};
   PyObject* results[2] = {base, base};
