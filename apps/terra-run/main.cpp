@@ -61,5 +61,5 @@ int main(int argc, char** argv) {
       argument_count, line.python.data(),
       {.package_folder = package_folder(), .torch = is_set("TERRA_TORCH", "1"), .started = started});
   if (line.version) print_version();
-  return status;
+  return status == 0 && terra::embed::reports_failed() ? 1 : status;
 }

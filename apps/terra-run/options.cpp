@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
@@ -33,6 +35,23 @@ constexpr std::array options{
     Option{"trace", "TERRA_TRACE", Value::file, "FILE", "at exit: a time line for chrome://tracing"},
 };
 
+struct Variable {
+  std::string_view name, form;
+  std::string_view help;
+};
+
+// Those that no option sets. tests/architecture: each one that is read anywhere is here or above.
+constexpr std::array variables{
+    Variable{"TERRA_EXACT", "1", "no choice that a measurement makes: runs can be compared bit for bit"},
+    Variable{"TERRA_STRICT", "1", "errors of capture itself, and differences that it finds, raise"},
+    Variable{"TERRA_PASSES", "-NAME,...", "graph passes that are left out"},
+    Variable{"TERRA_ISA", "v2|v3|v4", "the instructions that kernels use (the best there are)"},
+    Variable{"TERRA_BLAS_CORE", "NAME", "the kernels that OpenBLAS uses (the fastest)"},
+    Variable{"TERRA_CHAOS", "KIND=N@K,...", "for tests: faults (guard, assert, op, value, interrupt, release, error)"},
+    Variable{"TERRA_HOOK", "passthrough", "for tests: frames come to the hook, which does nothing"},
+    Variable{"TERRA_MAIN_PROCESS", "N", "set by terra-run: the process that writes a FILE without %p"},
+};
+
 bool is_one_of(std::string_view value, std::string_view choices) {
   return !value.empty() && value.find('|') == std::string_view::npos &&
          ("|" + std::string(choices) + "|").find("|" + std::string(value) + "|") != std::string::npos;
@@ -57,6 +76,22 @@ std::string complaint(const Option& option, bool has_value, std::string_view val
   return "";
 }
 
+std::filesystem::path with_process_id(std::string file) {
+  if (const size_t place = file.find("%p"); place != std::string::npos)
+    file.replace(place, 2, std::to_string(getpid()));
+  return file;
+}
+
+// Why nothing can be written there, or nothing. What is there already is left as it is.
+std::string why_not_writable(const std::filesystem::path& file) {
+  std::error_code failed;
+  const std::filesystem::path folder = file.parent_path();
+  if (std::filesystem::is_directory(file, failed)) return "that is a folder";
+  if (!std::filesystem::is_directory(folder, failed)) return "there is no folder " + folder.string();
+  const bool exists = std::filesystem::exists(file, failed);
+  return access((exists ? file : folder).c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+}
+
 // Reads `argument` (without its dashes) as one of Terra's options; false when it is not one.
 bool read_own(std::string_view argument, CommandLine& line) {
   const size_t equals = argument.find('=');
@@ -70,8 +105,13 @@ bool read_own(std::string_view argument, CommandLine& line) {
   if (line.error.empty()) line.error = complaint(*option, has_value, value);
   if (!line.error.empty()) return true;
   std::string setting = option->value == Value::none ? "1" : std::string(value);
-  // The program may change its folder before the file is written.
-  if (option->value == Value::file) setting = std::filesystem::absolute(setting).string();
+  if (option->value == Value::file) {  // the program may change its folder before the file is written
+    setting = std::filesystem::absolute(setting).string();
+    if (const std::string why = why_not_writable(with_process_id(setting)); !why.empty()) {
+      line.error = "option --" + std::string(name) + " can't write to " + setting + ": " + why;
+      return true;
+    }
+  }
   line.variables.emplace_back(option->variable, setting);
   return true;
 }
@@ -108,6 +148,30 @@ void name_reporting_process(CommandLine& line) {
   }
 }
 
+// What the environment says is checked as what the options say.
+void check_environment(CommandLine& line) {
+  for (const Option& option : options) {
+    const char* value = std::getenv(std::string(option.variable).c_str());
+    const bool checked = option.value == Value::choice || option.value == Value::count;
+    if (!value || !*value || !checked || !line.error.empty()) continue;
+    if (complaint(option, true, value).empty()) continue;
+    line.error =
+        "variable " + std::string(option.variable) + " is " +
+        (option.value == Value::choice ? "one of " + std::string(option.form) : "a whole number of at least 1") +
+        ", not '" + value + "'";
+  }
+}
+
+// A row of the help: what stands on the left, and what it means.
+void add_row(std::ostringstream& text, std::string left, std::string_view help) {
+  if (left.size() > 25) {
+    text << left << "\n";
+    left.clear();
+  }
+  left.resize(26, ' ');
+  text << left << help << "\n";
+}
+
 }  // namespace
 
 CommandLine read_command_line(int argc, char** argv) {
@@ -131,6 +195,7 @@ CommandLine read_command_line(int argc, char** argv) {
     if (takes_next && i + 1 < argc) line.python.push_back(argv[++i]);
   }
   line.python.insert(line.python.end(), argv + i, argv + argc);
+  check_environment(line);
   name_reporting_process(line);
   return line;
 }
@@ -142,14 +207,13 @@ std::string help_text() {
   for (const Option& option : options) {
     std::string left = "  --" + std::string(option.name);
     if (option.value != Value::none) left += "=" + std::string(option.form);
-    if (left.size() > 25) {
-      text << left << "\n";
-      left.clear();
-    }
-    left.resize(26, ' ');
-    text << left << option.help << "\n" << std::string(26, ' ') << option.variable << "\n";
+    add_row(text, left, option.help);
+    add_row(text, "", option.variable);
   }
-  text << "\nThe variable below an option says the same to child processes. %p in FILE is the process id.\n";
+  text << "\nThe variable below an option says the same to child processes. %p in FILE is the process id.\n"
+          "\nVariables without an option:\n\n";
+  for (const Variable& variable : variables)
+    add_row(text, "  " + std::string(variable.name) + "=" + std::string(variable.form), variable.help);
   return text.str();
 }
 

@@ -64,6 +64,22 @@ for wrong, complaint in {
 # Words about itself.
 assert shown("-V") == f"Python {sys.version.split()[0]}"
 assert shown("--version").splitlines()[0] == shown("-V") and shown("--version").splitlines()[1].startswith("Terra ")
-for option in ("--torch", "--capture=auto|off", "--threads=N", "--report-html=FILE", "TERRA_TRACE"):
+for option in ("--torch", "--capture=auto|off", "--threads=N", "--report-html=FILE", "TERRA_TRACE", "TERRA_EXACT=1"):
     assert option in shown("--help-terra")
-print("18 passed")
+
+# What the environment says is checked as well.
+for name, wrong, complaint in (("TERRA_CAPTURE", "fast", "is one of auto|off|frame|coexec|verify|stress|stress-verify"),
+                               ("TERRA_THREADS", "0", "is a whole number of at least 1"),
+                               ("TERRA_LOG", "loud", "is one of off|error|warn|info|debug|trace")):
+    result = run("-c", "print('ran')", **{name: wrong})
+    assert (result.returncode, result.stdout) == (2, ""), result
+    assert result.stderr.splitlines()[0] == f"terra-run: variable {name} {complaint}, not '{wrong}'.", result.stderr
+assert shown("-c", "print('ran')", TERRA_CAPTURE="") == "ran"
+
+# A tier that is not built in: the program runs plainly, and that is said once.
+result = run("--capture=coexec", "-c", "import terra, _terra_C; _terra_C.capture_mode('coexec'); print('ran')")
+assert (result.returncode, result.stdout) == (0, "ran\n"), result
+assert result.stderr == ("terra: warning: capture mode 'coexec' allows the co-execution tier only, which is not built "
+                         "in: every frame runs plainly\n"), result.stderr
+assert run("--capture=coexec", "--log=error", "-c", "import terra").stderr == ""
+print("24 passed")
