@@ -5,7 +5,8 @@
 Each program is called twelve times with arguments that alias, change and grow; results, arguments and all reachable
 state are compared after every call. --plain: numbers take the place of tensors. --verify: each replay is compared with
 the frame as well, reads and writes one by one. --shrink: what remains of a program that differs when statements that
-don't matter are taken away. The last line says how many calls were served by replay."""
+don't matter are taken away. --still: no class, function or module is changed between calls. The last line says how many
+calls were served by replay."""
 import contextlib
 import copy
 import functools
@@ -20,10 +21,12 @@ from dataclasses import dataclass, field
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "semantics"))
 import _terra_C as C  # noqa: E402
+import _world  # noqa: E402
 from _harness import look  # noqa: E402
 
 CALLS = 12
 PLAIN = "--plain" in sys.argv
+STILL = "--still" in sys.argv
 if not PLAIN:
     import terra
 
@@ -139,6 +142,25 @@ def bumped(o, log):
         o.n -= 1
 
 
+def hooked(t, n):
+    """What a gradient becomes below hooks, in the order in which they run."""
+    leaf = t.detach().clone().requires_grad_()
+    leaf.register_hook(lambda g: g * n)
+    double = leaf * 2
+    double.register_hook(lambda g: g + 1)
+    double.retain_grad()
+    (double * double).sum().backward()
+    return leaf.grad + double.grad
+
+
+def with_data(t, other):
+    """A tensor that has become another one."""
+    kept = t.detach().clone()
+    view = kept.view(-1)
+    kept.data = other.detach() * 1
+    return kept + view.sum()
+
+
 G = random.Random(1)
 text = io.StringIO()
 
@@ -148,6 +170,7 @@ class Writer:
 
     def __init__(s, r):
         s.r = r
+        s.worldly = r.choice([0.1, 0.6])  # how much of the program is about what changes between calls
 
     def T(s, d=0):
         simple = ["t0", "t1", "o.t", "p.t"]
@@ -181,12 +204,16 @@ class Writer:
                 lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2, at[0]]", lambda: f"operator.getitem({s.T(d+1)}, (..., at[-1]))",
                 lambda: f"{s.T(d+1)}[{s.I(d+1)} % 2:{s.I(d+1)} % 2 + 1]",
             ]  # fmt: skip
+        if s.r.random() < s.worldly:
+            deeper = _world.expressions(s, d, PLAIN)
         return s.r.choice(simple + [f() for f in s.r.sample(deeper, 4)])
 
     def I(s, d=0):
         simple = ["1", "2", "n", "i0", "o.n", "p.n", "o.k", "d['n']", "len(o.l)", "len(xs)", "getattr(p, 'n')", "len(o.s)", "len(o.q)", "mine.get(1, 4)", "sum(o.s)", "len(o.dd['k'])", "[3, 1, 2].index(n)",
                   "(1, n, 2).count(1)", "len({n, 1, 2})", "divmod(n + 7, 3)[1]", "len(vars(o))", "Pair(t0, n)._replace(n=n + 1).n", "len(o.h)", "(len(p.h) % 3)", "sum([n, i0, o.n])",
                   "min((n, 3, p.n))", "(o.n in (2, 5)) + 1", "[7, o.n, 2].count(p.n)", "getattr(type(p), 'zz', 3)"]
+        if s.r.random() < s.worldly / 2:
+            simple = list(_world.NUMBERS_OF_IT)
         if d < 3:
             simple += [f"({s.I(d+1)} + {s.I(d+1)})", f"({s.I(d+1)} % 5)", f"max({s.I(d+1)}, {s.I(d+1)})",
                        f"abs({s.I(d+1)} - 3)"]  # fmt: skip
@@ -203,6 +230,8 @@ class Writer:
         return s.r.choice(["o", "p", "fresh"])
 
     def C(s):
+        if s.r.random() < s.worldly / 2:
+            return s.r.choice(_world.CONDITIONS)
         truth = f"{s.T(2)} > {s.I()}" if PLAIN else f"{s.T(2)}.sum() > {s.I()}"
         return s.r.choice([f"{s.I()} > {s.I()}", truth, "o.flag", "o is p", "t0 is t1" if not PLAIN else "o is not p", "n",
                            "'a' in d", f"{s.I()} == {s.I()} and not p.flag", "xs", f"'z{s.r.randrange(2)}' in o.d",
@@ -324,6 +353,7 @@ class Writer:
         ]  # fmt: skip
         if not PLAIN:
             options += [lambda: f"{p}t0 = t0.clone(); t0.mul_({s.F()})\n", lambda: f"{p}t1 = t1 + 0; t1 += {s.T()}\n"]
+        options += _world.statements(s, p, ind, d) * (3 if s.worldly > 0.5 else 1)
         options += [lambda: s.loop(ind)] * (12 if d == 0 else 2)
         options += [lambda: s.value_loop(ind)] * (9 if d == 0 else 1)
         if d < 2:
@@ -371,8 +401,8 @@ class Writer:
         return f"def f(o, p, t0, t1, n, d, xs, log, at):\n  i0 = 1; x0 = 0.5; out = []; mine = {{}}; seen = set(); fresh = Blank()\n{body}  return t0, t1, i0, x0, out, d\n"
 
 
-def transcript(f, seed, mode):
-    r = random.Random(seed)
+def transcript(space, seed, mode):
+    f, r, changes = space["f"], random.Random(seed), random.Random(seed + 1)
     G.seed(seed)
     text.seek(0)
     text.truncate()
@@ -392,6 +422,10 @@ def transcript(f, seed, mode):
             Obj.k = 3 - Obj.k
         if r.random() < .2:
             at = place(r)
+        if not STILL and changes.random() < 0.15:
+            _world.mutate(changes, space)
+        if not PLAIN and changes.random() < 0.05:
+            o.t.data = make(5)
         C.capture_mode(mode)
         real, sys.stdout = sys.stdout, text
         try:
@@ -401,7 +435,7 @@ def transcript(f, seed, mode):
         finally:
             sys.stdout = real
             C.capture_mode("off")
-        lines.append(look((value, o, p, a[2:], list(log), text.getvalue(), G.random())))
+        lines.append(look((value, o, p, a[2:], list(log), text.getvalue(), G.random(), dict(vars(space["ob"])))))
         for q in (o, p):
             if not isinstance(q.n, (int, float)) or not -(10**6) < q.n < 10**6:
                 q.n = 1
@@ -416,9 +450,9 @@ def transcript(f, seed, mode):
 def run_once(source, seed, mode):
     """A transcript from the state that every run begins with, and its function."""
     Obj.k = 2
-    space = dict(globals())
+    space = {**globals(), **_world.world()}
     exec(compile(source, f"<{seed}>", "exec"), space)
-    return transcript(space["f"], seed, mode), space["f"]
+    return transcript(space, seed, mode), space["f"]
 
 
 def run(source, seed):
