@@ -10,12 +10,13 @@ ALL_BUT_CAPTURE = r"(errors|python/(?!capture|launcher))/"  # tests that don't s
 
 # Every guard, assert and node in turn, at every few runs; cuts that gain nothing; runs that others overtake.
 FAULTS = ["guard=*@2", "assert=*@2", "op=*@2", "interrupt=*@2", "p=0.3,seed=7", "cut=1",
-          "release=0@2"]
+          "release=0@2", "memory=1"]
 
 # (options and environment that are added to those of a test's first run, expression for the paths of such tests)
 CONFIGURATIONS = [
     *((f"TERRA_CHAOS={faults}", r"(semantics/(?!reasons)|programs/(?!scripts|leaving))") for faults in FAULTS),
     *((f"TERRA_PASSES=-{name}", r"(semantics|programs/(?!leaving))") for name in PASSES),
+    *((f"HARNESS_MODE={mode}", r"semantics/") for mode in ("auto", "verify", "stress-verify")),
     ("--threads=1", r"(semantics|programs|python/(?!launcher))"),
     ("--capture=off", ALL_BUT_CAPTURE),
     ("--capture=coexec", ALL_BUT_CAPTURE),

@@ -19,6 +19,15 @@ MACHINE_PATH = re.compile("|".join("/" + folder + "/" for folder in ("work", "ro
 UNFINISHED = re.compile(r"\b(?:" + "TO" + "DO|FIX" + r"ME|X" + r"XX)\b")
 CUDA_HEADER = re.compile(r"(?:cuda|cublas|cudnn|nvrtc|nccl|curand|cusparse|cusolver)\w*(?:\.h|/.*)", re.IGNORECASE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)', re.MULTILINE)
+HELP = "apps/terra-run/options.cpp"  # its tables are what --help-terra prints
+VARIABLE = re.compile(r"""["'](TERRA_[A-Z][A-Z_]*)["'=]""")  # of the environment: macros don't stand in quotes
+# An assignment to what a TensorImpl is; other structs have members of some of these names.
+TENSOR_FIELD = re.compile(r"(?:->|\.)(?:storage|wants_grad|serial) = |"
+                          r"(?:->|\b(?:t|to|tensor|target|impl|view|copy|alias)\.)(?:dtype|sizes|strides|offset|numel) = ")
+OTHER_FIELDS = {  # file -> whose members it assigns
+    "interpreter_hooks/bindings/numpy.cpp": "a Py_buffer", "interpreter_hooks/bindings/dtype_limits.cpp": "a finfo",
+    "graph/executor/control.cpp": "a View", "engine/eager/long_call.cpp": "a View",
+}
 LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+LINK\s+([^)]*))?\)")
 
 
@@ -113,6 +122,16 @@ def cuda_stays_in_kernels_cuda(house):
             yield f"{file} includes {target}: CUDA headers stay under kernels/cuda/."
 
 
+def tensors_change_in_one_place(house):
+    for file, text in house.files.items():
+        if not file.endswith(SOURCES) or file.startswith(("engine/tensor/", "tests/")) or file in OTHER_FIELDS:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if TENSOR_FIELD.search(line):
+                yield (f"{file}:{number} changes what a tensor is: call what engine/tensor/epoch.h has for it, or those "
+                       "who remember the tensor aren't told.")
+
+
 def no_machine_paths(house):
     for file, text in house.files.items():
         for number, line in enumerate(text.splitlines(), 1):
@@ -151,8 +170,17 @@ def every_folder_explains_itself(house):
             yield f"{readme} has {lines} lines: half a screen ({LONGEST_README}) is what people read."
 
 
+def variables_are_in_the_help(house):
+    known = set(VARIABLE.findall(house.files.get(HELP, "")))
+    for file, text in house.files.items():
+        if file.split("/")[0] in FOLDERS and file.endswith((*SOURCES, ".py")):
+            for name in sorted(set(VARIABLE.findall(text)) - known):
+                yield f"{file}: {name} is read here and stands in no table of {HELP}, so --help-terra doesn't tell of it."
+
+
 RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
-    python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, no_machine_paths, nothing_is_left_unfinished,
-    files_are_small, every_folder_explains_itself,
+    python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, tensors_change_in_one_place,
+    no_machine_paths, nothing_is_left_unfinished, files_are_small, every_folder_explains_itself,
+    variables_are_in_the_help,
 ]

@@ -26,10 +26,12 @@ BROKEN = {
     "folders_use_what_they_link": {"engine/tensor/tensor.h": '#include "kernels/cpu/loop.cpp"\n'},
     "python_stays_in_interpreter_hooks": {"engine/tensor/tensor.h": "#include <Python.h>\n"},
     "cuda_stays_in_kernels_cuda": {"kernels/cpu/loop.cpp": "#  include <cuda_runtime.h>\n"},
+    "tensors_change_in_one_place": {"kernels/cpu/loop.cpp": "  t->storage = std::move(larger);\n"},
     "no_machine_paths": {"kernels/cpu/loop.cpp": "// see /" + "home/me\n"},
     "nothing_is_left_unfinished": {"kernels/cpu/loop.cpp": "// TO" + "DO faster\n"},
     "files_are_small": {"kernels/cpu/loop.cpp": "\n" * 801},
     "every_folder_explains_itself": {"kernels/cpu/README.md": "words\n" * 41},
+    "variables_are_in_the_help": {"kernels/cpu/loop.cpp": 'auto x = getenv("TERRA_LOOP");\n'},
 }
 
 

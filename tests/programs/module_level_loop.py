@@ -38,6 +38,6 @@ with tempfile.TemporaryDirectory() as folder:
         assert report["internal_errors"] == 0, f"{name}: {report['internal_errors']} internal errors"
         if name in ("auto", "frame"):
             assert report["runs"]["frame"] >= 20, f"{name}: only {report['runs']['frame']} graph runs"
-            assert report["ops"]["graph"] >= 100, f"{name}: ops {report['ops']}"  # the loader's own ops stay outside
+            assert report["ops"]["graph"] >= 60, f"{name}: ops {report['ops']}"  # the loader's own ops stay outside
         passed += 1
 print(f"{passed} passed")

@@ -8,11 +8,13 @@ Calls that left the frame in the middle count only with `cut=True`, or `cut=N`: 
 Write it so that a stale constant, a lost effect or a wrong order changes what is compared.
 
 Each program runs three times over: plain and captured in this process, and in processes of their own with capture off
-and `auto`; what they print is part of what is compared.
+and `auto`; what they print is part of what is compared, and so is how they end. HARNESS_MODE=verify (and the like)
+captures in another mode, in which nothing is said of how often a call is served.
 
     terra-run tests/semantics/FILE.py [NAME...] [-v]      a file of programs, or some of them; -v explains the frames
 """
 import collections
+import json
 import os
 import subprocess
 import sys
@@ -21,6 +23,8 @@ import types
 import _terra_C as C
 
 programs = {}
+MODE = os.environ.get("HARNESS_MODE", "stress")
+COUNTS = MODE == "stress" and not os.environ.get("TERRA_CHAOS")  # faults cost replays
 
 
 def program(calls=6, captures=1, reason=None, cut=False, recordings=None):
@@ -30,35 +34,95 @@ def program(calls=6, captures=1, reason=None, cut=False, recordings=None):
     return register
 
 
-def look(value, depth=0, seen=None):
-    """A comparable picture of a value, type and order included, with shared references shown."""
+ATOMS = (int, float, str, bytes, bool, complex, type(None), type(...), type(NotImplemented), range)
+NAMED = (type, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+def code_of(code):
+    """What a code object does; not where it lies."""
+    consts = [code_of(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return ("code", code.co_qualname, code.co_code, consts, code.co_names, code.co_varnames, code.co_freevars)
+
+
+def parts_of(value):
+    """(kind, [(name, part)]) of a value that is looked into, parts in an order that means something."""
+    if isinstance(value, (list, tuple, collections.deque)):
+        parts = list(enumerate(value))
+        return type(value).__name__, parts + [("maxlen", value.maxlen)] if isinstance(value, collections.deque) else parts
+    if isinstance(value, dict):
+        return type(value).__name__, [(i, pair) for i, pair in enumerate(value.items())]
+    if isinstance(value, types.FunctionType):
+        cells = [cell for cell in value.__closure__ or ()]
+        return "function", [("code", code_of(value.__code__)), ("name", value.__qualname__), ("cells", cells),
+                            ("defaults", value.__defaults__), ("named", value.__kwdefaults__), ("own", vars(value))]
+    if isinstance(value, types.CellType):
+        return "cell", [("holds", contents(value))]
+    if isinstance(value, types.MethodType):
+        return "method", [("function", value.__func__), ("self", value.__self__)]
+    if isinstance(value, types.GeneratorType):
+        frame = value.gi_frame
+        at = (frame.f_lasti, frame.f_lineno, dict(frame.f_locals)) if frame else "ended"
+        return "generator", [("code", code_of(value.gi_code)), ("at", at), ("below", value.gi_yieldfrom)]
+    return type(value).__name__, attributes_of(value)
+
+
+def contents(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty"
+
+
+def attributes_of(value):
+    """Those of the instance: slots of all its classes, its dict, and what an exception carries besides."""
+    parts = []
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            mangled = f"_{base.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+            if name not in ("__dict__", "__weakref__"):
+                parts.append((name, getattr(value, mangled, None)))
+    if hasattr(value, "__dict__"):
+        parts += sorted(vars(value).items(), key=str) if isinstance(value, BaseException) else vars(value).items()
+    if isinstance(value, BaseException):
+        parts += [("args", value.args), ("cause", value.__cause__), ("context", value.__context__),
+                  ("suppressed", value.__suppress_context__), ("traceback", traceback_of(value))]
+    return parts
+
+
+def traceback_of(error):
+    """Functions and lines, outermost first; that of the harness itself left out."""
+    at, places = error.__traceback__, []
+    while at:
+        if at.tb_frame.f_code.co_filename != __file__:
+            places.append((at.tb_frame.f_code.co_qualname, at.tb_lineno))
+        at = at.tb_next
+    return places
+
+
+def look(value, seen=None):
+    """A comparable picture of a value, type and order included, with shared references shown, to any depth."""
     seen = {} if seen is None else seen
-    if value is None or isinstance(value, (int, float, str, bytes, bool, complex)):
-        return (type(value).__name__, repr(value))
+    if isinstance(value, ATOMS):
+        return (type(value).__name__, repr(value)) if type(value) in ATOMS else plain_part(value, seen)
     if id(value) in seen:
-        return ("again", seen[id(value)])
-    seen[id(value)] = len(seen)
+        return ("again", seen[id(value)][0])
+    seen[id(value)] = len(seen), value  # kept: an address that is looked at must not be used again
     if type(value).__name__ in ("Tensor", "Parameter"):
         return ("tensor", str(value.dtype), tuple(value.shape), value.tolist(), value.requires_grad)
-    if isinstance(value, (list, tuple, collections.deque)):
-        return (type(value).__name__, [look(v, depth + 1, seen) for v in value])
-    if isinstance(value, dict):
-        return (type(value).__name__, [(look(k, depth + 1, seen), look(v, depth + 1, seen)) for k, v in value.items()])
+    if isinstance(value, NAMED):
+        return (type(value).__name__, getattr(value, "__qualname__", value.__name__))
     if isinstance(value, (set, frozenset)):  # their order is compared where a program shows it
-        return (type(value).__name__, sorted(str(look(v, depth + 1, dict(seen))) for v in value))
-    if isinstance(value, BaseException):
-        return (type(value).__name__, [look(v, depth + 1, seen) for v in value.args])
-    if isinstance(value, types.MethodType):
-        return ("method", value.__func__.__qualname__, look(value.__self__, depth + 1, seen))
-    if hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, types.ModuleType)) and depth < 8:
-        slots = [(n, look(getattr(value, n, None), depth + 1, seen)) for n in getattr(type(value), "__slots__", ())]
-        fields = dict(vars(value))
-        seen[id(fields), "kept"] = fields  # an address that is looked at must not be used again
-        return (type(value).__name__, look(fields, depth + 1, seen), slots)
-    slots = getattr(type(value), "__slots__", None)
-    if slots and depth < 8:
-        return (type(value).__name__, [(n, look(getattr(value, n, None), depth + 1, seen)) for n in slots])
-    return type(value).__name__
+        return (type(value).__name__, sorted(str(look(v, dict(seen))) for v in value))
+    kind, parts = parts_of(value)
+    return (kind, [(str(name), look(part, seen)) for name, part in list(parts)])
+
+
+def plain_part(value, seen):
+    """Of an instance of a subclass of a number or a string: its value, and what it has besides."""
+    own = attributes_of(value)
+    plain = [base for base in ATOMS if isinstance(value, base)][0]
+    return (type(value).__name__, plain.__repr__(value), [(name, look(part, seen)) for name, part in own])
 
 
 def transcript(f, args, state, calls, mode):
@@ -83,7 +147,7 @@ def run(name, verbose=False):
     plain = transcript(f, args, state, calls, "off")
     made = make()
     target = getattr(made[0], "target", made[0])
-    captured = transcript(*made, calls, "stress")
+    captured = transcript(*made, calls, MODE)
     frame = C.capture_frame(target)
     if captures is not None:  # a caller made for the test may have been captured with the target inside
         frame = max(frame, C.capture_frame(made[0]), key=lambda frame: frame["hits"])
@@ -94,16 +158,18 @@ def run(name, verbose=False):
             break
     whole = frame["hits"] - frame["cut_hits"]
     explained = C.capture_explain(target)
-    if captures is None:
+    if MODE != "stress":
+        pass
+    elif captures is None:
         if whole:
             problems.append("was captured")
         if reason is not None and frame["reason"] != reason:
             problems.append(f"reason {frame['reason']} ({frame['why']}), expected {reason}")
-    elif (frame["hits"] if cut else whole) < captures and not os.environ.get("TERRA_CHAOS"):  # faults cost replays
+    elif (frame["hits"] if cut else whole) < captures and COUNTS:
         problems.append(f"served {frame['hits']} times, expected {captures}: {frame['why']}")
-    elif type(cut) is int and f"goes on; reason {cut}:" not in explained and not os.environ.get("TERRA_CHAOS"):
+    elif type(cut) is int and f"goes on; reason {cut}:" not in explained and COUNTS:
         problems.append(f"no entry ends for reason {cut}")
-    if recordings is not None and frame["recordings"] > recordings and not os.environ.get("TERRA_CHAOS"):
+    if recordings is not None and frame["recordings"] > recordings and COUNTS:
         problems.append(f"recorded {frame['recordings']} times, expected at most {recordings}")
     if verbose or problems:
         print(f"{'BAD' if problems else 'ok '} {name}: {frame}")
@@ -128,7 +194,7 @@ def processes_differ(names):
     for mode in "off", "auto":
         command = [sys.executable, sys.argv[0], *names, f"--transcripts={mode}"]
         process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"TERRA_CAPTURE": "off"})
-        texts.append(process.stdout.splitlines() + process.stderr.splitlines())
+        texts.append(process.stdout.splitlines() + process.stderr.splitlines() + [f"exit {process.returncode}"])
     for plain, captured in zip(*texts):
         if plain != captured:
             return f"processes differ:\n    plain    {plain}\n    captured {captured}"
@@ -145,6 +211,9 @@ def main():
     if complaint := processes_differ(chosen):
         print(complaint)
         failed.append("(processes)")
+    report = json.loads(C.capture_report())
+    if report["internal_errors"] or report["differences"]:
+        failed.append(f"({report['internal_errors']} internal errors, {report['differences']} differences)")
     if failed:
         print("failed:", *failed)
     print(f"{len(chosen)} passed")

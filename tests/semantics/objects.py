@@ -430,6 +430,20 @@ def subclass_of_dict_and_list():
     return f, lambda i: (c, t(i)), c
 
 
+@program(calls=10, captures=3)
+def names_that_have_no_encoding():
+    class Box:
+        pass
+    box, odd = Box(), "\ud800"
+    setattr(box, odd, 1)
+    vars(box)[odd + "2"] = 0
+
+    def f(x):
+        setattr(box, odd, getattr(box, odd) + 1)
+        return x * getattr(box, odd), hasattr(box, odd + "3")
+    return f, lambda i: (t(i),), None
+
+
 @program(calls=12, captures=4)
 def unions_of_types():
     def f(v, x):

@@ -394,23 +394,30 @@ def check_closures():
             return x * k + big.sum()
         return f, weakref.ref(big)
 
-    source = "def f(x):\n    return x * K + 1\n"
-
     def closure(k):
         f, watcher = make(k)
         for _ in range(2):
             f(X)
         return watcher
 
-    def own_code(k):
-        names = {"K": k}
-        exec(source, names)
-        for _ in range(5):
-            names["f"](X)
-        return weakref.ref(names["f"])
+    def own_code(*lines):
+        source = "\n".join(lines)
 
-    # Code of its own is in a cycle with its entry; only so many idle entries are kept.
-    for one, count, most in ((closure, CALLS, 100), (own_code, 3_000, 2_000)):
+        def one(k):
+            names = {"K": k}
+            exec(source, names)
+            for _ in range(5):
+                names["f"](X)
+            return weakref.ref(names["f"])
+        one.__name__ = source
+        return one
+
+    # A function of its own code and its globals refer to each other; their entry must not make that a cycle that the
+    # collector can't see. One that reads globals has them: of those only so many idle ones are kept.
+    for one, count, most in (
+            (closure, CALLS, 100),
+            (own_code("def f(x):", "    return x * 3 + 1"), CALLS, 100),
+            (own_code("def f(x):", "    return x * K + 1"), 3_000, 2_000)):
         for _ in range(2):  # the first round is for what the test itself needs
             watchers = []
             gc.collect()

@@ -102,7 +102,7 @@ def counting_during_a_run():
     expected = f(X)
     result, rounds = Running(f, X).during(lambda k: None)
     assert same(result, expected)
-    assert rounds >= 4 or CHAOS, rounds
+    assert rounds >= 2 or CHAOS, rounds
     counts = [0]
     stop = threading.Event()
 

@@ -18,10 +18,11 @@ x = terra.arange(60.0).reshape(20, 3)
 for i in range(40):
     a, b = rows(x, i % 18)
     assert a.tolist() == [3.0 * (i % 18) + k for k in range(3)] and b.shape == (3, 2)
-    twice(x, i % 4)
+for i in range(200):
+    assert twice(x, i % 4).tolist() == [6.0 * (i % 4) + 2 * k for k in range(3)]
 frame = C.capture_frame(rows)
 assert frame["hits"] <= 2 and frame["recordings"] <= 8, frame
-assert C.capture_frame(twice)["hits"] > 20, C.capture_frame(twice)
+assert C.capture_frame(twice)["hits"] > 60, C.capture_frame(twice)
 
 # A loader over rows settles: what it collects comes from anywhere in the data.
 loader = DataLoader(TensorDataset(x, terra.arange(20)), batch_size=4, shuffle=True)

@@ -105,3 +105,18 @@ def close(a, b, relative, absolute):
 
 def all_close(a, b, relative, absolute):
     return len(a) == len(b) and all(close(x, y, relative, absolute) for x, y in zip(a, b))
+
+
+def source_of(value, tensors):
+    """The argument as it stands in the function's source: tensors become parameters."""
+    if isinstance(value, terra.Tensor):
+        tensors.append(value)
+        return f"t{len(tensors) - 1}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(source_of(v, tensors) for v in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+    if isinstance(value, terra.dtype):
+        return "terra." + str(value).split(".")[-1]
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)

@@ -6,26 +6,11 @@ import sys
 
 import _terra_C as C
 import terra
-from _samples import all_close, numbers_of, samples, tensors_in
+from _samples import all_close, numbers_of, samples, source_of, tensors_in
 
 only = [a for a in sys.argv[1:] if a != "-v"]
 CALLS = 7
 failures, passed, ops_of = [], 0, {}
-
-
-def source_of(value, tensors):
-    """The argument as it stands in the function's source: tensors become parameters."""
-    if isinstance(value, terra.Tensor):
-        tensors.append(value)
-        return f"t{len(tensors) - 1}"
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(source_of(v, tensors) for v in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    if isinstance(value, terra.dtype):
-        return "terra." + str(value).split(".")[-1]
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float('{value}')"
-    return repr(value)
 
 
 def function_of(call, number):

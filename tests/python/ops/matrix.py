@@ -8,7 +8,7 @@ import sys
 
 import _terra_C as C
 import terra
-from _samples import all_close, numbers_of, samples, tensors_in
+from _samples import all_close, close, numbers_of, samples, tensors_in
 
 only = sys.argv[1:]
 failures = []
@@ -80,6 +80,43 @@ def rounds_like_float32(call, half):
         if str(a.dtype) != str(b.dtype).replace("float32", str(half).split(".")[-1]) or a.shape != b.shape:
             return False, f"gives {a.dtype} {list(a.shape)} where float32 gives {b.dtype} {list(b.shape)}"
         if not all_close(numbers_of(a), numbers_of(b), ROUNDING[half], ROUNDING[half]):
+            return False, f"\n    16 bits {numbers_of(a)}\n    32 bits {numbers_of(b)}"
+    return len(rounded) == len(exact), ""
+
+
+# ---- 16-bit floats: what would overflow on the way doesn't show -----------------------------------------------------
+LARGEST = 65504.0
+
+
+def enlarged(value, change):
+    """The argument with its floating tensors changed and rounded to float16."""
+    if isinstance(value, terra.Tensor):
+        return change(value).to(terra.float16) if value.is_floating_point() else value
+    if isinstance(value, (list, tuple)):
+        return type(value)(enlarged(v, change) for v in value)
+    return value
+
+
+# Squares of the first overflow, sums of the second.
+MAGNITUDES = {"x 300": lambda t: t * 300, "x 20000": lambda t: (t.abs() * 20000).clamp(max=60000)}
+
+
+def accumulates(call, change):
+    """Results for float16 are those for float32, rounded, wherever those are in the range of float16."""
+    args, kwargs = call.arguments()
+    args, kwargs = enlarged(args, change), {k: enlarged(v, change) for k, v in kwargs.items()}
+    try:
+        terra.manual_seed(7)
+        exact = tensors_in(call.run(moved(args, terra.float32), {k: moved(v, terra.float32) for k, v in kwargs.items()}))
+    except RuntimeError:
+        return True, ""  # such arguments are out of the question (probabilities)
+    terra.manual_seed(7)
+    rounded = tensors_in(call.run(args, kwargs))
+    for a, b in zip(rounded, exact):
+        if not b.is_floating_point():
+            continue
+        pairs = [(x, y) for x, y in zip(numbers_of(a), numbers_of(b)) if abs(y) <= LARGEST]
+        if not all(close(x, y, 2e-3, 1e-6) for x, y in pairs):
             return False, f"\n    16 bits {numbers_of(a)}\n    32 bits {numbers_of(b)}"
     return len(rounded) == len(exact), ""
 
@@ -221,6 +258,8 @@ for call in samples(("float32",)):
     if chosen(call.record) and call.differentiable and "float64" not in call.text:
         for half in ROUNDING:
             guarded(call, f"{half}:", lambda: rounds_like_float32(call, half))
+        for magnitude, change in MAGNITUDES.items():
+            guarded(call, f"float16 {magnitude}:", lambda: accumulates(call, change))
 for call in samples(("float64",)):
     if chosen(call.record) and call.differentiable:
         guarded(call, "first gradient:", lambda: first_gradient(call))

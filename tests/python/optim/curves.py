@@ -22,7 +22,7 @@ OPTIMIZERS = (
     ("SGD", {"lr": 0.05, "momentum": 0.9, "dampening": 0.3}), ("Adam", {}), ("Adam", {"weight_decay": 0.1, "amsgrad": True}),
     ("AdamW", {"lr": 0.01}), ("Adagrad", {"lr_decay": 0.1}), ("Adadelta", {}), ("RMSprop", {"momentum": 0.5, "centered": True}),
     ("Adamax", {"weight_decay": 0.1}), ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}), ("RAdam", {"lr": 0.05}),
-    ("Rprop", {}), ("ASGD", {"lr": 0.05, "t0": 3, "weight_decay": 0.01}),
+    ("NAdam", {"weight_decay": 0.1}), ("Rprop", {}), ("ASGD", {"lr": 0.05, "t0": 3, "weight_decay": 0.01}),
 )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"fmod", 2},
       {"pow", 2, {}, 4},
       {"atan2", 2, {}, 4},
+      {"hypot", 2, {}, 4},
       {"maximum", 2},
       {"minimum", 2},
       {"fmax", 2},

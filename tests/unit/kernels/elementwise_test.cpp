@@ -249,7 +249,7 @@ TEST_CASE("integer division by zero and missing dtypes are errors", "[elementwis
     CHECK_THROWS_WITH(cpu::run_elementwise(*find_kernel(op), out.view(), inputs, nullptr), "ZeroDivisionError");
   }
   CHECK_THROWS_WITH(cpu::run_elementwise(*find_kernel("exp"), out.view(), {inputs, 1}, nullptr),
-                    "\"exp\" not implemented for 'Long'");
+                    "not implemented for 'Long'");
   Array lowest(DType::I64, {1}), minus_one(DType::I64, {1});
   *lowest.data<int64_t>() = INT64_MIN;
   minus_one.set(0, -1);
