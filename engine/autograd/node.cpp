@@ -2,6 +2,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "engine/ops/layout.h"
 
 namespace terra::autograd {
 
@@ -54,15 +55,16 @@ void AccumulateGrad::hook_gradients(std::vector<Tensor>& grads) {
 
 std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
   static const Op* add = find_op("add");
-  static const Op* clone = find_op("clone");
   Tensor g = grads[0];
   if (!g.defined() || !leaf_.requires_grad()) return {};  // it may have been frozen since
   Meta& meta = meta_of(leaf_);
   if (!meta.grad.defined()) {
-    // The gradient becomes .grad itself where nobody but this call (`grads` and `g`) can see it, else a copy does.
-    const bool ours = g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1) &&
-                      g.is_contiguous();
-    meta.grad = grad_enabled() ? g : ours ? g : (*clone)(g);
+    // The gradient becomes .grad itself where it lies as the leaf does and nobody but this call (`grads` and `g`) can
+    // see it, else a copy does.
+    const bool fits = is_laid_out_like(*g.get(), *leaf_.get());
+    const bool ours =
+        g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1);
+    meta.grad = fits && (ours || grad_enabled()) ? g : copy_laid_out_like(g, leaf_);
   } else if (grad_enabled()) {
     meta.grad = (*add)(meta.grad, g);
   } else {

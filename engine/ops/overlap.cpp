@@ -1,26 +1,11 @@
 #include "engine/ops/overlap.h"
 
-#include <algorithm>
-
 #include "engine/errors/errors.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/rules.h"
 
 namespace terra {
 namespace {
-
-/// True iff the elements fill a range of memory, each place once.
-bool is_dense(const TensorImpl& t) {
-  Dims order;
-  for (size_t i = 0; i < t.sizes.size(); ++i)
-    if (t.sizes[i] != 1) order.push_back(static_cast<int64_t>(i));
-  std::sort(order.begin(), order.end(), [&t](int64_t a, int64_t b) { return t.strides[a] < t.strides[b]; });
-  int64_t expected = 1;
-  for (int64_t d : order) {
-    if (t.strides[d] != expected) return false;
-    expected *= t.sizes[d];
-  }
-  return true;
-}
 
 enum class Overlap { None, Partial, Full };
 
