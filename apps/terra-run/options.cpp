@@ -44,10 +44,13 @@ struct Variable {
 constexpr std::array variables{
     Variable{"TERRA_EXACT", "1", "no choice that a measurement makes: runs can be compared bit for bit"},
     Variable{"TERRA_STRICT", "1", "errors of capture itself, and differences that it finds, raise"},
+    Variable{"TERRA_SELF_CHECK", "off|on|all",
+             "which replays are compared with plain execution (on: the first and a few)"},
     Variable{"TERRA_PASSES", "-NAME,...", "graph passes that are left out"},
     Variable{"TERRA_ISA", "v2|v3|v4", "the instructions that kernels use (the best there are)"},
     Variable{"TERRA_BLAS_CORE", "NAME", "the kernels that OpenBLAS uses (the fastest)"},
-    Variable{"TERRA_CHAOS", "KIND=N@K,...", "for tests: faults (guard, assert, op, value, interrupt, release, error)"},
+    Variable{"TERRA_CHAOS", "KIND=N@K,...",
+             "for tests: faults (guard, assert, op, value, spoil, ...: frame_hook/chaos.h)"},
     Variable{"TERRA_HOOK", "passthrough", "for tests: frames come to the hook, which does nothing"},
     Variable{"TERRA_MAIN_PROCESS", "N", "set by terra-run: the process that writes a FILE without %p"},
 };

@@ -3,16 +3,45 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "engine/autograd/autograd.h"
 #include "engine/tensor/epoch.h"
 
 namespace terra::graph {
 
-Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
-  std::map<Storage*, Ref<Storage>> storages;
-  for (const Tensor& t : inputs_) {
-    Ref<Storage>& copy = storages[t->storage.get()];
+namespace {
+
+/// Moves every element up or down by one unit in the last place, and leaves 0, infinities and NaN. `exponent`: the bits
+/// of the exponent in its format.
+template <class Bits>
+void shake_elements(void* data, size_t bytes, Bits exponent) {
+  auto* element = static_cast<Bits*>(data);
+  uint32_t random = 1;
+  for (size_t i = 0; i < bytes / sizeof(Bits); ++i) {
+    random = random * 1664525 + 1013904223;
+    const bool counts = (element[i] & exponent) != 0 && (element[i] & exponent) != exponent;
+    if (counts) element[i] = static_cast<Bits>(random >> 31 ? element[i] + 1 : element[i] - 1);
+  }
+}
+
+void shake_elements(void* data, size_t bytes, DType dtype) {
+  switch (dtype) {
+    case DType::F64: return shake_elements<uint64_t>(data, bytes, uint64_t{0x7ff} << 52);
+    case DType::F32: return shake_elements<uint32_t>(data, bytes, 0x7f800000);
+    case DType::F16: return shake_elements<uint16_t>(data, bytes, 0x7c00);
+    case DType::BF16: return shake_elements<uint16_t>(data, bytes, 0x7f80);
+    default: return;
+  }
+}
+
+}  // namespace
+
+void Rehearsal::add(const std::vector<Tensor>& inputs) {
+  const size_t first = inputs_.size();
+  for (const Tensor& t : inputs) {
+    inputs_.push_back(t);
+    Ref<Storage>& copy = storages_[t->storage.get()];
     if (!copy) {
       copy = Storage::allocate(t->storage->bytes());
       if (t->storage->bytes()) std::memcpy(copy->data(), t->storage->data(), t->storage->bytes());
@@ -26,13 +55,32 @@ Rehearsal::Rehearsal(std::vector<Tensor> inputs) : inputs_(std::move(inputs)) {
     if (!gradient.defined()) continue;
     const auto known =
         std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.get() == gradient.get(); });
-    autograd::set_grad(copies_[i], known == inputs_.end() ? gradient : copies_[known - inputs_.begin()]);
+    const auto place = static_cast<size_t>(known - inputs_.begin());
+    if (place < inputs_.size() && (i >= first || place >= first)) autograd::set_grad(copies_[i], copies_[place]);
+    if (place == inputs_.size() && i >= first) autograd::set_grad(copies_[i], gradient);
   }
 }
 
-RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
-                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs,
-                         SameTensors same) {
+const Tensor& Rehearsal::copy_of(const TensorImpl* input) const {
+  const auto known = std::find_if(inputs_.begin(), inputs_.end(), [&](const Tensor& t) { return t.get() == input; });
+  return copies_[static_cast<size_t>(known - inputs_.begin())];
+}
+
+size_t Rehearsal::bytes() const {
+  size_t sum = 0;
+  for (const auto& [real, copy] : storages_) sum += copy->bytes();
+  return sum;
+}
+
+void Rehearsal::shake() {
+  std::set<const Storage*> done;
+  for (const Tensor& t : copies_) {
+    Storage& storage = *t->storage;
+    if (done.insert(&storage).second) shake_elements(storage.data(), storage.bytes(), t.dtype());
+  }
+}
+
+RunResult Rehearsal::run(const std::vector<Generator*>& generators, const std::function<RunResult()>& body) {
   /// Holds on to the states of generators, and puts them back.
   struct Kept {
     std::vector<Drawn>& drawn;
@@ -48,12 +96,23 @@ RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
     }
   };
   drawn_.push_back({&default_generator(), {}});
-  for (Generator* g : compiled.generators())
+  for (Generator* g : generators)
     if (g && g != &default_generator()) drawn_.push_back({g, {}});
   const Kept kept(drawn_);
+  return body();
+}
+
+RunResult Rehearsal::run(Compiled& compiled, std::span<const Scalar> scalars,
+                         const std::function<bool()>& before_commit, std::vector<RunOutput>& outputs, SameTensors same,
+                         Release* release) {
   const std::vector<TensorImpl*> originals = lend(inputs_);
   same.originals = originals;
-  return compiled.run(lend(copies_), scalars, before_commit, outputs, nullptr, same);
+  // A run that could stand already would take memory from gradients, and copies have those of the program.
+  const std::function<bool()> asked = before_commit ? before_commit : [] { return true; };
+  if (release && compiled.generators().empty())
+    return compiled.run(lend(copies_), scalars, asked, outputs, release, same);
+  return run(compiled.generators(),
+             [&] { return compiled.run(lend(copies_), scalars, asked, outputs, nullptr, same); });
 }
 
 Tensor Rehearsal::original(const Tensor& tensor) const {

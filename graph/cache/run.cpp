@@ -278,14 +278,16 @@ bool Runner::stays(const InputBinding& in, const SameTensors& same) const {
          std::find(same.others.begin(), same.others.end(), in.index) == same.others.end();
 }
 
-/// What a run without copies would remember has to be so.
+/// What a run without copies remembers has to be so, or, where the last run had copies, what it would remember.
 void Runner::check_originals(const SameTensors& same) {
   std::vector<void*> now(program_.inputs.size());
   for (size_t i = 0; i < now.size(); ++i) {
     const InputBinding& in = program_.inputs[i];
     if (in.kind == InputBinding::Kind::Tensor) now[i] = input_address(same.originals, i);
-    if (bound_originals_.holds(same) && stays(in, same) && now[i] != originals_[i])
-      throw InternalError(fmt::format("the memory of input {} has moved, and nobody was told", in.index));
+    if (!stays(in, same)) continue;
+    const bool moved = bound_.holds(same) ? now[i] != instance_.bound_input(i)
+                                          : bound_originals_.holds(same) && now[i] != originals_[i];
+    if (moved) throw InternalError(fmt::format("the memory of input {} has moved, and nobody was told", in.index));
   }
   originals_ = std::move(now);
   bound_originals_ = same.token ? Bound{same.token, tensor_epoch} : Bound{};

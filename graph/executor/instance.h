@@ -42,6 +42,7 @@ class Instance {
   const Plan& plan() const { return plan_; }
 
   void bind_input(size_t input, void* data) { bind(input_addresses_[input], data); }
+  const void* bound_input(size_t input) const { return input_addresses_[input].data; }
   void bind_scalar(size_t input, const Scalar& value) { set_scalar(plan_.graph.inputs[input], value); }
   void bind_handle(size_t input, Handle value) { handles_[plan_.graph.inputs[input]] = std::move(value); }
   /// Memory for a fresh graph output, of the bytes of its value.

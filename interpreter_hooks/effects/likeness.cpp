@@ -1,6 +1,6 @@
 #include "interpreter_hooks/effects/likeness.h"
 
-#include "interpreter_hooks/bindings/scalars.h"
+#include "interpreter_hooks/effects/elements.h"
 #include "interpreter_hooks/effects/picture.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -11,35 +11,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <vector>
 
 namespace terra::capture {
 
 namespace {
-
-/// Addresses of the elements, in order.
-std::vector<const char*> elements(const TensorImpl& t) {
-  std::vector<const char*> places{static_cast<const char*>(t.data())};
-  for (size_t d = 0; d < t.sizes.size(); d++) {
-    std::vector<const char*> next;
-    next.reserve(places.size() * static_cast<size_t>(t.sizes[d]));
-    for (const char* place : places) {
-      for (int64_t i = 0; i < t.sizes[d]; i++) {
-        next.push_back(place + i * t.strides[d] * static_cast<int64_t>(size_of(t.dtype)));
-      }
-    }
-    places = std::move(next);
-  }
-  return places;
-}
-
-bool near(double a, double b, double relative, double largest) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
-  return std::abs(a - b) <= relative * std::max(std::abs(a), std::abs(b)) + 0.1 * relative * largest;
-}
 
 std::string history_name(const Tensor& t) {
   const autograd::Edge edge = autograd::history(t);
@@ -53,22 +29,16 @@ std::string geometry(const TensorImpl& t) {
 
 Tensor share(PyObject* object) { return Tensor(Ref<TensorImpl>(tensor_of(object))); }
 
+bool is_plain_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
 std::string in_words(PyObject* object) {
   if (object && is_tensor(object)) return "a tensor " + geometry(*tensor_of(object));
   return short_text(object);
 }
 
 }  // namespace
-
-double tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::F64: return 1e-9;
-    case DType::F32: return 1e-4;
-    case DType::F16: return 1e-2;
-    case DType::BF16: return 5e-2;
-    default: return 0;
-  }
-}
 
 Likeness::Likeness(const graph::Rehearsal* rehearsal) : rehearsal_(rehearsal) {
   if (!rehearsal) return;
@@ -79,12 +49,13 @@ Likeness::Likeness(const graph::Rehearsal* rehearsal) : rehearsal_(rehearsal) {
   }
 }
 
-bool Likeness::differs(const std::string& what, std::string expected, std::string got) {
-  if (!difference_) difference_ = {what, std::move(expected), std::move(got)};
+bool Likeness::differs(const std::string& what, std::string expected, std::string got, bool of_values) {
+  if (!difference_) difference_ = {what, std::move(expected), std::move(got), of_values};
   return false;
 }
 
 bool Likeness::storages_alike(const std::string& what, const Storage* expected, const Storage* got) {
+  if (expected == got) return true;  // a constant of the graph
   auto [there, is_new] = storages_.try_emplace(expected, got);
   auto [back, is_new_back] = storages_back_.try_emplace(got, expected);
   if (there->second == got && back->second == expected) return true;
@@ -94,24 +65,23 @@ bool Likeness::storages_alike(const std::string& what, const Storage* expected, 
 
 bool Likeness::same_elements(const std::string& what, const TensorImpl& expected, const TensorImpl& got) {
   if (geometry(expected) != geometry(got)) return differs(what, geometry(expected), geometry(got));
-  const std::vector<const char*> a = elements(expected), b = elements(got);
-  const bool exact = cpu::exact_mode() || !is_floating(expected.dtype);
-  double largest = 0;
-  if (!exact) {
-    for (const char* place : a) {
-      const double value = std::abs(hooks::load_scalar(place, expected.dtype).to_double());
-      if (std::isfinite(value)) largest = std::max(largest, value);
-    }
-  }
-  for (size_t i = 0; i < a.size(); i++) {
-    if (std::memcmp(a[i], b[i], size_of(expected.dtype)) == 0) continue;
-    const double x = hooks::load_scalar(a[i], expected.dtype).to_double();
-    const double y = hooks::load_scalar(b[i], expected.dtype).to_double();
-    if (exact || !near(x, y, tolerance(expected.dtype), largest)) {
-      return differs(fmt::format("{}, element {}", what, i), fmt::format("{}", x), fmt::format("{}", y));
-    }
-  }
-  return true;
+  return elements_alike(what, expected, got, cpu::exact_mode());
+}
+
+bool Likeness::near_elements(const std::string& what, const TensorImpl& expected, const TensorImpl& got) {
+  if (expected.dtype != got.dtype || expected.sizes != got.sizes)
+    return differs(what, geometry(expected), geometry(got));
+  return elements_alike(what, expected, got, false);
+}
+
+bool Likeness::elements_alike(const std::string& what, const TensorImpl& expected, const TensorImpl& got, bool exact) {
+  const auto allowed = allowed_.find(&expected);
+  const bool known = allowed != allowed_.end();
+  const auto apart =
+      first_apart(expected, got, exact || (!is_floating(expected.dtype) && !known), known ? allowed->second : 0);
+  if (!apart) return true;
+  return differs(fmt::format("{}, element {}", what, apart->place), fmt::format("{}", apart->a),
+                 fmt::format("{}", apart->b), true);
 }
 
 bool Likeness::alike(const std::string& what, const Tensor& expected, const Tensor& got) {
@@ -143,9 +113,14 @@ bool Likeness::alike(const std::string& what, PyObject* expected, PyObject* got)
     return of_one_type ? contents_alike(what, expected, got) : differs(what, in_words(expected), in_words(got));
   }
   if (expected == got || same_value(expected, got)) return true;
-  if (of_one_type && PyFloat_CheckExact(expected) && !cpu::exact_mode() &&
-      near(PyFloat_AS_DOUBLE(expected), PyFloat_AS_DOUBLE(got), tolerance(DType::F32), 0)) {
-    return true;
+  if (of_one_type && is_plain_number(expected)) {
+    const double a = PyFloat_CheckExact(expected) ? PyFloat_AS_DOUBLE(expected) : PyLong_AsDouble(expected);
+    const double b = PyFloat_CheckExact(expected) ? PyFloat_AS_DOUBLE(got) : PyLong_AsDouble(got);
+    const double relative = PyFloat_CheckExact(expected) ? tolerance(DType::F32) : 0;
+    PyErr_Clear();  // a large int
+    const bool may_differ = !cpu::exact_mode() && (relative > 0 || allowed_numbers_ > 0);
+    if (may_differ && near(a, b, relative, 0, allowed_numbers_)) return true;
+    return differs(what, in_words(expected), in_words(got), true);
   }
   // Made anew by every run, but a constant of the entry: what cannot change is compared by its contents.
   const bool immutable = PyTuple_Check(expected) || PyMethod_Check(expected);

@@ -30,10 +30,11 @@ int count_writes(const EffectProgram& effects) {
   return count;
 }
 
-EffectRehearsal::EffectRehearsal(const Program& entry, const RegisterFile& file, Run& run) : file_(file), run_(run) {
+EffectRehearsal::EffectRehearsal(const Program& entry, const RegisterFile& file, Run& run, const Run& all)
+    : file_(file), run_(run) {
   entry.each([&](const Word* at) {
     const Register dst = head(at).dst;
-    if (dst >= 0 && dst != no_register && run.registers[dst]) picture(run.registers[dst], dst);
+    if (dst >= 0 && dst != no_register && all.registers[dst]) picture(all.registers[dst], dst);
   });
   for (auto& [object, picture] : pictures_) {
     if (!picture) continue;

@@ -12,8 +12,9 @@ namespace terra::capture {
 /// has read is pictured as well: a write that the entry forgot shows as a difference.
 class EffectRehearsal {
  public:
-  /// After the entry program has run on `run`, and before the frame does.
-  EffectRehearsal(const Program& entry, const RegisterFile& file, Run& run);
+  /// After the entry program has run on `run`, and before the frame does. `all` has every register of the entry
+  /// program, which `run` may not have.
+  EffectRehearsal(const Program& entry, const RegisterFile& file, Run& run, const Run& all);
   ~EffectRehearsal();
   EffectRehearsal(const EffectRehearsal&) = delete;
 
@@ -21,6 +22,8 @@ class EffectRehearsal {
   void apply(const EffectProgram& effects, Likeness& likeness, int omit);
   /// True if everything is as it would be after a run of the entry that returned.
   bool alike(Likeness& likeness, PyObject* result) const;
+  /// Whether all that the program would do is known: false after prints and the like, which may raise, too.
+  bool is_known() const { return known_; }
   /// What is assigned to the `data` of tensors of the program, by tensor; borrowed.
   const std::map<PyObject*, PyObject*>& data() const { return data_; }
 

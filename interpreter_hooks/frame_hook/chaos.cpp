@@ -3,6 +3,7 @@
 #include "interpreter_hooks/recorder/cuts.h"
 
 #include "engine/errors/errors.h"
+#include "graph/cache/pair.h"
 #include "graph/cache/release.h"
 #include "graph/executor/plan.h"
 
@@ -66,17 +67,22 @@ size_t least_calls_of_a_cut() { return chaos().least_calls_of_a_cut; }
 void read_chaos() {
   const char* variable = std::getenv("TERRA_CHAOS");
   chaos() = Chaos();
+  spoiled_way = -1;
+  graph::spoils_gradients() = false;
+  forgets_words = chaos_was_asked_for = false;
   std::string text = variable ? variable : "";
-  chaos_was_asked_for = false;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find(',', at), text.size());
     std::string part = text.substr(at, end - at);
     size_t equals = part.find('=');
     std::string name = part.substr(0, equals), value = equals == std::string::npos ? "" : part.substr(equals + 1);
-    if (name == "memory")
-      graph::lent_bytes() = static_cast<size_t>(std::max(std::atol(value.c_str()), 1L));
-    else
-      chaos_was_asked_for |= !name.empty();
+    if (name == "spoil") {
+      spoiled_way = static_cast<int>(std::find(way_names.begin(), way_names.end(), value) - way_names.begin());
+      graph::spoils_gradients() = value == "backward";
+    }
+    if (name == "forget") forgets_words = value == "1";
+    if (name == "memory") graph::lent_bytes() = static_cast<size_t>(std::max(std::atol(value.c_str()), 1L));
+    chaos_was_asked_for |= !name.empty() && name != "spoil" && name != "forget" && name != "memory";
     if (name == "guard") chaos().guards = parse(value);
     if (name == "assert") chaos().asserts = parse(value);
     if (name == "value") chaos().values = parse(value);

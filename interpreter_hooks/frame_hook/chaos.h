@@ -2,9 +2,12 @@
 // node N of a graph refuse its values; interrupt=N@K ends a run after node N as Ctrl-C would; value=N@K makes what a
 // verified entry expects wrong; error=N@K breaks the engine: N is 0 while a recording ends, 1 while an entry runs.
 // cut=N makes frames be cut after N tensor calls. release=0@K makes every run let other threads go on, however short,
-// and every K-th one (0@0: none) be overtaken. memory=BYTES treats tensors from that size on as large ones: it breaks
-// nothing, and so is no fault.
+// and every K-th one (0@0: none) be overtaken. spoil=WAY makes what is served by that way wrong (a name of checks.h, or
+// backward), forget=1 makes the short way rest on nothing, and memory=BYTES treats tensors from that size on as large
+// ones: these break no run, and so are no faults.
 #pragma once
+#include "interpreter_hooks/recorder/checks.h"
+
 #include <cstddef>
 
 namespace terra::capture {
@@ -21,6 +24,11 @@ Fault next_fault(int guards, size_t nodes);
 bool poll_for_faults();
 /// Number of the thing, among `count`, that the next verification is to get wrong; -1 for none.
 int next_wrong_value(int count);
+/// Whether what `way` serves is to be wrong.
+inline constinit int spoiled_way = -1;
+inline bool is_spoiled(Way way) { return spoiled_way == static_cast<int>(way); }
+/// Whether the short way notes nothing of what it rests on.
+inline constinit bool forgets_words = false;
 /// Throws InternalError where the schedule says so.
 enum class Breakpoint : unsigned char { Finish, Run };
 void break_here(Breakpoint place);

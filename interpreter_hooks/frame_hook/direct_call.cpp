@@ -7,6 +7,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/recording.h"
@@ -50,7 +51,7 @@ class Arguments {
 /// What decides in hook.cpp whether a frame may be served, for a call.
 CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   if (recording_of_thread || session_of_thread || !terra_hook_sees(thread) || terra_thread_is_observed(thread) ||
-      chaos_is_on() || compares(settings().mode))
+      chaos_is_on() || witnesses)
     return nullptr;
   drop_stale_entries();
   CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
@@ -58,14 +59,42 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   return record->payoff.is_due(record->calls + 1) ? nullptr : record;
 }
 
+/// A call as it came.
+struct Call {
+  PyObject* callable;
+  PyObject* const* arguments;
+  size_t count;
+
+  PyFunctionObject* function() const { return reinterpret_cast<PyFunctionObject*>(callable); }
+};
+
+/// Makes the call plainly and compares it with what `entry` would have made of it.
+bool check_call(CodeRecord& record, const std::shared_ptr<Entry>& entry, const Call& call, PyObject* const* arguments,
+                PyObject** result) {
+  Check check(entry, Way::Direct);
+  const Attempt attempt = verify_entry_shortly(check, arguments, call.function());
+  if (!attempt.internal_error.empty()) {
+    convict(record, attempt.internal_error);
+    *result = nullptr;
+    return PyErr_Occurred();  // strict
+  }
+  if (attempt.outcome != Outcome::Done) return false;
+  record.calls++;
+  count_hit(record, *entry);
+  *result = interpret_and_compare(
+      record, check, [&] { return terra_function_call(call.callable, call.arguments, call.count, nullptr); });
+  return true;
+}
+
 /// True: `result` is that of the call. False: nothing has happened.
-bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count, PyObject** result) {
+bool serve_call(const Call& call, PyObject** result) {
+  PyFunctionObject* const function = call.function();
   PyThreadState* const thread = PyThreadState_Get();
   CodeRecord* record = record_to_serve(thread, function);
   if (!record) return false;
   // Another thread may put a new one there during the run.
   const hooks::Object code = hooks::Object::share(function->func_code);
-  const Arguments arguments(function, given, count);
+  const Arguments arguments(function, call.arguments, call.count);
   if (!arguments.all()) return false;
   const uint64_t key = record->entries.size() > 1 ? call_key(arguments.all(), function) : 0;
   const std::shared_ptr<Entry> entry = record->entries.likely(key);
@@ -75,6 +104,8 @@ bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count
   Attempt attempt;
   run_entry_shortly(*entry, arguments.all(), function, attempt);
   if (attempt.outcome != Outcome::Done) {
+    if (attempt.outcome == Outcome::Due) [[unlikely]]
+      return check_call(*record, entry, call, arguments.all(), result);
     timed.became(Activity::Missed);
     // The frame will try again, and at what a graph has found out for nothing it shouldn't every time.
     if (attempt.outcome == Outcome::Failed || attempt.outcome == Outcome::Busy) entry->direct = false;
@@ -88,8 +119,7 @@ bool serve_call(PyFunctionObject* function, PyObject* const* given, size_t count
 
 PyObject* call(PyObject* callable, PyObject* const* arguments, size_t count, PyObject* names) {
   PyObject* result;
-  if (!names && serve_call(reinterpret_cast<PyFunctionObject*>(callable), arguments,
-                           static_cast<size_t>(PyVectorcall_NARGS(count)), &result))
+  if (!names && serve_call({callable, arguments, static_cast<size_t>(PyVectorcall_NARGS(count))}, &result))
     return result;
   return terra_function_call(callable, arguments, count, names);
 }

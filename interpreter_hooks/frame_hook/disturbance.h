@@ -5,6 +5,8 @@
 
 namespace terra::capture {
 
+/// While it isn't zero, somebody wants handlers to be noted.
+inline constinit int witnesses = 0;
 /// A Python function is about to run: notes it where it looks like the handler of a signal.
 void note_handler(TerraFrame* frame);
 /// How many of them were noted.

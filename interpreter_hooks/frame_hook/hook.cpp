@@ -9,12 +9,13 @@
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/frame_hook/rest.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
+#include "interpreter_hooks/frame_hook/stopwatch.h"
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/time_line.h"
 
-#include "engine/eager/thread_time.h"
 #include "graph/cache/compiled.h"
 
 #include <optional>
@@ -34,27 +35,6 @@ PyObject* raise_frozen_miss(const CodeRecord& record) {
   return nullptr;
 }
 
-/// Interprets a frame that an entry could have served, and compares. The result is the interpreter's.
-PyObject* interpret_and_compare(CodeRecord& record, PyThreadState* thread, TerraFrame* frame,
-                                Verification& verification) {
-  const long before = totals().differences;
-  PyObject* result = terra_frame_run(thread, frame, 0);
-  // Ctrl-C and its like come from outside; an exception of ours from a frame below.
-  if (!result && (before != totals().differences || !PyErr_ExceptionMatches(PyExc_Exception))) return nullptr;
-  const std::optional<Difference> difference = verification.compare(result);
-  if (!difference || verification.disturbed()) return result;
-  totals().differences++;
-  log().error("a captured entry of {} ({}:{}) is wrong: {}", record.name, record.file, record.line, difference->text());
-  record.state = State::GivenUp;
-  record.entries.clear();
-  record.why = {Reason::Differs, difference->text(), record.file, record.line};
-  if (!settings().strict) return result;
-  Py_CLEAR(result);
-  PyErr_Format(PyExc_SystemError, "a captured entry of %s is wrong: %s", record.name.c_str(),
-               difference->text().c_str());
-  return result;
-}
-
 PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* frame, int throwing) {
   ShadowFrame* shadow = nullptr;
   {
@@ -71,15 +51,6 @@ PyObject* run_child(Recording& recording, PyThreadState* thread, TerraFrame* fra
   }
   return result;
 }
-
-/// Times the program's own part of a call: what capture works meanwhile, below it, isn't.
-class Stopwatch {
- public:
-  double elapsed() const { return thread_time_us() - began_ - (ledger().worked() - worked_); }
-
- private:
-  const double worked_ = ledger().worked(), began_ = thread_time_us();
-};
 
 /// Somebody else evaluates frames (a debugger, another compiler): what they do with one is not ours to skip.
 void give_way() {
@@ -133,14 +104,16 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
     std::optional<Stopwatch> watch;
     if (step == Step::MeasureServed || record.misses_in_a_row) watch.emplace();
     const Served served = serve(record, thread, frame, &result, verification);
-    if (watch)
+    if (watch && !verification)
       note_time(record, step, served, watch->elapsed());
     else if (served != Served::Done && measures())
       ledger().spend(record.payoff.searched(-1));
     if (served == Served::Done) {
-      return verification ? interpret_and_compare(record, thread, frame, *verification) : result;
+      if (!verification) return result;
+      return interpret_and_compare(record, *verification, [&] { return terra_frame_run(thread, frame, 0); });
     }
     if (served == Served::Missed && settings().frozen) return raise_frozen_miss(record);
+    if (served == Served::Broken && PyErr_Occurred()) return nullptr;  // strict
     if (served == Served::Broken && settings().strict && record.why.reason == Reason::Internal) {
       return raise_internal_error(record);
     }
@@ -153,8 +126,10 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   frame_seen();
-  if (compares(settings().mode) && !throwing) [[unlikely]]
-    note_handler(frame);
+  if (witnesses) [[unlikely]] {
+    if (!throwing) note_handler(frame);
+    if (checks_of_thread) return terra_frame_run(thread, frame, throwing);
+  }
   if (recording_of_thread || session_of_thread) [[unlikely]] {
     Recording* recording = Recording::current();
     if (recording) return run_child(*recording, thread, frame, throwing);
@@ -178,8 +153,15 @@ void watch(bool all) {
   watching = all;
 }
 
+void witness(bool yes) {
+  static bool is_witness = false;
+  witnesses += yes - is_witness;
+  is_witness = yes;
+}
+
 void apply() {
   hooks::counters.wake = nullptr;
+  witness(compares(settings().mode));
   watch(compares(settings().mode) || records_everything(settings().mode));
   if (settings().mode == Mode::Off) {
     if (terra_hook_is_installed()) terra_hook_uninstall();

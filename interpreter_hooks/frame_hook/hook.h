@@ -17,8 +17,8 @@ void notice_foreign_evaluator();
 /// What happened since the start; also in --report.
 struct Totals {
   long replays = 0, misses = 0, fallbacks = 0, recordings = 0, captures = 0, internal_errors = 0;
-  long differences = 0;  ///< entries that --capture=verify found wrong
-  long cuts = 0;         ///< replays after which CPython went on in the middle of the frame
+  long wrong = 0;  ///< entries that were compared with plain execution and differed
+  long cuts = 0;   ///< replays after which CPython went on in the middle of the frame
   double recording_ms = 0;
   unsigned long graph_calls = 0;  ///< user-level tensor calls that ran inside graphs
 };

@@ -56,6 +56,8 @@ void read_environment() {
   Settings& s = settings();
   std::string capture = variable("TERRA_CAPTURE");
   if (!parse_mode(capture.empty() ? "auto" : capture, s.mode)) s.mode = Mode::Auto;
+  const std::string check = variable("TERRA_SELF_CHECK");
+  s.self_check = check == "off" ? SelfCheck::Off : check == "all" ? SelfCheck::All : SelfCheck::On;
   s.strict = variable("TERRA_STRICT") == "1";
   s.explain = variable("TERRA_EXPLAIN") == "1";
   s.report = variable("TERRA_REPORT");

@@ -12,11 +12,19 @@ enum class Mode : unsigned char {
   StressVerify,  ///< both
 };
 
+/// Which replays are compared with plain execution (self_check.h).
+enum class SelfCheck : unsigned char {
+  Off,
+  On,   ///< in auto: the first ones and a few of the others
+  All,  ///< for tests, in auto and stress: every one that can be, whatever it costs
+};
+
 struct Settings {
   Mode mode = Mode::Off;
-  bool strict = false;      ///< TERRA_STRICT: internal errors raise
-  bool frozen = false;      ///< terra.capture.freeze(): a miss is an error
-  bool explain = false;     ///< TERRA_EXPLAIN
+  SelfCheck self_check = SelfCheck::On;  ///< TERRA_SELF_CHECK
+  bool strict = false;                   ///< TERRA_STRICT: internal errors and wrong entries raise
+  bool frozen = false;                   ///< terra.capture.freeze(): a miss is an error
+  bool explain = false;                  ///< TERRA_EXPLAIN
   bool thrifty = true;      ///< functions are recorded when it is likely to pay; false while terra.explain() calls one
   std::string report;       ///< TERRA_REPORT
   std::string report_html;  ///< TERRA_REPORT_HTML

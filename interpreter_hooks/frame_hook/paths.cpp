@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/recorder/time_line.h"
 
 #include "engine/errors/errors.h"
@@ -103,28 +104,38 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_
   return true;
 }
 
-Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function) {
+Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function,
+                   Verification* verification) {
   const std::shared_ptr<Paths> held = entry->paths;
   Attempt attempt;
-  std::deque<Visit> visits;
+  if (entry->checks.due(Way::Merged, entry->hits) && !verification && takes_check(*entry, Way::Merged, {})) {
+    attempt.outcome = Outcome::Due;
+    attempt.way = Way::Merged;
+    return attempt;
+  }
+  const auto visits = std::make_shared<std::deque<Visit>>();
   Fault fault;
   if (chaos_is_on()) [[unlikely]]
     fault = next_fault(entry->entry.guards(), graph_->node_count());
   const auto visit_of = [&](uint32_t path) -> Visit& {
-    return *std::find_if(visits.begin(), visits.end(), [&](const Visit& v) { return v.entry->path == path; });
+    return *std::find_if(visits->begin(), visits->end(), [&](const Visit& v) { return v.entry->path == path; });
   };
   const auto inputs_of = [&](uint32_t path) -> const graph::PathInputs* {
     std::shared_ptr<Entry> wanted = at(path);
     if (!wanted) return nullptr;
-    Visit& visit = visits.emplace_back(std::move(wanted), arguments, function);
-    const int fail = visits.size() == 1 ? fault.guard : -1;
+    Visit& visit = visits->emplace_back(std::move(wanted), arguments, function);
+    const int fail = visits->size() == 1 ? fault.guard : -1;
     attempt.missed_at = fail >= 0 ? visit.entry->entry.run_failing(visit.run, fail) : visit.entry->entry.run(visit.run);
     if (attempt.missed_at >= 0 || !read_inputs(*visit.entry, visit.run, visit.inputs)) return nullptr;
+    if (verification && !verification->lend_copies(*visit.entry, visit.inputs.tensors, most_check_bytes))
+      return nullptr;
     visit.held.emplace(visit.entry->effects, visit.run);
     return &visit.inputs;
   };
   const auto arrives = [&](uint32_t from, uint32_t path, uint32_t place) {
-    return hand_on(visit_of(from), visit_of(path), place);
+    Visit& to = visit_of(path);
+    if (!hand_on(visit_of(from), to, place)) return false;
+    return !verification || verification->lend_copies(*to.entry, to.inputs.tensors, most_check_bytes);
   };
   std::vector<graph::RunOutput> outputs;
   const auto before_commit = [&](uint32_t path) {
@@ -133,24 +144,47 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   };
   attempt.outcome = fault.guard >= 0 || fault.assertion ? Outcome::Injected : Outcome::Failed;
   uint32_t path = entry->path;
+  const auto run = [&] { return graph_->run(path, {inputs_of, before_commit, arrives}, outputs, path); };
   try {
-    const graph::RunResult result = graph_->run(path, {inputs_of, before_commit, arrives}, outputs, path);
+    const graph::RunResult result = verification ? verification->run_paths(generators(), run, outputs) : run();
     if (const std::shared_ptr<Entry> taken = at(path)) entry = taken;
     if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
     if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry->branch_of_assert(result.failed_assert);
     if (attempt.missed_at >= 0 && !attempt.late && attempt.outcome == Outcome::Failed)
       attempt.outcome = Outcome::Missed;
     if (result.status != graph::RunStatus::Done) return attempt;
+    if (is_spoiled(Way::Merged)) [[unlikely]]
+      spoil(outputs);
+    Visit& visit = visit_of(path);
+    if (verification && visit.entry->cut) return attempt;  // can't be compared
+    if (verification) verification->output_originals(outputs);
+    take_outputs(*visit.entry, visit.run, outputs);
+    if (!verification) {
+      publish(*visit.entry, visit.run, attempt);
+      return attempt;
+    }
+    verification->goes_by(visit.entry, visit.run, visits);
+    verification->expect_effects();
+    visit.run.random.put_back();
+    attempt.outcome = Outcome::Done;
   } catch (const Error&) {  // the op refuses these values: the frame is interpreted and raises by itself
     return attempt;
   } catch (const std::exception& e) {
     attempt.internal_error = e.what();
     return attempt;
   }
-  Visit& visit = visit_of(path);
-  take_outputs(*visit.entry, visit.run, outputs);
-  publish(*visit.entry, visit.run, attempt);
   return attempt;
+}
+
+std::vector<Generator*> Paths::generators() const {
+  std::vector<Generator*> all;
+  for (const std::weak_ptr<Entry>& each : entries_) {
+    const std::shared_ptr<Entry> entry = each.lock();
+    if (!entry || !entry->graph) continue;
+    for (Generator* generator : entry->graph->generators())
+      if (std::find(all.begin(), all.end(), generator) == all.end()) all.push_back(generator);
+  }
+  return all;
 }
 
 }  // namespace terra::capture

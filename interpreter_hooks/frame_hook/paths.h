@@ -21,8 +21,10 @@ class Paths {
   /// serves all ways between these places.
   static bool join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries);
 
-  /// One run, `entry` being the likely path. `entry` becomes the one that the attempt is about.
-  Attempt run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function);
+  /// One run, `entry` being the likely path. `entry` becomes the one that the attempt is about. With a verification the
+  /// same on copies, as verify_entry does it.
+  Attempt run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function,
+              Verification* verification);
 
   const graph::Switched& graph() const { return *graph_; }
   size_t size() const { return entries_.size(); }
@@ -30,6 +32,8 @@ class Paths {
 
  private:
   std::shared_ptr<Entry> at(uint32_t path) const;
+  /// That a run may draw from.
+  std::vector<Generator*> generators() const;
 
   std::vector<std::weak_ptr<Entry>> entries_;  ///< by path
   std::shared_ptr<graph::Switched> graph_;

@@ -35,6 +35,7 @@ void take_lock(void* dropped) {
 
 void EntryRelease::hold() {
   held_ = std::make_unique<Held>();
+  entry_.checks.released(entry_.hits);
   for (TensorImpl* tensor : *lent_) held_->tensors.push_back(kept(tensor));
   const std::vector<bool> read = entry_.read_later();
   for (size_t r = 0; r < read.size(); r++) {

@@ -20,6 +20,8 @@ class EntryRelease final : public graph::Release {
   void lends(const std::vector<TensorImpl*>& tensors) { lent_ = &tensors; }
 
   void hold() override;
+  /// The run was released.
+  bool is_held() const { return held_ != nullptr; }
   /// The entry program holds once more, and reads and lends what it did before.
   bool stands() override;
 

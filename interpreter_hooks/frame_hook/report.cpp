@@ -6,6 +6,7 @@
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/rest.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/recording.h"
 
@@ -84,7 +85,9 @@ std::string report_json() {
                {"brought_back_ms", ledger().brought_back() / 1000},
                {"divergences", 0},
                {"internal_errors", t.internal_errors},
-               {"differences", t.differences},
+               {"wrong", t.wrong},
+               {"self_checks", check_account().checks()},
+               {"self_check_ms", check_account().spent() * 1e3},
                {"resting", is_resting()},
                {"peak_tensor_bytes", memory::statistics().peak_bytes},
                {"frames", frames},

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/frame_hook/release.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -33,7 +34,7 @@ PyObject* number_of(const terra::Scalar& scalar) {
   }
 }
 
-/// What the short way says has to be what the whole program says.
+/// What the short way says has to be what the whole program says: under TERRA_STRICT, and in checks.
 void check_short_way(Entry& entry, const Run& run, std::string& internal_error) {
   Registers registers(entry.file);
   Run whole{registers.first(), run.arguments, run.function};
@@ -89,18 +90,15 @@ void drop_unread(const Entry& entry, const Run& run, const std::vector<TensorImp
   }
 }
 
-/// How a run came through its guards. Both: the whole way, on which the short one has been found to lead as well.
-enum class Way : unsigned char { Whole, Short, Both };
-
 /// The graph with the values of the registers. True when it has been committed.
 bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verification, EntryRelease& release,
                Attempt& attempt) {
   Spare<RunBuffers>::Use buffers(entry.spare);
   auto& [inputs, outputs] = buffers.get();
   graph::SameTensors same;
-  if (way != Way::Whole) same = {entry.recheck.token(), entry.recheck.others()};
-  if (way == Way::Short) {
+  if (way != Way::Whole) {
     entry.recheck.lend(run, inputs.tensors);
+    same = {entry.recheck.token(), entry.recheck.others()};
   } else {
     read_tensors(entry, run, inputs.tensors);
     if (!verification && !refuse) drop_unread(entry, run, inputs.tensors);
@@ -110,10 +108,11 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   std::function<bool()> asked;
   if (refuse || entry.late_decides) asked = std::ref(before_commit);
+  EntryRelease* const may_release = EntryRelease::may_release(run) ? &release : nullptr;
   graph::RunResult result = verification
-                                ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs, same)
-                                : entry.graph->run(inputs.tensors, inputs.scalars, asked, outputs,
-                                                   EntryRelease::may_release(run) ? &release : nullptr, same);
+                                ? verification->run_graph(inputs.tensors, inputs.scalars, before_commit, outputs, same,
+                                                          compares(settings().mode) ? nullptr : may_release)
+                                : entry.graph->run(inputs.tensors, inputs.scalars, asked, outputs, may_release, same);
   if (result.status != graph::RunStatus::Done) [[unlikely]] {
     if (result.status == graph::RunStatus::AssertFailed) attempt.branch = entry.branch_of_assert(result.failed_assert);
     if (result.status == graph::RunStatus::Interrupted) attempt.outcome = Outcome::Interrupted;
@@ -122,11 +121,10 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
     if (result.status == graph::RunStatus::UnderWay) attempt.outcome = Outcome::UnderWay;
     return false;
   }
-  if (verification) [[unlikely]] {
-    for (graph::RunOutput& output : outputs) {
-      if (auto* tensor = std::get_if<Tensor>(&output)) *tensor = verification->output(*tensor);
-    }
-  }
+  if (spoiled_way >= 0 && is_spoiled(release.is_held() ? Way::Released : way)) [[unlikely]]
+    spoil(outputs);
+  if (verification) [[unlikely]]
+    verification->output_originals(outputs);
   take_outputs(entry, run, outputs);
   return true;
 }
@@ -156,48 +154,49 @@ void run_held(Entry& entry, Run& run, Way way, const Fault& fault, Verification*
   }
 }
 
+/// The guards hold: true where the run is to be checked first.
+[[gnu::noinline]] bool is_due(Entry& entry, const Run& run, Way way, Attempt& attempt) {
+  std::vector<TensorImpl*> inputs;
+  if (way == Way::Whole)
+    read_tensors(entry, run, inputs);
+  else
+    entry.recheck.lend(run, inputs);
+  if (!takes_check(entry, way, inputs)) return false;
+  attempt.outcome = Outcome::Due;
+  attempt.way = way;
+  return true;
+}
+
 /// True: the guards held the short way, and the attempt has been made.
-bool attempt_shortly(Entry& entry, Run& run, Attempt& attempt) {
+bool attempt_shortly(Entry& entry, Run& run, Way way, Verification* verification, Attempt& attempt) {
   if (!entry.recheck.holds(run, entry.file)) return false;
-  if (settings().strict && !run.random.drawn()) [[unlikely]]
+  if (entry.checks.due(way, entry.hits) && !verification && is_due(entry, run, way, attempt)) [[unlikely]]
+    return true;
+  if ((settings().strict || verification) && !run.random.drawn()) [[unlikely]]
     check_short_way(entry, run, attempt.internal_error);
-  if (attempt.internal_error.empty())
-    run_held(entry, run, Way::Short, {}, nullptr, attempt);
+  if (attempt.internal_error.empty() && (!verification || verification->look_at_all()))
+    run_held(entry, run, way, {}, verification, attempt);
   else
     attempt.outcome = Outcome::Failed;
   return true;
 }
 
-/// A verified run goes the whole way; the short one, where a run would have gone it, has to lead to the same.
-Way ways_of(Entry& entry, const Run& run, Attempt& attempt) {
-  Registers registers(entry.file);
-  Run shortly{registers.first(), run.arguments, run.function};
-  if (!entry.recheck.holds(shortly, entry.file)) return Way::Whole;
-  const bool drawn = shortly.random.drawn();
-  shortly.random.put_back();
-  if (!drawn) check_short_way(entry, shortly, attempt.internal_error);
-  return drawn ? Way::Whole : Way::Both;
-}
-
 void attempt_entry(Entry& entry, Run& run, Verification* verification, Attempt& attempt) {
   Fault fault;
-  const bool shortens = !chaos_is_on() && !verification;
-  if (shortens && attempt_shortly(entry, run, attempt)) return;
-  Way way = Way::Whole;
-  if (verification && !chaos_is_on()) way = ways_of(entry, run, attempt);
-  if (!attempt.internal_error.empty()) {
-    attempt.outcome = Outcome::Failed;
-    return;
-  }
+  const bool shortens = !chaos_is_on();
+  if (shortens && attempt_shortly(entry, run, Way::Short, verification, attempt)) return;
   if (chaos_is_on()) fault = next_fault(entry.entry.guards(), entry.graph ? entry.graph->node_count() : 0);
   attempt.missed_at = fault.guard >= 0 ? entry.entry.run_failing(run, fault.guard) : entry.entry.run(run);
   if (attempt.missed_at >= 0) {
     attempt.outcome = fault.guard >= 0 ? Outcome::Injected : Outcome::Missed;
     return;
   }
-  if (!chaos_is_on() && way == Way::Whole && entry.recheck.pays())
-    entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
-  run_held(entry, run, way, fault, verification, attempt);
+  if (entry.checks.due(Way::Whole, entry.hits) && !verification && is_due(entry, run, Way::Whole, attempt)) [[unlikely]]
+    return;
+  if (shortens && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
+  if (forgets_words) [[unlikely]]
+    entry.recheck.rest_on_nothing();
+  run_held(entry, run, Way::Whole, fault, verification, attempt);
 }
 
 }  // namespace
@@ -316,7 +315,7 @@ Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* fu
 void run_entry_shortly(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Attempt& attempt) {
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
-  attempt_shortly(entry, run, attempt);
+  attempt_shortly(entry, run, Way::Direct, nullptr, attempt);
   forget_exception(attempt);
 }
 
@@ -345,6 +344,13 @@ std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionOb
 Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function) {
   Attempt attempt;
   attempt_entry(verification.entry(), verification.start(arguments, function), &verification, attempt);
+  forget_exception(attempt);
+  return attempt;
+}
+
+Attempt verify_entry_shortly(Verification& verification, PyObject* const* arguments, PyFunctionObject* function) {
+  Attempt attempt;
+  attempt_shortly(verification.entry(), verification.start(arguments, function), Way::Direct, &verification, attempt);
   forget_exception(attempt);
   return attempt;
 }

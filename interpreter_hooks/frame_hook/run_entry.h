@@ -17,11 +17,13 @@ enum class Outcome : unsigned char {
   Interrupted,  ///< a signal waits for its handler; nothing has happened
   Busy,         ///< the graph fits and yet doesn't serve this run (RunStatus::Busy); nothing has happened
   Overtaken,    ///< another thread changed what the run rested on; nothing has happened
+  Due,          ///< the run is to be checked (verify_entry) before it serves anybody; nothing has happened
   UnderWay,     ///< another thread is running the graph; nothing has happened (run_entry waits and tries again)
 };
 
 struct Attempt {
   Outcome outcome = Outcome::Missed;
+  Way way = Way::Whole;          ///< Due: by which it would have been served
   PyObject* result = nullptr;    ///< Done: new reference; of a cut entry: null with an exception, or not set
   std::vector<PyObject*> slots;  ///< Done, of a cut entry: new references for Cut::places; empty after an exception
   int missed_at = -1;            ///< Missed: offset in the entry program
@@ -56,5 +58,6 @@ void run_entry_shortly(Entry& entry, PyObject* const* arguments, PyFunctionObjec
 std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at);
 /// The same on copies: Done means that the verification knows what would have happened. There is no result.
 Attempt verify_entry(Verification& verification, PyObject* const* arguments, PyFunctionObject* function);
+Attempt verify_entry_shortly(Verification& verification, PyObject* const* arguments, PyFunctionObject* function);
 
 }  // namespace terra::capture

@@ -5,6 +5,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
+#include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/recorder/clocks.h"
 #include "interpreter_hooks/recorder/time_line.h"
 
@@ -89,9 +90,16 @@ class Search {
       served_ = Served::Broken;
       return false;
     }
-    Attempt made = verifies ? verify(entry)
-                   : merged ? entry->paths->run(entry, arguments_, function_)
-                            : run_entry(*entry, arguments_, function_);
+    Attempt made = verifies ? verify(entry) : run_by(entry, merged);
+    if (made.outcome == Outcome::Due) [[unlikely]] {
+      made = check(entry, made.way);
+      if (!made.internal_error.empty()) {
+        verification_.reset();
+        convict(record_, made.internal_error);
+        served_ = Served::Broken;
+        return false;
+      }
+    }
     if (made.outcome == Outcome::Done) {
       count_hit(record_, *entry);
       *result = made.result;
@@ -112,12 +120,27 @@ class Search {
     return false;
   }
 
+  Attempt run_by(std::shared_ptr<Entry>& entry, bool merged) {
+    return merged ? entry->paths->run(entry, arguments_, function_, nullptr) : run_entry(*entry, arguments_, function_);
+  }
+
   /// There is something to compare with only where the run has come to its end.
   Attempt verify(const std::shared_ptr<Entry>& entry) {
     auto verification = std::make_unique<Verification>(entry);
     Attempt made = verify_entry(*verification, arguments_, function_);
     if (made.outcome == Outcome::Done) verification_ = std::move(verification);
     return made;
+  }
+
+  /// Where nothing comes of it, the run is made without a check.
+  Attempt check(std::shared_ptr<Entry>& entry, Way way) {
+    verification_ = std::make_unique<Check>(entry, way);
+    const bool merged = way == Way::Merged;
+    Attempt made = merged ? entry->paths->run(entry, arguments_, function_, verification_.get())
+                          : verify_entry(*verification_, arguments_, function_);
+    if (made.outcome == Outcome::Done || !made.internal_error.empty()) return made;
+    verification_.reset();
+    return run_by(entry, merged);
   }
 
   void note_miss(const std::shared_ptr<Entry>& entry, const Attempt& made) {
@@ -197,7 +220,7 @@ class Search {
 void count_hit(CodeRecord& record, Entry& entry) {
   entry.hits++;
   totals().replays++;
-  totals().graph_calls += entry.calls;
+  if (!checks_of_thread) totals().graph_calls += entry.calls;  // else the interpreter counts them
   hit(record);
 }
 
@@ -221,7 +244,7 @@ Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObj
     totals().cuts++;
     record.cut_hits++;
     *result = go_on(*entry->cut, search.take_slots(), thread, frame);
-  } else if (served == Served::Done && !verification) {
+  } else if (served == Served::Done && !compares(settings().mode)) {
     offer_direct_calls(record, terra_frame_function(frame));
   }
   return served;

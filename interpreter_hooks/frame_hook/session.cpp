@@ -67,6 +67,7 @@ class Session {
   void close() {
     if (session_of_thread != this) return;
     session_of_thread = nullptr;
+    const double plain = thread_time_us() - began_ - recording_->own_ms() * 1000;
     const ErrorIndicator error;
     std::shared_ptr<Entry> entry;
     try {
@@ -90,6 +91,7 @@ class Session {
     bool aimed = !entry && aim(record_, recording_->next_aim());
     recorded(record_, entry, why, recording_->again() || aimed);
     if (entry) {
+      entry->checks.plain_seconds = std::max(plain, 0.0) / 1e6;
       totals().captures++;
       const std::vector<std::shared_ptr<Entry>> entries(record_.entries.begin(), record_.entries.end());
       if (find_differences(*entry, entries, record_.relaxation))

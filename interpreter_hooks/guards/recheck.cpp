@@ -202,7 +202,7 @@ bool Recheck::is_unchanged(const Watched*& word, const Watched* end) const {
 }
 
 bool Recheck::changed(const Watched& word, Run& run, const RegisterFile& file) {
-  changed_words_[word.at]++;
+  if (!forgives_) changed_words_[word.at]++;
   ready_ = false;
   return failed(run, file);
 }
@@ -233,7 +233,7 @@ bool Recheck::holds(Run& run, const RegisterFile& file) {
       if (step->holds(step->at, run)) [[likely]]
         continue;
       if (step->expects) {
-        changed_reads_[step->origin]++;
+        if (!forgives_) changed_reads_[step->origin]++;
         ready_ = false;
       }
       return failed(run, file);
@@ -253,8 +253,14 @@ void Recheck::lend(const Run& run, std::vector<TensorImpl*>& inputs) const {
 void Recheck::note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs) {
   if (!pays()) return;
   notes_++;
+  forgives_ = false;
   Noting(*this, program, run, needed).all(inputs);
   ready_ = true;
+}
+
+void Recheck::rest_on_nothing() {
+  words_.clear();
+  for (Stage& stage : stages_) stage.words = 0;
 }
 
 }  // namespace terra::capture

@@ -39,6 +39,11 @@ class Recheck {
   /// To be called when `program` has held, before anything else runs. `needed` are registers that are read afterwards,
   /// `inputs` those of tensors that are only lent to the graph.
   void note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs);
+  /// The program has been run plainly where the entry could have served. What that has changed says nothing about what
+  /// else changes.
+  void forgive() { forgives_ = true; }
+  /// Forgets the words that it has noted, as if nothing could change: fault injection.
+  void rest_on_nothing();
   /// False where noting has not paid: what the program rests on changes from call to call.
   bool pays() const { return notes_ <= free_notes + passes_ / passes_per_note; }
 
@@ -87,6 +92,7 @@ class Recheck {
   bool failed(Run& run, const RegisterFile& file);
 
   bool ready_ = false;
+  bool forgives_ = false;  ///< until it notes again
   std::vector<Argument> tensors_;
   std::vector<Stage> stages_;
   std::vector<Step> steps_;

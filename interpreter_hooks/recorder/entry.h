@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/program.h"
 #include "interpreter_hooks/guards/recheck.h"
+#include "interpreter_hooks/recorder/checks.h"
 #include "interpreter_hooks/recorder/reasons.h"
 #include "interpreter_hooks/recorder/relaxation.h"
 
@@ -110,6 +111,7 @@ struct Entry {
   bool computes = false;  ///< something other than views and sizes of tensors
   size_t calls = 0;       ///< user-level tensor calls that one run stands for
   long hits = 0;
+  Checks checks;
   long misses = 0;
   std::string last_miss;
 };

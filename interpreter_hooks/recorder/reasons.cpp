@@ -53,8 +53,8 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
     {"raises and catches an exception that no guard can foretell", "test for the condition instead of catching",
      "try: x @ y\nexcept RuntimeError: ..."},
     {"is slower captured than run plainly", "nothing is wrong: it was measured and runs plainly from now on", "x + 1"},
-    {"was found wrong by --capture=verify", "please report this; @terra.capture.off keeps the function uncaptured",
-     "-"},
+    {"was found wrong when it was compared with plain execution",
+     "please report this; @terra.capture.off keeps the function uncaptured", "-"},
 };
 
 }  // namespace

@@ -19,6 +19,6 @@ def run_tests(tests):
             if chosen:
                 raise
     stats = terra.capture.stats()
-    assert stats["internal_errors"] == 0 and stats["differences"] == 0, stats
+    assert stats["internal_errors"] == 0 and stats["wrong"] == 0, stats
     print(f"{len(tests) - failed} passed")
     sys.exit(bool(failed))

@@ -134,7 +134,7 @@ def found(make, number):
         assert (got, state()) == (plain(other()), other_state()), (make.__name__, number)
     assert after["replays"] > before["replays"], (make.__name__, "was not captured")
     reasons = [frame["reason"]["text"] for frame in after["frames"] if (frame["reason"] or {}).get("id") == DIFFERS]
-    assert len(reasons) == after["differences"] - before["differences"]
+    assert len(reasons) == after["wrong"] - before["wrong"]
     return bool(reasons), reasons
 
 
@@ -171,7 +171,7 @@ signal.signal(signal.SIGUSR1, change)
 before = terra.capture.stats()
 assert list(map(follows, map(_thread.interrupt_main, [signal.SIGUSR1] * 5))) == [16, 18, 20, 22, 24]
 after = terra.capture.stats()
-assert after["differences"] == before["differences"] and after["replays"] >= before["replays"] + 5, terra.explain(follows)
+assert after["wrong"] == before["wrong"] and after["replays"] >= before["replays"] + 5, terra.explain(follows)
 world["k"] = 3
 assert follows(None) == 6 and terra.capture.stats()["replays"] == after["replays"] + 1
 passed += 1
