@@ -1,4 +1,4 @@
-"""The same tests again with one feature off, on one thread, with everything captured or verified, and under sanitizers."""
+"""The same tests again with one feature off, on one thread, with everything captured, verified or checked, and under sanitizers."""
 
 import pathlib
 import re
@@ -17,6 +17,7 @@ CONFIGURATIONS = [
     *((f"TERRA_CHAOS={faults}", r"(semantics/(?!reasons)|programs/(?!scripts|leaving))") for faults in FAULTS),
     *((f"TERRA_PASSES=-{name}", r"(semantics|programs/(?!leaving))") for name in PASSES),
     *((f"HARNESS_MODE={mode}", r"semantics/") for mode in ("auto", "verify", "stress-verify")),
+    ("TERRA_SELF_CHECK=all", r"semantics/(?!reasons)"),
     ("--threads=1", r"(semantics|programs|python/(?!launcher))"),
     ("--capture=off", ALL_BUT_CAPTURE),
     ("--capture=coexec", ALL_BUT_CAPTURE),

@@ -24,7 +24,8 @@ import _terra_C as C
 
 programs = {}
 MODE = os.environ.get("HARNESS_MODE", "stress")
-COUNTS = MODE == "stress" and not os.environ.get("TERRA_CHAOS")  # faults cost replays
+CHECKED = os.environ.get("TERRA_SELF_CHECK") == "all"
+COUNTS = MODE == "stress" and not CHECKED and not os.environ.get("TERRA_CHAOS")  # checks and faults cost replays
 
 
 def program(calls=6, captures=1, reason=None, cut=False, recordings=None):

@@ -1,5 +1,6 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Calls that are served before there is a frame: every way to call, and everything that needs the frame after all."""
 import functools
 import sys

@@ -1,6 +1,7 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 # run: TERRA_EXACT=1 TERRA_CHAOS=assert=*@4
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Loops with a changing number of rounds and what they do to the world: what a round leaves behind decides whether the
 next one is like it, and what is there afterwards is what the last one left."""
 import collections

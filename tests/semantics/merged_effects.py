@@ -1,6 +1,7 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 # run: TERRA_EXACT=1 TERRA_CHAOS=assert=*@4
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Branches on tensor values whose sides do different things to the program's objects: what follows is one graph where the
 sides store to the same attributes, or one of them leaves alone what the other changes."""
 import terra

@@ -1,5 +1,6 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Objects: made inside the frame, changed, compared, escaping, with the special methods that classes define."""
 import copy
 import enum

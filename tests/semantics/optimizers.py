@@ -1,5 +1,6 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Captured training steps with every optimizer, with settings that change between calls."""
 import terra
 from _gradients import Net, Seen, t

@@ -1,5 +1,6 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Captured frames whose results keep a history: a forward and a backward graph joined by one node of the tape."""
 import sys
 

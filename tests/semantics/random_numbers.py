@@ -1,5 +1,6 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
+# run: TERRA_EXACT=1 TERRA_SELF_CHECK=all
 """Python's random numbers: drawn once in each call, in order, whoever computes the call."""
 import random
 

@@ -45,6 +45,7 @@ BENCHMARKS = {
     "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
     "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),
     "memory": Benchmark("peak memory of LeNet steps over that of the import", "memory", "lenet", "<= the peer's"),
+    "self_check": Benchmark("the engine's checks of itself in a minute of LeNet steps", "self_check", "lenet", "<= 2 %"),
     "recording": Benchmark("captures of a frame of 20,000 instructions", "recording", "long_frame", "<= 20 ms each"),
     "recording_resnet": Benchmark("captures of the training step of ResNet-50", "recording", "resnet50", "<= 1000 ms"),
     "hook_calls": Benchmark("pure Python: calls", "slowdown", "plain_calls", "<= 1.4x"),

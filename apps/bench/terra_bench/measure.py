@@ -192,6 +192,21 @@ def recording(name, benchmark, ours, peer, rounds):
     ]
 
 
+RUN_SECONDS = 60
+
+
+def self_check(name, benchmark, ours, peer, rounds):
+    """What comparing replays with plain execution takes of a run of a minute."""
+    worker = ours.start(benchmark.program, "captured")
+    calls, begin = calls_for(worker), time.perf_counter()
+    while time.perf_counter() - begin < RUN_SECONDS:
+        worker.block(calls)
+    stats = worker.ask(do="stats")["stats"]
+    worker.stop()
+    share = 100 * stats["self_check_ms"] / (1e3 * stats["seconds"])
+    return [row(name, benchmark, "of the run", [share], [], "%", ours.threads, stats=stats)]
+
+
 RESIDENT = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 
 
@@ -218,5 +233,5 @@ def startup(name, benchmark, ours, peer, rounds):
 
 WAYS = {
     "blocks": blocks, "above": above, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup, "slowdown": slowdown,
-    "recording": recording,
+    "recording": recording, "self_check": self_check,
 }  # fmt: skip
