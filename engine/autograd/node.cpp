@@ -41,6 +41,10 @@ void Node::hook_gradients(std::vector<Tensor>& grads) {
   }
 }
 
+bool Node::is_hooked() const {
+  return !tensor_hooks.empty() || !retained.empty() || !pre_hooks.empty() || !post_hooks.empty();
+}
+
 AccumulateGrad::~AccumulateGrad() {
   if (Meta* meta = find_meta(leaf_); meta && meta->accumulate == this) meta->accumulate = nullptr;
 }
@@ -51,6 +55,11 @@ void AccumulateGrad::hook_gradients(std::vector<Tensor>& grads) {
   if (!meta || meta->hooks.empty() || !g.defined() || !leaf_.requires_grad()) return;
   for (const auto& [id, hook] : std::vector(meta->hooks))  // a hook may remove itself
     if (Tensor replaced = hook(g); replaced.defined()) g = std::move(replaced);
+}
+
+bool AccumulateGrad::is_hooked() const {
+  const Meta* meta = find_meta(leaf_);
+  return Node::is_hooked() || (meta && !meta->hooks.empty());
 }
 
 std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {

@@ -51,6 +51,8 @@ class Node : public Counted {
   /// What comes before all else, also where a pass ends here: the hooks of the tensors that this is the history of, in
   /// order of registration, then the tensors that keep their gradients take them.
   virtual void hook_gradients(std::vector<Tensor>& grads);
+  /// Whether a pass through here runs hooks, or gives gradients to tensors that keep them.
+  virtual bool is_hooked() const;
 
   std::vector<Edge> edges;
   uint32_t results = 1;  ///< number of gradients apply takes
@@ -77,6 +79,7 @@ class AccumulateGrad final : public Node {
   ~AccumulateGrad() override;
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   void hook_gradients(std::vector<Tensor>& grads) override;
+  bool is_hooked() const override;
   std::string name() const override { return "AccumulateGrad"; }
   const Tensor& variable() const { return leaf_; }
 

@@ -40,6 +40,14 @@ void observe(const char* what) {
   if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
 }
 
+/// Whether a call runs as frames from its beginning on: an observer sees nothing of what C code does first.
+bool runs_as_frame(Borrowed callable) {
+  PyObject* callee = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+  if (PyFunction_Check(callee)) return true;
+  PyObject* call = _PyType_Lookup(Py_TYPE(callee), owned(PyUnicode_InternFromString("__call__")).get());
+  return call && PyFunction_Check(call);
+}
+
 Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   Object functions = functions_of(dict);
   if (PyList_GET_SIZE(functions.get()) == 0) return {};
@@ -50,7 +58,9 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   bool changed = false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
     Object argument = Object::steal(wrap(current));
-    Object result = owned(PyObject_CallOneArg(PyList_GET_ITEM(functions.get(), i), argument.get()));
+    PyObject* function = PyList_GET_ITEM(functions.get(), i);
+    if (!runs_as_frame(function)) observe("a gradient hook that is not a Python function");
+    Object result = owned(PyObject_CallOneArg(function, argument.get()));
     if (result.get() == Py_None) continue;
     if (!is_tensor(result.get()))
       raise(PyExc_TypeError, "expected Variable, but hook returned '%s'", Py_TYPE(result.get())->tp_name);

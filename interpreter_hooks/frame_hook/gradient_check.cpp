@@ -14,7 +14,7 @@ namespace {
 
 /// Computes gradients, and runs no code of the program.
 bool is_of_engine(const autograd::Node& node) {
-  if (!node.pre_hooks.empty() || !node.post_hooks.empty()) return false;
+  if (node.is_hooked()) return false;
   // Of leaves that nobody asks about, AccumulateGrad is only passed.
   return dynamic_cast<const autograd::OpNode*>(&node) || dynamic_cast<const autograd::AccumulateGrad*>(&node) ||
          graph::is_half_of_pair(node);
@@ -26,7 +26,7 @@ bool is_quiet(const Tape& tape) {
   std::vector<autograd::Node*> waiting;
   for (const Tensor& input : tape.inputs) {
     const autograd::Edge edge = autograd::gradient_edge(input);
-    if (!edge.node || !edge.node->pre_hooks.empty()) return false;
+    if (!edge.node || edge.node->is_hooked()) return false;
     ends.insert(edge.node.get());
   }
   const auto visit = [&](const autograd::Edge& edge) {

@@ -93,7 +93,7 @@ class Search {
     Attempt made = verifies ? verify(entry) : run_by(entry, merged);
     if (made.outcome == Outcome::Due) [[unlikely]] {
       made = check(entry, made.way);
-      if (!made.internal_error.empty()) {
+      if (verification_ && !made.internal_error.empty()) {
         verification_.reset();
         convict(record_, made.internal_error);
         served_ = Served::Broken;

@@ -213,8 +213,8 @@ def main():
         print(complaint)
         failed.append("(processes)")
     report = json.loads(C.capture_report())
-    if report["internal_errors"] or report["differences"]:
-        failed.append(f"({report['internal_errors']} internal errors, {report['differences']} differences)")
+    if report["internal_errors"] or report["wrong"]:
+        failed.append(f"({report['internal_errors']} internal errors, {report['wrong']} wrong)")
     if failed:
         print("failed:", *failed)
     print(f"{len(chosen)} passed")

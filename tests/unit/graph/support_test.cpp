@@ -11,6 +11,7 @@
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "kernels/abi/half.h"
 
 namespace terra::graph::test {
 
@@ -220,9 +221,11 @@ Tensor filled(Dims sizes, uint32_t seed, DType dtype) {
     switch (dtype) {
       case DType::F32: t->data_as<float>()[i] = static_cast<float>(v); break;
       case DType::F64: t->data_as<double>()[i] = v; break;
+      case DType::F16: t->data_as<Half>()[i] = Half(static_cast<float>(v)); break;
+      case DType::BF16: t->data_as<BFloat16>()[i] = BFloat16(static_cast<float>(v)); break;
       case DType::I64: t->data_as<int64_t>()[i] = static_cast<int64_t>(v * 10); break;
       case DType::Bool: t->data_as<bool>()[i] = v > 0; break;
-      default: throw InternalError("filled() knows four dtypes");
+      default: throw InternalError("filled() knows six dtypes");
     }
   }
   return t;
