@@ -75,6 +75,7 @@ LongCall::Running::~Running() {
   if (!call_.pace_) return;
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start_;
   others_.reset();
+  kernel_time_us += took.count() * 1e-3;
   *call_.pace_ = took.count() / static_cast<double>(call_.elements_);
 }
 

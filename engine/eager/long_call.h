@@ -23,6 +23,9 @@ class LettingGo {
   const bool outer_;
 };
 
+/// What the kernels of this thread have taken so far, in microseconds: of calls that are large enough to be timed.
+inline thread_local constinit double kernel_time_us = 0;
+
 /// One kernel call. How long it will take is judged by the last call of the op, in proportion to the elements. Kernels
 /// that rely on values that they, or others, have checked keep the lock.
 class LongCall {

@@ -168,8 +168,8 @@ bool missed(CodeRecord& r) {
 }
 
 void measured(CodeRecord& r, Step step, double microseconds) {
-  if (step == Step::MeasureServed) ledger().bring_back(r.payoff.note(Payoff::Sample::Served, microseconds, r.hits));
-  if (step == Step::MeasurePlain) r.payoff.note(Payoff::Sample::Plain, microseconds, r.hits);
+  if (step == Step::MeasureServed) ledger().bring_back(r.payoff.served(r.last_served, microseconds, r.hits));
+  if (step == Step::MeasurePlain) r.payoff.compared(microseconds);
   r.payoff.sampled(r.calls);
   if (r.payoff.verdict() == Payoff::Verdict::Loses && r.state != State::GivenUp) give_up(r, Reason::DoesNotPay);
 }

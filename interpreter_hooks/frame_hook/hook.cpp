@@ -16,6 +16,7 @@
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/time_line.h"
 
+#include "engine/eager/long_call.h"
 #include "graph/cache/compiled.h"
 
 #include <optional>
@@ -70,11 +71,12 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
     if (hooks::counters.eager_calls != before) record.tensor_work = true;
     return result;
   }
+  const double kernels_before = eager::kernel_time_us;
   const Stopwatch watch;
   PyObject* result = terra_frame_run(thread, frame, 0);
   const uint64_t operations = hooks::counters.eager_calls - before;
   if (operations) record.tensor_work = true;
-  record.payoff.ran_plainly(watch.elapsed(), operations);
+  record.payoff.ran_plainly(watch.elapsed(), operations, eager::kernel_time_us - kernels_before);
   return result;
 }
 
@@ -90,7 +92,10 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
 /// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python
 /// call of the program pays for.
 [[gnu::noinline]] PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame) {
-  if (step == Step::MeasurePlain && !would_serve(record, frame)) step = Step::Serve;
+  if (step == Step::MeasurePlain) {
+    const Entry* entry = would_serve(record, frame);
+    if (!entry || entry != record.payoff.awaited()) step = record.payoff.waits() ? Step::Serve : Step::MeasureServed;
+  }
   if (step == Step::MeasurePlain) [[unlikely]] {
     const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
     const Stopwatch watch;

@@ -21,6 +21,9 @@ constexpr long period = 64, period_of_settled = 1024;
 constexpr long sure_of_a_loop = 8;
 constexpr size_t first_samples = 4;  ///< one after the other
 constexpr size_t most_doubts = 5;
+/// Plain calls are alike where the slowest takes so many times what the fastest takes; a served one that takes so many
+/// times the plain one is no matter of the tolerance.
+constexpr double spread = 1.5, plainly = 2;
 
 }  // namespace
 
@@ -35,11 +38,14 @@ double Times::typical() const {
 
 double Times::least() const { return count_ ? *std::min_element(times_.begin(), times_.begin() + kept()) : 0; }
 
-void Payoff::ran_plainly(double microseconds, uint64_t operations) {
+double Times::most() const { return count_ ? *std::max_element(times_.begin(), times_.begin() + kept()) : 0; }
+
+void Payoff::ran_plainly(double microseconds, uint64_t operations, double kernels) {
   plain_.add(microseconds);
   count_plain(microseconds);
-  operations_ +=
-      (static_cast<double>(operations) - operations_) / static_cast<double>(std::min<size_t>(plain_.count(), 8));
+  const auto calls = static_cast<double>(std::min<size_t>(plain_.count(), 8));
+  operations_ += (static_cast<double>(operations) - operations_) / calls;
+  kernels_ += (kernels - kernels_) / calls;
 }
 
 void Payoff::recorded(double microseconds) {
@@ -52,19 +58,30 @@ void Payoff::recorded(double microseconds) {
   next_sample_ = 0;
 }
 
-double Payoff::note(Sample sample, double microseconds, long hits) {
-  if (sample == Sample::Plain) {
-    compared_.add(microseconds);
-    judge();
-    return 0;
-  }
+/// What a served call of that length has saved. Before two calls have been compared, plain calls of the function have to
+/// tell, whatever their sizes: where they differ much, a time that lies among theirs says nothing.
+double Payoff::saved_by(double served) const {
+  if (ratios_.count() >= 2) return served / ratios_.typical() - served;
+  if (!plain_.count()) return 0;
+  const bool alike = plain_.most() <= spread * plain_.least();
+  return (alike ? plain_.typical() : std::clamp(served, plain_.least(), plain_.most())) - served;
+}
+
+void Payoff::compared(double microseconds) {
+  ratios_.add(awaited_time_ / std::max(microseconds, 1e-3));
+  awaited_ = nullptr;
+  judge();
+}
+
+double Payoff::served(const void* entry, double microseconds, long hits) {
   served_.add(microseconds);
   const long others = std::max(0L, hits - hits_noted_ - 1);
   hits_noted_ = hits;
-  const double plain = plain_time();
-  const double saved =
-      plain > 0 ? plain - microseconds + static_cast<double>(others) * (plain - served_.typical()) : 0.0;
-  if (std::exchange(first_run_, false)) last_price_ += std::max(0.0, microseconds - plain);
+  const double saved = saved_by(microseconds) + static_cast<double>(others) * saved_by(served_.typical());
+  if (std::exchange(first_run_, false))
+    last_price_ += std::max(0.0, -saved_by(microseconds));
+  else
+    awaited_ = entry, awaited_time_ = microseconds, waited_ = 0;
   (saved > 0 ? brought_back_ : spent_) += std::abs(saved);
   if (brought_back_ > spent_) unpaid_ = 0;
   judge();
@@ -73,7 +90,7 @@ double Payoff::note(Sample sample, double microseconds, long hits) {
 
 /// A long call is not run plainly for the sake of a comparison unless the plain runs before seem to have been as fast.
 bool Payoff::is_in_doubt() const {
-  return served_.count() >= 3 && compared_.count() < most_doubts && plain_.count() > 0 &&
+  return served_.count() >= 3 && ratios_.count() < most_doubts && plain_.count() > 0 &&
          served_.least() > plain_.least();
 }
 
@@ -84,7 +101,7 @@ void Payoff::sampled(long call) {
   next_ = Sample::Served;
   if (served_.count() < first_samples) {
     next_sample_ = call + 1;
-  } else if (verdict_ == Verdict::Open && (is_long ? is_in_doubt() : before == Sample::Served)) {
+  } else if (verdict_ == Verdict::Open && awaited_ && (is_long ? is_in_doubt() : before == Sample::Served)) {
     next_ = Sample::Plain;
     next_sample_ = call + 1;
   } else if (served >= always_timed) {
@@ -100,28 +117,27 @@ void Payoff::judge() {
   if (verdict_ != Verdict::Open) return;
   const bool is_long = served_.typical() > longest;
   if (is_long) {
-    if (compared_.count() < most_doubts) return;
-    verdict_ = served_.least() > compared_.least() * tolerance_ ? Verdict::Loses : Verdict::Pays;
+    if (ratios_.count() < most_doubts) return;
+    verdict_ = ratios_.least() > tolerance_ ? Verdict::Loses : Verdict::Pays;
     return;
   }
-  const bool all = served_.count() >= enough && compared_.count() >= enough;
-  const bool plainly_worse = served_.count() >= first_samples && compared_.count() >= first_samples &&
-                             served_.least() > 2 * compared_.typical();
+  const bool plainly_worse = ratios_.count() >= first_samples && ratios_.least() > plainly;
   if (plainly_worse)
     verdict_ = Verdict::Loses;
-  else if (all)
-    verdict_ = served_.typical() > compared_.typical() * tolerance_ ? Verdict::Loses : Verdict::Pays;
+  else if (ratios_.count() >= enough)
+    verdict_ = ratios_.typical() > tolerance_ ? Verdict::Loses : Verdict::Pays;
 }
 
 double Payoff::price() const {
   if (last_price_ > 0) return last_price_;
-  const double python = std::max(0.0, plain_.typical() - eager_operation * operations_);
+  const double python = std::max(0.0, plain_.typical() - kernels_ - eager_operation * operations_);
   return price_of_call + price_of_operation * operations_ +
          std::min(python_slowdown * python, 50 * price_of_operation * (1 + operations_));
 }
 
 double Payoff::saving() const {
-  const double plain = plain_time();
+  const double plain = plain_.typical();
+  if (ratios_.count() >= 2) return std::max(0.0, plain * (1 - ratios_.typical()));
   if (served_.count() >= first_samples) return std::max(0.0, plain - served_.typical());
   return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * plain);
 }
@@ -132,7 +148,7 @@ bool Payoff::is_worth_building(double price, int times_met) const {
 }
 
 bool Payoff::is_worth_recording(Position position, long calls) const {
-  const double price = this->price(), plain = plain_time();
+  const double price = this->price(), plain = plain_.typical();
   const bool is_free = position == Position::Outermost || (position == Position::Unsure && calls >= sure_of_a_loop);
   if (is_free && price <= small_change && unpaid_ < cheap_recordings) return true;
   if (plain <= 0) return true;

@@ -15,6 +15,7 @@ class Times {
   /// The mean without the slowest quarter, which the machine or a first touch is to blame for; 0 before the first.
   double typical() const;
   double least() const;
+  double most() const;
   double last() const { return count_ ? times_[(count_ - 1) % size] : 0; }
 
   static constexpr size_t size = 16;
@@ -43,8 +44,9 @@ class Payoff {
   };
 
   // ---- what happened ----
-  /// A call ran plainly because it had to, with so many tensor operations in it.
-  void ran_plainly(double microseconds, uint64_t operations);
+  /// A call ran plainly because it had to, with so many tensor operations in it. `kernels`: the part of its time that
+  /// large ones of their kernels took.
+  void ran_plainly(double microseconds, uint64_t operations, double kernels);
   /// Whether such a call is to be timed: the clock costs something beside short ones. Counts those that are not.
   bool wants_plain_time(long call) {
     if (plain_.count() < enough || !(call & 15) || plain_.last() > always_timed) return true;
@@ -61,9 +63,11 @@ class Payoff {
   void recorded(double microseconds);
   /// A graph for other sizes has been made.
   void built(double microseconds) { spent_ += microseconds, unpaid_++; }
-  /// The result of a sample. `hits`: calls served so far; those since the last sample count like it. Returns what they
-  /// have brought back (negative: cost).
-  double note(Sample sample, double microseconds, long hits);
+  /// A call was served and timed: by `entry`, the number `hits` of all that were served; those since the last sample
+  /// count like it. Returns what they have brought back (negative: cost).
+  double served(const void* entry, double microseconds, long hits);
+  /// A call that the entry of the last such sample could have served was run plainly.
+  void compared(double microseconds);
 
   /// Entries of the function leave gradients to be computed.
   void has_backward() { tolerance_ = tolerance_of_half; }
@@ -72,6 +76,10 @@ class Payoff {
   /// Call number `call` of the function is one for `sample`.
   bool is_due(long call) const { return call >= next_sample_; }
   Sample sample() const { return next_; }
+  /// The entry of the last served sample, which the next plain one is compared with; null: of none.
+  const void* awaited() const { return awaited_; }
+  /// A call that was to be run plainly would be served by another entry. False: that has gone on for too long.
+  bool waits() { return ++waited_ < most_waits; }
   /// After the sample that call number `call` was for, or could not be for.
   void sampled(long call);
   /// No samples for some calls.
@@ -91,7 +99,7 @@ class Payoff {
   double cost() const { return spent_; }
   double brought_back() const { return brought_back_; }
 
-  static constexpr size_t enough = 16;         ///< samples of each kind that decide
+  static constexpr size_t enough = 16;         ///< pairs of samples that decide
   static constexpr double longest = 1000;      ///< a served call longer than this is compared in case of doubt only
   static constexpr double always_timed = 100;  ///< the clock costs nothing beside a call of this length
   /// Served calls that take longer than plain ones times this lose. Of those with a backward half, which saves more
@@ -102,15 +110,23 @@ class Payoff {
   static constexpr int cheap_recordings = 3;  ///< so many, as long as they have not paid for themselves
 
  private:
-  double plain_time() const { return compared_.count() >= 2 ? compared_.typical() : plain_.typical(); }
+  static constexpr int most_waits = 8;
+
+  double saved_by(double served) const;
   bool is_in_doubt() const;
   void count_plain(double microseconds) { plain_since_ += microseconds, plain_total_ += microseconds; }
   void judge();
 
-  Times plain_;     ///< calls that had to run plainly
-  Times compared_;  ///< calls that could have been served
+  Times plain_;  ///< calls that had to run plainly
   Times served_;
+  /// Served time by plain time of pairs of calls, both of which one entry could serve: calls of other sizes, or of
+  /// training and evaluation, take different times either way.
+  Times ratios_;
+  const void* awaited_ = nullptr;
+  double awaited_time_ = 0;
+  int waited_ = 0;
   double operations_ = 0;   ///< tensor operations of a plain call
+  double kernels_ = 0;      ///< time of their large kernels
   double plain_since_ = 0;  ///< time of plain calls since the last recording
   double plain_total_ = 0;
   double spent_ = 0, brought_back_ = 0;

@@ -219,19 +219,20 @@ class Search {
 
 void count_hit(CodeRecord& record, Entry& entry) {
   entry.hits++;
+  record.last_served = &entry;
   totals().replays++;
   if (!checks_of_thread) totals().graph_calls += entry.calls;  // else the interpreter counts them
   hit(record);
 }
 
-bool would_serve(CodeRecord& record, TerraFrame* frame) {
+const Entry* would_serve(CodeRecord& record, TerraFrame* frame) {
   drop_stale_entries();
-  if (record.entries.empty()) return false;
+  if (record.entries.empty()) return nullptr;
   PyObject* const* arguments = terra_frame_localsplus(frame);
   PyFunctionObject* function = terra_frame_function(frame);
   const uint64_t key = record.entries.size() > 1 ? call_key(arguments, function) : 0;
   const std::shared_ptr<Entry> entry = record.entries.likely(key);
-  return guards_hold(*entry, arguments, function);
+  return guards_hold(*entry, arguments, function) ? entry.get() : nullptr;
 }
 
 Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObject** result,

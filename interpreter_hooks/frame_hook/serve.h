@@ -17,8 +17,8 @@ enum class Served : unsigned char {
 /// Counts a call that `entry` has served.
 void count_hit(CodeRecord& record, Entry& entry);
 
-/// Whether the guards of the likely entry hold for this call; nothing is run or changed.
-bool would_serve(CodeRecord& record, TerraFrame* frame);
+/// The likely entry if its guards hold for this call, else null; nothing is run or changed.
+const Entry* would_serve(CodeRecord& record, TerraFrame* frame);
 
 /// Tries the likely entry first, then the others. `result` is the frame's when Done. In a verifying mode there is no
 /// result, and nothing but `verification` knows what it would have been.

@@ -424,7 +424,7 @@ def transcript(space, seed, mode):
             at = place(r)
         if not STILL and changes.random() < 0.15:
             _world.mutate(changes, space)
-        if not PLAIN and changes.random() < 0.05:
+        if not PLAIN and changes.random() < 0.05 and isinstance(o.t, terra.Tensor):
             o.t.data = make(5)
         C.capture_mode(mode)
         real, sys.stdout = sys.stdout, text

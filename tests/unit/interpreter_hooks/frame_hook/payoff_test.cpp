@@ -20,8 +20,8 @@ int call(Payoff& payoff, long calls, Served served, Plain plain) {
   int of_served = 0, of_plain = 0;
   for (long i = 1; i <= calls; i++) {
     if (!payoff.is_due(i)) continue;
-    if (payoff.sample() == Sample::Served) payoff.note(Sample::Served, served(of_served++), i);
-    if (payoff.sample() == Sample::Plain) payoff.note(Sample::Plain, plain(of_plain++), i);
+    if (payoff.sample() == Sample::Served) payoff.served(&payoff, served(of_served++), i);
+    if (payoff.sample() == Sample::Plain) payoff.compared(plain(of_plain++));
     payoff.sampled(i);
   }
   return of_plain;
@@ -32,9 +32,9 @@ auto always(double microseconds) {
 }
 
 /// A function that has run plainly `calls` times.
-Payoff profiled(int calls, double microseconds, uint64_t operations) {
+Payoff profiled(int calls, double microseconds, uint64_t operations, double kernels = 0) {
   Payoff payoff;
-  for (int i = 0; i < calls; i++) payoff.ran_plainly(microseconds, operations);
+  for (int i = 0; i < calls; i++) payoff.ran_plainly(microseconds, operations, kernels);
   return payoff;
 }
 
@@ -97,15 +97,39 @@ TEST_CASE("long calls are run plainly in between only when that seems as fast", 
   CHECK(unsure.verdict() == Verdict::Pays);
 }
 
+TEST_CASE("calls of different sizes are compared in pairs of one entry", "[payoff]") {
+  Payoff payoff;
+  for (int i = 0; i < 8; i++) payoff.ran_plainly(i % 2 ? 200 : 6000, 50, 0);
+  payoff.recorded(1000);
+  int large = 0, small = 0;  // two entries
+  CHECK(payoff.served(&large, 5500, 1) == 0);
+  CHECK(payoff.served(&large, 5500, 2) == 0);   // longer than a plain call of one kind, shorter than of the other
+  CHECK(payoff.served(&large, 7000, 3) == -1000);
+  CHECK(payoff.served(&small, 150, 4) == 50);
+  CHECK(payoff.awaited() == &small);
+  payoff.compared(300);
+  CHECK(payoff.awaited() == nullptr);
+  payoff.served(&large, 3000, 5);
+  payoff.compared(6000);
+  CHECK(payoff.served(&large, 3000, 6) == Approx(3000));
+  CHECK(payoff.served(&small, 150, 7) == Approx(150));
+}
+
 TEST_CASE("what served calls save is brought back, and those between samples count like them", "[payoff]") {
   Payoff payoff = profiled(3, 100, 10);
   payoff.recorded(1000);
-  CHECK(payoff.note(Sample::Served, 400, 1) == Approx(-300));  // touches its memory for the first time
+  CHECK(payoff.served(&payoff, 400, 1) == Approx(-300));  // touches its memory for the first time
   CHECK(payoff.cost() == Approx(1300));
   CHECK(payoff.price() == Approx(1300));
-  for (long i = 2; i <= 4; i++) payoff.note(Sample::Served, 40, i);
+  for (long i = 2; i <= 4; i++) payoff.served(&payoff, 40, i);
   CHECK(payoff.brought_back() == Approx(180));
-  CHECK(payoff.note(Sample::Served, 40, 14) == Approx(600));
+  CHECK(payoff.served(&payoff, 40, 14) == Approx(600));
+}
+
+TEST_CASE("what large kernels take is no Python that a recording would watch", "[payoff]") {
+  const Payoff python = profiled(8, 6000, 50), kernels = profiled(8, 6000, 50, 5700);
+  CHECK(python.price() > 50'000);
+  CHECK(kernels.price() == Approx(200 + 60 * 50 + 10 * 150));
 }
 
 TEST_CASE("an outermost function is recorded at once where that is cheap, others have to earn it", "[payoff]") {
@@ -124,7 +148,7 @@ TEST_CASE("recordings that have not paid for themselves make the next ones deare
   int waited[6] = {};
   for (int& calls : waited) {
     payoff.recorded(800);
-    while (!payoff.is_worth_recording(Position::Outermost, 100)) payoff.ran_plainly(50, 10), calls++;
+    while (!payoff.is_worth_recording(Position::Outermost, 100)) payoff.ran_plainly(50, 10, 0), calls++;
   }
   CHECK(waited[0] == 0);
   CHECK(waited[5] > 3 * waited[3]);
@@ -133,8 +157,8 @@ TEST_CASE("recordings that have not paid for themselves make the next ones deare
 TEST_CASE("a function that saves nothing is not recorded again", "[payoff]") {
   Payoff payoff = profiled(3, 50, 10);
   payoff.recorded(3000);
-  for (long i = 1; i <= 4; i++) payoff.note(Sample::Served, 60, i);
-  for (int i = 0; i < 10000; i++) payoff.ran_plainly(50, 10);
+  for (long i = 1; i <= 4; i++) payoff.served(&payoff, 60, i);
+  for (int i = 0; i < 10000; i++) payoff.ran_plainly(50, 10, 0);
   CHECK(!payoff.is_worth_recording(Position::Outermost, 10000));
 }
 
@@ -147,14 +171,14 @@ TEST_CASE("searches in vain add up, also those that nobody has timed", "[payoff]
   CHECK(!payoff.is_a_loss());
   for (int i = 0; i < 200; i++) payoff.searched(-1);
   CHECK(payoff.is_a_loss());
-  for (int i = 0; i < 1000; i++) payoff.ran_plainly(50, 10);
+  for (int i = 0; i < 1000; i++) payoff.ran_plainly(50, 10, 0);
   CHECK(!payoff.is_a_loss());
 }
 
 TEST_CASE("sizes that come back are built for", "[payoff]") {
   Payoff payoff = profiled(16, 1000, 100);
   payoff.recorded(9000);
-  for (long i = 1; i <= 4; i++) payoff.note(Sample::Served, 400, i);
+  for (long i = 1; i <= 4; i++) payoff.served(&payoff, 400, i);
   CHECK(!payoff.is_worth_building(9000, 1));
   CHECK(payoff.is_worth_building(9000, 5));
 }
