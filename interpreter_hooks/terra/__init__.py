@@ -9,6 +9,7 @@ from _terra_C import *  # noqa: F401,F403
 
 _C._require_main_interpreter()
 
+from . import _tensor_methods  # noqa: F401
 from ._functions import *  # noqa: F401,F403
 from ._legacy import TYPES as _LEGACY_TYPES
 from .version import __version__
@@ -32,4 +33,6 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _FROM_SUBMODULES[name], __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._names import find
+
+    return find(name)

@@ -10,6 +10,7 @@ from _terra_C import (
     set_grad_enabled,
 )
 
+from .._names import lazily
 from . import functional
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function
@@ -25,3 +26,5 @@ def gradcheck(*args, **kwargs):
     from ..testing import gradcheck as check
 
     return check(*args, **kwargs)
+
+__getattr__ = lazily(__name__, ("profiler",))

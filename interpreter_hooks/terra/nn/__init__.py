@@ -1,7 +1,10 @@
 """terra.nn: modules, their functional forms, initial values."""
 
+from .._names import lazily
 from . import functional, init, modules, parameter, utils
 from .modules import *  # noqa: F401,F403
 from .parameter import Parameter
 
 __all__ = ["Parameter", "functional", "init", "modules", "parameter", "utils", *modules.__all__]
+
+__getattr__ = lazily(__name__, ("attention", "parallel"), {".parallel": ("DataParallel",)})

@@ -1,5 +1,6 @@
 """terra.optim: optimizers, one file each."""
 
+from .._names import lazily
 from . import lr_scheduler
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -19,3 +20,5 @@ __all__ = [
     "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop",
     "SGD", "lr_scheduler",
 ]  # fmt: skip
+
+__getattr__ = lazily(__name__, ("swa_utils",))

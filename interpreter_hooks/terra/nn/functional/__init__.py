@@ -3,6 +3,7 @@
 Ops come from the engine's records. What is written here are argument forms that only this module has (inplace=, the old
 size_average=), checks with messages of their own, and functions composed of several ops."""
 
+from ..._names import lazily
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
 from .convolution import *  # noqa: F401,F403
@@ -15,3 +16,5 @@ from .normalization import *  # noqa: F401,F403
 from .padding import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .shuffle import *  # noqa: F401,F403
+
+__getattr__ = lazily(__name__)

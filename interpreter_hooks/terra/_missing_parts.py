@@ -1,0 +1,17 @@
+"""Functions that import and, when called, say in a sentence that they are not there."""
+
+
+def sentence(name, because="it is not in Terra yet"):
+    """A function of that name that raises NotImplementedError."""
+
+    def absent(*args, **kwargs):
+        raise NotImplementedError(f"{name}: {because}.")
+
+    absent.__name__ = absent.__qualname__ = name.rpartition(".")[2]
+    absent.__doc__ = f"Raises: {because}."
+    return absent
+
+
+def sentences(prefix, names, because="it is not in Terra yet"):
+    """{name: function that raises} for several."""
+    return {name: sentence(f"{prefix}.{name}", because) for name in names}

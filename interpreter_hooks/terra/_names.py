@@ -1,0 +1,85 @@
+"""Names of the top level that are looked up when a program first uses them, and what is said of those that aren't there.
+
+The tables say where a name lives; a new module or function needs a line in one of them."""
+
+import importlib
+import math
+import sys
+
+PACKAGE = __name__.rpartition(".")[0]
+
+MODULES = frozenset((
+    "_dynamo", "compiler", "distributed", "export", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
+    "overrides", "profiler", "return_types", "storage", "types",
+))  # fmt: skip
+
+CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None}
+
+FUNCTIONS = {
+    "_settings": (
+        "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
+        "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",
+        "is_warn_always_enabled", "set_default_device", "set_default_tensor_type", "set_deterministic_debug_mode",
+        "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_warn_always",
+        "use_deterministic_algorithms",
+    ),
+    "_predicates": (
+        "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
+        "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "resolve_conj", "resolve_neg", "typename",
+    ),
+    "amp": (
+        "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
+        "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",
+        "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_enabled",
+    ),
+    "func": ("vmap",),
+    "random": ("fork_rng",),
+    "storage": ("TypedStorage", "UntypedStorage"),
+}  # fmt: skip
+_HOME = {name: module for module, names in FUNCTIONS.items() for name in names}
+
+
+def find(name):
+    """The attribute `name` of the package, which keeps it from then on."""
+    package = sys.modules[PACKAGE]
+    if name in MODULES:
+        return importlib.import_module("." + name, PACKAGE)
+    if name in CONSTANTS:
+        value = CONSTANTS[name]
+    elif name in _HOME:
+        value = getattr(importlib.import_module("." + _HOME[name], PACKAGE), name)
+    else:
+        raise missing(package, name, (*MODULES, *CONSTANTS, *_HOME))
+    setattr(package, name, value)
+    return value
+
+
+def missing(module, name, more=()):
+    """The AttributeError for `module.name`: what the user wrote, and the nearest name that there is."""
+    shown = "torch" + module.__name__[len(PACKAGE) :]
+    message = f"{shown}.{name} is not in Terra yet"
+    if not name.startswith("_"):
+        import difflib
+
+        known = {n for n in (*dir(module), *more) if not n.startswith("_")}
+        nearest = difflib.get_close_matches(name, known, 1, 0.7)
+        if nearest:
+            message += f"; the nearest name that is there is {shown}.{nearest[0]}"
+    return AttributeError(message, name=name)
+
+
+def lazily(module_name, submodules=(), functions=None):
+    """The `__getattr__` of a subpackage: submodules by name, functions by {module: names}, else the error of missing()."""
+    homes = {name: home for home, names in (functions or {}).items() for name in names}
+
+    def __getattr__(name):
+        module = sys.modules[module_name]
+        if name in submodules:
+            return importlib.import_module("." + name, module_name)
+        if name in homes:
+            value = getattr(importlib.import_module(homes[name], module_name), name)
+            setattr(module, name, value)
+            return value
+        raise missing(module, name, (*submodules, *homes))
+
+    return __getattr__

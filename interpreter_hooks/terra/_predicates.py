@@ -1,0 +1,45 @@
+"""Questions about one tensor, as functions of the top level."""
+
+import _terra_C as C
+
+from ._typename import typename  # noqa: F401
+
+
+def _method(name):
+    def ask(input):
+        return getattr(input, name)()
+
+    ask.__name__ = ask.__qualname__ = name
+    return ask
+
+
+is_complex, is_conj, is_inference, is_neg, is_signed, resolve_conj, resolve_neg = map(
+    _method, ("is_complex", "is_conj", "is_inference", "is_neg", "is_signed", "resolve_conj", "resolve_neg")
+)
+
+
+def is_same_size(input, other):
+    return input.shape == other.shape
+
+
+def get_device(input):
+    """-1: the CPU has no number."""
+    return input.get_device()
+
+
+def is_distributed(input):
+    return False
+
+
+def is_storage(obj):
+    from .storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+def is_vulkan_available():
+    return False
+
+
+def compiled_with_cxx11_abi():
+    return True

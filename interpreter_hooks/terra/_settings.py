@@ -1,0 +1,100 @@
+"""Switches of the whole process: precision, determinism, the default device and type."""
+
+import _terra_C as C
+
+_PRECISIONS = ("highest", "high", "medium")
+_state = {"precision": "highest", "deterministic": False, "warn_only": False, "interop": 1, "warn_always": False}
+
+
+def set_float32_matmul_precision(precision):
+    """Kept and given back: products of float32 are computed in float32 at each of the settings."""
+    if precision not in _PRECISIONS:
+        raise RuntimeError(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setting is {_state['precision']}"
+        )
+    _state["precision"] = precision
+
+
+def get_float32_matmul_precision():
+    return _state["precision"]
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Kept and given back: every op of the CPU gives the same bits for the same inputs and number of threads anyway."""
+    _state["deterministic"] = bool(mode)
+    _state["warn_only"] = bool(mode) and bool(warn_only)
+
+
+def are_deterministic_algorithms_enabled():
+    return _state["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _state["warn_only"]
+
+
+_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def set_deterministic_debug_mode(debug_mode):
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    level = _DEBUG_MODES.get(debug_mode, debug_mode)
+    if level not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected `default`, `warn`, or `error`, but got {debug_mode}")
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode():
+    return 0 if not _state["deterministic"] else 1 if _state["warn_only"] else 2
+
+
+def set_default_device(device):
+    """The CPU, or None, is what new tensors live on."""
+    if device is not None and C.device(device).type != "cpu":
+        raise RuntimeError(
+            f"Terra runs on the CPU here: '{device}' can't be the default device. Give device= where a tensor is made."
+        )
+
+
+def get_default_device():
+    return C.device("cpu")
+
+
+def set_default_tensor_type(t):
+    """Sets the default dtype from a type such as torch.DoubleTensor, or its name."""
+    from ._legacy import TYPES
+
+    name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
+    if ".cuda." in name or "cuda" in getattr(t, "__module__", ""):
+        raise TypeError(f"type {name} not available. Terra runs on the CPU here.")
+    kind = TYPES.get(name.removeprefix("torch."))
+    if kind is None:
+        raise TypeError(f"invalid type object: {name} is no tensor type")
+    if not kind.dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    C.set_default_dtype(kind.dtype)
+
+
+def set_num_interop_threads(threads):
+    """Kept and given back: ops run one after the other, each on set_num_threads() threads."""
+    if threads <= 0:
+        raise RuntimeError("Expected positive number of interop threads")
+    _state["interop"] = int(threads)
+
+
+def get_num_interop_threads():
+    return _state["interop"]
+
+
+def set_flush_denormal(mode):
+    """False: the engine computes with denormal numbers as they are."""
+    return False
+
+
+def set_warn_always(b):
+    _state["warn_always"] = bool(b)
+
+
+def is_warn_always_enabled():
+    return _state["warn_always"]

@@ -1,0 +1,5 @@
+"""torch.backends.mkl: Terra computes with OpenBLAS instead."""
+
+
+def is_available():
+    return False

@@ -1,0 +1,40 @@
+"""Python's multiprocessing, with tensors.
+
+share_memory_() moves a tensor into memory that children see too, by fork or by spawn, as arguments or through a queue:
+what one process writes the others read. A tensor that is not in such memory is sent as a copy (under PyTorch sending
+moves it there), and so is one that is pickled in another way."""
+
+import multiprocessing
+from multiprocessing import *  # noqa: F401,F403
+
+from . import _shared, reductions  # noqa: F401
+from .spawning import (
+    ProcessContext,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
+
+__all__ = [
+    *multiprocessing.__all__, "ProcessContext", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
+    "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes",
+]  # fmt: skip
+
+_shared.register()
+
+
+def get_all_sharing_strategies():
+    return {"file_descriptor"}
+
+
+def get_sharing_strategy():
+    """Shared memory is handed over as a file descriptor."""
+    return "file_descriptor"
+
+
+def set_sharing_strategy(new_strategy):
+    """'file_system' is taken too: descriptors do what it would do."""
+    if new_strategy not in ("file_descriptor", "file_system"):
+        raise AssertionError(f"unknown sharing strategy: {new_strategy}")
