@@ -9,6 +9,7 @@ import _terra_C as C
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
 from .module import Module
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 
@@ -100,8 +101,10 @@ class RNNBase(Module):
 
     def forward(self, input, hx=None):
         name = type(self).__name__
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         if not isinstance(input, C.Tensor):
-            raise TypeError(f"{name} takes a tensor padded to one length; packed sequences are not available")
+            raise TypeError(f"{name}: input must be a Tensor or a PackedSequence, not {type(input).__name__}")
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         batched = input.dim() == 3
@@ -116,6 +119,19 @@ class RNNBase(Module):
         if not batched:
             output = output.squeeze(0 if self.batch_first else 1)
             last = tuple(part.squeeze(1) for part in last)
+        return output, last[0] if self.states == 1 else last
+
+    def _forward_packed(self, packed, hx):
+        """Sequences of different lengths, longest first: each step takes as many as are still running."""
+        counts = packed.batch_sizes.tolist()
+        order, back = packed.sorted_indices, packed.unsorted_indices
+        if hx is not None and order is not None:
+            hx = hx.index_select(1, order) if self.states == 1 else tuple(part.index_select(1, order) for part in hx)
+        state = self._initial_state(packed.data[: counts[0]].unsqueeze(0), True, hx)
+        output, last = self._run(packed.data, state, counts)
+        if back is not None:
+            last = tuple(part.index_select(1, back) for part in last)
+        output = PackedSequence(output, packed.batch_sizes, order, back)
         return output, last[0] if self.states == 1 else last
 
     def _initial_state(self, input, batched, hx):
@@ -150,14 +166,18 @@ class RNNBase(Module):
                 raise RuntimeError(f"Expected {which} {shape}, got {list(part.shape)}")
         return given
 
-    def _run(self, x, state):
+    def _run(self, x, state, counts=None):
         directions = 1 + bool(self.bidirectional)
         last = []
         for layer in range(self.num_layers):
             outputs = []
             for direction in range(directions):
                 row = layer * directions + direction
-                output, end = self._pass(x, tuple(part[row] for part in state), self.all_weights[row], direction == 1)
+                start, weights = tuple(part[row] for part in state), self.all_weights[row]
+                if counts is None:
+                    output, end = self._pass(x, start, weights, direction == 1)
+                else:
+                    output, end = self._pass_packed(x, start, weights, direction == 1, counts)
                 outputs.append(output)
                 last.append(end)
             x = C.cat(outputs, -1) if len(outputs) > 1 else outputs[0]
@@ -165,11 +185,34 @@ class RNNBase(Module):
                 x = F.dropout(x, self.dropout, self.training)
         return x, tuple(C.stack(parts) for parts in zip(*last))
 
-    def _pass(self, x, state, weights, backwards):
-        """One layer in one direction: its outputs, in the order of the sequence, and its last state."""
+    def _parts(self, weights):
+        """(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr) of a layer, None for those that it lacks."""
         weight_ih, weight_hh, *rest = weights
         bias_ih, bias_hh = rest[:2] if self.bias else (None, None)
-        weight_hr = rest[-1] if self.proj_size else None
+        return weight_ih, weight_hh, bias_ih, bias_hh, (rest[-1] if self.proj_size else None)
+
+    def _pass_packed(self, x, start, weights, backwards, counts):
+        """One layer in one direction over packed rows: states leave as their sequences end, or come in as they begin."""
+        weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = self._parts(weights)
+        steps = F.linear(x, weight_ih, bias_ih).split(counts)
+        outputs, ended = [], []
+        state = tuple(part[: counts[-1 if backwards else 0]] for part in start)
+        for step in reversed(range(len(counts))) if backwards else range(len(counts)):
+            running, count = state[0].size(0), counts[step]
+            if count < running:
+                ended.append(tuple(part[count:] for part in state))
+                state = tuple(part[:count] for part in state)
+            elif count > running:
+                state = tuple(C.cat([part, first[running:count]]) for part, first in zip(state, start))
+            state = self._step(steps[step], state, weight_hh, bias_hh, weight_hr)
+            outputs.append(state[0])
+        if backwards:
+            outputs.reverse()
+        return C.cat(outputs), tuple(C.cat(parts) for parts in zip(state, *reversed(ended)))
+
+    def _pass(self, x, state, weights, backwards):
+        """One layer in one direction: its outputs, in the order of the sequence, and its last state."""
+        weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = self._parts(weights)
         steps = F.linear(x, weight_ih, bias_ih).unbind(0)
         outputs = []
         for sums in reversed(steps) if backwards else steps:

@@ -1,0 +1,175 @@
+"""Functions that give derivatives of functions."""
+
+import functools
+
+import _terra_C as C
+
+from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+_depth = [0]
+
+
+def _inputs(tree):
+    """The tensors of a container as inputs of a graph, with their history where they have one."""
+
+    def fresh(t):
+        return t.view_as(t) if t.requires_grad else t.detach().requires_grad_()
+
+    return tree_map(lambda t: fresh(t) if isinstance(t, C.Tensor) else t, tree)
+
+
+def _plain(tree, keep):
+    """Results of an outermost call carry no history."""
+    return tree if keep else tree_map(lambda t: t.detach() if isinstance(t, C.Tensor) else t, tree)
+
+
+class _Inside:
+    """While the function runs, derivatives that it takes itself keep their history."""
+
+    def __init__(self, args):
+        self.keep = _depth[0] > 0 or any(isinstance(t, C.Tensor) and t.requires_grad for t in tree_leaves(args))
+
+    def __enter__(self):
+        _depth[0] += 1
+        self._grad = C.enable_grad()
+        self._grad.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        self._grad.__exit__(*exception)
+        _depth[0] -= 1
+        return False
+
+
+def _with_aux(result, has_aux):
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise RuntimeError("output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result
+
+
+def _gradients(outputs, inputs, weights):
+    """Of the sum of outputs times weights, zeros where nothing depends on an input."""
+    pairs = [(o, w) for o, w in zip(outputs, weights) if isinstance(o, C.Tensor) and o.requires_grad]
+    if not pairs:
+        return [C.zeros_like(t) for t in inputs]
+    found = C.grad([o for o, _ in pairs], inputs, [w for _, w in pairs], create_graph=True, allow_unused=True)
+    return [C.zeros_like(t) if g is None else g for t, g in zip(inputs, found)]
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that gives (gradient, value), or (gradient, (value, aux))."""
+
+    @functools.wraps(func)
+    def both(*args, **kwargs):
+        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        with _Inside((args, kwargs)) as inside:
+            args = list(args)
+            for i in numbers:
+                args[i] = _inputs(args[i])
+            value, aux = _with_aux(func(*args, **kwargs), has_aux)
+            if not isinstance(value, C.Tensor):
+                raise RuntimeError(f"Expected f to return a tensor, got {type(value)}.")
+            if value.dim() != 0:
+                raise RuntimeError(f"Expected f given to grad(f) to return a scalar tensor, got tensor with {value.dim()} dims. Maybe you wanted to use vjp instead?")
+            leaves, spec = tree_flatten([args[i] for i in numbers])
+            found = tree_unflatten(_gradients([value], leaves, [C.ones_like(value)]), spec)
+        found = _plain(found[0] if isinstance(argnums, int) else tuple(found), inside.keep)
+        value, aux = _plain(value, inside.keep), _plain(aux, inside.keep)
+        return found, ((value, aux) if has_aux else value)
+
+    return both
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that gives the gradient of func's one number with respect to an argument."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def gradient(*args, **kwargs):
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def vjp(func, *primals, has_aux=False):
+    """(func(*primals), a function from a cotangent to gradients of all primals)."""
+    with _Inside(primals) as inside:
+        inputs = _inputs(primals)
+        output, aux = _with_aux(func(*inputs), has_aux)
+    outputs, out_spec = tree_flatten(output)
+    leaves, spec = tree_flatten(inputs)
+
+    def pull(cotangents, retain_graph=True, create_graph=None):
+        weights, given = tree_flatten(cotangents)
+        if given != out_spec:
+            raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {given}, primal output: {out_spec}")
+        keep = inside.keep or _depth[0] > 0 or any(w.requires_grad for w in weights)
+        found = _plain(tree_unflatten(_gradients(outputs, leaves, weights), spec), keep)
+        return found if len(primals) > 1 else found[0:1]
+
+    shown = _plain(output, inside.keep)
+    return (shown, pull, _plain(aux, inside.keep)) if has_aux else (shown, pull)
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), its derivative along the tangents), as the gradient of a gradient."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
+    with _Inside((primals, tangents)) as inside:
+        inputs = _inputs(primals)
+        output, aux = _with_aux(func(*inputs), has_aux)
+        outputs, out_spec = tree_flatten(output)
+        leaves, directions = tree_leaves(inputs), tree_leaves(tangents)
+        weights = [C.zeros_like(o).requires_grad_() for o in outputs]
+        found = _gradients(outputs, leaves, weights)
+        along = tree_unflatten(_gradients(found, weights, directions), out_spec)
+    output, along = _plain(output, inside.keep), _plain(along, inside.keep)
+    return (output, along, _plain(aux, inside.keep)) if has_aux else (output, along)
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function that gives the Jacobian: for each output a tensor of the output's and then the argument's sizes."""
+
+    @functools.wraps(func)
+    def jacobian(*args, **kwargs):
+        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        with _Inside((args, kwargs)) as inside:
+            args = list(args)
+            for i in numbers:
+                args[i] = _inputs(args[i])
+            output, aux = _with_aux(func(*args, **kwargs), has_aux)
+            outputs, out_spec = tree_flatten(output)
+            leaves, spec = tree_flatten([args[i] for i in numbers])
+            blocks = [_block(o, leaves) for o in outputs]
+        result = []
+        for block in blocks:
+            parts = tree_unflatten([_plain(t, inside.keep) for t in block], spec)
+            result.append(parts[0] if isinstance(argnums, int) else tuple(parts))
+        result = tree_unflatten(result, out_spec)
+        return (result, _plain(aux, inside.keep)) if has_aux else result
+
+    return jacobian
+
+
+def _block(output, leaves):
+    """The Jacobians of one output."""
+    rows = []
+    for k in range(output.numel()):
+        weight = C.zeros_like(output).flatten()
+        weight[k] = 1.0
+        rows.append(_gradients([output], leaves, [weight.view(output.shape)]))
+    if not rows:
+        return [C.zeros((*output.shape, *t.shape), dtype=t.dtype) for t in leaves]
+    return [C.stack(column).view((*output.shape, *t.shape)) for column, t in zip(zip(*rows), leaves)]
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error"):
+    """The same values as jacrev, computed the same way."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func, argnums=0):
+    return jacfwd(jacrev(func, argnums), argnums)

@@ -1,0 +1,70 @@
+"""A module called with other parameters and buffers than its own."""
+
+import contextlib
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """module(*args, **kwargs) with the tensors of a dict, or of several, in place of those of these names."""
+    if isinstance(parameter_and_buffer_dicts, dict):
+        tensors = parameter_and_buffer_dicts
+    elif isinstance(parameter_and_buffer_dicts, (list, tuple)):
+        tensors = {}
+        for part in parameter_and_buffer_dicts:
+            repeated = tensors.keys() & part.keys()
+            if repeated:
+                raise ValueError(f"{next(iter(repeated))} appears in multiple dictionaries; behavior of functional call is ambiguous")
+            tensors.update(part)
+    else:
+        raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}")
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with replaced(module, tensors, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+def _places(module):
+    """Name -> (the dict that holds the tensor, its key there), for all names of the module."""
+    places = {}
+    for prefix, child in module.named_modules(remove_duplicate=False):
+        for members in (child._parameters, child._buffers):
+            for key, tensor in members.items():
+                if tensor is not None:
+                    places[f"{prefix}.{key}" if prefix else key] = (members, key)
+    return places
+
+
+@contextlib.contextmanager
+def replaced(module, tensors, tie_weights=True, strict=False):
+    """Inside, the module has these tensors; a tensor with several names has the new one under all of them."""
+    places = _places(module)
+    unknown = [name for name in tensors if name not in places]
+    if strict:
+        missing = [name for name in places if name not in tensors]
+        problems = ([f"Unexpected key(s): {', '.join(unknown)}."] if unknown else []) + (
+            [f"Missing key(s): {', '.join(missing)}."] if missing else []
+        )
+        if problems:
+            raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(problems))
+    if tie_weights:
+        by_tensor = {}
+        for name, (members, key) in places.items():
+            by_tensor.setdefault(id(members[key]), []).append(name)
+        tied = {}
+        for names in by_tensor.values():
+            given = [tensors[name] for name in names if name in tensors]
+            if any(value is not given[0] for value in given[1:]):
+                raise ValueError(f"functional_call got multiple values for keys {sorted(names)}, which are tied. Consider using tie_weights=False")
+            if given:
+                tied.update((name, given[0]) for name in names)
+        tensors = {**{name: value for name, value in tensors.items() if name not in places}, **tied}
+    changed = []
+    try:
+        for name, value in tensors.items():
+            if name not in places:
+                raise AttributeError(f"{type(module).__name__} has no parameter or buffer `{name}`")
+            members, key = places[name]
+            changed.append((members, key, members[key]))
+            members[key] = value
+        yield
+    finally:
+        for members, key, value in reversed(changed):
+            members[key] = value
