@@ -148,7 +148,7 @@ class SWALR(LRScheduler):
         if len(rates) != len(optimizer.param_groups):
             raise ValueError(f"swa_lr must have the same length as optimizer.param_groups: swa_lr has {len(rates)}, optimizer.param_groups has {len(optimizer.param_groups)}")
         if anneal_strategy not in self._SHAPES:
-            raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for group, rate in zip(optimizer.param_groups, rates):

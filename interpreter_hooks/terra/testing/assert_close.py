@@ -88,3 +88,36 @@ def _report(close, gap, expected, atol, rtol):
             rest //= size
         lines.append(f"Greatest {name} difference: {values[at].item()} at index {tuple(place[::-1])} (up to {limit} allowed)")
     return "\n".join(lines)
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """The old form: dtypes may differ, and NaNs are equal."""
+    if not isinstance(actual, C.Tensor):
+        actual = C.tensor(actual)
+    if not isinstance(expected, C.Tensor):
+        expected = C.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        limits = [_OLD_TOLERANCES.get(t.dtype, (0.0, 0.0)) for t in (actual, expected)]
+        rtol, atol = max(r for r, _ in limits), max(a for _, a in limits)
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)
+
+
+_OLD_TOLERANCES = {C.float16: (1e-3, 1e-3), C.float32: (1e-4, 1e-5), C.float64: (1e-5, 1e-8)}
+
+
+def make_tensor(*shape, dtype, device="cpu", low=None, high=None, requires_grad=False, noncontiguous=False, exclude_zero=False, memory_format=None):
+    """Random values from low to high: -9 to 9 of numbers, 0 to 9 of uint8, either of bool."""
+    shape = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    if dtype == C.bool:
+        return C.randint(0, 2, shape).to(dtype)
+    low = (0 if dtype == C.uint8 else -9) if low is None else low
+    high = 9 if high is None else high
+    if dtype.is_floating_point:
+        result = (C.rand(shape, dtype=C.float64) * (high - low) + low).to(dtype)
+    else:
+        result = C.randint(int(low), max(int(high), int(low) + 1), shape).to(dtype)
+    if exclude_zero:
+        result = result.masked_fill(result == 0, 1)
+    if noncontiguous and result.numel() > 1:
+        result = C.stack([result, result], -1)[..., 0]
+    return result.requires_grad_() if requires_grad else result
