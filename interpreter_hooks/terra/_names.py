@@ -33,7 +33,6 @@ FUNCTIONS = {
         "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_enabled",
     ),
     "func": ("vmap",),
-    "random": ("fork_rng",),
     "storage": ("TypedStorage", "UntypedStorage"),
 }  # fmt: skip
 _HOME = {name: module for module, names in FUNCTIONS.items() for name in names}

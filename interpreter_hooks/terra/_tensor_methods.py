@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from ._functions import allclose, equal
+from ._functions import allclose, cross, equal, nan_to_num, trace
 
 
 def get_device(self):
@@ -34,8 +34,9 @@ def is_shared(self):
 
 
 METHODS = {
-    "allclose": allclose, "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
-    "is_shared": is_shared, "pin_memory": pin_memory, "share_memory_": share_memory_,
+    "allclose": allclose, "cross": cross, "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
+    "is_shared": is_shared, "nan_to_num": nan_to_num, "pin_memory": pin_memory, "share_memory_": share_memory_,
+    "trace": trace,
 }  # fmt: skip
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

@@ -51,6 +51,6 @@ def is_torchelastic_launched():
 _ONE = "Terra has groups of one process, which has nobody to exchange messages with"
 globals().update(sentences("torch.distributed", ("batch_isend_irecv", "irecv", "isend", "recv", "send"), _ONE))
 _LATER = "it is not in Terra yet, which has groups of one process"
-globals().update(sentences("torch.distributed", ("init_device_mesh", "rpc", "fsdp", "DeviceMesh"), _LATER))
+globals().update(sentences("torch.distributed", ("init_device_mesh", "new_subgroups", "split_group"), _LATER))
 
 __getattr__ = lazily(__name__)

@@ -26,6 +26,9 @@ import torch.nn.utils.prune as prune
 import torch.nn.utils.parametrize as P
 from torch.nn.utils.stateless import functional_call
 from torch.jit import script, trace, ScriptModule, Final
+import torch.utils.model_zoo as model_zoo, torch.utils.cpp_extension; torch.version.cuda
+from torch.nn.modules.utils import _ntuple, _quadruple, _reverse_repeat_tuple
+assert torch.eye(2).trace() == 2 and torch.tensor([float("nan")]).nan_to_num() == 0
 import torch.fx, torch.onnx, torch.hub, torch.export, torch._dynamo, torch.compiler
 from torch.func import vmap, grad, functional_call
 from torch.optim.swa_utils import AveragedModel, SWALR

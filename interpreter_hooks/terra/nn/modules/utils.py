@@ -8,5 +8,10 @@ def ntuple(n):
     return repeat
 
 
-single, pair, triple = ntuple(1), ntuple(2), ntuple(3)
-_single, _pair, _triple = single, pair, triple
+single, pair, triple, quadruple = ntuple(1), ntuple(2), ntuple(3), ntuple(4)
+_ntuple, _single, _pair, _triple, _quadruple = ntuple, single, pair, triple, quadruple
+
+
+def _reverse_repeat_tuple(t, n):
+    """Each entry n times, the last one first: what padding takes."""
+    return tuple(x for x in reversed(t) for _ in range(n))
