@@ -4,10 +4,10 @@ Tensors and ops come from the C module `_terra_C`; what is made of them is in th
 
 import importlib
 
-import _terra_C as _C
+import _terra_C as _engine
 from _terra_C import *  # noqa: F401,F403
 
-_C._require_main_interpreter()
+_engine._require_main_interpreter()
 
 from . import _tensor_methods  # noqa: F401
 from ._functions import *  # noqa: F401,F403

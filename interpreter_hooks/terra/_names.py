@@ -9,7 +9,7 @@ import sys
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_dynamo", "compiler", "distributed", "export", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
+    "_C", "_dynamo", "compiler", "distributed", "export", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
     "overrides", "profiler", "return_types", "storage", "types",
 ))  # fmt: skip
 
