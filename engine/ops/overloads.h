@@ -43,6 +43,8 @@ inline constexpr Overload kOverloads[] = {
     {"nonzero", kFunction | kMethod, {"nonzero_tuple", "nonzero"}},
     {"norm", kFunction | kMethod, {"norm", "norm_named"}},
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},
+    {"polygamma", kFunction, {"polygamma"}},
+    {"polygamma", kMethod, {"polygamma_method"}},
     {"prod", kFunction | kMethod, {"prod", "prod_dtype"}},
     {"randint", kFunction, {"randint_to", "randint"}},
     {"random_", kMethod, {"random_any", "random_to", "random_range"}},

@@ -16,9 +16,11 @@
 #include "engine/ops/order.h"
 #include "engine/ops/pool.h"
 #include "engine/ops/random.h"
+#include "engine/ops/random_families.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/special.h"
 #include "engine/ops/split.h"
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
@@ -33,7 +35,7 @@ void register_all_ops() {
       &ops::exp,      &ops::full,       &ops::index,  &ops::layer_norm, &ops::mm,
       &ops::mse_loss, &ops::rand,       &ops::relu,   &ops::avg_pool2d, &ops::sum,
       &ops::to_dtype, &ops::sgd_update, &ops::view,   &ops::where,      &ops::cosine_similarity,
-      &ops::split,
+      &ops::split,    &ops::lgamma,     &ops::poisson,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

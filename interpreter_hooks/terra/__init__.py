@@ -6,6 +6,7 @@ import importlib
 
 import _terra_C as _engine
 from _terra_C import *  # noqa: F401,F403
+from _terra_C import _dirichlet_grad, _sample_dirichlet, _standard_gamma, _standard_gamma_grad  # noqa: F401
 
 _engine._require_main_interpreter()
 
@@ -17,8 +18,8 @@ from .version import __version__
 globals().update(_LEGACY_TYPES)
 
 _SUBMODULES = (
-    "accelerator", "amp", "autograd", "backends", "capture", "cuda", "mps", "nn", "optim", "random", "recursive",
-    "serialization", "testing", "utils", "version", "vision",
+    "accelerator", "amp", "autograd", "backends", "capture", "cuda", "distributions", "mps", "nn", "optim", "random",
+    "recursive", "serialization", "special", "testing", "utils", "version", "vision",
 )  # fmt: skip
 _FROM_SUBMODULES = {
     "save": "serialization", "load": "serialization", "autocast": "amp", "explain": "capture", "freeze": "capture",

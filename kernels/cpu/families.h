@@ -6,6 +6,7 @@ namespace terra::cpu {
 
 std::span<const Kernel> arithmetic_kernels();
 std::span<const Kernel> math_kernels();
+std::span<const Kernel> special_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> select_kernels();
 std::span<const Kernel> integer_arithmetic_kernels();

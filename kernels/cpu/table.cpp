@@ -8,6 +8,7 @@ namespace {
 constexpr KernelFamily kFamilies[] = {
     cpu::arithmetic_kernels,
     cpu::math_kernels,
+    cpu::special_kernels,
     cpu::compare_kernels,
     cpu::select_kernels,
     cpu::integer_arithmetic_kernels,

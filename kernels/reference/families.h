@@ -7,6 +7,7 @@ namespace terra::reference {
 std::span<const Kernel> arithmetic_kernels();
 std::span<const Kernel> division_kernels();
 std::span<const Kernel> math_kernels();
+std::span<const Kernel> special_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> select_kernels();
 std::span<const Kernel> conversion_kernels();

@@ -10,6 +10,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::arithmetic_kernels,
     reference::division_kernels,
     reference::math_kernels,
+    reference::special_kernels,
     reference::compare_kernels,
     reference::select_kernels,
     reference::conversion_kernels,
