@@ -1,0 +1,65 @@
+import _terra_C as C
+
+from . import constraints
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all, size_of
+
+__all__ = ["Exponential"]
+
+
+class Exponential(ExponentialFamily):
+    """Waiting times of the given rate."""
+
+    arg_constraints = {"rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+    _mean_carrier_measure = 0
+
+    def __init__(self, rate, validate_args=None):
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(size_of(self.rate), validate_args=validate_args)
+
+    def expand(self, batch_shape, _instance=None):
+        return self._expanded(Exponential, batch_shape, ("rate",), _instance)
+
+    @property
+    def mean(self):
+        return self.rate.reciprocal()
+
+    @property
+    def mode(self):
+        return C.zeros_like(self.rate)
+
+    @property
+    def stddev(self):
+        return self.rate.reciprocal()
+
+    @property
+    def variance(self):
+        return self.rate.pow(-2)
+
+    def rsample(self, sample_shape=()):
+        return C.empty(self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate
+
+    def log_prob(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        return 1 - C.exp(-self.rate * value)
+
+    def icdf(self, value):
+        return -C.log1p(-value) / self.rate
+
+    def entropy(self):
+        return 1.0 - C.log(self.rate)
+
+    @property
+    def _natural_params(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, x):
+        return -C.log(-x)
