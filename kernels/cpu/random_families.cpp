@@ -79,9 +79,10 @@ double width_of(double a) { return a < 1 ? 1 / a : 1 / std::sqrt(a); }
 }  // namespace
 
 double standard_gamma(RandomState& s, double alpha) {
+  if (alpha == 0 || alpha == std::numeric_limits<double>::infinity()) return alpha;
+  if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
   double scale = 1;
   if (alpha < 1) {
-    if (alpha == 0) return 0;
     scale = std::pow(1 - uniform53(s), 1 / alpha);
     alpha += 1;
   }

@@ -206,7 +206,7 @@ def _normal_gumbel(p, q):
     ratio = p.loc / q.scale
     spread = (p.scale / q.scale).pow(2)
     shift = q.loc / q.scale
-    return -ratio + shift + C.exp(-ratio + 0.5 * spread + shift) - (0.5 * (1 + math.log(2 * math.pi)) + (p.scale / q.scale).log())
+    return ratio - shift + C.exp(-ratio + 0.5 * spread + shift) - (0.5 * (1 + math.log(2 * math.pi)) + (p.scale / q.scale).log())
 
 
 @register_kl(Normal, Laplace)
