@@ -90,12 +90,14 @@ void sample_dirichlet_host(Args a, Results& out) {
   check_float(self, "dirichlet");
   const Elements alphas(self);
   const int64_t n = self.rank() == 0 ? 1 : self.size(-1);
-  std::vector<double> row(static_cast<size_t>(self.numel()));
-  for (size_t i = 0; i < row.size(); ++i) row[i] = random::standard_gamma(state_of(a[1]), alphas[static_cast<int64_t>(i)]);
+  std::vector<double> drawn(static_cast<size_t>(self.numel())),
+      sums(drawn.size() / static_cast<size_t>(std::max<int64_t>(n, 1)));
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    drawn[i] = random::standard_gamma(state_of(a[1]), alphas[static_cast<int64_t>(i)]);
+    sums[i / static_cast<size_t>(n)] += drawn[i];
+  }
   out.push_back(filled(self.sizes(), self.dtype(), "dirichlet", [&]<class T>(int64_t i, T) {
-    double sum = 0;
-    for (int64_t k = 0; k < n; ++k) sum += row[static_cast<size_t>(i / n * n + k)];
-    const T share = static_cast<T>(row[static_cast<size_t>(i)] / sum);
+    const T share = static_cast<T>(drawn[static_cast<size_t>(i)] / sums[static_cast<size_t>(i / n)]);
     return std::min(std::nextafter(T(1), T(0)), std::max(std::numeric_limits<T>::min(), share));
   }));
 }
@@ -225,9 +227,9 @@ const Op cauchy{overwriting("cauchy",
 const Op geometric{overwriting("geometric", "(Tensor self, float p, *, Generator? generator=None) -> Tensor",
                                "Trials until the first success of probability p.",
                                "terra.zeros(2).geometric_(0.5).shape", geometric_host, "randn(5), 0.3")};
-const Op log_normal{
-    overwriting("log_normal", "(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
-                "e to the power of normal variables.", "terra.zeros(2).log_normal_().shape", log_normal_host,
-                "randn(5), 0.0, 0.5")};
+const Op log_normal{overwriting("log_normal",
+                                "(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor",
+                                "e to the power of normal variables.", "terra.zeros(2).log_normal_().shape",
+                                log_normal_host, "randn(5), 0.0, 0.5")};
 
 }  // namespace terra::ops

@@ -40,9 +40,7 @@ void erfinv_gradient(Backward& b) { b.set(0, b.grad() * (kHalfSqrtPi * exp(b.out
 void ndtri_gradient(Backward& b) {
   b.set(0, b.grad() * (std::sqrt(2 * std::numbers::pi) * exp(0.5 * (b.out() * b.out()))));
 }
-void erfcx_gradient(Backward& b) {
-  b.set(0, b.grad() * (2 * b.in(0) * b.out() - 2 * std::numbers::inv_sqrtpi));
-}
+void erfcx_gradient(Backward& b) { b.set(0, b.grad() * (2 * b.in(0) * b.out() - 2 * std::numbers::inv_sqrtpi)); }
 void i0_gradient(Backward& b) { b.set(0, b.grad() * special_i1(b.in(0))); }
 void i0e_gradient(Backward& b) { b.set(0, b.grad() * (special_i1e(b.in(0)) - sign(b.in(0)) * b.out())); }
 /// I1' = I0 - I1 / x, whose limit at 0 is 1/2.
@@ -148,21 +146,33 @@ const Op special_zeta{{.name = "special_zeta",
                        .gradient = zeta_gradient,
                        .saved = saves({0, 1}),
                        .samples = {{"rand(3, 4) + 1.5, rand(4) + 0.5", "float", false}}}};
-const Op igamma{of_two({"igamma", "The regularized lower incomplete gamma function P(self, other).",
-                        "terra.igamma(terra.tensor([1.0]), terra.tensor([1.0]))", kVisibleInPlace, igamma_gradient,
-                        saves({0, 1}), {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
-const Op igammac{of_two({"igammac", "The regularized upper incomplete gamma function Q(self, other).",
-                         "terra.igammac(terra.tensor([1.0]), terra.tensor([1.0]))", kVisibleInPlace, igammac_gradient,
-                         saves({0, 1}), {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
-const Op erfinv{of_one({"erfinv", "The number whose error function is each element.",
-                        "terra.erfinv(terra.tensor([0.5]))", kVisibleInPlace, erfinv_gradient, saves_result(),
-                        kInside})};
-const Op special_ndtri{of_one({"special_ndtri", "The number whose normal distribution function is each element.",
-                               "terra.special_ndtri(terra.tensor([0.5]))", kFunction, ndtri_gradient, saves_result(),
-                               kUnit})};
-const Op special_erfcx{of_one({"special_erfcx", "exp(x * x) * erfc(x) of each element.",
-                               "terra.special_erfcx(terra.zeros(2))", kFunction, erfcx_gradient,
-                               saves({0}) | saves_result(), {{"rand(3, 4) * 6 - 1"}, {"rand(())"}}})};
+const Op igamma{of_two({"igamma",
+                        "The regularized lower incomplete gamma function P(self, other).",
+                        "terra.igamma(terra.tensor([1.0]), terra.tensor([1.0]))",
+                        kVisibleInPlace,
+                        igamma_gradient,
+                        saves({0, 1}),
+                        {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
+const Op igammac{of_two({"igammac",
+                         "The regularized upper incomplete gamma function Q(self, other).",
+                         "terra.igammac(terra.tensor([1.0]), terra.tensor([1.0]))",
+                         kVisibleInPlace,
+                         igammac_gradient,
+                         saves({0, 1}),
+                         {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
+const Op erfinv{
+    of_one({"erfinv", "The number whose error function is each element.", "terra.erfinv(terra.tensor([0.5]))",
+            kVisibleInPlace, erfinv_gradient, saves_result(), kInside})};
+const Op special_ndtri{
+    of_one({"special_ndtri", "The number whose normal distribution function is each element.",
+            "terra.special_ndtri(terra.tensor([0.5]))", kFunction, ndtri_gradient, saves_result(), kUnit})};
+const Op special_erfcx{of_one({"special_erfcx",
+                               "exp(x * x) * erfc(x) of each element.",
+                               "terra.special_erfcx(terra.zeros(2))",
+                               kFunction,
+                               erfcx_gradient,
+                               saves({0}) | saves_result(),
+                               {{"rand(3, 4) * 6 - 1"}, {"rand(())"}}})};
 const Op special_log_ndtr{{.name = "special_log_ndtr",
                            .signature = "(Tensor self) -> Tensor",
                            .doc = "The logarithm of the normal distribution function of each element.",
@@ -179,14 +189,14 @@ const Op logit{{.name = "logit",
                 .samples = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(3, 4), 0.2"}}}};
 const Op i0{of_one({"i0", "The modified Bessel function of the first kind, of order 0.", "terra.i0(terra.zeros(2))",
                     kVisibleInPlace, i0_gradient, saves({0}), kReals})};
-const Op special_i0e{of_one({"special_i0e", "exp(-|x|) times the modified Bessel function of order 0.",
-                             "terra.special_i0e(terra.zeros(2))", kFunction, i0e_gradient, saves({0}) | saves_result(),
-                             kReals})};
-const Op special_i1{of_one({"special_i1", "The modified Bessel function of the first kind, of order 1.",
-                            "terra.special_i1(terra.zeros(2))", kFunction, i1_gradient, saves({0}) | saves_result(),
-                            kReals})};
-const Op special_i1e{of_one({"special_i1e", "exp(-|x|) times the modified Bessel function of order 1.",
-                             "terra.special_i1e(terra.zeros(2))", kFunction, i1e_gradient,
-                             saves({0}) | saves_result(), kReals})};
+const Op special_i0e{
+    of_one({"special_i0e", "exp(-|x|) times the modified Bessel function of order 0.",
+            "terra.special_i0e(terra.zeros(2))", kFunction, i0e_gradient, saves({0}) | saves_result(), kReals})};
+const Op special_i1{
+    of_one({"special_i1", "The modified Bessel function of the first kind, of order 1.",
+            "terra.special_i1(terra.zeros(2))", kFunction, i1_gradient, saves({0}) | saves_result(), kReals})};
+const Op special_i1e{
+    of_one({"special_i1e", "exp(-|x|) times the modified Bessel function of order 1.",
+            "terra.special_i1e(terra.zeros(2))", kFunction, i1e_gradient, saves({0}) | saves_result(), kReals})};
 
 }  // namespace terra::ops

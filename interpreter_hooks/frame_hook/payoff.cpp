@@ -58,8 +58,8 @@ void Payoff::recorded(double microseconds) {
   next_sample_ = 0;
 }
 
-/// What a served call of that length has saved. Before two calls have been compared, plain calls of the function have to
-/// tell, whatever their sizes: where they differ much, a time that lies among theirs says nothing.
+/// What a served call of that length has saved. Before two calls have been compared, plain calls of the function have
+/// to tell, whatever their sizes: where they differ much, a time that lies among theirs says nothing.
 double Payoff::saved_by(double served) const {
   if (ratios_.count() >= 2) return served / ratios_.typical() - served;
   if (!plain_.count()) return 0;

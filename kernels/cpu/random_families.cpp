@@ -48,7 +48,8 @@ double binomial_by_rejection(RandomState& s, double count, double p) {
     const Proposal t = propose(s, a, b, c);
     if (t.us >= 0.07 && t.v <= v_r) return t.k;
     if (t.k < 0 || t.k > count) continue;
-    const double bound = at_mode - log_gamma(t.k + 1) - log_gamma(count - t.k + 1) + (t.k - mode) * std::log(p / (1 - p));
+    const double bound =
+        at_mode - log_gamma(t.k + 1) - log_gamma(count - t.k + 1) + (t.k - mode) * std::log(p / (1 - p));
     if (std::log(t.v * alpha / (a / (t.us * t.us) + b)) <= bound) return t.k;
   }
 }
@@ -71,7 +72,8 @@ double digamma(double x) {
   double result = 0;
   for (; x < 12; x += 1) result -= 1 / x;
   const double s = 1 / (x * x);
-  return result + std::log(x) - 0.5 / x - s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s / 132))));
+  return result + std::log(x) - 0.5 / x -
+         s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s / 132))));
 }
 
 double width_of(double a) { return a < 1 ? 1 / a : 1 / std::sqrt(a); }
@@ -94,7 +96,8 @@ double standard_gamma(RandomState& s, double alpha) {
       y = 1 + c * x;
     } while (y <= 0);
     const double v = y * y * y, u = 1 - uniform53(s), square = x * x;
-    if (u < 1 - 0.0331 * square * square || std::log(u) < 0.5 * square + d * (1 - v + std::log(v))) return scale * d * v;
+    if (u < 1 - 0.0331 * square * square || std::log(u) < 0.5 * square + d * (1 - v + std::log(v)))
+      return scale * d * v;
   }
 }
 
@@ -136,22 +139,21 @@ double log_normal(RandomState& s, double mean, double deviation) {
   return std::exp(standard_normal(s) * deviation + mean);
 }
 
-/// The derivative of P is the integral of density(t) (log t - digamma(alpha)) from 0 to x, and minus that from x on; the
-/// side taken is the one without the mode, t = x e^-w or x e^w.
+/// The derivative of P is the integral of density(t) (log t - digamma(alpha)) from 0 to x, and minus that from x on;
+/// the side taken is the one without the mode, t = x e^-w or x e^w.
 double standard_gamma_slope(double alpha, double x) {
   if (!(alpha > 0 && x > 0)) return x == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
   const double shift = std::log(x) - digamma(alpha);
   if (x <= alpha) {
-    return -x * integral(width_of(alpha), [&](double w) {
-      return std::exp(-alpha * w - x * std::expm1(-w)) * (shift - w);
-    });
+    return -x *
+           integral(width_of(alpha), [&](double w) { return std::exp(-alpha * w - x * std::expm1(-w)) * (shift - w); });
   }
-  return x * integral(1 / std::sqrt(x) < 1 ? 1 / std::sqrt(x) : 1 / x, [&](double w) {
-    return std::exp(alpha * w - x * std::expm1(w)) * (shift + w);
-  });
+  return x * integral(1 / std::sqrt(x) < 1 ? 1 / std::sqrt(x) : 1 / x,
+                      [&](double w) { return std::exp(alpha * w - x * std::expm1(w)) * (shift + w); });
 }
 
 double dirichlet_slope(double x, double alpha, double total) {
+  if (!(x >= 0 && x <= 1 && alpha > 0 && total > alpha)) return std::numeric_limits<double>::quiet_NaN();
   const double beta = total - alpha, shift = digamma(total) - digamma(alpha);
   if (x <= alpha / total) {
     const double slope = -x * integral(width_of(alpha), [&](double w) {

@@ -16,7 +16,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 /// The even Bernoulli numbers B2, B4, ...
-constexpr double kBernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510};
+constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                 5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
 
 /// log |gamma(x)|, without the global variable that std::lgamma leaves the sign in.
 double log_gamma(double x) {
@@ -75,7 +76,8 @@ double zeta(double s, double q) {
 /// The y >= 0 with erf(y) = x and erfc(y) = tail, of which the smaller one is used: an estimate, then Halley's steps.
 double inverse_erf(double x, double tail) {
   const double l = std::log(tail * (2 - tail)), m = 2 / (std::numbers::pi * 0.147) + l / 2;
-  double y = tail < 1e-3 || x > 1e-4 ? std::sqrt(std::sqrt(m * m - l / 0.147) - m) : x * (1 / std::numbers::inv_sqrtpi) / 2;
+  double y =
+      tail < 1e-3 || x > 1e-4 ? std::sqrt(std::sqrt(m * m - l / 0.147) - m) : x * (1 / std::numbers::inv_sqrtpi) / 2;
   for (int step = 0; step < 4; ++step) {
     const double error = tail < 0.5 ? tail - std::erfc(y) : std::erf(y) - x;
     const double u = error / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
@@ -185,14 +187,14 @@ double incomplete_gamma(double a, double x, bool upper) {
       return static_cast<T>(std::isnan(x) ? x : static_cast<double>((expression))); \
     }                                                                               \
   };
-#define TERRA_SPECIAL_BINARY(Name, expression)                                    \
-  template <class T>                                                              \
-  struct Name : Plain<T> {                                                        \
-    using Plain<T>::Plain;                                                        \
-    T operator()(T first, T second) const {                                       \
+#define TERRA_SPECIAL_BINARY(Name, expression)                                      \
+  template <class T>                                                                \
+  struct Name : Plain<T> {                                                          \
+    using Plain<T>::Plain;                                                          \
+    T operator()(T first, T second) const {                                         \
       const double a = static_cast<double>(first), x = static_cast<double>(second); \
-      return static_cast<T>(expression);                                          \
-    }                                                                             \
+      return static_cast<T>(expression);                                            \
+    }                                                                               \
   };
 
 TERRA_SPECIAL_UNARY(Lgamma, log_gamma(x))
@@ -209,18 +211,12 @@ TERRA_SPECIAL_BINARY(Gammainc, incomplete_gamma(a, x, false))
 TERRA_SPECIAL_BINARY(Gammaincc, incomplete_gamma(a, x, true))
 
 constexpr Kernel kTable[] = {
-    unary<Lgamma, float, double>("lgamma", 120),
-    unary<Digamma, float, double>("digamma", 200),
-    unary<Erfinv, float, double>("erfinv", 255),
-    unary<Ndtri, float, double>("special_ndtri", 255),
-    unary<Erfcx, float, double>("special_erfcx", 120),
-    unary<I0, float, double>("i0", 255),
-    unary<I0e, float, double>("special_i0e", 255),
-    unary<I1, float, double>("special_i1", 255),
-    unary<I1e, float, double>("special_i1e", 255),
-    binary<Zeta, float, double>("special_zeta", 255),
-    binary<Gammainc, float, double>("igamma", 255),
-    binary<Gammaincc, float, double>("igammac", 255),
+    unary<Lgamma, float, double>("lgamma", 120),       unary<Digamma, float, double>("digamma", 200),
+    unary<Erfinv, float, double>("erfinv", 255),       unary<Ndtri, float, double>("special_ndtri", 255),
+    unary<Erfcx, float, double>("special_erfcx", 120), unary<I0, float, double>("i0", 255),
+    unary<I0e, float, double>("special_i0e", 255),     unary<I1, float, double>("special_i1", 255),
+    unary<I1e, float, double>("special_i1e", 255),     binary<Zeta, float, double>("special_zeta", 255),
+    binary<Gammainc, float, double>("igamma", 255),    binary<Gammaincc, float, double>("igammac", 255),
 };
 
 }  // namespace

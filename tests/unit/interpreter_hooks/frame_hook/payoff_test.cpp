@@ -103,7 +103,7 @@ TEST_CASE("calls of different sizes are compared in pairs of one entry", "[payof
   payoff.recorded(1000);
   int large = 0, small = 0;  // two entries
   CHECK(payoff.served(&large, 5500, 1) == 0);
-  CHECK(payoff.served(&large, 5500, 2) == 0);   // longer than a plain call of one kind, shorter than of the other
+  CHECK(payoff.served(&large, 5500, 2) == 0);  // longer than a plain call of one kind, shorter than of the other
   CHECK(payoff.served(&large, 7000, 3) == -1000);
   CHECK(payoff.served(&small, 150, 4) == 50);
   CHECK(payoff.awaited() == &small);
