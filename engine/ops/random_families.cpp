@@ -40,13 +40,11 @@ Tensor filled(std::span<const int64_t> sizes, DType dtype, std::string_view name
   return is_half(dtype) ? to_dtype(t, dtype) : t;
 }
 
-/// The elements of a tensor of floats, in order, as doubles.
+/// The elements of a tensor, in order, as doubles.
 class Elements {
  public:
-  explicit Elements(const Tensor& t) : held_(contiguous(is_half(t.dtype()) ? to_dtype(t, DType::F32) : t)) {}
-  double operator[](int64_t i) const {
-    return held_.dtype() == DType::F64 ? held_->data_as<double>()[i] : static_cast<double>(held_->data_as<float>()[i]);
-  }
+  explicit Elements(const Tensor& t) : held_(contiguous(to_dtype(t, DType::F64))) {}
+  double operator[](int64_t i) const { return held_->data_as<double>()[i]; }
 
  private:
   Tensor held_;
@@ -55,6 +53,14 @@ class Elements {
 void check_float(const Tensor& t, std::string_view name) {
   check_kind(is_floating(t.dtype()), ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
              scalar_type_name(t.dtype()));
+}
+
+/// For ops that take sizes and dtype from their first operand.
+void check_like_first(const Tensor& self, const Tensor& other, std::string_view name) {
+  check(other.sizes() == self.sizes() && other.dtype() == self.dtype(),
+        "{}: every operand must have the sizes {} and the dtype {} of the first one, but got {} and {}", name,
+        to_string(self.sizes()), scalar_type_name(self.dtype()), to_string(other.sizes()),
+        scalar_type_name(other.dtype()));
 }
 
 // ---- draws ----------------------------------------------------------------------------------------------------------
@@ -131,6 +137,7 @@ void log_normal_host(Args a, Results& out) {
 // ---- slopes of samples ----------------------------------------------------------------------------------------------
 void standard_gamma_grad_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
+  check_like_first(self, a[1].tensor(), "_standard_gamma_grad");
   const Elements alphas(self), samples(a[1].tensor());
   out.push_back(filled(self.sizes(), self.dtype(), "_standard_gamma_grad_cpu", [&]<class T>(int64_t i, T) {
     return static_cast<T>(random::standard_gamma_slope(alphas[i], samples[i]));
@@ -138,6 +145,7 @@ void standard_gamma_grad_host(Args a, Results& out) {
 }
 void dirichlet_grad_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
+  for (const Arg& other : a.subspan(1)) check_like_first(self, other.tensor(), "_dirichlet_grad");
   const Elements samples(self), alphas(a[1].tensor()), totals(a[2].tensor());
   out.push_back(filled(self.sizes(), self.dtype(), "_dirichlet_grad_cpu", [&]<class T>(int64_t i, T) {
     return static_cast<T>(random::dirichlet_slope(samples[i], alphas[i], totals[i]));

@@ -66,9 +66,11 @@ double zeta_of_positive(double s, double q) {
 double zeta(double s, double q) {
   if (s == 1) return kInfinity;
   if (!(s > 1) || std::isnan(q)) return kNaN;
+  if (q <= 0 && q == std::floor(q)) return kInfinity;
+  if (q <= 0 && s != std::floor(s)) return kNaN;
+  // One term is the sum to the last digit, or the integral is.
+  if (s > 1e4 || std::abs(q) > 1e12) return q > 0 ? (q > 1e12 ? std::pow(q, 1 - s) / (s - 1) : std::pow(q, -s)) : kNaN;
   if (q > 0) return zeta_of_positive(s, q);
-  if (q == std::floor(q)) return kInfinity;
-  if (s != std::floor(s)) return kNaN;
   const double r = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
   return zeta_of_positive(s, r) + sign * (zeta_of_positive(s, 1 - r) - zeta_of_positive(s, 1 - q));
 }
@@ -133,7 +135,7 @@ double scaled_bessel(int n, double signed_x) {
 
 double unscaled_bessel(int n, double x) {
   const double half = std::exp(std::abs(x) / 2);  // the whole exponential may overflow before the product does
-  return std::isinf(x) ? (n == 1 ? x : kInfinity) : scaled_bessel(n, x) * half * half;
+  return std::abs(x) > 1000 ? (n == 1 ? std::copysign(kInfinity, x) : kInfinity) : scaled_bessel(n, x) * half * half;
 }
 
 /// For a large: Temme's uniform expansion of Q(a, x) with its first correction.

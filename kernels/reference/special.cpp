@@ -34,6 +34,8 @@ double zeta(double s, double q) {
   if (!(s > 1) || std::isnan(q)) return kNaN;
   if (q <= 0 && q == std::floor(q)) return kInfinity;
   if (q <= 0 && s != std::floor(s)) return kNaN;
+  // One term is the sum to the last digit, or the integral is.
+  if (s > 1e4 || std::abs(q) > 1e12) return q > 0 ? (q > 1e12 ? std::pow(q, 1 - s) / (s - 1) : std::pow(q, -s)) : kNaN;
   double sum = 0;
   for (; q < 60; q += 1) sum += std::pow(q, -s);
   const double p = std::pow(q, -s), q2 = q * q;
@@ -75,7 +77,7 @@ double erfcx(double x) {
 /// exp(-|x|) I_n(x) = the mean of exp(|x| (cos t - 1)) cos(n t), which the trapezoidal rule gives to the last digit.
 double scaled_bessel(int n, double x) {
   if (std::isnan(x)) return x;
-  if (std::isinf(x)) return 0;
+  if (std::isinf(x)) return n == 1 ? std::copysign(0.0, x) : 0;
   const double size = std::abs(x);
   const int steps = 64 + static_cast<int>(12 * std::sqrt(std::min(size, 1e6)));
   double sum = 0;
@@ -87,7 +89,8 @@ double scaled_bessel(int n, double x) {
   return n == 1 ? std::copysign(mean, x) : mean;
 }
 double bessel(int n, double x) {
-  return std::isinf(x) ? (n == 1 ? x : kInfinity) : scaled_bessel(n, x) * std::exp(std::abs(x));
+  const double half = std::exp(std::abs(x) / 2);
+  return std::abs(x) > 1000 ? (n == 1 ? std::copysign(kInfinity, x) : kInfinity) : scaled_bessel(n, x) * half * half;
 }
 
 /// P(a, x) by its power series where that is the smaller side, else 1 minus the continued fraction from its depth.
@@ -95,6 +98,10 @@ double incomplete_gamma(double a, double x, bool upper) {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNaN;
   if (a == 0 || std::isinf(x)) return upper ? 0 : 1;
   if (x == 0 || std::isinf(a)) return upper ? 1 : 0;
+  if (a > 1e6) {  // the cube root of x is nearly normal (Wilson and Hilferty)
+    const double z = (std::cbrt(x / a) - 1 + 1 / (9 * a)) * 3 * std::sqrt(a / 2);
+    return 0.5 * std::erfc(upper ? z : -z);
+  }
   const double front = std::exp(a * std::log(x) - x - log_gamma(a + 1));
   if (x < a + 1) {
     double sum = 0, term = 1;
