@@ -5,34 +5,17 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/draws.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/view.h"
-#include "engine/random/draws_apart.h"
 #include "kernels/cpu/random.h"
 
 namespace terra::ops {
 namespace {
 
 // ---- draws ----------------------------------------------------------------------------------------------------------
-RandomState& state_of(const Arg& generator) {
-  return drawing_state(generator.generator() ? *generator.generator() : default_generator());
-}
-
-/// Makes a tensor and calls draw(pointer, n) on its elements: float or double; 16-bit floats are drawn as float.
-template <class Draw>
-Tensor drawn(std::span<const int64_t> sizes, DType dtype, std::string_view name, const Draw& draw) {
-  check_kind(is_floating(dtype), ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
-             scalar_type_name(dtype));
-  Tensor t = Tensor::empty(sizes, is_half(dtype) ? DType::F32 : dtype);
-  if (dtype == DType::F64)
-    draw(t->data_as<double>(), t.numel());
-  else
-    draw(t->data_as<float>(), t.numel());
-  return is_half(dtype) ? to_dtype(t, dtype) : t;
-}
-
-/// The same for any number dtype.
+/// drawn() for any number dtype.
 template <class Draw>
 Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& draw) {
   Tensor t = Tensor::empty(sizes, dtype);
@@ -214,10 +197,6 @@ void multinomial_shape(Inference& f) {
   f.result(DType::I64, std::move(sizes));
 }
 
-// ---- gradients ------------------------------------------------------------------------------------------------------
-/// What is drawn doesn't depend on what was there before.
-void zero_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
-
 // ---- composites -----------------------------------------------------------------------------------------------------
 void randint_to_of(Composition& c) { c.result(randint(0, c.arg(0), c.arg(1), c.arg(2), c.arg(3))); }
 void rand_like_of(Composition& c) {
@@ -264,20 +243,6 @@ void dropout_of(Composition& c) {
 }
 
 constexpr uint32_t kDraws = kHost | kRandom | kNoGradient;
-/// Replaces the elements of its operand by draws: seen by its in-place form only.
-OpRecord overwriting(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                     HostRule host, std::string_view sample) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = kHost | kRandom | kInPlace,
-          .shape = rules::like_first,
-          .host = host,
-          .gradient = zero_gradient,
-          .samples = {{sample, "float", false}}};
-}
-
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------

@@ -7,11 +7,10 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/convert.h"
-#include "engine/ops/creation.h"
+#include "engine/ops/draws.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
-#include "engine/random/draws_apart.h"
 #include "kernels/cpu/random_families.h"
 
 namespace terra::ops {
@@ -20,24 +19,12 @@ namespace {
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
 
-RandomState& state_of(const Arg& generator) {
-  return drawing_state(generator.generator() ? *generator.generator() : default_generator());
-}
-
-/// 16-bit floats are computed as float32.
-DType working_dtype(DType dtype) { return is_half(dtype) ? DType::F32 : dtype; }
-
 /// A tensor of `value(i)` for each element i, in the sizes and dtype given: float or double.
 template <class Value>
 Tensor filled(std::span<const int64_t> sizes, DType dtype, std::string_view name, const Value& value) {
-  check_kind(is_floating(dtype), ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
-             scalar_type_name(dtype));
-  Tensor t = Tensor::empty(sizes, working_dtype(dtype));
-  const auto fill = [&]<class T>(T* to) {
-    for (int64_t i = 0; i < t.numel(); ++i) to[i] = value(i, T());
-  };
-  t.dtype() == DType::F64 ? fill(t->data_as<double>()) : fill(t->data_as<float>());
-  return is_half(dtype) ? to_dtype(t, dtype) : t;
+  return drawn(sizes, dtype, name, [&]<class T>(T* to, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) to[i] = value(i, T());
+  });
 }
 
 /// The elements of a tensor, in order, as doubles.
@@ -155,24 +142,9 @@ void dirichlet_grad_host(Args a, Results& out) {
 // ---- shapes and gradients -------------------------------------------------------------------------------------------
 void binomial_shape(Inference& f) { f.result(f.dtype(0), broadcast_sizes(f.sizes(0), f.sizes(1))); }
 
-/// Counts don't follow their parameters, and what is overwritten doesn't matter.
-void zero_gradient(Backward& b) { b.set(0, zeros_like(b.grad())); }
 void standard_gamma_gradient(Backward& b) { b.set(0, b.grad() * standard_gamma_grad(b.in(0), b.out())); }
 
 constexpr uint32_t kDraws = kHost | kRandom;
-
-OpRecord overwriting(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                     HostRule host, std::string_view sample) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = kDraws | kInPlace,
-          .shape = rules::like_first,
-          .host = host,
-          .gradient = zero_gradient,
-          .samples = {{sample, "float", false}}};
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/real_function.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 
@@ -83,30 +84,8 @@ void log_ndtr_of(Composition& c) {
 }
 
 // ---- records --------------------------------------------------------------------------------------------------------
-struct Function {
-  std::string_view name, doc, example;
-  uint32_t where;
-  GradientRule gradient;
-  uint32_t saved;
-  std::vector<Sample> samples;
-  std::string_view aliases = "";
-};
-
-OpRecord of_one(Function f) {
-  return {.name = f.name,
-          .signature = "(Tensor self) -> Tensor",
-          .doc = f.doc,
-          .example = f.example,
-          .flags = f.where | kElementwise,
-          .promotion = Promotion::Floating,
-          .shape = rules::elementwise,
-          .gradient = f.gradient,
-          .saved = f.saved,
-          .aliases = f.aliases,
-          .samples = std::move(f.samples)};
-}
-OpRecord of_two(Function f) {
-  OpRecord record = of_one(std::move(f));
+OpRecord of_two(RealFunction f) {
+  OpRecord record = real_function(std::move(f));
   record.signature = "(Tensor self, Tensor other) -> Tensor";
   return record;
 }
@@ -118,10 +97,10 @@ const std::vector<Sample> kUnit = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(()) * 0.5 
 
 }  // namespace
 
-const Op lgamma{of_one({"lgamma", "The logarithm of the absolute value of the gamma function.",
-                        "terra.lgamma(terra.tensor([5.0]))", kVisibleInPlace, lgamma_gradient, saves({0}), kPositive})};
-const Op digamma{of_one({"digamma", "The derivative of lgamma.", "terra.digamma(terra.tensor([1.0]))", kVisibleInPlace,
-                         digamma_gradient, saves({0}), kPositive})};
+const Op lgamma{real_function({"lgamma", "The logarithm of the absolute value of the gamma function.",
+                               "terra.lgamma(terra.tensor([5.0]))", lgamma_gradient, saves({0}), kPositive})};
+const Op digamma{real_function({"digamma", "The derivative of lgamma.", "terra.digamma(terra.tensor([1.0]))",
+                                digamma_gradient, saves({0}), kPositive})};
 const Op polygamma{{.name = "polygamma",
                     .signature = "(int n, Tensor self) -> Tensor",
                     .doc = "The n-th derivative of digamma.",
@@ -149,30 +128,28 @@ const Op special_zeta{{.name = "special_zeta",
 const Op igamma{of_two({"igamma",
                         "The regularized lower incomplete gamma function P(self, other).",
                         "terra.igamma(terra.tensor([1.0]), terra.tensor([1.0]))",
-                        kVisibleInPlace,
                         igamma_gradient,
                         saves({0, 1}),
                         {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
 const Op igammac{of_two({"igammac",
                          "The regularized upper incomplete gamma function Q(self, other).",
                          "terra.igammac(terra.tensor([1.0]), terra.tensor([1.0]))",
-                         kVisibleInPlace,
                          igammac_gradient,
                          saves({0, 1}),
                          {{"rand(3, 4) * 4 + 0.5, rand(4) * 5 + 0.1", "float", false}}})};
-const Op erfinv{
-    of_one({"erfinv", "The number whose error function is each element.", "terra.erfinv(terra.tensor([0.5]))",
-            kVisibleInPlace, erfinv_gradient, saves_result(), kInside})};
+const Op erfinv{real_function({"erfinv", "The number whose error function is each element.",
+                               "terra.erfinv(terra.tensor([0.5]))", erfinv_gradient, saves_result(), kInside})};
 const Op special_ndtri{
-    of_one({"special_ndtri", "The number whose normal distribution function is each element.",
-            "terra.special_ndtri(terra.tensor([0.5]))", kFunction, ndtri_gradient, saves_result(), kUnit})};
-const Op special_erfcx{of_one({"special_erfcx",
-                               "exp(x * x) * erfc(x) of each element.",
-                               "terra.special_erfcx(terra.zeros(2))",
-                               kFunction,
-                               erfcx_gradient,
-                               saves({0}) | saves_result(),
-                               {{"rand(3, 4) * 6 - 1"}, {"rand(())"}}})};
+    real_function({"special_ndtri", "The number whose normal distribution function is each element.",
+                   "terra.special_ndtri(terra.tensor([0.5]))", ndtri_gradient, saves_result(), kUnit, "", kFunction})};
+const Op special_erfcx{real_function({"special_erfcx",
+                                      "exp(x * x) * erfc(x) of each element.",
+                                      "terra.special_erfcx(terra.zeros(2))",
+                                      erfcx_gradient,
+                                      saves({0}) | saves_result(),
+                                      {{"rand(3, 4) * 6 - 1"}, {"rand(())"}},
+                                      "",
+                                      kFunction})};
 const Op special_log_ndtr{{.name = "special_log_ndtr",
                            .signature = "(Tensor self) -> Tensor",
                            .doc = "The logarithm of the normal distribution function of each element.",
@@ -187,16 +164,16 @@ const Op logit{{.name = "logit",
                 .flags = kVisibleInPlace,
                 .composite = logit_of,
                 .samples = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(3, 4), 0.2"}}}};
-const Op i0{of_one({"i0", "The modified Bessel function of the first kind, of order 0.", "terra.i0(terra.zeros(2))",
-                    kVisibleInPlace, i0_gradient, saves({0}), kReals})};
-const Op special_i0e{
-    of_one({"special_i0e", "exp(-|x|) times the modified Bessel function of order 0.",
-            "terra.special_i0e(terra.zeros(2))", kFunction, i0e_gradient, saves({0}) | saves_result(), kReals})};
-const Op special_i1{
-    of_one({"special_i1", "The modified Bessel function of the first kind, of order 1.",
-            "terra.special_i1(terra.zeros(2))", kFunction, i1_gradient, saves({0}) | saves_result(), kReals})};
-const Op special_i1e{
-    of_one({"special_i1e", "exp(-|x|) times the modified Bessel function of order 1.",
-            "terra.special_i1e(terra.zeros(2))", kFunction, i1e_gradient, saves({0}) | saves_result(), kReals})};
+const Op i0{real_function({"i0", "The modified Bessel function of the first kind, of order 0.",
+                           "terra.i0(terra.zeros(2))", i0_gradient, saves({0}), kReals})};
+const Op special_i0e{real_function({"special_i0e", "exp(-|x|) times the modified Bessel function of order 0.",
+                                    "terra.special_i0e(terra.zeros(2))", i0e_gradient, saves({0}) | saves_result(),
+                                    kReals, "", kFunction})};
+const Op special_i1{real_function({"special_i1", "The modified Bessel function of the first kind, of order 1.",
+                                   "terra.special_i1(terra.zeros(2))", i1_gradient, saves({0}) | saves_result(), kReals,
+                                   "", kFunction})};
+const Op special_i1e{real_function({"special_i1e", "exp(-|x|) times the modified Bessel function of order 1.",
+                                    "terra.special_i1e(terra.zeros(2))", i1e_gradient, saves({0}) | saves_result(),
+                                    kReals, "", kFunction})};
 
 }  // namespace terra::ops

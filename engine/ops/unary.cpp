@@ -7,6 +7,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/real_function.h"
 #include "engine/ops/rules.h"
 
 namespace terra::ops {
@@ -98,28 +99,10 @@ void round_decimals_of(Composition& c) {
 void deg2rad_of(Composition& c) { c.result(c.tensor(0) * (std::numbers::pi / 180)); }
 void rad2deg_of(Composition& c) { c.result(c.tensor(0) * (180 / std::numbers::pi)); }
 
-/// A function on the reals: integers are taken as floats.
-struct Function {
-  std::string_view name, doc, example;
-  GradientRule gradient;
-  uint32_t saved;
-  std::vector<Sample> samples = {{"randn(3, 4)"}, {"randn(2, 1, 3).transpose(0, 2)"}, {"randn(())"}};
-  std::string_view aliases = "";
-};
-
-OpRecord on_reals(Function f) {
+/// As integers it takes small positive ones, too.
+OpRecord on_reals(RealFunction f) {
   f.samples.push_back({"randint(1, 5, (3,))", "int", false});
-  return {.name = f.name,
-          .signature = "(Tensor self) -> Tensor",
-          .doc = f.doc,
-          .example = f.example,
-          .flags = kElementwiseMath,
-          .promotion = Promotion::Floating,
-          .shape = rules::elementwise,
-          .gradient = f.gradient,
-          .saved = f.saved,
-          .aliases = f.aliases,
-          .samples = std::move(f.samples)};
+  return real_function(std::move(f));
 }
 
 /// A function that keeps the dtype of its operand.

@@ -59,7 +59,7 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
     Object argument = Object::steal(wrap(current));
     PyObject* function = PyList_GET_ITEM(functions.get(), i);
-    if (!runs_as_frame(function)) observe("a gradient hook that is not a Python function");
+    if (op_observer() && !runs_as_frame(function)) observe("a gradient hook that is not a Python function");
     Object result = owned(PyObject_CallOneArg(function, argument.get()));
     if (result.get() == Py_None) continue;
     if (!is_tensor(result.get()))

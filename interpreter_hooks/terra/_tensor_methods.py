@@ -15,7 +15,6 @@ def pin_memory(self, device=None):
     return self
 
 
-
 def is_distributed(self):
     return False
 

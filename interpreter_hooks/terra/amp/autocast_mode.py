@@ -1,5 +1,6 @@
 """autocast: the context, the decorator and the questions about it. Nothing is cast, so nothing is ever enabled."""
 
+import contextlib
 import functools
 import warnings
 
@@ -8,7 +9,7 @@ import _terra_C as C
 _DTYPES = {"cpu": C.bfloat16, "cuda": C.float16}
 
 
-class autocast:
+class autocast(contextlib.ContextDecorator):
     """A context in which nothing is cast."""
 
     def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
@@ -27,14 +28,6 @@ class autocast:
 
     def __exit__(self, *exception):
         return False
-
-    def __call__(self, function):
-        @functools.wraps(function)
-        def inside(*args, **kwargs):
-            with self:
-                return function(*args, **kwargs)
-
-        return inside
 
 
 def custom_fwd(fwd=None, *, device_type, cast_inputs=None):

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import functools
 import json
 import os
 import threading
@@ -190,7 +189,7 @@ class Profile:
         return self._events.self_cpu_time_total
 
 
-class profile(Profile):
+class profile(Profile, contextlib.ContextDecorator):
     """The old torch.autograd.profiler.profile."""
 
     def __init__(self, enabled=True, *, use_cpu=True, **_):
@@ -211,14 +210,6 @@ class profile(Profile):
 
     def __str__(self):
         return str(self._events)
-
-    def __call__(self, function):
-        @functools.wraps(function)
-        def inside(*args, **kwargs):
-            with self:
-                return function(*args, **kwargs)
-
-        return inside
 
 
 globals().update(sentences("torch.autograd.profiler", ("emit_itt", "emit_nvtx", "load_nvprof"), "there is no such profiler here"))

@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .utils import lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 
 def check_one_of(probs, logits):
@@ -10,8 +10,33 @@ def check_one_of(probs, logits):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
+def as_tensor(value):
+    return value if isinstance(value, C.Tensor) else C.tensor(value, dtype=C.get_default_dtype())
+
+
 class BinaryParameter:
     """One probability per element."""
+
+    def _take(self, probs, logits, tensor_of=as_tensor):
+        """Keeps the one that is given, through `tensor_of`."""
+        check_one_of(probs, logits)
+        self._is_probs = probs is not None
+        if self._is_probs:
+            self.probs = tensor_of(probs)
+        else:
+            self.logits = tensor_of(logits)
+
+    def _take_counted(self, total_count, probs, logits):
+        """The same beside a number of trials for each element, in its dtype."""
+        check_one_of(probs, logits)
+        total_count, given = broadcast_all(total_count, logits if probs is None else probs)
+        self.total_count = total_count.type_as(given)
+        self._take(*((None, given) if probs is None else (given, None)))
+
+    def _expanded(self, cls, batch_shape, names, _instance=None, event_dims=()):
+        new = super()._expanded(cls, batch_shape, (*names, "probs", "logits"), _instance, event_dims)
+        new._is_probs = self._is_probs
+        return new
 
     @lazy_property
     def logits(self):
@@ -25,13 +50,3 @@ class BinaryParameter:
     def _given(self):
         """The parameter that the instance was made from."""
         return self.__dict__["probs" if self._is_probs else "logits"]
-
-
-def binary_given(probs, logits, tensor_of):
-    """(name, tensor) of the parameter given, through `tensor_of`."""
-    check_one_of(probs, logits)
-    return ("probs", tensor_of(probs)) if probs is not None else ("logits", tensor_of(logits))
-
-
-def as_tensor(value):
-    return value if isinstance(value, C.Tensor) else C.tensor(value, dtype=C.get_default_dtype())

@@ -2,7 +2,7 @@ import _terra_C as C
 
 from ..nn import functional as F
 from . import constraints
-from ._probs_or_logits import BinaryParameter, as_tensor, check_one_of
+from ._probs_or_logits import BinaryParameter
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
@@ -18,18 +18,11 @@ class Bernoulli(BinaryParameter, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        check_one_of(probs, logits)
-        self._is_probs = probs is not None
-        if self._is_probs:
-            self.probs = as_tensor(probs)
-        else:
-            self.logits = as_tensor(logits)
+        self._take(probs, logits)
         super().__init__(self._given.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(Bernoulli, batch_shape, ("probs", "logits"), _instance)
-        new._is_probs = self._is_probs
-        return new
+        return self._expanded(Bernoulli, batch_shape, (), _instance)
 
     @property
     def mean(self):

@@ -1,9 +1,8 @@
 import _terra_C as C
 
 from . import constraints
-from ._probs_or_logits import BinaryParameter, check_one_of
+from ._probs_or_logits import BinaryParameter
 from .distribution import Distribution
-from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
@@ -15,20 +14,11 @@ class Binomial(BinaryParameter, Distribution):
     has_enumerate_support = True
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
-        check_one_of(probs, logits)
-        self._is_probs = probs is not None
-        if self._is_probs:
-            self.total_count, self.probs = broadcast_all(total_count, probs)
-            self.total_count = self.total_count.type_as(self.probs)
-        else:
-            self.total_count, self.logits = broadcast_all(total_count, logits)
-            self.total_count = self.total_count.type_as(self.logits)
+        self._take_counted(total_count, probs, logits)
         super().__init__(self._given.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(Binomial, batch_shape, ("total_count", "probs", "logits"), _instance)
-        new._is_probs = self._is_probs
-        return new
+        return self._expanded(Binomial, batch_shape, ("total_count",), _instance)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):

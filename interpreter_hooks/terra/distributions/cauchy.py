@@ -4,7 +4,7 @@ import _terra_C as C
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, size_of
+from .utils import broadcast_all
 
 __all__ = ["Cauchy"]
 
@@ -18,7 +18,7 @@ class Cauchy(Distribution):
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(size_of(self.loc), validate_args=validate_args)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Cauchy, batch_shape, ("loc", "scale"), _instance)

@@ -4,7 +4,7 @@ import _terra_C as C
 
 from ..nn import functional as F
 from . import constraints
-from ._probs_or_logits import BinaryParameter, as_tensor, check_one_of
+from ._probs_or_logits import BinaryParameter
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
@@ -20,21 +20,16 @@ class ContinuousBernoulli(BinaryParameter, ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
-        check_one_of(probs, logits)
-        self._is_probs = probs is not None
+        self._take(probs, logits)
         if self._is_probs:
-            self.probs = as_tensor(probs)
             if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
                 raise ValueError("The parameter probs has invalid values")
             self.probs = clamp_probs(self.probs)
-        else:
-            self.logits = as_tensor(logits)
         self._lims = lims
         super().__init__(self._given.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(ContinuousBernoulli, batch_shape, ("probs", "logits"), _instance)
-        new._is_probs = self._is_probs
+        new = self._expanded(ContinuousBernoulli, batch_shape, (), _instance)
         new._lims = self._lims
         return new
 

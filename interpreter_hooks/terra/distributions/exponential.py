@@ -2,7 +2,7 @@ import _terra_C as C
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, size_of
+from .utils import broadcast_all
 
 __all__ = ["Exponential"]
 
@@ -17,7 +17,7 @@ class Exponential(ExponentialFamily):
 
     def __init__(self, rate, validate_args=None):
         (self.rate,) = broadcast_all(rate)
-        super().__init__(size_of(self.rate), validate_args=validate_args)
+        super().__init__(self.rate.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Exponential, batch_shape, ("rate",), _instance)

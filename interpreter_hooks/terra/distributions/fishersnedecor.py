@@ -5,7 +5,7 @@ import _terra_C as C
 from . import constraints
 from .distribution import Distribution
 from .gamma import Gamma
-from .utils import broadcast_all, size_of
+from .utils import broadcast_all
 
 __all__ = ["FisherSnedecor"]
 
@@ -21,7 +21,7 @@ class FisherSnedecor(Distribution):
         self.df1, self.df2 = broadcast_all(df1, df2)
         self._gamma1 = Gamma(self.df1 * 0.5, self.df1)
         self._gamma2 = Gamma(self.df2 * 0.5, self.df2)
-        super().__init__(size_of(self.df1), validate_args=validate_args)
+        super().__init__(self.df1.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._expanded(FisherSnedecor, batch_shape, ("df1", "df2"), _instance)

@@ -2,7 +2,7 @@ import _terra_C as C
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, size_of
+from .utils import broadcast_all
 
 __all__ = ["Gamma"]
 
@@ -17,7 +17,7 @@ class Gamma(ExponentialFamily):
 
     def __init__(self, concentration, rate, validate_args=None):
         self.concentration, self.rate = broadcast_all(concentration, rate)
-        super().__init__(size_of(self.concentration), validate_args=validate_args)
+        super().__init__(self.concentration.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Gamma, batch_shape, ("concentration", "rate"), _instance)

@@ -2,7 +2,7 @@ import _terra_C as C
 
 from ..nn import functional as F
 from . import constraints
-from ._probs_or_logits import BinaryParameter, check_one_of
+from ._probs_or_logits import BinaryParameter
 from .distribution import Distribution
 from .utils import broadcast_all
 
@@ -16,12 +16,7 @@ class Geometric(BinaryParameter, Distribution):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        check_one_of(probs, logits)
-        self._is_probs = probs is not None
-        if self._is_probs:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
+        self._take(probs, logits, lambda given: broadcast_all(given)[0])
         super().__init__(self._given.size(), validate_args=validate_args)
         if self._validate_args and self._is_probs:
             value = self.probs
@@ -33,9 +28,7 @@ class Geometric(BinaryParameter, Distribution):
                 )
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(Geometric, batch_shape, ("probs", "logits"), _instance)
-        new._is_probs = self._is_probs
-        return new
+        return self._expanded(Geometric, batch_shape, (), _instance)
 
     @property
     def mean(self):

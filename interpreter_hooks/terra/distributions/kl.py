@@ -164,29 +164,13 @@ def _exponential_normal(p, q):
 
 
 @register_kl(Gamma, Normal)
-def _gamma_normal(p, q):
+@register_kl(Beta, Normal)
+@register_kl(Uniform, Normal)
+@register_kl(Laplace, Normal)
+@register_kl(Gumbel, Normal)
+def _any_normal(p, q):
     second = p.variance + (p.mean - q.loc).pow(2)
     return -p.entropy() + q.scale.log() + 0.5 * math.log(2 * math.pi) + 0.5 * second / q.scale.pow(2)
-
-
-@register_kl(Beta, Normal)
-def _beta_normal(p, q):
-    return _gamma_normal(p, q)
-
-
-@register_kl(Uniform, Normal)
-def _uniform_normal(p, q):
-    return _gamma_normal(p, q)
-
-
-@register_kl(Laplace, Normal)
-def _laplace_normal(p, q):
-    return _gamma_normal(p, q)
-
-
-@register_kl(Gumbel, Normal)
-def _gumbel_normal(p, q):
-    return _gamma_normal(p, q)
 
 
 @register_kl(Normal, Normal)

@@ -4,7 +4,7 @@ import _terra_C as C
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import HALF_LOG_2PI, broadcast_all, size_of
+from .utils import HALF_LOG_2PI, broadcast_all, standard_normal
 
 __all__ = ["Normal"]
 
@@ -19,7 +19,7 @@ class Normal(ExponentialFamily):
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(size_of(self.loc), validate_args=validate_args)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Normal, batch_shape, ("loc", "scale"), _instance)
@@ -47,7 +47,7 @@ class Normal(ExponentialFamily):
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        eps = C.normal(C.zeros(shape, dtype=self.loc.dtype), C.ones(shape, dtype=self.loc.dtype))
+        eps = standard_normal(shape, self.loc.dtype)
         return self.loc + eps * self.scale
 
     def log_prob(self, value):

@@ -1,9 +1,9 @@
 import _terra_C as C
 
 from . import constraints
-from ._probs_or_logits import BinaryParameter, as_tensor, check_one_of
+from ._probs_or_logits import BinaryParameter, as_tensor
+from ._relaxed import Relaxed
 from .distribution import Distribution
-from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -18,18 +18,12 @@ class LogitRelaxedBernoulli(BinaryParameter, Distribution):
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
-        check_one_of(probs, logits)
-        self._is_probs = probs is not None
-        if self._is_probs:
-            self.probs = as_tensor(probs)
-        else:
-            self.logits = as_tensor(logits)
+        self._take(probs, logits)
         super().__init__(self._given.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._expanded(LogitRelaxedBernoulli, batch_shape, ("probs", "logits"), _instance)
+        new = self._expanded(LogitRelaxedBernoulli, batch_shape, (), _instance)
         new.temperature = self.temperature
-        new._is_probs = self._is_probs
         return new
 
     @property
@@ -51,27 +45,14 @@ class LogitRelaxedBernoulli(BinaryParameter, Distribution):
         return temperature.log() + difference - 2 * difference.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Numbers in [0, 1] that come close to 0 and 1 as the temperature falls."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
-    has_rsample = True
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))
-
-    @property
-    def temperature(self):
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        return self.base_dist.probs

@@ -5,7 +5,7 @@ import _terra_C as C
 from . import constraints
 from .chi2 import Chi2
 from .distribution import Distribution
-from .utils import broadcast_all, size_of, standard_normal
+from .utils import broadcast_all, standard_normal
 
 __all__ = ["StudentT"]
 
@@ -20,7 +20,7 @@ class StudentT(Distribution):
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
         self._chi2 = Chi2(self.df)
-        super().__init__(size_of(self.df), validate_args=validate_args)
+        super().__init__(self.df.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._expanded(StudentT, batch_shape, ("df", "loc", "scale"), _instance)

@@ -2,7 +2,7 @@ import _terra_C as C
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, size_of
+from .utils import broadcast_all
 
 __all__ = ["Uniform"]
 
@@ -14,7 +14,7 @@ class Uniform(Distribution):
 
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = broadcast_all(low, high)
-        super().__init__(size_of(self.low), validate_args=validate_args)
+        super().__init__(self.low.size(), validate_args=validate_args)
 
     @property
     def arg_constraints(self):

@@ -25,11 +25,6 @@ def broadcast_all(*values):
     return C.broadcast_tensors([v if isinstance(v, C.Tensor) else C.tensor(v, dtype=dtype) for v in values])
 
 
-def size_of(*values):
-    """The batch shape of parameters that broadcast_all has made: () where all of them were numbers."""
-    return values[0].size()
-
-
 def standard_normal(shape, dtype):
     return C.normal(C.zeros(shape, dtype=dtype), C.ones(shape, dtype=dtype))
 

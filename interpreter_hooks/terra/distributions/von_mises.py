@@ -4,7 +4,7 @@ import _terra_C as C
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, size_of
+from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
 
@@ -18,7 +18,7 @@ class VonMises(Distribution):
 
     def __init__(self, loc, concentration, validate_args=None):
         self.loc, self.concentration = broadcast_all(loc, concentration)
-        super().__init__(size_of(self.loc), validate_args=validate_args)
+        super().__init__(self.loc.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(VonMises, batch_shape, ("loc", "concentration"), _instance)

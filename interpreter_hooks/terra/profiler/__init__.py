@@ -1,6 +1,6 @@
 """torch.profiler over wall time: what record_function marks, and the whole. `terra-run --trace FILE` shows the engine's ops."""
 
-import functools
+import contextlib
 import os
 import socket
 import time
@@ -69,7 +69,7 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
     return handle
 
 
-class profile:
+class profile(contextlib.ContextDecorator):
     """Records while it is entered, or at the steps that a schedule says."""
 
     def __init__(
@@ -158,14 +158,6 @@ class profile:
         """Kept by nothing: traces hold times."""
 
     add_metadata_json = add_metadata
-
-    def __call__(self, function):
-        @functools.wraps(function)
-        def inside(*args, **kwargs):
-            with self:
-                return function(*args, **kwargs)
-
-        return inside
 
 
 __getattr__ = lazily(__name__)
