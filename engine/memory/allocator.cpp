@@ -1,61 +1,42 @@
 #include "engine/memory/allocator.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "engine/errors/errors.h"
+#include "engine/memory/footprint.h"
+#include "engine/memory/size_class.h"
+#include "engine/memory/system_block.h"
 
 namespace terra::memory {
 namespace {
 
-// Size classes: four per power of two, so that a block wastes at most a quarter of itself.
-constexpr int kMinShift = 6;
-constexpr int kClasses = 4 * (48 - kMinShift);
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int64_t kCacheLimit = int64_t{1} << 32;  // beyond this much idle memory, blocks go back to the system
-
-struct SizeClass {
-  int index;
-  int64_t bytes;
-};
-
-SizeClass size_class(size_t bytes) {
-  bytes = std::max<size_t>(bytes, kAlignment);
-  const int shift = std::bit_width(bytes - 1) - 1;  // 2^shift < bytes <= 2^(shift+1), for bytes > 1
-  if (shift < kMinShift) return {0, kAlignment};
-  const size_t quarter = size_t{1} << (shift - 2);
-  const size_t steps = (bytes - (size_t{1} << shift) + quarter - 1) / quarter;  // 1..4
-  return {4 * (shift - kMinShift) + static_cast<int>(steps),
-          static_cast<int64_t>((size_t{1} << shift) + steps * quarter)};
-}
-
-size_t bytes_of_class(int index) {
-  if (index == 0) return kAlignment;
-  const int shift = kMinShift + (index - 1) / 4;
-  const size_t quarter = size_t{1} << (shift - 2);
-  return (size_t{1} << shift) + static_cast<size_t>((index - 1) % 4 + 1) * quarter;
-}
 
 struct Counters {
   /// Bytes, but for what moves in magazines: a block that one thread takes from its magazine and another frees makes
   /// these go below zero.
   std::atomic<int64_t> live{0}, peak{0}, cached{0};
+  std::atomic<uint64_t> system_blocks{0};
 };
 Counters counters;
 
 class Magazine;
 
+struct IdleBlock {
+  void* block;
+  uint64_t since;  ///< grows with each block that becomes idle
+};
+
 /// The idle blocks of all threads.
 struct Depot {
   std::mutex mutex;
-  std::vector<void*> idle[kClasses];
+  std::vector<IdleBlock> idle[kClasses];  ///< of each class, in the order in which they became idle
+  uint64_t clock = 0;
+  Footprint footprint;
   std::vector<Magazine*> magazines;  ///< of the threads that live
 };
 
@@ -99,7 +80,7 @@ class Magazine {
   void empty_into(Depot& d) {
     std::lock_guard lock(d.mutex);
     for (int index = 0; index < kSmallClasses; ++index)
-      while (counts_[index] > 0) d.idle[index].push_back(blocks_[index][--counts_[index]]);
+      while (counts_[index] > 0) d.idle[index].push_back({blocks_[index][--counts_[index]], d.clock++});
   }
   /// Bytes that have gone from idle to live here (or back, if negative). Written by its thread alone: no lock, no
   /// fence.
@@ -137,7 +118,7 @@ void* take_idle(const SizeClass& cls) {
   std::lock_guard lock(d.mutex);
   auto& idle = d.idle[cls.index];
   if (idle.empty()) return nullptr;
-  void* block = idle.back();
+  void* block = idle.back().block;
   idle.pop_back();
   return block;
 }
@@ -145,7 +126,38 @@ void* take_idle(const SizeClass& cls) {
 void put_idle(const SizeClass& cls, void* block) {
   Depot& d = depot();
   std::lock_guard lock(d.mutex);
-  d.idle[cls.index].push_back(block);
+  d.idle[cls.index].push_back({block, d.clock++});
+}
+
+void give_back(void* block, int index) noexcept {
+  const int64_t bytes = bytes_of_class(index);
+  permit(block, static_cast<size_t>(bytes));
+  system_release(block, static_cast<size_t>(bytes));
+  counters.cached.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+/// The class of the block that has been idle for longest, of those that leave the process when given back; -1: none.
+int longest_idle(const Depot& d) {
+  int found = -1;
+  for (int index = size_class(kMappedBytes).index; index < kClasses; ++index)
+    if (!d.idle[index].empty() && (found < 0 || d.idle[index].front().since < d.idle[found].front().since))
+      found = index;
+  return found;
+}
+
+/// Gives idle blocks back until one of this class fits below the bound of what should be held.
+void make_room(const SizeClass& cls) {
+  Depot& d = depot();
+  std::lock_guard lock(d.mutex);
+  const int64_t live = counters.live.load(std::memory_order_relaxed);
+  const int64_t bound = d.footprint.bound(cls, live);
+  while (live + counters.cached.load(std::memory_order_relaxed) + cls.bytes > bound) {
+    const int index = longest_idle(d);
+    if (index < 0) return;
+    give_back(d.idle[index].front().block, index);
+    d.idle[index].erase(d.idle[index].begin());
+    d.footprint.gave_back(index);
+  }
 }
 
 /// What has moved in the magazines of all threads.
@@ -169,12 +181,29 @@ void count_live(int64_t bytes) {
   raise_peak(live + (magazine ? magazine->moved() : 0));
 }
 
-void* system_allocate(size_t bytes) {
-  const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* block = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
-  // The last, incomplete one would be filled to its end by the first touch.
-  if (block && bytes >= kHugePage) madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+/// An idle block of the class, or null. Counted.
+void* take_cached(const SizeClass& cls) {
+  Magazine* magazine = magazine_for(cls);
+  if (void* block = magazine ? magazine->take(cls) : nullptr) return block;
+  void* block = take_idle(cls);
+  if (!block) return nullptr;
+  counters.cached.fetch_sub(cls.bytes, std::memory_order_relaxed);
+  count_live(cls.bytes);
+  return block;
+}
+
+/// A block that the system lends, or null. Counted.
+void* take_new(const SizeClass& cls) {
+  const auto bytes = static_cast<size_t>(cls.bytes);
+  make_room(cls);
+  void* block = system_allocate(bytes);
+  if (!block) {
+    trim();
+    block = system_allocate(bytes);
+  }
+  if (!block) return nullptr;
+  counters.system_blocks.fetch_add(1, std::memory_order_relaxed);
+  count_live(cls.bytes);
   return block;
 }
 
@@ -187,38 +216,28 @@ void* allocate(size_t bytes) {
          "Check the sizes that were asked for.",
          bytes);
   const SizeClass cls = size_class(bytes);
-  Magazine* magazine = magazine_for(cls);
-  if (void* block = magazine ? magazine->take(cls) : nullptr) return block;
-  if (void* block = take_idle(cls)) {
-    counters.cached.fetch_sub(cls.bytes, std::memory_order_relaxed);
-    count_live(cls.bytes);
-    return block;
-  }
-  void* block = system_allocate(static_cast<size_t>(cls.bytes));
-  if (!block) {
-    trim();
-    block = system_allocate(static_cast<size_t>(cls.bytes));
-  }
+  void* block = take_cached(cls);
+  if (!block) block = take_new(cls);
   if (!block)
     fail(ErrorKind::OutOfMemoryError,
          "Allocating {} bytes for a tensor failed: the system has no more memory "
          "({} bytes are in use by tensors). Free some tensors or use smaller ones.",
          bytes, statistics().live_bytes);
-  count_live(cls.bytes);
+  permit(block, bytes);
+  forbid(static_cast<char*>(block) + bytes, static_cast<size_t>(cls.bytes) - bytes);
   return block;
 }
 
 void release(void* block, size_t bytes) noexcept {
   const SizeClass cls = size_class(bytes);
+  forbid(block, static_cast<size_t>(cls.bytes));
   Magazine* magazine = magazine_for(cls);
   if (magazine && magazine->put(cls, block)) return;
   counters.live.fetch_sub(cls.bytes, std::memory_order_relaxed);
-  if (counters.cached.fetch_add(cls.bytes, std::memory_order_relaxed) + cls.bytes > kCacheLimit) {
-    counters.cached.fetch_sub(cls.bytes, std::memory_order_relaxed);
-    std::free(block);
-    return;
-  }
-  put_idle(cls, block);
+  if (counters.cached.fetch_add(cls.bytes, std::memory_order_relaxed) + cls.bytes > kCacheLimit)
+    give_back(block, cls.index);
+  else
+    put_idle(cls, block);
 }
 
 void trim() noexcept {
@@ -226,10 +245,7 @@ void trim() noexcept {
   Depot& d = depot();
   std::lock_guard lock(d.mutex);
   for (int index = 0; index < kClasses; ++index) {
-    for (void* block : d.idle[index]) {
-      std::free(block);
-      counters.cached.fetch_sub(static_cast<int64_t>(bytes_of_class(index)), std::memory_order_relaxed);
-    }
+    for (const IdleBlock& idle : d.idle[index]) give_back(idle.block, index);
     d.idle[index].clear();
   }
 }
@@ -239,7 +255,8 @@ Statistics statistics() {
   const int64_t moved = moved_in_magazines(), live = counters.live.load(relaxed) + moved;
   raise_peak(live);
   const auto bytes = [](int64_t n) { return static_cast<uint64_t>(n); };
-  return {bytes(live), bytes(counters.peak.load(relaxed)), bytes(counters.cached.load(relaxed) - moved)};
+  return {bytes(live), bytes(counters.peak.load(relaxed)), bytes(counters.cached.load(relaxed) - moved),
+          counters.system_blocks.load(relaxed)};
 }
 
 void reset_peak() {

@@ -1,4 +1,5 @@
-// The caching allocator of the CPU: 64-byte aligned blocks, kept by size class between uses.
+// The caching allocator of the CPU: 64-byte aligned blocks, kept by size class between uses. Idle blocks go back to the
+// system before more is held than was ever in use (footprint.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +10,10 @@ namespace terra::memory {
 inline constexpr size_t kAlignment = 64;
 
 struct Statistics {
-  uint64_t live_bytes = 0;    ///< handed out and not yet returned
-  uint64_t peak_bytes = 0;    ///< the most that live_bytes has been
-  uint64_t cached_bytes = 0;  ///< returned and kept for the next request
+  uint64_t live_bytes = 0;     ///< handed out and not yet returned
+  uint64_t peak_bytes = 0;     ///< the most that live_bytes has been
+  uint64_t cached_bytes = 0;   ///< returned and kept for the next request
+  uint64_t system_blocks = 0;  ///< blocks asked of the system so far
 };
 
 /// At least `bytes` bytes (one cache line for zero). Throws Error(OutOfMemoryError) naming the size. Any thread.

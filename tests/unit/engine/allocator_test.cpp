@@ -4,11 +4,14 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "engine/errors/errors.h"
+#include "engine/memory/footprint.h"
+#include "engine/memory/size_class.h"
 
 using namespace terra;
 
@@ -85,6 +88,70 @@ TEST_CASE("threads hand blocks to each other while somebody trims") {
   CHECK(torn == 0);
   memory::trim();
   CHECK(memory::statistics().cached_bytes == 0);
+}
+
+namespace {
+
+constexpr size_t kMegabyte = size_t{1} << 20;
+
+uint64_t held() {
+  const memory::Statistics now = memory::statistics();
+  return now.live_bytes + now.cached_bytes;
+}
+
+/// One after another, never two at once.
+void use(std::initializer_list<size_t> megabytes) {
+  for (const size_t each : megabytes) {
+    void* block = memory::allocate(each * kMegabyte);
+    static_cast<char*>(block)[0] = 1;
+    memory::release(block, each * kMegabyte);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("idle blocks go back before more is held than was ever in use") {
+  memory::trim();
+  const uint64_t before = held();
+  use({100, 120, 140, 160});  // a phase that keeps them all would hold 520
+  CHECK(held() - before <= 160 * kMegabyte + memory::Footprint::kSlack);
+  memory::trim();
+}
+
+TEST_CASE("a loop that wants its blocks again stops giving them back") {
+  memory::trim();
+  const auto system_calls_of_a_round = [] {
+    const uint64_t before = memory::statistics().system_blocks;
+    use({200, 240, 280, 320});
+    return memory::statistics().system_blocks - before;
+  };
+  uint64_t last = 4;
+  for (int round = 0; round < 4 * memory::Footprint::kRegrets; ++round) last = system_calls_of_a_round();
+  CHECK(last == 0);
+  memory::trim();
+}
+
+TEST_CASE("the bound of what is held follows what was in use, and regrets") {
+  memory::Footprint footprint;
+  const memory::SizeClass big = memory::size_class(64 * kMegabyte), small = memory::size_class(8 * kMegabyte);
+  const int64_t slack = memory::Footprint::kSlack;
+  CHECK(footprint.bound(big, 100) == 100 + big.bytes + slack);
+  CHECK(footprint.bound(small, 0) == 100 + big.bytes + slack);  // what was in use at the worst time counts
+  footprint.gave_back(big.index);
+  const int64_t paid = big.bytes / memory::Footprint::kRegrets;
+  CHECK(footprint.bound(small, 0) == 100 + big.bytes + slack);
+  CHECK(footprint.bound(big, 0) == 100 + big.bytes + slack + paid);
+  CHECK(footprint.bound(big, 0) == 100 + big.bytes + slack + paid);  // only one was given back
+}
+
+TEST_CASE("size classes hold what is asked for and waste at most a quarter") {
+  for (size_t bytes = 1; bytes < (size_t{1} << 40); bytes = bytes * 9 / 8 + 1) {
+    const memory::SizeClass cls = memory::size_class(bytes);
+    CHECK(cls.bytes >= static_cast<int64_t>(bytes));
+    CHECK(cls.bytes <= static_cast<int64_t>(std::max<size_t>(memory::kAlignment, bytes + bytes / 4 + 16)));
+    CHECK(memory::bytes_of_class(cls.index) == cls.bytes);
+    CHECK(memory::size_class(static_cast<size_t>(cls.bytes)).index == cls.index);
+  }
 }
 
 TEST_CASE("an absurd size is an error that names it") {
