@@ -61,20 +61,20 @@ int64_t FlowNetwork::maximise(size_t source, size_t sink) {
   return total;
 }
 
-std::vector<bool> FlowNetwork::source_side(size_t source) const {
-  std::vector<bool> reached(first_.size(), false);
-  std::vector<size_t> stack{source};
-  reached[source] = true;
+std::vector<bool> FlowNetwork::sink_side(size_t sink) const {
+  std::vector<bool> reaches(first_.size(), false);
+  std::vector<size_t> stack{sink};
+  reaches[sink] = true;
   while (!stack.empty()) {
     const size_t node = stack.back();
     stack.pop_back();
     for (int64_t e = first_[node]; e >= 0; e = edges_[e].next)
-      if (edges_[e].capacity > 0 && !reached[edges_[e].to]) {
-        reached[edges_[e].to] = true;
+      if (edges_[e ^ 1].capacity > 0 && !reaches[edges_[e].to]) {
+        reaches[edges_[e].to] = true;
         stack.push_back(edges_[e].to);
       }
   }
-  return reached;
+  return reaches;
 }
 
 }  // namespace terra::graph

@@ -14,8 +14,8 @@ class FlowNetwork {
   void add_edge(size_t from, size_t to, int64_t capacity);
   /// Saturates the network.
   int64_t maximise(size_t source, size_t sink);
-  /// After maximise: which nodes lie on the source's side of the minimum cut nearest to the source.
-  std::vector<bool> source_side(size_t source) const;
+  /// After maximise: which nodes lie on the sink's side of the minimum cut nearest to the sink.
+  std::vector<bool> sink_side(size_t sink) const;
 
  private:
   struct Edge {

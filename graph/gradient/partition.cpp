@@ -66,7 +66,9 @@ class Cutter {
   }
 
   /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between
-  /// them is cut where v is saved.
+  /// them is cut where v is saved. Of cuts with the fewest bytes the one nearest to the backward half is taken: the
+  /// results of a residual chain (`x = relu(x + f(x))`) are saved, not the f(x) that they could be computed from again,
+  /// all at once and long before most are wanted.
   void choose_saved() {
     const size_t values = g_.values.size(), source = 2 * values, sink = source + 1;
     std::vector<bool> read_by_gradient(values, false);
@@ -110,9 +112,9 @@ class Cutter {
       // A node without operands (full) can be repeated for nothing.
     }
     net.maximise(source, sink);
-    const std::vector<bool> reached = net.source_side(source);
+    const std::vector<bool> behind = net.sink_side(sink);
     saved_.assign(values, false);
-    for (ValueId v = 0; v < values; ++v) saved_[v] = needed[v] && reached[2 * v] && !reached[2 * v + 1];
+    for (ValueId v = 0; v < values; ++v) saved_[v] = needed[v] && !behind[2 * v] && behind[2 * v + 1];
   }
 
   void make_forward() {
