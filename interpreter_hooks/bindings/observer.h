@@ -49,7 +49,7 @@ class OpObserver {
   virtual void on_grad_read(PyObject* tensor, PyObject* value) = 0;
   virtual void on_grad_write(PyObject* tensor, PyObject* value) = 0;
   /// A pass over the tape is about to begin.
-  virtual void before_backward() {}
+  virtual void before_backward() = 0;
   /// backward() finished: gradients were accumulated.
   virtual void on_backward(const BackwardReport& report) = 0;
   /// autograd.grad() finished.

@@ -31,6 +31,9 @@ class Reports final : public hooks::OpObserver {
   void on_grad_write(PyObject* tensor, PyObject* value) override {
     hand_on([&] { to_.on_grad_write(tensor, value); });
   }
+  void before_backward() override {
+    hand_on([&] { to_.before_backward(); });
+  }
   void on_backward(const hooks::BackwardReport& report) override {
     hand_on([&] { to_.on_backward(report); });
   }
