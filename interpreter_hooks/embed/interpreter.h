@@ -8,7 +8,7 @@ namespace terra::embed {
 struct RunOptions {
   // The folder that holds the Python package `terra`.
   std::filesystem::path package_folder;
-  // `torch` (and `torchvision` where it is not installed) resolve to Terra's packages.
+  // `torch` (and `torchvision` where none is installed that can work) resolve to Terra's packages.
   bool torch = false;
   // Called once, when the interpreter is up and before any line of the program runs; false: a Python exception is set.
   bool (*started)() = nullptr;

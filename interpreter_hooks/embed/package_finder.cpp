@@ -37,7 +37,8 @@ class AliasFinder:
 
     The module that Python creates for the second name is replaced in sys.modules while it loads, so that the real
     one keeps its name and spec. The import happens there and not in find_spec, which runs under a global lock. With
-    `gives_way`, an installed package of the second name comes first.
+    `gives_way`, a package of the second name comes first, unless it has a compiled part: that was made for PyTorch's
+    libraries and can't work with ours.
     """
 
     def __init__(self, alias, package, parent_folder, gives_way=False):
@@ -46,11 +47,15 @@ class AliasFinder:
     def real_name(self, name):
         return self.package + name[len(self.alias):]
 
+    def works(self, spec):
+        folders = spec and spec.submodule_search_locations or ()
+        return spec and not any(_path_finder.find_spec(self.alias + part, folders) for part in ("._C", "._C_stable"))
+
     def find_spec(self, name, path=None, target=None):
         if name != self.alias and not name.startswith(self.alias + "."):
             return None
         if self.gives_way:
-            if name == self.alias and _path_finder.find_spec(name, path, target):
+            if name == self.alias and self.works(_path_finder.find_spec(name, path, target)):
                 return None
             if name != self.alias and sys.modules.get(self.alias) is not sys.modules.get(self.package):
                 return None

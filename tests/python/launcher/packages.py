@@ -85,5 +85,13 @@ with tempfile.TemporaryDirectory() as folder:
     # An installed torchvision stays.
     (elsewhere / "torchvision.py").write_text("")
     (elsewhere / "terra.py").unlink()
-    assert succeeds("--torch", "-c", "import torchvision; print(torchvision.__name__)") == "torchvision"
-print("7 passed")
+    which = "import torchvision; print(torchvision.__name__)"
+    assert succeeds("--torch", "-c", which) == "torchvision"
+
+    # One with a compiled part, which needs PyTorch's libraries, does not.
+    (elsewhere / "torchvision.py").unlink()
+    (elsewhere / "torchvision").mkdir()
+    (elsewhere / "torchvision/__init__.py").write_text("from . import _C")
+    (elsewhere / "torchvision/_C.so").write_bytes(b"")
+    assert succeeds("--torch", "-c", which) == "terra.vision"
+print("8 passed")

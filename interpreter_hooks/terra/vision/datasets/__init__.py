@@ -1,6 +1,33 @@
-"""Datasets read from files that are there already: nothing is downloaded."""
+"""Data sets read from files that are there already: nothing is downloaded; download=True unpacks archives.
 
-from .mnist import MNIST, FashionMNIST
+Images are Pillow's where Pillow is installed, else tensors of bytes with their channels first."""
+
+from ..._missing_parts import sentences
+from .cifar import CIFAR10, CIFAR100
+from .coco import CocoCaptions, CocoDetection
+from .fakedata import FakeData
+from .folder import DatasetFolder, ImageFolder
+from .mnist import EMNIST, KMNIST, MNIST, FashionMNIST
+from .stl10 import STL10
+from .svhn import SVHN
+from .usps import USPS
 from .vision_dataset import VisionDataset
+from .voc import VOCDetection, VOCSegmentation
 
-__all__ = ["FashionMNIST", "MNIST", "VisionDataset"]
+_MISSING = (
+    "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "Country211", "DTD", "EuroSAT", "FER2013",
+    "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "Food101", "GTSRB", "HMDB51", "INaturalist",
+    "ImageNet", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST", "Omniglot",
+    "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU", "SEMEION", "SUN397",
+    "Sintel", "StanfordCars", "UCF101", "WIDERFace",
+)  # fmt: skip
+globals().update(
+    sentences(
+        "torchvision.datasets", _MISSING, "Terra does not read this data set; ImageFolder reads images in folders"
+    )
+)
+
+__all__ = [
+    "CIFAR10", "CIFAR100", "CocoCaptions", "CocoDetection", "DatasetFolder", "EMNIST", "FakeData", "FashionMNIST",
+    "ImageFolder", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation", "VisionDataset", *_MISSING,
+]  # fmt: skip

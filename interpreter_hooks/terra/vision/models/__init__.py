@@ -1,0 +1,21 @@
+"""Models: their layers, names, shapes and initial values at equal seed are torchvision's. There are no trained weights."""
+
+from . import _api, segmentation
+from ._api import *  # noqa: F403
+from .alexnet import *  # noqa: F403
+from .convnext import *  # noqa: F403
+from .densenet import *  # noqa: F403
+from .efficientnet import *  # noqa: F403
+from .googlenet import *  # noqa: F403
+from .inception import *  # noqa: F403
+from .mnasnet import *  # noqa: F403
+from .mobilenet import *  # noqa: F403
+from .regnet import *  # noqa: F403
+from .resnet import *  # noqa: F403
+from .shufflenetv2 import *  # noqa: F403
+from .squeezenet import *  # noqa: F403
+from .swin_transformer import *  # noqa: F403
+from .vgg import *  # noqa: F403
+from .vision_transformer import *  # noqa: F403
+
+globals().update(_api.all_weights())
