@@ -1,4 +1,4 @@
-"""Transforms of images, which are Pillow's or tensors [..., channels, height, width]; `functional` has them as functions.
+"""Transforms of images, which are Pillow's or tensors [..., channels, height, width].
 
 Random numbers are drawn in torchvision's order: equal seeds give equal images."""
 

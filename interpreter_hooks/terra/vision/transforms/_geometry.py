@@ -39,8 +39,8 @@ class Resize(nn.Module):
 
     def __repr__(self):
         return (
-            f"{type(self).__name__}(size={self.size}, interpolation={self.interpolation.value}, max_size={self.max_size}, "
-            f"antialias={self.antialias})"
+            f"{type(self).__name__}(size={self.size}, interpolation={self.interpolation.value}, "
+            f"max_size={self.max_size}, antialias={self.antialias})"
         )
 
 
@@ -227,7 +227,8 @@ class RandomRotation(nn.Module):
         return F.rotate(img, angle, self.interpolation, self.expand, self.center, fill_for(self.fill, img))
 
     def __repr__(self):
-        text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}, expand={self.expand}"
+        text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
+        text += f", expand={self.expand}"
         text += "" if self.center is None else f", center={self.center}"
         return text + ("" if self.fill is None else f", fill={self.fill}") + ")"
 

@@ -80,7 +80,8 @@ def _channels_first(elements):
 
 
 def to_tensor(pic):
-    """[channels, height, width], and 0..1 for images of bytes. A tensor, from a dataset without Pillow, has its channels
+    """[channels, height, width], and 0..1 for images of bytes. A tensor, from a dataset without Pillow, has its
+    channels
     first already."""
     if is_pil(pic):
         elements = to_elements(pic)
@@ -165,7 +166,8 @@ def _resized_size(height, width, size, max_size):
     if max_size is not None:
         if max_size <= size[0]:
             raise ValueError(
-                f"max_size = {max_size} must be strictly greater than the requested size for the smaller edge size = {size[0]}"
+                f"max_size = {max_size} must be strictly greater than the requested size for the smaller edge size "
+                f"= {size[0]}"
             )
         if new_long > max_size:
             new_short, new_long = int(max_size * new_short / new_long), max_size
@@ -179,7 +181,8 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
         raise ValueError(f"Size must be an int or a 1 or 2 element tuple/list, not a {len(size)} element tuple/list")
     if max_size is not None and len(size) != 1:
         raise ValueError(
-            "max_size should only be passed if size specifies the length of the smaller edge, i.e. size should be an int "
+            "max_size should only be passed if size specifies the length of the smaller edge, i.e. size should be "
+            "an int "
             "or a sequence of length 1 in torchscript mode."
         )
     _, height, width = get_dimensions(img)
