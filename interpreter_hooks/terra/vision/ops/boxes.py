@@ -13,7 +13,7 @@ FORMS = ("xyxy", "xywh", "cxcywh")
 
 
 def nms(boxes, scores, iou_threshold):
-    """Rows of the boxes that stay, best first: each that overlaps no better one that stays by more than the threshold."""
+    """Rows of the boxes that stay, best first: no better one that stays overlaps them by more than the threshold."""
     if boxes.dim() != 2:
         raise RuntimeError(f"boxes should be a 2d tensor, got {boxes.dim()}D")
     if boxes.size(1) != 4:
