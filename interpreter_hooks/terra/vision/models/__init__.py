@@ -1,6 +1,6 @@
-"""Models: their layers, names, shapes and initial values at equal seed are torchvision's. There are no trained weights."""
+"""Models: layers, names, shapes and, at equal seed, initial values are torchvision's. There are no trained weights."""
 
-from . import _api, segmentation
+from . import _api, segmentation  # noqa: F401
 from ._api import *  # noqa: F403
 from .alexnet import *  # noqa: F403
 from .convnext import *  # noqa: F403

@@ -1,6 +1,6 @@
 """Builders of models by name, and the weights that may be asked of them.
 
-There are no weights here: each builder knows the file in which PyTorch's users keep them, and reads it when it is there."""
+There are no weights here: each builder knows the file in which PyTorch's users keep them, and reads that."""
 
 import dataclasses
 import enum
@@ -17,7 +17,8 @@ from ..transforms.functional import InterpolationMode
 from ._weights_table import WEIGHTS
 
 __all__ = [
-    "Weights", "WeightsEnum", "get_model", "get_model_builder", "get_model_weights", "get_weight", "list_models", "register_model",
+    "Weights", "WeightsEnum", "get_model", "get_model_builder", "get_model_weights", "get_weight", "list_models",
+    "register_model",
 ]  # fmt: skip
 
 BUILTIN_MODELS = {}  # name -> builder
@@ -73,7 +74,8 @@ class WeightsEnum(enum.Enum):
         if not os.path.exists(path):
             raise FileNotFoundError(
                 f"{self}: Terra brings no trained weights and fetches none. Put {name} (from {self.url}) into "
-                f"{os.path.dirname(path)}, or build the model without weights (a backbone: weights_backbone=None) and call load_state_dict."
+                f"{os.path.dirname(path)}, or build the model without weights (a backbone: weights_backbone=None) "
+                "and call load_state_dict."
             )
         return load(path, map_location="cpu", weights_only=True)
 
@@ -106,7 +108,8 @@ def _asked(enumeration, given, weights, kwargs):
     if given:
         names = [f"'{name}'" for name in given]
         warnings.warn(
-            f"Using {' and '.join(names)} as positional parameter(s) is deprecated since 0.13 and may be removed in the "
+            f"Using {' and '.join(names)} as positional parameter(s) is deprecated since 0.13 and may be removed "
+            f"in the "
             "future. Please use keyword parameter(s) instead.",
             stacklevel=3,
         )
@@ -121,7 +124,8 @@ def _asked(enumeration, given, weights, kwargs):
     if isinstance(weights, (bool, int)):
         first = next(iter(enumeration)) if weights else None
         warnings.warn(
-            "Arguments other than a weight enum or `None` for 'weights' are deprecated since 0.13 and may be removed in "
+            "Arguments other than a weight enum or `None` for 'weights' are deprecated since 0.13 and may be "
+            "removed in "
             f"the future. The current behavior is equivalent to passing `weights={first}`.",
             stacklevel=3,
         )

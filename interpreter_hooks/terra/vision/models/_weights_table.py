@@ -1,4 +1,5 @@
-"""The weights that users of torchvision have, per builder: the enum, its default, and per entry the file in the folder of
+"""The weights that users of torchvision have, per builder: the enum, its default, and per entry the file in the
+folder of
 torch.hub, the number of parameters, the smallest image, the number of classes, and how images are prepared."""
 
 WEIGHTS = {

@@ -14,7 +14,8 @@ from ._utils import _make_divisible, initialize_convolutions
 
 __all__ = [
     "EfficientNet", "efficientnet_b0", "efficientnet_b1", "efficientnet_b2", "efficientnet_b3", "efficientnet_b4",
-    "efficientnet_b5", "efficientnet_b6", "efficientnet_b7", "efficientnet_v2_l", "efficientnet_v2_m", "efficientnet_v2_s",
+    "efficientnet_b5", "efficientnet_b6", "efficientnet_b7", "efficientnet_v2_l", "efficientnet_v2_m",
+    "efficientnet_v2_s",
 ]  # fmt: skip
 
 
@@ -169,15 +170,18 @@ FIRST = (
 FUSED, PLAIN = FusedMBConvConfig, MBConvConfig
 SECOND = {
     "s": (
-        (FUSED, 1, 3, 1, 24, 24, 2), (FUSED, 4, 3, 2, 24, 48, 4), (FUSED, 4, 3, 2, 48, 64, 4), (PLAIN, 4, 3, 2, 64, 128, 6),
+        (FUSED, 1, 3, 1, 24, 24, 2), (FUSED, 4, 3, 2, 24, 48, 4), (FUSED, 4, 3, 2, 48, 64, 4), (PLAIN, 4, 3, 2, 64,
+        128, 6),
         (PLAIN, 6, 3, 1, 128, 160, 9), (PLAIN, 6, 3, 2, 160, 256, 15),
     ),
     "m": (
-        (FUSED, 1, 3, 1, 24, 24, 3), (FUSED, 4, 3, 2, 24, 48, 5), (FUSED, 4, 3, 2, 48, 80, 5), (PLAIN, 4, 3, 2, 80, 160, 7),
+        (FUSED, 1, 3, 1, 24, 24, 3), (FUSED, 4, 3, 2, 24, 48, 5), (FUSED, 4, 3, 2, 48, 80, 5), (PLAIN, 4, 3, 2, 80,
+        160, 7),
         (PLAIN, 6, 3, 1, 160, 176, 14), (PLAIN, 6, 3, 2, 176, 304, 18), (PLAIN, 6, 3, 1, 304, 512, 5),
     ),
     "l": (
-        (FUSED, 1, 3, 1, 32, 32, 4), (FUSED, 4, 3, 2, 32, 64, 7), (FUSED, 4, 3, 2, 64, 96, 7), (PLAIN, 4, 3, 2, 96, 192, 10),
+        (FUSED, 1, 3, 1, 32, 32, 4), (FUSED, 4, 3, 2, 32, 64, 7), (FUSED, 4, 3, 2, 64, 96, 7), (PLAIN, 4, 3, 2, 96,
+        192, 10),
         (PLAIN, 6, 3, 1, 192, 224, 19), (PLAIN, 6, 3, 2, 224, 384, 25), (PLAIN, 6, 3, 1, 384, 640, 7),
     ),
 }  # fmt: skip

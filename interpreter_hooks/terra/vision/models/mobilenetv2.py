@@ -42,7 +42,8 @@ class InvertedResidual(nn.Module):
 
 class MobileNetV2(nn.Module):
     def __init__(
-        self, num_classes=1000, width_mult=1.0, inverted_residual_setting=None, round_nearest=8, block=None, norm_layer=None,
+        self, num_classes=1000, width_mult=1.0, inverted_residual_setting=None, round_nearest=8, block=None,
+        norm_layer=None,
         dropout=0.2,
     ):  # fmt: skip
         super().__init__()

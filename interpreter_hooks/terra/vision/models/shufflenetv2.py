@@ -32,7 +32,8 @@ class InvertedResidual(nn.Module):
         half = oup // 2
         if stride == 1 and inp != half << 1:
             raise ValueError(
-                f"Invalid combination of stride {stride}, inp {inp} and oup {oup} values. If stride == 1 then inp should"
+                f"Invalid combination of stride {stride}, inp {inp} and oup {oup} values. If stride == 1 then inp "
+                f"should"
                 " be equal to oup // 2 << 1."
             )
         self.branch1 = nn.Sequential()

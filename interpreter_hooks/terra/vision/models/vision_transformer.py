@@ -175,7 +175,8 @@ def interpolate_embeddings(image_size, patch_size, model_state, interpolation_mo
     old = int(math.sqrt(length - 1))
     if old * old != length - 1:
         raise ValueError(
-            f"seq_length is not a perfect square! Instead got seq_length_1d * seq_length_1d = {old * old} and seq_length = {length - 1}"
+            f"seq_length is not a perfect square! Instead got seq_length_1d * seq_length_1d = {old * old} and "
+            f"seq_length = {length - 1}"
         )
     grid = embedding[:, 1:].permute(0, 2, 1).reshape(1, hidden, old, old)
     grid = F.interpolate(grid, size=side, mode=interpolation_mode, align_corners=True)
