@@ -15,10 +15,13 @@ from .vision_dataset import VisionDataset
 from .voc import VOCDetection, VOCSegmentation
 
 _MISSING = (
-    "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "Country211", "DTD", "EuroSAT", "FER2013",
+    "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "Country211", "DTD", "EuroSAT",
+    "FER2013",
     "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "Food101", "GTSRB", "HMDB51", "INaturalist",
-    "ImageNet", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST", "Omniglot",
-    "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU", "SEMEION", "SUN397",
+    "ImageNet", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST",
+    "Omniglot",
+    "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU", "SEMEION",
+    "SUN397",
     "Sintel", "StanfordCars", "UCF101", "WIDERFace",
 )  # fmt: skip
 globals().update(
@@ -29,5 +32,6 @@ globals().update(
 
 __all__ = [
     "CIFAR10", "CIFAR100", "CocoCaptions", "CocoDetection", "DatasetFolder", "EMNIST", "FakeData", "FashionMNIST",
-    "ImageFolder", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation", "VisionDataset", *_MISSING,
+    "ImageFolder", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation", "VisionDataset",
+    *_MISSING,
 ]  # fmt: skip

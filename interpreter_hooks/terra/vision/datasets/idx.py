@@ -21,7 +21,8 @@ def read_idx(path):
             raise RuntimeError(f"{path} is damaged: {error}") from None
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in TYPES:
         raise RuntimeError(
-            f"{path} is not an idx file: it starts with {data[:4].hex(' ') or 'nothing'}, expected 00 00, a type code and the number of dimensions"
+            f"{path} is not an idx file: it starts with {data[:4].hex(' ') or 'nothing'}, expected 00 00, a type "
+            f"code and the number of dimensions"
         )
     dtype, dimensions = TYPES[data[2]], data[3]
     start = 4 + 4 * dimensions

@@ -96,7 +96,8 @@ _MERGED = [*_DIGITS, *_SMALL.upper(), *"abdefghnqrt"]  # small letters that look
 
 
 class EMNIST(MNIST):
-    """Letters and digits in six splits, from root/EMNIST/raw (where gzip.zip is unpacked with download=True) or root."""
+    """Letters and digits in six splits, from root/EMNIST/raw (where gzip.zip is unpacked with download=True) or
+    root."""
 
     classes_split_dict = {
         "byclass": [*_DIGITS, *_SMALL.upper(), *_SMALL],

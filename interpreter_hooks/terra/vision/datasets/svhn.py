@@ -12,10 +12,13 @@ class SVHN(VisionDataset):
     """From root/train_32x32.mat and its kin. `data` is an array of numpy [n, 3, 32, 32]."""
 
     split_list = {
-        "train": ["http://ufldl.stanford.edu/housenumbers/train_32x32.mat", "train_32x32.mat", "e26dedcc434d2e4c54c9b2d4a06d8373"],
-        "test": ["http://ufldl.stanford.edu/housenumbers/test_32x32.mat", "test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3"],
-        "extra": ["http://ufldl.stanford.edu/housenumbers/extra_32x32.mat", "extra_32x32.mat", "a93ce644f1a588dc4d68dda5feec44a7"],
-    }  # fmt: skip
+        split: [f"http://ufldl.stanford.edu/housenumbers/{split}_32x32.mat", f"{split}_32x32.mat", md5]
+        for split, md5 in (
+            ("train", "e26dedcc434d2e4c54c9b2d4a06d8373"),
+            ("test", "eb5a983be6a315427106f1b164d9cef3"),
+            ("extra", "a93ce644f1a588dc4d68dda5feec44a7"),
+        )
+    }
 
     def __init__(self, root, split="train", transform=None, target_transform=None, download=False):
         super().__init__(os.fspath(root), transform=transform, target_transform=target_transform)
@@ -28,7 +31,7 @@ class SVHN(VisionDataset):
             import scipy.io
         except ModuleNotFoundError:
             raise ModuleNotFoundError(
-                f"SVHN: scipy reads {self.filename} and is not installed: pip install scipy, or Debian's python3-scipy.",
+                f"SVHN: scipy, which reads {self.filename}, is not installed: pip install scipy, or python3-scipy.",
                 name="scipy",
             ) from None
         contents = scipy.io.loadmat(path)

@@ -15,9 +15,12 @@ class USPS(VisionDataset):
     """From root/usps.bz2 and root/usps.t.bz2, in which a row is a label from 1 and 256 values from -1 to 1."""
 
     split_list = {
-        "train": ["https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/usps.bz2", "usps.bz2", "ec16c51db3855ca6c91edd34d0e9b197"],
-        "test": ["https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/usps.t.bz2", "usps.t.bz2", "8ea070ee2aca1ac39742fdd1ef5ed118"],
-    }  # fmt: skip
+        split: [f"https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/{name}", name, md5]
+        for split, name, md5 in (
+            ("train", "usps.bz2", "ec16c51db3855ca6c91edd34d0e9b197"),
+            ("test", "usps.t.bz2", "8ea070ee2aca1ac39742fdd1ef5ed118"),
+        )
+    }
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
         super().__init__(os.fspath(root), transform=transform, target_transform=target_transform)

@@ -45,7 +45,8 @@ class _VOCBase(VisionDataset):
             download_and_extract_archive(self.url, self.root, filename=self.filename, md5=self.md5)
         if not os.path.isdir(home):
             raise RuntimeError(
-                f"Dataset not found or corrupted: {folder} in {self.root}. Terra downloads no data: put {self.filename} "
+                f"Dataset not found or corrupted: {folder} in {self.root}. Terra downloads no data: put "
+                f"{self.filename} "
                 f"(from {self.url}) there and use download=True, which unpacks it."
             )
         with open(os.path.join(home, "ImageSets", self._SPLITS_DIR, image_set + ".txt")) as file:
