@@ -1,14 +1,14 @@
 """torchvision's names: data sets, transforms, models, operations on boxes, grids of images.
 
-Under `terra-run --torch` the name `torchvision` is this package, unless a torchvision is there that can work. Nothing is
-downloaded; reading, writing and drawing images needs Pillow."""
+Under `terra-run --torch` the name `torchvision` is this package, unless a torchvision is there that can work. Nothing
+is downloaded; reading, writing and drawing images needs Pillow."""
 
 import importlib
 
 __version__ = "0.29.2+terra"
 __all__ = ["datasets", "get_image_backend", "io", "models", "ops", "set_image_backend", "transforms", "utils"]
 
-_MODULES = ("datasets", "io", "models", "ops", "transforms", "tv_tensors", "utils", "version")
+_MODULES = ("datasets", "io", "models", "ops", "transforms", "utils", "version")
 
 
 def set_image_backend(backend):

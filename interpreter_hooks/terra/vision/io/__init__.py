@@ -10,6 +10,7 @@ _MISSING = ("VideoReader", "read_video", "read_video_timestamps", "write_video")
 globals().update(sentences("torchvision.io", _MISSING, "Terra reads and writes no videos"))
 
 __all__ = [
-    "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file", "read_image",
+    "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file",
+    "read_image",
     "write_file", "write_jpeg", "write_png", *_MISSING,
 ]  # fmt: skip

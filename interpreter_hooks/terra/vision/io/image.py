@@ -10,7 +10,8 @@ from .._pil import bytes_of, pil, to_elements
 from ..transforms.functional import to_pil_image
 
 __all__ = [
-    "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file", "read_image",
+    "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file",
+    "read_image",
     "write_file", "write_jpeg", "write_png",
 ]  # fmt: skip
 
