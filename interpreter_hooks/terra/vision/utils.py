@@ -144,7 +144,8 @@ def draw_bounding_boxes(
             f"Number of boxes ({count}) and labels ({len(labels)}) mismatch. Please specify labels for each box."
         )
     colors = _colors(colors, count)
-    texts = colors if label_colors is None else _colors(label_colors, count)
+    usual = ["black"] * count if fill_labels else colors
+    texts = _colors(usual if label_colors is None else label_colors, count)
     grounds = _colors(label_background_colors, count) if label_background_colors else colors
     fonts = pil("ImageFont")
     font = fonts.load_default() if font is None else fonts.truetype(font=font, size=font_size or 10)

@@ -37,8 +37,11 @@ _PIL_MODES = {
 
 def read_file(path):
     """The bytes of a file."""
-    with open(path, "rb") as file:
-        data = file.read()
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise RuntimeError(str(error)) from None
     return C.frombuffer(bytearray(data), dtype=C.uint8).clone() if data else C.empty(0, dtype=C.uint8)
 
 
@@ -57,13 +60,15 @@ def _decoded(data, mode, apply_exif_orientation, formats=None):
     try:
         image = images.open(io.BytesIO(bytes_of(data)), formats=formats)
         image.load()
+    except images.UnidentifiedImageError:
+        raise RuntimeError("Unsupported image file: its bytes are of no format that Pillow knows") from None
     except (OSError, SyntaxError) as error:
-        raise RuntimeError(f"the bytes are no image that Pillow can read: {error}") from None
+        raise RuntimeError(f"The image file is damaged: {error}") from None
     if apply_exif_orientation:
         image = pil("ImageOps").exif_transpose(image)
     wanted = _PIL_MODES.get(mode)
-    if wanted is None and image.mode in ("P", "1"):  # a palette is a way to write colors, not a kind of image
-        wanted = "L" if image.mode == "1" else ("RGBA" if "transparency" in image.info else "RGB")
+    if wanted is None and image.mode == "1":
+        wanted = "L"
     if wanted is not None and image.mode != wanted:
         image = image.convert(wanted)
     return to_elements(image).permute(2, 0, 1).contiguous()

@@ -1,5 +1,7 @@
 """Models: layers, names, shapes and, at equal seed, initial values are torchvision's. There are no trained weights."""
 
+import importlib
+
 from . import _api, segmentation  # noqa: F401
 from ._api import *  # noqa: F403
 from .alexnet import *  # noqa: F403
@@ -19,3 +21,11 @@ from .vgg import *  # noqa: F403
 from .vision_transformer import *  # noqa: F403
 
 globals().update(_api.all_weights())
+
+_PARTS = ("detection", "feature_extraction", "optical_flow", "quantization", "video")
+
+
+def __getattr__(name):
+    if name in _PARTS:
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"torchvision.models.{name} is not in Terra", name=name)

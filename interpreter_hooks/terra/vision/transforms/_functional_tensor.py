@@ -270,7 +270,8 @@ def autocontrast(image):
     bound = float(_max_value(image.dtype))
     dtype = image.dtype if image.is_floating_point() else C.float32
     least = image.amin(dim=(-2, -1), keepdim=True).to(dtype)
-    scale = bound / (image.amax(dim=(-2, -1), keepdim=True).to(dtype) - least)
+    spread = image.amax(dim=(-2, -1), keepdim=True).to(dtype) - least
+    scale = spread.reciprocal() * bound
     flat = ~C.isfinite(scale)
     least = C.where(flat, C.zeros_like(least), least)
     scale = C.where(flat, C.ones_like(scale), scale)

@@ -81,6 +81,10 @@ class _Policy(nn.Module):
         self.interpolation = interpolation
         self.fill = fill
 
+    def _negative(self):
+        """Draws the sign of a magnitude."""
+        return integer(0, 2) == 1
+
     def _apply_op(self, img, name, magnitude):
         return OPERATIONS[name](img, magnitude, self.interpolation, fill_for(self.fill, img))
 
@@ -145,7 +149,7 @@ class RandAugment(_Policy):
         for _ in range(self.num_ops):
             name, (magnitudes, signed) = list(space.items())[integer(0, len(space))]
             magnitude = float(magnitudes[self.magnitude].item()) if magnitudes.ndim > 0 else 0.0
-            if signed and integer(0, 2):
+            if signed and self._negative():
                 magnitude *= -1.0
             img = self._apply_op(img, name, magnitude)
         return img
@@ -167,7 +171,7 @@ class TrivialAugmentWide(_Policy):
         space = self._augmentation_space(self.num_magnitude_bins)
         name, (magnitudes, signed) = list(space.items())[integer(0, len(space))]
         magnitude = float(magnitudes[integer(0, len(magnitudes))].item()) if magnitudes.ndim > 0 else 0.0
-        if signed and integer(0, 2):
+        if signed and self._negative():
             magnitude *= -1.0
         return self._apply_op(img, name, magnitude)
 
@@ -206,7 +210,7 @@ class AugMix(_Policy):
         for _ in range(depth):
             name, (magnitudes, signed) = list(space.items())[integer(0, len(space))]
             magnitude = float(magnitudes[integer(0, self.severity)].item()) if magnitudes.ndim > 0 else 0.0
-            if signed and integer(0, 2):
+            if signed and self._negative():
                 magnitude *= -1.0
             img = self._apply_op(img, name, magnitude)
         return img

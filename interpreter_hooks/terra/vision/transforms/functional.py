@@ -106,7 +106,7 @@ def pil_to_tensor(pic):
     """[channels, height, width] of the image's own numbers."""
     if not is_pil(pic):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
-    return _channels_first(to_elements(pic))
+    return to_elements(pic).permute(2, 0, 1)
 
 
 def convert_image_dtype(image, dtype=C.float32):
