@@ -33,8 +33,8 @@ class FeatureExtractor(nn.Module):
         if stem in names and number.isdigit():
             return stem
         raise ValueError(
-            f"node: '{node}' is not present in model: nodes are modules here, by their names in named_modules(), with _1 "
-            "behind for a second call"
+            f"node: '{node}' is not present in model: nodes are modules here, by their names in named_modules(), "
+            "with _1 behind for a second call"
         )
 
     def _keep(self, name):
@@ -61,7 +61,9 @@ def create_feature_extractor(
     """A module that gives {new name: output} of the nodes: a list of names, or a dict from names to new names."""
     nodes = return_nodes if return_nodes is not None else eval_return_nodes
     if nodes is None:
-        raise ValueError("Either `return_nodes` or `train_return_nodes` and `eval_return_nodes` together, should be specified")
+        raise ValueError(
+            "Either `return_nodes` or `train_return_nodes` and `eval_return_nodes` together, should be specified"
+        )
     if not isinstance(nodes, dict):
         nodes = {str(node): str(node) for node in nodes}
     return FeatureExtractor(model, {str(node): str(new) for node, new in nodes.items()})

@@ -110,6 +110,15 @@ def shifted_window_attention(
     return x[:, :height, :width, :].contiguous()
 
 
+def relative_positions(height, width):
+    """[positions, positions]: for each pair of positions of a window, the row of a table of relative positions."""
+    rows = C.arange(height).repeat_interleave(width)
+    columns = C.arange(width).repeat(height)
+    down = rows.unsqueeze(1) - rows.unsqueeze(0) + height - 1
+    right = columns.unsqueeze(1) - columns.unsqueeze(0) + width - 1
+    return down * (2 * width - 1) + right
+
+
 class ShiftedWindowAttention(nn.Module):
     """Version 1: a learned number per relative position and head is added to what is attended to."""
 
@@ -135,13 +144,7 @@ class ShiftedWindowAttention(nn.Module):
         nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
 
     def define_relative_position_index(self):
-        """For each pair of positions of a window, the row of the table."""
-        height, width = self.window_size
-        rows = C.arange(height).repeat_interleave(width)
-        columns = C.arange(width).repeat(height)
-        down = rows.unsqueeze(1) - rows.unsqueeze(0) + height - 1
-        right = columns.unsqueeze(1) - columns.unsqueeze(0) + width - 1
-        self.register_buffer("relative_position_index", (down * (2 * width - 1) + right).flatten())
+        self.register_buffer("relative_position_index", relative_positions(*self.window_size).flatten())
 
     def _by_pair(self, table):
         n = self.window_size[0] * self.window_size[1]
