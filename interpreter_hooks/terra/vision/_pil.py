@@ -11,8 +11,8 @@ import _terra_C as C
 LAYOUTS = {
     "1": (C.bool, 1), "L": (C.uint8, 1), "P": (C.uint8, 1), "LA": (C.uint8, 2), "PA": (C.uint8, 2), "RGB": (C.uint8, 3),
     "YCbCr": (C.uint8, 3), "HSV": (C.uint8, 3), "LAB": (C.uint8, 3), "RGBA": (C.uint8, 4), "CMYK": (C.uint8, 4),
-    "RGBX": (C.uint8, 4), "RGBa": (C.uint8, 4), "La": (C.uint8, 2), "I": (C.int32, 1), "I;16": (C.int16, 1),
-    "F": (C.float32, 1),
+    "RGBX": (C.uint8, 4), "RGBa": (C.uint8, 4), "La": (C.uint8, 2), "I": (C.int32, 1), "F": (C.float32, 1),
+    "I;16": (getattr(C, "uint16", C.int16), 1),
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pickle
 import _terra_C as C
 
 from .utils import check_integrity, download_and_extract_archive
-from .vision_dataset import VisionDataset, image_of
+from .vision_dataset import VisionDataset, array_of, image_of
 
 __all__ = ["CIFAR10", "CIFAR100"]
 
@@ -100,11 +100,7 @@ class CIFAR10(VisionDataset):
             batch = read_batch(path)
             images.append(_images(batch["data"], path))
             self.targets.extend(batch["labels"] if "labels" in batch else batch["fine_labels"])
-        data = C.cat(images)
-        try:
-            self.data = data.numpy()
-        except ModuleNotFoundError:
-            self.data = data
+        self.data = array_of(C.cat(images))
         names = read_batch(os.path.join(self.root, self.base_folder, self.meta["filename"]))
         self.classes = names[self.meta["key"]]
         self.class_to_idx = {name: i for i, name in enumerate(self.classes)}

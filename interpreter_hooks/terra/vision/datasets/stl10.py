@@ -5,13 +5,13 @@ import os
 import _terra_C as C
 
 from .utils import check_integrity, download_and_extract_archive, verify_str_arg
-from .vision_dataset import VisionDataset, image_of
+from .vision_dataset import VisionDataset, array_of, image_of
 
 __all__ = ["STL10"]
 
 
 class STL10(VisionDataset):
-    """From root/stl10_binary. Images without a class have the target -1."""
+    """From root/stl10_binary; `data` is an array of numpy [n, 3, 96, 96]. Images without a class have the target -1."""
 
     base_folder = "stl10_binary"
     url = "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
@@ -44,10 +44,11 @@ class STL10(VisionDataset):
                 f"{self.filename} (from {self.url}) there and use download=True, which unpacks it."
             )
         parts = [self._read(part) for part in self.split.split("+")]
-        self.data, self.labels = C.cat([p[0] for p in parts]), C.cat([p[1] for p in parts])
+        images, labels = C.cat([p[0] for p in parts]), C.cat([p[1] for p in parts])
         if folds is not None and self.split.startswith("train"):
-            kept = C.cat([self._fold(folds), C.arange(len(parts[0][0]), len(self.data))])
-            self.data, self.labels = self.data[kept], self.labels[kept]
+            kept = C.cat([self._fold(folds), C.arange(len(parts[0][0]), len(images))])
+            images, labels = images[kept], labels[kept]
+        self.data, self.labels = array_of(images), array_of(labels)
         with open(self._path(self.class_names_file), encoding="ascii") as file:
             self.classes = file.read().splitlines()
 
@@ -71,7 +72,9 @@ class STL10(VisionDataset):
             return images, C.frombuffer(bytearray(file.read()), dtype=C.uint8).long() - 1
 
     def __getitem__(self, index):
-        return self._transformed(image_of(self.data[index].permute(1, 2, 0), "RGB"), int(self.labels[index]))
+        return self._transformed(
+            image_of(C.as_tensor(self.data[index]).permute(1, 2, 0), "RGB"), int(self.labels[index])
+        )
 
     def __len__(self):
         return len(self.data)

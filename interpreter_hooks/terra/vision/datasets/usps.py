@@ -6,7 +6,7 @@ import os
 import _terra_C as C
 
 from .utils import download_url
-from .vision_dataset import VisionDataset, image_of
+from .vision_dataset import VisionDataset, array_of, image_of
 
 __all__ = ["USPS"]
 
@@ -31,7 +31,7 @@ class USPS(VisionDataset):
         with bz2.open(path, "rt") as file:
             rows = [line.split() for line in file]
         values = C.tensor([[float(entry.partition(":")[2]) for entry in row[1:]] for row in rows], dtype=C.float64)
-        self.data = ((values + 1) / 2 * 255).to(C.uint8).view(-1, 16, 16)
+        self.data = array_of(((values + 1) / 2 * 255).to(C.uint8).view(-1, 16, 16))
         self.targets = [int(row[0]) - 1 for row in rows]
 
     def __getitem__(self, index):

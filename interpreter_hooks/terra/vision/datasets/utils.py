@@ -50,6 +50,18 @@ _OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _TARS = (".tar", ".tgz", ".tar.gz", ".tbz", ".tbz2", ".tar.bz2", ".tar.xz")
 
 
+def _unpack(archive, to_path):
+    """Everything in a tar archive, if it consists of files and folders that lie below the place."""
+    home = os.path.realpath(to_path)
+    for member in archive:
+        place = os.path.realpath(os.path.join(home, member.name))
+        if not (member.isfile() or member.isdir()) or os.path.commonpath([home, place]) != home:
+            raise RuntimeError(
+                f"{archive.name} is not unpacked: {member.name} in it is a link or leads out of {to_path}"
+            )
+    archive.extractall(home)
+
+
 def extract_archive(from_path, to_path=None, remove_finished=False):
     """Unpacks a tar or zip archive into a folder, or a single compressed file; gives the place."""
     from_path = os.fspath(from_path)
@@ -57,7 +69,7 @@ def extract_archive(from_path, to_path=None, remove_finished=False):
     stem, suffix = os.path.splitext(from_path)
     if from_path.endswith(_TARS):
         with tarfile.open(from_path, "r:*") as archive:
-            archive.extractall(to_path, filter="data")
+            _unpack(archive, to_path)
     elif suffix == ".zip":
         with zipfile.ZipFile(from_path) as archive:
             archive.extractall(to_path)

@@ -70,6 +70,14 @@ class VisionDataset(Dataset):
         return ""
 
 
+def array_of(tensor):
+    """As an array of numpy, where that is installed."""
+    try:
+        return tensor.numpy()
+    except ModuleNotFoundError:
+        return tensor
+
+
 def image_of(elements, mode):
     """What a dataset gives for the bytes [height, width] or [height, width, channels] of an image: Pillow's image, or
     where Pillow is not installed the tensor with its channels first."""
