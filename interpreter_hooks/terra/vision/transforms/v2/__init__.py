@@ -1,7 +1,7 @@
 """The second form of transforms: of any nest of tuples, lists and dicts, in which all images change in the same way.
 
-Images are Pillow's; where there is none, the first tensor is the image. All else passes. Boxes and other kinds of targets
-are not told apart from tensors."""
+Images are Pillow's; where there is none, the first tensor is the image. All else passes. Boxes and other kinds of
+targets are not told apart from tensors."""
 
 from .. import transforms as _first
 from ..autoaugment import AutoAugmentPolicy
@@ -23,7 +23,8 @@ globals().update(_WRAPPED)
 Lambda = _first.Lambda
 
 __all__ = [
-    "AutoAugmentPolicy", "Compose", "CutMix", "GaussianNoise", "Identity", "InterpolationMode", "Lambda", "MixUp", "RGB",
+    "AutoAugmentPolicy", "Compose", "CutMix", "GaussianNoise", "Identity", "InterpolationMode", "Lambda", "MixUp",
+    "RGB",
     "RandomApply", "RandomChannelPermutation", "RandomChoice", "RandomOrder", "ToDtype", "ToImage", "ToPureTensor",
     "Transform", "functional", *_WRAPPED,
 ]  # fmt: skip

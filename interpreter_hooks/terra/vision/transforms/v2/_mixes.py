@@ -38,7 +38,9 @@ class _Mix(nn.Module):
         else:
             hot = labels
         share = float(C._sample_dirichlet(C.tensor([self.alpha, self.alpha]))[0])
-        images = [i for i, leaf in enumerate(leaves) if isinstance(leaf, C.Tensor) and leaf is not labels and leaf.ndim >= 4]
+        images = [
+            i for i, leaf in enumerate(leaves) if isinstance(leaf, C.Tensor) and leaf is not labels and leaf.ndim >= 4
+        ]
         height, width = leaves[images[0]].shape[-2:]
         mix, share = self._mixer(share, height, width)
         for i in images:
