@@ -13,8 +13,13 @@ get_graph_node_names = sentence(
 )
 
 
+class _Complete(Exception):
+    """All outputs are there: the rest of the model need not run."""
+
+
 class FeatureExtractor(nn.Module):
-    """Runs the model and gives {new name: output} of some of its modules; "layer_1" is the second call of "layer"."""
+    """Runs the model as far as it must and gives {new name: output} of some of its modules; "layer_1" is the second call
+    of "layer"."""
 
     def __init__(self, model, nodes):
         super().__init__()
@@ -41,14 +46,21 @@ class FeatureExtractor(nn.Module):
         def hook(module, arguments, output):
             count = self._calls.get(name, 0)
             self._calls[name] = count + 1
-            self._outputs[f"{name}_{count}" if count else name] = output
+            node = f"{name}_{count}" if count else name
+            if node in self._nodes:
+                self._outputs[node] = output
+                if len(self._outputs) == len(self._nodes):
+                    raise _Complete
 
         return hook
 
     def forward(self, *args, **kwargs):
         self._outputs.clear()
         self._calls.clear()
-        self.model(*args, **kwargs)
+        try:
+            self.model(*args, **kwargs)
+        except _Complete:
+            pass
         result = OrderedDict((new, self._outputs[node]) for node, new in self._nodes.items())
         self._outputs.clear()
         return result

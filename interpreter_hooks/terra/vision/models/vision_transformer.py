@@ -13,7 +13,7 @@ from ...nn import functional as F
 from ..ops.misc import MLP, Conv2dNormActivation
 from ._api import builder
 
-__all__ = ["VisionTransformer", "interpolate_embeddings", "vit_b_16", "vit_b_32", "vit_h_14", "vit_l_16", "vit_l_32"]
+__all__ = ["VisionTransformer", "vit_b_16", "vit_b_32", "vit_h_14", "vit_l_16", "vit_l_32"]
 
 
 class ConvStemConfig(NamedTuple):
@@ -54,7 +54,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, input):
         if input.dim() != 3:
-            raise RuntimeError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
+            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
         x = self.ln_1(input)
         x, _ = self.self_attention(x, x, x, need_weights=False)
         x = self.dropout(x) + input
@@ -79,7 +79,7 @@ class Encoder(nn.Module):
 
     def forward(self, input):
         if input.dim() != 3:
-            raise RuntimeError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
+            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
@@ -90,7 +90,7 @@ class VisionTransformer(nn.Module):
     ):  # fmt: skip
         super().__init__()
         if image_size % patch_size:
-            raise RuntimeError("Input shape indivisible by patch size!")
+            raise AssertionError("Input shape indivisible by patch size!")
         self.image_size = image_size
         self.patch_size = patch_size
         self.hidden_dim = hidden_dim
@@ -153,7 +153,7 @@ class VisionTransformer(nn.Module):
         n, _, height, width = x.shape
         for name, size in (("height", height), ("width", width)):
             if size != self.image_size:
-                raise RuntimeError(f"Wrong image {name}! Expected {self.image_size} but got {size}!")
+                raise AssertionError(f"Wrong image {name}! Expected {self.image_size} but got {size}!")
         positions = (height // self.patch_size) * (width // self.patch_size)
         return self.conv_proj(x).reshape(n, self.hidden_dim, positions).permute(0, 2, 1)
 
