@@ -178,6 +178,8 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
       grads.push_back(g);
     } else {
       check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
+      check(!is_complex(root.dtype()), "grad can be implicitly created only for real scalar outputs but got torch.{}",
+            name_of(root.dtype()));
       grads.push_back((*full)(root.sizes(), 1.0, root.dtype()));
     }
     edges.push_back(gradient_edge(root));

@@ -84,7 +84,7 @@ void set_requires_grad(const Tensor& t, bool value) {
   check(is_leaf(t) || value,
         "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
         "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
-  check(!value || is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+  check(!value || is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
   set_wants_grad(*t, value);
 }
 

@@ -61,7 +61,7 @@ OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node
       return;
     }
     metas_.push_back({t.dtype(), t.sizes(), t->wrapped_number});
-    edges.push_back(t.requires_grad() && is_floating(t.dtype()) ? gradient_edge(t) : Edge{});
+    edges.push_back(t.requires_grad() && is_inexact(t.dtype()) ? gradient_edge(t) : Edge{});
   };
   for (size_t p = 0; p < args.size(); ++p) {
     first_meta_.push_back(static_cast<uint16_t>(metas_.size()));

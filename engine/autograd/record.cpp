@@ -15,7 +15,7 @@ void record(const Op& op, std::span<const Arg> args, std::span<Tensor> results) 
   node->save_results(results);
   const Ref<Node> base(node.get());
   for (size_t i = 0; i < results.size(); ++i)
-    if (is_floating(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
+    if (is_inexact(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
 }
 
 void name_last(const Tensor& result, std::string_view name) {

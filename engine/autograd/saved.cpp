@@ -9,9 +9,7 @@ namespace {
 
 /// "torch.FloatTensor [3]": how PyTorch's message names a tensor.
 std::string legacy_name(const TensorMeta& t) {
-  static constexpr std::string_view kNames[kDTypeCount] = {"Bool", "Byte", "Char",     "Short", "Int",
-                                                           "Long", "Half", "BFloat16", "Float", "Double"};
-  return fmt::format("torch.{}Tensor {}", kNames[static_cast<int>(t.dtype)], to_string(t.sizes));
+  return fmt::format("torch.{}Tensor {}", scalar_type_name(t.dtype), to_string(t.sizes));
 }
 
 }  // namespace
@@ -19,7 +17,7 @@ std::string legacy_name(const TensorMeta& t) {
 SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
     : alias_(t.alias()), result_index_(result_index), is_result_(is_result) {
   // A result gets its history only after its node is complete.
-  requires_grad_ = is_result ? is_floating(t.dtype()) : t.requires_grad();
+  requires_grad_ = is_result ? is_inexact(t.dtype()) : t.requires_grad();
   if (requires_grad_ && !is_result) edge_ = gradient_edge(t);
   version_ = t->version();
 }

@@ -33,7 +33,7 @@ const Kernel* lookup(const Op& op, bool from_reference) {
 
 /// Memory for a Python number that stands where a tensor could.
 struct BoxedNumber {
-  alignas(8) char bytes[8];  // filled in by box
+  alignas(8) char bytes[kMaxElementSize];  // filled in by box
 
   View box(const Scalar& s, DType dtype) {
     switch (dtype) {
@@ -45,6 +45,8 @@ struct BoxedNumber {
       case DType::I64: *reinterpret_cast<int64_t*>(bytes) = s.to_int(); break;
       case DType::F32: *reinterpret_cast<float*>(bytes) = static_cast<float>(s.to_double()); break;
       case DType::F64: *reinterpret_cast<double*>(bytes) = s.to_double(); break;
+      case DType::C64: *reinterpret_cast<std::complex<float>*>(bytes) = std::complex<float>(s.to_complex()); break;
+      case DType::C128: *reinterpret_cast<std::complex<double>*>(bytes) = s.to_complex(); break;
       default: throw InternalError("16-bit floats are computed in float32");
     }
     return {bytes, nullptr, nullptr, 0, dtype};
@@ -87,7 +89,7 @@ DType dtype_of_numbers(const Op& op, std::span<const Arg> args) {
   for (size_t i = 0; i < args.size(); ++i)
     if ((op.promoted >> i & 1) && is_operand(op.sig().params[i].type)) numbers[n++] = args[i];
   DType dtype = result_type({numbers.data(), n});
-  if (op.promotion == Promotion::Floating && !is_floating(dtype)) dtype = default_dtype();
+  if (op.promotion == Promotion::Floating && !is_inexact(dtype)) dtype = default_dtype();
   return is_half(dtype) ? DType::F32 : dtype;
 }
 

@@ -32,7 +32,7 @@ double& pace_of(const Op& op) {
 
 bool relies_on_checks(const Op& op, std::span<const Arg> args) {
   bool integers = false;
-  each_tensor(args, [&](const TensorImpl& t) { integers = integers || !is_floating(t.dtype); });
+  each_tensor(args, [&](const TensorImpl& t) { integers = integers || !is_inexact(t.dtype); });
   return op.is(kChecksValues) || (integers && !op.is(kElementwise));
 }
 

@@ -5,6 +5,7 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
@@ -12,9 +13,13 @@
 namespace terra::ops {
 namespace {
 
-/// grad times an attribute; a factor known to be 1 costs nothing.
+bool is_value(const Scalar& number, double value) { return number.to_double() == value && number.imag() == 0; }
+Scalar one_less(const Scalar& number) {
+  return number.is_complex() ? Scalar(number.to_complex() - 1.0) : Scalar(number.to_double() - 1);
+}
+/// grad times (the conjugate of) an attribute; a factor known to be 1 costs nothing.
 Tensor mul_scalar(const Tensor& grad, const Arg& factor) {
-  return !factor.is_tensor() && factor.scalar().to_double() == 1 ? grad : mul(grad, factor);
+  return !factor.is_tensor() && is_value(factor.scalar(), 1) ? grad : mul(grad, conjugate(factor));
 }
 
 // ---- gradients: operands may be Python numbers, so they are handed on as Args ---------------------------------------
@@ -27,13 +32,13 @@ void sub_gradient(Backward& b) {
   if (b.needs(1)) b.set(1, -mul_scalar(b.grad(), b.arg(2)));
 }
 void mul_gradient(Backward& b) {
-  if (b.needs(0)) b.set(0, mul(b.grad(), b.arg(1)));
-  if (b.needs(1)) b.set(1, mul(b.grad(), b.arg(0)));
+  if (b.needs(0)) b.set(0, mul(b.grad(), conjugate(b.arg(1))));
+  if (b.needs(1)) b.set(1, mul(b.grad(), conjugate(b.arg(0))));
 }
 void true_divide_gradient(Backward& b) {
-  const Tensor g = true_divide(b.grad(), b.arg(1));
+  const Tensor g = true_divide(b.grad(), conjugate(b.arg(1)));
   if (b.needs(0)) b.set(0, g);
-  if (b.needs(1)) b.set(1, -g * true_divide(b.arg(0), b.arg(1)));
+  if (b.needs(1)) b.set(1, -g * conjugate(true_divide(b.arg(0), b.arg(1))));
 }
 void zero_gradients(Backward& b) {
   b.set(0, zeros_like(b.grad()));
@@ -47,29 +52,31 @@ void fmod_gradient(Backward& b) {
   b.set(0, b.grad());
   if (b.needs(1)) b.set(1, -b.grad() * trunc_divide(b.arg(0), b.arg(1)));
 }
+Tensor not_negative(const Tensor& t) { return ge(real(t), 0); }
 /// x ** 0 has gradient 0 and 0 ** y gradient 0 for y > 0, where the plain formulas would give NaN.
 void pow_gradient(Backward& b) {
   const Arg &x = b.arg(0), &y = b.arg(1);
   if (b.needs(0)) {
     if (y.is_tensor()) {
       const Tensor slope = mul(y, pow(x, sub(y, 1)));
-      b.set(0, b.grad() * where(eq(y, 0), 0.0, slope));
-    } else if (y.scalar().to_double() == 0) {
+      b.set(0, b.grad() * conjugate(where(eq(y, 0), 0.0, slope)));
+    } else if (is_value(y.scalar(), 0)) {
       b.set(0, zeros_like(b.grad()));
-    } else if (y.scalar().to_double() == 2) {
-      b.set(0, b.grad() * mul(x, 2));
+    } else if (is_value(y.scalar(), 2)) {
+      b.set(0, b.grad() * conjugate(mul(x, 2)));
     } else {
-      b.set(0, b.grad() * mul(pow(x, y.scalar().to_double() - 1), y));
+      b.set(0, b.grad() * conjugate(mul(pow(x, one_less(y.scalar())), y)));
     }
   }
   if (b.needs(1)) {
     if (x.is_tensor()) {
-      const Tensor flat = logical_and(eq(x, 0), ge(y, 0));
-      b.set(1, b.grad() * where(flat, 0.0, b.out() * log(x)));
+      const Tensor flat = logical_and(eq(x, 0), not_negative(y.tensor()));
+      b.set(1, b.grad() * conjugate(where(flat, 0.0, b.out() * log(x))));
     } else {
-      const double base = x.scalar().to_double();
-      const Tensor slope = b.out() * std::log(base);
-      b.set(1, b.grad() * (base == 0 ? where(ge(y, 0), 0.0, slope) : slope));
+      const Scalar& base = x.scalar();
+      const Scalar slope = base.is_complex() ? Scalar(std::log(base.to_complex())) : Scalar(std::log(base.to_double()));
+      const Tensor grown = mul(b.out(), slope);
+      b.set(1, b.grad() * conjugate(is_value(base, 0) ? where(not_negative(y.tensor()), 0.0, grown) : grown));
     }
   }
 }
@@ -106,14 +113,14 @@ void hypot_gradient(Backward& b) {
 }
 void addcmul_gradient(Backward& b) {
   b.set(0, b.grad());
-  if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(3)) * b.in(2));
-  if (b.needs(2)) b.set(2, mul_scalar(b.grad(), b.arg(3)) * b.in(1));
+  if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(3)) * conjugate(b.in(2)));
+  if (b.needs(2)) b.set(2, mul_scalar(b.grad(), b.arg(3)) * conjugate(b.in(1)));
 }
 void addcdiv_gradient(Backward& b) {
   b.set(0, b.grad());
-  const Tensor g = mul_scalar(b.grad(), b.arg(3)) / b.in(2);
+  const Tensor g = mul_scalar(b.grad(), b.arg(3)) / conjugate(b.in(2));
   if (b.needs(1)) b.set(1, g);
-  if (b.needs(2)) b.set(2, -g * (b.in(1) / b.in(2)));
+  if (b.needs(2)) b.set(2, -g * conjugate(b.in(1) / b.in(2)));
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
@@ -130,10 +137,12 @@ const Scalar* number_at(const Inference& f, int param) {
 
 /// alpha must be of a kind that the common dtype can hold. A number that is only known when a graph runs is no boolean.
 void check_alpha(Inference& f, int param, std::string_view name) {
-  if (is_floating(f.common) && f.arg(param).is_tensor()) return;
+  if (is_inexact(f.common) && f.arg(param).is_tensor()) return;
   const Scalar& alpha = f.arg(param).scalar();
-  check(is_floating(f.common) || !alpha.is_float(),
+  check(is_inexact(f.common) || !alpha.is_float(),
         "For integral input tensors, argument {} must not be a floating point number.", name);
+  check(is_complex(f.common) || !alpha.is_complex(),
+        "For non-complex input tensors, argument {} must not be a complex number.", name);
   check(f.common == DType::Bool || alpha.kind() != Scalar::Kind::Bool,
         "Boolean alpha only supported for Boolean results.");
 }
@@ -151,7 +160,7 @@ void sub_shape(Inference& f) {
 /// there: where there is an element to divide.
 void divide_shape(Inference& f) {
   const bool kernel_sees = is_late_number(f.arg(1)) && f.arg(0).is_tensor() && f.impl(0).numel > 0;
-  if (!is_floating(f.common) && !kernel_sees)
+  if (!is_inexact(f.common) && !kernel_sees)
     if (const Scalar* divisor = number_at(f, 1)) check(divisor->to_double() != 0, "ZeroDivisionError");
   rules::elementwise(f);
 }
@@ -161,7 +170,7 @@ void remainder_shape(Inference& f) {
 }
 void pow_shape(Inference& f) {
   rules::check_any_tensor(f);
-  if (!is_floating(f.common))
+  if (!is_inexact(f.common))
     if (const Scalar* exponent = number_at(f, 1))
       check(exponent->to_double() >= 0, "Integers to negative integer powers are not allowed.");
   rules::elementwise(f);
@@ -172,7 +181,8 @@ void hypot_shape(Inference& f) {
   rules::elementwise(f);
 }
 void addc_shape(Inference& f) {
-  check(is_floating(f.common) || f.arg(3).is_tensor() || !f.arg(3).scalar().is_float(),
+  if (!f.arg(3).is_tensor() && f.arg(3).scalar().is_complex()) check_holds(f.arg(3).scalar(), f.common);
+  check(is_inexact(f.common) || f.arg(3).is_tensor() || !f.arg(3).scalar().is_float(),
         "For integral input tensors, argument value must not be a floating point number.");
   rules::elementwise(f);
 }
@@ -243,6 +253,11 @@ const std::vector<Sample> kPositivePairs = {{"rand(3, 4) + 0.5, rand(3, 4) + 0.5
 const std::vector<Sample> kTriples = {{"randn(3, 4), randn(3, 4), rand(3, 4) + 0.5"},
                                       {"randn(3, 4), randn(4), rand(3, 1) + 0.5, value=0.5"}};
 
+std::vector<Sample> with_complex(std::vector<Sample> samples, std::initializer_list<std::string_view> texts) {
+  for (std::string_view text : texts) samples.push_back({text, "complex"});
+  return samples;
+}
+
 // ---- names of nodes: a number on either side makes another of PyTorch's overloads ----
 
 bool is_number(const Arg& arg) { return !arg.is_tensor() || arg.impl()->wrapped_number; }
@@ -259,7 +274,7 @@ const Op add{{.name = "add",
               .signature = "(Tensor|Number self, Tensor|Number other, *, Number alpha=1) -> Tensor",
               .doc = "self + alpha * other.",
               .example = "terra.add(terra.ones(2), 3, alpha=2)",
-              .flags = kElementwiseMath | kCheap,
+              .flags = kElementwiseMath | kCheap | kComplex,
               .promotion = Promotion::Common,
               .shape = add_shape,
               .gradient = add_gradient,
@@ -270,12 +285,13 @@ const Op add{{.name = "add",
                           {"randn(0, 3), randn(3)"},
                           {"randn(3, 4).t(), randn(4, 1)"},
                           {"randint(0, 9, (2, 3)), randint(0, 9, (3,)), alpha=3", "int", false},
-                          {"randint(0, 9, (2, 3)), 1.5", "int", false}}}};
+                          {"randint(0, 9, (2, 3)), 1.5", "int", false},
+                          {"crandn(3, 4), crandn(4), alpha=2 - 1j", "complex"}}}};
 const Op sub{{.name = "sub",
               .signature = "(Tensor|Number self, Tensor|Number other, *, Number alpha=1) -> Tensor",
               .doc = "self - alpha * other.",
               .example = "terra.sub(terra.ones(2), 3)",
-              .flags = kElementwiseMath | kCheap,
+              .flags = kElementwiseMath | kCheap | kComplex,
               .promotion = Promotion::Common,
               .shape = sub_shape,
               .gradient = sub_gradient,
@@ -285,7 +301,8 @@ const Op sub{{.name = "sub",
                           {"randn(3, 1), randn(4), alpha=2.5"},
                           {"1.5, randn(2, 3)"},
                           {"randn(2), randn(())"},
-                          {"randint(0, 9, (2, 3)), 4", "int", false}}}};
+                          {"randint(0, 9, (2, 3)), 4", "int", false},
+                          {"crandn(3, 1), randn(4)", "complex"}}}};
 const Op rsub{{.name = "rsub",
                .signature = "(Tensor self, Tensor|Number other, *, Number alpha=1) -> Tensor",
                .doc = "other - alpha * self.",
@@ -298,24 +315,24 @@ const Op mul{{.name = "mul",
               .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
               .doc = "self * other.",
               .example = "terra.mul(terra.ones(2), 3)",
-              .flags = kElementwiseMath | kCheap,
+              .flags = kElementwiseMath | kCheap | kComplex,
               .promotion = Promotion::Common,
               .shape = rules::elementwise,
               .gradient = mul_gradient,
               .saved = saves({0, 1}),
               .aliases = "multiply",
-              .samples = kPairs}};
+              .samples = with_complex(kPairs, {"crandn(3, 4), randn(4)", "crandn(2, 3), 1.5 + 2j"})}};
 const Op true_divide{{.name = "true_divide",
                       .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                       .doc = "self / other, as floats.",
                       .example = "terra.true_divide(terra.tensor([3]), 2)",
-                      .flags = kElementwiseMath | kCheap,
+                      .flags = kElementwiseMath | kCheap | kComplex,
                       .promotion = Promotion::Floating,
                       .shape = rules::elementwise,
                       .gradient = true_divide_gradient,
                       .saved = saves({0, 1}),
                       .grad_fn = "DivBackward0",
-                      .samples = kPositivePairs}};
+                      .samples = with_complex(kPositivePairs, {"crandn(3, 4), crandn(4)", "2j, crandn(3)"})}};
 const Op floor_divide{{.name = "floor_divide",
                        .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                        .doc = "The largest integer not above self / other.",
@@ -365,17 +382,18 @@ const Op fmod{{.name = "fmod",
                .gradient = fmod_gradient,
                .saved = saves({0, 1}),
                .samples = {{"randn(3, 4), rand(3, 4) + 0.5"}, {"randint(-9, 9, (2, 3)), 4", "int", false}}}};
-const Op pow{{.name = "pow",
-              .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
-              .doc = "self to the power of exponent.",
-              .example = "terra.pow(terra.tensor([3.0]), 2)",
-              .flags = kElementwiseMath,
-              .promotion = Promotion::Common,
-              .shape = pow_shape,
-              .gradient = pow_gradient,
-              .saved = saves({0, 1}) | saves_result(),
-              .grad_fn_of = pow_name,
-              .samples = kPositivePairs}};
+const Op pow{
+    {.name = "pow",
+     .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
+     .doc = "self to the power of exponent.",
+     .example = "terra.pow(terra.tensor([3.0]), 2)",
+     .flags = kElementwiseMath | kComplex,
+     .promotion = Promotion::Common,
+     .shape = pow_shape,
+     .gradient = pow_gradient,
+     .saved = saves({0, 1}) | saves_result(),
+     .grad_fn_of = pow_name,
+     .samples = with_complex(kPositivePairs, {"crandn(3, 4), 2.5", "crandn(3), crandn(3)"})}};
 const Op maximum{{.name = "maximum",
                   .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                   .doc = "The larger of two elements; NaN if either is.",
@@ -466,21 +484,21 @@ const Op addcmul{{.name = "addcmul",
                   .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",
                   .doc = "self + value * tensor1 * tensor2.",
                   .example = "terra.addcmul(terra.ones(2), terra.ones(2), terra.ones(2), value=0.5)",
-                  .flags = kElementwiseMath,
+                  .flags = kElementwiseMath | kComplex,
                   .promotion = Promotion::Common,
                   .shape = addc_shape,
                   .gradient = addcmul_gradient,
                   .saved = saves({1, 2}),
-                  .samples = kTriples}};
+                  .samples = with_complex(kTriples, {"crandn(3), crandn(3), randn(3), value=1j"})}};
 const Op addcdiv{{.name = "addcdiv",
                   .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",
                   .doc = "self + value * tensor1 / tensor2.",
                   .example = "terra.addcdiv(terra.ones(2), terra.ones(2), terra.ones(2), value=0.5)",
-                  .flags = kElementwiseMath,
+                  .flags = kElementwiseMath | kComplex,
                   .promotion = Promotion::Floating,
                   .shape = addc_shape,
                   .gradient = addcdiv_gradient,
                   .saved = saves({1, 2}),
-                  .samples = kTriples}};
+                  .samples = with_complex(kTriples, {"crandn(3), crandn(3), crandn(3), value=0.5"})}};
 
 }  // namespace terra::ops

@@ -2,6 +2,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/memory/inline_array.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
@@ -99,7 +100,7 @@ DType common_dtype(const Op& op, const Prepared& p) {
   for (size_t i = 1; same && i < n; ++i)
     same = operands[i].is_none() || (operands[i].is_tensor() && operands[i].impl()->dtype == operands[0].impl()->dtype);
   DType t = same ? operands[0].impl()->dtype : result_type({operands.data(), n});
-  if (op.promotion == Promotion::Floating && !is_floating(t)) t = default_dtype();
+  if (op.promotion == Promotion::Floating && !is_inexact(t)) t = default_dtype();
   return t;
 }
 
@@ -198,6 +199,19 @@ void to_half(const Prepared& p, std::span<Tensor> results) {
   if (p.half == DType::F32) return;
   for (Tensor& r : results)
     if (r.dtype() == DType::F32) r = to_dtype_op()(r, p.half);
+}
+
+/// A kernel never sees complex numbers that its record doesn't admit.
+void check_complex(const Op& op, const Prepared& p) {
+  if (op.is(kComplex | kView | kMovesBytes)) return;
+  for (size_t i = 0; i < p.count; ++i) {
+    const Arg& a = p.args[i];
+    if (a.is_tensor() && is_complex(a.impl()->dtype)) refuse_complex(op, a.impl()->dtype);
+    if (a.kind() == Arg::Kind::Scalar && a.scalar().is_complex()) refuse_complex(op, DType::C128);
+    if (a.kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && is_complex(t.dtype())) refuse_complex(op, t.dtype());
+  }
 }
 
 void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
@@ -311,6 +325,7 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
   complete(op, args, p);
   if (op.composite) return call_composite(op, p, results);
   promote(op, p);
+  check_complex(op, p);
   if (op.writes) return call_writing(op, p, results);
   const size_t first = results.size();
   {
@@ -337,8 +352,12 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   Prepared p(op);
   complete(op, args, p);
   promote(op, p);
+  check_complex(op, p);
   MetaScratch scratch;
   infer(op, p, scratch.metas);
+  check(op.is(kHost) || !is_complex(p.args[0].is_tensor() ? p.args[0].impl()->dtype : DType::F32) ||
+            is_complex(scratch.metas[0].dtype) || op.is(kCompares),
+        "In-place {} is not supported for complex tensors.", op.name);
   if (op.is(kHost) || scratch.metas[0].dtype != target.dtype() || p.half != DType::F32 ||
       p.args[0].impl() != target.get()) {
     // The kernel's result isn't of the target's dtype: compute beside it and convert.

@@ -14,14 +14,14 @@ const std::vector<Sample> kIntegers = {{"randint(0, 9, (3, 1)), randint(0, 9, (4
                                        {"randn(4) > 0, randn(4) > 0", "bool", false},
                                        {"randint(0, 9, (4,)), 3", "int", false}};
 
-/// A comparison of two operands; `name_` writes the answer as 0 or 1.
+/// A comparison of two operands; `name_` writes the answer as 0 or 1. `takes`: kComplex where no order is asked for.
 OpRecord comparison(std::string_view name, std::string_view doc, std::string_view example,
-                    std::string_view aliases = "") {
+                    std::string_view aliases = "", uint32_t takes = 0) {
   return {.name = name,
           .signature = "(Tensor self, Tensor|Number other) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kElementwiseMath | kCompares | kNoGradient | kCheap,
+          .flags = kElementwiseMath | kCompares | kNoGradient | kCheap | takes,
           .promotion = Promotion::Common,
           .shape = rules::elementwise,
           .aliases = aliases,
@@ -30,7 +30,7 @@ OpRecord comparison(std::string_view name, std::string_view doc, std::string_vie
 
 /// The same of two tensors: numbers have no truth to combine.
 OpRecord logical(std::string_view name, std::string_view doc, std::string_view example) {
-  OpRecord record = comparison(name, doc, example);
+  OpRecord record = comparison(name, doc, example, "", kComplex);
   record.signature = "(Tensor self, Tensor other) -> Tensor";
   record.samples = {kPairs[0], kPairs[1]};
   return record;
@@ -41,7 +41,7 @@ OpRecord question(std::string_view name, std::string_view doc, std::string_view 
           .signature = "(Tensor self) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kVisible | kElementwise | kCompares | kNoGradient | kCheap,
+          .flags = kVisible | kElementwise | kCompares | kNoGradient | kCheap | kComplex,
           .promotion = Promotion::Common,
           .shape = rules::elementwise,
           .samples = {{"randn(3, 4) / (randn(3, 4) > 0).to(terra.float32)", "float", false},
@@ -65,7 +65,7 @@ OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view e
 
 void shift_shape(Inference& f) {
   rules::check_any_tensor(f);
-  check_kind(!is_floating(f.common) && f.common != DType::Bool, ErrorKind::NotImplementedError,
+  check_kind(!is_inexact(f.common) && f.common != DType::Bool, ErrorKind::NotImplementedError,
              "\"{}_cpu\" not implemented for '{}'", f.op.name == "bitwise_left_shift" ? "lshift" : "rshift",
              scalar_type_name(f.common));
   rules::elementwise(f);
@@ -89,7 +89,7 @@ void isclose_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   check(x.dtype() == y.dtype(), "{} did not match {}", name_of(x.dtype()), name_of(y.dtype()));
   Tensor close = eq(x, y);
-  if (c.flag(4) && is_floating(x.dtype())) close = logical_or(close, logical_and(isnan(x), isnan(y)));
+  if (c.flag(4) && is_inexact(x.dtype())) close = logical_or(close, logical_and(isnan(x), isnan(y)));
   check(c.real(2) >= 0, "rtol must be greater than or equal to zero, but got {}", c.real(2));
   check(c.real(3) >= 0, "atol must be greater than or equal to zero, but got {}", c.real(3));
   if (x.dtype() == DType::Bool) return c.result(close);
@@ -100,8 +100,8 @@ void isclose_of(Composition& c) {
 
 }  // namespace
 
-const Op eq{comparison("eq", "Whether self == other.", "terra.eq(terra.tensor([1, 2]), 2)")};
-const Op ne{comparison("ne", "Whether self != other.", "terra.ne(terra.tensor([1, 2]), 2)", "not_equal")};
+const Op eq{comparison("eq", "Whether self == other.", "terra.eq(terra.tensor([1, 2]), 2)", "", kComplex)};
+const Op ne{comparison("ne", "Whether self != other.", "terra.ne(terra.tensor([1, 2]), 2)", "not_equal", kComplex)};
 const Op lt{comparison("lt", "Whether self < other.", "terra.lt(terra.tensor([1, 2]), 2)", "less")};
 const Op le{comparison("le", "Whether self <= other.", "terra.le(terra.tensor([1, 2]), 2)", "less_equal")};
 const Op gt{comparison("gt", "Whether self > other.", "terra.gt(terra.tensor([1, 2]), 1)", "greater")};
@@ -136,7 +136,7 @@ const Op logical_not{{.name = "logical_not",
                       .signature = "(Tensor self) -> Tensor",
                       .doc = "Whether each element is zero.",
                       .example = "terra.logical_not(terra.tensor([0, 2]))",
-                      .flags = kElementwiseMath | kCompares | kNoGradient | kCheap,
+                      .flags = kElementwiseMath | kCompares | kNoGradient | kCheap | kComplex,
                       .promotion = Promotion::Common,
                       .shape = rules::elementwise,
                       .samples = {{"randint(0, 2, (3, 4))", "int", false}, {"randn(3) > 0", "bool", false}}}};

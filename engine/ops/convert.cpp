@@ -1,11 +1,21 @@
 #include "engine/ops/convert.h"
 
+#include "engine/errors/warnings.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
 
-namespace terra::ops {
+namespace terra {
+
+void warn_of_lost_parts(DType from, DType to) {
+  static bool told = false;
+  if (!is_complex(from) || is_complex(to) || to == DType::Bool || told || !warning_hook()) return;
+  told = true;
+  warning_hook()("Casting complex values to real discards the imaginary part");
+}
+
+namespace ops {
 namespace {
 
 void to_dtype_shape(Inference& f) { f.result(f.arg(1).dtype(), Dims(f.sizes(0))); }
@@ -13,6 +23,7 @@ void copy_shape(Inference& f) {
   const Dims common = broadcast_sizes(f.sizes(0), f.sizes(1));
   check(common == Dims(f.sizes(0)), "output with shape {} doesn't match the broadcast shape {}", to_string(f.sizes(0)),
         to_string(common));
+  warn_of_lost_parts(f.dtype(1), f.dtype(0));
   rules::like_first(f);
 }
 
@@ -58,7 +69,8 @@ const Op to_dtype{{.name = "to_dtype",
                    .samples = {{"randn(3, 4), terra.float32", "float", false},
                                {"randn(3, 4), terra.float64"},
                                {"randn(3, 4) * 5, terra.int64", "float", false},
-                               {"randint(0, 3, (4,)), terra.bool", "int", false}}}};
+                               {"randint(0, 3, (4,)), terra.bool", "int", false},
+                               {"crandn(3, 4), terra.complex128", "complex"}}}};
 const Op type_as{{.name = "type_as",
                   .signature = "(Tensor self, Tensor other) -> Tensor",
                   .doc = "The elements converted to the dtype of other.",
@@ -77,7 +89,8 @@ const Op copy{{.name = "copy",
                .grad_fn = "CopyBackwards",
                .samples = {{"randn(3, 4), randn(4)"},
                            {"randn(3, 4), randint(0, 9, (3, 1))", "float", false},
-                           {"randn(4, 3).t(), randn(3, 4)"}}}};
+                           {"randn(4, 3).t(), randn(3, 4)"},
+                           {"crandn(3, 4), randn(4)", "complex"}}}};
 const Op clone{{.name = "clone",
                 .signature = "(Tensor self) -> Tensor",
                 .doc = "A contiguous copy.",
@@ -89,7 +102,8 @@ const Op clone{{.name = "clone",
                             {"randn(3, 4).t()"},
                             {"randn(6)[::2]"},
                             {"randn(1, 3).expand(2, 3)"},
-                            {"randint(0, 9, (3,))", "int", false}}}};
+                            {"randint(0, 9, (3,))", "int", false},
+                            {"crandn(3, 4).t()", "complex"}}}};
 const Op contiguous{{.name = "contiguous",
                      .signature = "(Tensor self) -> Tensor",
                      .doc = "The tensor itself if its elements lie in row-major order, else a copy that does.",
@@ -97,15 +111,16 @@ const Op contiguous{{.name = "contiguous",
                      .flags = kMethod | kMayAlias,
                      .composite = contiguous_of,
                      .samples = {{"randn(3, 4).t()"}, {"randn(3)"}}}};
-const Op fill{{.name = "fill",
-               .signature = "(Tensor self, Number value) -> Tensor",
-               .doc = "value in the shape and dtype of self.",
-               .example = "terra.zeros(2).fill_(3)",
-               .flags = kFunction | kInPlace | kMovesBytes | kWritesOneValue,
-               .shape = fill_shape,
-               .gradient = fill_gradient,
-               .reuses = params({0}),
-               .samples = {{"randn(3, 4), 2.5"}, {"randint(0, 9, (3,)), 2", "int", false}}}};
+const Op fill{
+    {.name = "fill",
+     .signature = "(Tensor self, Number value) -> Tensor",
+     .doc = "value in the shape and dtype of self.",
+     .example = "terra.zeros(2).fill_(3)",
+     .flags = kFunction | kInPlace | kMovesBytes | kWritesOneValue,
+     .shape = fill_shape,
+     .gradient = fill_gradient,
+     .reuses = params({0}),
+     .samples = {{"randn(3, 4), 2.5"}, {"randint(0, 9, (3,)), 2", "int", false}, {"crandn(3), 1j", "complex"}}}};
 const Op fill_tensor{{.name = "fill_tensor",
                       .signature = "(Tensor self, Tensor value) -> Tensor",
                       .doc = "The 0-d tensor value in the shape and dtype of self.",
@@ -121,4 +136,5 @@ const Op zero{{.name = "zero",
                .composite = zero_of,
                .samples = {{"randn(3, 4)"}}}};
 
-}  // namespace terra::ops
+}  // namespace ops
+}  // namespace terra

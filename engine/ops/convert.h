@@ -2,8 +2,14 @@
 #pragma once
 #include "engine/ops/op.h"
 
-namespace terra::ops {
+namespace terra {
+
+/// Tells the user, once, that complex numbers lose their imaginary parts where they become real ones.
+void warn_of_lost_parts(DType from, DType to);
+
+namespace ops {
 
 extern const Op to_dtype, type_as, copy, clone, contiguous, fill, fill_tensor, zero;
 
-}  // namespace terra::ops
+}  // namespace ops
+}  // namespace terra

@@ -9,7 +9,9 @@ namespace terra::ops {
 namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
-DType dtype_of(const Scalar& value) { return value.is_float() ? default_dtype() : value.dtype(); }
+DType dtype_of(const Scalar& value) {
+  return value.is_complex() ? complex_dtype_of(default_dtype()) : value.is_float() ? default_dtype() : value.dtype();
+}
 
 void full_shape(Inference& f) {
   checked_numel(f.ints(0));
@@ -38,7 +40,10 @@ void arange_shape(Inference& f) {
     check(count <= INT64_MAX, "invalid size, possible overflow?");
     n = static_cast<int64_t>(count);
   }
-  f.result(dtype_or(f.arg(3), floats ? default_dtype() : DType::I64), Dims{n});
+  const DType dtype = dtype_or(f.arg(3), floats ? default_dtype() : DType::I64);
+  check_kind(!is_complex(dtype), ErrorKind::NotImplementedError, "\"arange_cpu\" not implemented for '{}'",
+             scalar_type_name(dtype));
+  f.result(dtype, Dims{n});
 }
 
 void linspace_shape(Inference& f) {
@@ -66,7 +71,7 @@ void triu_gradient(Backward& b) { b.set(0, triu(b.grad(), b.arg(1))); }
 /// `value` in the given sizes; a missing dtype means `otherwise`.
 Tensor filled(std::span<const int64_t> sizes, double value, const Arg& dtype, DType otherwise) {
   const DType t = dtype_or(dtype, otherwise);
-  return full(sizes, is_floating(t) ? Scalar(value) : Scalar(static_cast<int64_t>(value)), t);
+  return full(sizes, is_inexact(t) ? Scalar(value) : Scalar(static_cast<int64_t>(value)), t);
 }
 void zeros_of(Composition& c) { c.result(filled(c.ints(0), 0, c.arg(1), default_dtype())); }
 void ones_of(Composition& c) { c.result(filled(c.ints(0), 1, c.arg(1), default_dtype())); }
@@ -113,7 +118,7 @@ OpRecord triangle(std::string_view name, std::string_view doc, std::string_view 
           .signature = "(Tensor self, int diagonal=0) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kVisibleInPlace,
+          .flags = kVisibleInPlace | kComplex,
           .shape = triangle_shape,
           .gradient = gradient,
           .samples = {

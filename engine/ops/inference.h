@@ -40,8 +40,10 @@ class Inference {
   /// Appends a fresh result.
   void result(DType dtype, Dims sizes) { results_.push_back({{dtype, std::move(sizes)}, {}, 0}); }
   /// Appends a view of parameter 0. Strides and offset are in elements; symbolic tensors ignore them.
-  void view(Dims sizes, Dims strides, int64_t offset) {
-    results_.push_back({{dtype(0), std::move(sizes)}, std::move(strides), offset});
+  void view(Dims sizes, Dims strides, int64_t offset) { view(dtype(0), std::move(sizes), std::move(strides), offset); }
+  /// The same whose elements are of another dtype, in which strides and offset count.
+  void view(DType dtype, Dims sizes, Dims strides, int64_t offset) {
+    results_.push_back({{dtype, std::move(sizes)}, std::move(strides), offset});
   }
 
  private:

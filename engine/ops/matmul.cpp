@@ -1,6 +1,7 @@
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
@@ -12,9 +13,10 @@ namespace {
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 /// Names dtypes as PyTorch does in these messages.
 std::string_view c_name(DType t) {
-  static constexpr std::string_view kNames[kDTypeCount] = {"bool",  "unsigned char", "signed char", "short",
-                                                           "int",   "long int",      "c10::Half",   "c10::BFloat16",
-                                                           "float", "double"};
+  static constexpr std::string_view kNames[kDTypeCount] = {
+      "bool",  "unsigned char", "signed char",         "short",
+      "int",   "long int",      "c10::Half",           "c10::BFloat16",
+      "float", "double",        "c10::complex<float>", "c10::complex<double>"};
   return kNames[static_cast<int>(t)];
 }
 void check_same_dtype(Inference& f, int a, int b) {
@@ -89,23 +91,25 @@ void linear_shape(Inference& f) {
 /// A factor of integers loses its fraction.
 Tensor scaled(const Tensor& t, const Arg& by) {
   if (by.is_tensor()) return mul(t, by);
-  if (by.scalar().to_double() == 1) return t;
-  return mul(t, is_floating(t.dtype()) ? by : Arg(by.scalar().to_int()));
+  if (by.scalar().to_double() == 1 && by.scalar().imag() == 0) return t;
+  return mul(t, is_inexact(t.dtype()) ? by : Arg(by.scalar().to_int()));
 }
 
+Tensor adjoint_of(const Tensor& matrix) { return conjugate(t(matrix)); }
+
 void mm_gradient(Backward& b) {
-  if (b.needs(0)) b.set(0, mm(b.grad(), t(b.in(1))));
-  if (b.needs(1)) b.set(1, mm(t(b.in(0)), b.grad()));
+  if (b.needs(0)) b.set(0, mm(b.grad(), adjoint_of(b.in(1))));
+  if (b.needs(1)) b.set(1, mm(adjoint_of(b.in(0)), b.grad()));
 }
 void addmm_gradient(Backward& b) {
-  const Tensor g = scaled(b.grad(), b.arg(4));
-  if (b.needs(0)) b.set(0, scaled(b.grad(), b.arg(3)));
-  if (b.needs(1)) b.set(1, mm(g, t(b.in(2))));
-  if (b.needs(2)) b.set(2, mm(t(b.in(1)), g));
+  const Tensor g = scaled(b.grad(), conjugate(b.arg(4)));
+  if (b.needs(0)) b.set(0, scaled(b.grad(), conjugate(b.arg(3))));
+  if (b.needs(1)) b.set(1, mm(g, adjoint_of(b.in(2))));
+  if (b.needs(2)) b.set(2, mm(adjoint_of(b.in(1)), g));
 }
 void bmm_gradient(Backward& b) {
-  if (b.needs(0)) b.set(0, bmm(b.grad(), transpose(b.in(1), 1, 2)));
-  if (b.needs(1)) b.set(1, bmm(transpose(b.in(0), 1, 2), b.grad()));
+  if (b.needs(0)) b.set(0, bmm(b.grad(), conjugate(transpose(b.in(1), 1, 2))));
+  if (b.needs(1)) b.set(1, bmm(conjugate(transpose(b.in(0), 1, 2)), b.grad()));
 }
 /// The rows of a tensor [.., k] as a matrix.
 Tensor rows(const Tensor& x) {
@@ -115,8 +119,8 @@ Tensor rows(const Tensor& x) {
 }
 void linear_gradient(Backward& b) {
   const Tensor g = rows(b.grad());
-  if (b.needs(0)) b.set(0, reshape(mm(g, b.in(1)), b.sizes(0)));
-  if (b.needs(1)) b.set(1, mm(t(g), rows(b.in(0))));
+  if (b.needs(0)) b.set(0, reshape(mm(g, conjugate(b.in(1))), b.sizes(0)));
+  if (b.needs(1)) b.set(1, mm(t(g), conjugate(rows(b.in(0)))));
   if (b.needs(2)) b.set(2, sum(g, Dims{0}));
 }
 
@@ -135,6 +139,7 @@ void dot_of(Composition& c) {
   const Tensor total = sum(a * b);
   c.result(total.dtype() == a.dtype() ? total : to_dtype(total, a.dtype()));
 }
+void vdot_of(Composition& c) { c.result(dot(conjugate(c.tensor(0)), c.tensor(1))); }
 void mv_of(Composition& c) {
   const Tensor a = c.tensor(0), v = c.tensor(1);
   check(a.rank() == 2 && v.rank() == 1, "vector + matrix @ vector expected, got {}, {}, {}", 1, a.rank(), v.rank());
@@ -215,7 +220,7 @@ const Op mm{{.name = "mm",
              .signature = "(Tensor self, Tensor mat2) -> Tensor",
              .doc = "The product of two matrices.",
              .example = "terra.mm(terra.ones(2, 3), terra.ones(3, 2))",
-             .flags = kVisible,
+             .flags = kVisible | kComplex,
              .shape = mm_shape,
              .gradient = mm_gradient,
              .saved = saves({0, 1}),
@@ -224,18 +229,21 @@ const Op mm{{.name = "mm",
                          {"randn(1, 5), randn(5, 1)"},
                          {"randn(0, 3), randn(3, 2)"},
                          {"randn(2, 0), randn(0, 3)"},
-                         {"randn(33, 17), randn(17, 65)"}}}};
+                         {"randn(33, 17), randn(17, 65)"},
+                         {"crandn(2, 3), crandn(3, 4)", "complex"},
+                         {"crandn(3, 2).t(), crandn(4, 3).t()", "complex"}}}};
 const Op bmm{{.name = "bmm",
               .signature = "(Tensor self, Tensor mat2) -> Tensor",
               .doc = "The products of two batches of matrices.",
               .example = "terra.bmm(terra.ones(2, 2, 3), terra.ones(2, 3, 2))",
-              .flags = kVisible,
+              .flags = kVisible | kComplex,
               .shape = bmm_shape,
               .gradient = bmm_gradient,
               .saved = saves({0, 1}),
               .samples = {{"randn(2, 2, 3), randn(2, 3, 4)"},
                           {"randn(2, 3, 2).transpose(1, 2), randn(2, 3, 4)"},
-                          {"randn(1, 2, 3).expand(2, 2, 3), randn(2, 3, 1)"}}}};
+                          {"randn(1, 2, 3).expand(2, 2, 3), randn(2, 3, 1)"},
+                          {"crandn(2, 2, 3), crandn(2, 3, 4)", "complex"}}}};
 const Op matmul{{.name = "matmul",
                  .signature = "(Tensor self, Tensor other) -> Tensor",
                  .doc = "The matrix product of the last two dimensions; the others broadcast.",
@@ -259,6 +267,14 @@ const Op dot{{.name = "dot",
               .composite = dot_of,
               .grad_fn = "DotBackward0",
               .samples = {{"randn(5), randn(5)"}}}};
+const Op vdot{{.name = "vdot",
+               .signature = "(Tensor self, Tensor other) -> Tensor",
+               .doc = "The sum of the products of two vectors, the first one conjugated.",
+               .example = "terra.vdot(terra.ones(3), terra.arange(3.0))",
+               .flags = kVisible,
+               .composite = vdot_of,
+               .grad_fn = "VdotBackward0",
+               .samples = {{"randn(5), randn(5)"}, {"crandn(5), crandn(5)", "complex"}}}};
 const Op mv{{.name = "mv",
              .signature = "(Tensor self, Tensor vec) -> Tensor",
              .doc = "The product of a matrix and a vector.",
@@ -279,12 +295,13 @@ const Op addmm{{.name = "addmm",
                 .signature = "(Tensor self, Tensor mat1, Tensor mat2, *, Number beta=1, Number alpha=1) -> Tensor",
                 .doc = "beta * self + alpha * (mat1 @ mat2).",
                 .example = "terra.addmm(terra.ones(2), terra.ones(2, 3), terra.ones(3, 2))",
-                .flags = kVisibleInPlace | kReadsFirst,
+                .flags = kVisibleInPlace | kReadsFirst | kComplex,
                 .shape = addmm_shape,
                 .gradient = addmm_gradient,
                 .saved = saves({1, 2}),
                 .samples = {{"randn(4), randn(2, 3), randn(3, 4)"},
-                            {"randn(2, 4), randn(2, 3), randn(3, 4), beta=0.5, alpha=2"}}}};
+                            {"randn(2, 4), randn(2, 3), randn(3, 4), beta=0.5, alpha=2"},
+                            {"crandn(4), crandn(2, 3), crandn(3, 4), beta=0.5j, alpha=2", "complex"}}}};
 const Op baddbmm{
     {.name = "baddbmm",
      .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
@@ -298,7 +315,7 @@ const Op linear{{.name = "linear",
                  .signature = "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
                  .doc = "input @ weight.T + bias over the last dimension.",
                  .example = "terra.nn.functional.linear(terra.ones(2, 3), terra.ones(4, 3))",
-                 .flags = kFunctional,
+                 .flags = kFunctional | kComplex,
                  .shape = linear_shape,
                  .gradient = linear_gradient,
                  .saved = saves({0, 1}),
@@ -307,6 +324,7 @@ const Op linear{{.name = "linear",
                              {"randn(2, 3, 5), randn(4, 5)"},
                              {"randn(3), randn(2, 3), randn(2)"},
                              {"randn(3, 2).t(), randn(4, 3), randn(4)"},
-                             {"randn(0, 3), randn(4, 3), randn(4)"}}}};
+                             {"randn(0, 3), randn(4, 3), randn(4)"},
+                             {"crandn(2, 3), crandn(4, 3), crandn(4)", "complex"}}}};
 
 }  // namespace terra::ops

@@ -4,6 +4,6 @@
 
 namespace terra::ops {
 
-extern const Op mm, bmm, matmul, dot, mv, outer, addmm, baddbmm, linear;
+extern const Op mm, bmm, matmul, dot, vdot, mv, outer, addmm, baddbmm, linear;
 
 }  // namespace terra::ops

@@ -41,6 +41,7 @@ enum OpFlags : uint32_t {
   kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry
   kFactory = 1 << 12,      ///< makes a tensor: Python accepts device, layout, pin_memory and requires_grad besides
+  kComplex = 1 << 20,      ///< takes complex operands, as kView and kMovesBytes do; others refuse them
   // where Python sees it
   kFunction = 1 << 16,    ///< terra.name
   kMethod = 1 << 17,      ///< Tensor.name
@@ -69,8 +70,8 @@ constexpr uint32_t saves(std::initializer_list<int> positions) { return params(p
 constexpr uint32_t saves_result(int i = 0) { return 1u << (31 - i); }
 
 /// One call for the test matrix: its arguments as Python source, such as "randn(3, 4), dim=1", over the functions of
-/// tests/python/ops/_samples.py. `dtypes` says which kind of number they are about ("float", "int", "bool"): floats are
-/// tried in float32 and float64. `differentiable` false: no gradient check.
+/// tests/python/ops/_samples.py. `dtypes` says which kind of number they are about ("float", "int", "bool", "complex"):
+/// floats are tried in float32 and float64. `differentiable` false: no gradient check.
 struct Sample {
   std::string_view args;
   std::string_view dtypes = "float";

@@ -5,6 +5,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
@@ -21,7 +22,7 @@ namespace {
 /// Running totals of integers and bools are int64.
 void running_shape(Inference& f) {
   wrap_dim(f.integer(1), f.rank(0));
-  f.result(is_floating(f.dtype(0)) ? f.dtype(0) : DType::I64, Dims(f.sizes(0)));
+  f.result(is_inexact(f.dtype(0)) ? f.dtype(0) : DType::I64, Dims(f.sizes(0)));
 }
 void sort_shape(Inference& f) {
   wrap_dim(f.integer(1), f.rank(0));
@@ -54,8 +55,8 @@ void cumprod_gradient(Backward& b) {
   const Tensor zeros_so_far = cumsum(to_dtype(zero, DType::I64), dim);
   const Tensor first = logical_and(zero, eq(zeros_so_far, 1));
   const Tensor patched = where(first, 1.0, x);
-  const Tensor before = running_from_end(g * b.out(), dim) / where(zero, 1.0, x);
-  const Tensor at = running_from_end(g * cumprod(patched, dim), dim);
+  const Tensor before = running_from_end(g * conjugate(b.out()), dim) / conjugate(where(zero, 1.0, x));
+  const Tensor at = running_from_end(g * conjugate(cumprod(patched, dim)), dim);
   b.set(0, where(first, at, where(gt(zeros_so_far, 0), 0.0, before)));
 }
 /// Every result goes back to where it came from.
@@ -232,6 +233,7 @@ OpRecord running(std::string_view name, std::string_view doc, GradientRule gradi
           .signature = "(Tensor self, int dim) -> Tensor",
           .doc = doc,
           .example = "",
+          .flags = kComplex,
           .shape = running_shape,
           .gradient = gradient,
           .saved = saved,
@@ -239,6 +241,7 @@ OpRecord running(std::string_view name, std::string_view doc, GradientRule gradi
                       {"randn(2, 3, 4), 0"},
                       {"randn(4, 3).t(), -1"},
                       {"randn(()), 0"},
+                      {"crandn(3, 4), 1", "complex"},
                       {"randint(0, 5, (3, 4)), 1", "int", false}}};
 }
 OpRecord running_dtype(std::string_view name, std::string_view doc, CompositeRule rule) {

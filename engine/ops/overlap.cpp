@@ -46,8 +46,9 @@ bool shares_memory(const TensorImpl& a, const TensorImpl& b) {
 }
 
 void check_cast(DType from, DType to) {
-  check(!(is_floating(from) && !is_floating(to)) && !(to == DType::Bool && from != DType::Bool),
-        "result type {} can't be cast to the desired output type {}", scalar_type_name(from), scalar_type_name(to));
+  const bool loses = kind_of(from) > kind_of(to) && (is_inexact(from) || is_bool(to));
+  check(!loses, "result type {} can't be cast to the desired output type {}", scalar_type_name(from),
+        scalar_type_name(to));
 }
 
 void check_distinct_elements(const Tensor& target) {

@@ -10,18 +10,23 @@ DType default_dtype_value = DType::F32;
 
 bool is_signed_int(DType t) { return t >= DType::I8 && t <= DType::I64; }
 
+/// What a Python number of that dtype counts as.
+DType dtype_of_number(DType t) {
+  return is_complex(t) ? complex_dtype_of(default_dtype()) : is_floating(t) ? default_dtype() : t;
+}
+
 /// What operands of one kind (with dimensions, 0-d, Python numbers) have agreed on.
 struct Category {
   std::optional<DType> dtype;
   void add(DType t) { dtype = dtype ? promote_types(*dtype, t) : t; }
 };
 
-/// Operands of the higher category decide, unless the lower ones are of a higher kind (int with float).
+/// Operands of the higher category decide, unless the lower ones are of a higher kind (int with float). Of a float with
+/// complex numbers of a lower category only the kind counts.
 std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
   if (!higher) return lower;
-  if (!lower || is_floating(*higher)) return higher;
-  if (*higher == DType::Bool || is_floating(*lower)) return promote_types(*higher, *lower);
-  return higher;
+  if (!lower || kind_of(*higher) >= kind_of(*lower)) return higher;
+  return is_floating(*higher) ? complex_dtype_of(*higher) : promote_types(*higher, *lower);
 }
 
 }  // namespace
@@ -31,9 +36,10 @@ void set_default_dtype(DType dtype) { default_dtype_value = dtype; }
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
-  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64
+  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c64 < c128
   if (a == DType::U8 && is_signed_int(b)) return b == DType::I8 ? DType::I16 : b;
   if (a == DType::F16 && b == DType::BF16) return DType::F32;
+  if (b == DType::C64) return complex_dtype_of(a);
   return b;
 }
 
@@ -43,11 +49,11 @@ DType result_type(std::span<const Arg> operands) {
     if (a.is_tensor()) {
       const TensorImpl& t = *a.impl();
       if (t.wrapped_number)
-        number.add(is_floating(t.dtype) ? default_dtype() : t.dtype);
+        number.add(dtype_of_number(t.dtype));
       else
         (t.sizes.empty() ? zero_dim : with_dims).add(t.dtype);
     } else if (a.kind() == Arg::Kind::Scalar) {
-      number.add(a.scalar().is_float() ? default_dtype() : a.scalar().dtype());
+      number.add(dtype_of_number(a.scalar().dtype()));
     } else if (a.kind() == Arg::Kind::TensorList) {
       for (const Tensor& t : a.tensors())
         if (t.defined()) (t.sizes().empty() ? zero_dim : with_dims).add(t.dtype());

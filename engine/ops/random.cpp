@@ -1,8 +1,11 @@
 #include "engine/ops/random.h"
 
+#include <numbers>
+
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/draws.h"
@@ -31,6 +34,9 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
     case DType::I16: draw(t->data_as<int16_t>(), n); break;
     case DType::I8: draw(t->data_as<int8_t>(), n); break;
     case DType::U8: draw(t->data_as<uint8_t>(), n); break;
+    case DType::C64:
+    case DType::C128:
+      fail(ErrorKind::RuntimeError, "check_random_bounds handles only integral, floating-point and boolean types");
   }
   return t;
 }
@@ -41,10 +47,34 @@ Tensor below_end(const Tensor& t, double low, double high) {
   return where(eq(t, full(Dims{}, high, t.dtype())), full(Dims{}, low, t.dtype()), t);
 }
 
+/// Complex numbers, whose parts are drawn in turn by draw(sizes, dtype).
+template <class Draw>
+Tensor from_parts(std::span<const int64_t> sizes, DType dtype, const Draw& draw) {
+  Dims pairs(sizes);
+  pairs.push_back(2);
+  return view_as_complex(draw(pairs, real_dtype_of(dtype)));
+}
+
+/// Uniform numbers in [low, high).
+Tensor uniforms(std::span<const int64_t> sizes, DType dtype, const Arg& generator, double low, double high) {
+  if (is_complex(dtype)) {
+    return from_parts(sizes, dtype,
+                      [&](const Dims& pairs, DType part) { return uniforms(pairs, part, generator, low, high); });
+  }
+  const Tensor t = drawn(sizes, dtype, "check_uniform_bounds",
+                         [&](auto* p, int64_t n) { random::uniform(state_of(generator), p, n, low, high); });
+  return below_end(t, low, high);
+}
+
 /// Normals, where `blocks` says that 16 uniforms make 16 of them. 16-bit floats are drawn block by block; what is left
 /// is the end of one more block, that of the last 16.
 Tensor normals(std::span<const int64_t> sizes, DType dtype, const Arg& generator, double mean, double deviation,
                bool blocks) {
+  if (is_complex(dtype)) {
+    return from_parts(sizes, dtype, [&](const Dims& pairs, DType part) {
+      return normals(pairs, part, generator, mean, deviation / std::numbers::sqrt2, blocks);
+    });
+  }
   return drawn(sizes, dtype, "normal_kernel_cpu", [&]<class T>(T* p, int64_t n) {
     RandomState& state = state_of(generator);
     const int64_t left = is_half(dtype) && blocks && n > 16 ? n % 16 : 0;
@@ -57,9 +87,7 @@ using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
 
 void rand_host(Args a, Results& out) {
-  const Tensor t = drawn(a[0].ints(), dtype_or(a[1], default_dtype()), "check_uniform_bounds",
-                         [&](auto* p, int64_t n) { random::uniform(state_of(a[2]), p, n, 0, 1); });
-  out.push_back(below_end(t, 0, 1));
+  out.push_back(uniforms(a[0].ints(), dtype_or(a[1], default_dtype()), a[2], 0, 1));
 }
 void randn_host(Args a, Results& out) {
   out.push_back(normals(a[0].ints(), dtype_or(a[1], default_dtype()), a[2], 0, 1, true));
@@ -73,6 +101,8 @@ void randint_host(Args a, Results& out) {
 void randperm_host(Args a, Results& out) {
   const int64_t n = a[0].scalar().to_int();
   check(n >= 0, "n must be non-negative, got{}", n);
+  check_kind(a[1].is_none() || !is_complex(a[1].dtype()), ErrorKind::NotImplementedError,
+             "\"randperm\" not implemented for '{}'", a[1].is_none() ? "" : scalar_type_name(a[1].dtype()));
   Tensor t = Tensor::empty(Dims{n}, DType::I64);
   random::randperm(state_of(a[2]), t->data_as<int64_t>(), n);
   const DType dtype = dtype_or(a[1], DType::I64);
@@ -88,9 +118,7 @@ void uniform_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double low = a[1].scalar().to_double(), high = a[2].scalar().to_double();
   check(low <= high, "uniform_ expects to return a [from, to) range, but found from={} > to={}", low, high);
-  const Tensor t = drawn(self.sizes(), self.dtype(), "check_uniform_bounds",
-                         [&](auto* p, int64_t n) { random::uniform(state_of(a[3]), p, n, low, high); });
-  out.push_back(below_end(t, low, high));
+  out.push_back(uniforms(self.sizes(), self.dtype(), a[3], low, high));
 }
 void exponential_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();

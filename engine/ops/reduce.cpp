@@ -5,6 +5,7 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
@@ -21,7 +22,7 @@ namespace {
 Dims reduced(Inference& f) { return reduced_sizes(f.sizes(0), dim_mask(f.arg(1), f.rank(0)), f.flag(2)); }
 
 /// Sums and products of integers and bools are int64.
-void accumulated_shape(Inference& f) { f.result(is_floating(f.dtype(0)) ? f.dtype(0) : DType::I64, reduced(f)); }
+void accumulated_shape(Inference& f) { f.result(is_inexact(f.dtype(0)) ? f.dtype(0) : DType::I64, reduced(f)); }
 /// Bytes, which were truth values once, stay bytes.
 void truth_shape(Inference& f) { f.result(f.dtype(0) == DType::U8 ? DType::U8 : DType::Bool, reduced(f)); }
 
@@ -70,7 +71,7 @@ void prod_gradient(Backward& b) {
   const Tensor before = cumprod(cat(std::vector{one, narrow(flat, dim, 0, n - 1)}, dim), dim);
   const Tensor rest = flip(narrow(flat, dim, 1, n - 1), Dims{dim});
   const Tensor after = flip(cumprod(cat(std::vector{one, rest}, dim), dim), Dims{dim});
-  b.set(0, g * reshape(before * after, b.sizes(0)));
+  b.set(0, g * conjugate(reshape(before * after, b.sizes(0))));
 }
 
 /// Equal extremes share the gradient evenly.
@@ -99,7 +100,7 @@ int64_t count(const Tensor& t, const Arg& dims) {
 
 void check_floating(const Tensor& t, std::string_view name) {
   check_kind(
-      is_floating(t.dtype()), ErrorKind::NotImplementedError,
+      is_inexact(t.dtype()), ErrorKind::NotImplementedError,
       "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}", name,
       scalar_type_name(t.dtype()));
 }
@@ -126,6 +127,7 @@ void max_all_of(Composition& c) {
              "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
              "'dim' argument.",
              c.op.name.substr(0, 3));
+  if (is_complex(c.tensor(0).dtype())) refuse_complex(c.op, c.tensor(0).dtype());
   c.result((c.op.name == "max_all" ? amax : amin)(c.tensor(0)));
 }
 void aminmax_of(Composition& c) {
@@ -141,10 +143,13 @@ Tensor sqrt_flat_at_zero(const Tensor& v) {
   return where(zero, 0.0, sqrt(where(zero, 1.0, v)));
 }
 
+/// |x|^2 of each element: real, and with a gradient at 0.
+Tensor squared_length(const Tensor& x) { return is_complex(x.dtype()) ? real(x * conjugate(x)) : x * x; }
+
 Tensor variance(const Tensor& x, const Arg& dims, double correction, bool keepdim) {
-  check(is_floating(x.dtype()), "std and var only support floating point and complex dtypes");
+  check(is_inexact(x.dtype()), "std and var only support floating point and complex dtypes");
   const Tensor d = x - mean(x, dims, true);
-  return sum(d * d, dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
+  return sum(squared_length(d), dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
 }
 double correction_of(const Arg& a) { return a.is_none() ? 1.0 : a.scalar().to_double(); }
 double correction_of(bool unbiased) { return unbiased ? 1.0 : 0.0; }
@@ -185,13 +190,13 @@ void std_mean_dim_unbiased_of(Composition& c) { with_mean(c, std, c.arg(1), c.fl
 void norm_of(Composition& c) {
   if (c.has(4)) return c.result(norm(as_dtype(c.tensor(0), c.arg(4)), c.arg(1), c.arg(2), c.arg(3)));
   const Tensor x = c.tensor(0);
-  check(is_floating(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+  check(is_inexact(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
         scalar_type_name(x.dtype()));
   const double p = c.has(1) ? c.real(1) : 2;
   const Arg &dims = c.arg(2), &keepdim = c.arg(3);
-  if (p == 2) return c.result(sqrt_flat_at_zero(sum(x * x, dims, keepdim)));
+  if (p == 2) return c.result(sqrt_flat_at_zero(sum(squared_length(x), dims, keepdim)));
   if (p == 1) return c.result(sum(abs(x), dims, keepdim));
-  if (p == 0) return c.result(sum(to_dtype(ne(x, 0), x.dtype()), dims, keepdim));
+  if (p == 0) return c.result(sum(to_dtype(ne(x, 0), real_dtype_of(x.dtype())), dims, keepdim));
   if (std::isinf(p)) return c.result((p > 0 ? amax : amin)(abs(x), dims, keepdim));
   const Tensor powers = sum(pow(abs(x), p), dims, keepdim);
   const Tensor zero = eq(powers, 0);
@@ -202,15 +207,19 @@ void norm_named_of(Composition& c) {
   c.result(norm(c.tensor(0), 2.0, c.arg(2), c.arg(3)));
 }
 void logsumexp_of(Composition& c) {
-  const Tensor x = is_floating(c.tensor(0).dtype()) ? c.tensor(0) : to_dtype(c.tensor(0), default_dtype());
+  const Tensor x = is_inexact(c.tensor(0).dtype()) ? c.tensor(0) : to_dtype(c.tensor(0), default_dtype());
   if (x.numel() == 0) return c.result(log(sum(exp(x), c.arg(1), c.arg(2))));
-  Tensor top = amax(detach(x), c.arg(1), true);
+  Tensor top = amax(real(detach(x)), c.arg(1), true);
   top = where(isinf(top), 0.0, top);
   const Tensor result = log(sum(exp(x - top), c.arg(1), true)) + top;
   c.result(view(result, reduced_sizes(x.sizes(), dim_mask(c.arg(1), x.rank()), c.flag(2))));
 }
 void count_nonzero_of(Composition& c) { c.result(sum(ne(c.tensor(0), 0), c.arg(1))); }
-void nansum_of(Composition& c) { c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2))); }
+void nansum_of(Composition& c) {
+  check_kind(!is_complex(c.tensor(0).dtype()), ErrorKind::NotImplementedError,
+             "nansum on CPU does not support complex inputs");
+  c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2)));
+}
 
 /// Sums over the dimensions along which `sizes` were broadcast.
 void sum_to_size_of(Composition& c) {
@@ -301,7 +310,7 @@ OpRecord truth(std::string_view name, std::string_view doc, std::string_view exa
           .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kReduces | kNoGradient,
+          .flags = kReduces | kNoGradient | kComplex,
           .shape = truth_shape,
           .samples = {{"randn(3, 4) > 0", "bool", false},
                       {"randn(3, 4) > 1, 1", "bool", false},
@@ -321,7 +330,7 @@ const Op sum{{.name = "sum",
               .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
               .doc = "The sum over dim, over everything by default.",
               .example = "terra.sum(terra.ones(2, 3), 1)",
-              .flags = kReduces,
+              .flags = kReduces | kComplex,
               .shape = accumulated_shape,
               .gradient = sum_gradient,
               .grad_fn_of = sum_name,
@@ -332,7 +341,9 @@ const Op sum{{.name = "sum",
                           {"randn(())"},
                           {"randn(0, 3), 0"},
                           {"randint(-3, 9, (3, 4)), 1", "int", false},
-                          {"randn(5) > 0", "bool", false}}}};
+                          {"randn(5) > 0", "bool", false},
+                          {"crandn(2, 3, 4), (0, -1)", "complex"},
+                          {"crandn(40, 3), 0", "complex"}}}};
 const Op sum_dtype{{.name = "sum_dtype",
                     .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
                     .doc = "The sum over dim of the elements converted to dtype.",
@@ -351,7 +362,7 @@ const Op prod{{.name = "prod",
                .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
                .doc = "The product over dim, over everything by default.",
                .example = "terra.prod(terra.tensor([2.0, 3.0]))",
-               .flags = kReduces,
+               .flags = kReduces | kComplex,
                .shape = accumulated_shape,
                .gradient = prod_gradient,
                .saved = saves({0}),
@@ -360,7 +371,8 @@ const Op prod{{.name = "prod",
                            {"randn(2, 3, 4), 1"},
                            {"randn(2, 3), 0, True"},
                            {"randn(())"},
-                           {"randint(-3, 4, (3, 4)), 1", "int", false}}}};
+                           {"randint(-3, 4, (3, 4)), 1", "int", false},
+                           {"crandn(3, 4), 1", "complex"}}}};
 const Op prod_dtype{{.name = "prod_dtype",
                      .signature = "(Tensor self, int? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
                      .doc = "The product over dim of the elements converted to dtype.",
@@ -374,7 +386,10 @@ const Op mean{{.name = "mean",
                .flags = kVisible,
                .composite = mean_of,
                .grad_fn_of = mean_name,
-               .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), 1"}, {"randn(2, 3, 4), (0, -1), keepdim=True"}}}};
+               .samples = {{"randn(3, 4)"},
+                           {"randn(2, 3, 4), 1"},
+                           {"randn(2, 3, 4), (0, -1), keepdim=True"},
+                           {"crandn(3, 4), 1", "complex"}}}};
 const Op any{truth("any", "Whether any element along dim is nonzero.", "terra.any(terra.tensor([0, 2]))")};
 const Op all{truth("all", "Whether all elements along dim are nonzero.", "terra.all(terra.tensor([0, 2]))")};
 

@@ -5,6 +5,7 @@
 #include "engine/ops/attention.h"
 #include "engine/ops/binary.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/conv.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
@@ -31,11 +32,11 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add,      &ops::cat,        &ops::conv2d, &ops::cumsum,     &ops::eq,
-      &ops::exp,      &ops::full,       &ops::index,  &ops::layer_norm, &ops::mm,
-      &ops::mse_loss, &ops::rand,       &ops::relu,   &ops::avg_pool2d, &ops::sum,
-      &ops::to_dtype, &ops::sgd_update, &ops::view,   &ops::where,      &ops::cosine_similarity,
-      &ops::split,    &ops::lgamma,     &ops::poisson,
+      &ops::add,      &ops::cat,        &ops::conv2d,  &ops::cumsum,     &ops::eq,
+      &ops::exp,      &ops::full,       &ops::index,   &ops::layer_norm, &ops::mm,
+      &ops::mse_loss, &ops::rand,       &ops::relu,    &ops::avg_pool2d, &ops::sum,
+      &ops::to_dtype, &ops::sgd_update, &ops::view,    &ops::where,      &ops::cosine_similarity,
+      &ops::split,    &ops::lgamma,     &ops::poisson, &ops::complex,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -26,7 +26,7 @@ void check_any_tensor(Inference& f) {
 }
 
 void elementwise_integral(Inference& f) {
-  check_kind(!is_floating(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
+  check_kind(!is_inexact(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
              scalar_type_name(f.common));
   elementwise(f);
 }
@@ -70,9 +70,22 @@ Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool ke
   return ops::view(t, reduced_sizes(sizes, mask, true));
 }
 
+namespace {
+
+/// The C++ type of elements, as PyTorch's message about numbers that don't fit names it.
+std::string_view element_type(DType dtype) {
+  static constexpr std::string_view kNames[kDTypeCount] = {"bool",    "uint8_t", "int8_t", "int16_t", "int",
+                                                           "int64_t", "double",  "double", "float",   "double"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+}  // namespace
+
 void check_holds(const Scalar& value, DType dtype) {
-  check(is_floating(dtype) || dtype == DType::Bool || std::abs(value.to_double()) < 0x1p63 || !value.is_float(),
-        "value cannot be converted to type {} without overflow", name_of(dtype));
+  check(is_complex(dtype) || dtype == DType::Bool || value.imag() == 0,
+        "value cannot be converted to type {} without overflow", element_type(dtype));
+  check(is_inexact(dtype) || dtype == DType::Bool || std::abs(value.to_double()) < 0x1p63 || !value.is_float(),
+        "value cannot be converted to type {} without overflow", element_type(dtype));
 }
 
 void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }

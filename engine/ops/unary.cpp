@@ -5,6 +5,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/real_function.h"
@@ -16,8 +17,9 @@ namespace {
 constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
 
 // ---- gradients: x is the operand, y the result, g the gradient of y -------------------------------------------------
-Tensor x(Backward& b) { return b.in(0); }
-Tensor y(Backward& b) { return b.out(); }
+// Of complex functions x and y are conjugates: the gradient is g conj(f'(x)), and conj(f'(x)) = f'(conj(x)).
+Tensor x(Backward& b) { return conjugate(b.in(0)); }
+Tensor y(Backward& b) { return conjugate(b.out()); }
 Tensor g(Backward& b) { return b.grad(); }
 
 void exp_gradient(Backward& b) { b.set(0, g(b) * y(b)); }
@@ -42,20 +44,20 @@ void sigmoid_gradient(Backward& b) { b.set(0, sigmoid_backward(g(b), y(b))); }
 void erf_gradient(Backward& b) { b.set(0, g(b) * (kTwoOverSqrtPi * exp(-(x(b) * x(b))))); }
 void erfc_gradient(Backward& b) { b.set(0, g(b) * (-kTwoOverSqrtPi * exp(-(x(b) * x(b))))); }
 void neg_gradient(Backward& b) { b.set(0, -g(b)); }
-void abs_gradient(Backward& b) { b.set(0, g(b) * sign(x(b))); }
+void abs_gradient(Backward& b) { b.set(0, g(b) * (is_complex(b.dtype(0)) ? sgn : sign)(b.in(0))); }
 void zero_gradient(Backward& b) { b.set(0, zeros_like(g(b))); }
 
 /// r = g (1 - y y)
 void tanh_backward_gradient(Backward& b) {
   const Tensor gg = b.grad();
-  if (b.needs(0)) b.set(0, tanh_backward(gg, b.in(1)));
-  if (b.needs(1)) b.set(1, gg * (-2 * b.in(0) * b.in(1)));
+  if (b.needs(0)) b.set(0, tanh_backward(gg, conjugate(b.in(1))));
+  if (b.needs(1)) b.set(1, gg * conjugate(-2 * b.in(0) * b.in(1)));
 }
 /// r = g y (1 - y)
 void sigmoid_backward_gradient(Backward& b) {
   const Tensor gg = b.grad();
-  if (b.needs(0)) b.set(0, sigmoid_backward(gg, b.in(1)));
-  if (b.needs(1)) b.set(1, gg * (b.in(0) * (1 - 2 * b.in(1))));
+  if (b.needs(0)) b.set(0, sigmoid_backward(gg, conjugate(b.in(1))));
+  if (b.needs(1)) b.set(1, gg * conjugate(b.in(0) * (1 - 2 * b.in(1))));
 }
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
@@ -66,6 +68,9 @@ void neg_shape(Inference& f) {
       "`~` or `logical_not()` operator instead.");
   rules::elementwise(f);
 }
+
+/// The absolute values of complex numbers are real.
+void abs_shape(Inference& f) { f.result(real_dtype_of(f.common), Dims(f.sizes(0))); }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
 void square_of(Composition& c) {
@@ -105,6 +110,13 @@ OpRecord on_reals(RealFunction f) {
   return real_function(std::move(f));
 }
 
+/// A function of complex numbers as well.
+OpRecord analytic(RealFunction f) {
+  f.where |= kComplex;
+  f.samples.push_back({"crandn(3, 4)", "complex"});
+  return on_reals(std::move(f));
+}
+
 /// A function that keeps the dtype of its operand.
 struct Kept {
   std::string_view name, doc, example;
@@ -113,14 +125,16 @@ struct Kept {
   uint32_t saved = 0;
   std::vector<Sample> samples = {{"randn(3, 4)"}, {"randn(5)[::2]"}, {"randint(-4, 5, (4, 2))", "int", false}};
   std::string_view aliases = "";
+  uint32_t takes = 0;  ///< kComplex, or nothing
 };
 
 OpRecord keeping_dtype(Kept f) {
+  if (f.takes) f.samples.push_back({"crandn(3, 4)", "complex"});
   return {.name = f.name,
           .signature = "(Tensor self) -> Tensor",
           .doc = f.doc,
           .example = f.example,
-          .flags = kElementwiseMath | kCheap,
+          .flags = kElementwiseMath | kCheap | f.takes,
           .promotion = Promotion::Common,
           .shape = f.shape,
           .gradient = f.gradient,
@@ -144,12 +158,12 @@ OpRecord from_result(std::string_view name, std::string_view doc, GradientRule g
           .signature = "(Tensor grad, Tensor out) -> Tensor",
           .doc = doc,
           .example = "",
-          .flags = kElementwise | kCheap,
+          .flags = kElementwise | kComplex | kCheap,
           .promotion = Promotion::Common,
           .shape = rules::elementwise,
           .gradient = gradient,
           .saved = saves({0, 1}),
-          .samples = {{"randn(3, 4), rand(3, 4)"}}};
+          .samples = {{"randn(3, 4), rand(3, 4)"}, {"crandn(3, 4), crandn(3, 4)", "complex"}}};
 }
 
 const std::vector<Sample> kPositive = {{"rand(3, 4) + 0.2"}, {"rand(2, 3).t() + 0.5"}, {"rand(()) + 1"}};
@@ -159,40 +173,40 @@ const std::vector<Sample> kUnitInterval = {{"rand(3, 4) * 1.6 - 0.8"}, {"rand(()
 
 // ---- records --------------------------------------------------------------------------------------------------------
 const Op exp{
-    on_reals({"exp", "e to the power of each element.", "terra.exp(terra.zeros(2))", exp_gradient, saves_result()})};
-const Op expm1{on_reals({"expm1", "e to the power of each element, minus 1, exact near 0.",
+    analytic({"exp", "e to the power of each element.", "terra.exp(terra.zeros(2))", exp_gradient, saves_result()})};
+const Op expm1{analytic({"expm1", "e to the power of each element, minus 1, exact near 0.",
                          "terra.expm1(terra.tensor([1e-8]))", expm1_gradient, saves_result()})};
-const Op log{on_reals({"log", "The natural logarithm of each element.", "terra.log(terra.ones(2))", log_gradient,
+const Op log{analytic({"log", "The natural logarithm of each element.", "terra.log(terra.ones(2))", log_gradient,
                        saves({0}), kPositive})};
-const Op log2{on_reals({"log2", "The logarithm to base 2 of each element.", "terra.log2(terra.tensor([8.0]))",
+const Op log2{analytic({"log2", "The logarithm to base 2 of each element.", "terra.log2(terra.tensor([8.0]))",
                         log2_gradient, saves({0}), kPositive})};
-const Op log10{on_reals({"log10", "The logarithm to base 10 of each element.", "terra.log10(terra.tensor([100.0]))",
+const Op log10{analytic({"log10", "The logarithm to base 10 of each element.", "terra.log10(terra.tensor([100.0]))",
                          log10_gradient, saves({0}), kPositive})};
-const Op log1p{on_reals({"log1p", "The natural logarithm of 1 + each element, exact near 0.",
+const Op log1p{analytic({"log1p", "The natural logarithm of 1 + each element, exact near 0.",
                          "terra.log1p(terra.tensor([1e-8]))", log1p_gradient, saves({0}), kPositive})};
-const Op sqrt{on_reals({"sqrt", "The square root of each element.", "terra.sqrt(terra.tensor([9.0]))", sqrt_gradient,
+const Op sqrt{analytic({"sqrt", "The square root of each element.", "terra.sqrt(terra.tensor([9.0]))", sqrt_gradient,
                         saves_result(), kPositive})};
-const Op rsqrt{on_reals({"rsqrt", "1 over the square root of each element.", "terra.rsqrt(terra.tensor([4.0]))",
+const Op rsqrt{analytic({"rsqrt", "1 over the square root of each element.", "terra.rsqrt(terra.tensor([4.0]))",
                          rsqrt_gradient, saves_result(), kPositive})};
-const Op reciprocal{on_reals({"reciprocal", "1 over each element.", "terra.reciprocal(terra.tensor([4.0]))",
+const Op reciprocal{analytic({"reciprocal", "1 over each element.", "terra.reciprocal(terra.tensor([4.0]))",
                               reciprocal_gradient, saves_result(), kPositive})};
-const Op sin{on_reals({"sin", "The sine of each element.", "terra.sin(terra.zeros(2))", sin_gradient, saves({0})})};
-const Op cos{on_reals({"cos", "The cosine of each element.", "terra.cos(terra.zeros(2))", cos_gradient, saves({0})})};
-const Op tan{on_reals(
+const Op sin{analytic({"sin", "The sine of each element.", "terra.sin(terra.zeros(2))", sin_gradient, saves({0})})};
+const Op cos{analytic({"cos", "The cosine of each element.", "terra.cos(terra.zeros(2))", cos_gradient, saves({0})})};
+const Op tan{analytic(
     {"tan", "The tangent of each element.", "terra.tan(terra.zeros(2))", tan_gradient, saves_result(), kUnitInterval})};
-const Op asin{on_reals({"asin", "The angle in [-pi/2, pi/2] whose sine is each element.",
+const Op asin{analytic({"asin", "The angle in [-pi/2, pi/2] whose sine is each element.",
                         "terra.asin(terra.tensor([1.0]))", asin_gradient, saves({0}), kUnitInterval, "arcsin"})};
-const Op acos{on_reals({"acos", "The angle in [0, pi] whose cosine is each element.", "terra.acos(terra.tensor([1.0]))",
+const Op acos{analytic({"acos", "The angle in [0, pi] whose cosine is each element.", "terra.acos(terra.tensor([1.0]))",
                         acos_gradient, saves({0}), kUnitInterval, "arccos"})};
-const Op atan{on_reals({"atan", "The angle in (-pi/2, pi/2) whose tangent is each element.",
+const Op atan{analytic({"atan", "The angle in (-pi/2, pi/2) whose tangent is each element.",
                         "terra.atan(terra.tensor([1.0]))", atan_gradient, saves({0}), kUnitInterval, "arctan"})};
-const Op sinh{on_reals(
+const Op sinh{analytic(
     {"sinh", "The hyperbolic sine of each element.", "terra.sinh(terra.zeros(2))", sinh_gradient, saves({0})})};
-const Op cosh{on_reals(
+const Op cosh{analytic(
     {"cosh", "The hyperbolic cosine of each element.", "terra.cosh(terra.zeros(2))", cosh_gradient, saves({0})})};
-const Op tanh{on_reals(
+const Op tanh{analytic(
     {"tanh", "The hyperbolic tangent of each element.", "terra.tanh(terra.zeros(2))", tanh_gradient, saves_result()})};
-const Op sigmoid{on_reals({"sigmoid", "1 / (1 + exp(-x)) of each element.", "terra.sigmoid(terra.zeros(2))",
+const Op sigmoid{analytic({"sigmoid", "1 / (1 + exp(-x)) of each element.", "terra.sigmoid(terra.zeros(2))",
                            sigmoid_gradient, saves_result()})};
 const Op erf{
     on_reals({"erf", "The error function of each element.", "terra.erf(terra.zeros(2))", erf_gradient, saves({0})})};
@@ -204,20 +218,21 @@ const Op neg{keeping_dtype({.name = "neg",
                             .example = "terra.neg(terra.ones(2))",
                             .shape = neg_shape,
                             .gradient = neg_gradient,
-                            .aliases = "negative"})};
+                            .aliases = "negative",
+                            .takes = kComplex})};
 const Op abs{keeping_dtype({.name = "abs",
                             .doc = "The absolute value of each element.",
                             .example = "terra.abs(terra.tensor([-1, 2]))",
-                            .shape = rules::elementwise,
+                            .shape = abs_shape,
                             .gradient = abs_gradient,
                             .saved = saves({0}),
-                            .aliases = "absolute"})};
+                            .aliases = "absolute",
+                            .takes = kComplex})};
 const Op sign{keeping_dtype({.name = "sign",
                              .doc = "-1, 0 or 1 as each element is negative, zero or positive.",
                              .example = "terra.sign(terra.tensor([-3.0, 0.0, 2.0]))",
                              .shape = rules::elementwise,
-                             .gradient = zero_gradient,
-                             .aliases = "sgn"})};
+                             .gradient = zero_gradient})};
 const Op floor{keeping_dtype({.name = "floor",
                               .doc = "The largest integer not above each element.",
                               .example = "terra.floor(terra.tensor([1.5, -1.5]))",

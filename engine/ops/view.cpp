@@ -614,7 +614,6 @@ const Op T{{.name = "T",
             .example = "terra.ones(2, 3).T.shape",
             .flags = kProperty | kMayAlias,
             .composite = reversed_of,
-            .aliases = "H",
             .samples = {{"randn(2, 3)"}}}};
 const Op mT{{.name = "mT",
              .signature = "(Tensor self) -> Tensor",

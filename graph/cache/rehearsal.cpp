@@ -27,7 +27,9 @@ void shake_elements(void* data, size_t bytes, Bits exponent) {
 
 void shake_elements(void* data, size_t bytes, DType dtype) {
   switch (dtype) {
+    case DType::C128:
     case DType::F64: return shake_elements<uint64_t>(data, bytes, uint64_t{0x7ff} << 52);
+    case DType::C64:
     case DType::F32: return shake_elements<uint32_t>(data, bytes, 0x7f800000);
     case DType::F16: return shake_elements<uint16_t>(data, bytes, 0x7c00);
     case DType::BF16: return shake_elements<uint16_t>(data, bytes, 0x7f80);

@@ -43,7 +43,7 @@ std::vector<size_t> inputs_relied_on(const Program& program, const Graph& graph)
   std::vector<size_t> found;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     const ValueMeta& meta = graph.meta(graph.inputs[i]);
-    if (program.inputs[i].kind == InputBinding::Kind::Tensor && relied_on[graph.inputs[i]] && !is_floating(meta.dtype))
+    if (program.inputs[i].kind == InputBinding::Kind::Tensor && relied_on[graph.inputs[i]] && !is_inexact(meta.dtype))
       found.push_back(i);
   }
   return found;

@@ -29,6 +29,8 @@ void store(char* bytes, const Scalar& s, DType dtype) {
     case DType::I64: put(s.to_int()); break;
     case DType::F32: put(static_cast<float>(s.to_double())); break;
     case DType::F64: put(s.to_double()); break;
+    case DType::C64: put(std::complex<float>(s.to_complex())); break;
+    case DType::C128: put(s.to_complex()); break;
     default: throw InternalError("16-bit floats are computed in float32");
   }
 }
@@ -312,7 +314,8 @@ void FusedBlock::gather(const StridedInput& input, int64_t begin, int64_t n, cha
       case 1: copy(uint8_t{}); break;
       case 2: copy(uint16_t{}); break;
       case 4: copy(uint32_t{}); break;
-      default: copy(uint64_t{}); break;
+      case 8: copy(uint64_t{}); break;
+      default: copy(std::complex<double>{}); break;
     }
     done += count;
   }

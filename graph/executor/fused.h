@@ -54,7 +54,7 @@ class FusedBlock {
     uint32_t first = 0, count = 0;  ///< operands_[first..first + count): the output's slot, then the inputs'
   };
   struct Constant {
-    alignas(8) char bytes[8];
+    alignas(8) char bytes[kMaxElementSize];
   };
   /// Byte strides of a strided operand over the collapsed dimensions.
   struct StridedInput {

@@ -41,7 +41,7 @@ bool place_view(const Op& view, const Place& base, std::span<const NodeArg> attr
   } catch (const Error&) {
     return false;
   }
-  result = {base.buffer, base.offset + metas[0].offset * static_cast<int64_t>(size_of(base.dtype)), metas[0].dtype,
+  result = {base.buffer, base.offset + metas[0].offset * static_cast<int64_t>(size_of(metas[0].dtype)), metas[0].dtype,
             metas[0].sizes, metas[0].strides};
   return true;
 }

@@ -27,6 +27,8 @@ Scalar as_is(const void* data, DType dtype) {
     case DType::BF16: return Scalar(static_cast<double>(static_cast<float>(load<BFloat16>(data))));
     case DType::F32: return Scalar(static_cast<double>(load<float>(data)));
     case DType::F64: return Scalar(load<double>(data));
+    case DType::C64: return Scalar(std::complex<double>(load<std::complex<float>>(data)));
+    case DType::C128: return Scalar(load<std::complex<double>>(data));
   }
   return Scalar();
 }
@@ -66,6 +68,7 @@ Scalar read_scalar(const void* data, DType dtype, Scalar::Kind kind) {
     case Scalar::Kind::Bool: return Scalar(s.to_bool());
     case Scalar::Kind::Int: return Scalar(s.to_int());
     case Scalar::Kind::Float: return Scalar(s.to_double());
+    case Scalar::Kind::Complex: return Scalar(s.to_complex());
   }
   return s;
 }

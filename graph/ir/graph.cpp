@@ -81,8 +81,8 @@ bool is_pure_op(const Node& node, std::string_view name) {
 
 bool same_scalar(const Scalar& a, const Scalar& b) {
   if (a.kind() != b.kind()) return false;
-  if (!a.is_float()) return a.to_int() == b.to_int();
-  const double x = a.to_double(), y = b.to_double();
+  if (!a.is_float() && !a.is_complex()) return a.to_int() == b.to_int();
+  const std::complex<double> x = a.to_complex(), y = b.to_complex();
   return std::memcmp(&x, &y, sizeof x) == 0;
 }
 

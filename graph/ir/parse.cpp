@@ -92,7 +92,7 @@ class Parser {
     if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}};
     if (take("scalar")) {
       const int kind = index_in(kScalarNames, word());
-      if (kind < 0) wrong("bool, int or float");
+      if (kind < 0) wrong("bool, int, float or complex");
       return ValueMeta::number(static_cast<Scalar::Kind>(kind));
     }
     const DType t = dtype();
@@ -129,7 +129,7 @@ class Parser {
     skip_space();
     const size_t start = at_;
     while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::strchr("+-.", text_[at_])))
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::strchr("+-._", text_[at_])))
       ++at_;
     const std::string token(text_.substr(start, at_ - start));
     if (token.empty()) wrong("an argument");
@@ -137,6 +137,11 @@ class Parser {
       return Scalar(int64_t{std::strtoll(token.c_str(), nullptr, 10)});
     char* end = nullptr;
     const double v = std::strtod(token.c_str(), &end);
+    if (*end == '_') {  // "1.0_2.0j": a complex number by its parts
+      const double imag = std::strtod(end + 1, &end);
+      if (std::string_view(end) != "j") wrong("a number");
+      return Scalar(std::complex<double>(v, imag));
+    }
     if (*end) wrong("a number");
     return Scalar(v);
   }

@@ -31,6 +31,7 @@ struct ArgText {
   std::string operator()(std::monostate) const { return "none"; }
   std::string operator()(const Scalar& s) const {
     if (s.kind() == Scalar::Kind::Bool) return s.to_bool() ? "true" : "false";
+    if (s.is_complex()) return fmt::format("{}_{}j", real(s.to_double()), real(s.imag()));
     return s.is_float() ? real(s.to_double()) : std::to_string(s.to_int());
   }
   std::string operator()(const IntList& v) const { return fmt::format("({})", fmt::join(v, ", ")); }

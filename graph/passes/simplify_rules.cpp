@@ -27,7 +27,8 @@ bool keeps_order(std::string_view name) {
 }
 /// View ops under which no two elements of the result are the same element of the operand.
 bool is_injective(std::string_view name) {
-  for (std::string_view n : {"select", "narrow", "slice", "transpose", "permute", "t", "diagonal"})
+  for (std::string_view n :
+       {"select", "narrow", "slice", "transpose", "permute", "t", "diagonal", "view_as_real", "view_as_complex"})
     if (n == name) return true;
   return keeps_order(name);
 }
@@ -95,19 +96,19 @@ bool full_operand_is_number(Rewrite& r) {
     if (!(r.meta(other).sizes == r.result().sizes)) continue;
     const Scalar* number = r.number(i);
     if (!number || r.number(1 - i)) continue;
-    if (!is_floating(r.result().dtype) && number->is_float()) continue;
+    if (!is_inexact(r.result().dtype) && number->is_float()) continue;
     n.args[i] = *number;
     return true;
   }
   return false;
 }
 
-bool equals(const Scalar* s, double v) { return s && s->to_double() == v; }
+bool equals(const Scalar* s, double v) { return s && !s->is_complex() && s->to_double() == v; }
 
-// x * 1 = x, 1 * x = x, x / 1 = x, x - 0 = x (x - 0.0 keeps -0.0, x + 0.0 doesn't)
+// x * 1 = x, 1 * x = x, x / 1 = x, x - 0 = x (x - 0.0 keeps -0.0, x + 0.0 doesn't; a complex infinity times 1 is NaN)
 bool neutral_element(Rewrite& r) {
   const Node& n = r.node();
-  if (n.kind != NodeKind::Op) return false;
+  if (n.kind != NodeKind::Op || is_complex(r.result().dtype)) return false;
   const auto literal = [&](size_t i) { return std::get_if<Scalar>(&n.args[i]); };
   if (r.is("mul"))
     return (equals(literal(1), 1) && r.becomes(r.value(0))) || (equals(literal(0), 1) && r.becomes(r.value(1)));
@@ -152,6 +153,8 @@ bool write_of_everything(Rewrite& r) {
   if (n.kind != NodeKind::WriteView) return false;
   const ValueId y = r.value(1);
   if (keeps_order(n.op->name)) return r.becomes("view", {Use{y}, sizes_of(r.result())});
+  if (n.op->name == "view_as_real") return r.becomes("view_as_complex", {Use{y}});
+  if (n.op->name == "view_as_complex") return r.becomes("view_as_real", {Use{y}});
   if (n.op->name == "t") return r.becomes("t", {Use{y}});
   if (n.op->name == "transpose") return r.becomes("transpose", {Use{y}, n.args[2], n.args[3]});
   if (n.op->name != "permute") return false;

@@ -13,7 +13,7 @@
 namespace terra::graph {
 namespace {
 
-constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar::Kind
+constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64, DType::C128};  // by Scalar::Kind
 
 TensorSymbol& symbol(const TensorImpl& t) { return static_cast<TensorSymbol&>(*t.symbol); }
 

@@ -95,8 +95,9 @@ Scalar computed(NumberRecord::Op op, const Scalar& a, const Scalar& b) {
 }
 
 std::vector<int64_t> bits_of(const Scalar& number) {
-  return {static_cast<int64_t>(number.kind()),
-          number.is_float() ? std::bit_cast<int64_t>(number.to_double()) : number.to_int()};
+  const auto kind = static_cast<int64_t>(number.kind());
+  if (!number.is_float() && !number.is_complex()) return {kind, number.to_int()};
+  return {kind, std::bit_cast<int64_t>(number.to_double()), std::bit_cast<int64_t>(number.imag())};
 }
 
 }  // namespace terra::graph

@@ -17,6 +17,7 @@ std::string constant(const Arg& a) {
   switch (a.kind()) {
     case Arg::Kind::Scalar:
       if (a.scalar().kind() == Scalar::Kind::Bool) return a.scalar().to_bool() ? "True" : "False";
+      if (a.scalar().is_complex()) return fmt::format("({} + {}j)", a.scalar().to_double(), a.scalar().imag());
       return a.scalar().is_float() ? fmt::format("{}", a.scalar().to_double()) : fmt::format("{}", a.scalar().to_int());
     case Arg::Kind::IntList: return terra::to_string(a.ints());
     case Arg::Kind::DType: return std::string(name_of(a.dtype()));

@@ -22,6 +22,7 @@ constexpr size_t kMostLooped = 200'000;
 Scalar read_element(const Tensor& t) {
   ensure(t.numel() == 1, "an item is taken of a tensor with one element");
   static const Op* to_dtype = find_op("to_dtype");
+  if (is_complex(t.dtype())) return Scalar(*(*to_dtype)(t, DType::C128)->data_as<std::complex<double>>());
   if (is_floating(t.dtype())) return Scalar(*(*to_dtype)(t, DType::F64)->data_as<double>());
   if (t.dtype() == DType::Bool) return Scalar(*t->data_as<bool>());
   return Scalar(*(*to_dtype)(t, DType::I64)->data_as<int64_t>());
@@ -361,6 +362,7 @@ ReplayValue Replay::item(const Tensor& t, Scalar::Kind kind) {
     case Scalar::Kind::Bool: return Scalar(s.to_bool());
     case Scalar::Kind::Int: return Scalar(s.to_int());
     case Scalar::Kind::Float: return Scalar(s.to_double());
+    case Scalar::Kind::Complex: return Scalar(s.to_complex());
   }
   return s;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Operation = NumberRecord::Op;
 
-constexpr DType kExact[] = {DType::Bool, DType::I64, DType::F64};  // by Scalar::Kind
+constexpr DType kExact[] = {DType::Bool, DType::I64, DType::F64, DType::C128};  // by Scalar::Kind
 /// Integers that a loop adds to are followed in 64 bits where Python has no bounds: with steps of at most this size no
 /// run lasts long enough to leave them.
 constexpr int64_t kLargestStep = int64_t{1} << 16;

@@ -112,7 +112,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
   if (OpObserver* observer = op_observer()) [[unlikely]]
     observer->on_data_write(self, value);
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
-  check(!to.requires_grad() || is_floating(from.dtype),
+  check(!to.requires_grad() || is_inexact(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
   // x.data = x.data changes nothing: x keeps its storage.
   const bool stays =

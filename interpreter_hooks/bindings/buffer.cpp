@@ -6,14 +6,15 @@
 namespace terra::hooks {
 namespace {
 
-/// Elements by the codes of Python's struct module, in native order.
+/// Elements by the codes of Python's struct module and, of complex numbers, numpy's, in native order.
 constexpr struct {
-  char code;
+  std::string_view code;
   size_t size;
   DType dtype;
-} formats[] = {{'?', 1, DType::Bool}, {'B', 1, DType::U8},  {'b', 1, DType::I8},  {'h', 2, DType::I16},
-               {'i', 4, DType::I32},  {'l', 8, DType::I64}, {'l', 4, DType::I32}, {'q', 8, DType::I64},
-               {'e', 2, DType::F16},  {'f', 4, DType::F32}, {'d', 8, DType::F64}};
+} formats[] = {{"?", 1, DType::Bool},  {"B", 1, DType::U8},  {"b", 1, DType::I8},  {"h", 2, DType::I16},
+               {"i", 4, DType::I32},   {"l", 8, DType::I64}, {"l", 4, DType::I32}, {"q", 8, DType::I64},
+               {"e", 2, DType::F16},   {"f", 4, DType::F32}, {"d", 8, DType::F64}, {"Zf", 8, DType::C64},
+               {"Zd", 16, DType::C128}};
 
 /// Runs when the last tensor of the memory goes, on whatever thread.
 void release_view(void* context) {
@@ -41,10 +42,9 @@ Buffer::~Buffer() {
 
 std::optional<DType> Buffer::dtype() const {
   std::string_view code = format();
-  if (code.size() == 2 && (code[0] == '<' || code[0] == '=' || code[0] == '@')) code.remove_prefix(1);
-  if (code.size() != 1) return std::nullopt;
+  if (code.size() > 1 && (code[0] == '<' || code[0] == '=' || code[0] == '@')) code.remove_prefix(1);
   for (const auto& row : formats)
-    if (row.code == code[0] && row.size == static_cast<size_t>(view_->itemsize)) return row.dtype;
+    if (row.code == code && row.size == static_cast<size_t>(view_->itemsize)) return row.dtype;
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 bool is_text(Borrowed object) { return PyUnicode_Check(object) || PyBytes_Check(object); }
 
-bool is_number(Borrowed object) { return PyFloat_Check(object) || PyLong_Check(object); }
+bool is_number(Borrowed object) { return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object); }
 
 /// A tensor is a sequence only where another item has shown that one stands there, else a number.
 bool is_sequence(Borrowed object, bool expected) {
@@ -34,6 +34,7 @@ std::optional<DType> dtype_of_number(Borrowed object) {
   const bool foreign = std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.");
   if (foreign && PyObject_CheckBuffer(object)) return Buffer(object).dtype();
   if (PyFloat_Check(object)) return default_dtype();
+  if (PyComplex_Check(object)) return complex_dtype_of(default_dtype());
   if (PyIndex_Check(object)) return DType::I64;
   return std::nullopt;
 }
@@ -97,6 +98,9 @@ void fill(Borrowed object, size_t rank, DType dtype, char*& to) {
     value = item_of(*impl_of(object));
   else if (!to_scalar(object, value))
     raise(PyExc_TypeError, "must be real number, not %s", Py_TYPE(object)->tp_name);
+  if (value.is_complex() && is_floating(dtype)) raise(PyExc_TypeError, "must be real number, not complex");
+  if (value.is_complex() && is_integral(dtype))
+    raise(PyExc_TypeError, "'complex' object cannot be interpreted as an integer");
   store_scalar(to, dtype, value);
   to += size_of(dtype);
 }
@@ -139,11 +143,10 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
     if (!type) {
       Object given = owned(PyObject_GetAttrString(data, "dtype"));
       Object kind = owned(PyObject_GetAttrString(given.get(), "type"));
-      raise(
-          PyExc_TypeError,
-          "can't convert np.ndarray of type %s. The only supported types are: float64, float32, float16, int64, int32, "
-          "int16, int8, uint8, and bool.",
-          PyType_Check(kind.get()) ? reinterpret_cast<PyTypeObject*>(kind.get())->tp_name : "object");
+      raise(PyExc_TypeError,
+            "can't convert np.ndarray of type %s. The only supported types are: float64, float32, float16, complex64, "
+            "complex128, int64, int32, int16, int8, uint8, and bool.",
+            PyType_Check(kind.get()) ? reinterpret_cast<PyTypeObject*>(kind.get())->tp_name : "object");
     }
     const Tensor shared = std::move(buffer).share();
     const GradMode off(false);

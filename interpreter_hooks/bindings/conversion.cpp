@@ -3,6 +3,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/convert.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -17,6 +18,7 @@ namespace {
 /// Where the dtype is right already the tensor itself is the answer, and Python has learned the dtype.
 Object in_dtype(PyObject* self, DType dtype, bool copy = false) {
   if (impl_of(self)->dtype != dtype) {
+    warn_of_lost_parts(impl_of(self)->dtype, dtype);
     static const Op& op = required_op("to_dtype");
     Object result = invoke_simple(op, {tensor_of(self), dtype}, {self});
     PyTypeObject* subclass = may_override(Py_TYPE(self)) ? result_subclass(&self, 1) : nullptr;
@@ -72,10 +74,11 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
 constexpr struct {
   std::string_view name;
   DType dtype;
-} type_names[] = {{"BoolTensor", DType::Bool}, {"ByteTensor", DType::U8},       {"CharTensor", DType::I8},
-                  {"ShortTensor", DType::I16}, {"IntTensor", DType::I32},       {"LongTensor", DType::I64},
-                  {"HalfTensor", DType::F16},  {"BFloat16Tensor", DType::BF16}, {"FloatTensor", DType::F32},
-                  {"DoubleTensor", DType::F64}};
+} type_names[] = {
+    {"BoolTensor", DType::Bool},  {"ByteTensor", DType::U8},          {"CharTensor", DType::I8},
+    {"ShortTensor", DType::I16},  {"IntTensor", DType::I32},          {"LongTensor", DType::I64},
+    {"HalfTensor", DType::F16},   {"BFloat16Tensor", DType::BF16},    {"FloatTensor", DType::F32},
+    {"DoubleTensor", DType::F64}, {"ComplexFloatTensor", DType::C64}, {"ComplexDoubleTensor", DType::C128}};
 
 /// type(): the name of its type; type(dtype or name): converted.
 Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -125,6 +128,8 @@ PyMethodDef conversion_methods[] = {
     {"type_as", method<type_as>(), METH_O, "The tensor with the dtype of another."},
     TERRA_CAST("float", DType::F32),
     TERRA_CAST("double", DType::F64),
+    TERRA_CAST("cfloat", DType::C64),
+    TERRA_CAST("cdouble", DType::C128),
     TERRA_CAST("half", DType::F16),
     TERRA_CAST("bfloat16", DType::BF16),
     TERRA_CAST("long", DType::I64),

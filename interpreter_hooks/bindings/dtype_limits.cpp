@@ -43,9 +43,9 @@ PyObject* type_argument(PyObject* args, PyObject* kwargs, const char* format, co
 Object finfo_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   PyObject* type = type_argument(args, kwargs, "|O:finfo", "finfo");
   const DType dtype = type ? *dtype_from(type) : default_dtype();
-  check_kind(is_floating(dtype), ErrorKind::TypeError,
+  check_kind(is_inexact(dtype), ErrorKind::TypeError,
              "torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{}'", name_of(dtype));
-  return limits_of(dtype, finfo_type);
+  return limits_of(real_dtype_of(dtype), finfo_type);
 }
 
 Object iinfo_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {

@@ -26,17 +26,30 @@ Object dtype_repr(PyObject* self) { return text(std::string("torch.") + std::str
 Object dtype_reduce(PyObject* self, PyObject*) { return text(name_of(self)); }
 Object dtype_itemsize(PyObject* self, void*) { return owned(PyLong_FromSize_t(size_of(value_of(self)))); }
 Object dtype_is_floating(PyObject* self, void*) { return owned(PyBool_FromLong(is_floating(value_of(self)))); }
-Object dtype_is_complex(PyObject*, void*) { return owned(PyBool_FromLong(0)); }
+Object dtype_is_complex(PyObject* self, void*) { return owned(PyBool_FromLong(is_complex(value_of(self)))); }
 Object dtype_is_signed(PyObject* self, void*) {
   return owned(PyBool_FromLong(value_of(self) != DType::Bool && value_of(self) != DType::U8));
 }
 
-PyMethodDef dtype_methods[] = {{"__reduce__", method<dtype_reduce>(), METH_NOARGS, nullptr}, {}};
+Object dtype_to_real(PyObject* self, PyObject*) { return Object::share(dtype_object(real_dtype_of(value_of(self)))); }
+Object dtype_to_complex(PyObject* self, PyObject*) {
+  const DType dtype = value_of(self);
+  check(!is_integral(dtype, true), "Unknown Complex ScalarType for {}", scalar_type_name(dtype));
+  check_kind(!is_half(dtype), ErrorKind::NotImplementedError, "There are no complex numbers of {} parts here.",
+             terra::name_of(dtype));
+  return Object::share(dtype_object(complex_dtype_of(dtype)));
+}
+
+PyMethodDef dtype_methods[] = {
+    {"__reduce__", method<dtype_reduce>(), METH_NOARGS, nullptr},
+    {"to_real", method<dtype_to_real>(), METH_NOARGS, "The dtype of the parts of complex numbers."},
+    {"to_complex", method<dtype_to_complex>(), METH_NOARGS, "The dtype of complex numbers with such parts."},
+    {}};
 PyGetSetDef dtype_getters[] = {
     {"itemsize", entry<dtype_itemsize>, nullptr, "Bytes of one element.", nullptr},
     {"is_floating_point", entry<dtype_is_floating>, nullptr, "True for float16, bfloat16, float32 and float64.",
      nullptr},
-    {"is_complex", entry<dtype_is_complex>, nullptr, "True for complex dtypes, of which there are none.", nullptr},
+    {"is_complex", entry<dtype_is_complex>, nullptr, "True for complex64 and complex128.", nullptr},
     {"is_signed", entry<dtype_is_signed>, nullptr, "True when there are negative values.", nullptr},
     {}};
 
@@ -44,10 +57,12 @@ PyGetSetDef dtype_getters[] = {
 constexpr struct {
   const char* name;
   DType dtype;
-} dtype_names[] = {{"float", DType::F32},   {"double", DType::F64},  {"half", DType::F16},      {"long", DType::I64},
-                   {"int", DType::I32},     {"short", DType::I16},   {"bool", DType::Bool},     {"float32", DType::F32},
-                   {"float64", DType::F64}, {"float16", DType::F16}, {"bfloat16", DType::BF16}, {"int64", DType::I64},
-                   {"int32", DType::I32},   {"int16", DType::I16},   {"int8", DType::I8},       {"uint8", DType::U8}};
+} dtype_names[] = {
+    {"float", DType::F32},   {"double", DType::F64},   {"half", DType::F16},      {"long", DType::I64},
+    {"int", DType::I32},     {"short", DType::I16},    {"bool", DType::Bool},     {"float32", DType::F32},
+    {"float64", DType::F64}, {"float16", DType::F16},  {"bfloat16", DType::BF16}, {"int64", DType::I64},
+    {"int32", DType::I32},   {"int16", DType::I16},    {"int8", DType::I8},       {"uint8", DType::U8},
+    {"cfloat", DType::C64},  {"cdouble", DType::C128}, {"complex64", DType::C64}, {"complex128", DType::C128}};
 
 // ---- device ----
 
@@ -190,6 +205,7 @@ std::optional<DType> dtype_from(Borrowed object) {
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::F64;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::I64;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::Bool;
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return DType::C128;
   return std::nullopt;
 }
 

@@ -66,9 +66,10 @@ std::string exponent(double value, int precision) {
   return std::isfinite(value) ? printed("%.*e", precision, value) : fixed(value, 0);
 }
 
-class Formatter {
+/// Of real numbers.
+class RealFormatter {
  public:
-  Formatter(DType dtype, const std::vector<Scalar>& values) : floating_(is_floating(dtype)) {
+  RealFormatter(DType dtype, const std::vector<Scalar>& values) : floating_(is_floating(dtype)) {
     if (!floating_) {
       for (const Scalar& v : values) widen(plain(v));
       return;
@@ -120,6 +121,35 @@ class Formatter {
   bool integers_ = true;
   bool scientific_ = false;
   size_t width_ = 1;
+};
+
+/// Complex numbers are two real ones: each part has a format of its own.
+class Formatter {
+ public:
+  Formatter(DType dtype, const std::vector<Scalar>& values)
+      : complex_(is_complex(dtype)),
+        real_(real_dtype_of(dtype), complex_ ? parts(values, false) : values),
+        imag_(real_dtype_of(dtype), complex_ ? parts(values, true) : std::vector<Scalar>()) {}
+
+  size_t width() const { return real_.width() + (complex_ ? imag_.width() + 1 : 0); }
+
+  std::string operator()(const Scalar& value) const {
+    if (!complex_) return real_(value);
+    const std::string imag = unpadded(imag_(Scalar(value.imag())));
+    const bool has_sign = imag.starts_with('-') || imag.starts_with('+');
+    return real_(Scalar(value.to_double())) + (has_sign ? "" : "+") + imag + "j";
+  }
+
+ private:
+  static std::vector<Scalar> parts(const std::vector<Scalar>& values, bool imaginary) {
+    std::vector<Scalar> out;
+    for (const Scalar& v : values) out.push_back(Scalar(imaginary ? v.imag() : v.to_double()));
+    return out;
+  }
+  static std::string unpadded(const std::string& text) { return text.substr(text.find_first_not_of(' ')); }
+
+  bool complex_;
+  RealFormatter real_, imag_;
 };
 
 std::string vector_text(const Part& part, size_t indent, bool summarize, const Formatter& format) {

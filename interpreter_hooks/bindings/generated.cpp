@@ -33,6 +33,13 @@ Object get_property(PyObject* self, void* op) {
   return invoke_simple(*static_cast<const Op*>(op), {tensor_of(self)}, {self});
 }
 
+/// x.imag = y writes into the memory of x: the parts of a number are views.
+int set_part(PyObject* self, PyObject* value, void* op) {
+  if (!value) raise(PyExc_AttributeError, "a tensor keeps its parts");
+  Object part = get_property(self, op);
+  return PyObject_SetItem(part.get(), Py_Ellipsis, value);
+}
+
 class Generator {
  public:
   explicit Generator(Borrowed module)
@@ -110,8 +117,8 @@ class Generator {
   }
 
   static void add_property(const Op& op, const std::string& name) {
-    auto* row =
-        new PyGetSetDef{strdup(name.c_str()), entry<get_property>, nullptr, op.doc.data(), const_cast<Op*>(&op)};
+    auto* row = new PyGetSetDef{strdup(name.c_str()), entry<get_property>, op.is(kFunction) ? entry<set_part> : nullptr,
+                                op.doc.data(), const_cast<Op*>(&op)};
     Object descriptor = owned(PyDescr_NewGetSet(tensor_type, row));  // both live for ever
     succeeded(PyDict_SetItemString(tensor_type->tp_dict, name.c_str(), descriptor.get()));
   }

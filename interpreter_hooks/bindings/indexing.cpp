@@ -169,7 +169,7 @@ class Walk {
 
   void take_tensor(Borrowed item, bool last) {
     const TensorImpl& t = *impl_of(item);
-    check_kind(!is_floating(t.dtype), ErrorKind::IndexError,
+    check_kind(!is_inexact(t.dtype), ErrorKind::IndexError,
                "tensors used as indices must be long, int, byte or bool tensors");
     if (t.sizes.empty() && !is_mask(t)) {
       int64_t position;

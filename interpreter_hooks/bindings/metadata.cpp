@@ -39,6 +39,7 @@ Object read_false(const TensorImpl&) { return boolean(false); }
 Object read_true(const TensorImpl&) { return boolean(true); }
 Object read_none(const TensorImpl&) { return Object::share(Py_None); }
 Object read_floating(const TensorImpl& t) { return boolean(is_floating(t.dtype)); }
+Object read_complex(const TensorImpl& t) { return boolean(is_complex(t.dtype)); }
 Object read_signed(const TensorImpl& t) { return boolean(t.dtype != DType::Bool && t.dtype != DType::U8); }
 Object read_names(const TensorImpl& t) {
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(t.sizes.size())));
@@ -46,10 +47,7 @@ Object read_names(const TensorImpl& t) {
   return tuple;
 }
 Object read_type_name(const TensorImpl& t) {
-  static constexpr const char* names[kDTypeCount] = {"BoolTensor",  "ByteTensor",  "CharTensor", "ShortTensor",
-                                                     "IntTensor",   "LongTensor",  "HalfTensor", "BFloat16Tensor",
-                                                     "FloatTensor", "DoubleTensor"};
-  return owned(PyUnicode_FromFormat("torch.%s", names[static_cast<int>(t.dtype)]));
+  return owned(PyUnicode_FromFormat("torch.%sTensor", scalar_type_name(t.dtype).data()));
 }
 
 /// One row of the attribute and method tables below: the name under which observers know it, and how it is read.
@@ -61,7 +59,8 @@ constexpr Fact kShape{"shape", read_shape}, kDtype{"dtype", read_dtype}, kRank{"
     kNumel{"numel", read_numel}, kDevice{"device", read_device}, kLayout{"layout", read_layout},
     kItemsize{"itemsize", read_itemsize}, kNbytes{"nbytes", read_nbytes}, kFalse{"is_cuda", read_false},
     kTrue{"is_cpu", read_true}, kNone{"name", read_none}, kFloating{"is_floating_point", read_floating},
-    kSigned{"is_signed", read_signed}, kNames{"names", read_names}, kOffset{"storage_offset", read_offset};
+    kComplexNumbers{"is_complex", read_complex}, kSigned{"is_signed", read_signed}, kNames{"names", read_names},
+    kOffset{"storage_offset", read_offset};
 
 template <const Fact& F>
 Object getter(PyObject* self, void*) {
@@ -162,7 +161,7 @@ PyMethodDef metadata_methods[] = {
     {"element_size", method<reader<kItemsize>>(), METH_NOARGS, "Bytes of one element."},
     {"storage_offset", method<reader<kOffset>>(), METH_NOARGS, "Elements from the start of the memory."},
     {"is_floating_point", method<reader<kFloating>>(), METH_NOARGS, "True for floating dtypes."},
-    {"is_complex", method<reader<kFalse>>(), METH_NOARGS, "False: there are no complex tensors."},
+    {"is_complex", method<reader<kComplexNumbers>>(), METH_NOARGS, "True for complex dtypes."},
     {"is_signed", method<reader<kSigned>>(), METH_NOARGS, "True where there are negative values."},
     {"is_conj", method<reader<kFalse>>(), METH_NOARGS, nullptr},
     {"is_neg", method<reader<kFalse>>(), METH_NOARGS, nullptr},

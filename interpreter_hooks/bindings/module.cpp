@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/eager/eager.h"
+#include "engine/errors/warnings.h"
 #include "interpreter_hooks/bindings/dtype_limits.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
@@ -31,6 +32,9 @@ Object create_module() {
   static PyModuleDef definition = {
       PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   eager::start();
+  warning_hook() = [](const char* sentence) {
+    if (PyErr_WarnEx(PyExc_UserWarning, sentence, 1) < 0) throw PythonError{};
+  };
   Object module = owned(PyModule_Create(&definition));
   create_dtype_types(module.get());
   create_dtype_limits_types(module.get());

@@ -176,13 +176,22 @@ Object number_of(PyObject* self, Object (*convert)(const Scalar&)) {
   return made;
 }
 
+/// A complex number is a real one where its imaginary part is 0.
+void check_no_part_lost(const Scalar& s, const char* type) {
+  check(s.imag() == 0, "value cannot be converted to type {} without overflow", type);
+}
+
 Object as_int(PyObject* self) {
   return number_of(self, [](const Scalar& s) {
-    return owned(s.is_float() ? PyLong_FromDouble(s.to_double()) : PyLong_FromLongLong(s.to_int()));
+    check_no_part_lost(s, "int64_t");
+    return owned(s.is_float() || s.is_complex() ? PyLong_FromDouble(s.to_double()) : PyLong_FromLongLong(s.to_int()));
   });
 }
 Object as_float(PyObject* self) {
-  return number_of(self, [](const Scalar& s) { return owned(PyFloat_FromDouble(s.to_double())); });
+  return number_of(self, [](const Scalar& s) {
+    check_no_part_lost(s, "double");
+    return owned(PyFloat_FromDouble(s.to_double()));
+  });
 }
 Object as_index(PyObject* self) {
   const TensorImpl& t = *impl_of(self);

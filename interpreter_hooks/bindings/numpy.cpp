@@ -21,7 +21,8 @@ struct Exporter {
 
 PyTypeObject* exporter_type() {
   static PyTypeObject* type = [] {
-    static constexpr const char* formats[kDTypeCount] = {"?", "B", "b", "h", "i", "q", "e", nullptr, "f", "d"};
+    static constexpr const char* formats[kDTypeCount] = {"?", "B",     "b", "h", "i",  "q",
+                                                         "e", nullptr, "f", "d", "Zf", "Zd"};
     const auto get = [](PyObject* self, Py_buffer* view, int) -> int {
       TensorImpl& t = *reinterpret_cast<Exporter*>(self)->impl;
       const size_t rank = t.sizes.size();

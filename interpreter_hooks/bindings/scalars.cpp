@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
@@ -20,6 +21,11 @@ int64_t int_value(Borrowed object) {
   return value;
 }
 
+std::complex<double> complex_value(Borrowed object) {
+  const Py_complex value = PyComplex_AsCComplex(object);
+  return {value.real, value.imag};
+}
+
 bool is_numpy_scalar(Borrowed object) {
   const std::string_view name = Py_TYPE(object)->tp_name;
   return name.starts_with("numpy.") && name != "numpy.ndarray" && Py_TYPE(object)->tp_as_number;
@@ -29,6 +35,7 @@ bool scalar_of_other(Borrowed object, Scalar& out) {
   if (PyBool_Check(object)) return out = Scalar(object == Py_True), true;
   if (PyLong_Check(object)) return out = Scalar(int_value(object)), true;
   if (PyFloat_Check(object)) return out = Scalar(PyFloat_AS_DOUBLE(object)), true;
+  if (PyComplex_Check(object)) return out = Scalar(complex_value(object)), true;
   if (is_tensor(object)) {
     TensorImpl* impl = impl_of(object);
     if (!impl->sizes.empty() || impl->requires_grad()) return false;
@@ -92,6 +99,7 @@ PyObject* from_scalar(const Scalar& value) {
     case Scalar::Kind::Bool: return PyBool_FromLong(value.to_bool());
     case Scalar::Kind::Int: return PyLong_FromLongLong(value.to_int());
     case Scalar::Kind::Float: return PyFloat_FromDouble(value.to_double());
+    case Scalar::Kind::Complex: return PyComplex_FromDoubles(value.to_double(), value.imag());
   }
   return nullptr;
 }
@@ -114,11 +122,14 @@ Scalar load_scalar(const void* data, DType dtype) {
     case DType::BF16: return Scalar(double{static_cast<float>(load_as<BFloat16>(data))});
     case DType::F32: return Scalar(double{load_as<float>(data)});
     case DType::F64: return Scalar(load_as<double>(data));
+    case DType::C64: return Scalar(std::complex<double>(load_as<std::complex<float>>(data)));
+    case DType::C128: return Scalar(load_as<std::complex<double>>(data));
   }
   return Scalar();
 }
 
 void store_scalar(void* data, DType dtype, const Scalar& value) {
+  if (value.is_complex()) check_holds(value, dtype);
   switch (dtype) {
     case DType::Bool: return store_as(data, static_cast<uint8_t>(value.to_bool()));
     case DType::U8: return store_integer<uint8_t>(data, value);
@@ -130,6 +141,8 @@ void store_scalar(void* data, DType dtype, const Scalar& value) {
     case DType::BF16: return store_as(data, BFloat16(static_cast<float>(value.to_double())));
     case DType::F32: return store_as(data, static_cast<float>(value.to_double()));
     case DType::F64: return store_as(data, value.to_double());
+    case DType::C64: return store_as(data, std::complex<float>(value.to_complex()));
+    case DType::C128: return store_as(data, value.to_complex());
   }
 }
 

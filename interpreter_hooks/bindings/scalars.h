@@ -6,14 +6,14 @@
 
 namespace terra::hooks {
 
-/// The number that `object` is: a bool, int or float (and subclasses), a numpy scalar, an object with __index__, or a
-/// 0-d tensor that needs no gradient (its observer is told). False, and no error set, for anything else. Throws for an
-/// int beyond 64 bits.
+/// The number that `object` is: a bool, int, float or complex (and subclasses), a numpy scalar, an object with
+/// __index__, or a 0-d tensor that needs no gradient (its observer is told). False, and no error set, for anything
+/// else. Throws for an int beyond 64 bits.
 bool to_scalar(Borrowed object, Scalar& out);
 /// The same, integers only: floats and bools are no integers (a bool dimension is a mistake).
 bool to_int(Borrowed object, int64_t& out);
 
-/// bool, int or float: new reference.
+/// bool, int, float or complex: new reference.
 PyObject* from_scalar(const Scalar& value);
 /// The element of a one-element tensor; throws Error for any other, in PyTorch's words.
 Scalar item_of(const TensorImpl& tensor);

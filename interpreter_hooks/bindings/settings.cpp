@@ -56,8 +56,7 @@ Object promote_types_function(PyObject*, PyObject* const* args, Py_ssize_t count
 Object can_cast(PyObject*, PyObject* const* args, Py_ssize_t count) {
   if (count != 2) raise(PyExc_TypeError, "can_cast() takes two dtypes");
   const DType from = checked_dtype(args[0], "can_cast"), to = checked_dtype(args[1], "can_cast");
-  const auto category = [](DType t) { return is_floating(t) ? 2 : is_bool(t) ? 0 : 1; };
-  return owned(PyBool_FromLong(category(from) <= category(to)));
+  return owned(PyBool_FromLong(kind_of(from) <= kind_of(to)));
 }
 
 Object get_num_threads(PyObject*, PyObject*) {

@@ -43,6 +43,7 @@ Object is_nonzero(PyObject* self, PyObject*) { return owned(PyBool_FromLong(succ
 
 /// Python asks complex() through this.
 Object as_complex(PyObject* self, PyObject*) {
+  if (is_complex(impl_of(self)->dtype)) return item(self, nullptr);
   Object value = owned(PyNumber_Float(self));
   return owned(PyComplex_FromDoubles(PyFloat_AS_DOUBLE(value.get()), 0));
 }

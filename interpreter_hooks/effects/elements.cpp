@@ -12,10 +12,11 @@ namespace terra::capture {
 
 namespace {
 
-/// The elements in order: where they are, or gathered.
+/// The elements in order: where they are, or gathered. Complex numbers count as pairs of real ones.
 class Elements {
  public:
-  explicit Elements(const TensorImpl& t) : first_(static_cast<const char*>(t.data())), size_(size_of(t.dtype)) {
+  explicit Elements(const TensorImpl& t)
+      : first_(static_cast<const char*>(t.data())), size_(size_of(t.dtype)), parts_(is_complex(t.dtype) ? 2 : 1) {
     for (const int64_t size : t.sizes) count_ *= static_cast<size_t>(size);
     if (count_ == 0 || t.strides == contiguous_strides(t.sizes)) return;
     gathered_.reserve(bytes());
@@ -25,7 +26,7 @@ class Elements {
   Elements(const Elements&) = delete;
 
   const char* data() const { return first_; }
-  size_t count() const { return count_; }
+  size_t count() const { return count_ * parts_; }
   size_t bytes() const { return count_ * size_; }
 
  private:
@@ -36,7 +37,7 @@ class Elements {
   }
 
   const char* first_;
-  const size_t size_;
+  const size_t size_, parts_;
   size_t count_ = 1;
   std::vector<char> gathered_;
 };
@@ -74,17 +75,18 @@ bool near(double a, double b, double relative, double largest, double allowed) {
 std::optional<Apart> first_apart(const TensorImpl& a, const TensorImpl& b, bool exact, double allowed) {
   const Elements left(a), right(b);
   if (!left.count() || std::memcmp(left.data(), right.data(), left.bytes()) == 0) return std::nullopt;
-  return with_numbers(a.dtype, [&](auto number) -> std::optional<Apart> {
+  const DType dtype = real_dtype_of(a.dtype);
+  return with_numbers(dtype, [&](auto number) -> std::optional<Apart> {
     double largest = 0;
     for (size_t i = 0; !exact && i < left.count(); i++) {
       const double value = std::abs(number(left.data(), i));
       if (std::isfinite(value)) largest = std::max(largest, value);
     }
-    const size_t size = size_of(a.dtype);
+    const size_t size = size_of(dtype);
     for (size_t i = 0; i < left.count(); i++) {
       if (exact && std::memcmp(left.data() + i * size, right.data() + i * size, size) == 0) continue;
       const double x = number(left.data(), i), y = number(right.data(), i);
-      if (exact || !near(x, y, tolerance(a.dtype), largest, allowed)) return Apart{i, x, y};
+      if (exact || !near(x, y, tolerance(dtype), largest, allowed)) return Apart{i, x, y};
     }
     return std::nullopt;
   });
@@ -93,7 +95,7 @@ std::optional<Apart> first_apart(const TensorImpl& a, const TensorImpl& b, bool 
 double distance(const TensorImpl& a, const TensorImpl& b) {
   const Elements left(a), right(b);
   if (!left.count() || std::memcmp(left.data(), right.data(), left.bytes()) == 0) return 0;
-  return with_numbers(a.dtype, [&](auto number) {
+  return with_numbers(real_dtype_of(a.dtype), [&](auto number) {
     double largest = 0;
     for (size_t i = 0; i < left.count(); i++) {
       const double x = number(left.data(), i), y = number(right.data(), i);

@@ -78,7 +78,7 @@ bool Likeness::elements_alike(const std::string& what, const TensorImpl& expecte
   const auto allowed = allowed_.find(&expected);
   const bool known = allowed != allowed_.end();
   const auto apart =
-      first_apart(expected, got, exact || (!is_floating(expected.dtype) && !known), known ? allowed->second : 0);
+      first_apart(expected, got, exact || (!is_inexact(expected.dtype) && !known), known ? allowed->second : 0);
   if (!apart) return true;
   return differs(fmt::format("{}, element {}", what, apart->place), fmt::format("{}", apart->a),
                  fmt::format("{}", apart->b), true);

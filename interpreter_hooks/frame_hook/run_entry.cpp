@@ -30,6 +30,7 @@ PyObject* number_of(const terra::Scalar& scalar) {
   switch (scalar.kind()) {
     case terra::Scalar::Kind::Bool: return PyBool_FromLong(scalar.to_bool());
     case terra::Scalar::Kind::Int: return PyLong_FromLongLong(scalar.to_int());
+    case terra::Scalar::Kind::Complex: return PyComplex_FromDoubles(scalar.to_double(), scalar.imag());
     default: return PyFloat_FromDouble(scalar.to_double());
   }
 }

@@ -426,6 +426,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
 void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
   if (!listening()) return;
   pending()->reported = true;
+  if (PyComplex_Check(value)) return void(r_.stop(Reason::TensorOpaque, "a complex number"));
   graph::ItemRecord item;
   item.tensor = id_of(tensor);
   item.result = new_value();

@@ -25,7 +25,7 @@ FUNCTIONS = {
     ),
     "_predicates": (
         "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
-        "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "resolve_conj", "resolve_neg", "typename",
+        "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
     ),
     "amp": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",

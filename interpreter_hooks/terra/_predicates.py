@@ -13,8 +13,8 @@ def _method(name):
     return ask
 
 
-is_complex, is_conj, is_inference, is_neg, is_signed, resolve_conj, resolve_neg = map(
-    _method, ("is_complex", "is_conj", "is_inference", "is_neg", "is_signed", "resolve_conj", "resolve_neg")
+is_complex, is_conj, is_inference, is_neg, is_signed = map(
+    _method, ("is_complex", "is_conj", "is_inference", "is_neg", "is_signed")
 )
 
 

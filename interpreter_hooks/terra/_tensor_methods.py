@@ -34,8 +34,8 @@ def is_shared(self):
 
 METHODS = {
     "allclose": allclose, "cross": cross, "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
-    "is_shared": is_shared, "nan_to_num": nan_to_num, "pin_memory": pin_memory, "share_memory_": share_memory_,
-    "trace": trace,
+    "is_shared": is_shared, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
+    "share_memory_": share_memory_, "trace": trace,
 }  # fmt: skip
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

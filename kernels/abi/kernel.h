@@ -20,7 +20,7 @@ struct KernelArg {
     const int64_t* ints;          ///< Kind::IntList
     const char* chars;            ///< Kind::String
   };
-  terra::Scalar number;  ///< Kind::Scalar: Python's bool, int or float
+  terra::Scalar number;  ///< Kind::Scalar: Python's bool, int, float or complex
 };
 
 /// Scratch memory for the length of one kernel call. A kernel's `workspace` function says how many bytes it wants, so

@@ -1,5 +1,6 @@
 // A strided view of memory: what a kernel knows of a tensor.
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -7,7 +8,8 @@
 
 namespace terra {
 
-/// The dtype whose elements are of C++ type T: bool, an integer that has a dtype, float or double.
+/// The dtype whose elements are of C++ type T: bool, an integer that has a dtype, float, double or std::complex of
+/// these.
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) return DType::Bool;
@@ -17,8 +19,9 @@ constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, int32_t>) return DType::I32;
   if constexpr (std::is_same_v<T, int64_t>) return DType::I64;
   if constexpr (std::is_same_v<T, float>) return DType::F32;
-  static_assert(std::is_integral_v<T> || std::is_floating_point_v<T>, "elements are of a type that has a dtype");
-  return DType::F64;
+  if constexpr (std::is_same_v<T, double>) return DType::F64;
+  if constexpr (std::is_same_v<T, std::complex<float>>) return DType::C64;
+  if constexpr (std::is_same_v<T, std::complex<double>>) return DType::C128;
 }
 
 /// Throws KernelError "expected scalar type Float but found Double".

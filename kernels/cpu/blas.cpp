@@ -9,6 +9,7 @@
 #include <bit>
 #include <chrono>
 #include <climits>
+#include <complex>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -66,6 +67,16 @@ void by_openblas(const Product<float>& p) {
 void by_openblas(const Product<double>& p) {
   cblas_dgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
               p.beta, p.c, p.ldc);
+}
+
+void by_openblas(const Product<std::complex<float>>& p) {
+  cblas_cgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b,
+              p.ldb, &p.beta, p.c, p.ldc);
+}
+
+void by_openblas(const Product<std::complex<double>>& p) {
+  cblas_zgemm(CblasRowMajor, flag(p.a_transposed), flag(p.b_transposed), p.m, p.n, p.k, &p.alpha, p.a, p.lda, p.b,
+              p.ldb, &p.beta, p.c, p.ldc);
 }
 
 void by_onednn(const Product<float>& p) {
@@ -155,7 +166,10 @@ Implementation implementation_for(const Product<float>& p) {
 }
 
 void multiply(const Product<float>& p) { implementation_for(p)(p); }
-void multiply(const Product<double>& p) { by_openblas(p); }
+template <class T>
+void multiply(const Product<T>& p) {
+  by_openblas(p);
+}
 
 /// How [m, n] falls apart: `count` pieces of `width` along the longer side. A function of the shape alone.
 struct Split {
@@ -218,7 +232,7 @@ void run(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T
     if (k == 0) {
       for (int64_t r = 0; r < rows; ++r) {
         for (int64_t col = 0; col < columns; ++col)
-          out[r * ldc + col] = beta_here == 0 ? T{0} : beta_here * out[r * ldc + col];
+          out[r * ldc + col] = beta_here == T{0} ? T{0} : beta_here * out[r * ldc + col];
       }
       return;
     }
@@ -261,9 +275,13 @@ void gemm_bias(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, cons
   run<T>(m, n, k, T{1}, a, b, T{0}, bias, c, ldc);
 }
 
-template void gemm(int64_t, int64_t, int64_t, float, Operand<float>, Operand<float>, float, float*, int64_t);
-template void gemm(int64_t, int64_t, int64_t, double, Operand<double>, Operand<double>, double, double*, int64_t);
-template void gemm_bias(int64_t, int64_t, int64_t, Operand<float>, Operand<float>, const float*, float*, int64_t);
-template void gemm_bias(int64_t, int64_t, int64_t, Operand<double>, Operand<double>, const double*, double*, int64_t);
+#define TERRA_GEMM(T)                                                                       \
+  template void gemm(int64_t, int64_t, int64_t, T, Operand<T>, Operand<T>, T, T*, int64_t); \
+  template void gemm_bias(int64_t, int64_t, int64_t, Operand<T>, Operand<T>, const T*, T*, int64_t);
+TERRA_GEMM(float)
+TERRA_GEMM(double)
+TERRA_GEMM(std::complex<float>)
+TERRA_GEMM(std::complex<double>)
+#undef TERRA_GEMM
 
 }  // namespace terra::cpu::blas

@@ -1,4 +1,4 @@
-// Matrix products of f32 and f64: the one door to OpenBLAS and oneDNN's sgemm.
+// Matrix products of f32, f64 and their complex numbers: the one door to OpenBLAS and oneDNN's sgemm.
 //
 // Which library computes a product is measured once for each class of shapes, at its first use, and then fixed for the
 // life of the process, so that the same shape gives the same bits whoever asks (eager, a captured graph, one thread or
@@ -26,7 +26,7 @@ bool is_direct(int64_t rows, int64_t columns, int64_t row_stride, int64_t column
 
 /// C = alpha * A B + beta * C for A [m, k], B [k, n] and row-major C [m, n] with row stride ldc >= n; with beta == 0,
 /// C is not read. Operands must be direct. Splits m or n among the pool's threads, into pieces that are a function
-/// of (m, n, k) alone. T: float, double.
+/// of (m, n, k) alone. T: float, double, std::complex of them.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, T alpha, Operand<T> a, Operand<T> b, T beta, T* c, int64_t ldc);
 

@@ -1,7 +1,8 @@
 // to_dtype: every dtype to every other. The loop of the input's dtype looks up that of the output's.
 //
 // Floats become integers by truncation. What is out of range has no defined value; it is that of the hardware through
-// int64, as in PyTorch. Anything becomes a bool by comparison with zero (NaN is true).
+// int64, as in PyTorch. Anything becomes a bool by comparison with zero (NaN is true). Complex numbers become real ones
+// by their real part.
 #include "kernels/abi/half.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/loop.h"
@@ -17,10 +18,19 @@ constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
+template <class T>
+constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, From>)
     return x;
+  else if constexpr (kIsComplex<From> && kIsComplex<To>)
+    return To(x);
+  else if constexpr (kIsComplex<From> && !std::is_same_v<To, bool>)
+    return convert<To>(x.real());
+  else if constexpr (kIsComplex<To>)
+    return To(convert<typename To::value_type>(x));
   else if constexpr (kIsHalf<From>)
     return convert<To>(static_cast<float>(x));
   else if constexpr (kIsHalf<To>)
@@ -42,11 +52,18 @@ struct Convert {
 };
 
 template <class From>
-constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,    unary_loop<Convert<From, uint8_t>>,
-                                              unary_loop<Convert<From, int8_t>>,  unary_loop<Convert<From, int16_t>>,
-                                              unary_loop<Convert<From, int32_t>>, unary_loop<Convert<From, int64_t>>,
-                                              unary_loop<Convert<From, Half>>,    unary_loop<Convert<From, BFloat16>>,
-                                              unary_loop<Convert<From, float>>,   unary_loop<Convert<From, double>>};
+constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
+                                              unary_loop<Convert<From, uint8_t>>,
+                                              unary_loop<Convert<From, int8_t>>,
+                                              unary_loop<Convert<From, int16_t>>,
+                                              unary_loop<Convert<From, int32_t>>,
+                                              unary_loop<Convert<From, int64_t>>,
+                                              unary_loop<Convert<From, Half>>,
+                                              unary_loop<Convert<From, BFloat16>>,
+                                              unary_loop<Convert<From, float>>,
+                                              unary_loop<Convert<From, double>>,
+                                              unary_loop<Convert<From, std::complex<float>>>,
+                                              unary_loop<Convert<From, std::complex<double>>>};
 
 template <class From>
 void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
@@ -57,7 +74,8 @@ constexpr Kernel kKernels[] = {
     {.op = "to_dtype",
      .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>, to_dtype_loop<int16_t>,
                to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>,
-               to_dtype_loop<float>, to_dtype_loop<double>},
+               to_dtype_loop<float>, to_dtype_loop<double>, to_dtype_loop<std::complex<float>>,
+               to_dtype_loop<std::complex<double>>},
      .cost = 2}};
 
 }  // namespace

@@ -24,14 +24,20 @@ struct Tile {
 constexpr Tile kDirect = {16, 64};    ///< a cache line of each of 64 columns
 constexpr Tile kBuffered = {32, 32};  ///< through a buffer
 
-/// fn with an unsigned integer of that size.
+/// The bits of an element that no integer is wide enough for.
+struct alignas(8) Bits128 {
+  uint64_t low, high;
+};
+
+/// fn with a type of that size.
 template <class F>
 void with_bits(size_t size, F&& fn) {
   switch (size) {
     case 1: return fn(uint8_t{});
     case 2: return fn(uint16_t{});
     case 4: return fn(uint32_t{});
-    default: return fn(uint64_t{});
+    case 8: return fn(uint64_t{});
+    default: return fn(Bits128{});
   }
 }
 
@@ -192,6 +198,8 @@ void encode(const Scalar& value, DType dtype, void* element) {
     case DType::BF16: return put(BFloat16(static_cast<float>(value.to_double())));
     case DType::F32: return put(static_cast<float>(value.to_double()));
     case DType::F64: return put(value.to_double());
+    case DType::C64: return put(std::complex<float>(value.to_complex()));
+    case DType::C128: return put(value.to_complex());
   }
 }
 
@@ -199,13 +207,14 @@ RowCopy row_copy(size_t size) {
   return size == 1   ? copy_row<uint8_t>
          : size == 2 ? copy_row<uint16_t>
          : size == 4 ? copy_row<uint32_t>
-                     : copy_row<uint64_t>;
+         : size == 8 ? copy_row<uint64_t>
+                     : copy_row<Bits128>;
 }
 
 void fill_elements(const View& out, const Scalar& value) {
-  uint64_t element = 0;
-  encode(value, out.dtype, &element);
-  copy_elements(out, View{&element, nullptr, nullptr, 0, out.dtype});
+  alignas(kMaxElementSize) char element[kMaxElementSize];
+  encode(value, out.dtype, element);
+  copy_elements(out, View{element, nullptr, nullptr, 0, out.dtype});
 }
 
 }  // namespace terra::cpu

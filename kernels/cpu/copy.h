@@ -14,7 +14,7 @@ void convert_elements(const View& out, const View& in);
 /// Every element becomes `value`, converted to the view's dtype.
 void fill_elements(const View& out, const Scalar& value);
 
-/// The bytes of one element of that dtype that means `value`, at the start of `element` (8 bytes).
+/// The bytes of one element of that dtype that means `value`, at the start of `element` (kMaxElementSize bytes).
 void encode(const Scalar& value, DType dtype, void* element);
 
 /// Moves n elements from one strided row to another (strides in bytes).

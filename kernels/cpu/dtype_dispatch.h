@@ -1,5 +1,7 @@
 // From a dtype at run time to a C++ type.
 #pragma once
+#include <complex>
+
 #include "kernels/abi/kernel_error.h"
 
 namespace terra::cpu {
@@ -12,7 +14,15 @@ decltype(auto) with_float(DType dtype, F&& fn) {
   throw_not_implemented(dtype);
 }
 
-/// The same for all dtypes with arithmetic except bool and the 16-bit floats.
+/// The same and complex numbers.
+template <class F>
+decltype(auto) with_inexact(DType dtype, F&& fn) {
+  if (dtype == DType::C64) return fn(std::complex<float>{});
+  if (dtype == DType::C128) return fn(std::complex<double>{});
+  return with_float(dtype, fn);
+}
+
+/// The same as with_float for all dtypes with arithmetic except bool and the 16-bit floats.
 template <class F>
 decltype(auto) with_number(DType dtype, F&& fn) {
   switch (dtype) {
@@ -23,6 +33,13 @@ decltype(auto) with_number(DType dtype, F&& fn) {
     case DType::I64: return fn(int64_t{});
     default: return with_float(dtype, fn);
   }
+}
+
+/// The same and complex numbers: for kernels that need no order.
+template <class F>
+decltype(auto) with_real_or_complex(DType dtype, F&& fn) {
+  if (is_complex(dtype)) return with_inexact(dtype, fn);
+  return with_number(dtype, fn);
 }
 
 }  // namespace terra::cpu

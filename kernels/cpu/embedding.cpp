@@ -41,7 +41,7 @@ void embedding_backward(const KernelCall& call) {
     copy_elements(View{packed.get(), grad.sizes, strides, grad.rank, grad.dtype}, grad);
   }
   const int64_t small = 32 << 10;
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(source);
     T* const to = out.as<T>();
     parallel_for(rows, n * width < small ? rows : std::max(kRowsPerGrain, rows / 16), [&](int64_t begin, int64_t end) {

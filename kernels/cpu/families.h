@@ -12,6 +12,8 @@ std::span<const Kernel> select_kernels();
 std::span<const Kernel> integer_arithmetic_kernels();
 std::span<const Kernel> integer_compare_kernels();
 std::span<const Kernel> division_kernels();
+std::span<const Kernel> complex_kernels();
+std::span<const Kernel> complex_math_kernels();
 std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> movement_kernels();
 std::span<const Kernel> creation_kernels();

@@ -125,7 +125,7 @@ void scatter_add_elements(const View& base, const View& dense, const View& offse
   if (dense.dtype == DType::Bool)
     add(bool{});
   else
-    with_number(dense.dtype, add);
+    with_real_or_complex(dense.dtype, add);
 }
 
 }  // namespace terra::cpu

@@ -176,6 +176,7 @@ constexpr Kernel kKernels[] = {
     unary<Neg, TERRA_INTEGERS>("neg"),
     unary<Abs, TERRA_INTEGERS>("abs"),
     unary<Sign, TERRA_INTEGERS, bool>("sign"),
+    unary<Sign, TERRA_INTEGERS, bool>("sgn"),
     unary<Identity, TERRA_INTEGERS>("floor"),
     unary<Identity, TERRA_INTEGERS>("ceil"),
     unary<Identity, TERRA_INTEGERS>("round"),

@@ -20,7 +20,7 @@ template <class T>
 Operand<T> operand_of(const View& view, Scratch& scratch) {
   const int last = view.rank - 1;
   const int64_t rows = view.sizes[last - 1], columns = view.sizes[last];
-  if constexpr (!std::is_floating_point_v<T>) return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
+  if constexpr (std::is_integral_v<T>) return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
   if (blas::is_direct(rows, columns, view.strides[last - 1], view.strides[last])) {
     return {view.as<const T>(), view.strides[last - 1], view.strides[last]};
   }
@@ -31,7 +31,7 @@ Operand<T> operand_of(const View& view, Scratch& scratch) {
 
 void mm_in(const KernelCall& call, Scratch& scratch) {
   const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
     if (!scratch.counting()) {
       product<T>(a.sizes[0], b.sizes[1], a.sizes[1], T{1}, left, right, T{0}, out.as<T>());
@@ -44,7 +44,7 @@ void mm_in(const KernelCall& call, Scratch& scratch) {
 void bmm_in(const KernelCall& call, Scratch& scratch) {
   const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
   const int64_t batch = out.sizes[0], m = out.sizes[1], n = out.sizes[2], k = a.sizes[2];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
     if (scratch.counting()) return;
     const int64_t left_step = left.data == a.data ? a.strides[0] : m * k;
@@ -79,12 +79,18 @@ void fill_with(const View& input, int64_t m, int64_t n, T* out) {
 void addmm_in(const KernelCall& call, Scratch& scratch) {
   const View &a = call.view(1), &b = call.view(2), &out = call.out[0];
   const int64_t m = a.sizes[0], n = b.sizes[1], k = a.sizes[1];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     const Operand<T> left = operand_of<T>(a, scratch), right = operand_of<T>(b, scratch);
     if (scratch.counting()) return;
-    const bool real = std::is_floating_point_v<T>;
-    const T beta = real ? static_cast<T>(call.real(3)) : static_cast<T>(call.integer(3));
-    const T alpha = real ? static_cast<T>(call.real(4)) : static_cast<T>(call.integer(4));
+    const auto number = [&](int i) {
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(call.integer(i));
+      else if constexpr (std::is_floating_point_v<T>)
+        return static_cast<T>(call.real(i));
+      else
+        return T(call.scalar(i).to_complex());
+    };
+    const T beta = number(3), alpha = number(4);
     if (beta != T{0}) fill_with<T>(call.view(0), m, n, out.as<T>());
     product<T>(m, n, k, alpha, left, right, beta, out.as<T>());
   });
@@ -95,7 +101,7 @@ void addmm_in(const KernelCall& call, Scratch& scratch) {
 void linear_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
   const int64_t n = weight.sizes[0], k = weight.sizes[1];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_inexact(out.dtype, [&]<class T>(T) {
     Operand<T> left = input.rank == 2 ? operand_of<T>(input, scratch) : Operand<T>{scratch.contiguous<T>(input), k, 1};
     const Operand<T> stored = operand_of<T>(weight, scratch);
     const Operand<T> right = {stored.data, stored.column_stride, stored.row_stride};

@@ -1,6 +1,7 @@
 #include "kernels/cpu/packing.h"
 
 #include <algorithm>
+#include <complex>
 #include <cstring>
 
 #include "kernels/cpu/parallel.h"
@@ -100,7 +101,8 @@ void pack(const View& view, void* out) {
     case 1: return pack_as(view, static_cast<uint8_t*>(out));
     case 2: return pack_as(view, static_cast<uint16_t*>(out));
     case 4: return pack_as(view, static_cast<uint32_t*>(out));
-    default: return pack_as(view, static_cast<uint64_t*>(out));
+    case 8: return pack_as(view, static_cast<uint64_t*>(out));
+    default: return pack_as(view, static_cast<std::complex<double>*>(out));
   }
 }
 

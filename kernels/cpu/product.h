@@ -1,4 +1,4 @@
-// Matrix products of any number type: floats by kernels/cpu/blas.h, integers by loops.
+// Matrix products of any number type: floats and complex numbers by kernels/cpu/blas.h, integers by loops.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,11 +32,11 @@ void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, 
       });
 }
 
-/// C = alpha * A B + beta * C for a row-major, gapless C [m, n]; with beta == 0, C is not read. Floating operands must
-/// be direct (blas::is_direct).
+/// C = alpha * A B + beta * C for a row-major, gapless C [m, n]; with beta == 0, C is not read. Floating and complex
+/// operands must be direct (blas::is_direct).
 template <class T>
 void product(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, blas::Operand<T> b, T beta, T* c) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_integral_v<T>) {
     blas::gemm<T>(m, n, k, alpha, a, b, beta, c, n);
   } else {
     integer_gemm<T>(m, n, k, alpha, a, b, beta, c);

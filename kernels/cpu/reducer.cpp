@@ -66,7 +66,7 @@ void fold_range(const Reducer& r, const Iteration& folded, int64_t offset, int64
     for_rows(folded, begin, end, [&](char* const* at, int64_t n) { r.row(acc, at[0] + offset, n); });
     return;
   }
-  alignas(64) char buffer[kBuffer * 8];
+  alignas(64) char buffer[kBuffer * kMaxElementSize];
   const RowCopy copy = row_copy(static_cast<size_t>(size));
   int64_t held = 0;
   for_rows(folded, begin, end, [&](char* const* at, int64_t n) {
@@ -110,10 +110,9 @@ void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
     });
     return;
   }
-  const auto parts = std::make_unique<int64_t[]>(static_cast<size_t>(s.kept.numel * blocks));
-  const auto part = [&](int64_t item) {
-    return reinterpret_cast<char*>(parts.get()) + item * static_cast<int64_t>(r.acc_size);
-  };
+  const auto acc_size = static_cast<int64_t>(r.acc_size);
+  const auto parts = std::make_unique<char[]>(static_cast<size_t>(s.kept.numel * blocks * acc_size));
+  const auto part = [&](int64_t item) { return parts.get() + item * acc_size; };
   parallel_for(s.kept.numel * blocks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t output = item / blocks, from = item % blocks * kRowBlock;
@@ -164,7 +163,7 @@ void reduce_columns(const Reducer& r, const Spaces& s, int64_t size) {
           r.columns(acc, x, stride, rows, columns);
           return;
         }
-        alignas(64) char buffer[kColumns * 8];
+        alignas(64) char buffer[kColumns * kMaxElementSize];
         for (int64_t k = 0; k < rows; ++k) {
           copy(buffer, size, x + k * stride, in_stride, columns);
           r.columns(acc, buffer, 0, 1, columns);
@@ -174,7 +173,7 @@ void reduce_columns(const Reducer& r, const Spaces& s, int64_t size) {
   };
   const auto finish = [&](int64_t chunk, const void* acc) {
     at_chunk(chunk, [&](int64_t, char* out) {
-      alignas(64) char results[kColumns * 8];
+      alignas(64) char results[kColumns * kMaxElementSize];
       r.finish(results, acc, chunk_width(chunk));
       copy_out(out, out_stride, results, out_size, chunk_width(chunk));
     });
@@ -211,8 +210,10 @@ int64_t inner_step(const Iteration& it) {
 const Reducer* reducer_of(Fold fold, DType dtype) {
   const Reducer* all = dtype == DType::F32   ? TERRA_PICK(float_reducers)()
                        : dtype == DType::F64 ? TERRA_PICK(double_reducers)()
+                       : is_complex(dtype)   ? complex_reducers(dtype)
                                              : integer_reducers(dtype);
-  return all == nullptr ? nullptr : all + static_cast<int>(fold);
+  if (all == nullptr || all[static_cast<int>(fold)].row == nullptr) return nullptr;
+  return all + static_cast<int>(fold);
 }
 
 void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t reduced) {

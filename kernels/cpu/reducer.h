@@ -12,7 +12,7 @@ enum class Fold : uint8_t { Sum, Prod, Max, Min, Any, All };
 inline constexpr int kFoldCount = 6;
 
 /// The loops of one fold at one input dtype. `acc` points to accumulators of acc_size bytes (at most kMaxAccBytes) that
-/// hold more precision than an element: double for floats, int64 for sums of integers.
+/// hold more precision than an element: double for floats (a pair for complex numbers), int64 for sums of integers.
 struct Reducer {
   size_t acc_size = 0;
   DType result = DType::F32;  ///< what `finish` writes
@@ -25,11 +25,12 @@ struct Reducer {
   void (*finish)(void* out, const void* acc, int64_t n) = nullptr;
 };
 
-inline constexpr size_t kMaxAccBytes = 8;
+inline constexpr size_t kMaxAccBytes = 16;
 inline constexpr int64_t kColumns = 256;
 
 TERRA_PER_ISA(const Reducer* float_reducers(); const Reducer* double_reducers();)  // index: Fold
 const Reducer* integer_reducers(DType dtype);
+const Reducer* complex_reducers(DType dtype);
 
 /// Null if the dtype has no such fold.
 const Reducer* reducer_of(Fold fold, DType dtype);

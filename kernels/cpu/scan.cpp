@@ -16,8 +16,9 @@ void scan(const KernelCall& call) {
   if (out.numel() == 0) return;
   Lines lines;
   lines_along({&out, 1}, out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank), lines);
-  with_number(out.dtype, [&]<class T>(T) {
-    using Acc = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
+    using Acc = std::conditional_t<std::is_floating_point_v<T>, double,
+                                   std::conditional_t<std::is_integral_v<T>, uint64_t, std::complex<double>>>;
     for_lines(lines, 8, [&](char* const* at) {
       Acc acc = kProduct ? 1 : 0;
       for (int64_t i = 0; i < lines.lengths[0]; ++i) {

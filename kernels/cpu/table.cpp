@@ -14,6 +14,8 @@ constexpr KernelFamily kFamilies[] = {
     cpu::integer_arithmetic_kernels,
     cpu::integer_compare_kernels,
     cpu::division_kernels,
+    cpu::complex_kernels,
+    cpu::complex_math_kernels,
     cpu::conversion_kernels,
     cpu::movement_kernels,
     cpu::creation_kernels,

@@ -1,5 +1,6 @@
 // How reference loops read and write elements: slowly, by index, whatever the strides.
 #pragma once
+#include <complex>
 #include <initializer_list>
 #include <vector>
 
@@ -47,6 +48,14 @@ void with_number(DType dtype, F&& fn) {
     case DType::I64: return fn(int64_t{});
     default: return with_float(dtype, fn);
   }
+}
+
+/// The same and complex numbers.
+template <class F>
+void with_real_or_complex(DType dtype, F&& fn) {
+  if (dtype == DType::C64) return fn(std::complex<float>{});
+  if (dtype == DType::C128) return fn(std::complex<double>{});
+  with_number(dtype, fn);
 }
 
 }  // namespace terra::reference

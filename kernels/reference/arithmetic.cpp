@@ -73,6 +73,7 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kNeg, kNumbers>("neg"),
     elementwise<1, kAbs, kNumbers>("abs"),
     elementwise<1, kSign, kAll>("sign"),
+    elementwise<1, kSign, kAll>("sgn"),
     elementwise<1, kFloor, kFloats>("floor"),
     elementwise<1, kCeil, kFloats>("ceil"),
     elementwise<1, kRound, kFloats>("round"),

@@ -20,7 +20,9 @@ void move(const View& out, const int64_t* to, const View& in, const int64_t* fro
 }
 void add(const View& out, const int64_t* to, const View& in, const int64_t* from) {
   const Number a = read(out.dtype, address_at(out, to)), b = read(in.dtype, address_at(in, from));
-  if (is_floating(out.dtype))
+  if (is_complex(out.dtype))
+    write(out.dtype, address_at(out, to), to_complex(a) + to_complex(b));
+  else if (is_floating(out.dtype))
     write(out.dtype, address_at(out, to), to_double(a) + to_double(b));
   else
     write(out.dtype, address_at(out, to), std::get<int64_t>(a) + std::get<int64_t>(b));

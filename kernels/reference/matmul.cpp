@@ -1,4 +1,4 @@
-// Matrix products: sums of products, accumulated in f64 or (integers) modulo 2^64.
+// Matrix products: sums of products, accumulated in f64 (pairs of them) or, of integers, modulo 2^64.
 #include <type_traits>
 
 #include "kernels/reference/access.h"
@@ -8,7 +8,8 @@ namespace terra::reference {
 namespace {
 
 template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+using Sum = std::conditional_t<std::is_floating_point_v<T>, double,
+                               std::conditional_t<std::is_integral_v<T>, uint64_t, std::complex<double>>>;
 
 /// Row i of `a` times column j of `b`, in matrix `batch` if they are batched.
 template <class T>
@@ -25,7 +26,7 @@ Sum<T> dot(const View& a, const View& b, int64_t batch, int64_t i, int64_t j) {
 
 void mm(const KernelCall& call) {
   const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < out.sizes[0]; ++i) {
       for (int64_t j = 0; j < out.sizes[1]; ++j) at<T>(out, {i, j}) = static_cast<T>(dot<T>(a, b, 0, i, j));
     }
@@ -34,7 +35,7 @@ void mm(const KernelCall& call) {
 
 void bmm(const KernelCall& call) {
   const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     for (int64_t batch = 0; batch < out.sizes[0]; ++batch) {
       for (int64_t i = 0; i < out.sizes[1]; ++i) {
         for (int64_t j = 0; j < out.sizes[2]; ++j) {
@@ -48,10 +49,13 @@ void bmm(const KernelCall& call) {
 /// beta * input + alpha * mat1 mat2; input broadcasts to the result, and isn't read if beta is 0.
 void addmm(const KernelCall& call) {
   const View &input = call.view(0), &a = call.view(1), &b = call.view(2), &out = call.out[0];
-  with_number(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     using S = Sum<T>;
     S beta, alpha;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (!std::is_integral_v<T> && !std::is_floating_point_v<T>) {
+      beta = call.scalar(3).to_complex();
+      alpha = call.scalar(4).to_complex();
+    } else if constexpr (std::is_floating_point_v<T>) {
       beta = call.real(3);
       alpha = call.real(4);
     } else {
@@ -61,7 +65,7 @@ void addmm(const KernelCall& call) {
     for (int64_t i = 0; i < out.sizes[0]; ++i) {
       for (int64_t j = 0; j < out.sizes[1]; ++j) {
         S sum = alpha * dot<T>(a, b, 0, i, j);
-        if (beta != 0) {
+        if (beta != S{0}) {
           int64_t offset = 0;
           const int64_t index[2] = {i, j};
           for (int axis = 0; axis < input.rank; ++axis) {
@@ -79,11 +83,11 @@ void addmm(const KernelCall& call) {
 void linear(const KernelCall& call) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
   const int64_t n = weight.sizes[0], k = weight.sizes[1];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < out.numel(); ++i) {
-      double sum = call.has(2) ? nth<T>(call.view(2), i % n % call.view(2).numel()) : T{0};
+      Sum<T> sum = call.has(2) ? static_cast<Sum<T>>(nth<T>(call.view(2), i % n % call.view(2).numel())) : Sum<T>{0};
       for (int64_t p = 0; p < k; ++p) {
-        sum += static_cast<double>(nth<T>(input, i / n * k + p)) * static_cast<double>(at<T>(weight, {i % n, p}));
+        sum += static_cast<Sum<T>>(nth<T>(input, i / n * k + p)) * static_cast<Sum<T>>(at<T>(weight, {i % n, p}));
       }
       nth<T>(out, i) = static_cast<T>(sum);
     }

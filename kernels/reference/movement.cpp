@@ -40,7 +40,9 @@ void copy(const KernelCall& call) {
 
 void fill_with(const View& out, const Scalar& value) {
   for_each_index(out, [&](const int64_t* i) {
-    if (value.is_float())
+    if (value.is_complex())
+      write(out.dtype, address_at(out, i), value.to_complex());
+    else if (value.is_float())
       write(out.dtype, address_at(out, i), value.to_double());
     else
       write(out.dtype, address_at(out, i), value.to_int());

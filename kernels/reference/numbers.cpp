@@ -16,6 +16,23 @@ void put(void* at, T value) {
   *static_cast<T*>(at) = value;
 }
 
+template <class X>
+void write_real(DType dtype, void* at, X x) {
+  switch (dtype) {
+    case DType::Bool: return put(at, x != 0);
+    case DType::U8: return put(at, static_cast<uint8_t>(static_cast<int64_t>(x)));
+    case DType::I8: return put(at, static_cast<int8_t>(static_cast<int64_t>(x)));
+    case DType::I16: return put(at, static_cast<int16_t>(static_cast<int64_t>(x)));
+    case DType::I32: return put(at, static_cast<int32_t>(x));
+    case DType::I64: return put(at, static_cast<int64_t>(x));
+    case DType::F16: return put(at, Half(static_cast<float>(x)));
+    case DType::BF16: return put(at, BFloat16(static_cast<float>(x)));
+    case DType::F32: return put(at, static_cast<float>(x));
+    case DType::F64: return put(at, static_cast<double>(x));
+    default: throw std::logic_error("a real number is written to an element of a real dtype");
+  }
+}
+
 }  // namespace
 
 Number read(DType dtype, const void* at) {
@@ -30,27 +47,19 @@ Number read(DType dtype, const void* at) {
     case DType::BF16: return static_cast<double>(static_cast<float>(*static_cast<const BFloat16*>(at)));
     case DType::F32: return static_cast<double>(*static_cast<const float*>(at));
     case DType::F64: return *static_cast<const double*>(at);
+    case DType::C64: return std::complex<double>(*static_cast<const std::complex<float>*>(at));
+    case DType::C128: return *static_cast<const std::complex<double>*>(at);
   }
   throw std::logic_error("unknown dtype");
 }
 
 void write(DType dtype, void* at, Number value) {
-  std::visit(
-      [&](auto x) {
-        switch (dtype) {
-          case DType::Bool: return put(at, x != 0);
-          case DType::U8: return put(at, static_cast<uint8_t>(static_cast<int64_t>(x)));
-          case DType::I8: return put(at, static_cast<int8_t>(static_cast<int64_t>(x)));
-          case DType::I16: return put(at, static_cast<int16_t>(static_cast<int64_t>(x)));
-          case DType::I32: return put(at, static_cast<int32_t>(x));
-          case DType::I64: return put(at, static_cast<int64_t>(x));
-          case DType::F16: return put(at, Half(static_cast<float>(x)));
-          case DType::BF16: return put(at, BFloat16(static_cast<float>(x)));
-          case DType::F32: return put(at, static_cast<float>(x));
-          case DType::F64: return put(at, static_cast<double>(x));
-        }
-      },
-      value);
+  if (dtype == DType::C64) return put(at, std::complex<float>(to_complex(value)));
+  if (dtype == DType::C128) return put(at, to_complex(value));
+  if (const auto* z = std::get_if<std::complex<double>>(&value))
+    return dtype == DType::Bool ? put(at, *z != 0.0) : write_real(dtype, at, z->real());
+  if (const auto* x = std::get_if<double>(&value)) return write_real(dtype, at, *x);
+  write_real(dtype, at, std::get<int64_t>(value));
 }
 
 }  // namespace terra::reference

@@ -1,5 +1,6 @@
 // Reading and writing an element whose dtype is known at run time only.
 #pragma once
+#include <complex>
 #include <variant>
 
 #include "kernels/abi/half.h"
@@ -8,14 +9,19 @@
 namespace terra::reference {
 
 /// Floats are held as double, integers and bools as int64: nothing is lost.
-using Number = std::variant<int64_t, double>;
+using Number = std::variant<int64_t, double, std::complex<double>>;
 
 Number read(DType dtype, const void* at);
-/// Converts to `dtype`: floats become integers by truncation, anything becomes a bool by comparison with zero.
+/// Converts to `dtype`: floats become integers by truncation, complex numbers lose their imaginary part, anything
+/// becomes a bool by comparison with zero.
 void write(DType dtype, void* at, Number value);
 
-inline double to_double(Number n) {
-  return std::visit([](auto x) { return static_cast<double>(x); }, n);
+inline std::complex<double> to_complex(Number n) {
+  if (const auto* z = std::get_if<std::complex<double>>(&n)) return *z;
+  const auto* integer = std::get_if<int64_t>(&n);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(n);
 }
+/// The real part of a complex number.
+inline double to_double(Number n) { return to_complex(n).real(); }
 
 }  // namespace terra::reference

@@ -43,11 +43,15 @@ int64_t output_of(const View& in, const std::vector<bool>& reduced, const int64_
 
 char* output(const View& out, int64_t place) { return out.bytes() + place * static_cast<int64_t>(size_of(out.dtype)); }
 
+bool are_complex(Number a, Number b) {
+  return std::holds_alternative<std::complex<double>>(a) || std::holds_alternative<std::complex<double>>(b);
+}
 Number add(Number a, Number b) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
     return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) +
                                 static_cast<uint64_t>(std::get<int64_t>(b)));
   }
+  if (are_complex(a, b)) return to_complex(a) + to_complex(b);
   return to_double(a) + to_double(b);
 }
 Number multiply(Number a, Number b) {
@@ -55,6 +59,7 @@ Number multiply(Number a, Number b) {
     return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) *
                                 static_cast<uint64_t>(std::get<int64_t>(b)));
   }
+  if (are_complex(a, b)) return to_complex(a) * to_complex(b);
   return to_double(a) * to_double(b);
 }
 bool is_nan(Number n) { return std::isnan(to_double(n)); }
@@ -81,16 +86,18 @@ void fold(const KernelCall& call, Number start, Fold take) {
   for (int64_t k = 0; k < out.numel(); ++k) write(out.dtype, output(out, k), totals[static_cast<size_t>(k)]);
 }
 
-Number zero(DType t) { return is_floating(t) ? Number(0.0) : Number(int64_t{0}); }
-Number one(DType t) { return is_floating(t) ? Number(1.0) : Number(int64_t{1}); }
+Number zero(DType t) { return is_inexact(t) ? Number(0.0) : Number(int64_t{0}); }
+Number one(DType t) { return is_inexact(t) ? Number(1.0) : Number(int64_t{1}); }
 
 void sum(const KernelCall& call) { fold(call, zero(call.out[0].dtype), add); }
 void prod(const KernelCall& call) { fold(call, one(call.out[0].dtype), multiply); }
 void any(const KernelCall& call) {
-  fold(call, int64_t{0}, [](Number a, Number b) -> Number { return int64_t{to_double(a) != 0 || to_double(b) != 0}; });
+  fold(call, int64_t{0},
+       [](Number a, Number b) -> Number { return int64_t{to_complex(a) != 0.0 || to_complex(b) != 0.0}; });
 }
 void all(const KernelCall& call) {
-  fold(call, int64_t{1}, [](Number a, Number b) -> Number { return int64_t{to_double(a) != 0 && to_double(b) != 0}; });
+  fold(call, int64_t{1},
+       [](Number a, Number b) -> Number { return int64_t{to_complex(a) != 0.0 && to_complex(b) != 0.0}; });
 }
 
 /// The best element of each output, and its place in row-major order among the reduced dimensions.

@@ -25,7 +25,8 @@ consteval Kernel chooser(std::string_view op) {
     k.loops[t] = bytes == 1   ? choose<Mask, Yes, No, 1>
                  : bytes == 2 ? choose<Mask, Yes, No, 2>
                  : bytes == 4 ? choose<Mask, Yes, No, 4>
-                              : choose<Mask, Yes, No, 8>;
+                 : bytes == 8 ? choose<Mask, Yes, No, 8>
+                              : choose<Mask, Yes, No, 16>;
   }
   return k;
 }

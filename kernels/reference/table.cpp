@@ -13,6 +13,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::special_kernels,
     reference::compare_kernels,
     reference::select_kernels,
+    reference::complex_kernels,
     reference::conversion_kernels,
     reference::movement_kernels,
     reference::reduction_kernels,

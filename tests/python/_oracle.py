@@ -21,6 +21,8 @@ def text_of(value):
         return f"{kind}{list(value.shape)} " + text_of(value.detach().flatten().tolist())
     if isinstance(value, float):
         return f"{value:.6e}" if 0 < abs(value) < 1e-3 else f"{value:.7g}"
+    if isinstance(value, complex):
+        return f"<{text_of(value.real)} {text_of(value.imag)}>"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(text_of, value)) + "]"
     return str(value).replace("terra.", "torch.").replace("\n", "\\n")

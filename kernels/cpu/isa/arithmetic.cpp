@@ -118,6 +118,7 @@ constexpr Kernel kTable[] = {
     unary<Neg, float, double>("neg"),
     unary<Abs, float, double>("abs"),
     unary<Sign, float, double>("sign"),
+    unary<Sign, float, double>("sgn"),
     unary<Floor, float, double>("floor"),
     unary<Ceil, float, double>("ceil"),
     unary<Round, float, double>("round"),

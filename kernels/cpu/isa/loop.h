@@ -5,6 +5,7 @@
 // arithmetic (no contraction, no reassociation), so that vector body and scalar tail agree bit for bit. Operands with
 // other strides go through small buffers, so each op needs the contiguous loops only.
 #pragma once
+#include <complex>
 #include <cstdint>
 
 #include "kernels/cpu/isa.h"
@@ -236,6 +237,14 @@ consteval DType dtype_of<float>() {
 template <>
 consteval DType dtype_of<double>() {
   return DType::F64;
+}
+template <>
+consteval DType dtype_of<std::complex<float>>() {
+  return DType::C64;
+}
+template <>
+consteval DType dtype_of<std::complex<double>>() {
+  return DType::C128;
 }
 
 /// Table entries: one op template at several element types. `cost` as in Kernel::cost.

@@ -14,7 +14,7 @@ inline constexpr int64_t kPass = 4096;
 inline constexpr int64_t kRowsPerPass = 64;
 
 template <class T>
-constexpr bool kIsReal = static_cast<T>(0.5) != T(0) && sizeof(T) >= 4;
+constexpr bool kIsReal = __is_same(T, float) || __is_same(T, double);
 
 template <class F>
 struct ReducerLoops {

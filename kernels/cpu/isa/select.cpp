@@ -20,6 +20,21 @@ struct Where {
   }
 };
 
+struct Bits128 {
+  uint64_t low, high;
+};
+template <>
+struct Where<Bits128> {
+  using First = uint8_t;
+  using In = Bits128;
+  using Out = Bits128;
+  explicit Where(const KernelArg*) {}
+  Bits128 operator()(uint8_t condition, Bits128 a, Bits128 b) const {
+    const Where<uint64_t> half(nullptr);
+    return {half(condition, a.low, b.low), half(condition, a.high, b.high)};
+  }
+};
+
 /// masked_fill(self, mask, value) = where(mask, value, self).
 template <class Bits>
 void masked_fill_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
@@ -30,11 +45,11 @@ void masked_fill_loop(char* const* data, const int64_t* strides, int64_t n, cons
 
 /// The loop of an op that moves elements, by their size.
 consteval Kernel mover(std::string_view name, ElementwiseLoop of1, ElementwiseLoop of2, ElementwiseLoop of4,
-                       ElementwiseLoop of8) {
+                       ElementwiseLoop of8, ElementwiseLoop of16) {
   Kernel kernel{.op = name, .cost = 1};
   for (int t = 0; t < kDTypeCount; ++t) {
     const int size = kDTypeInfo[t].size;
-    kernel.loops[t] = size == 1 ? of1 : size == 2 ? of2 : size == 4 ? of4 : of8;
+    kernel.loops[t] = size == 1 ? of1 : size == 2 ? of2 : size == 4 ? of4 : size == 8 ? of8 : of16;
   }
   return kernel;
 }
@@ -72,9 +87,9 @@ struct ClampBetween {
 
 constexpr Kernel kTable[] = {
     mover("where", ternary_loop<Where<uint8_t>>, ternary_loop<Where<uint16_t>>, ternary_loop<Where<uint32_t>>,
-          ternary_loop<Where<uint64_t>>),
+          ternary_loop<Where<uint64_t>>, ternary_loop<Where<Bits128>>),
     mover("masked_fill", masked_fill_loop<uint8_t>, masked_fill_loop<uint16_t>, masked_fill_loop<uint32_t>,
-          masked_fill_loop<uint64_t>),
+          masked_fill_loop<uint64_t>, masked_fill_loop<Bits128>),
     unary<Clamp, float, double>("clamp"),
     unary<Clamp, float, double>("hardtanh"),
     ternary<ClampBetween, float, double>("clamp_between"),

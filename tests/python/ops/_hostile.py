@@ -9,7 +9,7 @@ import terra
 
 DTYPES = [
     terra.bool, terra.uint8, terra.int8, terra.int16, terra.int32, terra.int64, terra.float16, terra.bfloat16,
-    terra.float32, terra.float64,
+    terra.float32, terra.float64, terra.complex64, terra.complex128,
 ]  # fmt: skip
 INTEGERS = [0, -1, 1, 2, 7, -6, 2**31 - 1, 2**31, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63), 2**64]
 FLOATS = [0.0, -1.0, 1.5, 1e30, 1e300, float("inf"), -float("inf"), float("nan")]
@@ -87,7 +87,7 @@ LAYOUTS = [("column by column", backwards), ("sliced", sliced), ("expanded", exp
 
 
 # ---- numbers in place of tensors -------------------------------------------------------------------------------------
-NUMBERS = [(repr(number), lambda _, number=number: number) for number in (True, 3, -2.5)]
+NUMBERS = [(repr(number), lambda _, number=number: number) for number in (True, 3, -2.5, 1 - 2j)]
 
 # ---- values ---------------------------------------------------------------------------------------------------------
 def filled(value):
@@ -103,7 +103,7 @@ INDICES = [(f"all {value}", filled(value)) for value in (-1, -4, 5, 100, 2**31, 
 # ---- arguments that aren't tensors ------------------------------------------------------------------------------------
 def instead_of_number(value):
     integral = [(repr(n), lambda _, n=n: n) for n in INTEGERS]
-    floating = [(repr(x), lambda _, x=x: x) for x in FLOATS]
+    floating = [(repr(x), lambda _, x=x: x) for x in (*FLOATS, 2j)]
     return integral + floating if isinstance(value, float) else integral
 
 

@@ -8,11 +8,11 @@ import sys
 import _terra_C as C
 import terra
 from _hostile import HUGE, cases_of, changed
-from _samples import all_close, numbers_of, samples, tensors_in
+from _samples import all_close, is_inexact, numbers_of, parts_of, samples, tensors_in
 
 EXPECTED = (RuntimeError, ValueError, TypeError, IndexError, OverflowError, MemoryError, ZeroDivisionError)
 MOST_COMPARED = 4096
-TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 4e-2, "bfloat16": 2e-1}
+TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 4e-2, "bfloat16": 2e-1, "complex128": 1e-9}
 SHOW_STORAGE = {"as_strided"}  # how their operand lies is part of the result
 UNHOLDABLE = "1e+300"  # by float32
 RATES = {"adam_update"}  # their numbers mean something within [0, 1) alone
@@ -31,14 +31,14 @@ def dense(value):
 
 def evaluated(name, args, kwargs, backward):
     """Results and gradients of a call."""
-    leaves = [t for t in tensors_in(args) + tensors_in(kwargs) if backward and t.is_floating_point()]
+    leaves = [t for t in tensors_in(args) + tensors_in(kwargs) if backward and is_inexact(t)]
     for t in leaves:
         t.requires_grad_(True)
     terra.manual_seed(7)
     results = tensors_in(getattr(C._ops, name)(*args, **kwargs))
     numbers = [r for r in results if r.requires_grad and r.numel() <= MOST_COMPARED]
     if numbers:
-        total = sum((r.double().sum() for r in numbers), terra.zeros((), dtype=terra.float64))
+        total = sum((parts_of(r).double().sum() for r in numbers), terra.zeros((), dtype=terra.float64))
         total.backward()
     return results + [t.grad for t in leaves if t.grad is not None]
 
@@ -52,7 +52,7 @@ def difference(ours, meant, tolerance):
         if a.numel() > MOST_COMPARED:
             continue
         x, y = numbers_of(a), numbers_of(b)
-        allowed = tolerance if a.is_floating_point() else 0
+        allowed = tolerance if is_inexact(a) else 0
         if not all_close(x, y, allowed, allowed):
             return f"{x[:8]} instead of {y[:8]}"
     return ""

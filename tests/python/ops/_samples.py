@@ -8,6 +8,7 @@ import _terra_C as C
 import terra
 
 FLOATS = {"float32": terra.float32, "float64": terra.float64}
+COMPLEX = {terra.float32: terra.complex64, terra.float64: terra.complex128}
 
 
 class Source:
@@ -30,6 +31,9 @@ class Source:
     def randn(self, *size):
         return self._made(size, lambda: self.random.gauss(0, 1), self.dtype)
 
+    def crandn(self, *size):
+        return self._made(size, lambda: complex(self.random.gauss(0, 1), self.random.gauss(0, 1)), COMPLEX[self.dtype])
+
     def rand(self, *size):
         return self._made(size, self.random.random, self.dtype)
 
@@ -49,7 +53,7 @@ class Source:
         return t
 
     def arguments(self, text):
-        names = {n: getattr(self, n) for n in ("randn", "rand", "zeros", "ones", "randint", "fixed")}
+        names = {n: getattr(self, n) for n in ("randn", "crandn", "rand", "zeros", "ones", "randint", "fixed")}
         return eval(f"call({text})", names | {"terra": terra, "call": lambda *a, **k: (list(a), k)})
 
 
@@ -76,7 +80,7 @@ class Call:
 def samples(dtypes=("float32", "float64")):
     for record in C.op_records():
         for number, sample in enumerate(record["samples"]):
-            kinds = dtypes if sample["dtypes"] == "float" else dtypes[:1]
+            kinds = dtypes if sample["dtypes"] in ("float", "complex") else dtypes[:1]
             for name in kinds:
                 yield Call(
                     record, sample["args"], FLOATS[name], sample["differentiable"] and record["differentiable"], number + 1
@@ -92,6 +96,15 @@ def tensors_in(value):
     if isinstance(value, (list, tuple)) or hasattr(value, "__iter__") and not isinstance(value, str):
         return [t for v in value for t in tensors_in(v)]
     return []
+
+
+def is_inexact(t):
+    return t.is_floating_point() or t.is_complex()
+
+
+def parts_of(t):
+    """Complex numbers as pairs of real ones, in the same memory."""
+    return terra.view_as_real(t) if t.is_complex() else t
 
 
 def numbers_of(t):

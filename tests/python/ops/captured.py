@@ -6,7 +6,7 @@ import sys
 
 import _terra_C as C
 import terra
-from _samples import all_close, numbers_of, samples, source_of, tensors_in
+from _samples import all_close, is_inexact, numbers_of, parts_of, samples, source_of, tensors_in
 
 only = [a for a in sys.argv[1:] if a != "-v"]
 CALLS = 7
@@ -30,13 +30,14 @@ def function_of(call, number):
 def outcome(function, tensors, differentiable):
     """Results and gradients of one call on copies of the tensors."""
     terra.manual_seed(7)
-    tensors = [t.clone().requires_grad_(differentiable and t.is_floating_point()) for t in tensors]
+    tensors = [t.clone().requires_grad_(differentiable and is_inexact(t)) for t in tensors]
     results = tensors_in(function(*tensors))
     loss = 0
     for t in results:
         if t.requires_grad:
-            weights = terra.tensor([math.sin(i + 1) for i in range(t.numel())], dtype=t.dtype)
-            loss = loss + (t * weights.reshape(t.shape)).sum()
+            parts = parts_of(t)
+            weights = terra.tensor([math.sin(i + 1) for i in range(parts.numel())], dtype=parts.dtype)
+            loss = loss + (parts * weights.reshape(parts.shape)).sum()
     wanted = [t for t in tensors if t.requires_grad]
     gradients = []
     if isinstance(loss, terra.Tensor):

@@ -8,7 +8,7 @@ import sys
 
 import _terra_C as C
 import terra
-from _samples import all_close, close, numbers_of, samples, tensors_in
+from _samples import all_close, close, is_inexact, numbers_of, parts_of, samples, tensors_in
 
 only = sys.argv[1:]
 failures = []
@@ -127,12 +127,14 @@ CHECKED_ELEMENTS = 24
 
 
 class Problem:
-    """The loss sum(result * weight) as a function of the floating tensors among the arguments, and of the weights."""
+    """The loss sum(result * weight) as a function of the floating tensors among the arguments, and of the weights. Complex
+    numbers are pairs of real ones, in arguments and results."""
 
     def __init__(self, call):
         self.call = call
         self.args, self.kwargs = call.arguments(dtype=terra.float64)
-        self.inputs = [t for t in tensors_in(self.args) + tensors_in(self.kwargs) if t.is_floating_point()]
+        self.parts = {}  # real parts of the complex arguments, by the identity of those
+        self.inputs = [self.part(t) for t in tensors_in(self.args) + tensors_in(self.kwargs) if is_inexact(t)]
         self.inputs = [t for t in self.inputs if t.numel() > 0 and not hasattr(t, "is_fixed")]
         self.inputs = [t for t in self.inputs if 0 not in t.stride()]  # moving an element moves one element
         dice = random.Random(3)
@@ -146,8 +148,20 @@ class Problem:
         ]
         self.dice = dice
 
+    def part(self, t):
+        return self.parts.setdefault(id(t), parts_of(t)) if t.is_complex() else t
+
+    def given(self, value):
+        """An argument with its complex tensors made of their parts."""
+        if isinstance(value, terra.Tensor):
+            return terra.view_as_complex(self.parts[id(value)]) if value.is_complex() else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.given(v) for v in value)
+        return value
+
     def results(self):
-        return [t for t in tensors_in(self.call.run(self.args, self.kwargs)) if t.is_floating_point()]
+        args, kwargs = self.given(self.args), {k: self.given(v) for k, v in self.kwargs.items()}
+        return [parts_of(t) for t in tensors_in(self.call.run(args, kwargs)) if is_inexact(t)]
 
     def loss(self):
         total = terra.zeros((), dtype=terra.float64)
@@ -244,6 +258,11 @@ def in_place(call):
     return target._version > version, "the version didn't change"
 
 
+def is_about_complex(call):
+    """There are no complex numbers of 16-bit parts."""
+    return "crandn" in call.text or call.record["name"] == "view_as_complex"
+
+
 def chosen(record):
     return not only or record["name"] in only
 
@@ -255,7 +274,7 @@ for call in samples():
     if call.record["in_place"]:
         guarded(call, "in place:", lambda: in_place(call))
 for call in samples(("float32",)):
-    if chosen(call.record) and call.differentiable and "float64" not in call.text:
+    if chosen(call.record) and call.differentiable and "float64" not in call.text and not is_about_complex(call):
         for half in ROUNDING:
             guarded(call, f"{half}:", lambda: rounds_like_float32(call, half))
         for magnitude, change in MAGNITUDES.items():

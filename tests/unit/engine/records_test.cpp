@@ -50,6 +50,9 @@ TEST_CASE("every record is documented and sampled", "[ops]") {
   }
 }
 
+/// The parts of complex numbers aren't converted: the shape rules refuse different dtypes.
+bool holds_to_one_dtype(const Op& op) { return op.name == "complex" || op.name == "polar"; }
+
 TEST_CASE("flags agree with signatures", "[ops]") {
   for (const Op* op : records()) {
     INFO(op->name);
@@ -59,7 +62,8 @@ TEST_CASE("flags agree with signatures", "[ops]") {
       CHECK((params[0].type == ParamType::Tensor || params[0].type == ParamType::TensorOrNumber));
     }
     if (op->gradient) CHECK((op->saved & 0xffff) >> params.size() == 0);
-    if (op->is(kElementwise)) CHECK((op->promotion != Promotion::None || op->name == "to_dtype"));
+    if (op->is(kElementwise))
+      CHECK((op->promotion != Promotion::None || op->name == "to_dtype" || holds_to_one_dtype(*op)));
     if (op->writes) CHECK(op->is(kNoGradient));
   }
 }

@@ -24,6 +24,8 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"neg", 1},
       {"abs", 1},
       {"sign", 1},
+      {"sgn", 1},
+      {"angle", 1},
       {"floor", 1},
       {"ceil", 1},
       {"round", 1},

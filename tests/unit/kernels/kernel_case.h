@@ -38,7 +38,10 @@ class Array {
     Array a(dtype, std::move(sizes));
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> uniform(low, high);
-    for (int64_t i = 0; i < product(a.sizes_); ++i) a.set(i, uniform(engine));
+    for (int64_t i = 0; i < product(a.sizes_); ++i) {
+      const double real = uniform(engine);
+      is_complex(dtype) ? a.set(i, {real, uniform(engine)}) : a.set(i, real);
+    }
     return a;
   }
 
@@ -70,6 +73,10 @@ class Array {
 
   /// Element i in row-major order; integers beyond 2^53 lose their last bits.
   double get(int64_t i) const { return reference::to_double(reference::read(dtype_, address(i))); }
+  std::complex<double> get_complex(int64_t i) const {
+    return reference::to_complex(reference::read(dtype_, address(i)));
+  }
+  void set(int64_t i, std::complex<double> value) { reference::write(dtype_, address(i), value); }
   void set(int64_t i, double value) { reference::write(dtype_, address(i), value); }
   void* address(int64_t i) const {
     return const_cast<char*>(bytes_.data()) + offset(i) * static_cast<int64_t>(size_of(dtype_));
@@ -173,9 +180,9 @@ inline void run(const Kernel* kernel, const Arguments& arguments, const std::vec
 inline double difference(const Array& a, const Array& b) {
   double worst = 0;
   for (int64_t i = 0; i < a.numel(); ++i) {
-    const double x = a.get(i), y = b.get(i);
-    if (std::isnan(x) != std::isnan(y)) return INFINITY;
-    if (x == y || std::isnan(x)) continue;
+    const std::complex<double> x = a.get_complex(i), y = b.get_complex(i);
+    if (std::isnan(std::abs(x)) != std::isnan(std::abs(y))) return INFINITY;
+    if (x == y || std::isnan(std::abs(x))) continue;
     worst = std::max(worst, std::abs(x - y) / std::max(1.0, std::abs(y)));
   }
   return worst;

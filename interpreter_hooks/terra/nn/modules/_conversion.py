@@ -37,7 +37,7 @@ class Conversion:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 
         def convert(t):
-            return t.to(dtype) if dtype is not None and t.is_floating_point() else t
+            return t.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else t
 
         return self._apply(convert)
 
