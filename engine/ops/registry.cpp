@@ -9,6 +9,7 @@
 #include "engine/ops/conv.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/fourier.h"
 #include "engine/ops/index.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/matmul.h"
@@ -36,7 +37,7 @@ void register_all_ops() {
       &ops::exp,      &ops::full,       &ops::index,   &ops::layer_norm, &ops::mm,
       &ops::mse_loss, &ops::rand,       &ops::relu,    &ops::avg_pool2d, &ops::sum,
       &ops::to_dtype, &ops::sgd_update, &ops::view,    &ops::where,      &ops::cosine_similarity,
-      &ops::split,    &ops::lgamma,     &ops::poisson, &ops::complex,
+      &ops::split,    &ops::lgamma,     &ops::poisson, &ops::complex,    &ops::fft_c2c,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -9,8 +9,8 @@ import sys
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "_dynamo", "compiler", "distributed", "export", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
-    "overrides", "profiler", "return_types", "storage", "types",
+    "_C", "_dynamo", "compiler", "distributed", "export", "fft", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
+    "overrides", "profiler", "return_types", "signal", "storage", "types",
 ))  # fmt: skip
 
 CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None}
@@ -27,6 +27,8 @@ FUNCTIONS = {
         "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
     ),
+    "_spectral": ("istft", "stft"),
+    "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
     "amp": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",

@@ -32,10 +32,22 @@ def is_shared(self):
     return ask(self)
 
 
+def stft(self, n_fft, *arguments, **options):
+    from ._spectral import stft as spectrum
+
+    return spectrum(self, n_fft, *arguments, **options)
+
+
+def istft(self, n_fft, *arguments, **options):
+    from ._spectral import istft as signal
+
+    return signal(self, n_fft, *arguments, **options)
+
+
 METHODS = {
     "allclose": allclose, "cross": cross, "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
-    "is_shared": is_shared, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
-    "share_memory_": share_memory_, "trace": trace,
+    "is_shared": is_shared, "istft": istft, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
+    "share_memory_": share_memory_, "stft": stft, "trace": trace,
 }  # fmt: skip
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

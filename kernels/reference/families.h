@@ -11,6 +11,7 @@ std::span<const Kernel> special_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> select_kernels();
 std::span<const Kernel> complex_kernels();
+std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> movement_kernels();
 std::span<const Kernel> reduction_kernels();

@@ -14,6 +14,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::compare_kernels,
     reference::select_kernels,
     reference::complex_kernels,
+    reference::fourier_kernels,
     reference::conversion_kernels,
     reference::movement_kernels,
     reference::reduction_kernels,

@@ -1,0 +1,5 @@
+"""terra.signal: windows."""
+
+from . import windows
+
+__all__ = ["windows"]

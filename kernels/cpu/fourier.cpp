@@ -1,0 +1,243 @@
+// Discrete Fourier transforms along dimensions: lines by Eigen's kissfft and, where a length has a large prime factor,
+// by Bluestein's convolution. Factors of normalisation are the callers'.
+#include <bit>
+#include <complex>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <unsupported/Eigen/FFT>
+#include <vector>
+
+#include "kernels/cpu/along.h"
+#include "kernels/cpu/copy.h"
+#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/families.h"
+
+namespace terra::cpu {
+
+namespace {
+
+/// Plans of a length are kept for as many lengths, in each thread.
+constexpr size_t kMostPlans = 64;
+/// A longer prime factor costs kissfft more than a convolution does: its time is the product with the length.
+constexpr int64_t kLargestFactor = 31;
+/// An element's share of a line, in quarter nanoseconds.
+constexpr int64_t kCost = 40;
+
+bool has_large_factor(int64_t n) {
+  for (int64_t p = 2; p <= kLargestFactor; ++p)
+    while (n % p == 0) n /= p;
+  return n > 1;
+}
+
+/// kissfft with its plans; it starts anew when it has too many.
+template <class R>
+Eigen::FFT<R>& plans_for(int64_t n) {
+  struct Plans {
+    Eigen::FFT<R> fft{typename Eigen::FFT<R>::impl_type(), Eigen::FFT<R>::Unscaled};
+    std::map<int64_t, bool> lengths;
+  };
+  static thread_local std::unique_ptr<Plans> plans;
+  if (!plans || (plans->lengths.size() >= kMostPlans && !plans->lengths.contains(n))) plans = std::make_unique<Plans>();
+  plans->lengths[n] = true;
+  return plans->fft;
+}
+
+/// Bluestein: with w_j = exp(-i pi j^2 / n), X_k = w_k sum_j (x_j w_j) conj(w_{k-j}), a convolution, which is computed
+/// by transforms of a power of two. In double for either precision.
+class Chirp {
+ public:
+  using Z = std::complex<double>;
+
+  static const Chirp& of(int64_t n) {
+    static thread_local std::map<int64_t, Chirp> kept;
+    if (kept.size() >= kMostPlans && !kept.contains(n)) kept.clear();
+    return kept.try_emplace(n, n).first->second;
+  }
+
+  explicit Chirp(int64_t n)
+      : length_(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)))), w_(static_cast<size_t>(n)) {
+    std::vector<Z> around(static_cast<size_t>(length_));
+    for (int64_t j = 0; j < n; ++j) {
+      const auto square = static_cast<int64_t>(static_cast<__int128>(j) * j % (2 * n));
+      w_[j] = std::polar(1.0, -std::numbers::pi * static_cast<double>(square) / static_cast<double>(n));
+      around[j] = std::conj(w_[j]);
+      if (j > 0) around[length_ - j] = std::conj(w_[j]);
+    }
+    spectrum_.resize(around.size());
+    plans_for<double>(length_).fwd(spectrum_.data(), around.data(), length_);
+  }
+
+  template <class C>
+  void forward(C* to, const C* from) const {
+    std::vector<Z> turned(spectrum_.size()), product(spectrum_.size());
+    for (size_t j = 0; j < w_.size(); ++j) turned[j] = Z(from[j]) * w_[j];
+    Eigen::FFT<double>& fft = plans_for<double>(length_);
+    fft.fwd(product.data(), turned.data(), length_);
+    for (size_t j = 0; j < product.size(); ++j) product[j] *= spectrum_[j];
+    fft.inv(turned.data(), product.data(), length_);
+    for (size_t k = 0; k < w_.size(); ++k) to[k] = C(turned[k] * w_[k] / static_cast<double>(length_));
+  }
+
+ private:
+  int64_t length_;
+  std::vector<Z> w_, spectrum_;
+};
+
+/// to_k = sum_j from_j exp(-+ 2 pi i j k / n).
+template <class R>
+void transform(std::complex<R>* to, std::complex<R>* from, int64_t n, bool forward) {
+  if (n == 1) {
+    to[0] = from[0];
+  } else if (!has_large_factor(n)) {
+    Eigen::FFT<R>& fft = plans_for<R>(n);
+    forward ? fft.fwd(to, from, n) : fft.inv(to, from, n);
+  } else if (forward) {
+    Chirp::of(n).forward(to, from);
+  } else {
+    for (int64_t j = 0; j < n; ++j) from[j] = std::conj(from[j]);
+    Chirp::of(n).forward(to, from);
+    for (int64_t k = 0; k < n; ++k) to[k] = std::conj(to[k]);
+  }
+}
+
+/// The spectrum of real numbers, all of it.
+template <class R>
+void transform_real(std::complex<R>* to, const R* from, std::complex<R>* scratch, int64_t n) {
+  if (n > 1 && !has_large_factor(n)) return plans_for<R>(n).fwd(to, from, n);
+  std::copy_n(from, n, scratch);
+  transform(to, scratch, n, true);
+}
+
+/// The real numbers whose spectrum begins with n / 2 + 1 given ones, the rest being their conjugates.
+template <class R>
+void transform_to_real(R* to, std::complex<R>* from, std::complex<R>* scratch, int64_t n) {
+  if (n > 1 && !has_large_factor(n)) return plans_for<R>(n).inv(to, from, n);
+  from[0] = from[0].real();
+  for (int64_t k = 1; k <= (n - 1) / 2; ++k) from[n - k] = std::conj(from[k]);
+  if (n % 2 == 0) from[n / 2] = from[n / 2].real();
+  transform(scratch, from, n, false);
+  for (int64_t j = 0; j < n; ++j) to[j] = scratch[j].real();
+}
+
+/// Memory of a thread for n elements, until it next asks.
+template <class T, int kWhich>
+T* buffer(int64_t n) {
+  static thread_local std::vector<T> memory;
+  memory.resize(static_cast<size_t>(n));
+  return memory.data();
+}
+
+template <class T>
+void gather(T* to, const char* from, int64_t stride, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = *reinterpret_cast<const T*>(from + i * stride);
+}
+template <class T, class R>
+void scatter(char* to, int64_t stride, const T* from, int64_t n, R scale) {
+  for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = from[i] * scale;
+}
+
+/// The precision of a complex or floating dtype as a C++ type.
+template <class F>
+void with_precision(DType dtype, F&& fn) {
+  with_float(real_dtype_of(dtype), fn);
+}
+
+/// The lines of `in` along a dimension become those of `out`, which may be the same memory.
+void transform_lines(const View& out, const View& in, int64_t dim, bool forward, double scale) {
+  Lines lines;
+  const View views[] = {out, in};
+  lines_along(views, wrapped(dim, out.rank), lines);
+  with_precision(out.dtype, [&]<class R>(R) {
+    using C = std::complex<R>;
+    const int64_t n = lines.lengths[0];
+    for_lines(lines, kCost, [&](char* const* at) {
+      C *from = buffer<C, 0>(n), *to = buffer<C, 1>(n);
+      gather(from, at[1], lines.strides[1], n);
+      transform(to, from, n, forward);
+      scatter(at[0], lines.strides[0], to, n, static_cast<R>(scale));
+    });
+  });
+}
+
+/// Along several dimensions of complex numbers, the last one scaled.
+void transform_all(const View& out, View in, std::span<const int64_t> dims, bool forward, double scale) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    transform_lines(out, in, dims[i], forward, i + 1 == dims.size() ? scale : 1.0);
+    in = out;
+  }
+}
+
+/// fft_c2c(self, dim, forward, scale).
+void complex_to_complex(const KernelCall& call) {
+  const View &out = call.out[0], &in = call.view(0);
+  if (out.numel() == 0) return;
+  if (call.ints(1).empty()) return copy_elements(out, in);
+  transform_all(out, in, call.ints(1), call.flag(2), call.real(3));
+}
+
+/// fft_r2c(self, dim, onesided, scale): the last of the dimensions first, of which half is kept if onesided.
+void real_to_complex(const KernelCall& call) {
+  const View &out = call.out[0], &in = call.view(0);
+  if (out.numel() == 0) return;
+  const auto dims = call.ints(1);
+  const double scale = dims.size() == 1 ? call.real(3) : 1.0;
+  Lines lines;
+  const View views[] = {out, in};
+  lines_along(views, wrapped(dims.back(), in.rank), lines);
+  with_precision(in.dtype, [&]<class R>(R) {
+    using C = std::complex<R>;
+    const int64_t n = lines.lengths[1], kept = lines.lengths[0];
+    for_lines(lines, kCost, [&](char* const* at) {
+      R* from = buffer<R, 0>(n);
+      C *to = buffer<C, 0>(n), *scratch = buffer<C, 1>(n);
+      gather(from, at[1], lines.strides[1], n);
+      transform_real(to, from, scratch, n);
+      scatter(at[0], lines.strides[0], to, kept, static_cast<R>(scale));
+    });
+  });
+  transform_all(out, out, dims.first(dims.size() - 1), true, call.real(3));
+}
+
+/// fft_c2r(self, dim, last_size, scale): the last of the dimensions last, back to `last_size` real numbers.
+void complex_to_real(const KernelCall& call) {
+  const View& out = call.out[0];
+  View in = call.view(0);
+  if (out.numel() == 0) return;
+  const auto dims = call.ints(1);
+  std::unique_ptr<char[]> between;
+  int64_t strides[kMaxViewRank];
+  if (dims.size() > 1) {
+    between = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(in.numel()) * size_of(in.dtype));
+    for (int64_t d = in.rank - 1, step = 1; d >= 0; step *= in.sizes[d--]) strides[d] = step;
+    const View dense{between.get(), in.sizes, strides, in.rank, in.dtype};
+    transform_all(dense, in, dims.first(dims.size() - 1), false, 1.0);
+    in = dense;
+  }
+  Lines lines;
+  const View views[] = {out, in};
+  lines_along(views, wrapped(dims.back(), in.rank), lines);
+  with_precision(out.dtype, [&]<class R>(R) {
+    using C = std::complex<R>;
+    const int64_t n = lines.lengths[0], given = n / 2 + 1;
+    for_lines(lines, kCost, [&](char* const* at) {
+      R* to = buffer<R, 0>(n);
+      C *from = buffer<C, 0>(n + 1), *scratch = buffer<C, 1>(n);
+      gather(from, at[1], lines.strides[1], given);
+      transform_to_real(to, from, scratch, n);
+      scatter(at[0], lines.strides[0], to, n, static_cast<R>(call.real(3)));
+    });
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "fft_c2c", .run = complex_to_complex, .any_strides = true},
+    {.op = "fft_r2c", .run = real_to_complex, .any_strides = true},
+    {.op = "fft_c2r", .run = complex_to_real, .any_strides = true},
+};
+
+}  // namespace
+
+std::span<const Kernel> fourier_kernels() { return kKernels; }
+
+}  // namespace terra::cpu
