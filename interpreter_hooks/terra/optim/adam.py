@@ -3,7 +3,7 @@
 import _terra_C as C
 
 from .counting import CountingOptimizer, average_moments, with_weight_decay
-from .optimizer import check_betas, check_not_negative
+from .optimizer import check_betas, check_not_negative, in_parts
 
 ops = C._ops
 
@@ -82,10 +82,10 @@ class Adam(CountingOptimizer):
         lr = group["lr"]
         betas = group["betas"]
         ops.adam_update(
-            params,
-            grads,
-            exp_avgs,
-            exp_avg_sqs,
+            in_parts(params),
+            in_parts(grads),
+            in_parts(exp_avgs),
+            in_parts(exp_avg_sqs),
             step,
             lr.item() if isinstance(lr, C.Tensor) else lr,
             betas[0],

@@ -229,6 +229,11 @@ def _typename(value):
     return typename(value)
 
 
+def in_parts(tensors):
+    """Complex parameters as pairs of real ones, each of which moves for itself."""
+    return [C.view_as_real(t) if t.is_complex() else t for t in tensors]
+
+
 def check_not_negative(value, text):
     if not 0.0 <= value:
         raise ValueError(f"Invalid {text}: {value}")

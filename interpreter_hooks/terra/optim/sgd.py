@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .optimizer import GroupOptimizer, check_not_negative
+from .optimizer import GroupOptimizer, check_not_negative, in_parts
 
 ops = C._ops
 
@@ -69,9 +69,9 @@ class SGD(GroupOptimizer):
     def _update(self, group, params, grads, buffers, first):
         lr = group["lr"]
         ops.sgd_update(
-            params,
-            grads,
-            buffers,
+            in_parts(params),
+            in_parts(grads),
+            in_parts(buffers),
             lr.item() if isinstance(lr, C.Tensor) else lr,
             group["momentum"],
             group["dampening"],
