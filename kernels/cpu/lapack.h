@@ -1,0 +1,241 @@
+// LAPACK and BLAS of the static OpenBLAS: their Fortran symbols, and one overloaded C++ name for each routine.
+//
+// Matrices lie column by column without gaps. Each function gives LAPACK's `info`: 0 went well, i > 0 says where it
+// didn't. Sizes are positive. A further type of scalar is one more use of TERRA_LAPACK.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace terra::cpu::lapack {
+
+/// The routines of scalar type T, as Fortran passes arguments: by address, the lengths of texts behind all others.
+template <class T>
+struct Routines;
+
+#define TERRA_LAPACK(p, T)                                                                                             \
+  extern "C" {                                                                                                         \
+  void p##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);                            \
+  void p##getrs_(const char* trans, const int* n, const int* k, const T* a, const int* lda, const int* pivots, T* b,   \
+                 const int* ldb, int* info, size_t);                                                                   \
+  void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);                             \
+  void p##potri_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);                             \
+  void p##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,         \
+                 int* info, size_t);                                                                                   \
+  void p##sytrs_(const char* uplo, const int* n, const int* k, const T* a, const int* lda, const int* pivots, T* b,    \
+                 const int* ldb, int* info, size_t);                                                                   \
+  void p##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);      \
+  void p##orgqr_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,                \
+                 const int* lwork, int* info);                                                                         \
+  void p##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, T* vt, \
+                 const int* ldvt, T* work, const int* lwork, int* iwork, int* info, size_t);                           \
+  void p##syevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,                 \
+                 const int* lwork, int* iwork, const int* liwork, int* info, size_t, size_t);                          \
+  void p##gels_(const char* trans, const int* m, const int* n, const int* k, T* a, const int* lda, T* b,               \
+                const int* ldb, T* work, const int* lwork, int* info, size_t);                                         \
+  void p##gelsy_(const int* m, const int* n, const int* k, T* a, const int* lda, T* b, const int* ldb, int* columns,   \
+                 const T* rcond, int* rank, T* work, const int* lwork, int* info);                                     \
+  void p##gelss_(const int* m, const int* n, const int* k, T* a, const int* lda, T* b, const int* ldb, T* s,           \
+                 const T* rcond, int* rank, T* work, const int* lwork, int* info);                                     \
+  void p##gelsd_(const int* m, const int* n, const int* k, T* a, const int* lda, T* b, const int* ldb, T* s,           \
+                 const T* rcond, int* rank, T* work, const int* lwork, int* iwork, int* info);                         \
+  void p##trsm_(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,   \
+                const T* alpha, const T* a, const int* lda, T* b, const int* ldb, size_t, size_t, size_t, size_t);     \
+  void p##gemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k, const T* alpha,      \
+                const T* a, const int* lda, const T* b, const int* ldb, const T* beta, T* c, const int* ldc, size_t,   \
+                size_t);                                                                                               \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  struct Routines<T> {                                                                                                 \
+    static constexpr auto getrf = p##getrf_;                                                                           \
+    static constexpr auto getrs = p##getrs_;                                                                           \
+    static constexpr auto potrf = p##potrf_;                                                                           \
+    static constexpr auto potri = p##potri_;                                                                           \
+    static constexpr auto sytrf = p##sytrf_;                                                                           \
+    static constexpr auto sytrs = p##sytrs_;                                                                           \
+    static constexpr auto geqrf = p##geqrf_;                                                                           \
+    static constexpr auto orgqr = p##orgqr_;                                                                           \
+    static constexpr auto gesdd = p##gesdd_;                                                                           \
+    static constexpr auto syevd = p##syevd_;                                                                           \
+    static constexpr auto gels = p##gels_;                                                                             \
+    static constexpr auto gelsy = p##gelsy_;                                                                           \
+    static constexpr auto gelss = p##gelss_;                                                                           \
+    static constexpr auto gelsd = p##gelsd_;                                                                           \
+    static constexpr auto trsm = p##trsm_;                                                                             \
+    static constexpr auto gemm = p##gemm_;                                                                             \
+  };
+
+TERRA_LAPACK(s, float)
+TERRA_LAPACK(d, double)
+#undef TERRA_LAPACK
+
+/// Calls routine(work, lwork) twice: to be told how long `work` should be, and with that.
+template <class T, class Routine>
+void with_work(const Routine& routine) {
+  T wanted = 0;
+  routine(&wanted, -1);
+  constexpr double kRoundedDown = 1 + 1e-6;  // by a float that holds the length
+  std::vector<T> work(static_cast<size_t>(static_cast<double>(wanted) * kRoundedDown) + 1);
+  routine(work.data(), static_cast<int>(work.size()));
+}
+
+/// A = P L U of m x n.
+template <class T>
+int getrf(int m, int n, T* a, int* pivots) {
+  int info = 0;
+  Routines<T>::getrf(&m, &n, a, &m, pivots, &info);
+  return info;
+}
+
+/// B becomes A^-1 B, from A = P L U.
+template <class T>
+int getrs(int n, int k, const T* a, const int* pivots, T* b) {
+  int info = 0;
+  Routines<T>::getrs("N", &n, &k, a, &n, pivots, b, &n, &info, 1);
+  return info;
+}
+
+/// A = L L^T: the lower triangle of A is read and written.
+template <class T>
+int potrf(int n, T* a) {
+  int info = 0;
+  Routines<T>::potrf("L", &n, a, &n, &info, 1);
+  return info;
+}
+
+/// The lower triangle of (L L^T)^-1 in place of L.
+template <class T>
+int potri(int n, T* a) {
+  int info = 0;
+  Routines<T>::potri("L", &n, a, &n, &info, 1);
+  return info;
+}
+
+/// A = L D L^T with blocks of one or two rows in D: the lower triangle of A is read and written.
+template <class T>
+int sytrf(int n, T* a, int* pivots) {
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) { Routines<T>::sytrf("L", &n, a, &n, pivots, work, &lwork, &info, 1); });
+  return info;
+}
+
+/// B becomes A^-1 B, from A = L D L^T.
+template <class T>
+int sytrs(int n, int k, const T* a, const int* pivots, T* b) {
+  int info = 0;
+  Routines<T>::sytrs("L", &n, &k, a, &n, pivots, b, &n, &info, 1);
+  return info;
+}
+
+/// A = Q R of m x n: R on and above the diagonal, Q as reflections below it and their factors in tau.
+template <class T>
+int geqrf(int m, int n, T* a, T* tau) {
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) { Routines<T>::geqrf(&m, &n, a, &m, tau, work, &lwork, &info); });
+  return info;
+}
+
+/// The first n columns of the product of k reflections, in their place.
+template <class T>
+int orgqr(int m, int n, int k, T* a, const T* tau) {
+  int info = 0;
+  with_work<T>([&](T* work, int lwork) { Routines<T>::orgqr(&m, &n, &k, a, &m, tau, work, &lwork, &info); });
+  return info;
+}
+
+/// A = U diag(s) V^T. job: 'A' for all of U and V, 'S' for as many columns as s has numbers, 'N' for s alone. A is
+/// lost.
+template <class T>
+int gesdd(char job, int m, int n, T* a, T* s, T* u, T* vt) {
+  int info = 0;
+  const int ldvt = job == 'S' ? std::min(m, n) : n;
+  std::vector<int> iwork(8 * static_cast<size_t>(std::min(m, n)));
+  with_work<T>([&](T* work, int lwork) {
+    Routines<T>::gesdd(&job, &m, &n, a, &m, s, u, &m, vt, &ldvt, work, &lwork, iwork.data(), &info, 1);
+  });
+  return info;
+}
+
+/// The eigenvalues of a symmetric A, of which one triangle is read, in ascending order; with job 'V' (not 'N') the
+/// vectors in place of A, which is lost otherwise.
+template <class T>
+int syevd(char job, char uplo, int n, T* a, T* w) {
+  int info = 0;
+  std::vector<int> iwork(3 + 5 * static_cast<size_t>(n));
+  const int liwork = static_cast<int>(iwork.size());
+  with_work<T>([&](T* work, int lwork) {
+    Routines<T>::syevd(&job, &uplo, &n, a, &n, w, work, &lwork, iwork.data(), &liwork, &info, 1, 1);
+  });
+  return info;
+}
+
+/// Least squares: B, of max(m, n) rows, becomes the X of n rows with the smallest |A X - B|, and A is lost.
+template <class T>
+struct LeastSquares {
+  int m, n, k;
+  T* a;
+  T* b;
+  T rcond;
+  int rank = 0;
+  T* s = nullptr;  ///< singular values of A, where they are found
+
+  /// A has full rank.
+  int gels() {
+    return run([&](T* work, int lwork, int& info) {
+      Routines<T>::gels("N", &m, &n, &k, a, &m, b, &ldb(), work, &lwork, &info, 1);
+    });
+  }
+  /// By a complete orthogonal factorization.
+  int gelsy() {
+    std::vector<int> columns(static_cast<size_t>(n));
+    return run([&](T* work, int lwork, int& info) {
+      Routines<T>::gelsy(&m, &n, &k, a, &m, b, &ldb(), columns.data(), &rcond, &rank, work, &lwork, &info);
+    });
+  }
+  /// By singular values.
+  int gelss() {
+    return run([&](T* work, int lwork, int& info) {
+      Routines<T>::gelss(&m, &n, &k, a, &m, b, &ldb(), s, &rcond, &rank, work, &lwork, &info);
+    });
+  }
+  /// By singular values, found by dividing and conquering.
+  int gelsd() {
+    std::vector<int> iwork(128 * static_cast<size_t>(std::min(m, n)) + 32);
+    return run([&](T* work, int lwork, int& info) {
+      Routines<T>::gelsd(&m, &n, &k, a, &m, b, &ldb(), s, &rcond, &rank, work, &lwork, iwork.data(), &info);
+    });
+  }
+
+ private:
+  const int& ldb() const { return m > n ? m : n; }
+  template <class Routine>
+  static int run(const Routine& routine) {
+    int info = 0;
+    with_work<T>([&](T* work, int lwork) { routine(work, lwork, info); });
+    return info;
+  }
+};
+
+/// B of m x n becomes A^-1 B (side 'L') or B A^-1 ('R') for a triangular A. uplo: 'L' or 'U'; diag: 'U' for ones on the
+/// diagonal, else 'N'.
+template <class T>
+void trsm(char side, char uplo, char diag, int m, int n, const T* a, T* b) {
+  const T one = 1;
+  Routines<T>::trsm(&side, &uplo, "N", &diag, &m, &n, &one, a, side == 'L' ? &m : &n, b, &m, 1, 1, 1, 1);
+}
+
+/// A factor of a product: as it lies ('N') or transposed ('T').
+template <class T>
+struct Factor {
+  const T* data;
+  int rows;  ///< as it lies
+  char turn = 'N';
+};
+
+/// C = alpha A B + beta C of m x n, over k.
+template <class T>
+void gemm(int m, int n, int k, T alpha, Factor<T> a, Factor<T> b, T beta, T* c) {
+  Routines<T>::gemm(&a.turn, &b.turn, &m, &n, &k, &alpha, a.data, &a.rows, b.data, &b.rows, &beta, c, &m, 1, 1);
+}
+
+}  // namespace terra::cpu::lapack

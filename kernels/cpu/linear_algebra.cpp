@@ -1,0 +1,332 @@
+#include "kernels/cpu/linear_algebra.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/cpu/lapack.h"
+
+namespace terra::cpu::linalg {
+namespace {
+
+/// Elements of a matrix of that many rows and columns.
+size_t area(int rows, int columns) { return static_cast<size_t>(rows) * static_cast<size_t>(columns); }
+
+/// LU of a square matrix whose U can be looked at.
+template <class T>
+struct Factored {
+  Factored(int n, T* a) : n(n), a(a), pivots(static_cast<size_t>(n)) { info = lu(n, n, a, pivots.data()); }
+
+  T diagonal(int i) const { return a[area(i, n) + static_cast<size_t>(i)]; }
+  /// The sign of the permutation.
+  T parity() const {
+    T sign = 1;
+    for (int i = 0; i < n; ++i)
+      if (pivots[static_cast<size_t>(i)] != i + 1) sign = -sign;
+    return sign;
+  }
+
+  int n;
+  T* a;
+  std::vector<int> pivots;
+  int info;
+};
+
+template <class T>
+void set_identity(int n, T* a) {
+  std::fill_n(a, area(n, n), T(0));
+  for (int i = 0; i < n; ++i) a[area(i, n) + static_cast<size_t>(i)] = 1;
+}
+
+/// Sets the elements above the diagonal of n columns.
+template <class T>
+void clear_above(int n, T* a) {
+  for (int j = 0; j < n; ++j) std::fill_n(a + area(j, n), j, T(0));
+}
+
+/// C = alpha A B + beta C of n x n.
+template <class T>
+void multiply(int n, T alpha, const T* a, const T* b, T beta, T* c) {
+  lapack::gemm<T>(n, n, n, alpha, {a, n}, {b, n}, beta, c);
+}
+
+/// 1 / s of the numbers that are beyond the bounds, 0 for the others.
+template <class T>
+std::vector<T> inverted(const std::vector<T>& s, T absolute, T relative) {
+  T largest = 0;
+  for (const T value : s) largest = std::max(largest, std::abs(value));
+  const T bound = std::max(absolute, relative * largest);
+  std::vector<T> result;
+  for (const T value : s) result.push_back(std::abs(value) > bound ? 1 / value : T(0));
+  return result;
+}
+
+/// Multiplies column j of m rows by factors[j].
+template <class T>
+void scale_columns(int m, const std::vector<T>& factors, T* a) {
+  for (const T factor : factors)
+    for (int i = 0; i < m; ++i) *a++ *= factor;
+}
+
+}  // namespace
+
+template <class T>
+int lu(int m, int n, T* a, int* pivots) {
+  return m == 0 || n == 0 ? 0 : lapack::getrf(m, n, a, pivots);
+}
+
+template <class T>
+int solve(int n, int k, T* a, T* b) {
+  const Factored<T> f(n, a);
+  if (n > 0 && k > 0) lapack::getrs(n, k, a, f.pivots.data(), b);
+  return f.info;
+}
+
+template <class T>
+void log_determinant(int n, T* a, T& sign, T& logarithm) {
+  const Factored<T> f(n, a);
+  sign = f.parity();
+  logarithm = 0;
+  for (int i = 0; i < n; ++i) {
+    const T u = f.diagonal(i);
+    sign *= static_cast<T>((u > 0) - (u < 0));
+    logarithm += std::log(std::abs(u));
+  }
+}
+
+template <class T>
+T determinant(int n, T* a) {
+  const Factored<T> f(n, a);
+  T product = f.parity();
+  for (int i = 0; i < n; ++i) product *= f.diagonal(i);
+  return product;
+}
+
+/// With A = U diag(s) V^T they are det(U V^T) U diag(p) V^T, p[i] being the product of all s but s[i].
+template <class T>
+int cofactors(int n, T* a) {
+  if (n == 0) return 0;
+  std::vector<T> s(static_cast<size_t>(n)), others(s), u(area(n, n)), vt(u);
+  if (const int info = svd(n, n, true, a, s.data(), u.data(), vt.data()); info != 0) return info;
+  T before = 1, behind = 1;
+  for (int i = 0; i < n; before *= s[static_cast<size_t>(i++)]) others[static_cast<size_t>(i)] = before;
+  for (int i = n - 1; i >= 0; behind *= s[static_cast<size_t>(i--)]) others[static_cast<size_t>(i)] *= behind;
+  std::vector<T> lost(u);
+  T orientation = determinant(n, lost.data()) > 0 ? T(1) : T(-1);
+  lost = vt;
+  if (determinant(n, lost.data()) < 0) orientation = -orientation;
+  scale_columns(n, others, u.data());
+  multiply(n, orientation, u.data(), vt.data(), T(0), a);
+  return 0;
+}
+
+/// A NaN on the diagonal isn't positive either, which OpenBLAS doesn't see.
+template <class T>
+int cholesky(int n, T* a) {
+  clear_above(n, a);
+  if (n == 0) return 0;
+  const int info = lapack::potrf(n, a);
+  for (int i = 0; info == 0 && i < n; ++i)
+    if (std::isnan(a[area(i, n) + static_cast<size_t>(i)])) return i + 1;
+  return info;
+}
+
+template <class T>
+int cholesky_inverse(int n, T* l) {
+  const int info = n == 0 ? 0 : lapack::potri(n, l);
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < j; ++i) l[area(j, n) + static_cast<size_t>(i)] = l[area(i, n) + static_cast<size_t>(j)];
+  return info;
+}
+
+template <class T>
+int ldl(int n, T* a, int* pivots) {
+  clear_above(n, a);
+  return n == 0 ? 0 : lapack::sytrf(n, a, pivots);
+}
+
+template <class T>
+int ldl_solve(int n, int k, const T* ld, const int* pivots, T* b) {
+  // A block of two rows has one negative number twice; LAPACK steps over it without a look at the second.
+  for (int i = 0; i < n; ++i) {
+    const int p = pivots[i];
+    if (p == 0 || p > n || p < -n) return -1;
+    if (p < 0 && (++i == n || pivots[i] != p)) return -1;
+  }
+  return n == 0 || k == 0 ? 0 : lapack::sytrs(n, k, ld, pivots, b);
+}
+
+template <class T>
+void reflections(int m, int n, T* a, T* tau) {
+  if (m > 0 && n > 0) lapack::geqrf(m, n, a, tau);
+}
+
+template <class T>
+void qr(int m, int n, int columns, T* a, T* q, T* r) {
+  const int k = std::min(m, n);
+  std::vector<T> tau(static_cast<size_t>(k));
+  reflections(m, n, a, tau.data());
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < columns; ++i)
+      r[area(j, columns) + static_cast<size_t>(i)] = i <= j && i < m ? a[area(j, m) + static_cast<size_t>(i)] : T(0);
+  if (!q || m == 0 || columns == 0) return;
+  if (k == 0) {
+    for (int j = 0; j < columns; ++j)
+      for (int i = 0; i < m; ++i) q[area(j, m) + static_cast<size_t>(i)] = static_cast<T>(i == j);
+    return;
+  }
+  std::copy_n(a, area(m, k), q);
+  lapack::orgqr(m, columns, k, q, tau.data());
+}
+
+template <class T>
+int svd(int m, int n, bool all, T* a, T* s, T* u, T* vt) {
+  if (m > 0 && n > 0) return lapack::gesdd(!u ? 'N' : all ? 'A' : 'S', m, n, a, s, u, vt);
+  if (u && all) {
+    set_identity(m, u);
+    set_identity(n, vt);
+  }
+  return 0;
+}
+
+template <class T>
+int eigh(int n, char uplo, bool vectors, T* a, T* w) {
+  return n == 0 ? 0 : lapack::syevd(vectors ? 'V' : 'N', uplo, n, a, w);
+}
+
+template <class T>
+int pseudoinverse(int m, int n, T bound_absolute, T bound_relative, T* a, T* x) {
+  const int k = std::min(m, n);
+  std::vector<T> s(static_cast<size_t>(k)), u(area(m, k)), vt(area(k, n));
+  if (k == 0) return 0;
+  if (const int info = svd(m, n, false, a, s.data(), u.data(), vt.data()); info != 0) return info;
+  scale_columns(m, inverted(s, bound_absolute, bound_relative), u.data());
+  lapack::gemm<T>(n, m, k, 1, {vt.data(), k, 'T'}, {u.data(), m, 'T'}, 0, x);
+  return 0;
+}
+
+template <class T>
+int pseudoinverse_symmetric(int n, T bound_absolute, T bound_relative, T* a, T* x) {
+  std::vector<T> w(static_cast<size_t>(n));
+  if (const int info = eigh(n, 'L', true, a, w.data()); info != 0) return info;
+  if (n == 0) return 0;
+  std::vector<T> scaled(a, a + area(n, n));
+  scale_columns(n, inverted(w, bound_absolute, bound_relative), scaled.data());
+  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {a, n, 'T'}, 0, x);
+  return 0;
+}
+
+template <class T>
+int least_squares(std::string_view driver, int m, int n, int k, T rcond, T* a, T* b, int& rank, T* s) {
+  rank = 0;
+  if (m == 0 || n == 0 || k == 0) {
+    std::fill_n(b, area(std::max(m, n), k), T(0));
+    if (s && m > 0 && n > 0) {  // nothing to solve, but what is told of A
+      std::vector<T> unused;
+      return svd<T>(m, n, false, a, s, nullptr, nullptr);
+    }
+    return 0;
+  }
+  lapack::LeastSquares<T> problem{m, n, k, a, b, rcond, 0, s};
+  const int info = driver == "gels"    ? problem.gels()
+                   : driver == "gelsy" ? problem.gelsy()
+                   : driver == "gelss" ? problem.gelss()
+                                       : problem.gelsd();
+  rank = problem.rank;
+  return info;
+}
+
+template <class T>
+void triangular(bool right, bool upper, bool unit, int m, int n, const T* a, T* b) {
+  if (m > 0 && n > 0) lapack::trsm(right ? 'R' : 'L', upper ? 'U' : 'L', unit ? 'U' : 'N', m, n, a, b);
+}
+
+/// Pade's approximant of degree 13 of A / 2^s, squared s times (Higham, 2005).
+template <class T>
+void exponential(int n, T* a) {
+  if (n == 0) return;
+  constexpr double kBound = 5.371920351148152;
+  constexpr double kPade[] = {64764752532480000,
+                              32382376266240000,
+                              7771770303897600,
+                              1187353796428800,
+                              129060195264000,
+                              10559470521600,
+                              670442572800,
+                              33522128640,
+                              1323241920,
+                              40840800,
+                              960960,
+                              16380,
+                              182,
+                              1};
+  const size_t size = area(n, n);
+  double norm = 0;
+  for (int j = 0; j < n; ++j) {
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += std::abs(static_cast<double>(a[area(j, n) + static_cast<size_t>(i)]));
+    if (!std::isfinite(sum)) {
+      std::fill_n(a, size, std::numeric_limits<T>::quiet_NaN());
+      return;
+    }
+    norm = std::max(norm, sum);
+  }
+  const int squarings = norm > kBound ? static_cast<int>(std::ceil(std::log2(norm / kBound))) : 0;
+  for (size_t i = 0; i < size; ++i) a[i] = std::ldexp(a[i], -squarings);
+
+  std::vector<T> a2(size), a4(size), a6(size), high(size), low(size), odd(size);
+  multiply(n, T(1), a, a, T(0), a2.data());
+  multiply(n, T(1), a2.data(), a2.data(), T(0), a4.data());
+  multiply(n, T(1), a4.data(), a2.data(), T(0), a6.data());
+  /// The coefficients from `degree` on, of three even powers.
+  const auto combine = [&](int degree, std::vector<T>& out) {
+    const T c2 = static_cast<T>(kPade[degree]), c4 = static_cast<T>(kPade[degree + 2]),
+            c6 = static_cast<T>(kPade[degree + 4]);
+    for (size_t i = 0; i < size; ++i) out[i] = c6 * a6[i] + c4 * a4[i] + c2 * a2[i];
+  };
+  /// The polynomial of the even coefficients in `low`, or of the odd ones (parity 1) but for a factor A.
+  const auto polynomial = [&](int parity) {
+    combine(8 + parity, high);
+    combine(2 + parity, low);
+    for (int i = 0; i < n; ++i) low[area(i, n) + static_cast<size_t>(i)] += static_cast<T>(kPade[parity]);
+    multiply(n, T(1), a6.data(), high.data(), T(1), low.data());
+  };
+  polynomial(1);
+  multiply(n, T(1), a, low.data(), T(0), odd.data());
+  polynomial(0);
+  for (size_t i = 0; i < size; ++i) {
+    a[i] = low[i] + odd[i];
+    low[i] -= odd[i];
+  }
+  solve(n, n, low.data(), a);
+  for (int s = 0; s < squarings; ++s) {
+    multiply(n, T(1), a, a, T(0), low.data());
+    std::copy_n(low.data(), size, a);
+  }
+}
+
+#define TERRA_LINALG(T)                                                             \
+  template int lu(int, int, T*, int*);                                              \
+  template int solve(int, int, T*, T*);                                             \
+  template void log_determinant(int, T*, T&, T&);                                   \
+  template T determinant(int, T*);                                                  \
+  template int cofactors(int, T*);                                                  \
+  template int cholesky(int, T*);                                                   \
+  template int cholesky_inverse(int, T*);                                           \
+  template int ldl(int, T*, int*);                                                  \
+  template int ldl_solve(int, int, const T*, const int*, T*);                       \
+  template void reflections(int, int, T*, T*);                                      \
+  template void qr(int, int, int, T*, T*, T*);                                      \
+  template int svd(int, int, bool, T*, T*, T*, T*);                                 \
+  template int eigh(int, char, bool, T*, T*);                                       \
+  template int pseudoinverse(int, int, T, T, T*, T*);                               \
+  template int pseudoinverse_symmetric(int, T, T, T*, T*);                          \
+  template int least_squares(std::string_view, int, int, int, T, T*, T*, int&, T*); \
+  template void triangular(bool, bool, bool, int, int, const T*, T*);               \
+  template void exponential(int, T*);
+
+TERRA_LINALG(float)
+TERRA_LINALG(double)
+
+}  // namespace terra::cpu::linalg
