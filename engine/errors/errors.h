@@ -14,7 +14,8 @@ enum class ErrorKind : uint8_t {
   TypeError,
   IndexError,
   NotImplementedError,
-  OutOfMemoryError
+  OutOfMemoryError,
+  LinAlgError  ///< a matrix that can't be factorized or inverted
 };
 
 /// A mistake of the user, told in a sentence: what was done, on what, why it can't be, what to do instead.

@@ -33,6 +33,12 @@ inline constexpr Overload kOverloads[] = {
     {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},
+    {"cumulative_trapezoid", kFunction, {"cumulative_trapezoid", "cumulative_trapezoid_x"}},
+    {"linalg_cond", kFunction, {"linalg_cond", "linalg_cond_named"}},
+    {"linalg_matrix_norm", kFunction, {"linalg_matrix_norm", "linalg_matrix_norm_named"}},
+    {"linalg_matrix_rank", kFunction, {"linalg_matrix_rank", "linalg_matrix_rank_tol"}},
+    {"linalg_norm", kFunction, {"linalg_norm", "linalg_norm_named"}},
+    {"linalg_pinv", kFunction, {"linalg_pinv", "linalg_pinv_rcond"}},
     {"log_softmax", kFunction | kMethod | kFunctional, {"log_softmax", "log_softmax_dtype"}},
     {"index_fill", kFunction | kMethod, {"index_fill", "index_fill_tensor"}},
     {"index_put", kFunction | kMethod, {"index_put_masked"}},
@@ -56,6 +62,8 @@ inline constexpr Overload kOverloads[] = {
     {"std_mean", kFunction, {"std_mean", "std_mean_unbiased", "std_mean_dim_unbiased"}},
     {"std", kFunction | kMethod, {"std", "std_unbiased", "std_dim_unbiased"}},
     {"sum", kFunction | kMethod, {"sum", "sum_dtype"}},
+    {"trapezoid", kFunction, {"trapezoid", "trapezoid_x"}},
+    {"trapz", kFunction, {"trapezoid", "trapezoid_x"}},
     {"unique", kFunction | kMethod, {"unique_inverse_counts", "unique_inverse", "unique_counts", "unique"}},
     {"tensor_split", kFunction | kMethod, {"tensor_split", "tensor_split_at", "tensor_split_tensor"}},
     {"var_mean", kFunction, {"var_mean", "var_mean_unbiased", "var_mean_dim_unbiased"}},
@@ -63,6 +71,10 @@ inline constexpr Overload kOverloads[] = {
     {"where", kFunction, {"where", "where_true"}},
     {"where", kMethod, {"where_method"}},
 };
+
+/// An op (or an entry above) whose name begins so is no function of the package but one of a module of that name,
+/// without the beginning, and no method; its other names are found where its flags say.
+inline constexpr std::string_view kModuleOfOps = "linalg_";
 
 /// Methods that convert: x.float() is to_dtype(x, float32).
 struct Conversion {

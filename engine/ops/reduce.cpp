@@ -9,6 +9,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
+#include "engine/ops/linalg.h"
 #include "engine/ops/order.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
@@ -203,7 +204,12 @@ void norm_of(Composition& c) {
   c.result(where(zero, 0.0, pow(where(zero, 1.0, powers), 1 / p)));
 }
 void norm_named_of(Composition& c) {
-  check(c.text(1) == "fro", "norm() knows the matrix norm 'fro' by name, but got '{}'.", c.text(1));
+  check(c.text(1) == "fro" || c.text(1) == "nuc", "norm() knows the norms 'fro' and 'nuc' by name, but got '{}'.",
+        c.text(1));
+  if (c.text(1) == "nuc") {
+    const Dims plane = c.has(2) ? Dims(c.ints(2)) : Dims{-2, -1};
+    return c.result(linalg_matrix_norm_named(c.arg(0), "nuc", plane, c.arg(3)));
+  }
   c.result(norm(c.tensor(0), 2.0, c.arg(2), c.arg(3)));
 }
 void logsumexp_of(Composition& c) {
@@ -492,12 +498,13 @@ const Op norm{
      .grad_fn = "LinalgVectorNormBackward0",
      .samples = {
          {"randn(3, 4)"}, {"randn(3, 4), 1, 1"}, {"randn(3, 4), 3, (0, 1), True"}, {"randn(3, 4), float('inf'), 1"}}}};
-const Op norm_named{{.name = "norm_named",
-                     .signature = "(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
-                     .doc = "The norm of that name: 'fro', the root of the sum of squares.",
-                     .example = "",
-                     .composite = norm_named_of,
-                     .samples = {{"randn(3, 4), 'fro'"}}}};
+const Op norm_named{
+    {.name = "norm_named",
+     .signature = "(Tensor self, str p, int[1]? dim=None, bool keepdim=False) -> Tensor",
+     .doc = "The norm of that name: 'fro', the root of the sum of squares, or 'nuc', the sum of singular values.",
+     .example = "",
+     .composite = norm_named_of,
+     .samples = {{"randn(3, 4), 'fro'"}, {"randn(3, 4), 'nuc'"}}}};
 const Op logsumexp{{.name = "logsumexp",
                     .signature = "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
                     .doc = "log(sum(exp(x))) over dim, without overflow.",

@@ -66,7 +66,7 @@ int64_t wrap_dim(int64_t dim, size_t rank) {
 Dims broadcast_sizes(std::span<const int64_t> a, std::span<const int64_t> b) {
   const size_t rank = std::max(a.size(), b.size());
   Dims out(rank, 1);
-  for (size_t i = 0; i < rank; ++i) {
+  for (size_t i = rank; i-- > 0;) {
     const int64_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
     const int64_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
     check(x == y || x == 1 || y == 1,

@@ -12,6 +12,8 @@ void translate_exception() noexcept;
 
 /// terra.OutOfMemoryError, a RuntimeError. Borrowed.
 Borrowed out_of_memory_error();
+/// torch._C._LinAlgError, a RuntimeError. Borrowed.
+Borrowed linear_algebra_error();
 
 /// Raises a Python exception of `type` with a formatted text (PyErr_Format's language).
 [[noreturn]] void raise(PyObject* type, const char* format, ...);

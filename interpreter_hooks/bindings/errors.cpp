@@ -17,6 +17,7 @@ Borrowed exception_of(ErrorKind kind) {
     case ErrorKind::IndexError: return PyExc_IndexError;
     case ErrorKind::NotImplementedError: return PyExc_NotImplementedError;
     case ErrorKind::OutOfMemoryError: return out_of_memory_error();
+    case ErrorKind::LinAlgError: return linear_algebra_error();
   }
   return PyExc_SystemError;
 }
@@ -26,6 +27,12 @@ Borrowed exception_of(ErrorKind kind) {
 Borrowed out_of_memory_error() {
   static PyObject* type = PyErr_NewExceptionWithDoc(
       "terra.OutOfMemoryError", "There is not enough memory for a tensor.", PyExc_RuntimeError, nullptr);
+  return type ? type : PyExc_RuntimeError;
+}
+
+Borrowed linear_algebra_error() {
+  static PyObject* type = PyErr_NewExceptionWithDoc(
+      "torch._C._LinAlgError", "A matrix can't be factorized or inverted.", PyExc_RuntimeError, nullptr);
   return type ? type : PyExc_RuntimeError;
 }
 

@@ -45,12 +45,14 @@ class Generator {
   explicit Generator(Borrowed module)
       : module_(module),
         functional_(owned(PyModule_New("_terra_C._functional"))),
+        linalg_(owned(PyModule_New("_terra_C._linalg"))),
         ops_(owned(PyModule_New("_terra_C._ops"))) {}
 
   void run() {
     for (const Overload& overload : kOverloads) take(overload);
     for (const Op* op : all_ops()) take(*op);
     add_object(module_, "_functional", functional_.get());
+    add_object(module_, "_linalg", linalg_.get());
     add_object(module_, "_ops", ops_.get());
   }
 
@@ -98,6 +100,10 @@ class Generator {
 
   /// Puts callables where the flags say. `optional_inplace`: the functional form takes `inplace`.
   void place(OpFunctionSpec spec, uint32_t where, bool optional_inplace = false) {
+    if (spec.name.starts_with(kModuleOfOps)) {
+      if (where & kFunction) add(linalg_.get(), spec, kModuleOfOps.size());
+      return;
+    }
     if (where & kFunction) add(module_, spec);
     if (where & kFunctional) {
       OpFunctionSpec functional = spec;
@@ -111,9 +117,10 @@ class Generator {
     }
   }
 
-  static void add(Borrowed module, const OpFunctionSpec& spec) {
+  /// Under its name, or what is left of it.
+  static void add(Borrowed module, const OpFunctionSpec& spec, size_t left_out = 0) {
     Object function = make_op_function(spec);
-    add_object(module, spec.name.c_str(), function.get());
+    add_object(module, spec.name.c_str() + left_out, function.get());
   }
 
   static void add_property(const Op& op, const std::string& name) {
@@ -124,7 +131,7 @@ class Generator {
   }
 
   Borrowed module_;
-  Object functional_, ops_;
+  Object functional_, linalg_, ops_;
   std::unordered_set<std::string> overloaded_;
 };
 

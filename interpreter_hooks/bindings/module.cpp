@@ -52,6 +52,7 @@ Object create_module() {
     add_functions(module.get(), rows);
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);
   add_object(module.get(), "OutOfMemoryError", out_of_memory_error());
+  add_object(module.get(), "_LinAlgError", linear_algebra_error());
   the_module = Py_NewRef(module.get());
   return module;
 }

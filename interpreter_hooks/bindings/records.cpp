@@ -30,6 +30,11 @@ Object type_name(ParamType type) {
   return text(names[static_cast<size_t>(type)]);
 }
 
+/// "linalg" for an op whose functions stand there.
+Object module_of(std::string_view name) {
+  return text(name.starts_with(kModuleOfOps) ? kModuleOfOps.substr(0, kModuleOfOps.size() - 1) : "");
+}
+
 Object params_of(const Op& op) {
   Object list = owned(PyList_New(0));
   for (const Param& p : op.sig().params) {
@@ -60,6 +65,7 @@ Object samples_of(const Op& op) {
 Object record_of(const Op& op) {
   Object dict = owned(PyDict_New());
   put(dict, "name", text(op.name));
+  put(dict, "module", module_of(op.name));
   put(dict, "signature", text(op.signature));
   put(dict, "doc", text(op.doc));
   put(dict, "example", text(op.example));

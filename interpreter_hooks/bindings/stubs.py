@@ -52,18 +52,23 @@ def parameters(record, method):
     return ", ".join(texts)
 
 
+def in_module(name, record):
+    """Whether the op is a function of a module of ops, such as terra.linalg, under that name."""
+    return bool(record["module"]) and name.startswith(record["module"] + "_")
+
+
 def callables(records, where):
     """(name, record) of everything that is found in one place, overloads and in-place forms included."""
     by_name = {r["name"]: r for r in records}
     overloads = C.op_overloads()
     for name, overload in overloads.items():
         for op in overload["ops"]:
-            if op in by_name and overload[where]:
+            if op in by_name and overload[where] and not in_module(name, by_name[op]):
                 yield name, by_name[op]
     for record in records:
         names = [record["name"], *(a.strip() for a in record["aliases"].split(",") if a.strip())]
         for name in names:
-            if record[where] and name not in overloads:
+            if record[where] and name not in overloads and not in_module(name, record):
                 yield name, record
             if where == "method" and record["in_place"]:
                 yield name + "_", record
@@ -104,7 +109,10 @@ def stub():
 def page():
     lines = ["# Ops", ""]
     for record in sorted(C.op_records(), key=lambda r: r["name"]):
-        places = [p for p, flag in [("terra", "function"), ("Tensor", "method"), ("nn.functional", "functional")] if record[flag]]
+        where = [("terra", "function"), ("Tensor", "method"), ("nn.functional", "functional")]
+        places = [p for p, flag in where if record[flag] and (record["aliases"] or not record["module"])]
+        if record["module"] and record["function"]:
+            places.insert(0, f"terra.{record['module']} as `{record['name'].removeprefix(record['module'] + '_')}`")
         if not places and not record["property"]:
             continue
         lines += [f"## {record['name']}", "", f"`{record['name']}{record['signature']}`", "", record["doc"], ""]

@@ -5,8 +5,8 @@ import math
 import _terra_C as C
 
 __all__ = [
-    "allclose", "atleast_1d", "atleast_2d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist", "compile", "cross", "einsum", "equal",
-    "is_floating_point", "is_nonzero", "isin", "logspace", "meshgrid", "nan_to_num", "numel", "tensordot", "trace",
+    "allclose", "atleast_1d", "atleast_2d", "block_diag", "broadcast_tensors", "cartesian_prod", "compile", "einsum", "equal",
+    "is_floating_point", "is_nonzero", "isin", "logspace", "meshgrid", "nan_to_num", "numel", "tensordot",
 ]  # fmt: skip
 
 
@@ -51,12 +51,6 @@ def numel(input):
     return input.numel()
 
 
-def trace(input):
-    if input.dim() != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
-    return C.diagonal(input).sum()
-
-
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     if input.is_complex():  # each part for itself
         return _into(out, C.view_as_complex(nan_to_num(C.view_as_real(input), nan, posinf, neginf)))
@@ -83,20 +77,6 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     exponents = C.linspace(start, end, steps, dtype=C.float64 if whole else dtype, device=device)
     powers = C.pow(base, exponents).to(dtype)
     return _into(out, powers).requires_grad_(requires_grad)
-
-
-def cross(input, other, dim=-1, *, out=None):
-    if input.size(dim) != 3 or other.size(dim) != 3:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.size(dim)} and {other.size(dim)}"
-        )
-    a, b = input.unbind(dim), other.unbind(dim)
-    return _into(out, C.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim))
-
-
-def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """Distances of all rows of x1 to all rows of x2."""
-    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
 
 
 def tensordot(a, b, dims=2, out=None):

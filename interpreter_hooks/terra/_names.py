@@ -34,6 +34,7 @@ FUNCTIONS = {
         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",
         "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_enabled",
     ),
+    "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "symeig"),
     "func": ("vmap",),
     "storage": ("TypedStorage", "UntypedStorage"),
 }  # fmt: skip

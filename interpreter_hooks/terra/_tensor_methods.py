@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from ._functions import allclose, cross, equal, nan_to_num, trace
+from ._functions import allclose, equal, nan_to_num
 
 
 def get_device(self):
@@ -44,10 +44,29 @@ def istft(self, n_fft, *arguments, **options):
     return signal(self, n_fft, *arguments, **options)
 
 
+def lu(self, pivot=True, get_infos=False):
+    """LU and pivots of A = P L U, and with get_infos what went wrong in which matrix."""
+    from ._linear_algebra import lu as factorize
+
+    return factorize(self, pivot, get_infos)
+
+
+def _removed(name):
+    """A method that PyTorch has removed: it says what to call in its place."""
+
+    def method(self, *args, **kwargs):
+        from . import _linear_algebra
+
+        return getattr(_linear_algebra, name)(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
 METHODS = {
-    "allclose": allclose, "cross": cross, "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
-    "is_shared": is_shared, "istft": istft, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
-    "share_memory_": share_memory_, "stft": stft, "trace": trace,
+    "allclose": allclose, "eig": _removed("eig"), "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
+    "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
+    "share_memory_": share_memory_, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

@@ -12,8 +12,24 @@ _GIVEN_BY = {
 }  # fmt: skip
 
 
+# Those of linear algebra, by what gives them for the identity matrix.
+_GIVEN_BY_MATRIX = {
+    "geqrf": C.geqrf, "lu_unpack": lambda t: C.lu_unpack(*C._linalg.lu_factor(t)), "slogdet": C.slogdet, "svd": C.svd, "qr": C.qr,
+    "triangular_solve": lambda t: C.triangular_solve(t, t), "linalg_lstsq": lambda t: C._linalg.lstsq(t, t),
+    "linalg_solve_ex": lambda t: C._linalg.solve_ex(t, t),
+}  # fmt: skip
+for _name in (
+    "cholesky_ex", "eigh", "inv_ex", "ldl_factor", "ldl_factor_ex", "lu", "lu_factor", "lu_factor_ex", "qr", "slogdet", "svd",
+):  # fmt: skip
+    _GIVEN_BY_MATRIX["linalg_" + _name] = getattr(C._linalg, _name)
+
+
 def __getattr__(name):
-    if name not in _GIVEN_BY:
-        raise missing(sys.modules[__name__], name, tuple(_GIVEN_BY))
-    kind = globals()[name] = type(_GIVEN_BY[name](C.zeros(1)))
+    if name in _GIVEN_BY:
+        given = _GIVEN_BY[name](C.zeros(1))
+    elif name in _GIVEN_BY_MATRIX:
+        given = _GIVEN_BY_MATRIX[name](C.eye(1))
+    else:
+        raise missing(sys.modules[__name__], name, (*_GIVEN_BY, *_GIVEN_BY_MATRIX))
+    kind = globals()[name] = type(given)
     return kind

@@ -1,0 +1,147 @@
+#include "engine/ops/matrices.h"
+
+#include <climits>
+
+#include "engine/ops/call.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
+#include "engine/ops/inference.h"
+#include "kernels/cpu/blas_core.h"
+
+namespace terra::ops {
+namespace {
+
+/// What a positive `info` means for functions whose name contains a word; {} is the number.
+struct Failure {
+  std::string_view word;
+  ErrorKind kind;
+  std::string_view sentence;
+};
+constexpr Failure kFailures[] = {
+    {"inv", ErrorKind::LinAlgError,
+     "The diagonal element {0} is zero, the inversion could not be completed because the input matrix is singular."},
+    {"linalg.solve", ErrorKind::LinAlgError, "The solver failed because the input matrix is singular."},
+    {"cholesky", ErrorKind::LinAlgError,
+     "The factorization could not be completed because the input is not positive-definite (the leading minor of order "
+     "{0} is not positive-definite)."},
+    {"lu_factor", ErrorKind::RuntimeError,
+     "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
+     "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"},
+    {"svd", ErrorKind::LinAlgError,
+     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular "
+     "values (error code: {0})."},
+    {"eigh", ErrorKind::LinAlgError,
+     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+     "eigenvalues (error code: {0})."},
+    {"lstsq", ErrorKind::LinAlgError,
+     "The least squares solution could not be computed because the input matrix does not have full rank (error code: "
+     "{0})."},
+    {"ldl_factor", ErrorKind::RuntimeError,
+     "D[{0},{0}] is zero and using it on ldl_solve would result in a division by zero."},
+};
+constexpr std::string_view kNotFinite =
+    "The algorithm failed to converge because the input matrix contained non-finite values.";
+
+}  // namespace
+
+void check_matrices(Sizes sizes, std::string_view op, std::string_view operand) {
+  check(sizes.size() >= 2, "{}: The input tensor {} must have at least 2 dimensions.", op, operand);
+  for (const int64_t size : sizes.last(2))
+    check(size <= INT_MAX, "{}: a matrix with a dimension above {} is not supported, but got the sizes {}", op, INT_MAX,
+          to_string(sizes));
+}
+
+void check_square(Sizes sizes, std::string_view op, std::string_view operand) {
+  check_matrices(sizes, op, operand);
+  const int64_t m = sizes[sizes.size() - 2], n = sizes[sizes.size() - 1];
+  check(m == n, "{}: {} must be batches of square matrices, but they are {} by {} matrices", op, operand, m, n);
+}
+
+void check_real(DType dtype, std::string_view op, bool halves) {
+  check_kind(is_floating(dtype), ErrorKind::NotImplementedError,
+             "{}: Expected a floating point or complex tensor as input. Got {}", op, scalar_type_name(dtype));
+  check_kind(halves || !is_half(dtype), ErrorKind::NotImplementedError,
+             "{}: Low precision dtypes not supported. Got {}", op, scalar_type_name(dtype));
+}
+
+void check_lapack(DType dtype, std::string_view kernel) {
+  check_kind(dtype == DType::F32 || dtype == DType::F64, ErrorKind::NotImplementedError,
+             "\"{}\" not implemented for '{}'", kernel, scalar_type_name(dtype));
+}
+
+void check_equation(Sizes a, Sizes b, bool left, std::string_view op) {
+  check_square(a, op);
+  check_matrices(b, op, "B");
+  const size_t m = b.size() - 2;
+  check(a.back() == b[left ? m : m + 1], "{}: Incompatible shapes of A and B for the equation {} = B ({}x{} and {}x{})",
+        op, left ? "AX" : "XA", a.back(), a.back(), b[m], b[m + 1]);
+}
+
+Dims with(Sizes batch, std::initializer_list<int64_t> last) {
+  Dims sizes(batch);
+  for (const int64_t size : last) sizes.push_back(size);
+  return sizes;
+}
+
+Dims turned(Sizes sizes) { return with(batch_of(sizes), {sizes.back(), sizes[sizes.size() - 2]}); }
+
+Tensor in_batch(const Tensor& t, Sizes batch) {
+  const Dims sizes = with(batch, {t.size(-2), t.size(-1)});
+  return sizes == t.sizes() ? t : expand(t, sizes);
+}
+
+Tensor by_columns(const Tensor& t) { return transposed(clone(transposed(t))); }
+
+Tensor identity(Sizes batch, int64_t n, DType dtype) { return expand(eye(n, Arg(), dtype), with(batch, {n, n})); }
+
+Tensor on_diagonal(int64_t n) {
+  const Tensor places = arange_to(n);
+  return eq(unsqueeze(places, 0), unsqueeze(places, 1));
+}
+
+Tensor columns(const Tensor& t, int64_t first, int64_t end) {
+  return first == 0 && end == t.size(-1) ? t : narrow(t, -1, first, end - first);
+}
+
+Tensor rows(const Tensor& t, int64_t first, int64_t end) {
+  return first == 0 && end == t.size(-2) ? t : narrow(t, -2, first, end - first);
+}
+
+std::vector<Tensor> made_by_shape(const Op& op, std::span<const Arg> args) {
+  cpu::blas::ensure_core();
+  std::vector<ResultMeta> metas;
+  Inference inference(op, args, DType::F32, metas);
+  op.shape(inference);
+  std::vector<Tensor> made;
+  for (const ResultMeta& m : metas) made.push_back(Tensor::empty(m.sizes, m.dtype));
+  return made;
+}
+
+void fill_with(const Tensor& to, const Tensor& from) {
+  const GradMode off(false);
+  copy.in_place(to, from.alias());
+}
+
+Tensor lost_copy(const Tensor& t) {
+  Tensor copy = Tensor::empty(turned(t.sizes()), t.dtype());
+  fill_with(copy, transposed(t.alias()));
+  return copy;
+}
+
+int64_t count_of(Sizes sizes) { return checked_numel(batch_of(sizes)); }
+
+void check_info(const Tensor& info, std::string_view name, bool is_batch) {
+  if (name.empty()) return;
+  for (int64_t i = 0; i < info.numel(); ++i) {
+    const int32_t code = info->data_as<int32_t>()[i];
+    if (code == 0) continue;
+    const std::string who = fmt::format("{}: {}", name, is_batch ? fmt::format("(Batch element {}): ", i) : "");
+    check_kind(code > 0, ErrorKind::LinAlgError, "{}{}", who, kNotFinite);
+    for (const Failure& f : kFailures)
+      if (name.find(f.word) != name.npos) throw Error(f.kind, who + fmt::format(fmt::runtime(f.sentence), code));
+    throw InternalError(fmt::format("{} failed with {}", name, code));
+  }
+}
+
+}  // namespace terra::ops

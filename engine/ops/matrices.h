@@ -1,0 +1,81 @@
+// What ops on batches of matrices share. The last two dimensions are a matrix, those before them the batch.
+//
+// LAPACK keeps matrices column by column, and so do PyTorch's results. Hence the ops named *_columns: their matrix
+// results are given transposed, so that a row of the memory is a column of the matrix, and the ops that users see turn
+// them round, which moves no element. A gradient rule turns round what it reads: `transposed(b.out())`.
+#pragma once
+#include <initializer_list>
+#include <string_view>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/composition.h"
+#include "engine/ops/op.h"
+#include "engine/ops/view.h"
+#include "kernels/cpu/dtype_dispatch.h"
+
+namespace terra::ops {
+
+using Sizes = std::span<const int64_t>;
+
+/// How Python sees an op of linear algebra. 16-bit floats reach it as they are, and it refuses most of them.
+inline constexpr uint32_t kTakesHalves = kMovesBytes;
+inline constexpr uint32_t kLinalg = kFunction | kTakesHalves;
+inline constexpr uint32_t kLinalgAndMethod = kLinalg | kMethod;
+
+// ---- what is asked of operands, in PyTorch's words: `op` is the name it says ----
+/// At least two dimensions.
+void check_matrices(Sizes sizes, std::string_view op, std::string_view operand = "A");
+void check_square(Sizes sizes, std::string_view op, std::string_view operand = "A");
+/// A floating dtype; not of 16 bits, unless `halves`.
+void check_real(DType dtype, std::string_view op, bool halves = false);
+/// A dtype that LAPACK computes in.
+void check_lapack(DType dtype, std::string_view kernel);
+/// What A X = B (left) or X A = B wants of a square A and of B.
+void check_equation(Sizes a, Sizes b, bool left, std::string_view op);
+
+// ---- shapes ----
+inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
+inline Sizes batch_of(Sizes sizes) { return sizes.first(sizes.size() - 2); }
+/// The sizes of a batch with more dimensions behind it.
+Dims with(Sizes batch, std::initializer_list<int64_t> last);
+/// The sizes of the transposed matrices.
+Dims turned(Sizes sizes);
+/// The same matrices, broadcast to a batch.
+Tensor in_batch(const Tensor& t, Sizes batch);
+/// The same elements, lying column by column.
+Tensor by_columns(const Tensor& t);
+/// A batch of identity matrices.
+Tensor identity(Sizes batch, int64_t n, DType dtype);
+/// Whether an element lies on the diagonal of an n x n matrix.
+Tensor on_diagonal(int64_t n);
+/// Columns, or rows, `first` to `end` of each matrix.
+Tensor columns(const Tensor& t, int64_t first, int64_t end);
+Tensor rows(const Tensor& t, int64_t first, int64_t end);
+
+// ---- host rules ----
+/// The results of a call by the op's own shape rule, which checks the operands: contiguous, to be filled in.
+std::vector<Tensor> made_by_shape(const Op& op, std::span<const Arg> args);
+/// Copies the elements of `from`, which has the sizes of `to`.
+void fill_with(const Tensor& to, const Tensor& from);
+/// A copy that lies column by column, for LAPACK to overwrite: a contiguous tensor of the transposed matrices.
+Tensor lost_copy(const Tensor& t);
+inline int rows_of(const Tensor& t) { return static_cast<int>(t.size(-2)); }
+inline int columns_of(const Tensor& t) { return static_cast<int>(t.size(-1)); }
+/// How many matrices a tensor holds.
+int64_t count_of(Sizes sizes);
+/// Calls work(i, T()) for matrix i of `count`; T: float or double, as the dtype says.
+template <class Work>
+void each_matrix(DType dtype, int64_t count, const Work& work) {
+  cpu::with_float(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < count; ++i) work(i, T());
+  });
+}
+/// The elements of matrix (or row, or number) i of a contiguous tensor that holds `count` of them.
+template <class T>
+T* part(const Tensor& t, int64_t i, int64_t count) {
+  return t->data_as<T>() + (count > 0 ? t.numel() / count * i : 0);
+}
+/// Throws for the first nonzero `info` what PyTorch's function `name` says of it; does nothing for an empty name.
+void check_info(const Tensor& info, std::string_view name, bool is_batch);
+
+}  // namespace terra::ops
