@@ -15,6 +15,8 @@ MOST_COMPARED = 4096
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 4e-2, "bfloat16": 2e-1, "complex128": 1e-9}
 SHOW_STORAGE = {"as_strided"}  # how their operand lies is part of the result
 UNHOLDABLE = "1e+300"  # by float32
+# A matrix that loses its rank has gradients that are rounding errors divided by rounding errors.
+NOISY_GRADIENTS = {"linalg_lstsq", "linalg_qr", "linalg_svd", "linalg_tensorinv", "pinverse", "qr", "qr_columns", "svd"}
 RATES = {"adam_update"}  # their numbers mean something within [0, 1) alone
 
 
@@ -95,6 +97,9 @@ def run_case(call, case):
     backward = record["differentiable"] and call.differentiable
     detached = [tuple_of_tensors_kept(made[0]), {k: tuple_of_tensors_kept(v) for k, v in made[1].items()}]
     ours, error = attempt(name, detached, backward)
+    if backward and name in NOISY_GRADIENTS and case.changes:
+        backward = False
+        ours, error = attempt(name, changed(call, case), backward)
     lies_anyhow = name in SHOW_STORAGE and not all(t.is_contiguous() for t in tensors_in(made[0]))
     if is_comparable(call, case, ours) and not writes_overlapping(case, made) and not lies_anyhow:
         meant = changed(call, case)

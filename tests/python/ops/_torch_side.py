@@ -62,7 +62,10 @@ MEANING = {
         x, t, w, reduction=r, pos_weight=p
     ),
     "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
+    "cholesky": lambda x, upper=False: torch.linalg.cholesky(x, upper=upper),
+    "cholesky_inverse_lower": lambda x: torch.cholesky_inverse(x),
     "clamp_between": torch.clamp,
+    "cofactors": lambda x: torch.linalg.det(x)[..., None, None] * torch.linalg.inv(x).mT,
     "clamp_tensor": torch.clamp,
     "constant_pad": lambda x, pad, value=0: F.pad(x, pad, value=value),
     "contiguous": torch.Tensor.contiguous,
@@ -73,11 +76,13 @@ MEANING = {
     "cross_entropy": lambda x, t, w=None, reduction="mean", ignore_index=-100, label_smoothing=0.0: F.cross_entropy(
         x, t, w, reduction=reduction, ignore_index=ignore_index, label_smoothing=label_smoothing
     ),
+    "cumulative_trapezoid_x": torch.cumulative_trapezoid,
     "cumprod_dtype": torch.cumprod,
     "cumsum_dtype": torch.cumsum,
     "diagonal_backward": aten.diagonal_backward,
     "dropout": F.dropout,
     "dropout_mask": lambda x, p: F.dropout(torch.ones_like(x), p),
+    "eigenvalues": torch.linalg.eigvalsh,
     "elu": F.elu,
     "embedding": lambda w, i, p=None: F.embedding(i, w, p),
     "embedding_backward": lambda g, i, n, p: aten.embedding_dense_backward(g, i, n, p, False),
@@ -132,7 +137,10 @@ MEANING = {
     "normal_tensors": torch.normal,
     "one_hot": F.one_hot,
     "pad_slice": slice_backward,
+    "pivots_permutation": None,
     "prod_dtype": torch.prod,
+    "pseudoinverse": lambda x, atol, rtol, hermitian: torch.linalg.pinv(x, atol=atol, rtol=rtol, hermitian=hermitian),
+    "qr": lambda x, some=True: torch.linalg.qr(x, "reduced" if some else "complete"),
     "randint_to": torch.randint,
     "random_any": in_place("random_"),
     "random_range": in_place("random_"),
@@ -143,6 +151,7 @@ MEANING = {
     "scatter_value": torch.scatter,
     "sgd_update": None,
     "sigmoid_backward": aten.sigmoid_backward,
+    "singular_values": torch.linalg.svdvals,
     "slice": slice_of,
     "smooth_l1_loss": lambda x, t, reduction="mean", beta=1.0: F.smooth_l1_loss(x, t, reduction=reduction, beta=beta),
     "softmax_backward": lambda g, y, d: aten._softmax_backward_data(g, y, d, y.dtype),
@@ -155,6 +164,7 @@ MEANING = {
     "tanh_backward": aten.tanh_backward,
     "threshold_backward": aten.threshold_backward,
     "to_dtype": torch.Tensor.to,
+    "trapezoid_x": torch.trapezoid,
     "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "uniform": in_place("uniform_"),
     "unfold": torch.Tensor.unfold,
@@ -173,6 +183,12 @@ MEANING = {
 def meaning(name):
     if name in MEANING:
         return MEANING[name]
+    if name.endswith("_columns"):  # factors that lie as LAPACK leaves them
+        return None
+    if name.startswith("linalg_"):
+        for ending in ("_named", "_rcond", "_tol"):
+            name = name.removesuffix(ending)
+        return getattr(torch.linalg, name.removeprefix("linalg_"))
     for place in (torch, F, torch.Tensor):
         if hasattr(place, name):
             return getattr(place, name)

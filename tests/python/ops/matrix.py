@@ -69,11 +69,23 @@ def moved(value, dtype):
     return value
 
 
+def results_in_halves(call, args, kwargs):
+    """None where the op takes no 16-bit floats, as PyTorch's takes none."""
+    terra.manual_seed(7)
+    try:
+        return tensors_in(call.run(args, kwargs))
+    except RuntimeError as error:
+        if isinstance(error, NotImplementedError) or "float and double" in str(error) or "float, double" in str(error):
+            return None
+        raise
+
+
 def rounds_like_float32(call, half):
     args, kwargs = call.arguments()
     args, kwargs = moved(args, half), {k: moved(v, half) for k, v in kwargs.items()}
-    terra.manual_seed(7)
-    rounded = tensors_in(call.run(args, kwargs))
+    rounded = results_in_halves(call, args, kwargs)
+    if rounded is None:
+        return True, ""
     terra.manual_seed(7)
     exact = tensors_in(call.run(moved(args, terra.float32), {k: moved(v, terra.float32) for k, v in kwargs.items()}))
     for a, b in zip(rounded, exact):
@@ -110,8 +122,9 @@ def accumulates(call, change):
         exact = tensors_in(call.run(moved(args, terra.float32), {k: moved(v, terra.float32) for k, v in kwargs.items()}))
     except RuntimeError:
         return True, ""  # such arguments are out of the question (probabilities)
-    terra.manual_seed(7)
-    rounded = tensors_in(call.run(args, kwargs))
+    rounded = results_in_halves(call, args, kwargs)
+    if rounded is None:
+        return True, ""
     for a, b in zip(rounded, exact):
         if not b.is_floating_point():
             continue
