@@ -278,21 +278,19 @@ class _Symmetric(_Square):
 
 
 class _PositiveSemidefinite(_Symmetric):
-    slack = 1e-6
-
     def check(self, value):
-        from .utils import cholesky
-
         symmetric = super().check(value)
         if not symmetric.all():
             return symmetric
-        identity = C.eye(value.shape[-1], dtype=value.dtype)
-        pivots = cholesky(value.detach() + self.slack * identity).diagonal(dim1=-2, dim2=-1)
-        return (pivots > 0).all(-1)
+        return (C._linalg.eigvalsh(value) >= 0).all(-1)
 
 
-class _PositiveDefinite(_PositiveSemidefinite):
-    slack = 0.0
+class _PositiveDefinite(_Symmetric):
+    def check(self, value):
+        symmetric = super().check(value)
+        if not symmetric.all():
+            return symmetric
+        return C._linalg.cholesky_ex(value).info == 0
 
 
 class _Cat(Constraint):

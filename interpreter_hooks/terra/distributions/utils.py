@@ -90,37 +90,18 @@ def vec_to_tril_matrix(vec, diag=0):
 
 
 def cholesky(matrix):
-    """The lower factor of a positive definite matrix, column by column; a pivot that is not positive makes NaN."""
-    n = matrix.shape[-1]
-    matrix = 0.5 * (matrix + matrix.mT)  # so that its gradient is symmetric too
-    columns = []
-    for j in range(n):
-        rest = matrix[..., j:, j]
-        if columns:
-            done = C.stack(columns, -1)
-            rest = rest - (done[..., j:, :] * done[..., j : j + 1, :]).sum(-1)
-        column = rest / C.sqrt(rest[..., :1])
-        columns.append(F.pad(column, (j, 0)))
-    return C.stack(columns, -1)
+    """The lower factor of a positive definite matrix."""
+    return C._linalg.cholesky(matrix)
 
 
 def solve_lower(factor, right):
     """The x with factor @ x = right for a lower triangular factor; `right` is a batch of vectors."""
-    n = factor.shape[-1]
-    solution = []
-    for i in range(n):
-        value = right[..., i]
-        if solution:
-            value = value - (factor[..., i, :i] * C.stack(solution, -1)).sum(-1)
-        solution.append(value / factor[..., i, i])
-    return C.stack(solution, -1)
+    return C._linalg.solve_triangular(factor, right.unsqueeze(-1), upper=False).squeeze(-1)
 
 
 def inverse_lower(factor):
     """The inverse of a lower triangular matrix."""
-    identity = C.eye(factor.shape[-1], dtype=factor.dtype)
-    columns = [solve_lower(factor, identity[j].expand(factor.shape[:-1])) for j in range(factor.shape[-1])]
-    return C.stack(columns, -1)
+    return C._linalg.solve_triangular(factor, C.eye(factor.shape[-1], dtype=factor.dtype), upper=False)
 
 
 def log_diagonal(factor):
