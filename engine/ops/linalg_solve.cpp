@@ -400,7 +400,7 @@ const Op linalg_lstsq{{.name = "linalg_lstsq",
                        .samples = {{"randn(4, 3), randn(4, 2)"},
                                    {"randn(4, 3), randn(4, 2), driver='gels'"},
                                    {"randn(2, 4, 3), randn(2, 4), driver='gelsd'", "float", false},
-                                   {"randn(3, 4), randn(2, 3, 1), driver='gelss'", "float", false}}}};
+                                   {"randn(2, 3, 4), randn(2, 3, 1), driver='gelss'", "float", false}}}};
 const Op linalg_tensorinv{{.name = "linalg_tensorinv",
                            .signature = "(Tensor self, int ind=2) -> Tensor",
                            .doc = "The inverse of self as a linear map from its last dimensions to its first `ind`.",

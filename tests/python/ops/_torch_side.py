@@ -11,6 +11,20 @@ import torch.nn.functional as F
 aten = torch.ops.aten
 
 
+def cond(x, p=None):
+    """PyTorch's own has no gradient unless it is by singular values."""
+    if p in (None, 2, -2):
+        return torch.linalg.cond(x, p)
+    return torch.linalg.matrix_norm(x, p) * torch.linalg.matrix_norm(torch.linalg.inv(x), p)
+
+
+def vander(x, N=None, increasing=False):
+    """PyTorch's own has no gradient."""
+    powers = range(len(x) if N is None else N)
+    columns = [x**n for n in (powers if increasing else reversed(powers))]
+    return torch.stack(columns, -1) if columns else x.new_zeros(len(x), 0)
+
+
 def index_of(indices):
     return tuple(slice(None) if i is None else i for i in indices)
 
@@ -34,7 +48,7 @@ def in_place(name):
     return lambda x, *args: getattr(x.clone(), name)(*args)
 
 
-# Where an op of ours is something else in PyTorch. None: PyTorch has nothing to compare with.
+# Where an op of ours is something else in PyTorch. None: PyTorch has nothing to compare with, or other signs of vectors.
 MEANING = {
     "T": lambda x: x.permute(*reversed(range(x.dim()))),
     "adam_update": None,
@@ -62,8 +76,11 @@ MEANING = {
         x, t, w, reduction=r, pos_weight=p
     ),
     "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
+    "cauchy": in_place("cauchy_"),
     "cholesky": lambda x, upper=False: torch.linalg.cholesky(x, upper=upper),
-    "cholesky_inverse_lower": lambda x: torch.cholesky_inverse(x),
+    "cholesky_inverse": lambda x, upper=False: torch.cholesky_inverse(x.triu() if upper else x.tril(), upper),
+    "cholesky_inverse_lower": lambda x: torch.cholesky_inverse(x.tril()),
+    "cholesky_solve": lambda b, x, upper=False: torch.cholesky_solve(b, x.triu() if upper else x.tril(), upper),
     "clamp_between": torch.clamp,
     "cofactors": lambda x: torch.linalg.det(x)[..., None, None] * torch.linalg.inv(x).mT,
     "clamp_tensor": torch.clamp,
@@ -76,6 +93,7 @@ MEANING = {
     "cross_entropy": lambda x, t, w=None, reduction="mean", ignore_index=-100, label_smoothing=0.0: F.cross_entropy(
         x, t, w, reduction=reduction, ignore_index=ignore_index, label_smoothing=label_smoothing
     ),
+    "cross_entropy_backward": None,
     "cumulative_trapezoid_x": torch.cumulative_trapezoid,
     "cumprod_dtype": torch.cumprod,
     "cumsum_dtype": torch.cumsum,
@@ -92,6 +110,7 @@ MEANING = {
     "exponential": in_place("exponential_"),
     "fill": torch.full_like,
     "fill_tensor": in_place("fill_"),
+    "geometric": in_place("geometric_"),
     "group_norm": F.group_norm,
     "huber_loss": lambda x, t, reduction="mean", delta=1.0: F.huber_loss(x, t, reduction=reduction, delta=delta),
     "index": lambda x, i: x[index_of(i)],
@@ -101,6 +120,9 @@ MEANING = {
     "l1_loss": lambda x, t, reduction="mean": F.l1_loss(x, t, reduction=reduction),
     "layer_norm": F.layer_norm,
     "layer_norm_backward": None,
+    "linalg_cond": cond,
+    "linalg_cond_named": cond,
+    "log_normal": in_place("log_normal_"),
     "log_softmax_backward": lambda g, y, d: aten._log_softmax_backward_data(g, y, d, y.dtype),
     "log_softmax_dtype": lambda x, dim, dtype: F.log_softmax(x, dim, dtype=dtype),
     "mT": lambda x: x.mT,
@@ -131,6 +153,7 @@ MEANING = {
     "var_mean_dim_unbiased": torch.var_mean,
     "var_mean_unbiased": torch.var_mean,
     "where_true": torch.where,
+    "nonzero_tuple": lambda x, as_tuple: torch.nonzero(x, as_tuple=as_tuple),
     "norm_named": torch.norm,
     "normal": in_place("normal_"),
     "normal_sized": torch.normal,
@@ -138,6 +161,7 @@ MEANING = {
     "one_hot": F.one_hot,
     "pad_slice": slice_backward,
     "pivots_permutation": None,
+    "polygamma_method": lambda x, n: torch.polygamma(n, x),
     "prod_dtype": torch.prod,
     "pseudoinverse": lambda x, atol, rtol, hermitian: torch.linalg.pinv(x, atol=atol, rtol=rtol, hermitian=hermitian),
     "qr": lambda x, some=True: torch.linalg.qr(x, "reduced" if some else "complete"),
@@ -161,6 +185,7 @@ MEANING = {
     "std_dim_unbiased": torch.std,
     "std_unbiased": torch.std,
     "sum_dtype": torch.sum,
+    "svd": None,
     "tanh_backward": aten.tanh_backward,
     "threshold_backward": aten.threshold_backward,
     "to_dtype": torch.Tensor.to,
@@ -172,6 +197,7 @@ MEANING = {
     "unique_counts": torch.unique,
     "unique_inverse": torch.unique,
     "unique_inverse_counts": torch.unique,
+    "vander": vander,
     "var_dim_unbiased": torch.var,
     "var_unbiased": torch.var,
     "view": torch.Tensor.reshape,
@@ -189,6 +215,8 @@ def meaning(name):
         for ending in ("_named", "_rcond", "_tol"):
             name = name.removesuffix(ending)
         return getattr(torch.linalg, name.removeprefix("linalg_"))
+    if name.startswith("special_"):
+        return getattr(torch.special, name.removeprefix("special_"))
     for place in (torch, F, torch.Tensor):
         if hasattr(place, name):
             return getattr(place, name)
