@@ -25,7 +25,7 @@ void cholesky_host(Args a, Results& out) {
   out = made_by_shape(cholesky_columns, a);
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[1], i, count)[0] = cpu::linalg::cholesky(rows_of(A), part<T>(out[0], i, count));
   });
   check_info(out[1], a[1].text(), A.rank() > 2);
@@ -50,7 +50,7 @@ void cholesky_inverse_host(Args a, Results& out) {
   fill_with(out[0], transposed(L.alias()));
   const Tensor info = zeros(batch_of(L.sizes()), DType::I32);
   const int64_t count = count_of(L.sizes());
-  each_matrix(L.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(L, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] = cpu::linalg::cholesky_inverse(rows_of(L), part<T>(out[0], i, count));
   });
   check_info(info, "cholesky_inverse", L.rank() > 2);
@@ -75,7 +75,7 @@ void ldl_host(Args a, Results& out) {
   out = made_by_shape(ldl_columns, a);
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[2], i, count)[0] =
         cpu::linalg::ldl(rows_of(A), part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
   });
@@ -98,7 +98,7 @@ void ldl_solve_host(Args a, Results& out) {
   out = made_by_shape(ldl_solve_columns, a);
   fill_with(out[0], transposed(B.alias()));
   const int64_t count = count_of(B.sizes());
-  each_matrix(B.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(B, [&]<class T>(int64_t i, T) {
     const int info = cpu::linalg::ldl_solve(rows_of(B), columns_of(B), part<const T>(LD, i, count),
                                             part<const int32_t>(pivots, i, count), part<T>(out[0], i, count));
     check(info == 0, "torch.linalg.ldl_solve: the pivots are none that ldl_factor makes");

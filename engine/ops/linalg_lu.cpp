@@ -37,7 +37,7 @@ void lu_host(Args a, Results& out) {
   out = made_by_shape(lu_columns, a);
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[2], i, count)[0] =
         cpu::linalg::lu(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
   });

@@ -37,7 +37,7 @@ void det_host(Args a, Results& out) {
   out = made_by_shape(linalg_det, a);
   const Tensor lost = lost_rows(A);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<T>(out[0], i, count)[0] = cpu::linalg::determinant(rows_of(A), part<T>(lost, i, count));
   });
 }
@@ -54,7 +54,7 @@ void cofactors_host(Args a, Results& out) {
   fill_with(out[0], A);
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] = cpu::linalg::cofactors(rows_of(A), part<T>(out[0], i, count));
     if (part<int32_t>(info, i, count)[0] != 0)  // no numbers in, no numbers out
       std::fill_n(part<T>(out[0], i, count), A.size(-1) * A.size(-1), std::numeric_limits<T>::quiet_NaN());
@@ -77,7 +77,7 @@ void slogdet_host(Args a, Results& out) {
   out = made_by_shape(linalg_slogdet, a);
   const Tensor lost = lost_rows(A);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     cpu::linalg::log_determinant(rows_of(A), part<T>(lost, i, count), *part<T>(out[0], i, count),
                                  *part<T>(out[1], i, count));
   });
@@ -111,8 +111,7 @@ void matrix_exp_host(Args a, Results& out) {
   out = made_by_shape(linalg_matrix_exp, a);
   fill_with(out[0], A);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count,
-              [&]<class T>(int64_t i, T) { cpu::linalg::exponential(rows_of(A), part<T>(out[0], i, count)); });
+  each_matrix(A, [&]<class T>(int64_t i, T) { cpu::linalg::exponential(rows_of(A), part<T>(out[0], i, count)); });
 }
 /// The exponential of [[A^T, G], [0, A^T]] has the gradient in its upper right (Mathias, 1996).
 void matrix_exp_gradient(Backward& b) {

@@ -34,7 +34,7 @@ void qr_host(Args a, Results& out) {
   const Tensor lost = lost_copy(A);
   const bool wanted = a[1].text() != "r";
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     cpu::linalg::qr(rows_of(A), columns_of(A), columns_of(out[1]), part<T>(lost, i, count),
                     wanted ? part<T>(out[0], i, count) : nullptr, part<T>(out[1], i, count));
   });
@@ -76,7 +76,7 @@ void reflections_host(Args a, Results& out) {
   out = made_by_shape(reflections_columns, a);
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     cpu::linalg::reflections(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<T>(out[1], i, count));
   });
 }

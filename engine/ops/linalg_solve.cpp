@@ -38,7 +38,7 @@ void solve_host(Args a, Results& out) {
   fill_with(out[0], transposed(B.alias()));
   const Tensor lu = lost_copy(A);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[1], i, count)[0] =
         cpu::linalg::solve(rows_of(B), columns_of(B), part<T>(lu, i, count), part<T>(out[0], i, count));
   });
@@ -63,7 +63,7 @@ void triangular_host(Args a, Results& out) {
   fill_with(out[0], transposed(B.alias()));
   const auto flag = [&](int i) { return a[i].scalar().to_bool(); };
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     cpu::linalg::triangular(!flag(3), flag(2), flag(4), rows_of(B), columns_of(B), part<const T>(A, i, count),
                             part<T>(out[0], i, count));
   });
@@ -103,7 +103,7 @@ void least_squares_host(Args a, Results& out) {
   fill_with(out[2], zeros(out[2].sizes(), A.dtype()));
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     int rank = 0;
     part<int32_t>(info, i, count)[0] = cpu::linalg::least_squares(
         a[3].text(), rows_of(A), columns_of(A), columns_of(B), static_cast<T>(a[2].scalar().to_double()),

@@ -47,7 +47,7 @@ void svd_host(Args a, Results& out) {
   out = made_by_shape(svd_columns, a);
   const Tensor lost = lost_copy(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] =
         cpu::linalg::svd(rows_of(A), columns_of(A), a[1].scalar().to_bool(), part<T>(lost, i, count),
                          part<T>(out[1], i, count), part<T>(out[0], i, count), part<T>(out[2], i, count));
@@ -88,7 +88,7 @@ void singular_values_host(Args a, Results& out) {
   out = made_by_shape(singular_values, a);
   const Tensor lost = lost_copy(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] = cpu::linalg::svd<T>(rows_of(A), columns_of(A), false, part<T>(lost, i, count),
                                                            part<T>(out[0], i, count), nullptr, nullptr);
   });
@@ -121,7 +121,7 @@ void find_eigenvalues(const Arg* a, const Tensor& values, const Tensor& matrices
   const char triangle = triangle_of(a[1].text());
   const int64_t count = count_of(matrices.sizes());
   const Tensor info = zeros(batch_of(matrices.sizes()), DType::I32);
-  each_matrix(matrices.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(matrices, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] =
         cpu::linalg::eigh(rows_of(matrices), triangle, vectors, part<T>(matrices, i, count), part<T>(values, i, count));
   });
@@ -167,7 +167,7 @@ void pseudoinverse_host(Args a, Results& out) {
   const Tensor lost = lost_copy(transposed(A.alias())), info = zeros(batch_of(A.sizes()), DType::I32);
   const bool symmetric = a[3].scalar().to_bool();
   const int64_t count = count_of(A.sizes());
-  each_matrix(A.dtype(), count, [&]<class T>(int64_t i, T) {
+  each_matrix(A, [&]<class T>(int64_t i, T) {
     const T atol = part<T>(absolute, i, count)[0], rtol = part<T>(relative, i, count)[0];
     T *from = part<T>(lost, i, count), *to = part<T>(out[0], i, count);
     part<int32_t>(info, i, count)[0] =

@@ -131,6 +131,12 @@ Tensor lost_copy(const Tensor& t) {
 
 int64_t count_of(Sizes sizes) { return checked_numel(batch_of(sizes)); }
 
+/// Some operations for each element of a row and a column, and a call.
+int64_t grain_of(Sizes sizes) {
+  const double m = static_cast<double>(sizes[sizes.size() - 2]), n = static_cast<double>(sizes.back());
+  return cpu::grain_for_cost(static_cast<int64_t>(std::min(1e9, 400 + 4 * m * n * std::max(m, n))));
+}
+
 void check_info(const Tensor& info, std::string_view name, bool is_batch) {
   if (name.empty()) return;
   for (int64_t i = 0; i < info.numel(); ++i) {

@@ -8,10 +8,12 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/errors/kernel_failure.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/op.h"
 #include "engine/ops/view.h"
 #include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/parallel.h"
 
 namespace terra::ops {
 
@@ -63,12 +65,21 @@ inline int rows_of(const Tensor& t) { return static_cast<int>(t.size(-2)); }
 inline int columns_of(const Tensor& t) { return static_cast<int>(t.size(-1)); }
 /// How many matrices a tensor holds.
 int64_t count_of(Sizes sizes);
-/// Calls work(i, T()) for matrix i of `count`; T: float or double, as the dtype says.
+/// How many of these matrices make a piece of work for one thread.
+int64_t grain_of(Sizes sizes);
+/// Calls work(i, T()) for matrix i of those that `t` holds, on several threads if there is much to do; T: float or
+/// double, as t has them.
 template <class Work>
-void each_matrix(DType dtype, int64_t count, const Work& work) {
-  cpu::with_float(dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < count; ++i) work(i, T());
-  });
+void each_matrix(const Tensor& t, const Work& work) {
+  try {
+    cpu::with_float(t.dtype(), [&]<class T>(T) {
+      cpu::parallel_for(count_of(t.sizes()), grain_of(t.sizes()), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) work(i, T());
+      });
+    });
+  } catch (const KernelError& e) {
+    fail_as(e, "");
+  }
 }
 /// The elements of matrix (or row, or number) i of a contiguous tensor that holds `count` of them.
 template <class T>

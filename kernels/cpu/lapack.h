@@ -1,11 +1,15 @@
 // LAPACK and BLAS of the static OpenBLAS: their Fortran symbols, and one overloaded C++ name for each routine.
 //
 // Matrices lie column by column without gaps. Each function gives LAPACK's `info`: 0 went well, i > 0 says where it
-// didn't. Sizes are positive. A further type of scalar is one more use of TERRA_LAPACK.
+// didn't. Sizes are positive. The routines used here keep nothing between calls: threads may call them at once. A further
+// type of scalar is one more use of TERRA_LAPACK.
 #pragma once
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <vector>
+
+#include "kernels/abi/kernel_error.h"
 
 namespace terra::cpu::lapack {
 
@@ -72,10 +76,13 @@ TERRA_LAPACK(d, double)
 /// Calls routine(work, lwork) twice: to be told how long `work` should be, and with that.
 template <class T, class Routine>
 void with_work(const Routine& routine) {
-  T wanted = 0;
-  routine(&wanted, -1);
+  T told = 0;
+  routine(&told, -1);
   constexpr double kRoundedDown = 1 + 1e-6;  // by a float that holds the length
-  std::vector<T> work(static_cast<size_t>(static_cast<double>(wanted) * kRoundedDown) + 1);
+  const double wanted = static_cast<double>(told) * kRoundedDown + 1;
+  if (!(wanted >= 1 && wanted <= INT_MAX))  // more than LAPACK's integers count
+    throw KernelError(KernelError::Kind::Runtime, "a matrix of this size needs more work space than LAPACK can use");
+  std::vector<T> work(static_cast<size_t>(wanted));
   routine(work.data(), static_cast<int>(work.size()));
 }
 
