@@ -22,6 +22,8 @@ extern const Op linalg_qr, qr, geqrf, linalg_householder_product, ormqr;
 extern const Op svd_columns, singular_values, eigh_columns, eigenvalues, pseudoinverse;
 extern const Op linalg_svd, svd, linalg_svdvals, linalg_eigh, linalg_eigvalsh;
 extern const Op linalg_pinv, linalg_pinv_rcond, pinverse, linalg_matrix_rank, linalg_matrix_rank_tol;
+// linalg_roots.cpp
+extern const Op lyapunov, linalg_matrix_sqrth, linalg_polar;
 // linalg_power.cpp
 extern const Op linalg_det, cofactors, linalg_slogdet, slogdet, logdet, linalg_matrix_exp, linalg_matrix_power, linalg_multi_dot;
 // linalg_norm.cpp

@@ -20,8 +20,6 @@ namespace {
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
 
-/// A copy that lies row by row.
-Tensor lost_rows(const Tensor& t) { return lost_copy(transposed(t.alias())); }
 /// Numbers, one for each matrix, as matrices.
 Tensor as_matrices(const Tensor& t) { return unsqueeze(unsqueeze(t, -1), -1); }
 

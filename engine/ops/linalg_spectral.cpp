@@ -164,7 +164,7 @@ void pseudoinverse_host(Args a, Results& out) {
   const Tensor A = a[0].tensor(), absolute = contiguous(a[1].tensor().alias()),
                relative = contiguous(a[2].tensor().alias());
   out = made_by_shape(pseudoinverse, a);
-  const Tensor lost = lost_copy(transposed(A.alias())), info = zeros(batch_of(A.sizes()), DType::I32);
+  const Tensor lost = lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const bool symmetric = a[3].scalar().to_bool();
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {

@@ -61,6 +61,8 @@ std::vector<Tensor> made_by_shape(const Op& op, std::span<const Arg> args);
 void fill_with(const Tensor& to, const Tensor& from);
 /// A copy that lies column by column, for LAPACK to overwrite: a contiguous tensor of the transposed matrices.
 Tensor lost_copy(const Tensor& t);
+/// The same, row by row.
+inline Tensor lost_rows(const Tensor& t) { return lost_copy(transposed(t.alias())); }
 inline int rows_of(const Tensor& t) { return static_cast<int>(t.size(-2)); }
 inline int columns_of(const Tensor& t) { return static_cast<int>(t.size(-1)); }
 /// How many matrices a tensor holds.

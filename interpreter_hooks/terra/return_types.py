@@ -19,7 +19,7 @@ _GIVEN_BY_MATRIX = {
     "linalg_solve_ex": lambda t: C._linalg.solve_ex(t, t),
 }  # fmt: skip
 for _name in (
-    "cholesky_ex", "eigh", "inv_ex", "ldl_factor", "ldl_factor_ex", "lu", "lu_factor", "lu_factor_ex", "qr", "slogdet", "svd",
+    "cholesky_ex", "eigh", "inv_ex", "ldl_factor", "ldl_factor_ex", "lu", "lu_factor", "lu_factor_ex", "polar", "qr", "slogdet", "svd",
 ):  # fmt: skip
     _GIVEN_BY_MATRIX["linalg_" + _name] = getattr(C._linalg, _name)
 

@@ -242,6 +242,48 @@ void triangular(bool right, bool upper, bool unit, int m, int n, const T* a, T* 
   if (m > 0 && n > 0) lapack::trsm(right ? 'R' : 'L', upper ? 'U' : 'L', unit ? 'U' : 'N', m, n, a, b);
 }
 
+template <class T>
+int square_root(int n, T* a) {
+  std::vector<T> w(static_cast<size_t>(n));
+  if (const int info = eigh(n, 'L', true, a, w.data()); info != 0 || n == 0) return info;
+  for (T& value : w) value = value > 0 ? std::sqrt(value) : T(0);
+  const std::vector<T> vectors(a, a + area(n, n));
+  std::vector<T> scaled(vectors);
+  scale_columns(n, w, scaled.data());
+  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {vectors.data(), n, 'T'}, 0, a);
+  return 0;
+}
+
+/// Between the eigenvectors of S each element is divided by the sum of two eigenvalues.
+template <class T>
+int lyapunov(int n, T* s, T* g) {
+  std::vector<T> w(static_cast<size_t>(n)), half(area(n, n));
+  if (const int info = eigh(n, 'L', true, s, w.data()); info != 0 || n == 0) return info;
+  const auto turn = [&](char left, char right) {  // g becomes V^T g V, or V g V^T
+    lapack::gemm<T>(n, n, n, 1, {s, n, left}, {g, n}, 0, half.data());
+    lapack::gemm<T>(n, n, n, 1, {half.data(), n}, {s, n, right}, 0, g);
+  };
+  turn('T', 'N');
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i)
+      g[area(j, n) + static_cast<size_t>(i)] /= w[static_cast<size_t>(i)] + w[static_cast<size_t>(j)];
+  turn('N', 'T');
+  return 0;
+}
+
+/// With A = P diag(s) Q^T they are P diag(s) P^T and P Q^T.
+template <class T>
+int polar(int m, int n, T* a, T* u, T* h) {
+  if (m == 0) return 0;
+  std::vector<T> s(static_cast<size_t>(m)), p(area(m, m)), qt(area(m, n));
+  if (const int info = svd(m, n, false, a, s.data(), p.data(), qt.data()); info != 0) return info;
+  lapack::gemm<T>(m, n, m, 1, {p.data(), m}, {qt.data(), m}, 0, u);
+  std::vector<T> scaled(p);
+  scale_columns(m, s, scaled.data());
+  lapack::gemm<T>(m, m, m, 1, {scaled.data(), m}, {p.data(), m, 'T'}, 0, h);
+  return 0;
+}
+
 /// Pade's approximant of degree 13 of A / 2^s, squared s times (Higham, 2005).
 template <class T>
 void exponential(int n, T* a) {
@@ -324,6 +366,9 @@ void exponential(int n, T* a) {
   template int pseudoinverse_symmetric(int, T, T, T*, T*);                          \
   template int least_squares(std::string_view, int, int, int, T, T*, T*, int&, T*); \
   template void triangular(bool, bool, bool, int, int, const T*, T*);               \
+  template int square_root(int, T*);                                                \
+  template int lyapunov(int, T*, T*);                                               \
+  template int polar(int, int, T*, T*, T*);                                         \
   template void exponential(int, T*);
 
 TERRA_LINALG(float)

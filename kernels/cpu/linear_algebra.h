@@ -63,6 +63,16 @@ int least_squares(std::string_view driver, int m, int n, int k, T rcond, T* a, T
 /// B of m x n becomes A^-1 B, or B A^-1 on the right, for a triangular A.
 template <class T>
 void triangular(bool right, bool upper, bool unit, int m, int n, const T* a, T* b);
+/// The X with X X = A for a symmetric A, of which the lower triangle is read, in its place; negative eigenvalues count
+/// as zero.
+template <class T>
+int square_root(int n, T* a);
+/// The Z with S Z + Z S = G for a symmetric S, in place of G. S is lost.
+template <class T>
+int lyapunov(int n, T* s, T* g);
+/// A = H U of m x n, m <= n, with orthonormal rows of U and a symmetric H. A is lost.
+template <class T>
+int polar(int m, int n, T* a, T* u, T* h);
 /// e to the power of A, in its place.
 template <class T>
 void exponential(int n, T* a);

@@ -31,7 +31,7 @@ ONE = {
     name: getattr(L, name)
     for name in (
         "inv inv_ex det slogdet cholesky cholesky_ex qr svd svdvals eigh eigvalsh pinv matrix_rank lu lu_factor lu_factor_ex "
-        "cond norm vector_norm matrix_norm matrix_exp vander"
+        "cond norm vector_norm matrix_norm matrix_exp vander polar matrix_sqrth"
     ).split()
 } | {name: getattr(torch, name) for name in "inverse logdet slogdet svd cholesky_inverse geqrf trace cov corrcoef vander lu".split()}
 ONE |= {"matrix_power": lambda t: L.matrix_power(t, 2), "a negative matrix_power": lambda t: L.matrix_power(t, -1)}
@@ -40,7 +40,7 @@ GIVEN = {
     "a batch": TWO, "NaN": NAN,
 }  # fmt: skip
 # PyTorch's own words for these are about its insides, or it crashes.
-SKIPPED = {("eigh", "NaN"), ("eigvalsh", "NaN")}
+SKIPPED = {("eigh", "NaN"), ("eigvalsh", "NaN"), ("matrix_sqrth", "NaN")}
 for name, function in ONE.items():
     for what, given in GIVEN.items():
         if (name, what) not in SKIPPED:

@@ -48,7 +48,8 @@ CASES = {
     "eigh": (lambda a: absolute(L.eigh(symmetric(a))), A), "eigh upper": (lambda a: absolute(L.eigh(symmetric(a), UPLO="U")), BATCH),
     "eigvalsh": (lambda a: L.eigvalsh(symmetric(a)), BATCH), "pinv": (L.pinv, TALL), "pinv wide": (L.pinv, batch(2, 3, 4)),
     "pinv hermitian": (lambda a: L.pinv(symmetric(a), hermitian=True), A), "pinv of lower rank": (lambda a, b: L.pinv(a @ b), TALL, matrix(3, 5)),
-    "lstsq": (lambda a, b: L.lstsq(a, b)[0], TALL, matrix(5, 2)), "lstsq wide": (lambda a, b: L.lstsq(a, b)[0], WIDE, matrix(3, 2)),
+    "polar": (L.polar, A), "polar tall": (L.polar, batch(2, 4, 3)), "polar of its factor": (L.polar, torch.eye(3, dtype=D)),
+    "matrix_sqrth": (lambda a: L.matrix_sqrth(positive(a)), BATCH), "lstsq": (lambda a, b: L.lstsq(a, b)[0], TALL, matrix(5, 2)), "lstsq wide": (lambda a, b: L.lstsq(a, b)[0], WIDE, matrix(3, 2)),
     "lstsq residuals": (lambda a, b: L.lstsq(a, b, driver="gels")[:2], TALL, matrix(5, 2)),
     "matrix_exp": (L.matrix_exp, A), "matrix_exp batch": (L.matrix_exp, batch(2, 2, 2) * 4), "matrix_power": (lambda a: L.matrix_power(a, 5), A),
     "matrix_power negative": (lambda a: L.matrix_power(a, -2), BATCH), "multi_dot": (lambda a, b: L.multi_dot([b.mT, a, a, b]), A, B),
@@ -63,8 +64,8 @@ CASES = {
     "cdist 1": (lambda a, b: torch.cdist(a, b, 1.0), A, A + 0.3), "cdist by product": (torch.cdist, matrix(30, 3), matrix(2, 3, 1)),
     "lu_unpack": (lambda a: torch.lu_unpack(a, torch.tensor([2, 2, 3, 4], dtype=torch.int32))[1:], A),
 }  # fmt: skip
-# PyTorch overwrites what it needs for the gradients of these: they are compared with differences alone.
-ONLY_OURS = {"cond 1", "cond fro", "vander"}
+# PyTorch has no gradients of these (it overwrites what they need) or no second ones: compared with differences alone.
+ONLY_OURS = {"cond 1", "cond fro", "polar of its factor", "vander"}
 NO_SECOND = {"vector_norm inf", "cdist", "cdist 1", "cdist by product"}  # not asked of those
 
 
@@ -133,6 +134,7 @@ items.append(("det of zeros", torch.autograd.grad(L.det(ZERO), ZERO)))
 # One triangle is read, and the gradient is that of a symmetric matrix.
 LOWER = torch.tensor([[2.0, 9.0], [0.5, 1.0]], dtype=D, requires_grad=True)
 items.append(("cholesky of one triangle", torch.autograd.grad(weighted(L.cholesky(LOWER)), LOWER)))
+items.append(("matrix_sqrth of one triangle", torch.autograd.grad(weighted(L.matrix_sqrth(LOWER)), LOWER)))
 items.append(("eigvalsh of one triangle", torch.autograd.grad(weighted(L.eigvalsh(LOWER)), LOWER)))
 check(items, __file__)
 print(f"{numeric} passed")

@@ -151,6 +151,14 @@ add("matrix_rank tensor tol", L.matrix_rank(A, T([0.1, 0.5, 5.0])))
 add("matrix_rank atol, rtol", L.matrix_rank(A, atol=0.1, rtol=0.3))
 add("matrix_rank hermitian", L.matrix_rank(SYMMETRIC, hermitian=True))
 
+variants("matrix_sqrth", lambda t: L.matrix_sqrth(positive(t)))
+add("matrix_sqrth reads one triangle", L.matrix_sqrth(SPD.tril()))
+add("matrix_sqrth of less", L.matrix_sqrth(-SPD))
+variants("polar", L.polar)
+add("polar tall", L.polar(TALL))
+add("polar tall batch", L.polar(batch(2, 4, 3)))
+add("polar of none", L.polar(torch.ones(3, 0)), strides=False)
+
 # ---- numbers and powers of matrices ---------------------------------------------------------------------------------
 for name, function in {"det": L.det, "slogdet": L.slogdet, "torch.det": torch.det, "torch.slogdet": torch.slogdet}.items():
     variants(name, function)
@@ -254,7 +262,7 @@ NODES = {
     "lu_factor": lambda: L.lu_factor(X), "lu_solve": lambda: L.lu_solve(*L.lu_factor(A), X),
     "householder_product": lambda: L.householder_product(X, B[:, 0]), "cholesky_solve": lambda: torch.cholesky_solve(X, A),
     "cholesky_inverse": lambda: torch.cholesky_inverse(S), "geqrf": lambda: torch.geqrf(X), "vector_norm": lambda: L.vector_norm(X, 3),
-    "ldl_factor": lambda: L.ldl_factor(S), "cross": lambda: torch.cross(X[:, :3], A[:, :3]), "trace": lambda: X.trace(),
+    "matrix_sqrth": lambda: L.matrix_sqrth(S), "polar": lambda: L.polar(X), "ldl_factor": lambda: L.ldl_factor(S), "cross": lambda: torch.cross(X[:, :3], A[:, :3]), "trace": lambda: X.trace(),
     "triangular_solve": lambda: torch.triangular_solve(B, X), "ormqr": lambda: torch.ormqr(X, B[:, 0], B), "cdist": lambda: torch.cdist(X, X),
 }  # fmt: skip
 for name, function in NODES.items():

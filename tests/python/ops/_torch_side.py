@@ -127,6 +127,7 @@ MEANING = {
     "log_softmax_dtype": lambda x, dim, dtype: F.log_softmax(x, dim, dtype=dtype),
     "mT": lambda x: x.mT,
     "masked_fill_tensor": torch.masked_fill,
+    "lyapunov": None,
     "max_all": torch.max,
     "max_pool2d": F.max_pool2d,
     "max_pool2d_backward": None,
