@@ -10,9 +10,6 @@
 namespace terra::ops {
 namespace {
 
-using Args = std::span<const Arg>;
-using Results = std::vector<Tensor>;
-
 // ---- A = L L^T ------------------------------------------------------------------------------------------------------
 void cholesky_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.cholesky");

@@ -17,9 +17,6 @@
 namespace terra::ops {
 namespace {
 
-using Args = std::span<const Arg>;
-using Results = std::vector<Tensor>;
-
 // ---- factors --------------------------------------------------------------------------------------------------------
 void lu_shape(Inference& f) {
   const Sizes sizes = f.sizes(0);

@@ -17,9 +17,6 @@
 namespace terra::ops {
 namespace {
 
-using Args = std::span<const Arg>;
-using Results = std::vector<Tensor>;
-
 /// Numbers, one for each matrix, as matrices.
 Tensor as_matrices(const Tensor& t) { return unsqueeze(unsqueeze(t, -1), -1); }
 

@@ -12,9 +12,6 @@
 namespace terra::ops {
 namespace {
 
-using Args = std::span<const Arg>;
-using Results = std::vector<Tensor>;
-
 // ---- A = Q R --------------------------------------------------------------------------------------------------------
 void qr_shape(Inference& f) {
   const Sizes sizes = f.sizes(0);

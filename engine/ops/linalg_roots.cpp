@@ -9,9 +9,6 @@
 namespace terra::ops {
 namespace {
 
-using Args = std::span<const Arg>;
-using Results = std::vector<Tensor>;
-
 Tensor symmetric(const Tensor& t) { return 0.5 * (t + transposed(t)); }
 
 // ---- S Z + Z S = G --------------------------------------------------------------------------------------------------

@@ -78,6 +78,10 @@ void check_equation(Sizes a, Sizes b, bool left, std::string_view op) {
         op, left ? "AX" : "XA", a.back(), a.back(), b[m], b[m + 1]);
 }
 
+bool holds_vectors(const Tensor& a, const Tensor& b) {
+  return b.rank() == 1 || (b.rank() + 1 == a.rank() && b.sizes() == Dims(Sizes(a.sizes()).first(a.rank() - 1)));
+}
+
 Dims with(Sizes batch, std::initializer_list<int64_t> last) {
   Dims sizes(batch);
   for (const int64_t size : last) sizes.push_back(size);

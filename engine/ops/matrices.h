@@ -18,6 +18,8 @@
 namespace terra::ops {
 
 using Sizes = std::span<const int64_t>;
+using Args = std::span<const Arg>;
+using Results = std::vector<Tensor>;
 
 /// How Python sees an op of linear algebra. 16-bit floats reach it as they are, and it refuses most of them.
 inline constexpr uint32_t kTakesHalves = kMovesBytes;
@@ -34,6 +36,9 @@ void check_real(DType dtype, std::string_view op, bool halves = false);
 void check_lapack(DType dtype, std::string_view kernel);
 /// What A X = B (left) or X A = B wants of a square A and of B.
 void check_equation(Sizes a, Sizes b, bool left, std::string_view op);
+
+/// Whether b holds vectors, one for each matrix of a.
+bool holds_vectors(const Tensor& a, const Tensor& b);
 
 // ---- shapes ----
 inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }

@@ -25,6 +25,7 @@
 #include "engine/ops/shape.h"
 #include "engine/ops/special.h"
 #include "engine/ops/split.h"
+#include "engine/ops/statistics.h"
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
 
@@ -40,7 +41,8 @@ void register_all_ops() {
       &ops::to_dtype,     &ops::sgd_update, &ops::view,       &ops::where,        &ops::cosine_similarity,
       &ops::split,        &ops::lgamma,     &ops::poisson,    &ops::linalg_lu,    &ops::linalg_cholesky,
       &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd, &ops::linalg_det,   &ops::linalg_norm,
-      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,    &ops::linalg_polar,
+      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,    &ops::linalg_polar, &ops::linalg_lstsq,
+      &ops::linalg_pinv,  &ops::cov,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

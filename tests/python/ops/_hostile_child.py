@@ -16,7 +16,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 4e-2, "bfloat16": 2e-1
 SHOW_STORAGE = {"as_strided"}  # how their operand lies is part of the result
 UNHOLDABLE = "1e+300"  # by float32
 # A matrix that loses its rank has gradients that are rounding errors divided by rounding errors.
-NOISY_GRADIENTS = {"linalg_lstsq", "linalg_qr", "linalg_svd", "linalg_tensorinv", "pinverse", "qr", "qr_columns", "svd"}
+NOISY_GRADIENTS = {"linalg_lstsq", "linalg_polar", "linalg_qr", "linalg_svd", "linalg_tensorinv", "pinverse", "qr", "qr_columns", "svd"}
 NOISY = {"linalg_lstsq"}  # the same of results
 RATES = {"adam_update"}  # their numbers mean something within [0, 1) alone
 
