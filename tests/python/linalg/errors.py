@@ -33,19 +33,23 @@ ONE = {
         "inv inv_ex det slogdet cholesky cholesky_ex qr svd svdvals eigh eigvalsh pinv matrix_rank lu lu_factor lu_factor_ex "
         "cond norm vector_norm matrix_norm matrix_exp vander polar matrix_sqrth"
     ).split()
-} | {name: getattr(torch, name) for name in "inverse logdet slogdet svd cholesky_inverse geqrf trace cov corrcoef vander lu".split()}
+}
+OLD = "inverse logdet slogdet svd cholesky_inverse geqrf trace cov corrcoef vander lu"
+ONE |= {name: getattr(torch, name) for name in OLD.split()}
 ONE |= {"matrix_power": lambda t: L.matrix_power(t, 2), "a negative matrix_power": lambda t: L.matrix_power(t, -1)}
 GIVEN = {
-    "a number": torch.tensor(2.0), "a vector": V, "2 x 3": W, "integers": INTEGERS, "0 x 3": torch.ones(0, 3), "zeros": ZEROS,
+    "a number": torch.tensor(2.0), "a vector": V, "2 x 3": W, "integers": INTEGERS, "0 x 3": torch.ones(0, 3),
+    "zeros": ZEROS,
     "a batch": TWO, "NaN": NAN,
 }  # fmt: skip
 # PyTorch's own words for these are about its insides, or it crashes.
 SKIPPED = {("eigh", "NaN"), ("eigvalsh", "NaN"), ("matrix_sqrth", "NaN")}
+TAKE_HALVES = {"matrix_exp", "norm", "vector_norm", "matrix_norm", "trace", "cov", "corrcoef"}
 for name, function in ONE.items():
     for what, given in GIVEN.items():
         if (name, what) not in SKIPPED:
             add(f"{name} of {what}", lambda: function(given))
-    if "matrix_power" not in name and name not in ("matrix_exp", "norm", "vector_norm", "matrix_norm", "trace", "cov", "corrcoef"):
+    if "matrix_power" not in name and name not in TAKE_HALVES:
         add(f"{name} of halves", lambda: function(HALVES))
 for name in ("ldl_factor", "ldl_factor_ex"):
     for what in ("a number", "a vector", "2 x 3", "integers", "0 x 3"):
@@ -56,15 +60,21 @@ TWOS = {
     "solve_triangular": lambda a, b: L.solve_triangular(a, b, upper=True), "lstsq": L.lstsq,
     "lu_solve": lambda a, b: L.lu_solve(a, torch.ones(a.shape[:-1], dtype=torch.int32), b),
     "ldl_solve": lambda a, b: L.ldl_solve(a, torch.ones(a.shape[:-1], dtype=torch.int32), b),
-    "cholesky_solve": lambda a, b: torch.cholesky_solve(b, a), "triangular_solve": lambda a, b: torch.triangular_solve(b, a),
-    "householder_product": L.householder_product, "ormqr": lambda a, b: torch.ormqr(a, torch.ones(3), b), "cross": L.cross,
-    "torch.cross": torch.cross, "vecdot": L.vecdot, "tensorsolve": L.tensorsolve, "multi_dot": lambda a, b: L.multi_dot([a, b]),
+    "cholesky_solve": lambda a, b: torch.cholesky_solve(b, a),
+    "triangular_solve": lambda a, b: torch.triangular_solve(b, a),
+    "householder_product": L.householder_product, "ormqr": lambda a, b: torch.ormqr(a, torch.ones(3), b),
+    "cross": L.cross,
+    "torch.cross": torch.cross, "vecdot": L.vecdot, "tensorsolve": L.tensorsolve,
+    "multi_dot": lambda a, b: L.multi_dot([a, b]),
     "chain_matmul": torch.chain_matmul, "cdist": torch.cdist, "lu_unpack": lambda a, b: torch.lu_unpack(a, PIVOTS),
 }  # fmt: skip
 PAIRS = {
-    "a vector and a matrix": (V, B), "2 x 3": (W, B), "a number": (A, torch.tensor(1.0)), "too many rows": (A, torch.ones(4, 2)),
-    "integers": (INTEGERS, B), "other integers": (A, torch.ones(3, 2, dtype=torch.int64)), "two dtypes": (A.double(), B),
-    "zeros": (ZEROS, B), "a batch with zeros": (TWO, B), "batches that don't fit": (A.expand(2, 3, 3), torch.ones(5, 3, 2)),
+    "a vector and a matrix": (V, B), "2 x 3": (W, B), "a number": (A, torch.tensor(1.0)),
+    "too many rows": (A, torch.ones(4, 2)),
+    "integers": (INTEGERS, B), "other integers": (A, torch.ones(3, 2, dtype=torch.int64)),
+    "two dtypes": (A.double(), B),
+    "zeros": (ZEROS, B), "a batch with zeros": (TWO, B),
+    "batches that don't fit": (A.expand(2, 3, 3), torch.ones(5, 3, 2)),
 }  # fmt: skip
 # PyTorch takes some of these, or complains of something behind them.
 SKIPPED = {

@@ -1,5 +1,5 @@
 # run: --torch
-"""Programs of linear algebra print the same with capture and without, what PyTorch prints, and raise in the same place; and
+"""Programs of linear algebra print the same with capture and without, and what PyTorch prints, failures included; and
 `import terra` alone loads none of it."""
 
 import pathlib

@@ -1,5 +1,5 @@
 # run: --torch
-"""Results of terra.linalg and its old forms: values, dtypes, sizes, strides, names of tuples and of nodes, as PyTorch's.
+"""Results of terra.linalg and its old forms: values, dtypes, sizes, strides, names of tuples and nodes, as PyTorch's.
 Factors that are unique up to signs are compared by their absolute values."""
 
 import pathlib
@@ -144,7 +144,8 @@ add("pinv atol", L.pinv(A, atol=0.5))
 add("pinv of bounds", L.pinv(BATCH, atol=T([0.1, 0.9], dtype=D), rtol=T([0.0, 0.2], dtype=D)))
 add("pinv of lower rank", L.pinv(DEFICIENT))
 add("pinverse", DEFICIENT.float().pinverse(0.001))
-for name, given in {"square": A, "lower": DEFICIENT, "batch": BATCH, "none": torch.zeros(3, 3), "empty": torch.ones(2, 0, 3)}.items():
+RANKS = {"square": A, "lower": DEFICIENT, "batch": BATCH, "none": torch.zeros(3, 3), "empty": torch.ones(2, 0, 3)}
+for name, given in RANKS.items():
     add(f"matrix_rank {name}", L.matrix_rank(given))
 add("matrix_rank tol", L.matrix_rank(A, 0.5))
 add("matrix_rank tensor tol", L.matrix_rank(A, T([0.1, 0.5, 5.0])))
@@ -160,7 +161,8 @@ add("polar tall batch", L.polar(batch(2, 4, 3)))
 add("polar of none", L.polar(torch.ones(3, 0)), strides=False)
 
 # ---- numbers and powers of matrices ---------------------------------------------------------------------------------
-for name, function in {"det": L.det, "slogdet": L.slogdet, "torch.det": torch.det, "torch.slogdet": torch.slogdet}.items():
+DETERMINANTS = {"det": L.det, "slogdet": L.slogdet, "torch.det": torch.det, "torch.slogdet": torch.slogdet}
+for name, function in DETERMINANTS.items():
     variants(name, function)
     add(name + " of zeros", function(torch.zeros(2, 2)))
 variants("logdet", lambda t: torch.logdet(positive(t)))
@@ -255,15 +257,22 @@ outs = torch.empty(4, 4, dtype=D), torch.empty(4, dtype=torch.int32)
 items.append(("lu_factor out", [all(a is b for a, b in zip(L.lu_factor(A, out=outs), outs)), *outs]))
 X, S = A.clone().requires_grad_(), SPD.clone().requires_grad_()
 NODES = {
-    "inv": lambda: L.inv(X), "solve": lambda: L.solve(X, B), "solve_triangular": lambda: L.solve_triangular(X, B, upper=True),
+    "inv": lambda: L.inv(X), "solve": lambda: L.solve(X, B),
+    "solve_triangular": lambda: L.solve_triangular(X, B, upper=True),
     "lstsq": lambda: L.lstsq(X, B)[0], "qr": lambda: L.qr(X), "svd": lambda: L.svd(X), "svdvals": lambda: L.svdvals(X),
-    "eigh": lambda: L.eigh(S), "eigvalsh": lambda: L.eigvalsh(S), "cholesky": lambda: L.cholesky(S), "det": lambda: L.det(X),
-    "slogdet": lambda: L.slogdet(X), "pinv": lambda: L.pinv(X), "matrix_exp": lambda: L.matrix_exp(X), "lu": lambda: L.lu(X),
+    "eigh": lambda: L.eigh(S), "eigvalsh": lambda: L.eigvalsh(S), "cholesky": lambda: L.cholesky(S),
+    "det": lambda: L.det(X),
+    "slogdet": lambda: L.slogdet(X), "pinv": lambda: L.pinv(X), "matrix_exp": lambda: L.matrix_exp(X),
+    "lu": lambda: L.lu(X),
     "lu_factor": lambda: L.lu_factor(X), "lu_solve": lambda: L.lu_solve(*L.lu_factor(A), X),
-    "householder_product": lambda: L.householder_product(X, B[:, 0]), "cholesky_solve": lambda: torch.cholesky_solve(X, A),
-    "cholesky_inverse": lambda: torch.cholesky_inverse(S), "geqrf": lambda: torch.geqrf(X), "vector_norm": lambda: L.vector_norm(X, 3),
-    "matrix_sqrth": lambda: L.matrix_sqrth(S), "polar": lambda: L.polar(X), "ldl_factor": lambda: L.ldl_factor(S), "cross": lambda: torch.cross(X[:, :3], A[:, :3]), "trace": lambda: X.trace(),
-    "triangular_solve": lambda: torch.triangular_solve(B, X), "ormqr": lambda: torch.ormqr(X, B[:, 0], B), "cdist": lambda: torch.cdist(X, X),
+    "householder_product": lambda: L.householder_product(X, B[:, 0]),
+    "cholesky_solve": lambda: torch.cholesky_solve(X, A),
+    "cholesky_inverse": lambda: torch.cholesky_inverse(S), "geqrf": lambda: torch.geqrf(X),
+    "vector_norm": lambda: L.vector_norm(X, 3),
+    "matrix_sqrth": lambda: L.matrix_sqrth(S), "polar": lambda: L.polar(X), "ldl_factor": lambda: L.ldl_factor(S),
+    "cross": lambda: torch.cross(X[:, :3], A[:, :3]), "trace": lambda: X.trace(),
+    "triangular_solve": lambda: torch.triangular_solve(B, X), "ormqr": lambda: torch.ormqr(X, B[:, 0], B),
+    "cdist": lambda: torch.cdist(X, X),
 }  # fmt: skip
 for name, function in NODES.items():
     items.append((f"{name} nodes", [t.grad_fn.name() if t.grad_fn else None for t in parts(function())]))
