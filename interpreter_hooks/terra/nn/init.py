@@ -162,7 +162,7 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """A matrix with orthonormal rows or columns, by Householder reflections of a normal one."""
+    """A matrix with orthonormal rows or columns: the factor Q of a normal one."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -177,25 +177,9 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 
 def _orthonormal_columns(a):
-    """Q of a = QR with a positive diagonal of R: Householder reflections, computed in double precision."""
-    r = a.to(C.float64).clone()
-    m, n = r.shape
-    reflections = []
-    signs = []
-    for k in range(n):
-        x = r[k:, k].clone()
-        alpha = x.norm().item() * (-1.0 if x[0].item() >= 0 else 1.0)
-        x[0] -= alpha
-        length = x.norm().item()
-        v = x / length if length > 0 else x
-        r[k:] = r[k:] - 2.0 * C.outer(v, C.mv(r[k:].t().contiguous(), v))
-        reflections.append(v)
-        signs.append(1.0 if r[k, k].item() >= 0 else -1.0)
-    q = C.eye(m, dtype=C.float64)[:, :n].contiguous()
-    for k in reversed(range(n)):
-        v = reflections[k]
-        q[k:] = q[k:] - 2.0 * C.outer(v, C.mv(q[k:].t().contiguous(), v))
-    return (q * C.tensor(signs, dtype=C.float64)).to(a.dtype)
+    """Q of a = QR with a positive diagonal of R."""
+    q, r = C._linalg.qr(a)
+    return q * r.diagonal().sign()
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):

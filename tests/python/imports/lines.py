@@ -42,6 +42,7 @@ from torch.storage import UntypedStorage
 from torch.overrides import TorchFunctionMode, has_torch_function, handle_torch_function
 from torch.utils._pytree import tree_map
 from torch.library import custom_op
+import torch.linalg; from torch.linalg import inv, norm, LinAlgError; assert issubclass(torch._C._LinAlgError, RuntimeError)
 from torch.utils.benchmark import Timer
 from torch import inf, nan, pi, newaxis
 from torch.testing import assert_allclose
@@ -72,6 +73,9 @@ def says(code, kind, *words):
     assert found.startswith(kind + ": ") and all(word in found for word in words), (code, found)
 
 
+says("torch.linalg.eig(torch.eye(2))", "NotImplementedError", "torch.linalg.eig: ", "complex")
+says("torch.linalg.cholesk", "AttributeError", "the nearest name that is there is torch.linalg.cholesky")
+says("torch.lstsq(torch.eye(2), torch.eye(2))", "RuntimeError", "torch.linalg.lstsq")
 says("torch.not_there", "AttributeError", "torch.not_there is not in Terra yet")
 says("torch.tensr", "AttributeError", "torch.tensr is not in Terra yet; the nearest name that is there is torch.tensor")
 says("torch.nn.Linaer", "AttributeError", "torch.nn.Linaer is not in Terra yet", "torch.nn.Linear")
