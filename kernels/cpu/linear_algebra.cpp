@@ -13,17 +13,26 @@ namespace {
 /// Elements of a matrix of that many rows and columns.
 size_t area(int rows, int columns) { return static_cast<size_t>(rows) * static_cast<size_t>(columns); }
 
-/// LU of a square matrix whose U can be looked at.
+/// Elements by row and column.
+template <class T>
+struct Matrix {
+  T* data;
+  int rows;
+  T* column(int j) const { return data + area(rows, j); }
+  T& operator()(int i, int j) const { return column(j)[i]; }
+};
+
+/// LU of a square matrix, whose U can be looked at.
 template <class T>
 struct Factored {
   Factored(int n, T* a) : n(n), a(a), pivots(static_cast<size_t>(n)) { info = lu(n, n, a, pivots.data()); }
 
-  T diagonal(int i) const { return a[area(i, n) + static_cast<size_t>(i)]; }
+  T diagonal(int i) const { return Matrix<T>{a, n}(i, i); }
   /// The sign of the permutation.
   T parity() const {
     T sign = 1;
     for (int i = 0; i < n; ++i)
-      if (pivots[static_cast<size_t>(i)] != i + 1) sign = -sign;
+      if (pivots[i] != i + 1) sign = -sign;
     return sign;
   }
 
@@ -36,13 +45,13 @@ struct Factored {
 template <class T>
 void set_identity(int n, T* a) {
   std::fill_n(a, area(n, n), T(0));
-  for (int i = 0; i < n; ++i) a[area(i, n) + static_cast<size_t>(i)] = 1;
+  for (int i = 0; i < n; ++i) Matrix<T>{a, n}(i, i) = 1;
 }
 
-/// Sets the elements above the diagonal of n columns.
+/// Zeros above the diagonal of n columns.
 template <class T>
 void clear_above(int n, T* a) {
-  for (int j = 0; j < n; ++j) std::fill_n(a + area(j, n), j, T(0));
+  for (int j = 0; j < n; ++j) std::fill_n(Matrix<T>{a, n}.column(j), j, T(0));
 }
 
 /// C = alpha A B + beta C of n x n.
@@ -67,6 +76,14 @@ template <class T>
 void scale_columns(int m, const std::vector<T>& factors, T* a) {
   for (const T factor : factors)
     for (int i = 0; i < m; ++i) *a++ *= factor;
+}
+
+/// V diag(factors) V^T of n x n.
+template <class T>
+void compose(int n, const std::vector<T>& v, const std::vector<T>& factors, T* out) {
+  std::vector<T> scaled(v);
+  scale_columns(n, factors, scaled.data());
+  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {v.data(), n, 'T'}, 0, out);
 }
 
 }  // namespace
@@ -110,14 +127,12 @@ int cofactors(int n, T* a) {
   std::vector<T> s(static_cast<size_t>(n)), others(s), u(area(n, n)), vt(u);
   if (const int info = svd(n, n, true, a, s.data(), u.data(), vt.data()); info != 0) return info;
   T before = 1, behind = 1;
-  for (int i = 0; i < n; before *= s[static_cast<size_t>(i++)]) others[static_cast<size_t>(i)] = before;
-  for (int i = n - 1; i >= 0; behind *= s[static_cast<size_t>(i--)]) others[static_cast<size_t>(i)] *= behind;
-  std::vector<T> lost(u);
-  T orientation = determinant(n, lost.data()) > 0 ? T(1) : T(-1);
-  lost = vt;
-  if (determinant(n, lost.data()) < 0) orientation = -orientation;
+  for (int i = 0; i < n; before *= s[i++]) others[i] = before;
+  for (int i = n - 1; i >= 0; behind *= s[i--]) others[i] *= behind;
+  const auto orientation = [n](std::vector<T> lost) { return determinant(n, lost.data()) > 0 ? T(1) : T(-1); };
+  const T sign = orientation(u) * orientation(vt);
   scale_columns(n, others, u.data());
-  multiply(n, orientation, u.data(), vt.data(), T(0), a);
+  multiply(n, sign, u.data(), vt.data(), T(0), a);
   return 0;
 }
 
@@ -128,15 +143,16 @@ int cholesky(int n, T* a) {
   if (n == 0) return 0;
   const int info = lapack::potrf(n, a);
   for (int i = 0; info == 0 && i < n; ++i)
-    if (std::isnan(a[area(i, n) + static_cast<size_t>(i)])) return i + 1;
+    if (std::isnan(Matrix<T>{a, n}(i, i))) return i + 1;
   return info;
 }
 
 template <class T>
 int cholesky_inverse(int n, T* l) {
   const int info = n == 0 ? 0 : lapack::potri(n, l);
+  const Matrix<T> inverse{l, n};
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < j; ++i) l[area(j, n) + static_cast<size_t>(i)] = l[area(i, n) + static_cast<size_t>(j)];
+    for (int i = 0; i < j; ++i) inverse(i, j) = inverse(j, i);
   return info;
 }
 
@@ -168,12 +184,11 @@ void qr(int m, int n, int columns, T* a, T* q, T* r) {
   std::vector<T> tau(static_cast<size_t>(k));
   reflections(m, n, a, tau.data());
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < columns; ++i)
-      r[area(j, columns) + static_cast<size_t>(i)] = i <= j && i < m ? a[area(j, m) + static_cast<size_t>(i)] : T(0);
+    for (int i = 0; i < columns; ++i) Matrix<T>{r, columns}(i, j) = i <= j && i < m ? Matrix<T>{a, m}(i, j) : T(0);
   if (!q || m == 0 || columns == 0) return;
   if (k == 0) {
     for (int j = 0; j < columns; ++j)
-      for (int i = 0; i < m; ++i) q[area(j, m) + static_cast<size_t>(i)] = static_cast<T>(i == j);
+      for (int i = 0; i < m; ++i) Matrix<T>{q, m}(i, j) = static_cast<T>(i == j);
     return;
   }
   std::copy_n(a, area(m, k), q);
@@ -210,10 +225,7 @@ template <class T>
 int pseudoinverse_symmetric(int n, T bound_absolute, T bound_relative, T* a, T* x) {
   std::vector<T> w(static_cast<size_t>(n));
   if (const int info = eigh(n, 'L', true, a, w.data()); info != 0) return info;
-  if (n == 0) return 0;
-  std::vector<T> scaled(a, a + area(n, n));
-  scale_columns(n, inverted(w, bound_absolute, bound_relative), scaled.data());
-  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {a, n, 'T'}, 0, x);
+  if (n > 0) compose(n, {a, a + area(n, n)}, inverted(w, bound_absolute, bound_relative), x);
   return 0;
 }
 
@@ -222,10 +234,6 @@ int least_squares(std::string_view driver, int m, int n, int k, T rcond, T* a, T
   rank = 0;
   if (m == 0 || n == 0 || k == 0) {
     std::fill_n(b, area(std::max(m, n), k), T(0));
-    if (s && m > 0 && n > 0) {  // nothing to solve, but what is told of A
-      std::vector<T> unused;
-      return svd<T>(m, n, false, a, s, nullptr, nullptr);
-    }
     return 0;
   }
   lapack::LeastSquares<T> problem{m, n, k, a, b, rcond, 0, s};
@@ -247,10 +255,7 @@ int square_root(int n, T* a) {
   std::vector<T> w(static_cast<size_t>(n));
   if (const int info = eigh(n, 'L', true, a, w.data()); info != 0 || n == 0) return info;
   for (T& value : w) value = value > 0 ? std::sqrt(value) : T(0);
-  const std::vector<T> vectors(a, a + area(n, n));
-  std::vector<T> scaled(vectors);
-  scale_columns(n, w, scaled.data());
-  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {vectors.data(), n, 'T'}, 0, a);
+  compose(n, {a, a + area(n, n)}, w, a);
   return 0;
 }
 
@@ -265,8 +270,7 @@ int lyapunov(int n, T* s, T* g) {
   };
   turn('T', 'N');
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i)
-      g[area(j, n) + static_cast<size_t>(i)] /= w[static_cast<size_t>(i)] + w[static_cast<size_t>(j)];
+    for (int i = 0; i < n; ++i) Matrix<T>{g, n}(i, j) /= w[i] + w[j];
   turn('N', 'T');
   return 0;
 }
@@ -278,9 +282,7 @@ int polar(int m, int n, T* a, T* u, T* h) {
   std::vector<T> s(static_cast<size_t>(m)), p(area(m, m)), qt(area(m, n));
   if (const int info = svd(m, n, false, a, s.data(), p.data(), qt.data()); info != 0) return info;
   lapack::gemm<T>(m, n, m, 1, {p.data(), m}, {qt.data(), m}, 0, u);
-  std::vector<T> scaled(p);
-  scale_columns(m, s, scaled.data());
-  lapack::gemm<T>(m, m, m, 1, {scaled.data(), m}, {p.data(), m, 'T'}, 0, h);
+  compose(m, p, s, h);
   return 0;
 }
 
@@ -289,25 +291,15 @@ template <class T>
 void exponential(int n, T* a) {
   if (n == 0) return;
   constexpr double kBound = 5.371920351148152;
-  constexpr double kPade[] = {64764752532480000,
-                              32382376266240000,
-                              7771770303897600,
-                              1187353796428800,
-                              129060195264000,
-                              10559470521600,
-                              670442572800,
-                              33522128640,
-                              1323241920,
-                              40840800,
-                              960960,
-                              16380,
-                              182,
-                              1};
+  constexpr int kDegree = 13;
+  double coefficients[kDegree + 1] = {1};
+  for (int k = 1; k <= kDegree; ++k)
+    coefficients[k] = coefficients[k - 1] * (kDegree - k + 1) / (k * (2 * kDegree - k + 1));
   const size_t size = area(n, n);
   double norm = 0;
   for (int j = 0; j < n; ++j) {
     double sum = 0;
-    for (int i = 0; i < n; ++i) sum += std::abs(static_cast<double>(a[area(j, n) + static_cast<size_t>(i)]));
+    for (int i = 0; i < n; ++i) sum += std::abs(static_cast<double>(Matrix<T>{a, n}(i, j)));
     if (!std::isfinite(sum)) {
       std::fill_n(a, size, std::numeric_limits<T>::quiet_NaN());
       return;
@@ -321,17 +313,17 @@ void exponential(int n, T* a) {
   multiply(n, T(1), a, a, T(0), a2.data());
   multiply(n, T(1), a2.data(), a2.data(), T(0), a4.data());
   multiply(n, T(1), a4.data(), a2.data(), T(0), a6.data());
-  /// The coefficients from `degree` on, of three even powers.
+  // Three even powers by the coefficients from `degree` on.
   const auto combine = [&](int degree, std::vector<T>& out) {
-    const T c2 = static_cast<T>(kPade[degree]), c4 = static_cast<T>(kPade[degree + 2]),
-            c6 = static_cast<T>(kPade[degree + 4]);
+    const T c2 = static_cast<T>(coefficients[degree]), c4 = static_cast<T>(coefficients[degree + 2]),
+            c6 = static_cast<T>(coefficients[degree + 4]);
     for (size_t i = 0; i < size; ++i) out[i] = c6 * a6[i] + c4 * a4[i] + c2 * a2[i];
   };
-  /// The polynomial of the even coefficients in `low`, or of the odd ones (parity 1) but for a factor A.
+  // In `low` the polynomial of the even coefficients, or of the odd ones (parity 1) but for a factor A.
   const auto polynomial = [&](int parity) {
     combine(8 + parity, high);
     combine(2 + parity, low);
-    for (int i = 0; i < n; ++i) low[area(i, n) + static_cast<size_t>(i)] += static_cast<T>(kPade[parity]);
+    for (int i = 0; i < n; ++i) Matrix<T>{low.data(), n}(i, i) += static_cast<T>(coefficients[parity]);
     multiply(n, T(1), a6.data(), high.data(), T(1), low.data());
   };
   polynomial(1);
