@@ -1,5 +1,9 @@
 #include "engine/ops/conv.h"
 
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
@@ -25,39 +29,53 @@ Attributes attributes(const Call& call, int first) {
 void check_attributes(const Attributes& a) {
   for (int64_t s : a.stride) check(s > 0, "non-positive stride is not supported");
   for (int64_t p : a.padding) check(p >= 0, "negative padding is not supported");
-  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero");
+  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero, but got {}", to_string(a.dilation));
   check(a.groups > 0, "non-positive groups is not supported");
 }
 
-/// Sizes of what filters of size `weight` make of images of size `input`.
+std::string times(std::span<const int64_t> sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); }
+
+void check_kernel(std::span<const int64_t> kernel) {
+  for (int64_t k : kernel) {
+    if (kernel.size() == 2)
+      check(k > 0, "kernel size should be greater than zero, but got kernel_height: {} kernel_width: {}", kernel[0],
+            kernel[1]);
+    check(k > 0, "kernel size should be greater than zero, but got: {} (TxHxW)", times(kernel));
+  }
+}
+
+/// Sizes of what filters of size `weight` make of inputs of size `input`: images or volumes, as the attributes say.
 Dims convolved_sizes(std::span<const int64_t> input, std::span<const int64_t> weight, const Attributes& a) {
   check_attributes(a);
-  check(input.size() == 4, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}",
-        to_string(input));
-  check(weight.size() == 4, "weight should have at least four dimensions, but got {}", to_string(weight));
+  const size_t spatial = a.stride.size();
+  check(input.size() == spatial + 2,
+        "Expected {}D (unbatched) or {}D (batched) input to conv{}d, but got input of size: {}", spatial + 1,
+        spatial + 2, spatial, to_string(input));
+  check(weight.size() == spatial + 2, "weight should have at least {} dimensions, but got {}",
+        spatial == 2 ? "four" : "five", to_string(weight));
   check(weight[0] % a.groups == 0 && weight[0] >= a.groups,
         "Given groups={}, expected weight to be at least {} at dimension 0, but got weight of size {} instead",
         a.groups, a.groups, to_string(weight));
   check(input[1] / a.groups == weight[1] && input[1] % a.groups == 0,
         "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
         a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
-  check(weight[2] > 0 && weight[3] > 0,
-        "kernel size should be greater than zero, but got kernel_height: {} kernel_width: {}", weight[2], weight[3]);
+  check_kernel(weight.subspan(2));
   Dims padded, kernel, out{input[0], weight[0]};
-  for (size_t i = 0; i < 2; ++i) {
+  bool fits = true;
+  for (size_t i = 0; i < spatial; ++i) {
     padded.push_back(size_sum(input[2 + i], size_product(2, a.padding[i])));
     kernel.push_back(size_sum(size_product(a.dilation[i], weight[2 + i] - 1), 1));
+    fits = fits && padded[i] >= kernel[i];
   }
-  check(
-      padded[0] >= kernel[0] && padded[1] >= kernel[1],
-      "Calculated padded input size per channel: ({} x {}). Kernel size: ({} x {}). Kernel size can't be greater than "
-      "actual input size",
-      padded[0], padded[1], kernel[0], kernel[1]);
-  for (size_t i = 0; i < 2; ++i) out.push_back((padded[i] - kernel[i]) / a.stride[i] + 1);
+  check(fits,
+        "Calculated padded input size per channel: ({}). Kernel size: ({}). Kernel size can't be greater than actual "
+        "input size",
+        times(padded), times(kernel));
+  for (size_t i = 0; i < spatial; ++i) out.push_back((padded[i] - kernel[i]) / a.stride[i] + 1);
   return out;
 }
 
-void conv2d_shape(Inference& f) {
+void convolution_shape(Inference& f) {
   const auto input = f.sizes(0), weight = f.sizes(1);
   Dims out = convolved_sizes(input, weight, attributes(f, 3));
   if (f.has(2))
@@ -71,7 +89,7 @@ void conv2d_shape(Inference& f) {
         scalar_type_name(f.dtype(0)), f.has(2) ? scalar_type_name(f.dtype(2)) : "");
   f.result(f.dtype(0), std::move(out));
 }
-/// The adjoints take what conv2d of the same attributes gives.
+/// The adjoints take what a convolution of the same attributes gives.
 void check_adjoint(Inference& f, std::span<const int64_t> input, std::span<const int64_t> weight) {
   if (Dims(f.sizes(0)) != convolved_sizes(input, weight, attributes(f, 3)))
     fail(ErrorKind::RuntimeError,
@@ -82,28 +100,46 @@ void check_adjoint(Inference& f, std::span<const int64_t> input, std::span<const
 void backward_input_shape(Inference& f) { check_adjoint(f, f.ints(2), f.sizes(1)); }
 void backward_weight_shape(Inference& f) { check_adjoint(f, f.sizes(1), f.ints(2)); }
 
-// ---- gradients: conv2d is linear in its input and in its weight; the adjoints are conv2d_backward_input and _weight
-// --
-void conv2d_gradient(Backward& b) {
+// ---- gradients: a convolution is linear in its input and in its weight ----------------------------------------------
+/// A convolution, and its adjoints with respect to its input and to its weight.
+struct Family {
+  const Op &forward, &input, &weight;
+};
+const Family& family(const Attributes& a) {
+  static const Family images{conv2d, conv2d_backward_input, conv2d_backward_weight};
+  static const Family volumes{conv3d, conv3d_backward_input, conv3d_backward_weight};
+  return a.stride.size() == 2 ? images : volumes;
+}
+Tensor convolved(const Tensor& x, const Tensor& w, const Arg& bias, const Attributes& a) {
+  return family(a).forward(x, w, bias, a.stride, a.padding, a.dilation, a.groups);
+}
+Tensor input_adjoint(const Tensor& g, const Tensor& w, const Dims& sizes, const Attributes& a) {
+  return family(a).input(g, w, sizes, a.stride, a.padding, a.dilation, a.groups);
+}
+Tensor weight_adjoint(const Tensor& g, const Tensor& x, const Dims& sizes, const Attributes& a) {
+  return family(a).weight(g, x, sizes, a.stride, a.padding, a.dilation, a.groups);
+}
+
+void convolution_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor g = b.grad();
-  if (b.needs(0)) b.set(0, conv2d_backward_input(g, b.in(1), b.sizes(0), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(1)) b.set(1, conv2d_backward_weight(g, b.in(0), b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(2)) b.set(2, sum(g, Dims{0, 2, 3}));
+  if (b.needs(0)) b.set(0, input_adjoint(g, b.in(1), b.sizes(0), a));
+  if (b.needs(1)) b.set(1, weight_adjoint(g, b.in(0), b.sizes(1), a));
+  if (b.needs(2)) b.set(2, sum(g, a.stride.size() == 2 ? Dims{0, 2, 3} : Dims{0, 2, 3, 4}));
 }
 /// r(g, w), the input's gradient: <u, r> = <u * w, g>.
-void conv2d_backward_input_gradient(Backward& b) {
+void backward_input_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor u = b.grad();
-  if (b.needs(0)) b.set(0, conv2d(u, b.in(1), Arg(), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(1)) b.set(1, conv2d_backward_weight(b.in(0), u, b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
+  if (b.needs(0)) b.set(0, convolved(u, b.in(1), Arg(), a));
+  if (b.needs(1)) b.set(1, weight_adjoint(b.in(0), u, b.sizes(1), a));
 }
 /// r(g, x), the weight's gradient: <u, r> = <x * u, g>.
-void conv2d_backward_weight_gradient(Backward& b) {
+void backward_weight_gradient(Backward& b) {
   const Attributes a = attributes(b, 3);
   const Tensor u = b.grad();
-  if (b.needs(0)) b.set(0, conv2d(b.in(1), u, Arg(), a.stride, a.padding, a.dilation, a.groups));
-  if (b.needs(1)) b.set(1, conv2d_backward_input(b.in(0), u, b.sizes(1), a.stride, a.padding, a.dilation, a.groups));
+  if (b.needs(0)) b.set(0, convolved(b.in(1), u, Arg(), a));
+  if (b.needs(1)) b.set(1, input_adjoint(b.in(0), u, b.sizes(1), a));
 }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
@@ -121,12 +157,13 @@ Dims with_height(std::span<const int64_t> one, int64_t height) {
   return {height, one[0]};
 }
 
-void conv2d_batched_of(Composition& c) {
+void batched_of(Composition& c) {
   const Tensor x = c.tensor(0);
-  check_rank(x, 2, "conv2d");
   const Attributes a = attributes(c, 3);
-  if (x.rank() == 4) return c.result(conv2d(x, c.arg(1), c.arg(2), a.stride, a.padding, a.dilation, a.groups));
-  c.result(squeeze(conv2d(unsqueeze(x, 0), c.arg(1), c.arg(2), a.stride, a.padding, a.dilation, a.groups), Dims{0}));
+  const size_t spatial = a.stride.size();
+  check_rank(x, spatial, spatial == 2 ? "conv2d" : "conv3d");
+  if (x.rank() == spatial + 2) return c.result(convolved(x, c.tensor(1), c.arg(2), a));
+  c.result(squeeze(convolved(unsqueeze(x, 0), c.tensor(1), c.arg(2), a), Dims{0}));
 }
 void conv1d_of(Composition& c) {
   const Tensor x = c.tensor(0), w = c.tensor(1);
@@ -143,48 +180,66 @@ void conv1d_of(Composition& c) {
   c.result(x.rank() == 2 ? squeeze(out, Dims{0}) : out);
 }
 
+/// "stride_height: 1 stride_width: 2 ", as PyTorch lists attributes.
+std::string listed(std::string_view name, std::span<const int64_t> values) {
+  static constexpr std::string_view kAxes[] = {"depth", "height", "width"};
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i)
+    text += fmt::format("{}{}_{}: {}", i == 0 ? "" : " ", name, kAxes[3 - values.size() + i], values[i]);
+  return text;
+}
 /// The adjoint of the convolution with the same weight, plus a bias.
-Tensor transposed(Tensor x, const Tensor& w, const Tensor& bias, const Dims& stride, const Dims& padding,
-                  const Dims& output_padding, int64_t groups, const Dims& dilation) {
-  check_attributes({stride, padding, dilation, groups});
-  check(w.rank() == 4, "weight should have at least four dimensions, but got {}", to_string(w.sizes()));
+Tensor transposed(Tensor x, const Tensor& w, const Tensor& bias, const Attributes& a, const Dims& output_padding) {
+  check_attributes(a);
+  const size_t spatial = a.stride.size();
+  check(w.rank() == spatial + 2, "weight should have at least {} dimensions, but got {}",
+        spatial == 2 ? "four" : "five", to_string(w.sizes()));
   check(x.size(1) == w.size(0),
         "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
         to_string(w.sizes()), to_string(x.sizes()), w.size(0), x.size(1));
-  Dims out{x.size(0), size_product(w.size(1), groups)}, whole_steps{0, 0};
-  for (size_t i = 0; i < 2; ++i) {
+  Dims out{x.size(0), size_product(w.size(1), a.groups)}, further;  // whole steps of the output padding
+  for (size_t i = 0; i < spatial; ++i) {
     check(output_padding[i] >= 0, "negative output_padding is not supported");
-    check(output_padding[i] < std::max(stride[i], dilation[i]),
-          "output padding must be smaller than either stride or dilation, but got output_padding_height: {} "
-          "output_padding_width: {}",
-          output_padding[0], output_padding[1]);
+    check(output_padding[i] < std::max(a.stride[i], a.dilation[i]),
+          "output padding must be smaller than either stride or dilation, but got {} {} {}",
+          listed("output_padding", output_padding), listed("stride", a.stride), listed("dilation", a.dilation));
     const auto axis = static_cast<int64_t>(2 + i);
-    const int64_t steps = size_product(x.size(axis) - 1, stride[i]),
-                  reach = size_product(dilation[i], w.size(axis) - 1);
+    const int64_t steps = size_product(x.size(axis) - 1, a.stride[i]),
+                  reach = size_product(a.dilation[i], w.size(axis) - 1);
     out.push_back(
-        size_sum(size_sum(steps, size_product(padding[i], -2)), size_sum(reach, size_sum(output_padding[i], 1))));
-    whole_steps[i] = output_padding[i] / stride[i];
+        size_sum(size_sum(steps, size_product(a.padding[i], -2)), size_sum(reach, size_sum(output_padding[i], 1))));
+    further.push_back(output_padding[i] / a.stride[i]);
   }
-  if (whole_steps[0] > 0 || whole_steps[1] > 0) x = constant_pad(x, Dims{0, whole_steps[1], 0, whole_steps[0]});
-  const Tensor y = conv2d_backward_input(x, w, out, stride, padding, dilation, groups);
-  return bias.defined() ? y + reshape(bias, Dims{1, -1, 1, 1}) : y;
+  if (std::any_of(further.begin(), further.end(), [](int64_t steps) { return steps > 0; })) {
+    Dims after;
+    for (size_t i = spatial; i-- > 0;) {
+      after.push_back(0);
+      after.push_back(further[i]);
+    }
+    x = constant_pad(x, after);
+  }
+  const Tensor y = input_adjoint(x, w, out, a);
+  if (!bias.defined()) return y;
+  Dims channels(spatial + 2, 1);
+  channels[1] = -1;
+  return y + reshape(bias, channels);
 }
-void conv_transpose2d_of(Composition& c) {
+void conv_transpose_of(Composition& c) {
   const Tensor x = c.tensor(0);
-  check_rank(x, 2, "conv_transpose2d");
-  const Tensor batch = x.rank() == 3 ? unsqueeze(x, 0) : x;
-  const Tensor y = transposed(batch, c.tensor(1), c.tensor(2), Dims(c.ints(3)), Dims(c.ints(4)), Dims(c.ints(5)),
-                              c.integer(6), Dims(c.ints(7)));
-  c.result(x.rank() == 3 ? squeeze(y, Dims{0}) : y);
+  const Attributes a{Dims(c.ints(3)), Dims(c.ints(4)), Dims(c.ints(7)), c.integer(6)};
+  const size_t spatial = a.stride.size();
+  check_rank(x, spatial, c.op.name);
+  const bool single = x.rank() == spatial + 1;
+  const Tensor y = transposed(single ? unsqueeze(x, 0) : x, c.tensor(1), c.tensor(2), a, Dims(c.ints(5)));
+  c.result(single ? squeeze(y, Dims{0}) : y);
 }
 void conv_transpose1d_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check_rank(x, 1, "conv_transpose1d");
   const Tensor batch = x.rank() == 2 ? unsqueeze(x, 0) : x;
-  const Tensor y =
-      squeeze(transposed(unsqueeze(batch, 2), unsqueeze(c.tensor(1), 2), c.tensor(2), with_height(c.ints(3), 1),
-                         with_height(c.ints(4), 0), with_height(c.ints(5), 0), c.integer(6), with_height(c.ints(7), 1)),
-              Dims{2});
+  const Attributes a{with_height(c.ints(3), 1), with_height(c.ints(4), 0), with_height(c.ints(7), 1), c.integer(6)};
+  const Tensor y = squeeze(
+      transposed(unsqueeze(batch, 2), unsqueeze(c.tensor(1), 2), c.tensor(2), a, with_height(c.ints(5), 0)), Dims{2});
   c.result(x.rank() == 2 ? squeeze(y, Dims{0}) : y);
 }
 
@@ -196,8 +251,8 @@ const Op conv2d{{.name = "conv2d",
                               "int[2] dilation=1, int groups=1) -> Tensor",
                  .doc = "The cross-correlation of images [N, C, H, W] with filters [K, C / groups, R, S].",
                  .example = "terra.nn.functional.conv2d(terra.ones(1, 1, 4, 4), terra.ones(1, 1, 3, 3)).shape",
-                 .shape = conv2d_shape,
-                 .gradient = conv2d_gradient,
+                 .shape = convolution_shape,
+                 .gradient = convolution_gradient,
                  .saved = saves({0, 1}),
                  .grad_fn = "ConvolutionBackward0",
                  .samples = {{"randn(2, 3, 6, 5), randn(4, 3, 3, 2), randn(4)"},
@@ -211,7 +266,7 @@ const Op conv2d_batched{{.name = "conv2d_batched",
                          .doc = "conv2d of images with or without the batch dimension.",
                          .example = "",
                          .flags = kMovesBytes,
-                         .composite = conv2d_batched_of,
+                         .composite = batched_of,
                          .samples = {{"randn(3, 6, 5), randn(4, 3, 3, 2), randn(4)"}}}};
 const Op conv1d{
     {.name = "conv1d",
@@ -231,7 +286,7 @@ const Op conv_transpose2d{
      .example = "terra.nn.functional.conv_transpose2d(terra.ones(1, 1, 2, 2), terra.ones(1, 1, 2, 2), "
                 "stride=2).shape",
      .flags = kFunction | kFunctional,
-     .composite = conv_transpose2d_of,
+     .composite = conv_transpose_of,
      .grad_fn = "ConvolutionBackward0",
      .samples = {{"randn(2, 3, 4, 4), randn(3, 2, 3, 3), randn(2), 2, 1, 1"},
                  {"randn(1, 2, 3, 3), randn(2, 2, 2, 2)"}}}};
@@ -252,7 +307,7 @@ const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                 .doc = "The gradient of conv2d with respect to its input.",
                                 .example = "",
                                 .shape = backward_input_shape,
-                                .gradient = conv2d_backward_input_gradient,
+                                .gradient = backward_input_gradient,
                                 .saved = saves({0, 1}),
                                 .samples = {{"randn(2, 4, 4, 4), randn(4, 3, 3, 2), (2, 3, 6, 5), 1, 0, 1, 1"}}}};
 const Op conv2d_backward_weight{{.name = "conv2d_backward_weight",
@@ -262,8 +317,63 @@ const Op conv2d_backward_weight{{.name = "conv2d_backward_weight",
                                  .doc = "The gradient of conv2d with respect to its weight.",
                                  .example = "",
                                  .shape = backward_weight_shape,
-                                 .gradient = conv2d_backward_weight_gradient,
+                                 .gradient = backward_weight_gradient,
                                  .saved = saves({0, 1}),
                                  .samples = {{"randn(2, 4, 4, 4), randn(2, 3, 6, 5), (4, 3, 3, 2), 1, 0, 1, 1"}}}};
+const Op conv3d{
+    {.name = "conv3d",
+     .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
+                  "int[3] dilation=1, int groups=1) -> Tensor",
+     .doc = "The cross-correlation of volumes [N, C, D, H, W] with filters [K, C / groups, Q, R, S].",
+     .example = "terra.nn.functional.conv3d(terra.ones(1, 1, 4, 4, 4), terra.ones(1, 1, 3, 3, 3)).shape",
+     .shape = convolution_shape,
+     .gradient = convolution_gradient,
+     .saved = saves({0, 1}),
+     .grad_fn = "ConvolutionBackward0",
+     .samples = {{"randn(2, 3, 4, 6, 5), randn(4, 3, 2, 3, 2), randn(4)"},
+                 {"randn(2, 2, 5, 4, 5), randn(3, 2, 3, 3, 3), None, 2, 1"},
+                 {"randn(1, 4, 3, 6, 6), randn(6, 2, 2, 3, 3), randn(6), (1, 1, 2), (1, 1, 0), (1, 2, 1), 2"},
+                 {"randn(1, 1, 1, 3, 3), randn(1, 1, 1, 1, 2)"}}}};
+const Op conv3d_batched{{.name = "conv3d_batched",
+                         .signature =
+                             "(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
+                             "int[3] dilation=1, int groups=1) -> Tensor",
+                         .doc = "conv3d of volumes with or without the batch dimension.",
+                         .example = "",
+                         .flags = kMovesBytes,
+                         .composite = batched_of,
+                         .samples = {{"randn(3, 3, 6, 5), randn(4, 3, 2, 3, 2), randn(4)"}}}};
+const Op conv_transpose3d{
+    {.name = "conv_transpose3d",
+     .signature = "(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
+                  "int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor",
+     .doc = "The transposed convolution of volumes: what conv3d with the same weight does to gradients.",
+     .example = "terra.nn.functional.conv_transpose3d(terra.ones(1, 1, 2, 2, 2), terra.ones(1, 1, 2, 2, 2), "
+                "stride=2).shape",
+     .flags = kFunction | kFunctional,
+     .composite = conv_transpose_of,
+     .grad_fn = "ConvolutionBackward0",
+     .samples = {{"randn(2, 3, 2, 4, 3), randn(3, 2, 2, 3, 3), randn(2), 2, (0, 1, 1), 1"},
+                 {"randn(2, 2, 3, 3), randn(2, 2, 2, 1, 2), None, 1, 0, (2, 0, 0), 1, (3, 1, 1)"}}}};
+const Op conv3d_backward_input{
+    {.name = "conv3d_backward_input",
+     .signature = "(Tensor grad, Tensor weight, int[] input_sizes, int[3] stride, int[3] padding, int[3] dilation, int "
+                  "groups) -> Tensor",
+     .doc = "The gradient of conv3d with respect to its input.",
+     .example = "",
+     .shape = backward_input_shape,
+     .gradient = backward_input_gradient,
+     .saved = saves({0, 1}),
+     .samples = {{"randn(2, 4, 2, 4, 4), randn(4, 3, 2, 3, 2), (2, 3, 3, 6, 5), 1, 0, 1, 1"}}}};
+const Op conv3d_backward_weight{
+    {.name = "conv3d_backward_weight",
+     .signature = "(Tensor grad, Tensor input, int[] weight_sizes, int[3] stride, int[3] padding, int[3] dilation, int "
+                  "groups) -> Tensor",
+     .doc = "The gradient of conv3d with respect to its weight.",
+     .example = "",
+     .shape = backward_weight_shape,
+     .gradient = backward_weight_gradient,
+     .saved = saves({0, 1}),
+     .samples = {{"randn(2, 4, 2, 4, 4), randn(2, 3, 3, 6, 5), (4, 3, 2, 3, 2), 1, 0, 1, 1"}}}};
 
 }  // namespace terra::ops

@@ -30,6 +30,7 @@ inline constexpr Overload kOverloads[] = {
     {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"conv2d", kFunction | kFunctional, {"conv2d_batched"}},
+    {"conv3d", kFunction | kFunctional, {"conv3d_batched"}},
     {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},

@@ -4,11 +4,13 @@
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/binary.h"
+#include "engine/ops/columns.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/conv.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/ctc.h"
 #include "engine/ops/fourier.h"
 #include "engine/ops/index.h"
 #include "engine/ops/linalg.h"
@@ -35,14 +37,14 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add,          &ops::cat,        &ops::conv2d,     &ops::cumsum,       &ops::eq,
-      &ops::exp,          &ops::full,       &ops::index,      &ops::layer_norm,   &ops::mm,
-      &ops::mse_loss,     &ops::rand,       &ops::relu,       &ops::avg_pool2d,   &ops::sum,
-      &ops::to_dtype,     &ops::sgd_update, &ops::view,       &ops::where,        &ops::cosine_similarity,
-      &ops::split,        &ops::lgamma,     &ops::poisson,    &ops::linalg_lu,    &ops::linalg_cholesky,
-      &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd, &ops::linalg_det,   &ops::linalg_norm,
-      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,    &ops::linalg_polar, &ops::linalg_lstsq,
-      &ops::linalg_pinv,  &ops::cov,
+      &ops::add,          &ops::cat,        &ops::conv2d,     &ops::cumsum,        &ops::eq,
+      &ops::exp,          &ops::full,       &ops::index,      &ops::layer_norm,    &ops::mm,
+      &ops::mse_loss,     &ops::rand,       &ops::relu,       &ops::avg_pool2d,    &ops::sum,
+      &ops::to_dtype,     &ops::sgd_update, &ops::view,       &ops::where,         &ops::cosine_similarity,
+      &ops::split,        &ops::lgamma,     &ops::poisson,    &ops::linalg_lu,     &ops::linalg_cholesky,
+      &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd, &ops::linalg_det,    &ops::linalg_norm,
+      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,    &ops::linalg_polar,  &ops::linalg_lstsq,
+      &ops::linalg_pinv,  &ops::cov,        &ops::im2col,     &ops::ctc_loss_each,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -1,4 +1,4 @@
-// conv2d and its two gradients as kernels: f32 through oneDNN's plans, other dtypes by unfolding.
+// conv2d and conv3d with their gradients as kernels: f32 through oneDNN's plans, other dtypes by unfolding.
 #include "kernels/cpu/convolution.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -14,31 +14,40 @@
 namespace terra::cpu {
 namespace {
 
-/// Where the attributes begin in the three signatures: stride, padding, dilation, groups.
+/// Where the attributes begin in the signatures: stride, padding, dilation, groups.
 constexpr int kAttributes = 3;
 
-/// `input`, `weight` and `output` are sizes [n, c, h, w] and [oc, ic / groups, kh, kw].
-ConvShape shape_of(const KernelCall& call, const int64_t* input, const int64_t* weight, const int64_t* output) {
-  const auto pair = [&](int i, int axis) {
+/// `input`, `weight` and `output` have sizes [n, c, (d,) h, w] and [oc, ic / groups, (kd,) kh, kw].
+ConvShape shape_of(const KernelCall& call, const View& input, const View& weight, const View& output) {
+  const int h = input.rank - 2, w = input.rank - 1, spatial = input.rank - 2;
+  const auto attribute = [&](int i, int axis) {
     const auto values = call.ints(kAttributes + i);
-    return values[std::min<size_t>(static_cast<size_t>(axis), values.size() - 1)];
+    return values[values.size() == 1 ? 0 : static_cast<size_t>(axis - 2)];
   };
-  return {.n = input[0],
-          .ic = input[1],
-          .ih = input[2],
-          .iw = input[3],
-          .oc = weight[0],
-          .oh = output[2],
-          .ow = output[3],
-          .kh = weight[2],
-          .kw = weight[3],
-          .stride_h = pair(0, 0),
-          .stride_w = pair(0, 1),
-          .pad_h = pair(1, 0),
-          .pad_w = pair(1, 1),
-          .dilation_h = pair(2, 0),
-          .dilation_w = pair(2, 1),
-          .groups = call.integer(kAttributes + 3)};
+  ConvShape s{.n = input.sizes[0],
+              .ic = input.sizes[1],
+              .ih = input.sizes[h],
+              .iw = input.sizes[w],
+              .oc = weight.sizes[0],
+              .oh = output.sizes[h],
+              .ow = output.sizes[w],
+              .kh = weight.sizes[h],
+              .kw = weight.sizes[w],
+              .stride_h = attribute(0, h),
+              .stride_w = attribute(0, w),
+              .pad_h = attribute(1, h),
+              .pad_w = attribute(1, w),
+              .dilation_h = attribute(2, h),
+              .dilation_w = attribute(2, w),
+              .groups = call.integer(kAttributes + 3)};
+  if (spatial == 2) return s;
+  s.id = input.sizes[2];
+  s.od = output.sizes[2];
+  s.kd = weight.sizes[2];
+  s.stride_d = attribute(0, 2);
+  s.pad_d = attribute(1, 2);
+  s.dilation_d = attribute(2, 2);
+  return s;
 }
 
 void check_numbers(DType dtype) {
@@ -48,8 +57,9 @@ void check_numbers(DType dtype) {
 /// oneDNN computes in f32, on images and filters that have elements, and counts in ints.
 bool has_plan(const ConvShape& s, DType dtype) {
   constexpr int64_t kMost = 1 << 24;
-  const int64_t counted[] = {s.stride_h, s.stride_w, s.pad_h, s.pad_w, s.dilation_h, s.dilation_w};
-  return dtype == DType::F32 && s.ic > 0 && s.ih > 0 && s.iw > 0 &&
+  const int64_t counted[] = {s.stride_d, s.stride_h,   s.stride_w,   s.pad_d,     s.pad_h,
+                             s.pad_w,    s.dilation_d, s.dilation_h, s.dilation_w};
+  return dtype == DType::F32 && s.ic > 0 && s.input_pixels() > 0 &&
          *std::max_element(std::begin(counted), std::end(counted)) < kMost;
 }
 
@@ -65,7 +75,7 @@ void run_plan(const ConvShape& shape, ConvPass pass, bool bias, const ConvBuffer
     char* memory = scratch.take<char>(static_cast<int64_t>(bytes));
     if (!scratch.counting()) plan->execute(buffers, {memory, bytes});
   } catch (const dnnl::error& e) {
-    throw KernelError(KernelError::Kind::Runtime, std::string("conv2d: oneDNN could not compute it: ") + e.what());
+    throw KernelError(KernelError::Kind::Runtime, std::string("convolution: oneDNN could not compute it: ") + e.what());
   }
 }
 
@@ -75,7 +85,7 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
   check_numbers(out.dtype);
   if (out.numel() == 0) return;
-  const ConvShape shape = shape_of(call, input.sizes, weight.sizes, out.sizes);
+  const ConvShape shape = shape_of(call, input, weight, out);
   const bool bias = call.has(2);
   if (!has_plan(shape, out.dtype)) {
     return with_number(out.dtype, [&]<class T>(T) {
@@ -101,7 +111,7 @@ void backward_input_in(const KernelCall& call, Scratch& scratch) {
     if (!scratch.counting()) fill_zero(out);
     return;
   }
-  const ConvShape shape = shape_of(call, out.sizes, weight.sizes, gradient.sizes);
+  const ConvShape shape = shape_of(call, out, weight, gradient);
   if (!has_plan(shape, out.dtype)) {
     return with_number(out.dtype, [&]<class T>(T) {
       const T *g = scratch.contiguous<T>(gradient), *w = scratch.contiguous<T>(weight);
@@ -124,7 +134,7 @@ void backward_weight_in(const KernelCall& call, Scratch& scratch) {
     if (!scratch.counting()) fill_zero(out);
     return;
   }
-  const ConvShape shape = shape_of(call, input.sizes, out.sizes, gradient.sizes);
+  const ConvShape shape = shape_of(call, input, out, gradient);
   if (!has_plan(shape, out.dtype)) {
     return with_number(out.dtype, [&]<class T>(T) {
       const T *g = scratch.contiguous<T>(gradient), *in = scratch.contiguous<T>(input);
@@ -143,6 +153,9 @@ constexpr Kernel kKernels[] = {
     scratch_kernel<forward_in>("conv2d"),
     scratch_kernel<backward_input_in>("conv2d_backward_input"),
     scratch_kernel<backward_weight_in>("conv2d_backward_weight"),
+    scratch_kernel<forward_in>("conv3d"),
+    scratch_kernel<backward_input_in>("conv3d_backward_input"),
+    scratch_kernel<backward_weight_in>("conv3d_backward_weight"),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Two-dimensional convolution in f32 through oneDNN: prepared once per shape, executed many times.
+// Convolution of images and volumes in f32 through oneDNN: prepared once per shape, executed many times.
 //
 // A plan cuts a convolution into parts (images, or channels when there are few images) whose number is a function of
 // the shape alone, so that any number of threads computes the same bits, and so small that the copies in oneDNN's own
@@ -11,7 +11,7 @@
 
 namespace terra::cpu {
 
-/// Sizes of a convolution, NCHW. oh and ow are those of the output.
+/// Sizes of a convolution, NCDHW; images are volumes of depth 1. od, oh and ow are those of the output.
 struct ConvShape {
   int64_t n = 1, ic = 1, ih = 1, iw = 1;
   int64_t oc = 1, oh = 1, ow = 1;
@@ -20,11 +20,17 @@ struct ConvShape {
   int64_t pad_h = 0, pad_w = 0;
   int64_t dilation_h = 1, dilation_w = 1;
   int64_t groups = 1;
+  int64_t id = 1, od = 1, kd = 1, stride_d = 1, pad_d = 0, dilation_d = 1;
 
   bool operator==(const ConvShape&) const = default;
+  /// True iff there is more than one plane to look at.
+  bool deep() const { return id > 1 || kd > 1 || pad_d > 0; }
+  int64_t input_pixels() const { return id * ih * iw; }
+  int64_t output_pixels() const { return od * oh * ow; }
+  int64_t taps() const { return kd * kh * kw; }
   /// Of one pass; a multiplication and an addition count two.
   double operations() const {
-    return 2.0 * static_cast<double>(n * oc * oh * ow) * static_cast<double>(ic / groups * kh * kw);
+    return 2.0 * static_cast<double>(n * oc * output_pixels()) * static_cast<double>(ic / groups * taps());
   }
 };
 
@@ -47,8 +53,8 @@ struct ConvOptions {
 /// Bytes of activations [n, c, h, w] in the blocked layout.
 size_t blocked_bytes(int64_t n, int64_t c, int64_t h, int64_t w);
 
-/// Memory of one execution. Weights are always OIHW ([oc, ic / groups, kh, kw]). A pass writes the members that are its
-/// result (Forward: destination, BackwardInput: source, BackwardWeight: weights and, if asked for, bias).
+/// Memory of one execution. Weights are always OIDHW ([oc, ic / groups, kd, kh, kw]). A pass writes the members that
+/// are its result (Forward: destination, BackwardInput: source, BackwardWeight: weights and, if asked for, bias).
 struct ConvBuffers {
   float* source = nullptr;
   float* weights = nullptr;

@@ -5,6 +5,14 @@
 
 namespace terra::cpu {
 
+/// The columns of one image, [taps of all channels, output pixels]: what each tap of each window reads, 0 outside. For
+/// one group.
+template <class T>
+void unfold_image(const ConvShape& shape, const T* image, T* columns);
+/// The transpose: every tap is added to the pixel that it was read from.
+template <class T>
+void fold_image(const ConvShape& shape, const T* columns, T* image);
+
 /// Elements of scratch that one pass wants.
 int64_t column_elements(const ConvShape& shape);
 

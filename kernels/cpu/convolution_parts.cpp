@@ -18,7 +18,7 @@ ConvParts parts_of(const ConvShape& s, ConvPass pass) {
   constexpr int64_t kCacheBytes = 768 << 10;  // most of a second-level cache
   const double operations = s.operations();
   const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(operations / kPartOperations), 1, kMostParts);
-  const int64_t image_bytes = 4 * (s.ic * s.ih * s.iw + s.oc * s.oh * s.ow);
+  const int64_t image_bytes = 4 * (s.ic * s.input_pixels() + s.oc * s.output_pixels());
   const int64_t for_cache = std::min(kMostParts, (s.n * image_bytes + kCacheBytes - 1) / kCacheBytes);
   const int64_t images = std::min(s.n, std::max(wanted, for_cache));
 
@@ -32,7 +32,7 @@ ConvParts parts_of(const ConvShape& s, ConvPass pass) {
   if (pass == ConvPass::BackwardWeight) {
     // Parts by images leave a gradient each, to be summed: at most a twentieth of the time may go there (at 10 GB/s
     // against 100 GF/s); otherwise parts by output channels, which leave nothing to sum.
-    const double weight_bytes = 4.0 * static_cast<double>(s.oc * (s.ic / s.groups) * s.kh * s.kw);
+    const double weight_bytes = 4.0 * static_cast<double>(s.oc * (s.ic / s.groups) * s.taps());
     const int64_t affordable = static_cast<int64_t>(operations / (200.0 * weight_bytes));
     if (affordable < std::min<int64_t>(images, 4) && by_channels_possible && channels % channel_parts == 0) {
       return equal_parts(ConvAxis::Channels, channels, channel_parts);

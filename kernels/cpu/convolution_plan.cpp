@@ -111,25 +111,25 @@ struct ConvPlan::Implementation {
     }
   }
 
-  /// Elements from the start of activations [n, c, h, w] to the part's, whose channels are the split ones or not.
-  int64_t offset(int64_t part, bool split_channels, ConvLayout layout, int64_t c, int64_t h, int64_t w) const {
+  /// Elements from the start of activations [n, c, pixels] to the part's, whose channels are the split ones or not.
+  int64_t offset(int64_t part, bool split_channels, ConvLayout layout, int64_t c, int64_t pixels) const {
     const int64_t begin = parts.begin(part);
     if (parts.axis == ConvAxis::Channels)
-      return split_channels ? begin * h * w : 0;  // blocks hold whole channel groups
-    if (layout == ConvLayout::Plain) return begin * c * h * w;
-    return begin * static_cast<int64_t>(blocked_bytes(1, c, h, w) / 4);
+      return split_channels ? begin * pixels : 0;  // blocks hold whole channel groups
+    if (layout == ConvLayout::Plain) return begin * c * pixels;
+    return begin * static_cast<int64_t>(blocked_bytes(1, c, 1, pixels) / 4);
   }
 
   void run_part(int64_t p, const ConvBuffers& buffers, float* weights, char* shared, char* slot) const {
     const ConvUnit& u = parts.is_longer(p) ? *longer : unit;
     const bool channels = parts.axis == ConvAxis::Channels;
     const bool input_channels = pass == ConvPass::BackwardInput;
-    float* source = buffers.source + offset(p, input_channels, options.source, shape.ic, shape.ih, shape.iw);
+    float* source = buffers.source + offset(p, input_channels, options.source, shape.ic, shape.input_pixels());
     float* destination =
-        buffers.destination + offset(p, !input_channels, options.destination, shape.oc, shape.oh, shape.ow);
+        buffers.destination + offset(p, !input_channels, options.destination, shape.oc, shape.output_pixels());
     float* bias = buffers.bias;
     if (channels) {
-      const int64_t taps = shape.kh * shape.kw;
+      const int64_t taps = shape.taps();
       weights += parts.begin(p) * (input_channels ? taps : shape.ic * taps);
       if (bias != nullptr) bias += parts.begin(p);
     }
@@ -233,8 +233,9 @@ struct KeyHash {
     const ConvShape& s = k.shape;
     uint64_t hash = static_cast<uint64_t>(k.pass) * 16 + k.options.bias * 8 + k.options.relu * 4 +
                     static_cast<uint64_t>(k.options.source) * 2 + static_cast<uint64_t>(k.options.destination);
-    for (int64_t v : {s.n, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.stride_h, s.stride_w, s.pad_h, s.pad_w,
-                      s.dilation_h, s.dilation_w, s.groups}) {
+    for (int64_t v : {s.n,  s.ic,       s.ih,       s.iw,       s.oc,    s.oh,         s.ow,         s.kh,
+                      s.kw, s.stride_h, s.stride_w, s.pad_h,    s.pad_w, s.dilation_h, s.dilation_w, s.groups,
+                      s.id, s.od,       s.kd,       s.stride_d, s.pad_d, s.dilation_d}) {
       hash = (hash ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15u;
       hash ^= hash >> 29;
     }

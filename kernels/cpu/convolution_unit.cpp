@@ -10,20 +10,32 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 constexpr auto kF32 = memory::data_type::f32;
 
-Tag blocked_tag() {
-  static const bool wide = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
-  return wide ? Tag::nChw16c : Tag::nChw8c;
-}
+/// oneDNN's names of the layouts, of images or of volumes.
+struct Tags {
+  Tag plain, wide, narrow, channels_last, weights, grouped_weights;
 
-memory::desc activations(int64_t n, int64_t c, int64_t h, int64_t w, Tag tag) { return {{n, c, h, w}, kF32, tag}; }
+  Tag blocked() const {
+    static const bool is_wide = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+    return is_wide ? wide : narrow;
+  }
+};
+constexpr Tags kImages{Tag::nchw, Tag::nChw16c, Tag::nChw8c, Tag::nhwc, Tag::oihw, Tag::goihw};
+constexpr Tags kVolumes{Tag::ncdhw, Tag::nCdhw16c, Tag::nCdhw8c, Tag::ndhwc, Tag::oidhw, Tag::goidhw};
+
+/// The spatial dimensions of `s` behind some others.
+memory::dims with_space(const ConvShape& s, memory::dims first, int64_t d, int64_t h, int64_t w) {
+  if (s.deep()) first.push_back(d);
+  first.insert(first.end(), {h, w});
+  return first;
+}
 
 /// oneDNN's choice of layout costs a conversion at both ends and is worth it, except where its kernels for plain
 /// layouts (im2col, or the image itself as the matrix) do as well or its others are poor.
 bool prefers_plain(const ConvShape& s, ConvPass pass) {
   if (s.groups != 1) return false;
-  const bool pointwise = s.kh == 1 && s.kw == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0;
+  const bool pointwise = s.taps() == 1 && s.stride_d * s.stride_h * s.stride_w == 1 && s.pad_d + s.pad_h + s.pad_w == 0;
   if (pass == ConvPass::BackwardInput && s.ic < 8) return true;
-  return pointwise && pass != ConvPass::BackwardWeight && s.oh * s.ow >= 256;
+  return pointwise && pass != ConvPass::BackwardWeight && s.output_pixels() >= 256;
 }
 
 Operand operand_of(const memory::desc& outer, const memory::desc& inner, bool written) {
@@ -47,23 +59,25 @@ class UnitBuilder {
  public:
   /// `whole` is the convolution that the part `s` is cut from.
   UnitBuilder(const ConvShape& s, const ConvShape& whole, ConvPass pass, const ConvOptions& options)
-      : s_(s), whole_(whole), pass_(pass), options_(options) {}
+      : s_(s), whole_(whole), pass_(pass), options_(options), tags_(s.deep() ? kVolumes : kImages) {}
 
   ConvUnit build(const ConvUnit* same) const {
-    const Tag tag = prefers_plain(whole_, pass_) ? Tag::nchw : Tag::any;
+    const Tag tag = prefers_plain(whole_, pass_) ? tags_.plain : Tag::any;
     Layouts wanted;
     if (same != nullptr) {
-      const auto like = [](const memory::desc& other, int64_t n, int64_t c, int64_t h, int64_t w) {
-        for (Tag known : {Tag::nchw, Tag::nChw16c, Tag::nChw8c, Tag::nhwc}) {
-          if (other == activations(other.dims()[0], c, h, w, known)) return activations(n, c, h, w, known);
+      const auto like = [this](const memory::desc& other, memory::dims dims) {
+        memory::dims others = dims;
+        others[0] = other.dims()[0];
+        for (Tag known : {tags_.plain, tags_.wide, tags_.narrow, tags_.channels_last}) {
+          if (other == memory::desc(others, kF32, known)) return memory::desc(dims, kF32, known);
         }
-        return activations(n, c, h, w, Tag::any);
+        return memory::desc(dims, kF32, Tag::any);
       };
-      wanted = {like(same->source.inner, s_.n, s_.ic, s_.ih, s_.iw), same->weights.inner,
-                like(same->destination.inner, s_.n, s_.oc, s_.oh, s_.ow)};
+      wanted = {like(same->source.inner, source_dims(s_.ic)), same->weights.inner,
+                like(same->destination.inner, destination_dims(s_.oc))};
     } else {
-      wanted.source = activations(s_.n, s_.ic, s_.ih, s_.iw, layout_tag(options_.source, tag));
-      wanted.destination = activations(s_.n, s_.oc, s_.oh, s_.ow, layout_tag(options_.destination, tag));
+      wanted.source = memory::desc(source_dims(s_.ic), kF32, layout_tag(options_.source, tag));
+      wanted.destination = memory::desc(destination_dims(s_.oc), kF32, layout_tag(options_.destination, tag));
       wanted.weights = memory::desc(weight_dims(), kF32, Tag::any);
     }
     switch (pass_) {
@@ -74,16 +88,20 @@ class UnitBuilder {
   }
 
  private:
-  static Tag layout_tag(ConvLayout layout, Tag otherwise) {
-    return layout == ConvLayout::Blocked ? blocked_tag() : otherwise;
+  Tag layout_tag(ConvLayout layout, Tag otherwise) const {
+    return layout == ConvLayout::Blocked ? tags_.blocked() : otherwise;
+  }
+  memory::dims source_dims(int64_t channels) const { return with_space(s_, {s_.n, channels}, s_.id, s_.ih, s_.iw); }
+  memory::dims destination_dims(int64_t channels) const {
+    return with_space(s_, {s_.n, channels}, s_.od, s_.oh, s_.ow);
   }
   memory::dims weight_dims() const {
-    if (s_.groups == 1) return {s_.oc, s_.ic, s_.kh, s_.kw};
-    return {s_.groups, s_.oc / s_.groups, s_.ic / s_.groups, s_.kh, s_.kw};
+    if (s_.groups == 1) return with_space(s_, {s_.oc, s_.ic}, s_.kd, s_.kh, s_.kw);
+    return with_space(s_, {s_.groups, s_.oc / s_.groups, s_.ic / s_.groups}, s_.kd, s_.kh, s_.kw);
   }
-  memory::dims strides() const { return {s_.stride_h, s_.stride_w}; }
-  memory::dims dilations() const { return {s_.dilation_h - 1, s_.dilation_w - 1}; }
-  memory::dims padding() const { return {s_.pad_h, s_.pad_w}; }
+  memory::dims strides() const { return with_space(s_, {}, s_.stride_d, s_.stride_h, s_.stride_w); }
+  memory::dims dilations() const { return with_space(s_, {}, s_.dilation_d - 1, s_.dilation_h - 1, s_.dilation_w - 1); }
+  memory::dims padding() const { return with_space(s_, {}, s_.pad_d, s_.pad_h, s_.pad_w); }
   memory::desc bias_desc() const { return {{s_.oc}, kF32, Tag::x}; }
 
   dnnl::primitive_attr attributes() const {
@@ -136,8 +154,8 @@ class UnitBuilder {
   dnnl::convolution_forward::primitive_desc hint_description() const {
     const dnnl::convolution_forward::desc d(
         dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
-        activations(s_.n, s_.ic, s_.ih, s_.iw, Tag::any), memory::desc(weight_dims(), kF32, Tag::any),
-        activations(s_.n, s_.oc, s_.oh, s_.ow, Tag::any), strides(), dilations(), padding(), padding());
+        memory::desc(source_dims(s_.ic), kF32, Tag::any), memory::desc(weight_dims(), kF32, Tag::any),
+        memory::desc(destination_dims(s_.oc), kF32, Tag::any), strides(), dilations(), padding(), padding());
     return {d, engine()};
   }
 
@@ -145,31 +163,30 @@ class UnitBuilder {
   ConvUnit finish(dnnl::primitive primitive, const memory::desc& source, const memory::desc& weights,
                   const memory::desc& destination, const memory::desc& scratchpad) const {
     ConvUnit unit{std::move(primitive), {}, {}, {}, bias_desc(), scratchpad};
-    unit.source =
-        operand_of(outer(options_.source, s_.ic, s_.ih, s_.iw, whole_.ic), source, pass_ == ConvPass::BackwardInput);
-    unit.destination = operand_of(outer(options_.destination, s_.oc, s_.oh, s_.ow, whole_.oc), destination,
-                                  pass_ == ConvPass::Forward);
-    memory::desc plain_weights(weight_dims(), kF32, s_.groups == 1 ? Tag::oihw : Tag::goihw);
+    unit.source = operand_of(outer(options_.source, source_dims(s_.ic), source_dims(whole_.ic)), source,
+                             pass_ == ConvPass::BackwardInput);
+    unit.destination = operand_of(outer(options_.destination, destination_dims(s_.oc), destination_dims(whole_.oc)),
+                                  destination, pass_ == ConvPass::Forward);
+    memory::desc plain_weights(weight_dims(), kF32, s_.groups == 1 ? tags_.weights : tags_.grouped_weights);
     if (s_.ic != whole_.ic) {  // input channels are not the weights' first axis
-      const int64_t taps = s_.kh * s_.kw;
-      plain_weights = memory::desc(weight_dims(), kF32, memory::dims{whole_.ic * taps, taps, s_.kw, 1});
+      const int64_t taps = s_.taps();
+      plain_weights =
+          memory::desc(weight_dims(), kF32, with_space(s_, {whole_.ic * taps, taps}, s_.kh * s_.kw, s_.kw, 1));
     }
     unit.weights = operand_of(plain_weights, weights, pass_ == ConvPass::BackwardWeight);
     return unit;
   }
 
-  memory::desc outer(ConvLayout layout, int64_t c, int64_t h, int64_t w, int64_t whole_c) const {
-    if (layout == ConvLayout::Plain) {
-      return {{s_.n, c, h, w}, kF32, memory::dims{whole_c * h * w, h * w, w, 1}};
-    }
-    if (c == whole_c) return activations(s_.n, c, h, w, blocked_tag());
-    return activations(s_.n, whole_c, h, w, blocked_tag()).submemory_desc({s_.n, c, h, w}, {0, 0, 0, 0});
+  memory::desc outer(ConvLayout layout, const memory::dims& dims, const memory::dims& whole) const {
+    const memory::desc of_whole(whole, kF32, layout_tag(layout, tags_.plain));
+    return dims == whole ? of_whole : of_whole.submemory_desc(dims, memory::dims(dims.size(), 0));
   }
 
   const ConvShape& s_;
   const ConvShape& whole_;
   ConvPass pass_;
   const ConvOptions& options_;
+  const Tags& tags_;
 };
 
 }  // namespace
@@ -201,7 +218,7 @@ ConvUnit make_conv_unit(const ConvShape& part, const ConvShape& whole, ConvPass 
 }  // namespace onednn
 
 size_t blocked_bytes(int64_t n, int64_t c, int64_t h, int64_t w) {
-  return onednn::activations(n, c, h, w, onednn::blocked_tag()).get_size();
+  return dnnl::memory::desc({n, c, h, w}, onednn::kF32, onednn::kImages.blocked()).get_size();
 }
 
 }  // namespace terra::cpu

@@ -26,6 +26,8 @@ std::span<const Kernel> embedding_kernels();
 std::span<const Kernel> matmul_kernels();
 std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> convolution_kernels();
+std::span<const Kernel> columns_kernels();
+std::span<const Kernel> ctc_kernels();
 std::span<const Kernel> pooling_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> normalization_kernels();

@@ -102,8 +102,18 @@ struct Window {
   double divisor;
 };
 
+/// What a call of avg_pool2d divides sums by.
+struct Divisor {
+  bool count_padding;
+  double fixed;  ///< 0: the number of elements
+
+  /// `first`: position of count_include_pad in the signature, followed by divisor_override.
+  Divisor(const KernelCall& call, int first)
+      : count_padding(call.flag(first)), fixed(call.has(first + 1) ? call.real(first + 1) : 0) {}
+};
+
 /// Windows of avg_pool2d: those that reach beyond the padding count what lies within it.
-Window average_window(const PoolShape& s, bool count_padding, int64_t y, int64_t x) {
+Window average_window(const PoolShape& s, const Divisor& divisor, int64_t y, int64_t x) {
   int64_t begin[2] = {y * s.stride[0] - s.padding[0], x * s.stride[1] - s.padding[1]};
   const int64_t size[2] = {s.ih, s.iw};
   int64_t end[2];
@@ -115,7 +125,8 @@ Window average_window(const PoolShape& s, bool count_padding, int64_t y, int64_t
     end[axis] = std::min(end[axis], size[axis]);
     without *= static_cast<double>(end[axis] - begin[axis]);
   }
-  return {begin[0], end[0], begin[1], end[1], count_padding ? with_padding : without};
+  const double count = divisor.count_padding ? with_padding : without;
+  return {begin[0], end[0], begin[1], end[1], divisor.fixed != 0 ? divisor.fixed : count};
 }
 
 /// Windows of adaptive_avg_pool2d: the input cut into oh x ow nearly equal, perhaps overlapping pieces.
@@ -162,27 +173,27 @@ void spread_planes(const PoolShape& s, const T* grad, const View& out, const Win
   });
 }
 
-/// (self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+/// (self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 void avg_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
     const T* in = scratch.contiguous<T>(input);
     if (scratch.counting()) return;
     const PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
-    const bool count_padding = call.flag(5);
-    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return average_window(s, count_padding, y, x); });
+    const Divisor divisor(call, 5);
+    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
   });
 }
 
-/// (grad, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad)
+/// (grad, input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 void avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
     const T* grad = scratch.contiguous<T>(gradient);
     if (scratch.counting()) return;
     const PoolShape s = shape_of(call, 2, out.sizes, out.rank, gradient);
-    const bool count_padding = call.flag(6);
-    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return average_window(s, count_padding, y, x); });
+    const Divisor divisor(call, 6);
+    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
   });
 }
 

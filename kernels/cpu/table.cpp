@@ -28,10 +28,12 @@ constexpr KernelFamily kFamilies[] = {
     cpu::matmul_kernels,
     cpu::fourier_kernels,
     cpu::convolution_kernels,
+    cpu::columns_kernels,
     cpu::pooling_kernels,
     cpu::softmax_kernels,
     cpu::normalization_kernels,
     cpu::nll_loss_kernels,
+    cpu::ctc_kernels,
     cpu::update_kernels,
 };
 

@@ -7,44 +7,61 @@
 namespace terra::reference {
 namespace {
 
-struct Attributes {
-  int64_t stride[2], padding[2], dilation[2], groups;
+constexpr int kMostAxes = 3;
 
-  explicit Attributes(const KernelCall& call) : groups(call.integer(6)) {
-    for (int axis = 0; axis < 2; ++axis) {
+/// A convolution over the last one to three dimensions: `input` [n, c, ..], `weight` [oc, c / groups, ..], `output`.
+struct Convolution {
+  const View &input, &weight, &output;
+  int axes;
+  int64_t stride[kMostAxes], padding[kMostAxes], dilation[kMostAxes], groups;
+
+  Convolution(const KernelCall& call, const View& input, const View& weight, const View& output)
+      : input(input), weight(weight), output(output), axes(input.rank - 2), groups(call.integer(6)) {
+    for (int axis = 0; axis < axes; ++axis) {
       const auto pick = [&](int i) { return call.ints(i)[call.ints(i).size() == 1 ? 0 : static_cast<size_t>(axis)]; };
       stride[axis] = pick(3);
       padding[axis] = pick(4);
       dilation[axis] = pick(5);
     }
   }
-};
 
-/// Calls body(n, oc, oy, ox, input channel, iy, ix, channel within the group, ky, kx) for every product that the
-/// convolution sums. `input`, `weight`, `output`: sizes.
-template <class Body>
-void for_each_product(const Attributes& a, const int64_t* input, const int64_t* weight, const int64_t* output,
-                      const Body& body) {
-  const int64_t oc_per_group = weight[0] / a.groups;
-  for (int64_t n = 0; n < input[0]; ++n) {
-    for (int64_t oc = 0; oc < weight[0]; ++oc) {
-      for (int64_t oy = 0; oy < output[2]; ++oy) {
-        for (int64_t ox = 0; ox < output[3]; ++ox) {
-          for (int64_t c = 0; c < weight[1]; ++c) {
-            for (int64_t ky = 0; ky < weight[2]; ++ky) {
-              for (int64_t kx = 0; kx < weight[3]; ++kx) {
-                const int64_t iy = oy * a.stride[0] - a.padding[0] + ky * a.dilation[0];
-                const int64_t ix = ox * a.stride[1] - a.padding[1] + kx * a.dilation[1];
-                if (iy < 0 || iy >= input[2] || ix < 0 || ix >= input[3]) continue;
-                body(n, oc, oy, ox, oc / oc_per_group * weight[1] + c, iy, ix, c, ky, kx);
-              }
-            }
-          }
-        }
+  static int64_t pixels(const View& v) {
+    int64_t n = 1;
+    for (int i = 2; i < v.rank; ++i) n *= v.sizes[i];
+    return n;
+  }
+  /// The pixel that tap `tap` of output pixel `out` reads, or -1 for one of the padding.
+  int64_t source(int64_t out, int64_t tap) const {
+    int64_t pixel = 0, step = 1;
+    for (int axis = axes - 1; axis >= 0; --axis) {
+      const int64_t size = input.sizes[2 + axis];
+      const int64_t at =
+          out % output.sizes[2 + axis] * stride[axis] - padding[axis] + tap % weight.sizes[2 + axis] * dilation[axis];
+      if (at < 0 || at >= size) return -1;
+      pixel += at * step;
+      step *= size;
+      out /= output.sizes[2 + axis];
+      tap /= weight.sizes[2 + axis];
+    }
+    return pixel;
+  }
+
+  /// Calls body(output element, input element, weight element) for every product that the convolution sums.
+  template <class Body>
+  void for_each_product(const Body& body) const {
+    const int64_t oc_per_group = weight.sizes[0] / groups, from = pixels(input), taps = pixels(weight);
+    for (int64_t i = 0; i < output.numel(); ++i) {
+      const int64_t out = i % pixels(output), oc = i / pixels(output) % output.sizes[1];
+      const int64_t n = i / pixels(output) / output.sizes[1];
+      for (int64_t w = oc * weight.sizes[1] * taps; w < (oc + 1) * weight.sizes[1] * taps; ++w) {
+        const int64_t pixel = source(out, w % taps);
+        if (pixel < 0) continue;
+        const int64_t ic = oc / oc_per_group * weight.sizes[1] + w / taps % weight.sizes[1];
+        body(i, (n * input.sizes[1] + ic) * from + pixel, w);
       }
     }
   }
-}
+};
 
 /// Adds up products in f64, then rounds once.
 template <class T>
@@ -52,62 +69,57 @@ void store(const std::vector<double>& sums, const View& out) {
   for (int64_t i = 0; i < out.numel(); ++i) nth<T>(out, i) = static_cast<T>(sums[static_cast<size_t>(i)]);
 }
 
-int64_t flat(const View& v, int64_t a, int64_t b, int64_t c, int64_t d) {
-  return ((a * v.sizes[1] + b) * v.sizes[2] + c) * v.sizes[3] + d;
+template <class T>
+double number(const View& v, int64_t i) {
+  return static_cast<double>(nth<T>(v, i));
 }
 
-void conv2d(const KernelCall& call) {
+void forward(const KernelCall& call) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
-    for_each_product(Attributes(call), input.sizes, weight.sizes, out.sizes,
-                     [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,
-                         int64_t ky, int64_t kx) {
-                       sums[flat(out, n, oc, oy, ox)] += static_cast<double>(at<T>(input, {n, ic, iy, ix})) *
-                                                         static_cast<double>(at<T>(weight, {oc, c, ky, kx}));
-                     });
+    Convolution(call, input, weight, out).for_each_product([&](int64_t o, int64_t i, int64_t w) {
+      sums[static_cast<size_t>(o)] += number<T>(input, i) * number<T>(weight, w);
+    });
     if (call.has(2)) {
-      const int64_t pixels = out.sizes[2] * out.sizes[3];
+      const int64_t pixels = Convolution::pixels(out);
       for (int64_t i = 0; i < out.numel(); ++i) {
-        sums[static_cast<size_t>(i)] += at<T>(call.view(2), {i / pixels % out.sizes[1]});
+        sums[static_cast<size_t>(i)] += number<T>(call.view(2), i / pixels % out.sizes[1]);
       }
     }
     store<T>(sums, out);
   });
 }
 
-void conv2d_backward_input(const KernelCall& call) {
+void backward_input(const KernelCall& call) {
   const View &grad = call.view(0), &weight = call.view(1), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
-    for_each_product(Attributes(call), out.sizes, weight.sizes, grad.sizes,
-                     [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,
-                         int64_t ky, int64_t kx) {
-                       sums[flat(out, n, ic, iy, ix)] += static_cast<double>(at<T>(grad, {n, oc, oy, ox})) *
-                                                         static_cast<double>(at<T>(weight, {oc, c, ky, kx}));
-                     });
+    Convolution(call, out, weight, grad).for_each_product([&](int64_t o, int64_t i, int64_t w) {
+      sums[static_cast<size_t>(i)] += number<T>(grad, o) * number<T>(weight, w);
+    });
     store<T>(sums, out);
   });
 }
 
-void conv2d_backward_weight(const KernelCall& call) {
+void backward_weight(const KernelCall& call) {
   const View &grad = call.view(0), &input = call.view(1), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
     std::vector<double> sums(static_cast<size_t>(out.numel()));
-    for_each_product(Attributes(call), input.sizes, out.sizes, grad.sizes,
-                     [&](int64_t n, int64_t oc, int64_t oy, int64_t ox, int64_t ic, int64_t iy, int64_t ix, int64_t c,
-                         int64_t ky, int64_t kx) {
-                       sums[flat(out, oc, c, ky, kx)] += static_cast<double>(at<T>(grad, {n, oc, oy, ox})) *
-                                                         static_cast<double>(at<T>(input, {n, ic, iy, ix}));
-                     });
+    Convolution(call, input, out, grad).for_each_product([&](int64_t o, int64_t i, int64_t w) {
+      sums[static_cast<size_t>(w)] += number<T>(grad, o) * number<T>(input, i);
+    });
     store<T>(sums, out);
   });
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "conv2d", .run = conv2d},
-    {.op = "conv2d_backward_input", .run = conv2d_backward_input},
-    {.op = "conv2d_backward_weight", .run = conv2d_backward_weight},
+    {.op = "conv2d", .run = forward},
+    {.op = "conv2d_backward_input", .run = backward_input},
+    {.op = "conv2d_backward_weight", .run = backward_weight},
+    {.op = "conv3d", .run = forward},
+    {.op = "conv3d_backward_input", .run = backward_input},
+    {.op = "conv3d_backward_weight", .run = backward_weight},
 };
 
 }  // namespace

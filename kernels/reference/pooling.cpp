@@ -86,7 +86,7 @@ struct Window {
   int64_t y0, y1, x0, x1, count;
 };
 
-/// Attributes from position `first` on: kernel_size, stride, padding, ceil_mode, count_include_pad.
+/// Attributes from position `first` on: kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override.
 Window average_window(const KernelCall& call, int first, int64_t h, int64_t w, int64_t y, int64_t x) {
   const Pair kernel = pair(call, first, {1, 1}), stride = pair(call, first + 1, kernel);
   const Pair padding = pair(call, first + 2, {0, 0});
@@ -94,6 +94,7 @@ Window average_window(const KernelCall& call, int first, int64_t h, int64_t w, i
   const int64_t y1 = std::min(y0 + kernel[0], h + padding[0]), x1 = std::min(x0 + kernel[1], w + padding[1]);
   Window window{std::max<int64_t>(y0, 0), std::min(y1, h), std::max<int64_t>(x0, 0), std::min(x1, w), 0};
   window.count = call.flag(first + 4) ? (y1 - y0) * (x1 - x0) : (window.y1 - window.y0) * (window.x1 - window.x0);
+  if (call.has(first + 5)) window.count = call.integer(first + 5);
   return window;
 }
 

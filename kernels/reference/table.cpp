@@ -21,10 +21,12 @@ constexpr KernelFamily kFamilies[] = {
     reference::indexing_kernels,
     reference::matmul_kernels,
     reference::convolution_kernels,
+    reference::columns_kernels,
     reference::pooling_kernels,
     reference::softmax_kernels,
     reference::normalization_kernels,
     reference::nll_loss_kernels,
+    reference::ctc_kernels,
     reference::update_kernels,
 };
 // clang-format on

@@ -10,6 +10,7 @@ from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from _oracle import check  # noqa: E402
+from _walk import walk  # noqa: E402
 
 warnings.simplefilter("ignore")
 
@@ -53,23 +54,4 @@ CASES = [
 ]  # fmt: skip
 
 
-def walk():
-    for kind, args, kwargs, shapes in CASES:
-        torch.manual_seed(1)
-        layer = kind(*args, **kwargs)
-        name = repr(layer)
-        yield name, [[f"{k} {tuple(v.shape)}" for k, v in layer.state_dict().items()], list(layer.parameters())]
-        data = [torch.randn(shape) for shape in shapes]
-        for mode in (True, False):
-            layer.train(mode)
-            inputs = [x.clone().requires_grad_() for x in data]
-            if isinstance(layer, nn.BCEWithLogitsLoss):
-                inputs[1] = inputs[1].detach().sigmoid()
-            output = layer(*[x * 1 for x in inputs])
-            yield f"  train={mode}", output
-            (output * torch.linspace(0.5, 1.5, output.numel()).view(output.shape)).sum().backward()
-            yield "  gradients", [x.grad for x in (*inputs, *layer.parameters()) if x.grad is not None]
-        yield "  buffers and next number", [list(layer.buffers()), torch.rand(1)]
-
-
-check(list(walk()), __file__)
+check(list(walk(CASES)), __file__)

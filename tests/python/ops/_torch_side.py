@@ -58,8 +58,8 @@ MEANING = {
     "alias": lambda x: x.view(x.shape),
     "arange_to": torch.arange,
     "as_strided": torch.as_strided,
-    "avg_pool2d_backward": lambda g, s, k, st, p, c, i: torch.autograd.functional.vjp(
-        lambda x: F.avg_pool2d(x, k, st, p, c, i), torch.zeros(s, dtype=g.dtype), g, create_graph=True
+    "avg_pool2d_backward": lambda g, s, k, st, p, c, i, d=None: torch.autograd.functional.vjp(
+        lambda x: F.avg_pool2d(x, k, st, p, c, i, d), torch.zeros(s, dtype=g.dtype), g, create_graph=True
     )[1],
     "batch_norm": F.batch_norm,
     "batch_norm_apply": lambda x, m, s, w, b, training, eps: F.batch_norm(x, m, s**-2 - eps, w, b, False, 0.1, eps),
@@ -84,17 +84,23 @@ MEANING = {
     "clamp_between": torch.clamp,
     "cofactors": lambda x: torch.linalg.det(x)[..., None, None] * torch.linalg.inv(x).mT,
     "clamp_tensor": torch.clamp,
+    "col2im": F.fold,
     "constant_pad": lambda x, pad, value=0: F.pad(x, pad, value=value),
     "contiguous": torch.Tensor.contiguous,
     "conv2d_backward_input": lambda g, w, s, *a: torch.nn.grad.conv2d_input(s, w, g, *a),
     "conv2d_backward_weight": lambda g, x, s, *a: torch.nn.grad.conv2d_weight(x, s, g, *a),
     "conv2d_batched": F.conv2d,
+    "conv3d_backward_input": lambda g, w, s, *a: torch.nn.grad.conv3d_input(s, w, g, *a),
+    "conv3d_backward_weight": lambda g, x, s, *a: torch.nn.grad.conv3d_weight(x, s, g, *a),
+    "conv3d_batched": F.conv3d,
     "copy": in_place("copy_"),
     "cross_entropy": lambda x, t, w=None, reduction="mean", ignore_index=-100, label_smoothing=0.0: F.cross_entropy(
         x, t, w, reduction=reduction, ignore_index=ignore_index, label_smoothing=label_smoothing
     ),
     "cross_entropy_backward": None,
     "cumulative_trapezoid_x": torch.cumulative_trapezoid,
+    "ctc_loss_backward": None,
+    "ctc_loss_each": lambda x, t, i, n, blank=0, zero=False: F.ctc_loss(x, t, i, n, blank, "none", zero),
     "cumprod_dtype": torch.cumprod,
     "cumsum_dtype": torch.cumsum,
     "diagonal_backward": aten.diagonal_backward,
@@ -113,6 +119,7 @@ MEANING = {
     "geometric": in_place("geometric_"),
     "group_norm": F.group_norm,
     "huber_loss": lambda x, t, reduction="mean", delta=1.0: F.huber_loss(x, t, reduction=reduction, delta=delta),
+    "im2col": F.unfold,
     "index": lambda x, i: x[index_of(i)],
     "index_put": lambda x, i, v, a=False: put(x, i, v) if not a else torch.index_put(x, i, v, a),
     "interpolate_nearest2d": lambda x, size: F.interpolate(x, size=size, mode="nearest"),
@@ -132,6 +139,8 @@ MEANING = {
     "max_pool2d": F.max_pool2d,
     "max_pool2d_backward": None,
     "max_pool2d_with_indices": lambda *a: F.max_pool2d(*a, return_indices=True),
+    "max_pool3d": F.max_pool3d,
+    "max_pool3d_with_indices": lambda *a: F.max_pool3d(*a, return_indices=True),
     "max_with_index": torch.max,
     "median_all": torch.median,
     "median_with_index": torch.median,
@@ -221,6 +230,8 @@ def meaning(name):
     for place in (torch, F, torch.Tensor):
         if hasattr(place, name):
             return getattr(place, name)
+    if name.startswith("special_"):
+        return getattr(torch.special, name.removeprefix("special_"))
     raise LookupError(f"no meaning for {name} in PyTorch")
 
 

@@ -1,33 +1,24 @@
-"""Pooling over one and two dimensions."""
+"""Pooling over one, two and three dimensions."""
 
 import _terra_C as C
 
+from ._largest import evenly_spread, fractional, largest
 from ._room import check_room
 
 records = C._functional
 
 __all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d",
-    "avg_pool2d", "lp_pool2d", "max_pool1d", "max_pool2d", "max_pool2d_with_indices",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
+    "max_unpool1d", "max_unpool2d", "max_unpool3d",
 ]  # fmt: skip
 
 avg_pool2d = records.avg_pool2d
-
-
-def max_pool2d_with_indices(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
-    return records.max_pool2d_with_indices(
-        input, kernel_size, kernel_size if stride is None else stride, padding, dilation, ceil_mode
-    )
-
-
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    if stride is None:
-        stride = kernel_size
-    if return_indices:
-        return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-    return records.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+avg_pool3d = records.avg_pool3d
 
 
 def _one(value):
@@ -39,15 +30,51 @@ def _check_1d(name, input):
         raise RuntimeError(f"{name}() Expected 2D or 3D input tensor, but got {list(input.shape)}")
 
 
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+# ---- maxima ---------------------------------------------------------------------------------------------------------
+def max_pool1d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
     _check_1d("max_pool1d", input)
     stride = kernel_size if stride is None else stride
     out, indices = records.max_pool2d_with_indices(
         input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), (1, _one(dilation)), ceil_mode
     )
-    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+    return out.squeeze(-2), indices.squeeze(-2)
 
 
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    both = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+def max_pool2d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
+    stride = kernel_size if stride is None else stride
+    return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if stride is None:
+        stride = kernel_size
+    if return_indices:
+        return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return records.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
+    return records.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if return_indices:
+        return records.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return records.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+# ---- means ----------------------------------------------------------------------------------------------------------
 def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
     _check_1d("avg_pool1d", input)
     stride = kernel_size if stride is None else stride
@@ -57,14 +84,43 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     return out.squeeze(-2)
 
 
+def _lengths(norm_type, kernel_size, mean):
+    """Norms of windows, from the means of powers."""
+    if norm_type == 0:
+        raise ValueError("norm_type must be a non-zero value, but got 0")
+    count = 1
+    for size in kernel_size:
+        count *= size
+    return (mean.sign() * mean.abs().relu() * count).pow(1.0 / norm_type)
+
+
+def _powers(input, norm_type):
+    return input.pow(norm_type) if norm_type != 0 else input
+
+
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    return _lengths(norm_type, (_one(kernel_size),), avg_pool1d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode))
+
+
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    mean = avg_pool2d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _lengths(norm_type, _repeated(kernel_size, 2), mean)
+
+
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+    mean = avg_pool3d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _lengths(norm_type, _repeated(kernel_size, 3), mean)
+
+
+# ---- as many windows as are asked for -------------------------------------------------------------------------------
+def _repeated(value, n):
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
+
+
 def _output_size(input, output_size, n):
     """`output_size` with None replaced by the input's size."""
-    wanted = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    wanted = _repeated(output_size, n)
     return tuple(have if want is None else want for want, have in zip(wanted, input.shape[-n:]))
-
-
-def adaptive_avg_pool2d(input, output_size):
-    return records.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
 
 
 def adaptive_avg_pool1d(input, output_size):
@@ -72,31 +128,189 @@ def adaptive_avg_pool1d(input, output_size):
     return records.adaptive_avg_pool2d(input.unsqueeze(-2), (1, _one(output_size))).squeeze(-2)
 
 
-def adaptive_max_pool2d(input, output_size, return_indices=False):
-    height, width = _output_size(input, output_size, 2)
-    check_room((*input.shape[:-2], height, width), input.dtype)
-    h, w = input.shape[-2:]
-    rows, places = [], []
-    for i in range(height):
-        top, bottom = i * h // height, -(-(i + 1) * h // height)
-        for j in range(width):
-            left, right = j * w // width, -(-(j + 1) * w // width)
-            window = input[..., top:bottom, left:right].flatten(-2)
-            value, index = window.max(-1)
-            rows.append(value)
-            places.append((index // (right - left) + top) * w + index % (right - left) + left)
-    shape = (*input.shape[:-2], height, width)
-    out = C.stack(rows, -1).view(shape)
-    return (out, C.stack(places, -1).view(shape)) if return_indices else out
+def adaptive_avg_pool2d(input, output_size):
+    return records.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
+
+
+def adaptive_avg_pool3d(input, output_size):
+    if isinstance(output_size, (tuple, list)) and len(output_size) != 3:
+        raise RuntimeError("adaptive_avg_pool3d: output_size must be 3")
+    return records.adaptive_avg_pool3d(input, _output_size(input, output_size, 3))
+
+
+def _check_not_empty(name, input, n):
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(input.shape)}")
+    for dim in range(input.dim() - n - 1, input.dim()):
+        if input.size(dim) == 0:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(input.shape)} with dimension {dim} being empty"
+            )
+
+
+def _adaptive_max_pool(input, output_size, n):
+    name = f"adaptive_max_pool{n}d"
+    if isinstance(output_size, (tuple, list)) and len(output_size) != n:
+        raise RuntimeError(f"{name}(): internal error: output_size.size() must be {n}")
+    _check_not_empty(name, input, n)
+    sizes = _output_size(input, output_size, n)
+    if min(sizes) < 0:
+        shape = [*input.shape[:-n], *sizes]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
+    check_room((*input.shape[:-n], *sizes), input.dtype)
+    return largest(input, [evenly_spread(size, out) for size, out in zip(input.shape[-n:], sizes)])
+
+
+def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
+    return _adaptive_max_pool(input, output_size, 1)
+
+
+def adaptive_max_pool2d_with_indices(input, output_size, return_indices=False):
+    return _adaptive_max_pool(input, output_size, 2)
+
+
+def adaptive_max_pool3d_with_indices(input, output_size, return_indices=False):
+    return _adaptive_max_pool(input, output_size, 3)
 
 
 def adaptive_max_pool1d(input, output_size, return_indices=False):
-    _check_1d("adaptive_max_pool1d", input)
-    out, indices = adaptive_max_pool2d(input.unsqueeze(-2), (1, _one(output_size)), True)
-    return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
+    both = _adaptive_max_pool(input, output_size, 1)
+    return both if return_indices else both[0]
 
 
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    kh, kw = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size, kernel_size)
-    mean = records.avg_pool2d(input.pow(norm_type), kernel_size, kernel_size if stride is None else stride, 0, ceil_mode)
-    return (mean.sign() * mean.abs().relu() * (kh * kw)).pow(1.0 / norm_type)
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    both = _adaptive_max_pool(input, output_size, 2)
+    return both if return_indices else both[0]
+
+
+def adaptive_max_pool3d(input, output_size, return_indices=False):
+    both = _adaptive_max_pool(input, output_size, 3)
+    return both if return_indices else both[0]
+
+
+# ---- windows at random places ---------------------------------------------------------------------------------------
+SIZE_NAMES = ("time", "height", "width")
+
+
+def _check_samples(samples, input, n):
+    channels = input.size(-n - 1)
+    if samples.dtype != input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.dim() != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.dim()}")
+    if samples.size(0) < (input.size(0) if input.dim() == n + 2 else 1):
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.size(1) != channels:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.size(2) != n:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {samples.size(2)}.")
+
+
+def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples, n):
+    name = f"fractional_max_pool{n}d"
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    if input.dim() < n + 1:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {-n - 1})")
+    _check_not_empty(name, input, n)
+    kernel = _repeated(kernel_size, n)
+    if output_size is None:
+        ratios = _repeated(output_ratio, n)
+        output_size = [int(size * ratio) for size, ratio in zip(input.shape[-n:], ratios)]
+    sizes = _repeated(output_size, n)
+    for what, size, out, length in zip(SIZE_NAMES[-n:], input.shape[-n:], sizes, kernel):
+        if out + length - 1 > size:
+            raise RuntimeError(f"{name}(): pool {what} {length} too large relative to input {what} {size}")
+    batched = input.dim() == n + 2
+    if samples is None:
+        samples = C.rand(input.size(0) if batched else 1, input.size(-n - 1), n, dtype=input.dtype)
+    _check_samples(samples, input, n)
+    samples = samples[: input.size(0)] if batched else samples[0]
+    order = (1, 0) if n == 2 else (0, 1, 2)  # of a plane the first number is that of the width
+    numbers = [samples[..., i] for i in order]
+    return largest(input, [fractional(*each) for each in zip(input.shape[-n:], sizes, kernel, numbers)])
+
+
+def fractional_max_pool2d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    return _fractional_max_pool(input, kernel_size, output_size, output_ratio, _random_samples, 2)
+
+
+def fractional_max_pool3d_with_indices(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    return _fractional_max_pool(input, kernel_size, output_size, output_ratio, _random_samples, 3)
+
+
+def fractional_max_pool2d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    both = _fractional_max_pool(input, kernel_size, output_size, output_ratio, _random_samples, 2)
+    return both if return_indices else both[0]
+
+
+def fractional_max_pool3d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
+    both = _fractional_max_pool(input, kernel_size, output_size, output_ratio, _random_samples, 3)
+    return both if return_indices else both[0]
+
+
+# ---- maxima put back where they were --------------------------------------------------------------------------------
+def _unpooled_size(input, kernel, stride, padding, output_size, n):
+    default = [(size - 1) * s + k - 2 * p for size, k, s, p in zip(input.shape[-n:], kernel, stride, padding)]
+    if output_size is None:
+        return default
+    output_size = list(output_size)
+    if len(output_size) == n + 2:
+        output_size = output_size[2:]
+    if len(output_size) != n:
+        raise ValueError(
+            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of "
+            f"'{len(output_size)}'"
+        )
+    for i, (size, usual, s) in enumerate(zip(output_size, default, stride)):
+        if not usual - s < size < usual + s:
+            raise ValueError(
+                f'invalid output_size "{tuple(output_size)}" (dim {i} must be between {usual - s} and {usual + s})'
+            )
+    return output_size
+
+
+def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
+    kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
+    stride = kernel if stride is None else _repeated(stride, n)
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with {input.dim()} "
+            "dimensions."
+        )
+    sizes = _unpooled_size(input, kernel, stride, padding, output_size, n)
+    if indices.dtype != C.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
+    if indices.shape != input.shape:
+        raise RuntimeError(
+            f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+            f"tensor with shape: {list(indices.shape)}"
+        )
+    _check_not_empty(f"max_unpooling{n}d", input, n)
+    lead = input.shape[:-n]
+    pixels = 1
+    for size in sizes:
+        pixels *= size
+    empty = C.zeros(*lead, pixels, dtype=input.dtype)
+    return empty.scatter(-1, indices.flatten(-n), input.flatten(-n)).view(*lead, *sizes)
+
+
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 1)
+
+
+def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 2)
+
+
+def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+    return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 3)

@@ -9,9 +9,9 @@ from .. import init
 from ..functional.convolution import same_padding
 from ..parameter import Parameter
 from .module import Module
-from .utils import pair, single
+from .utils import pair, single, triple
 
-__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -132,6 +132,26 @@ class Conv2d(_ConvNd):
         return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
+class Conv3d(_ConvNd):
+    """Cross-correlation of [N, C, D, H, W] with `out_channels` kernels."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        padding = padding if isinstance(padding, str) else triple(padding)
+        super().__init__(
+            in_channels, out_channels, triple(kernel_size), triple(stride), padding, triple(dilation), groups, bias,
+            padding_mode, dtype,
+        )  # fmt: skip
+
+    def forward(self, input):
+        if self.padding_mode != "zeros":
+            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            return F.conv3d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+        return F.conv3d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
 class _ConvTransposeNd(_ConvNd):
     """What transposes of any number of dimensions share."""
 
@@ -189,12 +209,32 @@ class ConvTranspose2d(_ConvTransposeNd):
     ):  # fmt: skip
         _check_zeros(padding_mode, type(self).__name__)
         super().__init__(
-            in_channels, out_channels, pair(kernel_size), pair(stride), pair(padding), pair(dilation), groups, bias,
-            padding_mode, dtype, True, pair(output_padding),
+            in_channels, out_channels, pair(kernel_size), pair(stride), pair(padding), pair(dilation), groups,
+            bias, padding_mode, dtype, True, pair(output_padding),
         )  # fmt: skip
 
     def forward(self, input, output_size=None):
         padding = self._output_padding(input, output_size)
         return F.conv_transpose2d(
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
+        )
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """The gradient of Conv3d with respect to its input, as a layer."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+        dilation=1, padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        _check_zeros(padding_mode, type(self).__name__)
+        super().__init__(
+            in_channels, out_channels, triple(kernel_size), triple(stride), triple(padding), triple(dilation), groups,
+            bias, padding_mode, dtype, True, triple(output_padding),
+        )  # fmt: skip
+
+    def forward(self, input, output_size=None):
+        padding = self._output_padding(input, output_size)
+        return F.conv_transpose3d(
             input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
         )

@@ -5,8 +5,9 @@ from .module import Module
 from .utils import ntuple
 
 __all__ = [
-    "CircularPad1d", "CircularPad2d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ReflectionPad1d",
-    "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
+    "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
+    "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+    "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
 
 
@@ -76,6 +77,10 @@ class ReflectionPad2d(_Pad):
     _dims, _mode = 2, "reflect"
 
 
+class ReflectionPad3d(_Pad):
+    _dims, _mode = 3, "reflect"
+
+
 class ReplicationPad1d(_Pad):
     _dims, _mode = 1, "replicate"
 
@@ -84,9 +89,17 @@ class ReplicationPad2d(_Pad):
     _dims, _mode = 2, "replicate"
 
 
+class ReplicationPad3d(_Pad):
+    _dims, _mode = 3, "replicate"
+
+
 class CircularPad1d(_Pad):
     _dims, _mode = 1, "circular"
 
 
 class CircularPad2d(_Pad):
     _dims, _mode = 2, "circular"
+
+
+class CircularPad3d(_Pad):
+    _dims, _mode = 3, "circular"
