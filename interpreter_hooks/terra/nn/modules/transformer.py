@@ -1,0 +1,277 @@
+"""Transformers: attention and a small network by turns, each added to what went in and normalized."""
+
+import copy
+
+import _terra_C as C
+
+from .. import functional as F
+from .. import init
+from ..functional.attention import canonical_mask
+from .activation import GELU, ReLU
+from .attention import MultiheadAttention
+from .container import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .normalization import LayerNorm
+
+__all__ = [
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
+]  # fmt: skip
+
+
+def _activation(name):
+    if name == "relu":
+        return F.relu
+    if name == "gelu":
+        return F.gelu
+    raise RuntimeError(f"activation should be relu/gelu, not {name}")
+
+
+def _copies(module, n):
+    return ModuleList([copy.deepcopy(module) for _ in range(n)])
+
+
+def _dropped(attended, dropout, batch_first):
+    """What attention gives, with dropout: drawn place by place, as it was computed, also where batches come first."""
+    if batch_first and attended.dim() == 3:
+        return dropout(attended.transpose(0, 1)).transpose(0, 1)
+    return dropout(attended)
+
+
+class _Layer(Module):
+    """What layers of the encoder and of the decoder share: attention, the network, and the norms around them."""
+
+    def __init__(
+        self, attentions, d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
+        bias, dtype,
+    ):  # fmt: skip
+        super().__init__()
+        for name in attentions:
+            attention = MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype
+            )
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.norm_first = norm_first
+        blocks = range(1, len(attentions) + 2)
+        for i in blocks:
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+        for i in blocks:
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _activation(activation) if isinstance(activation, str) else activation
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
+
+    def _ff_block(self, x, dropout):
+        return dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Attention of a sequence to itself, then the network."""
+
+    def __init__(
+        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
+        batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__(
+            ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
+            norm_first, bias, dtype,
+        )  # fmt: skip
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        other = None if src_mask is None else src_mask.dtype
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "src_mask", src.dtype)
+        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype, check_other=False)
+        x = src
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
+            return x + self._ff_block(self.norm2(x), self.dropout2)
+        x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
+        return self.norm2(x + self._ff_block(x, self.dropout2))
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        attended, _ = self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal
+        )
+        return _dropped(attended, self.dropout1, self.self_attn.batch_first)
+
+
+class TransformerDecoderLayer(_Layer):
+    """Attention of a sequence to itself, then to the encoder's output, then the network."""
+
+    def __init__(
+        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
+        batch_first=False, norm_first=False, bias=True, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__(
+            ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+            batch_first, norm_first, bias, dtype,
+        )  # fmt: skip
+
+    def forward(
+        self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
+        tgt_is_causal=False, memory_is_causal=False,
+    ):  # fmt: skip
+        x = tgt
+        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        other = (memory_mask, memory_key_padding_mask, memory_is_causal)
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), *own)
+            x = x + self._mha_block(self.norm2(x), memory, *other)
+            return x + self._ff_block(self.norm3(x), self.dropout3)
+        x = self.norm1(x + self._sa_block(x, *own))
+        x = self.norm2(x + self._mha_block(x, memory, *other))
+        return self.norm3(x + self._ff_block(x, self.dropout3))
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        attended, _ = self.self_attn(
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False
+        )
+        return _dropped(attended, self.dropout1, self.self_attn.batch_first)
+
+    def _mha_block(self, x, memory, attn_mask, key_padding_mask, is_causal=False):
+        attended, _ = self.multihead_attn(
+            x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
+            need_weights=False,
+        )  # fmt: skip
+        return _dropped(attended, self.dropout2, self.multihead_attn.batch_first)
+
+
+def _leaves_padding_out(layer):
+    """Whether PyTorch runs such layers, where nothing is learned, on the places that aren't padding only."""
+    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
+        return False
+    attention = layer.self_attn
+    plain = layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, (ReLU, GELU))
+    return (
+        attention.batch_first
+        and attention._qkv_same_embed_dim
+        and attention.in_proj_bias is not None
+        and attention.num_heads % 2 == 0
+        and layer.norm1.eps == layer.norm2.eps
+        and plain
+    )
+
+
+class TransformerEncoder(Module):
+    """Copies of a layer, one after the other.
+
+    As in PyTorch, evaluation without gradients gives zeros where src_key_padding_mask says padding, if all padding
+    follows the sequences (enable_nested_tensor=False, or a mask besides, switches that off)."""
+
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.use_nested_tensor = enable_nested_tensor and _leaves_padding_out(encoder_layer)
+        self.mask_check = mask_check
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        other = None if mask is None else mask.dtype
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", other, "mask", src.dtype)
+        mask = canonical_mask(mask, "mask", None, "", src.dtype, check_other=False)
+        output = src
+        for layer in self.layers:
+            output = layer(output, src_mask=mask, is_causal=bool(is_causal), src_key_padding_mask=padding)
+        if padding is not None and mask is None and src.dim() == 3 and self._is_fast(src):
+            left_out = padding != 0
+            if self.mask_check:
+                aligned = (left_out[:, 1:] >= left_out[:, :-1]).all()
+                left_out = left_out & aligned
+            output = output.masked_fill(left_out.unsqueeze(-1), 0.0)
+        return output if self.norm is None else self.norm(output)
+
+    def _is_fast(self, src):
+        if not self.use_nested_tensor or self.training or self.layers[0].training:
+            return False
+        if not C.is_grad_enabled():
+            return True
+        return not src.requires_grad and not any(p.requires_grad for p in self.layers[0].parameters())
+
+
+class TransformerDecoder(Module):
+    """Copies of a layer, one after the other."""
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
+        tgt_is_causal=None, memory_is_causal=False,
+    ):  # fmt: skip
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=bool(tgt_is_causal),
+                memory_is_causal=memory_is_causal,
+            )  # fmt: skip
+        return output if self.norm is None else self.norm(output)
+
+
+class Transformer(Module):
+    """An encoder of one sequence, and a decoder that reads what came out of it."""
+
+    def __init__(
+        self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1,
+        activation=F.relu, custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False,
+        norm_first=False, bias=True, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        rest = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+
+        def stack(kind, layer, count):
+            inner = layer(*rest, dtype=dtype)
+            return kind(inner, count, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+
+        if custom_encoder is None:
+            custom_encoder = stack(TransformerEncoder, TransformerEncoderLayer, num_encoder_layers)
+        self.encoder = custom_encoder
+        if custom_decoder is None:
+            custom_decoder = stack(TransformerDecoder, TransformerDecoderLayer, num_decoder_layers)
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None,
+        tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None,
+        memory_is_causal=False,
+    ):  # fmt: skip
+        if src.dim() == 3:
+            batch = 0 if self.batch_first else 1
+            if tgt.dim() != 3 or src.size(batch) != tgt.size(batch):
+                raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        return self.decoder(
+            tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )  # fmt: skip
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        """[sz, sz]: -inf where a place comes after the one that looks, else 0."""
+        return C.full((sz, sz), float("-inf"), dtype=dtype).triu(1)
+
+    def _reset_parameters(self):
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)
