@@ -10,11 +10,13 @@ from .convolution import *  # noqa: F401,F403
 from .distance import *  # noqa: F401,F403
 from .dropout import *  # noqa: F401,F403
 from .embedding import *  # noqa: F401,F403
+from .grid import *  # noqa: F401,F403
 from .linear import *  # noqa: F401,F403
 from .loss import *  # noqa: F401,F403
 from .normalization import *  # noqa: F401,F403
 from .padding import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
+from .resizing import *  # noqa: F401,F403
 from .shuffle import *  # noqa: F401,F403
 
 __getattr__ = lazily(__name__)

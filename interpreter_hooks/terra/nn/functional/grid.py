@@ -1,0 +1,197 @@
+"""Images read at any places: grid_sample, and the grids of affine maps. Places are in [-1, 1], x first."""
+
+import warnings
+
+import _terra_C as C
+
+from .resizing import CUBIC, cubic
+
+__all__ = ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "grid_sample"]
+
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def _default_corners(name, align_corners):
+    if align_corners is not None:
+        return align_corners
+    warnings.warn(
+        f"Default {name} and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
+        f"align_corners=True if the old behavior is desired. See the documentation of {name} for details.", stacklevel=3
+    )
+    return False
+
+
+# ---- the grid of an affine map --------------------------------------------------------------------------------------
+def _steps(size, align_corners, dtype):
+    """The places of `size` pixels along one dimension."""
+    if size == 1:
+        return C.zeros(1, dtype=dtype)
+    steps = C.linspace(-1, 1, size, dtype=dtype)
+    return steps if align_corners else steps * ((size - 1) / size)
+
+
+def affine_grid(theta, size, align_corners=None):
+    """[N, H, W, 2] (or [N, D, H, W, 3]): where theta [N, 2, 3] (or [N, 3, 4]) takes each pixel of a result of that size."""
+    align_corners = _default_corners("grid_sample", align_corners)
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    size = tuple(size)
+    n = len(size) - 2
+    if n not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{size}."
+        )
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != (n, n + 1):
+        raise ValueError(
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.shape}."
+        )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    spatial = size[2:]
+    axes = []
+    for i in reversed(range(n)):  # x first
+        places = _steps(spatial[i], align_corners, theta.dtype)
+        axes.append(places.view([-1 if d == i else 1 for d in range(n)]).expand(*spatial).flatten())
+    axes.append(C.ones_like(axes[0]))
+    base = C.stack(axes, -1).expand(size[0], -1, -1)
+    return C.bmm(base, theta.transpose(1, 2)).view(size[0], *spatial, n)
+
+
+# ---- reading ----------------------------------------------------------------------------------------------------------
+def _clipped(place, size):
+    """Between the first and the last pixel; no gradient comes from what was on the edge or beyond."""
+    inside = (place > 0) & (place < size - 1)
+    return C.where(inside, place, place.detach().clamp(0, size - 1))
+
+
+def _reflected(place, size, align_corners):
+    """Thrown back at the edges as often as it takes: at the centers of the last pixels, or at their borders."""
+    low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
+    if span == 0:
+        return C.zeros_like(place)
+    distance = (place - low).abs()
+    flips = (distance.detach() / span).floor()
+    rest = distance - flips * span
+    return C.where(flips % 2 == 0, rest, span - rest) + low
+
+
+def _brought_inside(place, size, padding_mode, align_corners):
+    if padding_mode == "reflection":
+        place = _reflected(place, size, align_corners)
+    return place if padding_mode == "zeros" else _clipped(place, size)
+
+
+def _whole(place, size):
+    """Pixel numbers of places; those far away, and no numbers at all, are just outside."""
+    return C.where(place == place, place, -9.0).clamp(-9, size + 9).to(C.int64)
+
+
+def _taps(place, size, mode, padding_mode, align_corners):
+    """[(pixel number, weight)] of every place along one dimension; a weight of None is 1."""
+    place = ((place + 1) / 2) * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
+    if mode == "bicubic":
+        base = place.detach().floor()
+        part = place - base
+        taps = []
+        for offset in (-1, 0, 1, 2):
+            near, far = cubic((part - offset).abs(), CUBIC)
+            pixel = _brought_inside(base + offset, size, padding_mode, align_corners)
+            taps.append((_whole(pixel, size), near if offset in (0, 1) else far))
+        return taps
+    place = _brought_inside(place, size, padding_mode, align_corners)
+    if mode == "nearest":
+        return [(_whole(place.detach().round(), size), None)]
+    base = place.detach().floor()
+    part = place - base
+    low = _whole(base, size)
+    return [(low, 1 - part), (low + 1, part)]
+
+
+def _check(input, grid, mode, padding_mode):
+    n = input.dim() - 2
+    if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in GRID_SAMPLE_PADDING_MODES:
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.shape[:1] != grid.shape[:1]:
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
+    if grid.size(-1) != n:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}"
+        )
+    if n not in (2, 3) or grid.dim() != input.dim():
+        expected = input.dim() if n in (2, 3) else 5
+        raise RuntimeError(
+            f"grid_sampler(): expected {expected}D input and grid with same number of dimensions, but got {sizes}"
+        )
+    for dim in range(2, input.dim()):
+        if input.size(dim) == 0:
+            raise RuntimeError(
+                "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+                f"{list(input.shape)} with dimension {dim} being empty"
+            )
+    if input.dtype != grid.dtype:
+        expected, found = (t.type().split(".")[-1].removesuffix("Tensor") for t in (input, grid))
+        raise RuntimeError(f"expected scalar type {expected} but found {found}")
+    if not input.is_floating_point():
+        raise NotImplementedError(f"grid_sample is not implemented for {input.dtype}")
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """input [N, C, H, W] read at grid [N, h, w, 2] (or with a depth each)."""
+    _check(input, grid, mode, padding_mode)
+    align_corners = _default_corners("grid_sample", align_corners)
+    if input.dtype in (C.float16, C.bfloat16):
+        wide = grid_sample(input.to(C.float32), grid.to(C.float32), mode, padding_mode, align_corners)
+        return wide.to(input.dtype)
+    n = input.dim() - 2
+    batch, channels = input.shape[:2]
+    spatial = input.shape[2:]
+    pixels = input.flatten(2)
+    taps = [  # of the depth, the height and the width
+        _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners) for i in range(n)
+    ]
+    total = None
+    for pixel, weight, seen in _products(taps, spatial):
+        value = pixels.gather(2, pixel.unsqueeze(1).expand(batch, channels, -1))
+        if weight is None:
+            weight = seen.to(input.dtype) + 0.0 * _nothing(grid, seen)
+        else:
+            weight = C.where(seen, weight, 0.0)
+        term = value * weight.unsqueeze(1)
+        total = term if total is None else total + term
+    return total.view(batch, channels, *grid.shape[1:-1])
+
+
+def _nothing(grid, seen):
+    """Zeros that depend on the grid, as the nearest pixel does: its gradient is zeros."""
+    if not grid.requires_grad:
+        return 0.0
+    places = grid.sum(-1).flatten(1)
+    return C.where(seen, places - places.detach(), 0.0)
+
+
+def _products(taps, spatial):
+    """All combinations of one tap along each dimension: (pixel among all, weight, whether it is on the image)."""
+    combined = [(None, None, None)]
+    for along, size in zip(taps, spatial):
+        further = []
+        for pixel, weight, seen in combined:
+            for number, own in along:
+                inside = (number >= 0) & (number < size)
+                number = number.clamp(0, size - 1)
+                further.append((
+                    number if pixel is None else pixel * size + number,
+                    own if weight is None else weight * own,
+                    inside if seen is None else seen & inside,
+                ))  # fmt: skip
+        combined = further
+    return combined

@@ -1,0 +1,233 @@
+"""Images and their kin in other sizes. All methods work along one dimension after the other."""
+
+import math
+import warnings
+
+import _terra_C as C
+
+from ._room import check_room
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+
+__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
+
+MODES = ("nearest", "linear", "bilinear", "bicubic", "trilinear", "lanczos", "area", "nearest-exact")
+SPATIAL = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "lanczos": 2}
+CUBIC = -0.75  # the slope of the kernel at distance 1
+SMOOTH_CUBIC = -0.5  # the same where an image is made smaller without aliasing
+
+
+# ---- what positions are made of: (index, weight) of the taps of every position along one dimension --------------------
+def _positions(out, size, align_corners, scale, dtype):
+    """Where in the input each position of the output lies."""
+    position = C.arange(out).to(dtype)
+    if align_corners:
+        return position * ((size - 1) / (out - 1) if out > 1 else 0.0)
+    return (position + 0.5) * scale - 0.5
+
+
+def _linear_taps(size, out, align_corners, scale, dtype):
+    position = _positions(out, size, align_corners, scale, dtype).clamp(min=0.0)
+    low = position.floor().to(C.int64).clamp(max=size - 1)
+    weight = position - low.to(dtype)
+    return [(low, 1 - weight), ((low + 1).clamp(max=size - 1), weight)]
+
+
+def cubic(distance, slope):
+    """(weight at a distance below 1, weight at one between 1 and 2) of cubic convolution."""
+    near = ((slope + 2) * distance - (slope + 3)) * distance * distance + 1
+    far = ((slope * distance - 5 * slope) * distance + 8 * slope) * distance - 4 * slope
+    return near, far
+
+
+def _cubic_taps(size, out, align_corners, scale, dtype):
+    position = _positions(out, size, align_corners, scale, dtype)
+    base = position.floor()
+    part = position - base
+    taps = []
+    for offset in (-1, 0, 1, 2):
+        near, far = cubic((part - offset).abs(), CUBIC)
+        taps.append(((base.to(C.int64) + offset).clamp(0, size - 1), near if offset in (0, 1) else far))
+    return taps
+
+
+def _in_steps(weights):
+    """Weights for bytes: whole numbers of 15 bits over a power of two, as large as the largest weight allows."""
+    largest = float(weights.max())
+    bits = next(b for b in range(22) if int(largest * (2 << b) + 0.5) >= 1 << 15)
+    return (weights.abs() * (1 << bits) + 0.5).floor() * weights.sign() / (1 << bits)
+
+
+def _resized(input, dim, taps):
+    """`input` along one dimension as sums of taps."""
+    result = None
+    for index, weight in taps:
+        term = input.index_select(dim, index) * weight.view([-1 if d == dim else 1 for d in range(input.dim())])
+        result = term if result is None else result + term
+    return result
+
+
+# ---- without aliasing: every position is a weighted mean over all that it covers --------------------------------------
+def _triangle(x):
+    return max(1.0 - abs(x), 0.0)
+
+
+def _smooth_cubic(x):
+    x = abs(x)
+    return 0.0 if x >= 2 else cubic(x, SMOOTH_CUBIC)[0 if x < 1 else 1]
+
+
+def _lanczos(x):
+    if not -3 < x < 3:
+        return 0.0
+    return 1.0 if x == 0 else 3 * math.sin(math.pi * x) * math.sin(math.pi * x / 3) / (math.pi * x) ** 2
+
+
+FILTERS = {"bilinear": (_triangle, 1.0), "bicubic": (_smooth_cubic, 2.0), "lanczos": (_lanczos, 3.0)}
+
+
+def _covering(size, out, align_corners, scale, mode):
+    """[out, size] weights of all positions of the input; each row sums to 1."""
+    weight, radius = FILTERS[mode]
+    if align_corners:
+        scale = (size - 1) / (out - 1) if out > 1 else 0.0
+    widened = max(scale, 1.0)
+    rows = []
+    for i in range(out):
+        center = scale * (i + 0.5)
+        first = max(int(center - radius * widened + 0.5), 0)
+        last = min(int(center + radius * widened + 0.5), size)
+        weights = [weight((j - center + 0.5) / widened) for j in range(first, last)]
+        total = sum(weights)
+        weights = [w / total if total != 0 else w for w in weights]
+        rows.append([0.0] * first + weights + [0.0] * (size - last))
+    return C.tensor(rows, dtype=C.float64)
+
+
+def _covered(input, dim, weights):
+    return C.matmul(input.movedim(dim, -1), weights.t().to(input.dtype)).movedim(-1, dim)
+
+
+# ---- sizes ----------------------------------------------------------------------------------------------------------
+def _per_dimension(value, n, input, name, letter):
+    if not isinstance(value, (tuple, list)):
+        return [value] * n
+    if len(value) != n:
+        said, form = ("scale_factor", f"scale_factor of shape {value}") if letter == "s" else (
+            "output", f"output size of {value}"
+        )
+        raise ValueError(
+            f"Input and {said} must have the same number of spatial dimensions, but got input with spatial dimensions of "
+            f"{list(input.shape[2:])} and {form}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and {name} "
+            f"in ({letter}1, {letter}2, ...,{letter}K) format."
+        )
+    return list(value)
+
+
+def _output_size(input, size, scale_factor, recompute_scale_factor):
+    """(sizes of the result, input positions per output position) of each spatial dimension."""
+    n = input.dim() - 2
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is None and scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    if size is not None:
+        if recompute_scale_factor:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        out = _per_dimension(size, n, input, "output size", "o")
+        scales = None
+    else:
+        factors = _per_dimension(scale_factor, n, input, "scale_factor", "s")
+        out = [int(math.floor(input.shape[2 + i] * factors[i])) for i in range(n)]
+        scales = None if recompute_scale_factor else [1.0 / f if f else 0.0 for f in factors]
+    have = input.shape[2:]
+    if any(s <= 0 for s in (*out, *have)):
+        names = "DHW"[3 - n :] if n > 1 else ["L"]
+
+        def shown(sizes):
+            return ", ".join(f"{name}: {s}" for name, s in zip(names, sizes))
+
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({shown(have)}) output ({shown(out)})"
+        )
+    return out, scales or [have[i] / out[i] for i in range(n)]
+
+
+def _check_mode(input, mode, align_corners, antialias):
+    n = input.dim() - 2
+    if mode in ("nearest", "nearest-exact", "area") and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    if mode == "lanczos":
+        if not antialias:
+            raise ValueError("Lanczos mode requires antialias=True")
+        if align_corners:
+            raise ValueError("Lanczos mode does not support align_corners=True")
+    if antialias and not (mode in FILTERS and n == 2):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    if n not in (1, 2, 3) or mode not in MODES or (mode == "bicubic" and n != 2):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+            f"{' | '.join(MODES)} (got {mode})"
+        )
+    if n != SPATIAL.get(mode, n):
+        raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {SPATIAL[mode] + 2}D input")
+
+
+AREA = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
+
+
+def interpolate(
+    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
+):
+    n = input.dim() - 2
+    _check_mode(input, mode, align_corners, antialias)
+    out, scales = _output_size(input, size, scale_factor, recompute_scale_factor)
+    check_room((*input.shape[:2], *out), input.dtype)
+    if input.size(1) == 0:
+        raise RuntimeError(f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}")
+    if mode == "area":
+        return AREA[n - 1](input, out)
+    if mode in ("nearest", "nearest-exact"):
+        shift = 0.5 if mode == "nearest-exact" else 0.0
+        for i in range(n):
+            position = (C.arange(out[i]).to(C.float32) + shift) * scales[i]
+            input = input.index_select(2 + i, position.to(C.int64).clamp(max=input.size(2 + i) - 1))
+        return input
+    taps = _cubic_taps if mode == "bicubic" else _linear_taps
+    whole = input.dtype == C.uint8  # rounded after every dimension, the last one first
+    result = input.to(C.float64 if whole else C.float32) if input.dtype not in (C.float32, C.float64) else input
+    for i in reversed(range(n)) if whole or antialias else range(n):
+        dim, have = 2 + i, input.size(2 + i)
+        if antialias:
+            weights = _covering(have, out[i], align_corners, scales[i], mode)
+            result = _covered(result, dim, _in_steps(weights) if whole else weights)
+        else:
+            pairs = taps(have, out[i], bool(align_corners), scales[i], result.dtype)
+            if whole:
+                steps = _in_steps(C.stack([weight for _, weight in pairs]))
+                pairs = [(index, step) for (index, _), step in zip(pairs, steps)]
+            result = _resized(result, dim, pairs)
+        if whole:
+            result = (result + 0.5).floor().clamp(0, 255)
+    return result.to(input.dtype)
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _deprecated(name):
+    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
