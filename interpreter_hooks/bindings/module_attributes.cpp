@@ -34,6 +34,14 @@ Object type_name(PyObject* value) {
   return owned(PyUnicode_FromFormat("%S.%S", module.get(), name.get()));
 }
 
+/// True for what nn.Buffer() made: a tensor that is to be a buffer of the module it is assigned to.
+bool is_marked_buffer(PyObject* value) {
+  static PyObject* const mark = PyUnicode_InternFromString("_is_buffer");
+  if (!is_tensor(value)) return false;
+  PyObject* attributes = tensor_object(value)->dict;
+  return attributes && lookup(attributes, mark) == Py_True;
+}
+
 [[noreturn]] void refuse(PyObject* value, const char* what, PyObject* name, const char* wanted) {
   raise(PyExc_TypeError, "cannot assign '%U' as %s '%U' (%s expected)", type_name(value).get(), what, name, wanted);
 }
@@ -64,6 +72,11 @@ void set(PyObject* self, PyObject* name, PyObject* value) {
   } else if (member(modules)) {
     if (value != Py_None) refuse(value, "child module", name, "torch.nn.Module or None");
     succeeded(PyDict_SetItem(modules, name, value));
+  } else if (is_marked_buffer(value)) {
+    if (!buffers) raise(PyExc_AttributeError, "cannot assign buffer before Module.__init__() call");
+    for (PyObject* other : {own, parameters, modules, lookup(own, names.non_persistent)}) forget(other, name);
+    Object persistent = owned(PyObject_GetAttrString(value, "persistent"));
+    owned(PyObject_CallMethodObjArgs(self, names.register_buffer, name, value, persistent.get(), nullptr));
   } else if (member(buffers)) {
     if (value != Py_None && !is_tensor(value)) refuse(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None");
     succeeded(PyDict_SetItem(buffers, name, value));

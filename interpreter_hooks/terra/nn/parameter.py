@@ -1,5 +1,111 @@
-"""Parameters: tensors that a module counts as its own when they are assigned to it."""
+"""Parameters and buffers: tensors that a module counts as its own when they are assigned to it; and such that don't know
+their size yet."""
 
+import _terra_C as C
 from _terra_C import Parameter
 
-__all__ = ["Parameter"]
+from .._C import DisableTorchFunctionSubclass
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+
+class _BufferMeta(type):
+    def __instancecheck__(cls, instance):
+        if cls is Buffer:
+            return isinstance(instance, C.Tensor) and getattr(instance, "_is_buffer", False)
+        return type.__instancecheck__(cls, instance)
+
+
+class Buffer(metaclass=_BufferMeta):
+    """Buffer(data, persistent=True): `data` as a tensor that becomes a buffer of the module it is assigned to."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        data = C.empty(0) if data is None else data
+        tensor = data.detach().requires_grad_(data.requires_grad)
+        tensor.persistent = persistent
+        tensor._is_buffer = True
+        return tensor
+
+
+UNKNOWN_SHAPE = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when "
+    "trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before "
+    "accessing their attributes."
+)
+CONVERSIONS = frozenset((
+    "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int",
+    "long", "cuda", "cpu", "to", "get_device", "bfloat16", "detach", "__get__", "__set__", "requires_grad_",
+))  # fmt: skip
+
+
+class UninitializedTensorMixin:
+    """A tensor of no size yet: it can be converted and moved, and `materialize` gives it one."""
+
+    __slots__ = ()
+    cls_to_become = C.Tensor
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Gives it elements, as yet without values; from then on it is an ordinary one."""
+        self.data = C.empty(shape, dtype=self.dtype if dtype is None else dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self):
+        raise RuntimeError(UNKNOWN_SHAPE)
+
+    def share_memory_(self):
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "
+            "calling `module.share_memory()`."
+        )
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad,)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") not in CONVERSIONS:
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
+                "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using "
+                "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+            )
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter of a size that the first call of its module says."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return Parameter.__new__(cls, C.empty(0, dtype=dtype), requires_grad)
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, C.Tensor):
+    """A buffer of a size that the first call of its module says."""
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        tensor = C.empty(0, dtype=dtype).requires_grad_(requires_grad)
+        tensor.__class__ = cls
+        tensor.persistent = persistent
+        tensor._is_buffer = True
+        return tensor
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype, persistent=self.persistent)
+        return memo[id(self)]
+
+
+def is_lazy(param):
+    return isinstance(param, UninitializedTensorMixin)

@@ -12,8 +12,11 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
 
 
 def pdist(input, p=2.0):
-    n = input.size(0)
-    rows = [i for i in range(n) for _ in range(i + 1, n)]
-    columns = [j for i in range(n) for j in range(i + 1, n)]
-    rows, columns = C.tensor(rows, dtype=C.int64), C.tensor(columns, dtype=C.int64)
-    return (input[rows] - input[columns]).norm(p, -1)
+    """The distances of all pairs of rows, in the order of the upper triangle."""
+    if input.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    number = C.arange(input.size(0))
+    rows, columns = (number.unsqueeze(1) < number).nonzero(as_tuple=True)
+    return (input.index_select(0, rows) - input.index_select(0, columns)).norm(p, -1)

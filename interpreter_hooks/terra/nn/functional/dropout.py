@@ -24,6 +24,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
 def _feature_dropout(input, p, training, inplace):
     """Whole channels are dropped: one draw per entry of the first two dimensions."""
     _check(p)
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if not training or p == 0:
         return input
     shape = [*input.shape[:2], *([1] * (input.dim() - 2))]
@@ -35,6 +37,12 @@ def _feature_dropout(input, p, training, inplace):
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+            "(i.e. 2D or 3D inputs)."
+        )
     if input.dim() == 2:
         return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)

@@ -1,4 +1,5 @@
-"""Losses. `reduction` is 'none', 'mean' or 'sum'; size_average and reduce are its old form."""
+"""Losses by distance and by likelihood. `reduction` is 'none', 'mean' or 'sum'; size_average and reduce are its old
+form."""
 
 import warnings
 
@@ -7,10 +8,9 @@ import _terra_C as C
 records = C._functional
 
 __all__ = [
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cross_entropy",
-    "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss", "margin_ranking_loss", "mse_loss",
-    "multi_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
-    "soft_margin_loss", "triplet_margin_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "ctc_loss", "gaussian_nll_loss",
+    "huber_loss", "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss",
+    "smooth_l1_loss",
 ]  # fmt: skip
 
 
@@ -159,15 +159,25 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
+def _fits(var, input):
+    """Whether variances have the input's size but for a dimension of 1."""
+    different = [have for have, want in zip(var.shape, input.shape) if have != want]
+    return var.dim() == input.dim() and (not different or different == [1])
+
+
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = C.full_like(input, var)
-    if bool((var < 0).any()):
+    elif bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
-    if var.dim() == input.dim() - 1 and tuple(input.shape[:-1]) == tuple(var.shape):
+    if var.shape == input.shape[:-1] and input.dim() > 0:
         var = var.unsqueeze(-1)
+    elif not _fits(var, input):
+        raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
     with C.no_grad():
         bounded = var.clamp(min=eps) - var
     var = var + bounded
@@ -175,67 +185,48 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return reduced(loss + 0.9189385332046727 if full else loss, reduction)
 
 
-def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    return reduced(records.softplus(-target * input), reduction)
+def linear_cross_entropy(
+    input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
+    label_smoothing=0.0, options=None,
+):  # fmt: skip
+    """cross_entropy of a linear map: weight [classes, ..., in_features]. `options` say how PyTorch saves memory; there is
+    nothing to choose here."""
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    classes, *more, width = linear_weight.shape
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = records.linear(input, linear_weight.reshape(-1, width), bias).reshape(*input.shape[:-1], classes, *more)
+    return cross_entropy(
+        logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index, reduction=reduction,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
 
 
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    loss = -(target * records.logsigmoid(input) + (1 - target) * records.logsigmoid(-input))
-    loss = loss if weight is None else loss * weight
-    return reduced(loss.mean(-1), reduction)
+# ---- sequences without alignment --------------------------------------------------------------------------------------
+def _lengths(lengths, name):
+    if not isinstance(lengths, C.Tensor):
+        return C.tensor(list(lengths), dtype=C.int64)
+    if lengths.is_floating_point() or lengths.dtype == C.bool:
+        raise RuntimeError(f"{name} must be integral")
+    return lengths.to(C.int64)
 
 
-def multi_margin_loss(
-    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+def ctc_loss(
+    log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False
 ):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    index = target.unsqueeze(-1)
-    loss = (margin - input.gather(-1, index) + input).clamp(min=0)
-    loss = loss if p == 1 else loss * loss
-    loss = loss if weight is None else loss * weight[target].unsqueeze(-1)
-    loss = loss.masked_fill(records.one_hot(target, input.size(-1)).to(C.bool), 0.0)
-    return reduced(loss.sum(-1) / input.size(-1), reduction)
-
-
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    zero = C.zeros_like(input)
-    far = C.where(target != 1, (margin - input).clamp(min=0), zero)
-    near = C.where(target != -1, input, zero)
-    return reduced(far + near, reduction)
-
-
-def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
-
-
-def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    products = (input1 * input2).sum(-1)
-    lengths = (((input1 * input1).sum(-1) + 1e-8) * ((input2 * input2).sum(-1) + 1e-8)).sqrt()
-    cosine = products / lengths
-    loss = C.where(target == 1, 1 - cosine, (cosine - margin).clamp(min=0))
-    return reduced(loss, reduction)
-
-
-def triplet_margin_loss(
-    anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
-):
-    if size_average is not None or reduce is not None:
-        reduction = old_reduction(size_average, reduce)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    near = (anchor - positive + eps).norm(p, -1)
-    far = (anchor - negative + eps).norm(p, -1)
-    if swap:
-        far = C.minimum(far, (positive - negative + eps).norm(p, -1))
-    return reduced((margin + near - far).clamp(min=0), reduction)
+    """-log of the probability of all ways in which frames [T, N, C] (or [T, C]) read as the targets: one row each, or all
+    in a row. 'mean' divides each loss by the length of its target first."""
+    check_reduction(reduction)
+    single = log_probs.dim() == 2
+    input_lengths, target_lengths = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
+    if single:
+        log_probs = log_probs.unsqueeze(1)
+        input_lengths, target_lengths = input_lengths.reshape(1), target_lengths.reshape(1)
+    loss = C._ops.ctc_loss_each(
+        log_probs, targets.to(C.int64), input_lengths, target_lengths, blank, zero_infinity
+    )
+    if reduction == "mean":
+        return (loss / target_lengths.clamp(min=1).to(loss.dtype)).mean()
+    if reduction == "sum":
+        return loss.sum()
+    return loss.squeeze(0) if single else loss

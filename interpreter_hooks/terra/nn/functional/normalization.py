@@ -60,6 +60,10 @@ def instance_norm(
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """Each value divided by (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    if input.dim() < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
     if input.numel() == 0:
         return input
     squares = input * input

@@ -41,6 +41,10 @@ class Conversion:
 
         return self._apply(convert)
 
+    def to_empty(self, *, device=None, recurse=True):
+        """Fresh memory for all tensors, as yet without values."""
+        return self._apply(lambda t: C.empty_like(t), recurse)
+
     def type(self, dst_type):
         return self._apply(lambda t: t.type(dst_type))
 
@@ -64,6 +68,18 @@ class Conversion:
 
     def cuda(self, device=None):
         raise AssertionError("Terra was built without CUDA: the module stays on the CPU. Call .to('cpu') or leave it where it is.")
+
+    def _without(self, device):
+        raise RuntimeError(f"Terra was built without {device}: the module stays on the CPU.")
+
+    def xpu(self, device=None):
+        self._without("XPU")
+
+    def ipu(self, device=None):
+        self._without("IPU")
+
+    def mtia(self, device=None):
+        self._without("MTIA")
 
     def share_memory(self):
         return self._apply(lambda t: t.share_memory_())
