@@ -74,7 +74,6 @@ void set(PyObject* self, PyObject* name, PyObject* value) {
     succeeded(PyDict_SetItem(modules, name, value));
   } else if (is_marked_buffer(value)) {
     if (!buffers) raise(PyExc_AttributeError, "cannot assign buffer before Module.__init__() call");
-    for (PyObject* other : {own, parameters, modules, lookup(own, names.non_persistent)}) forget(other, name);
     Object persistent = owned(PyObject_GetAttrString(value, "persistent"));
     owned(PyObject_CallMethodObjArgs(self, names.register_buffer, name, value, persistent.get(), nullptr));
   } else if (member(buffers)) {

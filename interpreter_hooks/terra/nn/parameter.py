@@ -53,6 +53,11 @@ class UninitializedTensorMixin:
     def shape(self):
         raise RuntimeError(UNKNOWN_SHAPE)
 
+    def numel(self):
+        return self.__torch_function__(C.Tensor.numel, (type(self),))
+
+    nelement = numel
+
     def share_memory_(self):
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "
