@@ -13,7 +13,7 @@ def walk(cases):
     for kind, args, kwargs, shapes in cases:
         torch.manual_seed(1)
         layer = kind(*args, **kwargs)
-        name = repr(layer)
+        name = repr(layer).replace("\n", "\\n")
         yield name, [[f"{k} {tuple(v.shape)}" for k, v in layer.state_dict().items()], list(layer.parameters())]
         data = [torch.randn(shape) for shape in shapes]
         for mode in (True, False):

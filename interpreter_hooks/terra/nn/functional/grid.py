@@ -4,6 +4,7 @@ import warnings
 
 import _terra_C as C
 
+from ._words import scalar_type
 from .resizing import CUBIC, cubic
 
 __all__ = ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "grid_sample"]
@@ -139,8 +140,7 @@ def _check(input, grid, mode, padding_mode):
                 f"{list(input.shape)} with dimension {dim} being empty"
             )
     if input.dtype != grid.dtype:
-        expected, found = (t.type().split(".")[-1].removesuffix("Tensor") for t in (input, grid))
-        raise RuntimeError(f"expected scalar type {expected} but found {found}")
+        raise RuntimeError(f"expected scalar type {scalar_type(input)} but found {scalar_type(grid)}")
     if not input.is_floating_point():
         raise NotImplementedError(f"grid_sample is not implemented for {input.dtype}")
 

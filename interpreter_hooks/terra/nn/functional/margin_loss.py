@@ -2,6 +2,7 @@
 
 import _terra_C as C
 
+from ._words import scalar_type
 from .distance import pairwise_distance
 from .loss import old_reduction, reduced
 
@@ -70,8 +71,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     if target.dtype != C.int64:
-        found = target.type().split(".")[-1].removesuffix("Tensor")
-        raise RuntimeError(f"expected scalar type Long but found {found}")
+        raise RuntimeError(f"expected scalar type Long but found {scalar_type(target)}")
     classes = input.size(-1)
     if bool(((target < -1) | (target >= classes)).any()):
         raise RuntimeError("argument #2 'target' is out of range")

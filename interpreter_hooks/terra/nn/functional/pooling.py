@@ -4,6 +4,7 @@ import _terra_C as C
 
 from ._largest import evenly_spread, fractional, largest
 from ._room import check_room
+from ._words import scalar_type
 
 records = C._functional
 
@@ -289,7 +290,7 @@ def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
         )
     sizes = _unpooled_size(input, kernel, stride, padding, output_size, n)
     if indices.dtype != C.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
+        raise RuntimeError(f"elements in indices should be type int64 but got: {scalar_type(indices)}")
     if indices.shape != input.shape:
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "

@@ -5,6 +5,7 @@ import types
 
 from .. import functional as F
 from ..functional.loss import old_reduction
+from .distance import PairwiseDistance
 from .linear import Linear
 from .module import Module
 
@@ -283,7 +284,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

@@ -110,7 +110,8 @@ class GroupNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """LocalResponseNorm of images as Torch had it: windows of an odd number of channels."""
+    """LocalResponseNorm of images as Torch had it: windows of an odd number of channels, and in all of them channel 0,
+    which its running sum never lost. The gradient is that of these values, which PyTorch's is not."""
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__()
@@ -128,7 +129,9 @@ class CrossMapLRN2d(Module):
         total = squares.narrow(1, 0, channels)
         for offset in range(1, 2 * reach + 1):
             total = total + squares.narrow(1, offset, channels)
-        return input * (total * (self.alpha / self.size) + self.k) ** -self.beta
+        first = squares.narrow(1, reach, 1)
+        beyond = (C.arange(channels) > reach).to(input.dtype).view(1, -1, 1, 1)
+        return input * ((total + first * beyond) * (self.alpha / self.size) + self.k) ** -self.beta
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
