@@ -110,6 +110,10 @@ def _taps(place, size, mode, padding_mode, align_corners):
     return [(low, 1 - part), (low + 1, part)]
 
 
+def _sizes(input, grid):
+    return f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+
+
 def _check(input, grid, mode, padding_mode):
     n = input.dim() - 2
     if mode not in GRID_SAMPLE_INTERPOLATION_MODES:
@@ -121,9 +125,10 @@ def _check(input, grid, mode, padding_mode):
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
             f"'{padding_mode}'"
         )
-    sizes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.shape[:1] != grid.shape[:1]:
-        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {_sizes(input, grid)}"
+        )
     if grid.size(-1) != n:
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}"
@@ -131,7 +136,8 @@ def _check(input, grid, mode, padding_mode):
     if n not in (2, 3) or grid.dim() != input.dim():
         expected = input.dim() if n in (2, 3) else 5
         raise RuntimeError(
-            f"grid_sampler(): expected {expected}D input and grid with same number of dimensions, but got {sizes}"
+            f"grid_sampler(): expected {expected}D input and grid with same number of dimensions, but got "
+            f"{_sizes(input, grid)}"
         )
     for dim in range(2, input.dim()):
         if input.size(dim) == 0:

@@ -46,14 +46,14 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     _check_scores(input)
-    expected = list(input.shape[:-1])
-    if list(target.shape) != expected and not (input.dim() == 1 and target.numel() == 1):
+    if target.shape != input.shape[:-1] and not (input.dim() == 1 and target.numel() == 1):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
-            f"Expected target size {expected}, but got {list(target.shape)}. Input has shape {list(input.shape)}."
+            f"Expected target size {list(input.shape[:-1])}, but got {list(target.shape)}. Input has shape "
+            f"{list(input.shape)}."
         )
     classes = input.size(-1)
-    if weight is not None and list(weight.shape) != [classes]:
+    if weight is not None and tuple(weight.shape) != (classes,):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
     index = target.reshape(*input.shape[:-1], 1)
     loss = (margin - input.gather(-1, index) + input).clamp(min=0)
