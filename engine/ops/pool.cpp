@@ -203,6 +203,8 @@ void avg_pool3d_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check_volume(x, "avg_pool3d");
   check_divisor(c.arg(6));
+  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"avg_pool3d\" not implemented for '{}'",
+             scalar_type_name(x.dtype()));
   const Pooling p(c.ints(1), c.arg(2), c.ints(3), {}, c.flag(4));
   const Dims sizes = pooled_sizes(x.sizes(), p);
   const Tensor planes = avg_pool2d(as_planes(x), last_two(p.kernel), last_two(p.stride), last_two(p.padding),
@@ -271,7 +273,9 @@ const Op max_pool2d_with_indices{{.name = "max_pool2d_with_indices",
                                   .shape = max_pool2d_shape,
                                   .gradient = max_pool2d_gradient,
                                   .saved = saves_result(1),
-                                  .samples = {{"randn(2, 3, 6, 5), 2"}, {"randn(1, 2, 7, 7), 3, 2, 1, 2"}}}};
+                                  .samples = {{"randn(2, 3, 6, 5), 2"},
+                                              {"randn(1, 2, 7, 7), 3, 2, 1, 2"},
+                                              {"randint(-9, 9, (2, 5, 5)), 3, 2, 1, 1, True", "int", false}}}};
 const Op avg_pool2d{{.name = "avg_pool2d",
                      .signature = "(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
                                   "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
@@ -283,7 +287,8 @@ const Op avg_pool2d{{.name = "avg_pool2d",
                      .samples = {{"randn(2, 3, 6, 5), 2"},
                                  {"randn(3, 6, 6), 3, 2, 1"},
                                  {"randn(1, 2, 5, 7), (2, 3), 2, (1, 0), True, False"},
-                                 {"randn(1, 2, 5, 7), (2, 3), 2, (1, 0), True, False, 5"}}}};
+                                 {"randn(1, 2, 5, 7), (2, 3), 2, (1, 0), True, False, 5"},
+                                 {"randint(-9, 9, (2, 5, 5)), 3, 2, 1", "int", false}}}};
 const Op adaptive_avg_pool2d{{.name = "adaptive_avg_pool2d",
                               .signature = "(Tensor self, int[2] output_size) -> Tensor",
                               .doc = "The means of as many windows as output_size asks for, spread evenly.",

@@ -1,6 +1,8 @@
 // Max and average pooling of planes, with their gradients. Inputs are [.., h, w]; planes are shared out among threads.
 #include <algorithm>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/dtype_dispatch.h"
@@ -45,24 +47,51 @@ void for_each_plane(const View& view, int64_t elements_of_work, const Body& body
 }
 
 // ---- max -------------------------------------------------------------------------------------------------------
+/// The index of a window that lies outside the image.
+constexpr int64_t kNowhere = -1;
+
+/// The largest whole numbers of one plane, the first of equal ones.
+template <class T>
+void max_plane(const PoolShape& s, T* out, int64_t* indices, const T* in) {
+  for (int64_t at = 0; at < s.oh * s.ow; ++at) {
+    const int64_t top = at / s.ow * s.stride[0] - s.padding[0], left = at % s.ow * s.stride[1] - s.padding[1];
+    out[at] = std::numeric_limits<T>::lowest();
+    indices[at] = kNowhere;
+    for (int64_t tap = 0; tap < s.kernel[0] * s.kernel[1]; ++tap) {
+      const int64_t y = top + tap / s.kernel[1] * s.dilation[0], x = left + tap % s.kernel[1] * s.dilation[1];
+      if (y < 0 || y >= s.ih || x < 0 || x >= s.iw) continue;
+      const int64_t pixel = y * s.iw + x;
+      if (indices[at] != kNowhere && in[pixel] <= out[at]) continue;
+      out[at] = in[pixel];
+      indices[at] = pixel;
+    }
+  }
+}
+
+/// The loop for planes of T.
+template <class T>
+auto max_planes() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return TERRA_ROWS(pool_planes, PoolPlanes, T).max;
+  } else {
+    return max_plane<T>;
+  }
+}
 
 void max_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     const T* in = scratch.contiguous<T>(input);
     if (scratch.counting()) return;
     PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
     read_pair(call, 4, {1, 1}, s.dilation);
-    const auto pool = TERRA_ROWS(pool_planes, PoolPlanes, T).max;
+    const auto pool = max_planes<T>();
     const int64_t from = s.ih * s.iw, to = s.oh * s.ow;
     for_each_plane(out, to * s.kernel[0] * s.kernel[1], [&](int64_t p) {
       pool(s, out.as<T>() + p * to, call.out[1].as<int64_t>() + p * to, in + p * from);
     });
   });
 }
-
-/// The index of a window that lies outside the image.
-constexpr int64_t kNowhere = -1;
 
 void check_winners(const int64_t* indices, int64_t n, int64_t pixels) {
   for (int64_t i = 0; i < n; ++i) {
@@ -136,6 +165,17 @@ Window adaptive_window(const PoolShape& s, int64_t y, int64_t x) {
   return w;
 }
 
+/// What elements are summed in: whole numbers wrap.
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+
+/// Means of whole numbers are cut to whole numbers.
+template <class T>
+T quotient(Sum<T> sum, double divisor) {
+  if (std::is_integral_v<T> && divisor == -1) return static_cast<T>(Sum<T>{0} - sum);  // the least has no opposite
+  return static_cast<T>(sum) / static_cast<T>(divisor);
+}
+
 /// `window(y, x)` says where each output comes from.
 template <class T, class WindowOf>
 void average_planes(const PoolShape& s, const T* in, const View& out, const WindowOf& window) {
@@ -145,11 +185,11 @@ void average_planes(const PoolShape& s, const T* in, const View& out, const Wind
     for (int64_t y = 0; y < s.oh; ++y) {
       for (int64_t x = 0; x < s.ow; ++x) {
         const Window w = window(y, x);
-        T sum = 0;
+        Sum<T> sum = 0;
         for (int64_t i = w.y0; i < w.y1; ++i) {
-          for (int64_t j = w.x0; j < w.x1; ++j) sum += plane[i * s.iw + j];
+          for (int64_t j = w.x0; j < w.x1; ++j) sum += static_cast<Sum<T>>(plane[i * s.iw + j]);
         }
-        to[y * s.ow + x] = sum / static_cast<T>(w.divisor);
+        to[y * s.ow + x] = quotient<T>(sum, w.divisor);
       }
     }
   });
@@ -173,10 +213,17 @@ void spread_planes(const PoolShape& s, const T* grad, const View& out, const Win
   });
 }
 
+/// The dtypes that have means.
+template <class F>
+void with_mean(DType dtype, F&& fn) {
+  if (dtype == DType::I64) return fn(int64_t{});
+  with_float(dtype, fn);
+}
+
 /// (self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 void avg_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_mean(out.dtype, [&]<class T>(T) {
     const T* in = scratch.contiguous<T>(input);
     if (scratch.counting()) return;
     const PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);

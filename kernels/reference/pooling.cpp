@@ -1,6 +1,8 @@
 // Pooling over windows of the last two dimensions.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/reference/access.h"
@@ -43,9 +45,9 @@ void max_pool(const KernelCall& call) {
   const View &in = call.view(0), &out = call.out[0];
   const Pair kernel = pair(call, 1, {1, 1}), stride = pair(call, 2, kernel), padding = pair(call, 3, {0, 0});
   const Pair dilation = pair(call, 4, {1, 1});
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     for_each_output(out, [&](int64_t p, int64_t y, int64_t x) {
-      T best = -static_cast<T>(INFINITY);
+      T best = std::is_floating_point_v<T> ? static_cast<T>(-INFINITY) : std::numeric_limits<T>::lowest();
       int64_t index = -1;
       for (int64_t i = 0; i < kernel[0]; ++i) {
         for (int64_t j = 0; j < kernel[1]; ++j) {
@@ -53,7 +55,7 @@ void max_pool(const KernelCall& call) {
                         ix = x * stride[1] - padding[1] + j * dilation[1];
           if (iy < 0 || iy >= height(in) || ix < 0 || ix >= width(in)) continue;
           const T value = pixel<T>(in, p, iy, ix);
-          if (index < 0 || value > best || std::isnan(value)) {
+          if (index < 0 || value > best || value != value) {
             best = value;
             index = iy * width(in) + ix;
           }
@@ -108,11 +110,17 @@ template <class T, class WindowOf>
 void average(const View& in, const View& out, const WindowOf& window_of) {
   for_each_output(out, [&](int64_t p, int64_t y, int64_t x) {
     const Window window = window_of(y, x);
-    double sum = 0;
+    using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;  // whole numbers wrap
+    Sum sum = 0;
     for (int64_t i = window.y0; i < window.y1; ++i) {
-      for (int64_t j = window.x0; j < window.x1; ++j) sum += static_cast<double>(pixel<T>(in, p, i, j));
+      for (int64_t j = window.x0; j < window.x1; ++j) sum += static_cast<Sum>(pixel<T>(in, p, i, j));
     }
-    pixel<T>(out, p, y, x) = static_cast<T>(sum / static_cast<double>(window.count));
+    if constexpr (std::is_floating_point_v<T>) {
+      pixel<T>(out, p, y, x) = static_cast<T>(sum / static_cast<double>(window.count));
+    } else {
+      const T whole = static_cast<T>(sum);
+      pixel<T>(out, p, y, x) = window.count == -1 ? static_cast<T>(0 - sum) : static_cast<T>(whole / window.count);
+    }
   });
 }
 
@@ -133,7 +141,7 @@ void spread(const View& grad, const View& out, const WindowOf& window_of) {
 
 void avg_pool(const KernelCall& call) {
   const View &in = call.view(0), &out = call.out[0];
-  with_float(out.dtype, [&]<class T>(T) {
+  with_number(out.dtype, [&]<class T>(T) {
     average<T>(in, out, [&](int64_t y, int64_t x) { return average_window(call, 1, height(in), width(in), y, x); });
   });
 }
