@@ -44,7 +44,7 @@ void register_all_ops() {
       &ops::split,        &ops::lgamma,     &ops::poisson,    &ops::linalg_lu,     &ops::linalg_cholesky,
       &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd, &ops::linalg_det,    &ops::linalg_norm,
       &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,    &ops::linalg_polar,  &ops::linalg_lstsq,
-      &ops::linalg_pinv,  &ops::cov,        &ops::im2col,     &ops::ctc_loss_each,
+      &ops::linalg_pinv,  &ops::cov,        &ops::im2col,     &ops::ctc_loss_each, &ops::max_pool3d,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -273,6 +273,30 @@ void adaptive_avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   });
 }
 
+/// (self, output_size): the first of the largest; a NaN is larger than anything.
+void adaptive_max_pool_in(const KernelCall& call, Scratch& scratch) {
+  const View &input = call.view(0), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    const T* in = scratch.contiguous<T>(input);
+    if (scratch.counting()) return;
+    const PoolShape s = adaptive_shape(input, out);
+    for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
+      const T* plane = in + p * s.ih * s.iw;
+      for (int64_t at = 0; at < s.oh * s.ow; ++at) {
+        const Window w = adaptive_window(s, at / s.ow, at % s.ow);
+        int64_t best = w.y0 * s.iw + w.x0;
+        for (int64_t i = w.y0; i < w.y1; ++i) {
+          for (int64_t pixel = i * s.iw + w.x0; pixel < i * s.iw + w.x1; ++pixel) {
+            if (plane[pixel] > plane[best] || plane[pixel] != plane[pixel]) best = pixel;
+          }
+        }
+        out.as<T>()[p * s.oh * s.ow + at] = plane[best];
+        call.out[1].as<int64_t>()[p * s.oh * s.ow + at] = best;
+      }
+    });
+  });
+}
+
 constexpr Kernel kKernels[] = {
     scratch_kernel<max_pool_in>("max_pool2d_with_indices"),
     scratch_kernel<max_pool_backward_in>("max_pool2d_backward"),
@@ -280,6 +304,7 @@ constexpr Kernel kKernels[] = {
     scratch_kernel<avg_pool_backward_in>("avg_pool2d_backward"),
     scratch_kernel<adaptive_avg_pool_in>("adaptive_avg_pool2d"),
     scratch_kernel<adaptive_avg_pool_backward_in>("adaptive_avg_pool2d_backward"),
+    scratch_kernel<adaptive_max_pool_in>("adaptive_max_pool2d_with_indices"),
 };
 
 }  // namespace

@@ -171,6 +171,27 @@ void adaptive_avg_pool_backward(const KernelCall& call) {
   });
 }
 
+void adaptive_max_pool(const KernelCall& call) {
+  const View &in = call.view(0), &out = call.out[0];
+  with_number(out.dtype, [&]<class T>(T) {
+    for_each_output(out, [&](int64_t p, int64_t y, int64_t x) {
+      const Window window = adaptive_window(height(in), width(in), height(out), width(out), y, x);
+      int64_t best_y = window.y0, best_x = window.x0;
+      for (int64_t i = window.y0; i < window.y1; ++i) {
+        for (int64_t j = window.x0; j < window.x1; ++j) {
+          const T value = pixel<T>(in, p, i, j);
+          if (value != value || value > pixel<T>(in, p, best_y, best_x)) {
+            best_y = i;
+            best_x = j;
+          }
+        }
+      }
+      pixel<T>(out, p, y, x) = pixel<T>(in, p, best_y, best_x);
+      pixel<int64_t>(call.out[1], p, y, x) = best_y * width(in) + best_x;
+    });
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {.op = "max_pool2d_with_indices", .run = max_pool},
     {.op = "max_pool2d_backward", .run = max_pool_backward},
@@ -178,6 +199,7 @@ constexpr Kernel kKernels[] = {
     {.op = "avg_pool2d_backward", .run = avg_pool_backward},
     {.op = "adaptive_avg_pool2d", .run = adaptive_avg_pool},
     {.op = "adaptive_avg_pool2d_backward", .run = adaptive_avg_pool_backward},
+    {.op = "adaptive_max_pool2d_with_indices", .run = adaptive_max_pool},
 };
 
 }  // namespace

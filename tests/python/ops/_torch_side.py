@@ -53,6 +53,8 @@ MEANING = {
     "T": lambda x: x.permute(*reversed(range(x.dim()))),
     "adam_update": None,
     "adaptive_avg_pool2d_backward": None,
+    "adaptive_max_pool2d_with_indices": lambda x, s: F.adaptive_max_pool2d(x, s, return_indices=True),
+    "adaptive_max_pool3d_with_indices": lambda x, s: F.adaptive_max_pool3d(x, s, return_indices=True),
     "advanced_index": lambda x, i: x[index_of(i)],
     "advanced_index_put": put,
     "alias": lambda x: x.view(x.shape),

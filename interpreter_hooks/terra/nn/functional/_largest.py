@@ -4,18 +4,6 @@ each: the last dimension is pooled first."""
 import _terra_C as C
 
 
-def evenly_spread(size, out):
-    """[out, length] positions: a dimension cut into `out` nearly equal, perhaps overlapping windows; shorter ones repeat
-    their last position."""
-    if out == 0:
-        return C.zeros(0, 1, dtype=C.int64)
-    number = C.arange(out)
-    begin = number * size // out
-    last = ((number + 1) * size + (out - 1)) // out - 1
-    length = size // out if size % out == 0 else min(size, size // out + 2)
-    return C.minimum(begin.unsqueeze(1) + C.arange(length), last.unsqueeze(1))
-
-
 def fractional(size, out, length, samples):
     """[..., out, length] positions: windows whose distances vary, from one random number per plane."""
     last = C.full((*samples.shape, 1), size - length, dtype=C.int64)

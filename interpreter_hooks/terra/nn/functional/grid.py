@@ -1,5 +1,6 @@
 """Images read at any places: grid_sample, and the grids of affine maps. Places are in [-1, 1], x first."""
 
+import math
 import warnings
 
 import _terra_C as C
@@ -161,20 +162,22 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     n = input.dim() - 2
     batch, channels = input.shape[:2]
     spatial = input.shape[2:]
-    pixels = input.flatten(2)
+    pixels = input.flatten(2).transpose(1, 2).reshape(batch * math.prod(spatial), channels)  # of all images, one row each
+    first = C.arange(batch).unsqueeze(1) * math.prod(spatial)
     taps = [  # of the depth, the height and the width
         _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners) for i in range(n)
     ]
     total = None
     for pixel, weight, seen in _products(taps, spatial):
-        value = pixels.gather(2, pixel.unsqueeze(1).expand(batch, channels, -1))
+        value = pixels.index_select(0, (pixel + first).flatten())
         if weight is None:
             weight = seen.to(input.dtype) + 0.0 * _nothing(grid, seen)
         else:
             weight = C.where(seen, weight, 0.0)
-        term = value * weight.unsqueeze(1)
+        term = value * weight.view(-1, 1)
         total = term if total is None else total + term
-    return total.view(batch, channels, *grid.shape[1:-1])
+    places = grid.shape[1:-1]
+    return total.view(batch, math.prod(places), channels).transpose(1, 2).reshape(batch, channels, *places)
 
 
 def _nothing(grid, seen):

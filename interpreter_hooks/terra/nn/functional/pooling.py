@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from ._largest import evenly_spread, fractional, largest
+from ._largest import fractional, largest
 from ._room import check_room
 from ._words import scalar_type
 
@@ -160,7 +160,12 @@ def _adaptive_max_pool(input, output_size, n):
         shape = [*input.shape[:-n], *sizes]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
     check_room((*input.shape[:-n], *sizes), input.dtype)
-    return largest(input, [evenly_spread(size, out) for size, out in zip(input.shape[-n:], sizes)])
+    if n == 3:
+        return records.adaptive_max_pool3d_with_indices(input, sizes)
+    if n == 2:
+        return records.adaptive_max_pool2d_with_indices(input, sizes)
+    out, indices = records.adaptive_max_pool2d_with_indices(input.unsqueeze(-2), (1, *sizes))
+    return out.squeeze(-2), indices.squeeze(-2)
 
 
 def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):
