@@ -13,7 +13,7 @@ namespace {
 
 // -----------------------
 void check_volume(const Tensor& x, std::string_view name) {
-  check(x.rank() == 4 || x.rank() == 5, "{}: non-empty 4D or 5D (batch mode) tensor expected for input", name);
+  check(x.rank() == 4 || x.rank() == 5, "non-empty 4D or 5D (batch mode) tensor expected for input");
   for (size_t i = x.rank() - 4; i < x.rank(); ++i)
     check(x.sizes()[i] > 0,
           "{}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {} with dimension "

@@ -236,19 +236,36 @@ Tensor padded_index(std::string_view mode, int64_t n, int64_t before, int64_t af
   const Tensor mirrored = abs(i);  // reflect: -1 -> 1, n -> n - 2
   return minimum(mirrored, sub(2 * (n - 1), mirrored));
 }
+/// Other modes than constants pad the last one to three dimensions, behind a channel and perhaps a batch dimension.
+void check_padded_dims(const Tensor& t, size_t padded, std::string_view mode) {
+  const size_t rank = t.rank();
+  check_kind(padded >= 1 && padded <= 3 && (rank == padded + 1 || rank == padded + 2), ErrorKind::NotImplementedError,
+             "Padding size {} is not supported for {}D input tensor.\n"
+             "Supported combinations for non-constant padding:\n"
+             "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)",
+             2 * padded, rank);
+  for (size_t i = rank - padded - 1; mode == "reflect" && i < rank; ++i)
+    check(t.sizes()[i] > 0,
+          "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+          "but got: {}",
+          padded + 1, padded + 2, to_string(t.sizes()));
+}
 void pad_of(Composition& c) {
   const std::string_view mode = c.text(2);
+  const auto pad = c.ints(1);
+  Tensor t = c.tensor(0);
+  check(pad.size() % 2 == 0, "Padding length must be divisible by 2");
+  check(pad.size() / 2 <= t.rank(),
+        "Padding length should be less than or equal to two times the input dimension but got padding length {} and "
+        "input of dimension {}",
+        pad.size(), t.rank());
   if (mode == "constant") return c.result(constant_pad(c.tensor(0), c.arg(1), c.has(3) ? c.arg(3) : Arg(0)));
   check_kind(mode == "reflect" || mode == "replicate" || mode == "circular", ErrorKind::NotImplementedError,
              "Unrecognised padding mode {}", mode);
-  check_kind(!c.has(3) || c.real(3) == 0, ErrorKind::ValueError, "Padding mode \"{}\" doesn't take in value argument",
-             mode);
-  const auto pad = c.ints(1);
-  Tensor t = c.tensor(0);
-  check(pad.size() % 2 == 0 && pad.size() / 2 <= t.rank(),
-        "Padding length must be divisible by 2 and at most twice "
-        "the number of dimensions of the input, got {} for {} dimensions",
-        pad.size(), t.rank());
+  check(!c.has(3) || c.real(3) == 0, "Padding mode \"{}\" doesn't take in value argument", mode);
+  check_padded_dims(t, pad.size() / 2, mode);
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     const int64_t dim = static_cast<int64_t>(t.rank() - 1 - k), n = t.size(dim), before = pad[2 * k],
                   after = pad[2 * k + 1];

@@ -19,9 +19,16 @@ namespace {
 template <class T>
 constexpr T kImpossible = -std::numeric_limits<T>::infinity();
 
+/// log(e^a + e^b)
+template <class T>
+T log_sum(T a, T b) {
+  const T most = std::max(a, b), least = std::min(a, b);
+  return least == kImpossible<T> ? most : most + std::log1p(std::exp(least - most));
+}
 /// log(e^a + e^b + e^c)
 template <class T>
-T log_sum(T a, T b, T c = kImpossible<T>) {
+T log_sum(T a, T b, T c) {
+  if (c == kImpossible<T>) return log_sum(a, b);
   const T most = std::max({a, b, c});
   if (most == kImpossible<T>) return most;
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));

@@ -66,9 +66,9 @@ class _ConvNd(Module):
 
     def extra_repr(self):
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding != (0,) * len(self.kernel_size):
+        if self.padding != (0,) * len(self.padding):
             text += f", padding={self.padding}"
-        if self.dilation != (1,) * len(self.kernel_size):
+        if self.dilation != (1,) * len(self.dilation):
             text += f", dilation={self.dilation}"
         if self.output_padding != (0,) * len(self.output_padding):
             text += f", output_padding={self.output_padding}"
@@ -160,19 +160,24 @@ class _ConvTransposeNd(_ConvNd):
         if output_size is None:
             return self.output_padding
         n = len(self.kernel_size)
-        wanted = list(output_size)[-n:]
-        padding = []
-        for i in range(n):
-            covered = self.dilation[i] * (self.kernel_size[i] - 1) + 1
-            smallest = (input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i] + covered
-            largest = smallest + self.stride[i] - 1
-            if not smallest <= wanted[i] <= largest:
-                raise ValueError(
-                    f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} in "
-                    f"dimension {i} (for an input of {list(input.shape[2:])})"
-                )
-            padding.append(wanted[i] - smallest)
-        return tuple(padding)
+        before = input.dim() - n
+        if len(output_size) not in (n, n + before):
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or {n + before} elements (got "
+                f"{len(output_size)})"
+            )
+        wanted = tuple(output_size)[-n:]
+        smallest = [
+            (input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1
+            for i in range(n)
+        ]
+        largest = [size + stride - 1 for size, stride in zip(smallest, self.stride)]
+        if any(size < least or size > most for size, least, most in zip(wanted, smallest, largest)):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} (for an input of "
+                f"{input.shape[before:]})"
+            )
+        return tuple(size - least for size, least in zip(wanted, smallest))
 
 
 def _check_zeros(padding_mode, name):

@@ -57,20 +57,20 @@ class LazyModuleMixin:
                 member.materialize(value.shape)
         super()._load_member(name, member, key, value, assign, error_msgs)
 
-    def __reduce_ex__(self, protocol):
-        raise RuntimeError("Modules with uninitialized parameters can't be pickled. Run a dummy forward to initialize the module")
+    def __getstate__(self):
+        """Copies and pickles carry a mark in place of the hook, which belongs to this module."""
+        state = dict(super().__getstate__())
+        if "_initialize_hook" in state:
+            own = state["_initialize_hook"].id
+            for kind in ("_forward_pre_hooks", "_forward_pre_hooks_options"):
+                state[kind] = {key: value for key, value in state[kind].items() if key != own}
+            state["_initialize_hook"] = None
+        return state
 
-    def __deepcopy__(self, memo):
-        import copy
-
-        if id(self) in memo:
-            return memo[id(self)]
-        other = memo[id(self)] = type(self).__new__(type(self))
-        state = {k: v for k, v in self.__dict__.items() if not k.startswith(("_initialize_hook", "_forward_pre_hooks"))}
-        other.__dict__.update(copy.deepcopy(state, memo))
-        if hasattr(self, "_initialize_hook"):
-            other._initialize_hook = other.register_forward_pre_hook(other._infer_parameters, with_kwargs=True)
-        return other
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_initialize_hook" in state:
+            self._initialize_hook = self.register_forward_pre_hook(self._infer_parameters, with_kwargs=True)
 
 
 class LazyLinear(LazyModuleMixin, Linear):
