@@ -34,8 +34,18 @@ FUNCTIONS = {
         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",
         "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_enabled",
     ),
+    "_layer_functions": (
+        "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "batch_norm",
+        "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "feature_alpha_dropout",
+        "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm",
+        "margin_ranking_loss", "poisson_nll_loss", "threshold", "triplet_margin_loss",
+    ),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "symeig"),
     "func": ("vmap",),
+    "nn.functional": (
+        "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu", "celu_", "conv_tbc", "hardshrink", "max_pool1d",
+        "max_pool1d_with_indices", "native_channel_shuffle", "pairwise_distance", "pdist", "rrelu", "rrelu_", "threshold_",
+    ),
     "storage": ("TypedStorage", "UntypedStorage"),
 }  # fmt: skip
 _HOME = {name: module for module, names in FUNCTIONS.items() for name in names}
