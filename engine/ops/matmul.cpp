@@ -60,15 +60,18 @@ void bmm_shape(Inference& f) {
   check_same_dtype(f, 0, 1);
   f.result(f.dtype(0), Dims{a[0], a[1], b[2]});
 }
+/// The weight is a matrix [out_features, in_features], or a vector that leaves no dimension of its products.
 void linear_shape(Inference& f) {
-  check(f.rank(1) == 2, "linear(): the weight must be a matrix [out_features, in_features], but got shape {}",
+  const bool vector = f.rank(1) == 1;
+  check(vector || f.rank(1) == 2, "linear(): the weight must be a matrix [out_features, in_features], but got shape {}",
         to_string(f.sizes(1)));
+  check(!vector || !f.has(2) || f.rank(2) == 0, "addmm: mat2 must be a matrix, got 1-D tensor");
   check(f.rank(0) >= 1,
         "linear(): the input needs at least one dimension, but both arguments to linear need to be at "
         "least 1D, but they are {}D and {}D",
         f.rank(0), f.rank(1));
   Dims sizes(f.sizes(0));
-  const int64_t n = f.sizes(1)[0], k = f.sizes(1)[1];
+  const int64_t n = vector ? 1 : f.sizes(1)[0], k = f.sizes(1).back();
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < sizes.size(); ++i) rows *= sizes[i];
   check(sizes.back() == k, "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows, sizes.back(), k, n);
@@ -83,6 +86,7 @@ void linear_shape(Inference& f) {
     check(f.dtype(2) == f.dtype(0), "self and mat2 must have the same dtype, but got {} and {}",
           scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(0)));
   }
+  if (vector) return f.result(f.dtype(0), Dims(f.sizes(0).first(sizes.size() - 1)));
   sizes.back() = n;
   f.result(f.dtype(0), std::move(sizes));
 }
@@ -118,9 +122,16 @@ Tensor rows(const Tensor& x) {
   return reshape(x, Dims{checked_numel(sizes.first(sizes.size() - 1)), sizes.back()});
 }
 void linear_gradient(Backward& b) {
-  const Tensor g = rows(b.grad());
-  if (b.needs(0)) b.set(0, reshape(mm(g, conjugate(b.in(1))), b.sizes(0)));
-  if (b.needs(1)) b.set(1, mm(t(g), conjugate(rows(b.in(0)))));
+  const bool vector = b.sizes(1).size() == 1;
+  const Tensor g = vector ? reshape(b.grad(), Dims{b.grad().numel(), 1}) : rows(b.grad());
+  if (b.needs(0)) {
+    const Tensor weight = vector ? unsqueeze(b.in(1), 0) : b.in(1);
+    b.set(0, reshape(mm(g, conjugate(weight)), b.sizes(0)));
+  }
+  if (b.needs(1)) {
+    const Tensor weight = mm(t(g), conjugate(rows(b.in(0))));
+    b.set(1, vector ? squeeze(weight, Dims{0}) : weight);
+  }
   if (b.needs(2)) b.set(2, sum(g, Dims{0}));
 }
 
@@ -325,6 +336,8 @@ const Op linear{{.name = "linear",
                              {"randn(3), randn(2, 3), randn(2)"},
                              {"randn(3, 2).t(), randn(4, 3), randn(4)"},
                              {"randn(0, 3), randn(4, 3), randn(4)"},
+                             {"randn(2, 2, 3), randn(3)"},
+                             {"randint(-9, 9, (2, 3)), randint(-9, 9, (4, 3)), randint(-9, 9, (4,))", "int", false},
                              {"crandn(2, 3), crandn(4, 3), crandn(4)", "complex"}}}};
 
 }  // namespace terra::ops

@@ -272,6 +272,7 @@ std::vector<std::vector<Product>> candidates(const Graph& graph) {
         graph.meta(p.matrix).numel() < kLeastElements)
       continue;
     if (p.added != kNoId && graph.meta(p.added).sizes.size() > 1) continue;
+    if (graph.meta(p.matrix).sizes.size() != 2) continue;
     if (!std::all_of(node.args.begin() + form->scales, node.args.end(), is_one)) continue;
     found[{p.matrix, form, p.added}].push_back(p);
   }

@@ -100,10 +100,12 @@ void addmm_in(const KernelCall& call, Scratch& scratch) {
 
 void linear_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
-  const int64_t n = weight.sizes[0], k = weight.sizes[1];
-  with_inexact(out.dtype, [&]<class T>(T) {
-    Operand<T> left = input.rank == 2 ? operand_of<T>(input, scratch) : Operand<T>{scratch.contiguous<T>(input), k, 1};
-    const Operand<T> stored = operand_of<T>(weight, scratch);
+  const int64_t n = weight.rank == 1 ? 1 : weight.sizes[0], k = weight.sizes[weight.rank - 1];
+  with_real_or_complex(out.dtype, [&]<class T>(T) {
+    const auto matrix = [&](const View& view) {
+      return view.rank == 2 ? operand_of<T>(view, scratch) : Operand<T>{scratch.contiguous<T>(view), k, 1};
+    };
+    const Operand<T> left = matrix(input), stored = matrix(weight);
     const Operand<T> right = {stored.data, stored.column_stride, stored.row_stride};
     const T* bias = nullptr;
     if (call.has(2)) {  // [n], or one number for all
@@ -112,7 +114,12 @@ void linear_in(const KernelCall& call, Scratch& scratch) {
     }
     if (scratch.counting() || n == 0) return;
     const int64_t m = out.numel() / n;
-    blas::gemm_bias<T>(m, n, k, left, right, bias, out.as<T>(), n);
+    if constexpr (std::is_floating_point_v<T>) {
+      blas::gemm_bias<T>(m, n, k, left, right, bias, out.as<T>(), n);
+    } else {
+      for (int64_t i = 0; bias != nullptr && i < m; ++i) std::copy_n(bias, n, out.as<T>() + i * n);
+      product<T>(m, n, k, T{1}, left, right, bias != nullptr ? T{1} : T{0}, out.as<T>());
+    }
   });
 }
 

@@ -82,12 +82,12 @@ void addmm(const KernelCall& call) {
 /// input [..., k] times the transpose of weight [n, k], plus bias [n] or one number.
 void linear(const KernelCall& call) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
-  const int64_t n = weight.sizes[0], k = weight.sizes[1];
+  const int64_t n = weight.rank == 1 ? 1 : weight.sizes[0], k = weight.sizes[weight.rank - 1];
   with_real_or_complex(out.dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < out.numel(); ++i) {
       Sum<T> sum = call.has(2) ? static_cast<Sum<T>>(nth<T>(call.view(2), i % n % call.view(2).numel())) : Sum<T>{0};
       for (int64_t p = 0; p < k; ++p) {
-        sum += static_cast<Sum<T>>(nth<T>(input, i / n * k + p)) * static_cast<Sum<T>>(at<T>(weight, {i % n, p}));
+        sum += static_cast<Sum<T>>(nth<T>(input, i / n * k + p)) * static_cast<Sum<T>>(nth<T>(weight, i % n * k + p));
       }
       nth<T>(out, i) = static_cast<T>(sum);
     }

@@ -30,12 +30,13 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return reduced(loss.mean(-1), reduction)
 
 
-def _check_scores(input):
-    """A vector of scores, or a matrix of such."""
-    if input.dim() not in (1, 2) or input.size(-1) == 0:
+def _scores(input, target):
+    """(scores, targets): a vector of scores, or a matrix of such. A number is a vector of one."""
+    if input.dim() > 2 or (input.dim() > 0 and input.size(-1) == 0):
         raise RuntimeError(
             f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
         )
+    return (input, target) if input.dim() > 0 else (input.reshape(1), target.reshape(target.shape or (1,)))
 
 
 def multi_margin_loss(
@@ -45,7 +46,7 @@ def multi_margin_loss(
         reduction = old_reduction(size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    _check_scores(input)
+    input, target = _scores(input, target)
     if target.shape != input.shape[:-1] and not (input.dim() == 1 and target.numel() == 1):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
@@ -67,7 +68,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Each row of target lists the classes of a sample; -1 ends the list."""
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
-    _check_scores(input)
+    input, target = _scores(input, target)
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     if target.dtype != C.int64:
