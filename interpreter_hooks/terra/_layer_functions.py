@@ -2,8 +2,8 @@
 (0: none, which is what PyTorch takes where none is given, 1: mean, 2: sum), and weights come before statistics."""
 
 from .nn import functional as F
+from .nn._reduction import REDUCTIONS
 
-REDUCTIONS = ("none", "mean", "sum")
 SAMPLED = ("bilinear", "nearest", "bicubic")
 PADDED = ("zeros", "border", "reflection")
 

@@ -1,7 +1,7 @@
 """terra.nn: modules, their functional forms, initial values."""
 
 from .._names import lazily
-from . import functional, init, modules, parameter, utils
+from . import _reduction, functional, init, modules, parameter, utils  # noqa: F401
 from .modules import *  # noqa: F401,F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
@@ -30,4 +30,4 @@ def factory_kwargs(kwargs):
     return result
 
 
-__getattr__ = lazily(__name__, ("attention", "parallel"), {".parallel": ("DataParallel",)})
+__getattr__ = lazily(__name__, ("attention", "common_types", "grad", "parallel"), {".parallel": ("DataParallel",)})

@@ -27,7 +27,18 @@ import torch.nn.utils.parametrize as P
 from torch.nn.utils.stateless import functional_call
 from torch.jit import script, trace, ScriptModule, Final
 import torch.utils.model_zoo as model_zoo, torch.utils.cpp_extension; torch.version.cuda
-from torch.nn.modules.utils import _ntuple, _quadruple, _reverse_repeat_tuple
+from torch.nn.modules.utils import _ntuple, _quadruple, _reverse_repeat_tuple, _list_with_default
+from torch.nn.modules.activation import MultiheadAttention; from torch.nn.modules.container import ModuleList, ParameterList
+from torch.nn.modules.batchnorm import _BatchNorm, SyncBatchNorm; from torch.nn.modules.instancenorm import _InstanceNorm
+from torch.nn.modules.conv import _ConvNd, _ConvTransposeNd, LazyConv2d; from torch.nn.modules.linear import LazyLinear
+from torch.nn.modules.pooling import _MaxPoolNd, _AvgPoolNd, _AdaptiveAvgPoolNd, _AdaptiveMaxPoolNd, _MaxUnpoolNd, _LPPoolNd
+from torch.nn.modules.padding import _ConstantPadNd, _ReflectionPadNd, _ReplicationPadNd, _CircularPadNd
+from torch.nn.modules.transformer import _get_activation_fn, _get_clones, TransformerEncoderLayer, TransformerDecoder
+from torch.nn.modules.lazy import LazyModuleMixin; from torch.nn.parameter import UninitializedParameter, Buffer, is_lazy
+from torch.nn.modules.module import _addindent, _IncompatibleKeys; from torch.nn.modules.loss import _Loss, _WeightedLoss, CTCLoss
+from torch.nn.modules import pixelshuffle, channelshuffle, fold, adaptive; from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.common_types import _size_1_t, _size_2_t, _size_3_t; from torch.nn import grad; from torch.nn import _reduction as _Reduction
+assert isinstance(torch.nn.MaxPool2d(2), torch.nn.modules.pooling._MaxPoolNd) and torch.nn.functional._Reduction.get_enum("sum") == 2
 assert torch.eye(2).trace() == 2 and torch.tensor([float("nan")]).nan_to_num() == 0
 import torch.fx, torch.onnx, torch.hub, torch.export, torch._dynamo, torch.compiler
 from torch.func import vmap, grad, functional_call

@@ -101,6 +101,18 @@ def synchronized():
     yield "  eval", model(numbers(4, 2))
 
 
+def of_convolutions():
+    """torch.nn.grad"""
+    x, w, g = numbers(2, 2, 3, 4), numbers(2, 2, 2, 2), numbers(2, 2, 2, 3)
+    grad = nn.grad
+    yield "of images", [grad.conv2d_input(x.shape, w, g), grad.conv2d_weight(x, w.shape, g)]
+    x, w, g = x[:, :, 0], w[:, :, 0], g[:, :, 0]
+    yield "of sequences", [grad.conv1d_input(x.shape, w, g), grad.conv1d_weight(x, w.shape, g)]
+    x, w, g = numbers(1, 2, 3, 2, 4), numbers(2, 1, 2, 1, 2), numbers(1, 2, 1, 2, 4)
+    how = ((2, 1, 1), (0, 0, 1), (1, 1, 2), 2)
+    yield "of volumes", [grad.conv3d_input(x.shape, w, g, *how), grad.conv3d_weight(x, w.shape, g, *how)]
+
+
 def rest():
     yield "pdist", [run(lambda x: F.pdist(x, p), numbers(4, 3)) for p in (1.0, 2.0, 3.0, float("inf"))]
     yield "pdist of one, different numbers", [F.pdist(numbers(1, 3)), F.pdist(numbers(3, 3), 0)]
@@ -145,4 +157,4 @@ def errors():
             yield text, f"{type(error).__name__} {error}"
 
 
-check([*walk(CASES), *losses(), *adaptive(), *bags(), *synchronized(), *rest(), *errors()], __file__)
+check([*walk(CASES), *losses(), *adaptive(), *bags(), *synchronized(), *of_convolutions(), *rest(), *errors()], __file__)

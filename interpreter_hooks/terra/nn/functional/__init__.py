@@ -4,6 +4,7 @@ Ops come from the engine's records. What is written here are argument forms that
 size_average=), checks with messages of their own, and functions composed of several ops."""
 
 from ..._names import lazily
+from .. import _reduction as _Reduction  # noqa: F401
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
 from .convolution import *  # noqa: F401,F403

@@ -5,24 +5,16 @@ import warnings
 
 import _terra_C as C
 
+from .. import _reduction
+
 records = C._functional
+old_reduction = _reduction.legacy_get_string
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "ctc_loss", "gaussian_nll_loss",
     "huber_loss", "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss",
     "smooth_l1_loss",
 ]  # fmt: skip
-
-
-def old_reduction(size_average, reduce):
-    """The reduction that size_average and reduce meant."""
-    size_average = True if size_average is None else size_average
-    reduce = True if reduce is None else reduce
-    reduction = "none" if not reduce else "mean" if size_average else "sum"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=3
-    )
-    return reduction
 
 
 def check_reduction(reduction):

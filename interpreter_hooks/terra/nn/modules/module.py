@@ -14,6 +14,7 @@ from ._hooks import (
     register_module_full_backward_pre_hook,
 )
 from ._registration import Registration
+from ._registration import indent as _addindent  # noqa: F401
 from ._state_dict import StateDict, _IncompatibleKeys
 from ._traversal import Traversal
 

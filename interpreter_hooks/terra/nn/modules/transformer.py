@@ -20,16 +20,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _activation(name):
-    if name == "relu":
+def _get_activation_fn(activation):
+    if activation == "relu":
         return F.relu
-    if name == "gelu":
+    if activation == "gelu":
         return F.gelu
-    raise RuntimeError(f"activation should be relu/gelu, not {name}")
+    raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
-def _copies(module, n):
-    return ModuleList([copy.deepcopy(module) for _ in range(n)])
+def _get_clones(module, N):
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
 def _dropped(attended, dropout, batch_first):
@@ -61,7 +61,7 @@ class _Layer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _activation(activation) if isinstance(activation, str) else activation
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -167,7 +167,7 @@ class TransformerEncoder(Module):
 
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -202,7 +202,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

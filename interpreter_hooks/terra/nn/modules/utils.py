@@ -15,3 +15,12 @@ _ntuple, _single, _pair, _triple, _quadruple = ntuple, single, pair, triple, qua
 def _reverse_repeat_tuple(t, n):
     """Each entry n times, the last one first: what padding takes."""
     return tuple(x for x in reversed(t) for _ in range(n))
+
+
+def _list_with_default(out_size, defaults):
+    """Sizes with None replaced by the last of the defaults."""
+    if not isinstance(out_size, (tuple, list)):
+        return out_size
+    if len(defaults) <= len(out_size):
+        raise ValueError(f"Input dimension should be at least {len(out_size) + 1}")
+    return [default if size is None else size for size, default in zip(out_size, defaults[-len(out_size) :])]

@@ -11,10 +11,10 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__ = lazily(
-    __name__, ("memory_format", "parametrizations", "parametrize", "prune", "stateless"),
+    __name__, ("fusion", "memory_format", "parametrizations", "parametrize", "prune", "stateless"),
     {
         "._weight_norm": ("weight_norm", "remove_weight_norm"), "._spectral_norm": ("spectral_norm", "remove_spectral_norm"),
-        "._fusion": ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"),
+        ".fusion": ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"),
         "._init": ("skip_init",),
         ".memory_format": ("convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"),
     },
