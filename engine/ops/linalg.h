@@ -29,7 +29,7 @@ extern const Op linalg_matrix_rank, linalg_matrix_rank_tol;
 // linalg_roots.cpp
 extern const Op lyapunov, linalg_matrix_sqrth, linalg_polar;
 // linalg_power.cpp
-extern const Op linalg_det, cofactors, linalg_slogdet, slogdet, logdet, linalg_matrix_exp, linalg_matrix_power,
+extern const Op linalg_det, cofactors, linalg_slogdet, slogdet, logdet, matrix_exponential, linalg_matrix_exp, linalg_matrix_power,
     linalg_multi_dot;
 // linalg_norm.cpp
 extern const Op linalg_vector_norm, linalg_matrix_norm, linalg_matrix_norm_named, linalg_norm, linalg_norm_named;

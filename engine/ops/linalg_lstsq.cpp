@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/matmul.h"
@@ -83,9 +84,9 @@ void lstsq_of(Composition& c) {
   if (leaves && has_rank && found[1].numel() > 0) leaves = known_integer(amin(found[1])) == n;
   const Tensor misses = leaves ? matmul(A, X) - B : Tensor();
   c.result(vector ? squeeze(X, Dims{-1}) : X);
-  c.result(leaves ? sum(misses * misses, Dims{-2}) : nothing);
+  c.result(leaves ? sum(misses * misses, Dims{-2}) : clone(narrow(reshape(X, {-1}), 0, 0, 0)));
   c.result(has_rank ? found[1] : zeros(Dims{0}, DType::I64));
-  c.result(has_values ? found[2] : nothing);
+  c.result(has_values ? detach(found[2]) : nothing);
 }
 
 }  // namespace

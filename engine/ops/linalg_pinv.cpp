@@ -27,13 +27,14 @@ void pseudoinverse_shape(Inference& f) {
           scalar_type_name(f.dtype(bound)), to_string(f.sizes(bound)), scalar_type_name(f.dtype(0)), to_string(sizes));
   f.result(f.dtype(0), turned(sizes));
 }
-/// The transpose of the result is the pseudoinverse of the transpose, so that rows may stand for columns throughout.
+/// The transpose of the result is the pseudoinverse of the transpose: rows may stand for columns, but where one
+/// triangle is read.
 void pseudoinverse_host(Args a, Results& out) {
   const Tensor A = a[0].tensor(), absolute = contiguous(a[1].tensor().alias()),
                relative = contiguous(a[2].tensor().alias());
   out = made_by_shape(pseudoinverse, a);
-  const Tensor lost = lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const bool symmetric = a[3].scalar().to_bool();
+  const Tensor lost = symmetric ? lost_copy(A) : lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     const T atol = part<T>(absolute, i, count)[0], rtol = part<T>(relative, i, count)[0];

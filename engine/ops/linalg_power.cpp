@@ -103,7 +103,7 @@ void matrix_exp_shape(Inference& f) {
 }
 void matrix_exp_host(Args a, Results& out) {
   const Tensor A = a[0].tensor();
-  out = made_by_shape(linalg_matrix_exp, a);
+  out = made_by_shape(matrix_exponential, a);
   fill_with(out[0], A);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) { cpu::linalg::exponential(rows_of(A), part<T>(out[0], i, count)); });
@@ -113,8 +113,13 @@ void matrix_exp_gradient(Backward& b) {
   const Tensor At = transposed(b.in(0)), nothing = zeros(At.sizes(), At.dtype());
   const int64_t n = At.size(-1);
   const Tensor above = cat(std::vector{At, b.grad()}, -1), below = cat(std::vector{nothing, At}, -1);
-  const Tensor blocks = linalg_matrix_exp(cat(std::vector{above, below}, -2));
+  const Tensor blocks = matrix_exponential(cat(std::vector{above, below}, -2));
   b.set(0, columns(rows(blocks, 0, n), n, 2 * n));
+}
+
+void matrix_exp_of(Composition& c) {
+  check_square(c.tensor(0).sizes(), "linalg.matrix_exp");
+  c.result(matrix_exponential(c.arg(0)));
 }
 
 // ---- products -------------------------------------------------------------------------------------------------------
@@ -131,7 +136,10 @@ void matrix_power_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t n = c.integer(1);
   check_square(self.sizes(), "linalg.matrix_power");
-  if (n == 0) return c.result(identity(batch_of(self.sizes()), self.size(-1), self.dtype()) + zeros_like(self));
+  if (n == 0) {  // of self, though its elements don't matter
+    const Tensor one = identity(batch_of(self.sizes()), self.size(-1), self.dtype());
+    return c.result(where(full(Dims{}, true, DType::Bool), one, self));
+  }
   if (n > 0) return c.result(power_of(self, n));
   check(n > std::numeric_limits<int64_t>::min(), "linalg.matrix_power: the power {} is out of range", n);
   c.result(power_of(linalg_inv(self), -n));
@@ -255,18 +263,25 @@ const Op logdet{{.name = "logdet",
                  .flags = kLinalgAndMethod,
                  .composite = logdet_of,
                  .samples = {{"randn(2, 3, 3) + 3 * terra.eye(3)"}}}};
+const Op matrix_exponential{{.name = "matrix_exponential",
+                             .signature = "(Tensor self) -> Tensor",
+                             .doc = "The exponential of a square matrix.",
+                             .example = "",
+                             .flags = kHost,
+                             .shape = matrix_exp_shape,
+                             .host = matrix_exp_host,
+                             .gradient = matrix_exp_gradient,
+                             .saved = saves({0}),
+                             .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT * 5"}, {"randn(2, 0, 0)"}}}};
 const Op linalg_matrix_exp{{.name = "linalg_matrix_exp",
                             .signature = "(Tensor self) -> Tensor",
                             .doc = "The exponential of a square matrix.",
                             .example = "terra.linalg.matrix_exp(terra.zeros(2, 2))",
-                            .flags = kFunction | kMethod | kHost,
-                            .shape = matrix_exp_shape,
-                            .host = matrix_exp_host,
-                            .gradient = matrix_exp_gradient,
-                            .saved = saves({0}),
+                            .flags = kVisible,
+                            .composite = matrix_exp_of,
                             .aliases = "matrix_exp",
                             .grad_fn = "LinalgMatrixExpBackward0",
-                            .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT * 5"}, {"randn(2, 0, 0)"}}}};
+                            .samples = {{"randn(3, 3)"}}}};
 const Op linalg_matrix_power{{.name = "linalg_matrix_power",
                               .signature = "(Tensor self, int n) -> Tensor",
                               .doc = "The n-th power of a square matrix; of its inverse for a negative n.",

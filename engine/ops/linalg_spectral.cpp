@@ -19,7 +19,7 @@ Tensor differences(const Tensor& values) {
   const Tensor apart = unsqueeze(values, -2) - unsqueeze(values, -1);
   return where(on_diagonal(values.size(-1)), 1.0, apart);
 }
-Tensor off_diagonal(const Tensor& t) { return where(on_diagonal(t.size(-1)), 0.0, t); }
+Tensor skew(const Tensor& t) { return t - transposed(t); }
 
 // ---- singular values ------------------------------------------------------------------------------------------------
 void check_svd(Inference& f) {
@@ -55,7 +55,6 @@ void svd_gradient(Backward& b) {
   const int64_t k = S.size(-1);
   const Tensor U = columns(transposed(b.out(0)), 0, k), Vh = rows(transposed(b.out(2)), 0, k);
   const int64_t m = U.size(-2), n = Vh.size(-1);
-  const auto skew = [](const Tensor& t) { return t - transposed(t); };
   const Tensor E = differences(S * S), across = unsqueeze(S, -2), down = unsqueeze(S, -1);
   Tensor inner = diag_embed(b.grad(1)), outside;
   const auto add = [](Tensor& to, const Tensor& t) { to = to.defined() ? to + t : t; };
@@ -126,11 +125,11 @@ void eigh_host(Args a, Results& out) {
   fill_with(out[1], transposed(a[0].tensor().alias()));
   find_eigenvalues(a.data(), out[0], out[1], true);
 }
-/// dA = V (diag(dw) + (V^T dV) / E) V^T with E[i, j] = w[j] - w[i] beside the diagonal.
+/// dA = V (diag(dw) + skew(V^T dV) / 2E) V^T with E[i, j] = w[j] - w[i]: spread over both triangles of the symmetric A.
 void eigh_gradient(Backward& b) {
   const Tensor w = b.out(0), V = transposed(b.out(1));
   if (!b.has_grad(1)) return b.set(0, matmul(V * unsqueeze(b.grad(0), -2), transposed(V)));
-  const Tensor turning = off_diagonal(matmul(transposed(V), transposed(b.grad(1))) / differences(w));
+  const Tensor turning = 0.5 * skew(matmul(transposed(V), transposed(b.grad(1)))) / differences(w);
   b.set(0, matmul(matmul(V, turning + diag_embed(b.grad(0))), transposed(V)));
 }
 void eigenvalues_host(Args a, Results& out) {

@@ -71,9 +71,10 @@ void linalg_vander_of(Composition& c) {
   check_kind(!is_half(x.dtype()) && x.dtype() != DType::Bool, ErrorKind::NotImplementedError,
              "linalg.vander supports floating point, complex, and integer tensors, but got {}",
              scalar_type_name(x.dtype()));
-  const int64_t n = c.has(1) ? c.integer(1) : x.rank() ? x.size(-1) : 0;
+  const Tensor vectors = x.rank() ? x : reshape(x, {1});
+  const int64_t n = c.has(1) ? c.integer(1) : vectors.size(-1);
   check(n > 1, "N must be greater than 1.");
-  c.result(powers(x, n));
+  c.result(powers(vectors, n));
 }
 void vander_of(Composition& c) {
   Tensor x = c.tensor(0);

@@ -197,10 +197,16 @@ void norm_of(Composition& c) {
   const Arg &dims = c.arg(2), &keepdim = c.arg(3);
   if (p == 2) return c.result(sqrt_flat_at_zero(sum(squared_length(x), dims, keepdim)));
   if (p == 1) return c.result(sum(abs(x), dims, keepdim));
-  if (p == 0) return c.result(sum(to_dtype(ne(x, 0), real_dtype_of(x.dtype())), dims, keepdim));
+  if (p == 0) {  // of x, though its slope is 0 everywhere
+    const Tensor counted = to_dtype(ne(x, 0), real_dtype_of(x.dtype()));
+    return c.result(sum(where(full(Dims{}, true, DType::Bool), counted, abs(x)), dims, keepdim));
+  }
   if (std::isinf(p)) return c.result((p > 0 ? amax : amin)(abs(x), dims, keepdim));
-  const Tensor powers = sum(pow(abs(x), p), dims, keepdim);
-  const Tensor zero = eq(powers, 0);
+  // A zero has no slope that is a number where p < 1, and makes the norm 0 where p < 0.
+  const Tensor size = abs(x), nothing = eq(size, 0);
+  const Tensor parts = p >= 1 ? pow(size, p) : where(nothing, 0.0, pow(where(nothing, 1.0, size), p));
+  const Tensor powers = sum(parts, dims, keepdim);
+  const Tensor zero = p > 0 ? eq(powers, 0) : any(nothing, dims, keepdim);
   c.result(where(zero, 0.0, pow(where(zero, 1.0, powers), 1 / p)));
 }
 void norm_named_of(Composition& c) {

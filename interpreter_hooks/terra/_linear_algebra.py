@@ -6,7 +6,7 @@ import _terra_C as C
 def lu(input, pivot=True, get_infos=False, out=None):
     """LU and pivots of A = P L U, and with get_infos what went wrong in which matrix."""
     factors = C._linalg.lu_factor_ex(input, pivot=pivot)
-    results = tuple(factors) if get_infos else (factors.LU, factors.pivots)
+    results = factors if get_infos else (factors.LU, factors.pivots)
     if out is None:
         return results
     if len(out) != len(results):
@@ -26,6 +26,49 @@ def chain_matmul(*matrices, out=None):
     if len(matrices) == 1:
         return C.clone(matrices[0], out=out)
     return C._linalg.multi_dot(list(matrices), out=out)
+
+
+def _basis(A, q, niter, M):
+    """Orthonormal columns that span nearly what the largest singular values of A - M do (Halko and others, 2009)."""
+
+    def times(t):
+        return A @ t if M is None else A @ t - M @ t
+
+    def transposed_times(t):
+        return A.mT @ t if M is None else A.mT @ t - M.mT @ t
+
+    Q = C._linalg.qr(times(C.randn(A.shape[-1], q, dtype=A.dtype))).Q
+    for _ in range(niter):
+        Q = C._linalg.qr(transposed_times(Q)).Q
+        Q = C._linalg.qr(times(Q)).Q
+    return Q, transposed_times(Q).mT
+
+
+def svd_lowrank(A, q=6, niter=2, M=None):
+    """U, S and V of the q largest singular values of A, or of A - M, nearly: by products with random vectors."""
+    wide = A.shape[-2] < A.shape[-1]
+    if M is not None:
+        M = M.broadcast_to(A.shape)
+    if wide:
+        A, M = A.mT, None if M is None else M.mT
+    Q, inner = _basis(A, q, niter, M)
+    U, S, Vh = C._linalg.svd(inner, full_matrices=False)
+    U, V = Q @ U, Vh.mT
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(A, q=None, center=True, niter=2):
+    """The principal components of the rows of A, nearly: svd_lowrank of A, less the means of its columns if `center`."""
+    m, n = A.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
+    if not niter >= 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if not A.is_floating_point():
+        raise ValueError(f"input must be floating point tensor, but got {A.dtype}")
+    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
 
 
 def _removed(name, instead):

@@ -40,7 +40,7 @@ FUNCTIONS = {
         "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm",
         "margin_ranking_loss", "poisson_nll_loss", "threshold", "triplet_margin_loss",
     ),
-    "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "symeig"),
+    "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (
         "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu", "celu_", "conv_tbc", "hardshrink", "max_pool1d",

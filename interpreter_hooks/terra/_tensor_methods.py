@@ -48,7 +48,7 @@ def lu(self, pivot=True, get_infos=False):
     """LU and pivots of A = P L U, and with get_infos what went wrong in which matrix."""
     from ._linear_algebra import lu as factorize
 
-    return factorize(self, pivot, get_infos)
+    return tuple(factorize(self, pivot, get_infos))
 
 
 def _removed(name):
