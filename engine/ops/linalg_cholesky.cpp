@@ -126,14 +126,7 @@ void cholesky_solve_of(Composition& c) {
   const Tensor b = c.tensor(0), a = c.tensor(1);
   for (const auto& [t, name] : {std::pair(b, "b"), std::pair(a, "u")})
     check(t.rank() >= 2, "{} should have at least 2 dimensions, but has {} dimensions instead", name, t.rank());
-  check(b.dtype() == a.dtype(),
-        "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.",
-        scalar_type_name(b.dtype()), scalar_type_name(a.dtype()));
-  check(a.size(-1) == a.size(-2), "A must be batches of square matrices, but they are {} by {} matrices", a.size(-2),
-        a.size(-1));
-  check(a.size(-2) == b.size(-2),
-        "Incompatible matrix sizes for cholesky_solve: each A matrix is {} by {} but each b matrix is {} by {}",
-        a.size(-1), a.size(-1), b.size(-2), b.size(-1));
+  check_old_operands(a, b, "cholesky_solve");
   check_lapack(a.dtype(), "cholesky_solve_cpu");
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(a.sizes()));
   const Tensor L = in_batch(c.flag(2) ? transposed(a) : a, batch);

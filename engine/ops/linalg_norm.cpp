@@ -78,7 +78,6 @@ Tensor extreme(const Tensor& t, bool largest) {
   if (largest && t.size(-1) == 0) return sum(t, Dims{-1});
   return (largest ? amax : amin)(t, Dims{-1});
 }
-Tensor frobenius(const Tensor& x, Sizes dims, const Arg& keepdim) { return norm(x, 2.0, dims, keepdim); }
 
 Tensor matrix_norm(const Tensor& x, const Scalar& ord, Sizes dims, bool keepdim) {
   const Plane p = plane_of(x, dims);
@@ -93,7 +92,7 @@ Tensor matrix_norm(const Tensor& x, const Scalar& ord, Sizes dims, bool keepdim)
 Tensor named_norm(const Tensor& x, std::string_view ord, Sizes dims, bool keepdim) {
   check(ord == "fro" || ord == "nuc", "linalg.matrix_norm: Order {} not supported.", ord);
   const Plane p = plane_of(x, dims);
-  if (ord == "fro") return frobenius(x, dims, keepdim);
+  if (ord == "fro") return norm(x, 2.0, dims, keepdim);
   return with_dims(sum(singular_values_of(x, p), Dims{-1}), p, keepdim);
 }
 void matrix_norm_of(Composition& c) {
@@ -131,8 +130,7 @@ void norm_of(Composition& c) {
 }
 void norm_named_of(Composition& c) {
   const Tensor x = in_dtype(c.tensor(0), c.arg(4), "linalg.matrix_norm");
-  const bool is_vector = !c.has(2) && x.rank() == 1;
-  check(!is_vector, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.");
+  if (!c.has(2) && x.rank() == 1) check_matrices(x.sizes(), "linalg.matrix_norm");
   c.result(named_norm(x, c.text(1), dims_of_norm(c), c.flag(3)));
 }
 

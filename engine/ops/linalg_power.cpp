@@ -294,7 +294,7 @@ const Op linalg_multi_dot{
     {.name = "linalg_multi_dot",
      .signature = "(Tensor[] tensors) -> Tensor",
      .doc = "The product of matrices, in the order that takes the fewest multiplications.",
-     .example = "terra.linalg.multi_dot([terra.ones(2, 3), terra.ones(3), ])",
+     .example = "terra.linalg.multi_dot([terra.ones(2, 3), terra.ones(3)])",
      .flags = kFunction,
      .composite = multi_dot_of,
      .samples = {{"[randn(3), randn(3, 2), randn(2, 4), randn(4)]"}, {"[randn(2, 5), randn(5, 1), randn(1, 3)]"}}}};

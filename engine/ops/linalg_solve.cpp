@@ -143,14 +143,7 @@ void triangular_solve_of(Composition& c) {
           "torch.triangular_solve: Expected {} to have at least 2 dimensions, but it has {} dimensions "
           "instead",
           name, t.rank());
-  check(b.dtype() == a.dtype(),
-        "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.",
-        scalar_type_name(b.dtype()), scalar_type_name(a.dtype()));
-  check(a.size(-1) == a.size(-2), "A must be batches of square matrices, but they are {} by {} matrices", a.size(-2),
-        a.size(-1));
-  check(a.size(-2) == b.size(-2),
-        "Incompatible matrix sizes for triangular_solve: each A matrix is {} by {} but each b matrix is {} by {}",
-        a.size(-1), a.size(-1), b.size(-2), b.size(-1));
+  check_old_operands(a, b, "triangular_solve");
   check_lapack(a.dtype(), "triangular_solve_cpu");
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(a.sizes()));
   const Tensor A = in_batch(a, batch), B = in_batch(b, batch);
@@ -159,20 +152,18 @@ void triangular_solve_of(Composition& c) {
   c.result(by_columns(A));
 }
 
-int64_t product(Sizes sizes) { return checked_numel(sizes); }
-
 void tensorinv_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t ind = c.integer(1);
   check(ind > 0, "Expected a strictly positive integer for 'ind', but got {}", ind);
   check(ind <= static_cast<int64_t>(self.rank()), "ArrayRef: invalid slice, N = {}; size = {}", ind, self.rank());
   const Sizes sizes = self.sizes(), first = sizes.first(static_cast<size_t>(ind)), last = sizes.subspan(first.size());
-  check(product(first) == product(last),
+  check(checked_numel(first) == checked_numel(last),
         "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {} != {}",
-        product(last), product(first));
+        checked_numel(last), checked_numel(first));
   Dims result(last);
   for (const int64_t size : first) result.push_back(size);
-  c.result(reshape(linalg_inv(reshape(self, Dims{product(last), product(first)})), result));
+  c.result(reshape(linalg_inv(reshape(self, Dims{checked_numel(last), checked_numel(first)})), result));
 }
 void tensorsolve_of(Composition& c) {
   Tensor self = c.tensor(0);
@@ -190,10 +181,10 @@ void tensorsolve_of(Composition& c) {
         "tensorsolve: the tensor of {} dimensions has fewer than the right-hand side, which has {}", rank,
         other.rank());
   const Sizes sizes = self.sizes(), last = sizes.subspan(other.rank());
-  check(product(last) == other.numel(),
+  check(checked_numel(last) == other.numel(),
         "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
         "got {} != {}",
-        product(last), other.numel());
+        checked_numel(last), other.numel());
   const int64_t n = other.numel();
   c.result(reshape(linalg_solve(reshape(self, Dims{n, n}), reshape(other, Dims{n})), last));
 }

@@ -78,6 +78,16 @@ void check_equation(Sizes a, Sizes b, bool left, std::string_view op) {
         op, left ? "AX" : "XA", a.back(), a.back(), b[m], b[m + 1]);
 }
 
+void check_old_operands(const Tensor& a, const Tensor& b, std::string_view op) {
+  check(b.dtype() == a.dtype(),
+        "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.",
+        scalar_type_name(b.dtype()), scalar_type_name(a.dtype()));
+  const int64_t m = a.size(-2), n = a.size(-1);
+  check(m == n, "A must be batches of square matrices, but they are {} by {} matrices", m, n);
+  check(n == b.size(-2), "Incompatible matrix sizes for {}: each A matrix is {} by {} but each b matrix is {} by {}",
+        op, n, n, b.size(-2), b.size(-1));
+}
+
 bool holds_vectors(const Tensor& a, const Tensor& b) {
   return b.rank() == 1 || (b.rank() + 1 == a.rank() && b.sizes() == Dims(Sizes(a.sizes()).first(a.rank() - 1)));
 }

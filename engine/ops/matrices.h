@@ -36,6 +36,8 @@ void check_real(DType dtype, std::string_view op, bool halves = false);
 void check_lapack(DType dtype, std::string_view kernel);
 /// What A X = B (left) or X A = B wants of a square A and of B.
 void check_equation(Sizes a, Sizes b, bool left, std::string_view op);
+/// What the old functions want of a square A and of B: one dtype, as many rows.
+void check_old_operands(const Tensor& a, const Tensor& b, std::string_view op);
 
 /// Whether b holds vectors, one for each matrix of a.
 bool holds_vectors(const Tensor& a, const Tensor& b);

@@ -6,6 +6,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/overlap.h"
+#include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/keyword_results.h"
@@ -130,8 +131,15 @@ Object function_doc(PyObject* self, void*) {
             std::string(p->op.doc);
   return owned(PyUnicode_FromString(text.c_str()));
 }
-/// Pickled by name: methods as attributes of Tensor, functions as attributes of their module.
+/// Pickled by name: methods as attributes of Tensor, functions as attributes of their module. That of a module of ops
+/// finds its functions by what is left of their names.
 Object function_reduce(PyObject* self, PyObject*) {
+  const std::string& name = spec_of(self).name;
+  if (name.starts_with(kModuleOfOps) && !spec_of(self).as_method) {
+    Object module = owned(PyImport_ImportModule("terra.linalg"));
+    Object find = owned(PyObject_GetAttrString(module.get(), "_function_named"));
+    return owned(Py_BuildValue("(O(s))", find.get(), name.c_str() + kModuleOfOps.size()));
+  }
   if (!spec_of(self).as_method) return function_name(self, nullptr);
   return owned(Py_BuildValue("(O(Os))", PyDict_GetItemString(PyEval_GetBuiltins(), "getattr"), tensor_type,
                              spec_of(self).name.c_str()));

@@ -12,5 +12,11 @@ globals().update(_OPS)
 _COMPLEX = "the eigenvalues of a matrix that isn't symmetric are complex numbers, and there are no complex dtypes yet"
 globals().update(sentences("torch.linalg", ("eig", "eigvals"), _COMPLEX))
 
+
+def _function_named(name):
+    """What a pickled function of this module is found by."""
+    return _OPS[name]
+
+
 __all__ = ["LinAlgError", "eig", "eigvals", "matmul", *_OPS]
 __getattr__ = lazily(__name__)

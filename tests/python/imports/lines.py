@@ -54,6 +54,7 @@ from torch.overrides import TorchFunctionMode, has_torch_function, handle_torch_
 from torch.utils._pytree import tree_map
 from torch.library import custom_op
 import torch.linalg; from torch.linalg import inv, norm, LinAlgError; assert issubclass(torch._C._LinAlgError, RuntimeError)
+import copy, pickle; assert pickle.loads(pickle.dumps(torch.linalg.norm)) is torch.linalg.norm is copy.deepcopy(torch.linalg.norm)
 from torch.utils.benchmark import Timer
 from torch import inf, nan, pi, newaxis
 from torch.testing import assert_allclose
