@@ -1,17 +1,15 @@
-"""Ready-made parametrizations: weight_norm and spectral_norm."""
+"""Ready-made parametrizations: orthogonal, weight_norm and spectral_norm."""
 
 import _terra_C as C
 
 from .. import functional as F
-from ..._missing_parts import sentence
 from ..modules.module import Module
+from ._orthogonal import orthogonal
 from ._spectral_norm import as_matrix, usual_dim
 from ._weight_norm import norm_except, normed
 from .parametrize import register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
-
-orthogonal = sentence("torch.nn.utils.parametrizations.orthogonal")
 
 
 class _WeightNorm(Module):
