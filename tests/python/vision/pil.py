@@ -24,7 +24,7 @@ from torchvision.transforms import v2  # noqa: E402
 warnings.simplefilter("ignore")
 BYTES = elements(3, 37, 53, scale=255).to(torch.uint8)
 RGB = F.to_pil_image(BYTES)
-IMAGES = {"rgb": RGB, "gray": RGB.convert("L"), "rgba": F.to_pil_image(elements(4, 20, 24, scale=255).to(torch.uint8))}
+IMAGES = {"rgb": RGB, "gray": RGB.convert("L"), "rgba": RGB.crop((0, 0, 24, 20)).convert("RGBA")}
 
 
 def plain(value):
