@@ -14,11 +14,11 @@ def _make_divisible(v, divisor, min_value=None):
     return rounded + divisor if rounded < 0.9 * v else rounded
 
 
-def initialize_convolutions(model, mode="fan_out"):
+def initialize_convolutions(model):
     """Kaiming's normal for convolutions, one and zero for norms, in the order of the model's modules."""
     for module in model.modules():
         if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight, mode=mode)
+            nn.init.kaiming_normal_(module.weight, mode="fan_out")
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
         elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)):
@@ -43,14 +43,14 @@ class IntermediateLayerGetter(nn.ModuleDict):
         names = [name for name, _ in model.named_children()]
         if not set(return_layers).issubset(names):
             raise ValueError("return_layers are not present in model")
-        self_layers = OrderedDict()
+        layers = OrderedDict()
         missing = {str(name) for name in return_layers}
         for name, module in model.named_children():
-            self_layers[name] = module
+            layers[name] = module
             missing.discard(name)
             if not missing:
                 break
-        super().__init__(self_layers)
+        super().__init__(layers)
         self.return_layers = {str(k): str(v) for k, v in return_layers.items()}
 
     def forward(self, x):

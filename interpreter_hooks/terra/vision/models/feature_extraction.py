@@ -18,13 +18,15 @@ class _Complete(Exception):
 
 
 class FeatureExtractor(nn.Module):
-    """Runs the model as far as it must and gives {new name: output} of some of its modules; "layer_1" is the second call
-    of "layer"."""
+    """Runs the model as far as it must and gives {new name: output} of some of its modules.
+
+    "layer_1" is the second call of "layer"."""
 
     def __init__(self, model, nodes):
         super().__init__()
         self.model = model
         self._nodes = nodes
+        self._running = False  # the model may be called without this module too
         self._outputs = {}
         self._calls = {}
         for name in {self._module_of(node) for node in nodes}:
@@ -44,6 +46,8 @@ class FeatureExtractor(nn.Module):
 
     def _keep(self, name):
         def hook(module, arguments, output):
+            if not self._running:
+                return
             count = self._calls.get(name, 0)
             self._calls[name] = count + 1
             node = f"{name}_{count}" if count else name
@@ -57,10 +61,13 @@ class FeatureExtractor(nn.Module):
     def forward(self, *args, **kwargs):
         self._outputs.clear()
         self._calls.clear()
+        self._running = True
         try:
             self.model(*args, **kwargs)
         except _Complete:
             pass
+        finally:
+            self._running = False
         result = OrderedDict((new, self._outputs[node]) for node, new in self._nodes.items())
         self._outputs.clear()
         return result

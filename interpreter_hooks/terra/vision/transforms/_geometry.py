@@ -8,6 +8,7 @@ import _terra_C as C
 
 from ... import nn
 from . import functional as F
+from ._interpolation import mode_of
 from ._random import Probable, angles_of, checked_fill, fill_for, integer, pair_of, uniform
 
 __all__ = [
@@ -16,10 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 Mode = F.InterpolationMode
-
-
-def _interpolation(interpolation):
-    return F._mode(interpolation)
 
 
 class Resize(nn.Module):
@@ -31,7 +28,7 @@ class Resize(nn.Module):
             raise ValueError("If size is a sequence, it should have 1 or 2 values")
         self.size = size
         self.max_size = max_size
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.antialias = antialias
 
     def forward(self, img):
@@ -140,7 +137,7 @@ class RandomResizedCrop(nn.Module):
             raise TypeError("Ratio should be a sequence")
         if scale[0] > scale[1] or ratio[0] > ratio[1]:
             warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=2)
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.antialias = antialias
         self.scale = scale
         self.ratio = ratio
@@ -214,7 +211,7 @@ class RandomRotation(nn.Module):
         if center is not None and len(center) != 2:
             raise ValueError("center should be a sequence of length 2.")
         self.center = center
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.expand = expand
         self.fill = checked_fill(fill)
 
@@ -256,7 +253,7 @@ class RandomAffine(nn.Module):
         self.translate = translate
         self.scale = scale
         self.shear = None if shear is None else angles_of(shear, "shear", (2, 4))
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.fill = checked_fill(fill)
         self.center = center
 
@@ -296,7 +293,7 @@ class RandomPerspective(Probable):
 
     def __init__(self, distortion_scale=0.5, p=0.5, interpolation=Mode.BILINEAR, fill=0):
         super().__init__(p)
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.distortion_scale = distortion_scale
         self.fill = checked_fill(fill)
 
@@ -325,7 +322,7 @@ class ElasticTransform(nn.Module):
         super().__init__()
         self.alpha = self._two_floats(alpha, "alpha")
         self.sigma = self._two_floats(sigma, "sigma")
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = mode_of(interpolation)
         self.fill = [float(fill)] if isinstance(fill, (int, float)) else [float(f) for f in fill]
 
     @staticmethod

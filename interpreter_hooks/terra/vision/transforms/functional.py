@@ -1,15 +1,15 @@
 """Functions of images, which are Pillow's or tensors [..., channels, height, width]."""
 
-import enum
 import math
 import numbers
 import warnings
 
 import _terra_C as C
 
-from .._pil import from_elements, is_array, is_pil, to_elements
+from .._pil import is_pil
 from . import _functional_pil, _functional_tensor, _resample
-from ._functional_tensor import convert_image_dtype as _converted
+from ._interpolation import InterpolationMode, mode_of, pil_modes_mapping
+from ._kinds import convert_image_dtype, pil_to_tensor, to_pil_image, to_tensor
 
 __all__ = [
     "InterpolationMode", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
@@ -19,38 +19,6 @@ __all__ = [
     "resized_crop", "rgb_to_grayscale", "rotate", "solarize", "ten_crop", "to_grayscale", "to_pil_image", "to_tensor",
     "vflip",
 ]  # fmt: skip
-
-
-class InterpolationMode(enum.Enum):
-    """How values between pixels are found. The last three are Pillow's alone."""
-
-    NEAREST = "nearest"
-    NEAREST_EXACT = "nearest-exact"
-    BILINEAR = "bilinear"
-    BICUBIC = "bicubic"
-    BOX = "box"
-    HAMMING = "hamming"
-    LANCZOS = "lanczos"
-
-
-pil_modes_mapping = {
-    InterpolationMode.NEAREST: 0, InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3,
-    InterpolationMode.NEAREST_EXACT: 0, InterpolationMode.BOX: 4, InterpolationMode.HAMMING: 5,
-    InterpolationMode.LANCZOS: 1,
-}  # fmt: skip
-_OF_NUMBER = {number: mode for mode, number in reversed(pil_modes_mapping.items())}
-
-
-def _interpolation_modes_from_int(i):
-    return _OF_NUMBER[i]
-
-
-def _mode(interpolation):
-    if isinstance(interpolation, InterpolationMode):
-        return interpolation
-    if isinstance(interpolation, int):
-        return _OF_NUMBER[interpolation]
-    raise TypeError("Argument interpolation should be a InterpolationMode or a corresponding Pillow integer constant")
 
 
 def _of(image):
@@ -70,88 +38,6 @@ def get_image_size(img):
 
 def get_image_num_channels(img):
     return _of(img).get_image_num_channels(img)
-
-
-# Between kinds of images.
-
-
-def _channels_first(elements):
-    return elements.permute(2, 0, 1).contiguous()
-
-
-def to_tensor(pic):
-    """[channels, height, width], and 0..1 for images of bytes. A tensor, from a dataset without Pillow, has its
-    channels
-    first already."""
-    if is_pil(pic):
-        elements = to_elements(pic)
-        return _scaled(_channels_first(elements.to(C.uint8) * 255 if pic.mode == "1" else elements))
-    if is_array(pic):
-        if pic.ndim not in (2, 3):
-            raise ValueError(f"pic should be 2/3 dimensional. Got {pic.ndim} dimensions.")
-        tensor = C.from_numpy(pic.copy() if any(stride < 0 for stride in pic.strides) else pic)
-        return _scaled(_channels_first(tensor.unsqueeze(2) if pic.ndim == 2 else tensor))
-    if isinstance(pic, C.Tensor):
-        if pic.dim() not in (2, 3):
-            raise ValueError(f"pic should be 2/3 dimensional. Got {pic.dim()} dimensions.")
-        return _scaled(pic.unsqueeze(0) if pic.dim() == 2 else pic)
-    raise TypeError(f"pic should be PIL Image or ndarray. Got {type(pic)}")
-
-
-def _scaled(tensor):
-    return tensor.to(C.get_default_dtype()).div(255) if tensor.dtype == C.uint8 else tensor
-
-
-def pil_to_tensor(pic):
-    """[channels, height, width] of the image's own numbers."""
-    if not is_pil(pic):
-        raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
-    return to_elements(pic).permute(2, 0, 1)
-
-
-def convert_image_dtype(image, dtype=C.float32):
-    """The same brightness in another dtype: integers count up to their largest, floats up to 1."""
-    if not isinstance(image, C.Tensor):
-        raise TypeError("Input img should be Tensor Image")
-    return _converted(image, dtype)
-
-
-# channels -> the modes that they may mean, the usual one first
-_MODES = {2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK", "RGBX")}
-_GRAY_MODES = {C.uint8: "L", C.int16: "I;16", C.int32: "I", C.float32: "F"}
-
-
-def to_pil_image(pic, mode=None):
-    """A Pillow image of a tensor [channels, height, width] or an array [height, width, channels]."""
-    if is_array(pic):
-        elements = C.from_numpy(pic)
-        elements = elements.unsqueeze(2) if pic.ndim == 2 else elements
-    elif isinstance(pic, C.Tensor):
-        if pic.ndim not in (2, 3):
-            raise ValueError(f"pic should be 2/3 dimensional. Got {pic.ndim} dimensions.")
-        if pic.is_floating_point() and mode != "F":
-            pic = pic.mul(255).to(C.uint8)
-        elements = (pic.unsqueeze(0) if pic.ndim == 2 else pic).permute(1, 2, 0)
-    else:
-        raise TypeError(f"pic should be Tensor or ndarray. Got {type(pic)}.")
-    if elements.ndim != 3:
-        raise ValueError(f"pic should be 2/3 dimensional. Got {elements.ndim} dimensions.")
-    channels = elements.shape[2]
-    if channels > 4:
-        raise ValueError(f"pic should not have > 4 channels. Got {channels} channels.")
-    if channels == 1:
-        usual = _GRAY_MODES.get(elements.dtype)
-        if mode is not None and mode != usual:
-            raise ValueError(f"Incorrect mode ({mode}) supplied for input type {elements.dtype}. Should be {usual}")
-        if usual is None:
-            raise TypeError(f"Input type {elements.dtype} is not supported")
-        return from_elements(elements, usual)
-    permitted = _MODES[channels]
-    if mode is not None and mode not in permitted:
-        raise ValueError(f"Only modes {permitted} are supported for {channels}D inputs")
-    if elements.dtype != C.uint8:
-        raise TypeError(f"Input type {elements.dtype} is not supported")
-    return from_elements(elements, mode or permitted[0])
 
 
 # Sizes, cuts, borders, flips.
@@ -175,7 +61,7 @@ def _resized_size(height, width, size, max_size):
 
 
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     size = list(size) if isinstance(size, (list, tuple)) else [size]
     if len(size) not in (1, 2):
         raise ValueError(f"Size must be an int or a 1 or 2 element tuple/list, not a {len(size)} element tuple/list")
@@ -301,7 +187,7 @@ def _checked_center(center):
 
 def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
     """Turned by `angle` degrees against the clock."""
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     if not isinstance(angle, (int, float)):
         raise TypeError("Argument angle should be int or float")
     _checked_center(center)
@@ -313,7 +199,7 @@ def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, ce
 
 def affine(img, angle, translate, scale, shear, interpolation=InterpolationMode.NEAREST, fill=None, center=None):
     """Turned with the clock, sheared (degrees in x and y), scaled, moved (pixels)."""
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     if not isinstance(angle, (int, float)):
         raise TypeError("Argument angle should be int or float")
     if not isinstance(translate, (list, tuple)):
@@ -369,7 +255,7 @@ def _get_perspective_coeffs(startpoints, endpoints):
 
 def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BILINEAR, fill=None):
     """Seen so that the four start points get to the end points."""
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     coefficients = _get_perspective_coeffs(startpoints, endpoints)
     if not isinstance(img, C.Tensor):
         return _functional_pil.perspective(img, coefficients, pil_modes_mapping[mode], fill)
@@ -387,7 +273,7 @@ def _as_tensors(img, function):
 
 def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEAR, fill=None):
     """Each pixel is taken from where `displacement` [1, height, width, 2] says, in half sizes of the image."""
-    mode = _mode(interpolation)
+    mode = mode_of(interpolation)
     if not isinstance(displacement, C.Tensor):
         raise TypeError("Argument displacement should be a Tensor")
     _, height, width = get_dimensions(img)
