@@ -126,6 +126,9 @@ written("stl/fold_indices.txt", b"0 2\n" * 10)
 for name in ("cat/1.png", "cat/deep/0.PNG", "cat/notes.txt", "dog/2.jpg", "dog/1.bmp", "empty/x.txt"):
     written(f"tree/{name}", name.encode())
 (ROOT / "hollow").mkdir()
+for name in ("n01/a.JPEG", "n02/b.JPEG"):
+    written(f"imagenet/val/{name}", name.encode())
+torch.save(({"n01": ("cat", "tom"), "n02": ("dog",)}, ["n01"]), "imagenet/meta.bin")
 
 SHOWN = Compose([ToTensor(), Lambda(lambda t: t * 255)])
 
@@ -197,6 +200,10 @@ CALLS = {
     "folder with none": lambda: datasets.ImageFolder("tree"),
     "folder without classes": lambda: datasets.ImageFolder("hollow"),
     "folder absent": lambda: datasets.ImageFolder("absent"),
+    "imagenet": lambda: whole(
+        datasets.ImageNet("imagenet", "val", loader=os.path.basename), "classes", "class_to_idx", "wnids", "split_folder"
+    ),
+    "imagenet split": lambda: datasets.ImageNet("imagenet", "best"),
     "make_dataset": lambda: make_dataset("tree", {"cat": 5}, extensions=".png"),
     "make_dataset of none": lambda: make_dataset("tree", {}, extensions=".png"),
     "extensions": lambda: [has_file_allowed_extension(n, IMG_EXTENSIONS) for n in ("a.PNG", "b.txt", "c.webp")],

@@ -7,6 +7,7 @@ from .cifar import CIFAR10, CIFAR100
 from .coco import CocoCaptions, CocoDetection
 from .fakedata import FakeData
 from .folder import DatasetFolder, ImageFolder
+from .imagenet import ImageNet
 from .mnist import EMNIST, KMNIST, MNIST, FashionMNIST
 from .stl10 import STL10
 from .svhn import SVHN
@@ -16,13 +17,10 @@ from .voc import VOCDetection, VOCSegmentation
 
 _MISSING = (
     "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "Country211", "DTD", "EuroSAT",
-    "FER2013",
-    "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "Food101", "GTSRB", "HMDB51", "INaturalist",
-    "ImageNet", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST",
-    "Omniglot",
-    "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU", "SEMEION",
-    "SUN397",
-    "Sintel", "StanfordCars", "UCF101", "WIDERFace",
+    "FER2013", "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "Food101", "GTSRB", "HMDB51",
+    "INaturalist", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST",
+    "Omniglot", "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU",
+    "SEMEION", "SUN397", "Sintel", "StanfordCars", "UCF101", "WIDERFace",
 )  # fmt: skip
 globals().update(
     sentences(
@@ -32,6 +30,6 @@ globals().update(
 
 __all__ = [
     "CIFAR10", "CIFAR100", "CocoCaptions", "CocoDetection", "DatasetFolder", "EMNIST", "FakeData", "FashionMNIST",
-    "ImageFolder", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation", "VisionDataset",
-    *_MISSING,
+    "ImageFolder", "ImageNet", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation",
+    "VisionDataset", *_MISSING,
 ]  # fmt: skip

@@ -96,8 +96,7 @@ _MERGED = [*_DIGITS, *_SMALL.upper(), *"abdefghnqrt"]  # small letters that look
 
 
 class EMNIST(MNIST):
-    """Letters and digits in six splits, from root/EMNIST/raw (where gzip.zip is unpacked with download=True) or
-    root."""
+    """Letters and digits in six splits, from root/EMNIST/raw or root; download=True unpacks EMNIST/raw/gzip.zip."""
 
     classes_split_dict = {
         "byclass": [*_DIGITS, *_SMALL.upper(), *_SMALL],

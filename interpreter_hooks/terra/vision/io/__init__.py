@@ -11,6 +11,5 @@ globals().update(sentences("torchvision.io", _MISSING, "Terra reads and writes n
 
 __all__ = [
     "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file",
-    "read_image",
-    "write_file", "write_jpeg", "write_png", *_MISSING,
+    "read_image", "write_file", "write_jpeg", "write_png", *_MISSING,
 ]  # fmt: skip

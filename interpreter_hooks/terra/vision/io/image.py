@@ -11,8 +11,7 @@ from ..transforms.functional import to_pil_image
 
 __all__ = [
     "ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png", "read_file",
-    "read_image",
-    "write_file", "write_jpeg", "write_png",
+    "read_image", "write_file", "write_jpeg", "write_png",
 ]  # fmt: skip
 
 

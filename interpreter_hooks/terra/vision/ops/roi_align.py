@@ -38,8 +38,7 @@ def _weights(start, length, bins, samples, size):
 def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
     """[n, channels, *output_size]: means of values between pixels inside each box of [batch, channels, height, width].
 
-    A bin's weights are those of its rows times those of its columns, so that each box takes two products of
-    matrices."""
+    A bin's weights are those of its rows times those of its columns: each box takes two products of matrices."""
     rows, (bins_y, bins_x) = rows_of(boxes), pair_of(output_size)
     height, width = input.shape[-2:]
     shift = 0.5 if aligned else 0.0

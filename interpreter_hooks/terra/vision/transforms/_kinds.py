@@ -11,8 +11,9 @@ def _channels_first(elements):
 
 
 def to_tensor(pic):
-    """[channels, height, width], and 0..1 for images of bytes. A tensor has its channels first already: a data set gives
-    such images where Pillow is not installed."""
+    """[channels, height, width], and 0..1 for images of bytes.
+
+    A tensor has its channels first already: data sets give such images where Pillow is not installed."""
     if is_pil(pic):
         elements = to_elements(pic)
         return _scaled(_channels_first(elements.to(C.uint8) * 255 if pic.mode == "1" else elements))

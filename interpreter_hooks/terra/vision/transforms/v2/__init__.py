@@ -24,7 +24,6 @@ Lambda = _first.Lambda
 
 __all__ = [
     "AutoAugmentPolicy", "Compose", "CutMix", "GaussianNoise", "Identity", "InterpolationMode", "Lambda", "MixUp",
-    "RGB",
-    "RandomApply", "RandomChannelPermutation", "RandomChoice", "RandomOrder", "ToDtype", "ToImage", "ToPureTensor",
-    "Transform", "functional", *_WRAPPED,
+    "RGB", "RandomApply", "RandomChannelPermutation", "RandomChoice", "RandomOrder", "ToDtype", "ToImage",
+    "ToPureTensor", "Transform", "functional", *_WRAPPED,
 ]  # fmt: skip
