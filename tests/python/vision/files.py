@@ -128,6 +128,10 @@ for name in ("cat/1.png", "cat/deep/0.PNG", "cat/notes.txt", "dog/2.jpg", "dog/1
 (ROOT / "hollow").mkdir()
 for name in ("n01/a.JPEG", "n02/b.JPEG"):
     written(f"imagenet/val/{name}", name.encode())
+written("food-101/meta/train.json", b'{"soup": ["soup/1", "soup/2"], "cake": ["cake/7"]}')
+(ROOT / "food-101/images").mkdir()
+written("oxford-iiit-pet/annotations/test.txt", b"Sphynx_9 2 1 3\ngreat_pyrenees_1 3 2 9\nAbyssinian_2 1 1 1\n")
+(ROOT / "oxford-iiit-pet/images").mkdir()
 torch.save(({"n01": ("cat", "tom"), "n02": ("dog",)}, ["n01"]), "imagenet/meta.bin")
 
 SHOWN = Compose([ToTensor(), Lambda(lambda t: t * 255)])
@@ -201,8 +205,16 @@ CALLS = {
     "folder without classes": lambda: datasets.ImageFolder("hollow"),
     "folder absent": lambda: datasets.ImageFolder("absent"),
     "imagenet": lambda: whole(
-        datasets.ImageNet("imagenet", "val", loader=os.path.basename), "classes", "class_to_idx", "wnids", "split_folder"
+        datasets.ImageNet("imagenet", "val", loader=os.path.basename), "classes", "class_to_idx", "wnids"
     ),
+    "food": lambda: whole(datasets.Food101(".", loader=os.path.basename), "classes", "class_to_idx"),
+    "food absent": lambda: datasets.Food101("/nowhere"),
+    "pets": lambda: [
+        [getattr(pets, name) for name in ("classes", "class_to_idx", "bin_classes", "_labels", "_bin_labels")]
+        for pets in [datasets.OxfordIIITPet(".", "test", target_types=["category", "segmentation"])]
+    ],
+    "pets target": lambda: datasets.OxfordIIITPet(".", "test", target_types="weight"),
+    "pets absent": lambda: datasets.OxfordIIITPet("/nowhere"),
     "imagenet split": lambda: datasets.ImageNet("imagenet", "best"),
     "make_dataset": lambda: make_dataset("tree", {"cat": 5}, extensions=".png"),
     "make_dataset of none": lambda: make_dataset("tree", {}, extensions=".png"),

@@ -7,8 +7,10 @@ from .cifar import CIFAR10, CIFAR100
 from .coco import CocoCaptions, CocoDetection
 from .fakedata import FakeData
 from .folder import DatasetFolder, ImageFolder
+from .food101 import Food101
 from .imagenet import ImageNet
 from .mnist import EMNIST, KMNIST, MNIST, FashionMNIST
+from .oxford_iiit_pet import OxfordIIITPet
 from .stl10 import STL10
 from .svhn import SVHN
 from .usps import USPS
@@ -17,10 +19,10 @@ from .voc import VOCDetection, VOCSegmentation
 
 _MISSING = (
     "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "Country211", "DTD", "EuroSAT",
-    "FER2013", "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "Food101", "GTSRB", "HMDB51",
-    "INaturalist", "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST",
-    "Omniglot", "OxfordIIITPet", "PCAM", "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU",
-    "SEMEION", "SUN397", "Sintel", "StanfordCars", "UCF101", "WIDERFace",
+    "FER2013", "FGVCAircraft", "Flickr30k", "Flickr8k", "Flowers102", "FlyingChairs", "GTSRB", "HMDB51", "INaturalist",
+    "Imagenette", "Kinetics", "Kitti", "LFWPairs", "LFWPeople", "LSUN", "LSUNClass", "MovingMNIST", "Omniglot", "PCAM",
+    "PhotoTour", "Places365", "QMNIST", "RenderedSST2", "SBDataset", "SBU", "SEMEION", "SUN397", "Sintel",
+    "StanfordCars", "UCF101", "WIDERFace",
 )  # fmt: skip
 globals().update(
     sentences(
@@ -30,6 +32,6 @@ globals().update(
 
 __all__ = [
     "CIFAR10", "CIFAR100", "CocoCaptions", "CocoDetection", "DatasetFolder", "EMNIST", "FakeData", "FashionMNIST",
-    "ImageFolder", "ImageNet", "KMNIST", "MNIST", "STL10", "SVHN", "USPS", "VOCDetection", "VOCSegmentation",
-    "VisionDataset", *_MISSING,
+    "Food101", "ImageFolder", "ImageNet", "KMNIST", "MNIST", "OxfordIIITPet", "STL10", "SVHN", "USPS", "VOCDetection",
+    "VOCSegmentation", "VisionDataset", *_MISSING,
 ]  # fmt: skip
