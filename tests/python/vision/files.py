@@ -8,6 +8,7 @@ import pathlib
 import struct
 import tarfile
 import tempfile
+from xml.etree import ElementTree
 
 import torch
 from _tables import check, said
@@ -228,6 +229,14 @@ CALLS = {
     "lists": lambda: [sorted(list_dir(".")), sorted(list_files(".", ".bz2", prefix=True))],
     "archive": lambda: [extract_archive("usps.bz2", "hollow"), os.path.getsize("hollow/usps")],
     "archive kind": lambda: extract_archive("tree/dog/2.jpg"),
+    "voc": lambda: datasets.VOCDetection.parse_voc_xml(
+        ElementTree.fromstring(
+            "<annotation><size><width>9</width><height> 8 </height></size><object><name>cat</name></object><empty/>"
+            "<part>a</part><part>b</part></annotation>"
+        )
+    ),
+    "voc absent": lambda: datasets.VOCDetection("/nowhere"),
+    "voc year": lambda: datasets.VOCSegmentation(".", year="1999"),
     "verify": lambda: verify_str_arg("a", "split", ("a", "b")),
     "verify other": lambda: verify_str_arg("c", "split", ("a", "b")),
 }  # fmt: skip
