@@ -74,7 +74,7 @@ class MNIST(VisionDataset):
         return len(self.data)
 
     def __getitem__(self, index):
-        """The image (Pillow's, or without Pillow a uint8 tensor of height x width) and the label, an int."""
+        """The image (Pillow's, or without Pillow a uint8 tensor [1, height, width]) and the label, an int."""
         return self._transformed(image_of(self.data[index], "L"), int(self.targets[index]))
 
     def extra_repr(self):

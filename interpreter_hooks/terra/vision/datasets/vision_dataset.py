@@ -84,4 +84,4 @@ def image_of(elements, mode):
     elements = elements if isinstance(elements, C.Tensor) else C.from_numpy(elements)
     if has_pil():
         return from_elements(elements, mode)
-    return elements if elements.dim() == 2 else elements.permute(2, 0, 1).contiguous()
+    return elements.unsqueeze(0) if elements.dim() == 2 else elements.permute(2, 0, 1).contiguous()

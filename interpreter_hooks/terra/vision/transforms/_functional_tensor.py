@@ -62,12 +62,14 @@ def convert_image_dtype(image, dtype=C.float32):
 
 def as_float(image):
     """[batch, channels, height, width] of floats, and how to undo that: for functions that know no other form."""
-    dtype, dimensions = image.dtype, image.ndim
-    image = image.unsqueeze(0) if dimensions < 4 else image
+    dtype, lacking = image.dtype, 4 - image.ndim
+    for _ in range(lacking):
+        image = image.unsqueeze(0)
     image = image if dtype in (C.float32, C.float64) else image.to(C.float32)
 
     def undo(result, rounded=True):
-        result = result.squeeze(0) if dimensions < 4 else result
+        for _ in range(lacking):
+            result = result.squeeze(0)
         if result.dtype == dtype:
             return result
         return (result.round() if rounded and not dtype.is_floating_point else result).to(dtype)
