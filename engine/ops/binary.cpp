@@ -202,8 +202,12 @@ void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
 /// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity, whose gradient is NaN.
 void logaddexp_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
-  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp_cpu\" not implemented for '{}'",
+  check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp_cpu\" not implemented for '{}'",
              scalar_type_name(x.dtype()));
+  if (is_complex(x.dtype())) {  // the larger one by its real part, which is the exponent of the absolute value
+    const Tensor first = ge(real(x), real(y)), large = where(first, x, y), small = where(first, y, x);
+    return c.result(large + log1p(exp(small - large)));
+  }
   const Tensor same = logical_and(eq(x, y), isinf(x));
   c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(x - y)))));
 }
@@ -307,7 +311,7 @@ const Op rsub{{.name = "rsub",
                .signature = "(Tensor self, Tensor|Number other, *, Number alpha=1) -> Tensor",
                .doc = "other - alpha * self.",
                .example = "terra.rsub(terra.ones(2), 3)",
-               .flags = kFunction,
+               .flags = kFunction | kComplex,
                .composite = rsub_of,
                .grad_fn = "RsubBackward1",
                .samples = {{"randn(3, 4), 1.5"}, {"randn(3), randn(2, 3), alpha=2"}}}};
@@ -382,18 +386,17 @@ const Op fmod{{.name = "fmod",
                .gradient = fmod_gradient,
                .saved = saves({0, 1}),
                .samples = {{"randn(3, 4), rand(3, 4) + 0.5"}, {"randint(-9, 9, (2, 3)), 4", "int", false}}}};
-const Op pow{
-    {.name = "pow",
-     .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
-     .doc = "self to the power of exponent.",
-     .example = "terra.pow(terra.tensor([3.0]), 2)",
-     .flags = kElementwiseMath | kComplex,
-     .promotion = Promotion::Common,
-     .shape = pow_shape,
-     .gradient = pow_gradient,
-     .saved = saves({0, 1}) | saves_result(),
-     .grad_fn_of = pow_name,
-     .samples = with_complex(kPositivePairs, {"crandn(3, 4), 2.5", "crandn(3), crandn(3)"})}};
+const Op pow{{.name = "pow",
+              .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
+              .doc = "self to the power of exponent.",
+              .example = "terra.pow(terra.tensor([3.0]), 2)",
+              .flags = kElementwiseMath | kComplex,
+              .promotion = Promotion::Common,
+              .shape = pow_shape,
+              .gradient = pow_gradient,
+              .saved = saves({0, 1}) | saves_result(),
+              .grad_fn_of = pow_name,
+              .samples = with_complex(kPositivePairs, {"crandn(3, 4), 2.5", "crandn(3), crandn(3)"})}};
 const Op maximum{{.name = "maximum",
                   .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                   .doc = "The larger of two elements; NaN if either is.",

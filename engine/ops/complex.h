@@ -6,6 +6,8 @@ namespace terra {
 
 /// Throws what PyTorch says of an op that has no meaning for complex numbers.
 [[noreturn]] void refuse_complex(const Op& op, DType dtype);
+/// True iff a sentence for that is listed: of composites, that they don't leave it to the ops inside.
+bool is_known_to_refuse_complex(const Op& op);
 
 /// The conjugate of a complex tensor or number; a real one as it is, without an op. What gradient rules multiply by.
 Tensor conjugate(const Tensor& t);

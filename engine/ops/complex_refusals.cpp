@@ -33,8 +33,10 @@ constexpr Refusal kRefusals[] = {
     {"amin", "\"min_values_cpu\""},
     {"max_all", "\"max_all\""},
     {"min_all", "\"min_all\""},
-    {"max_with_index", "\"max_cpu\""},
-    {"min_with_index", "\"min_cpu\""},
+    {"max_with_index", "max(): does not support complex input", ErrorKind::TypeError},
+    {"min_with_index", "min(): does not support complex input", ErrorKind::TypeError},
+    {"fmax", "fmax not implemented for complex tensors.", ErrorKind::TypeError},
+    {"fmin", "fmin not implemented for complex tensors.", ErrorKind::TypeError},
     {"sort", " Sort does not support complex dtypes on CPU", ErrorKind::TypeError},
     {"topk", " topk does not support complex dtypes on CPU", ErrorKind::TypeError},
     {"floor_divide", "\"div_floor_cpu\""},
@@ -42,15 +44,46 @@ constexpr Refusal kRefusals[] = {
     {"softmax", "\"softmax_lastdim_kernel_impl\""},
     {"log_softmax", "\"log_softmax_lastdim_kernel_impl\""},
     {"gelu", "\"GeluKernelImpl\""},
-    {"unique_rows", "\"unique\""},
+    // composites
+    {"deg2rad", "deg2rad is not supported for complex tensors."},
+    {"rad2deg", "rad2deg is not supported for complex tensors."},
+    {"kl_div", "kl_div: Complex inputs not supported.", ErrorKind::RuntimeError},
+    {"logit", "\"logit_cpu\""},
+    {"special_log_ndtr", "\"log_ndtr_cpu\""},
+    {"polygamma", "\"polygamma\""},
+    {"polygamma_method", "\"polygamma\""},
+    {"glu", "\"glu_cpu\""},
+    {"hardshrink", "\"hardshrink_cpu\""},
+    {"softshrink", "\"softshrink_cpu\""},
+    {"logsigmoid", "\"log_sigmoid_cpu\""},
+    {"mse_loss", "\"mse_cpu\""},
+    {"huber_loss", "\"huber_cpu\""},
+    {"smooth_l1_loss", "\"smooth_l1_cpu\""},
+    {"binary_cross_entropy", "\"binary_cross_entropy\""},
+    {"binary_cross_entropy_with_logits", "\"log_sigmoid_cpu\""},
+    {"kthvalue", "\"kthvalue_cpu\""},
+    {"median_all", "\"median_cpu\""},
+    {"median_with_index", "\"median_cpu\""},
+    {"unique", "\"unique\""},
+    {"unique_inverse", "\"unique\""},
+    {"unique_counts", "\"unique\""},
+    {"unique_inverse_counts", "\"unique\""},
+    {"bincount", "\"bincount_cpu\""},
 };
+
+const Refusal* row_of(const Op& op) {
+  const auto* row =
+      std::find_if(std::begin(kRefusals), std::end(kRefusals), [&](const Refusal& r) { return r.op == op.name; });
+  return row == std::end(kRefusals) ? nullptr : row;
+}
 
 }  // namespace
 
+bool is_known_to_refuse_complex(const Op& op) { return row_of(op) != nullptr; }
+
 void refuse_complex(const Op& op, DType dtype) {
-  const auto* row =
-      std::find_if(std::begin(kRefusals), std::end(kRefusals), [&](const Refusal& r) { return r.op == op.name; });
-  const bool listed = row != std::end(kRefusals);
+  const Refusal* row = row_of(op);
+  const bool listed = row != nullptr;
   if (listed && !row->text.starts_with('"')) fail(row->kind, "{}", row->text);
   const std::string kernel = listed ? std::string(row->text) : fmt::format("\"{}_cpu\"", op.name);
   fail(ErrorKind::NotImplementedError, "{} not implemented for '{}'", kernel, scalar_type_name(dtype));

@@ -13,6 +13,8 @@ namespace {
 /// The dimensions to transform: known, each once, none empty.
 int64_t last_dim(Inference& f) {
   const auto dims = f.ints(1);
+  check_kind(dims.empty() || f.rank(0) > 0, ErrorKind::IndexError,
+             "Dimension specified as {} but tensor has no dimensions", dims.empty() ? 0 : dims[0]);
   dim_mask(dims, f.rank(0));
   for (int64_t d : dims) {
     const int64_t n = f.sizes(0)[wrap_dim(d, f.rank(0))];

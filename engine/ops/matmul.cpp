@@ -23,6 +23,10 @@ void check_same_dtype(Inference& f, int a, int b) {
   check(f.dtype(a) == f.dtype(b), "expected m1 and m2 to have the same dtype, but got: {} != {}", c_name(f.dtype(a)),
         c_name(f.dtype(b)));
 }
+/// A factor that the elements can be multiplied by.
+void check_factor(const Arg& factor, DType dtype) {
+  if (!factor.is_tensor() && factor.scalar().is_complex()) check_holds(factor.scalar(), dtype);
+}
 void mm_shape(Inference& f) {
   check(f.rank(0) == 2, "self must be a matrix");
   check(f.rank(1) == 2, "mat2 must be a matrix");
@@ -32,6 +36,8 @@ void mm_shape(Inference& f) {
   f.result(f.dtype(0), Dims{a[0], b[1]});
 }
 void addmm_shape(Inference& f) {
+  check_factor(f.arg(3), f.dtype(1));
+  check_factor(f.arg(4), f.dtype(1));
   check(f.rank(1) == 2, "mat1 must be a matrix, got {}-D tensor", f.rank(1));
   check(f.rank(2) == 2, "mat2 must be a matrix, got {}-D tensor", f.rank(2));
   const auto a = f.sizes(1), b = f.sizes(2);
@@ -165,6 +171,8 @@ void outer_of(Composition& c) {
   c.result(unsqueeze(a, 1) * b);
 }
 void baddbmm_of(Composition& c) {
+  check_factor(c.arg(3), c.tensor(1).dtype());
+  check_factor(c.arg(4), c.tensor(1).dtype());
   const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));
   c.result(c.real(3) == 0 ? product : scaled(c.tensor(0), c.arg(3)) + product);
 }
@@ -318,7 +326,7 @@ const Op baddbmm{
      .signature = "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
      .doc = "beta * self + alpha * (batch1 @ batch2).",
      .example = "terra.baddbmm(terra.ones(2), terra.ones(1, 2, 3), terra.ones(1, 3, 2))",
-     .flags = kVisibleInPlace | kReadsFirst,
+     .flags = kVisibleInPlace | kReadsFirst | kComplex,
      .composite = baddbmm_of,
      .grad_fn = "BaddbmmBackward0",
      .samples = {{"randn(2, 2, 4), randn(2, 2, 3), randn(2, 3, 4), alpha=0.5"}}}};

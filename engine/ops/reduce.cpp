@@ -128,7 +128,6 @@ void max_all_of(Composition& c) {
              "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
              "'dim' argument.",
              c.op.name.substr(0, 3));
-  if (is_complex(c.tensor(0).dtype())) refuse_complex(c.op, c.tensor(0).dtype());
   c.result((c.op.name == "max_all" ? amax : amin)(c.tensor(0)));
 }
 void aminmax_of(Composition& c) {
@@ -193,6 +192,8 @@ void norm_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check(is_inexact(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
         scalar_type_name(x.dtype()));
+  check(!c.has(1) || !c.arg(1).scalar().is_complex(),
+        "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   const double p = c.has(1) ? c.real(1) : 2;
   const Arg &dims = c.arg(2), &keepdim = c.arg(3);
   if (p == 2) return c.result(sqrt_flat_at_zero(sum(squared_length(x), dims, keepdim)));
@@ -500,6 +501,7 @@ const Op norm{
                   "Tensor",
      .doc = "The p-th root of the sum of |x| ** p.",
      .example = "terra.norm(terra.tensor([3.0, 4.0]))",
+     .flags = kComplex,
      .composite = norm_of,
      .grad_fn = "LinalgVectorNormBackward0",
      .samples = {

@@ -95,7 +95,7 @@ struct Converters {
   }
   static bool real(Arguments& a, const Param&, Borrowed v, Arg& out) {
     Scalar s;
-    if (a.is_no_number(v) || PyBool_Check(v) || !to_scalar(v, s)) return false;
+    if (a.is_no_number(v) || PyBool_Check(v) || !to_scalar(v, s) || s.is_complex()) return false;
     out = Arg(s.to_double());
     return true;
   }

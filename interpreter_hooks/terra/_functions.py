@@ -1,5 +1,6 @@
 """Functions of the top level that are written in ops: comparisons of whole tensors, products of many, old constructors."""
 
+import functools
 import math
 
 import _terra_C as C
@@ -115,7 +116,7 @@ def cartesian_prod(*tensors):
 
 def block_diag(*tensors):
     blocks = atleast_2d(*tensors) if len(tensors) > 1 else (atleast_2d(*tensors),)
-    out = C.zeros(sum(b.size(0) for b in blocks), sum(b.size(1) for b in blocks), dtype=blocks[0].dtype)
+    out = C.zeros(sum(b.size(0) for b in blocks), sum(b.size(1) for b in blocks), dtype=functools.reduce(C.promote_types, (b.dtype for b in blocks)))
     row = column = 0
     for block in blocks:
         out[row : row + block.size(0), column : column + block.size(1)] = block

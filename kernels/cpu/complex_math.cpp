@@ -65,7 +65,7 @@ struct Pow : Plain<C> {
       if (exponent == 0.5) return std::sqrt(x);
       if (exponent == -1) return over(C(1), x);
     }
-    return std::pow(x, y);
+    return C(std::pow(std::complex<double>(x), std::complex<double>(y)));
   }
 };
 

@@ -1,5 +1,6 @@
 // Discrete Fourier transforms along dimensions: lines by Eigen's kissfft and, where a length has a large prime factor,
 // by Bluestein's convolution. Factors of normalisation are the callers'.
+#include <algorithm>
 #include <bit>
 #include <complex>
 #include <map>
@@ -19,15 +20,25 @@ namespace {
 
 /// Plans of a length are kept for as many lengths, in each thread.
 constexpr size_t kMostPlans = 64;
-/// A longer prime factor costs kissfft more than a convolution does: its time is the product with the length.
-constexpr int64_t kLargestFactor = 31;
+/// The sum of the prime factors above 5 of a length, beyond which a convolution is faster: they cost kissfft the
+/// product with the length.
+constexpr int64_t kMostByFactors = 31;
 /// An element's share of a line, in quarter nanoseconds.
 constexpr int64_t kCost = 40;
 
-bool has_large_factor(int64_t n) {
-  for (int64_t p = 2; p <= kLargestFactor; ++p)
-    while (n % p == 0) n /= p;
-  return n > 1;
+bool has_large_factors(int64_t n) {
+  int64_t cost = 0;
+  for (int64_t p = 2; p <= kMostByFactors; ++p)
+    for (; n % p == 0; n /= p) cost += p > 5 ? p : 0;
+  return n > 1 || cost > kMostByFactors;
+}
+
+/// A length of at least that with small factors only.
+int64_t smooth_length(int64_t least) {
+  int64_t best = INT64_MAX;
+  for (const int64_t odd : {1, 3, 5, 9, 15})
+    best = std::min(best, odd * static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((least + odd - 1) / odd))));
+  return best;
 }
 
 /// kissfft with its plans; it starts anew when it has too many.
@@ -44,7 +55,7 @@ Eigen::FFT<R>& plans_for(int64_t n) {
 }
 
 /// Bluestein: with w_j = exp(-i pi j^2 / n), X_k = w_k sum_j (x_j w_j) conj(w_{k-j}), a convolution, which is computed
-/// by transforms of a power of two. In double for either precision.
+/// by transforms of a smooth length. In double for either precision.
 class Chirp {
  public:
   using Z = std::complex<double>;
@@ -55,8 +66,7 @@ class Chirp {
     return kept.try_emplace(n, n).first->second;
   }
 
-  explicit Chirp(int64_t n)
-      : length_(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)))), w_(static_cast<size_t>(n)) {
+  explicit Chirp(int64_t n) : length_(smooth_length(2 * n - 1)), w_(static_cast<size_t>(n)) {
     std::vector<Z> around(static_cast<size_t>(length_));
     for (int64_t j = 0; j < n; ++j) {
       const auto square = static_cast<int64_t>(static_cast<__int128>(j) * j % (2 * n));
@@ -89,7 +99,7 @@ template <class R>
 void transform(std::complex<R>* to, std::complex<R>* from, int64_t n, bool forward) {
   if (n == 1) {
     to[0] = from[0];
-  } else if (!has_large_factor(n)) {
+  } else if (!has_large_factors(n)) {
     Eigen::FFT<R>& fft = plans_for<R>(n);
     forward ? fft.fwd(to, from, n) : fft.inv(to, from, n);
   } else if (forward) {
@@ -104,7 +114,7 @@ void transform(std::complex<R>* to, std::complex<R>* from, int64_t n, bool forwa
 /// The spectrum of real numbers, all of it.
 template <class R>
 void transform_real(std::complex<R>* to, const R* from, std::complex<R>* scratch, int64_t n) {
-  if (n > 1 && !has_large_factor(n)) return plans_for<R>(n).fwd(to, from, n);
+  if (n > 1 && !has_large_factors(n)) return plans_for<R>(n).fwd(to, from, n);
   std::copy_n(from, n, scratch);
   transform(to, scratch, n, true);
 }
@@ -112,7 +122,7 @@ void transform_real(std::complex<R>* to, const R* from, std::complex<R>* scratch
 /// The real numbers whose spectrum begins with n / 2 + 1 given ones, the rest being their conjugates.
 template <class R>
 void transform_to_real(R* to, std::complex<R>* from, std::complex<R>* scratch, int64_t n) {
-  if (n > 1 && !has_large_factor(n)) return plans_for<R>(n).inv(to, from, n);
+  if (n > 1 && !has_large_factors(n)) return plans_for<R>(n).inv(to, from, n);
   from[0] = from[0].real();
   for (int64_t k = 1; k <= (n - 1) / 2; ++k) from[n - k] = std::conj(from[k]);
   if (n % 2 == 0) from[n / 2] = from[n / 2].real();

@@ -12,6 +12,15 @@ namespace {
 using Z = std::complex<double>;
 
 Z attribute_of(const KernelArg* p, int i) { return p[i].number.to_complex(); }
+/// The formulas, without the recovery of infinities that C's operators have.
+Z times(Z a, Z b) { return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()}; }
+Z over(Z a, Z b) {
+  if (!std::isfinite(std::abs(a))) {  // part by part of the direction of b
+    const Z turned = times(a, std::conj(b / std::abs(b)));
+    return {turned.real() / std::abs(b), turned.imag() / std::abs(b)};
+  }
+  return a / b;
+}
 Z direction(Z x) { return x == 0.0 ? x : x / std::abs(x); }
 Z exp_minus_one(Z x) {
   const double half = std::sin(x.imag() / 2);
@@ -72,24 +81,26 @@ constexpr Kernel kKernels[] = {
                                          : x < 0       ? M_PI
                                                        : 0; }, kFloats>("angle"),
     of_complex<1, direction>("sgn"),
-    of_complex<1, [](Z x) { return 1.0 / x; }>("reciprocal"),
+    of_complex<1, [](Z x) { return over(1.0, x); }>("reciprocal"),
     of_complex<1, [](Z x) { return x == 0.0; }, Result::Bool>("logical_not"),
     of_complex<1, [](Z x) { return std::isnan(x.real()) || std::isnan(x.imag()); }, Result::Bool>("isnan"),
     of_complex<1, [](Z x) { return std::isinf(x.real()) || std::isinf(x.imag()); }, Result::Bool>("isinf"),
-    of_complex<2, [](Z a, Z b, const KernelArg* p) { return a + attribute_of(p, 2) * b; }>("add"),
-    of_complex<2, [](Z a, Z b, const KernelArg* p) { return a - attribute_of(p, 2) * b; }>("sub"),
-    of_complex<2, [](Z a, Z b) { return a * b; }>("mul"),
-    of_complex<2, [](Z a, Z b) { return a / b; }>("true_divide"),
+    of_complex<2, [](Z a, Z b, const KernelArg* p) { return a + times(attribute_of(p, 2), b); }>("add"),
+    of_complex<2, [](Z a, Z b, const KernelArg* p) { return a - times(attribute_of(p, 2), b); }>("sub"),
+    of_complex<2, times>("mul"),
+    of_complex<2, over>("true_divide"),
     of_complex<2, power>("pow"),
     of_complex<2, [](Z a, Z b) { return a == b; }, Result::Bool>("eq"),
     of_complex<2, [](Z a, Z b) { return a != b; }, Result::Bool>("ne"),
     of_complex<2, [](Z a, Z b) { return a != 0.0 && b != 0.0; }, Result::Bool>("logical_and"),
     of_complex<2, [](Z a, Z b) { return a != 0.0 || b != 0.0; }, Result::Bool>("logical_or"),
     of_complex<2, [](Z a, Z b) { return (a != 0.0) != (b != 0.0); }, Result::Bool>("logical_xor"),
-    of_complex<2, [](Z grad, Z y) { return grad * y * (1.0 - y); }>("sigmoid_backward"),
-    of_complex<2, [](Z grad, Z y) { return grad * (1.0 - y * y); }>("tanh_backward"),
-    of_complex<3, [](Z self, Z a, Z b, const KernelArg* p) { return self + attribute_of(p, 3) * a * b; }>("addcmul"),
-    of_complex<3, [](Z self, Z a, Z b, const KernelArg* p) { return self + attribute_of(p, 3) * a / b; }>("addcdiv"),
+    of_complex<2, [](Z grad, Z y) { return times(times(grad, y), 1.0 - y); }>("sigmoid_backward"),
+    of_complex<2, [](Z grad, Z y) { return times(grad, 1.0 - times(y, y)); }>("tanh_backward"),
+    of_complex<3, [](Z self, Z a, Z b, const KernelArg* p) { return self + times(times(attribute_of(p, 3), a), b); }>(
+        "addcmul"),
+    of_complex<3, [](Z self, Z a, Z b, const KernelArg* p) { return self + over(times(attribute_of(p, 3), a), b); }>(
+        "addcdiv"),
     of_parts<[](double real, double imag) { return Z(real, imag); }>("complex"),
     of_parts<[](double length, double angle) { return Z(length * std::cos(angle), length * std::sin(angle)); }>(
         "polar"),
