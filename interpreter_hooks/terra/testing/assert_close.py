@@ -5,6 +5,7 @@ import _terra_C as C
 # dtype: (relative, absolute)
 TOLERANCES = {
     C.float16: (1e-3, 1e-5), C.bfloat16: (1.6e-2, 1e-5), C.float32: (1.3e-6, 1e-5), C.float64: (1e-7, 1e-7),
+    C.complex64: (1.3e-6, 1e-5), C.complex128: (1e-7, 1e-7),
 }  # fmt: skip
 
 
@@ -58,7 +59,8 @@ def _tensor_difference(actual, expected, options, where):
     if rtol is None:
         limits = [TOLERANCES.get(t.dtype, (0.0, 0.0)) for t in (a, e)]
         rtol, atol = max(r for r, _ in limits), max(t for _, t in limits)
-    a, e = a.to(C.float64), e.to(C.float64)
+    wide = C.complex128 if a.is_complex() or e.is_complex() else C.float64
+    a, e = a.to(wide), e.to(wide)
     gap = (a - e).abs()
     close = (a == e) | (gap <= atol + rtol * e.abs()) & e.isfinite()
     if options["equal_nan"]:
@@ -112,7 +114,9 @@ def make_tensor(*shape, dtype, device="cpu", low=None, high=None, requires_grad=
         return C.randint(0, 2, shape).to(dtype)
     low = (0 if dtype == C.uint8 else -9) if low is None else low
     high = 9 if high is None else high
-    if dtype.is_floating_point:
+    if dtype.is_complex:
+        result = C.view_as_complex(make_tensor(*shape, 2, dtype=dtype.to_real(), low=low, high=high))
+    elif dtype.is_floating_point:
         result = (C.rand(shape, dtype=C.float64) * (high - low) + low).to(dtype)
     else:
         result = C.randint(int(low), max(int(high), int(low) + 1), shape).to(dtype)

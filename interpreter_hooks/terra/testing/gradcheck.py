@@ -8,8 +8,9 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, **_):
-    """True when the gradients of func at `inputs` (float64) equal central differences."""
+    """True when the gradients of func at `inputs` (float64, complex128) equal central differences."""
     inputs = (inputs,) if isinstance(inputs, C.Tensor) else tuple(inputs)
+    func, inputs = _in_parts(func, inputs)
     outputs = func(*inputs)
     outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
     for o, output in enumerate(outputs):
@@ -27,6 +28,23 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
                         f"numerical:{numerical}\nanalytical:{analytical}\n"
                     )
     return True
+
+
+def _is_complex(value):
+    return isinstance(value, C.Tensor) and value.is_complex()
+
+
+def _in_parts(func, inputs):
+    """The function and its inputs with pairs of real numbers for complex ones."""
+    pairs = [_is_complex(x) for x in inputs]
+    given = [C.view_as_real(x.detach()).requires_grad_(x.requires_grad) if pair else x for x, pair in zip(inputs, pairs)]
+
+    def of_parts(*values):
+        outputs = func(*(C.view_as_complex(v) if pair else v for v, pair in zip(values, pairs)))
+        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        return tuple(C.view_as_real(o) if _is_complex(o) else o for o in outputs)
+
+    return of_parts, tuple(given)
 
 
 def _analytical(output, x):
