@@ -127,18 +127,18 @@ void adjoint_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check(x.rank() >= 2, "tensor.adjoint() is only supported on matrices or batches of matrices. Got {}-D tensor.",
         x.rank());
-  c.result(conjugate(transpose(x, -2, -1)));
+  c.result(conj(transpose(x, -2, -1)));
 }
 void mH_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check(x.rank() >= 2, "tensor.mH is only supported on matrices or batches of matrices. Got {}-D tensor.", x.rank());
-  c.result(conjugate(transpose(x, -2, -1)));
+  c.result(conj(transpose(x, -2, -1)));
 }
 void H_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check(x.rank() == 2 || x.rank() == 0, "tensor.H is only supported on matrices (2-D tensors). Got {}-D tensor.{}",
         x.rank(), x.rank() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
-  c.result(conjugate(x.rank() == 2 ? transpose(x, 0, 1) : x));
+  c.result(conj(x.rank() == 2 ? transpose(x, 0, 1) : x));
 }
 
 const std::vector<Sample> kComplexAndReal = {

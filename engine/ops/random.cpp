@@ -153,9 +153,11 @@ void bernoulli_each_host(Args a, Results& out) {
 void dropout_mask_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double keep = 1 - a[1].scalar().to_double();
-  out.push_back(drawn(self.sizes(), self.dtype(), "bernoulli_scalar_cpu_", [&]<class T>(T* p, int64_t n) {
+  const DType dtype = real_dtype_of(self.dtype());  // complex numbers go or stay whole
+  const Tensor mask = drawn(self.sizes(), dtype, "bernoulli_scalar_cpu_", [&]<class T>(T* p, int64_t n) {
     random::bernoulli_scaled(state_of(a[2]), p, n, keep, keep == 0 ? T(0) : static_cast<T>(1 / keep));
-  }));
+  });
+  out.push_back(dtype == self.dtype() ? mask : to_dtype(mask, self.dtype()));
 }
 /// Slopes for the elements that are at most 0, in order, and 1 for the others.
 void rrelu_noise_host(Args a, Results& out) {
@@ -416,9 +418,9 @@ const Op dropout_mask{{.name = "dropout_mask",
                        .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
                        .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p).",
                        .example = "",
-                       .flags = kDraws,
+                       .flags = kDraws | kComplex,
                        .shape = rules::like_first,
                        .host = dropout_mask_host,
-                       .samples = {{"randn(3, 4), 0.3", "float", false}}}};
+                       .samples = {{"randn(3, 4), 0.3", "float", false}, {"crandn(3, 4), 0.3", "complex", false}}}};
 
 }  // namespace terra::ops

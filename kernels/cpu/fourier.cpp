@@ -2,10 +2,12 @@
 // by Bluestein's convolution. Factors of normalisation are the callers'.
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <complex>
 #include <map>
 #include <memory>
 #include <numbers>
+#include <set>
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
@@ -18,8 +20,8 @@ namespace terra::cpu {
 
 namespace {
 
-/// Plans of a length are kept for as many lengths, in each thread.
-constexpr size_t kMostPlans = 64;
+/// Plans are kept, in each thread, for lengths that have so many points together (of a dozen bytes or two each).
+constexpr int64_t kMostPlanned = 1 << 20;
 /// The sum of the prime factors above 5 of a length, beyond which a convolution is faster: they cost kissfft the
 /// product with the length.
 constexpr int64_t kMostByFactors = 31;
@@ -41,16 +43,17 @@ int64_t smooth_length(int64_t least) {
   return best;
 }
 
-/// kissfft with its plans; it starts anew when it has too many.
+/// kissfft with its plans; it starts anew when they have become too many.
 template <class R>
 Eigen::FFT<R>& plans_for(int64_t n) {
   struct Plans {
     Eigen::FFT<R> fft{typename Eigen::FFT<R>::impl_type(), Eigen::FFT<R>::Unscaled};
-    std::map<int64_t, bool> lengths;
+    std::set<int64_t> lengths;
+    int64_t points = 0;
   };
   static thread_local std::unique_ptr<Plans> plans;
-  if (!plans || (plans->lengths.size() >= kMostPlans && !plans->lengths.contains(n))) plans = std::make_unique<Plans>();
-  plans->lengths[n] = true;
+  if (!plans || (plans->points + n > kMostPlanned && !plans->lengths.contains(n))) plans = std::make_unique<Plans>();
+  if (plans->lengths.insert(n).second) plans->points += n;
   return plans->fft;
 }
 
@@ -62,7 +65,13 @@ class Chirp {
 
   static const Chirp& of(int64_t n) {
     static thread_local std::map<int64_t, Chirp> kept;
-    if (kept.size() >= kMostPlans && !kept.contains(n)) kept.clear();
+    static thread_local int64_t points = 0;
+    if (const auto known = kept.find(n); known != kept.end()) return known->second;
+    if (points + n > kMostPlanned) {
+      kept.clear();
+      points = 0;
+    }
+    points += n;
     return kept.try_emplace(n, n).first->second;
   }
 
@@ -130,6 +139,13 @@ void transform_to_real(R* to, std::complex<R>* from, std::complex<R>* scratch, i
   for (int64_t j = 0; j < n; ++j) to[j] = scratch[j].real();
 }
 
+/// kissfft counts in int, and a convolution takes four times the points.
+void check_length(int64_t n) {
+  if (n > INT_MAX / 4) {
+    throw KernelError(KernelError::Kind::Runtime, "a Fourier transform of more than 536870911 points is not supported");
+  }
+}
+
 /// Memory of a thread for n elements, until it next asks.
 template <class T, int kWhich>
 T* buffer(int64_t n) {
@@ -161,6 +177,7 @@ void transform_lines(const View& out, const View& in, int64_t dim, bool forward,
   with_precision(out.dtype, [&]<class R>(R) {
     using C = std::complex<R>;
     const int64_t n = lines.lengths[0];
+    check_length(n);
     for_lines(lines, kCost, [&](char* const* at) {
       C *from = buffer<C, 0>(n), *to = buffer<C, 1>(n);
       gather(from, at[1], lines.strides[1], n);
@@ -198,6 +215,7 @@ void real_to_complex(const KernelCall& call) {
   with_precision(in.dtype, [&]<class R>(R) {
     using C = std::complex<R>;
     const int64_t n = lines.lengths[1], kept = lines.lengths[0];
+    check_length(n);
     for_lines(lines, kCost, [&](char* const* at) {
       R* from = buffer<R, 0>(n);
       C *to = buffer<C, 0>(n), *scratch = buffer<C, 1>(n);
@@ -230,6 +248,7 @@ void complex_to_real(const KernelCall& call) {
   with_precision(out.dtype, [&]<class R>(R) {
     using C = std::complex<R>;
     const int64_t n = lines.lengths[0], given = n / 2 + 1;
+    check_length(n);
     for_lines(lines, kCost, [&](char* const* at) {
       R* to = buffer<R, 0>(n);
       C *from = buffer<C, 0>(n + 1), *scratch = buffer<C, 1>(n);

@@ -46,6 +46,7 @@ torch.tensor(1 + 0j, dtype=torch.float32)|torch.tensor(1j, dtype=torch.int64)|to
 torch.zeros_like(Z)|torch.ones_like(X, dtype=torch.complex64)|Z.new_zeros(2)|Z.new_full((2,), 2j)|Z.new_tensor([1.0, 2])
 repeated(lambda: torch.randn(5, dtype=torch.complex64))|repeated(lambda: torch.randn(40, dtype=torch.complex128))
 repeated(lambda: torch.rand(3, dtype=torch.complex64))|repeated(lambda: torch.randn_like(D))|repeated(lambda: torch.zeros(3, dtype=torch.complex64).normal_(0, 2))
+repeated(lambda: torch.nn.functional.dropout(torch.ones(6, dtype=torch.complex64), 0.5))|repeated(lambda: torch.nn.Linear(2, 2, dtype=torch.cfloat).weight)
 repeated(lambda: torch.zeros(2, 3, dtype=torch.complex64).uniform_(1, 2))|repeated(lambda: torch.rand_like(Z))
 Z.dtype|Z.is_complex()|torch.is_complex(X)|X.is_complex()|Z.is_floating_point()|torch.complex64.is_complex|torch.float32.is_complex
 torch.complex64.is_floating_point|torch.complex128.itemsize|Z.element_size()|Z.is_signed()|Z.type()|Z.is_conj()|Z.conj().resolve_conj().is_conj()
