@@ -34,15 +34,27 @@ void attention_of(Composition& c) {
   const Tensor query = c.tensor(0), mask = c.tensor(3);
   Tensor key = c.tensor(1), value = c.tensor(2);
   const bool causal = c.flag(5);
-  check(!causal || !mask.defined(),
-        "scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
   check(query.rank() >= 2 && key.rank() >= 2 && value.rank() >= 2,
-        "scaled_dot_product_attention: Expected query, key, and value to all be at least 2 dimensional, but got {}, {} "
-        "and {} dimensions.",
+        "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {} key.dim: {} and "
+        "value.dim: {} instead.",
         query.rank(), key.rank(), value.rank());
+  check(query.dtype() == key.dtype() && query.dtype() == value.dtype(),
+        "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: "
+        "{} instead.",
+        c_type_name(query.dtype()), c_type_name(key.dtype()), c_type_name(value.dtype()));
+  check(!mask.defined() || mask.dtype() == DType::Bool || mask.dtype() == DType::F32 || mask.dtype() == query.dtype(),
+        "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {} and  "
+        "query.dtype: {} instead.",
+        mask.defined() ? c_type_name(mask.dtype()) : "", c_type_name(query.dtype()));
+  check(!causal || !mask.defined(),
+        "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+  check(c.real(4) >= 0 && c.real(4) <= 1, "dropout probability has to be between 0 and 1, but got {}", c.real(4));
   if (c.flag(7)) {
     check(query.rank() >= 3 && key.rank() >= 3 && value.rank() >= 3,
           "scaled_dot_product_attention: enable_gqa=True expects query, key and value with a dimension of heads");
+    check(query.size(-3) % std::max<int64_t>(key.size(-3), 1) == 0 &&
+              query.size(-3) % std::max<int64_t>(value.size(-3), 1) == 0,
+          "Number of heads in key and value must divide the number of heads in query");
     key = repeated_heads(key, query.size(-3));
     value = repeated_heads(value, query.size(-3));
   }

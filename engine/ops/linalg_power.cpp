@@ -182,12 +182,6 @@ class Chain {
   std::vector<size_t> split_;
 };
 
-/// What C++ calls the elements of a dtype, as PyTorch's message does.
-std::string_view spoken(DType t) {
-  constexpr std::string_view kNames[] = {"bool",     "unsigned char", "signed char",   "short int", "int",
-                                         "long int", "c10::Half",     "c10::BFloat16", "float",     "double"};
-  return kNames[static_cast<int>(t)];
-}
 void multi_dot_of(Composition& c) {
   std::vector<Tensor> matrices(c.tensors(0).begin(), c.tensors(0).end());
   const size_t n = matrices.size();
@@ -202,7 +196,7 @@ void multi_dot_of(Composition& c) {
     check(matrices[i].rank() == 2, "multi_dot(): tensor {} must be 2D but got {}D", i, matrices[i].rank());
     check(matrices[i].dtype() == matrices[0].dtype(),
           "multi_dot(): all tensors must have be the same dtype but tensor 0 is {} and tensor {} {}",
-          spoken(matrices[0].dtype()), i, spoken(matrices[i].dtype()));
+          c_type_name(matrices[0].dtype()), i, c_type_name(matrices[i].dtype()));
     check(i == 0 || matrices[i].size(0) == matrices[i - 1].size(1),
           "multi_dot(): tensors {} and {} with shapes {} and {} cannot be multiplied", i == 0 ? 0 : i - 1, i,
           to_string(matrices[i == 0 ? 0 : i - 1].sizes()), to_string(matrices[i].sizes()));

@@ -11,17 +11,9 @@ namespace terra::ops {
 namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
-/// Names dtypes as PyTorch does in these messages.
-std::string_view c_name(DType t) {
-  static constexpr std::string_view kNames[kDTypeCount] = {
-      "bool",  "unsigned char", "signed char",         "short",
-      "int",   "long int",      "c10::Half",           "c10::BFloat16",
-      "float", "double",        "c10::complex<float>", "c10::complex<double>"};
-  return kNames[static_cast<int>(t)];
-}
 void check_same_dtype(Inference& f, int a, int b) {
-  check(f.dtype(a) == f.dtype(b), "expected m1 and m2 to have the same dtype, but got: {} != {}", c_name(f.dtype(a)),
-        c_name(f.dtype(b)));
+  check(f.dtype(a) == f.dtype(b), "expected m1 and m2 to have the same dtype, but got: {} != {}",
+        c_type_name(f.dtype(a)), c_type_name(f.dtype(b)));
 }
 /// A factor that the elements can be multiplied by.
 void check_factor(const Arg& factor, DType dtype) {

@@ -6,6 +6,15 @@
 #include "engine/ops/view.h"
 
 namespace terra {
+
+std::string_view c_type_name(DType dtype) {
+  static constexpr std::string_view kNames[kDTypeCount] = {
+      "bool",  "unsigned char", "signed char",         "short int",
+      "int",   "long int",      "c10::Half",           "c10::BFloat16",
+      "float", "double",        "c10::complex<float>", "c10::complex<double>"};
+  return kNames[static_cast<int>(dtype)];
+}
+
 namespace rules {
 
 void elementwise(Inference& f) {

@@ -36,6 +36,9 @@ void like_first(Inference& f);
 
 }  // namespace rules
 
+/// A dtype as PyTorch's messages about products name it: float, long int, c10::Half.
+std::string_view c_type_name(DType dtype);
+
 /// The dtype an optional parameter names.
 inline DType dtype_or(const Arg& a, DType otherwise) { return a.is_none() ? otherwise : a.dtype(); }
 

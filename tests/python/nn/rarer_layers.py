@@ -122,6 +122,8 @@ def rest():
     yield "time first", run(F.conv_tbc, numbers(4, 2, 3), numbers(2, 3, 2), numbers(2))
     yield "empty", [nn.BatchNorm1d(3)(numbers(0, 3)), nn.BatchNorm2d(3)(numbers(0, 3, 2, 2)), F.linear(numbers(2, 0), numbers(3, 0), numbers(3))]
     yield "empty, gradients", [run(F.linear, numbers(2, 0), numbers(3, 0), numbers(3)), F.pixel_shuffle(numbers(1, 0, 2, 2), 2)]
+    yield "nothing", [F.batch_norm(numbers(0), None, None, training=True), F.instance_norm(numbers(2, 0, 2)), nn.InstanceNorm1d(2)(numbers(0, 2, 3))]
+    yield "vectors", [F.linear(x, numbers(3)), F.linear(torch.arange(6).view(2, 3), torch.arange(3).view(1, 3))]
     head = run(F.scaled_dot_product_attention, numbers(2, 3, 0), numbers(2, 4, 0), numbers(2, 4, 5))
     yield "attention without keys' width", [head[0].shape, [g.shape for g in head[1]]]
     yield "transposed", run(lambda x, w: F.conv_transpose2d(x, w, dilation=3, output_padding=2), numbers(1, 1, 2, 2), numbers(1, 2, 2, 2))
@@ -145,6 +147,8 @@ F.fractional_max_pool2d(x[None], 1) | F.fractional_max_pool2d(x[None], 2, 5) | F
 F.adaptive_max_pool2d(x, 2) | F.adaptive_max_pool2d(x[None, :0], 2) | F.adaptive_max_pool3d(x[None], 2) | F.adaptive_avg_pool3d(x[None], 2) | F.lp_pool2d(x[None], 0, 2) | F.avg_pool2d(x[None], 1, divisor_override=0)
 F.max_pool3d(x[None, None], 4) | F.max_pool3d(x[None, None], 1, padding=1) | F.conv3d(x, x) | F.conv3d(x[None, None], numbers(2, 3, 1, 1, 1)) | F.conv3d(x[None, None], numbers(1, 1, 3, 1, 1)) | F.conv3d(x[None, None], numbers(1, 1, 1, 1, 1), stride=0) | F.conv3d(x[None, None], numbers(1, 1, 0, 1, 1))
 F.conv_transpose3d(x[None, None], numbers(1, 1, 1, 1, 1), output_padding=1) | F.conv_transpose3d(x[None, None], numbers(2, 1, 1, 1, 1)) | F.conv2d(x[None], numbers(1, 1, 1, 1), dilation=0)
+F.scaled_dot_product_attention(x[0], x[0], x[0]) | F.scaled_dot_product_attention(x, x.double(), x) | F.scaled_dot_product_attention(x, x, x, attn_mask=i) | F.scaled_dot_product_attention(x, x, x, x, is_causal=True)
+F.scaled_dot_product_attention(numbers(4, 2, 3), numbers(3, 2, 3), numbers(3, 2, 3), enable_gqa=True) | F.scaled_dot_product_attention(x, x, x, dropout_p=2.0)
 F.unfold(x[None], 4) | F.unfold(x[None], 0) | F.unfold(x[None], 1, stride=0) | F.unfold(x[None, None, :, :0], 1) | F.fold(x, 4, 2) | F.fold(x[None], 4, 1) | F.fold(x[0], 4, 1) | F.fold(x, 4, 1, padding=-1)
 """
 

@@ -19,6 +19,8 @@ def _check_more_than_one(shape):
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    if input.dim() == 1 and input.size(0) == 0:
+        return input.clone()
     if training:
         _check_more_than_one(input.shape)
     return records.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -44,6 +46,8 @@ def instance_norm(
 ):
     if not use_input_stats:
         return records.batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    if input.numel() == 0:
+        return input.clone()
     count = 1
     for size in input.shape[2:]:
         count *= size
