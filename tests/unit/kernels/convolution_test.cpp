@@ -7,7 +7,7 @@ using namespace terra::test;
 namespace {
 
 struct Case {
-  Sizes input, weight;  // [n, ic, h, w], [oc, ic / groups, kh, kw]
+  Sizes input, weight;  // [n, ic, (d,) h, w], [oc, ic / groups, (kd,) kh, kw]
   Sizes stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
   int groups = 1;
 };
@@ -20,16 +20,19 @@ int64_t out_size(const Case& c, int axis) {
 void check_case(const Case& c, DType dtype, double tolerance) {
   INFO("input " << c.input[0] << " " << c.input[1] << " " << c.input[2] << " " << c.input[3] << " weight "
                 << c.weight[0] << " " << c.weight[2]);
-  const Sizes out = {c.input[0], c.weight[0], out_size(c, 0), out_size(c, 1)};
+  Sizes out = {c.input[0], c.weight[0]};
+  for (size_t axis = 0; axis < c.stride.size(); ++axis) out.push_back(out_size(c, static_cast<int>(axis)));
+  const bool images = c.stride.size() == 2;
+  const char* const forward = images ? "conv2d" : "conv3d";
+  const char* const backward_input = images ? "conv2d_backward_input" : "conv3d_backward_input";
+  const char* const backward_weight = images ? "conv2d_backward_weight" : "conv3d_backward_weight";
   const Array input = Array::random(dtype, c.input, 1), weight = Array::random(dtype, c.weight, 2);
   const Array bias = Array::random(dtype, {c.weight[0]}, 3), grad = Array::random(dtype, out, 4);
   const auto with = [&](Arguments& a) -> Arguments& { return a << c.stride << c.padding << c.dilation << c.groups; };
-  check_kernel("conv2d", with(Arguments() << input << weight << bias), {Array(dtype, out)}, tolerance);
-  check_kernel("conv2d", with(Arguments() << input << weight << nullptr), {Array(dtype, out)}, tolerance);
-  check_kernel("conv2d_backward_input", with(Arguments() << grad << weight << c.input), {Array(dtype, c.input)},
-               tolerance);
-  check_kernel("conv2d_backward_weight", with(Arguments() << grad << input << c.weight), {Array(dtype, c.weight)},
-               tolerance);
+  check_kernel(forward, with(Arguments() << input << weight << bias), {Array(dtype, out)}, tolerance);
+  check_kernel(forward, with(Arguments() << input << weight << nullptr), {Array(dtype, out)}, tolerance);
+  check_kernel(backward_input, with(Arguments() << grad << weight << c.input), {Array(dtype, c.input)}, tolerance);
+  check_kernel(backward_weight, with(Arguments() << grad << input << c.weight), {Array(dtype, c.weight)}, tolerance);
 }
 
 const std::vector<Case> kCases = {
@@ -42,6 +45,11 @@ const std::vector<Case> kCases = {
     {{5, 20, 17, 17}, {30, 20, 1, 1}},
     {{1, 3, 11, 11}, {4, 3, 7, 7}, {2, 2}, {3, 3}},
     {{2, 3, 8, 8}, {4, 3, 3, 3}, {3, 3}},
+    {{2, 3, 4, 7, 9}, {5, 3, 2, 3, 3}, {1, 1, 1}, {1, 1, 0}, {1, 1, 1}},
+    {{1, 4, 6, 5, 10}, {6, 2, 3, 2, 2}, {2, 1, 2}, {1, 0, 1}, {1, 2, 3}, 2},
+    {{2, 6, 3, 6, 6}, {6, 1, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 6},
+    {{3, 16, 1, 9, 8}, {32, 16, 1, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
+    {{2, 5, 3, 4, 5}, {7, 5, 1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}},
 };
 
 }  // namespace
@@ -57,6 +65,8 @@ TEST_CASE("convolutions cut into parts compute the same bits on any number of th
   check_case({{13, 16, 14, 14}, {32, 16, 5, 5}, {1, 1}, {2, 2}}, DType::F32, 1e-3);
   check_case({{1, 64, 20, 20}, {64, 64, 3, 3}, {1, 1}, {1, 1}}, DType::F32, 1e-3);  // cut by channels
   check_case({{2, 128, 7, 7}, {128, 128, 3, 3}, {1, 1}, {1, 1}}, DType::F32, 1e-3);
+  check_case({{7, 8, 5, 9, 9}, {16, 8, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, DType::F32, 1e-3);
+  check_case({{1, 64, 3, 6, 6}, {64, 64, 2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}}, DType::F32, 1e-3);
 }
 
 TEST_CASE("convolutions take strided operands and empty batches", "[conv]") {

@@ -61,17 +61,22 @@ TEST_CASE("average pooling divides by the window", "[pool]") {
     if (c.dilation[0] != 1) continue;
     for (bool count_padding : {true, false}) {
       const Array input = Array::random(DType::F32, c.input), grad = Array::random(DType::F32, c.output);
-      check_kernel("avg_pool2d", Arguments() << input << c.kernel << c.stride << c.padding << false << count_padding,
+      check_kernel("avg_pool2d",
+                   Arguments() << input << c.kernel << c.stride << c.padding << false << count_padding << nullptr,
                    {Array(DType::F32, c.output)}, 1e-6);
-      check_kernel("avg_pool2d_backward",
-                   Arguments() << grad << c.input << c.kernel << c.stride << c.padding << false << count_padding,
-                   {Array(DType::F32, c.input)}, 1e-6);
+      check_kernel(
+          "avg_pool2d_backward",
+          Arguments() << grad << c.input << c.kernel << c.stride << c.padding << false << count_padding << nullptr,
+          {Array(DType::F32, c.input)}, 1e-6);
     }
+    const Array whole = Array::random(DType::I64, c.input, 1, -99, 99);
+    check_kernel("avg_pool2d", Arguments() << whole << c.kernel << c.stride << c.padding << false << true << 5,
+                 {Array(DType::I64, c.output)}, 0);
   }
   // ceil_mode: the last windows reach past the padding
   check_kernel("avg_pool2d",
                Arguments() << Array::random(DType::F64, {1, 1, 6, 6}) << Sizes{3, 3} << Sizes{2, 2} << Sizes{1, 1}
-                           << true << true,
+                           << true << true << nullptr,
                {Array(DType::F64, {1, 1, 4, 4})}, 1e-12);
 }
 
@@ -82,5 +87,25 @@ TEST_CASE("adaptive average pooling cuts the input into equal pieces", "[pool]")
                  1e-6);
     check_kernel("adaptive_avg_pool2d_backward", Arguments() << Array::random(DType::F32, out) << in,
                  {Array(DType::F32, in)}, 1e-6);
+  }
+}
+
+TEST_CASE("adaptive max pooling finds the first largest element of each piece", "[pool]") {
+  for (const Sizes& to : {Sizes{1, 1}, Sizes{3, 4}, Sizes{7, 2}, Sizes{5, 11}}) {
+    const Sizes in = {2, 3, 7, 9}, out = {2, 3, to[0], to[1]};
+    for (const Array& input : {Array::random(DType::F32, in), with_nans(Array::random(DType::F32, in)),
+                               Array::random(DType::I32, in, 1, -9, 9)}) {
+      check_kernel("adaptive_max_pool2d_with_indices", Arguments() << input << to,
+                   {Array(input.dtype(), out), Array(DType::I64, out)}, 0);
+    }
+  }
+}
+
+TEST_CASE("whole numbers have largest ones", "[pool]") {
+  for (const Case& c : kCases) {
+    const Array input = Array::random(DType::I16, c.input, 1, -99, 99);
+    check_kernel("max_pool2d_with_indices",
+                 Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false,
+                 {Array(DType::I16, c.output), Array(DType::I64, c.output)}, 0);
   }
 }
