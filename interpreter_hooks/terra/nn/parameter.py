@@ -68,7 +68,7 @@ class UninitializedTensorMixin:
         return f"<{type(self).__name__}>"
 
     def __reduce_ex__(self, protocol):
-        return type(self), (self.requires_grad,)
+        return type(self), (self.requires_grad, None, self.dtype)
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -101,9 +101,17 @@ class UninitializedBuffer(UninitializedTensorMixin, C.Tensor):
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
         tensor = C.empty(0, dtype=dtype).requires_grad_(requires_grad)
-        tensor.__class__ = cls
         tensor.persistent = persistent
+        return cls._marked(tensor, tensor)
+
+    def to(self, *args, **kwargs):
+        return self._marked(C.Tensor.to(self, *args, **kwargs))
+
+    def _marked(self, tensor):
+        """A tensor made such a buffer."""
+        tensor.persistent = self.persistent
         tensor._is_buffer = True
+        tensor.__class__ = UninitializedBuffer
         return tensor
 
     def __deepcopy__(self, memo):

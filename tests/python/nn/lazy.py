@@ -3,6 +3,7 @@
 
 import copy
 import pathlib
+import pickle
 import sys
 import warnings
 
@@ -49,7 +50,11 @@ def saved():
     other = copy.deepcopy(model)
     other(torch.ones(2, 3))
     yield "copied", [repr(other), repr(model)]
+    again = pickle.loads(pickle.dumps(nn.Sequential(nn.LazyLinear(2), nn.LazyBatchNorm1d())))
+    yield "pickled", [repr(again), again(torch.ones(2, 3)).shape, repr(again)]
     yield "converted", nn.LazyLinear(2).double()(torch.ones(1, 2, dtype=torch.float64)).dtype
+    norm = nn.LazyBatchNorm1d().double()
+    yield "statistics converted", [list(norm.state_dict()), norm.has_uninitialized_params(), norm(torch.eye(2).double()), norm.running_mean]
     hooks = []
     lazy = nn.LazyLinear(2)
     lazy.register_forward_pre_hook(lambda module, args: hooks.append(type(module).__name__))
