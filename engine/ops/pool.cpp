@@ -19,6 +19,8 @@ void check_image(std::span<const int64_t> sizes, std::string_view name) {
 
 Dims pooled_sizes(Inference& f, std::span<const int64_t> image, const Pooling& p) {
   check_image(image, f.op.name);
+  check(image[image.size() - 3] > 0 && image[image.size() - 2] > 0 && image.back() > 0,
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}", to_string(image));
   return pooled_sizes(image, p);
 }
 
@@ -31,24 +33,27 @@ void avg_pool2d_shape(Inference& f) {
   check_divisor(f.arg(6));
   f.result(f.dtype(0), pooled_sizes(f, f.sizes(0), {f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)}));
 }
-/// Sizes of an image with the last two replaced by parameter 1.
+/// Sizes of an image that has pixels, with the last two replaced by parameter 1.
 Dims adaptive_sizes(Inference& f) {
-  check_image(f.sizes(0), f.op.name);
+  const std::string_view name = f.op.name.substr(0, f.op.name.find("_with"));
+  check_image(f.sizes(0), name);
   Dims sizes(f.sizes(0));
-  for (int axis = 0; axis < 2; ++axis) {
-    check(f.ints(1)[axis] >= 0, "{}: elements of output_size must be greater than or equal to 0, but got {}", f.op.name,
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const size_t dim = sizes.size() - 2 + axis;
+    check(
+        sizes[dim] > 0,
+        "{}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {} with dimension {} "
+        "being empty",
+        name, to_string(f.sizes(0)), dim);
+    check(f.ints(1)[axis] >= 0, "{}: elements of output_size must be greater than or equal to 0, but got {}", name,
           to_string(f.ints(1)));
-    sizes[sizes.size() - 2 + axis] = f.ints(1)[axis];
   }
+  for (size_t axis = 0; axis < 2; ++axis) sizes[sizes.size() - 2 + axis] = f.ints(1)[axis];
   return sizes;
 }
 void adaptive_shape(Inference& f) { f.result(f.dtype(0), adaptive_sizes(f)); }
-/// There has to be something that is largest.
 void adaptive_max_shape(Inference& f) {
   Dims sizes = adaptive_sizes(f);
-  for (size_t i = sizes.size() - 2; i < sizes.size(); ++i)
-    check(f.sizes(0)[i] > 0 || sizes[i] == 0, "{}: expected an image with pixels, but got sizes {}", f.op.name,
-          to_string(f.sizes(0)));
   f.result(f.dtype(0), sizes);
   f.result(DType::I64, std::move(sizes));
 }

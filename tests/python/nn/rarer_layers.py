@@ -149,6 +149,7 @@ F.max_pool3d(x[None, None], 4) | F.max_pool3d(x[None, None], 1, padding=1) | F.c
 F.conv_transpose3d(x[None, None], numbers(1, 1, 1, 1, 1), output_padding=1) | F.conv_transpose3d(x[None, None], numbers(2, 1, 1, 1, 1)) | F.conv2d(x[None], numbers(1, 1, 1, 1), dilation=0)
 F.scaled_dot_product_attention(x[0], x[0], x[0]) | F.scaled_dot_product_attention(x, x.double(), x) | F.scaled_dot_product_attention(x, x, x, attn_mask=i) | F.scaled_dot_product_attention(x, x, x, x, is_causal=True)
 F.scaled_dot_product_attention(numbers(4, 2, 3), numbers(3, 2, 3), numbers(3, 2, 3), enable_gqa=True) | F.scaled_dot_product_attention(x, x, x, dropout_p=2.0)
+F.max_pool1d(x[None, :0], 2) | F.max_pool2d(x[None, :, :0], 1) | F.avg_pool1d(x[None, :0], 1) | F.adaptive_avg_pool2d(x[None, :0], 2) | F.avg_pool2d(numbers(1, 0, 2, 2), 1)
 F.unfold(x[None], 4) | F.unfold(x[None], 0) | F.unfold(x[None], 1, stride=0) | F.unfold(x[None, None, :, :0], 1) | F.fold(x, 4, 2) | F.fold(x[None], 4, 1) | F.fold(x[0], 4, 1) | F.fold(x, 4, 1, padding=-1)
 """
 
