@@ -63,7 +63,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=REDUCTIONS[reduction])
 
 
-# ---- the rest ---------------------------------------------------------------------------------------------------------
+# ---- the rest -------------------------------------------------------------------------------------------------------
 def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d(input, output_size, return_indices=True)
 

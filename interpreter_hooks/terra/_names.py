@@ -37,14 +37,15 @@ FUNCTIONS = {
     "_layer_functions": (
         "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "batch_norm",
         "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "feature_alpha_dropout",
-        "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm",
-        "margin_ranking_loss", "poisson_nll_loss", "threshold", "triplet_margin_loss",
+        "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss", "instance_norm", "kl_div",
+        "layer_norm", "margin_ranking_loss", "poisson_nll_loss", "threshold", "triplet_margin_loss",
     ),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (
         "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu", "celu_", "conv_tbc", "hardshrink", "max_pool1d",
-        "max_pool1d_with_indices", "native_channel_shuffle", "pairwise_distance", "pdist", "rrelu", "rrelu_", "threshold_",
+        "max_pool1d_with_indices", "native_channel_shuffle", "pairwise_distance", "pdist", "rrelu", "rrelu_",
+        "threshold_",
     ),
     "storage": ("TypedStorage", "UntypedStorage"),
 }  # fmt: skip

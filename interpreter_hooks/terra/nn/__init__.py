@@ -6,8 +6,8 @@ from .modules import *  # noqa: F401,F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
-    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs", "functional", "init", "modules",
-    "parameter", "utils", *modules.__all__,
+    "Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs", "functional", "init",
+    "modules", "parameter", "utils", *modules.__all__,
 ]  # fmt: skip
 
 FACTORY_KEYS = ("dtype", "device", "memory_format")

@@ -1,5 +1,5 @@
-"""Parameters and buffers: tensors that a module counts as its own when they are assigned to it; and such that don't know
-their size yet."""
+"""Parameters and buffers: tensors that a module counts as its own when they are assigned to it; and such that don't
+know their size yet."""
 
 import _terra_C as C
 from _terra_C import Parameter
@@ -28,9 +28,9 @@ class Buffer(metaclass=_BufferMeta):
 
 
 UNKNOWN_SHAPE = (
-    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when "
-    "trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before "
-    "accessing their attributes."
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+    "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
+    "parameters before accessing their attributes."
 )
 CONVERSIONS = frozenset((
     "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int",
@@ -60,8 +60,8 @@ class UninitializedTensorMixin:
 
     def share_memory_(self):
         raise RuntimeError(
-            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "
-            "calling `module.share_memory()`."
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+            "before calling `module.share_memory()`."
         )
 
     def __repr__(self):
@@ -75,8 +75,9 @@ class UninitializedTensorMixin:
         if getattr(func, "__name__", "") not in CONVERSIONS:
             raise ValueError(
                 f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a "
-                "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When using "
-                "LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions"
+                "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
+                "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling "
+                "torch functions"
             )
         with DisableTorchFunctionSubclass():
             return func(*args, **(kwargs or {}))

@@ -1,5 +1,5 @@
-"""The largest elements of windows that are no regular grid. A window of several dimensions is a product of windows along
-each: the last dimension is pooled first."""
+"""The largest elements of windows that are no regular grid. A window of several dimensions is a product of windows
+along each: the last dimension is pooled first."""
 
 import _terra_C as C
 

@@ -20,7 +20,8 @@ def canonical_mask(mask, name, other_dtype, other_name, target_dtype, check_othe
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if check_other and other_dtype is not None and mask.dtype != other_dtype:
         warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.", stacklevel=4
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
+            stacklevel=4,
         )
     if mask.is_floating_point():
         return mask
@@ -30,7 +31,9 @@ def canonical_mask(mask, name, other_dtype, other_name, target_dtype, check_othe
 def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Whether there is a dimension of batches, of which everything agrees."""
     if query.dim() not in (2, 3):
-        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
+        )
     n = query.dim()
     form = f"For {'batched' if n == 3 else 'unbatched'} ({n}-D) `query`, expected"
     if key.dim() != n or value.dim() != n:
@@ -123,7 +126,9 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+            )
         for name, weight in (("q", q_proj_weight), ("k", k_proj_weight), ("v", v_proj_weight)):
             if weight is None:
                 raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
@@ -142,7 +147,7 @@ def multi_head_attention_forward(
     added = 0  # keys that no mask knows of
     if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
-            raise AssertionError("bias cannot be added to static key." if static_k is not None else "bias cannot be added to static value.")
+            raise AssertionError(f"bias cannot be added to static {'value' if static_k is None else 'key'}.")
         k, v = C.cat([k, bias_k.repeat(1, batch, 1)]), C.cat([v, bias_v.repeat(1, batch, 1)])
         added += 1
     q = q.reshape(targets, batch, num_heads, head_dim).permute(1, 2, 0, 3)
@@ -162,7 +167,9 @@ def multi_head_attention_forward(
         if key_padding_mask.size(0) != batch:
             raise AssertionError(f"Expected key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.size(0)}")
         if key_padding_mask.size(1) != sources:
-            raise AssertionError(f"Expected key_padded_mask.shape[1] to be {sources}, but got {key_padding_mask.size(1)}")
+            raise AssertionError(
+                f"Expected key_padded_mask.shape[1] to be {sources}, but got {key_padding_mask.size(1)}"
+            )
         padding = key_padding_mask.view(batch, 1, 1, sources)
         attn_mask = padding if attn_mask is None else attn_mask + padding
     if attn_mask is not None and added:

@@ -34,7 +34,8 @@ def _steps(size, align_corners, dtype):
 
 
 def affine_grid(theta, size, align_corners=None):
-    """[N, H, W, 2] (or [N, D, H, W, 3]): where theta [N, 2, 3] (or [N, 3, 4]) takes each pixel of a result of that size."""
+    """[N, H, W, 2] (or [N, D, H, W, 3]): where theta [N, 2, 3] (or [N, 3, 4]) takes each pixel of a result of that
+    size."""
     align_corners = _default_corners("grid_sample", align_corners)
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -61,7 +62,7 @@ def affine_grid(theta, size, align_corners=None):
     return C.bmm(base, theta.transpose(1, 2)).view(size[0], *spatial, n)
 
 
-# ---- reading ----------------------------------------------------------------------------------------------------------
+# ---- reading --------------------------------------------------------------------------------------------------------
 def _clipped(place, size):
     """Between the first and the last pixel; no gradient comes from what was on the edge or beyond."""
     inside = (place > 0) & (place < size - 1)
@@ -132,7 +133,8 @@ def _check(input, grid, mode, padding_mode):
         )
     if grid.size(-1) != n:
         raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes {list(grid.shape)}"
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with sizes "
+            f"{list(grid.shape)}"
         )
     if n not in (2, 3) or grid.dim() != input.dim():
         expected = input.dim() if n in (2, 3) else 5
@@ -162,8 +164,9 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     n = input.dim() - 2
     batch, channels = input.shape[:2]
     spatial = input.shape[2:]
-    pixels = input.flatten(2).transpose(1, 2).reshape(batch * math.prod(spatial), channels)  # of all images, one row each
-    first = C.arange(batch).unsqueeze(1) * math.prod(spatial)
+    count = math.prod(spatial)
+    pixels = input.flatten(2).transpose(1, 2).reshape(batch * count, channels)  # of all images, one row each
+    first = C.arange(batch).unsqueeze(1) * count
     taps = [  # of the depth, the height and the width
         _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners) for i in range(n)
     ]

@@ -105,8 +105,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. "
-            "Please ensure they have the same size."
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
         )
     return records.binary_cross_entropy(input, target, weight=weight, reduction=reduction)
 
@@ -181,8 +181,8 @@ def linear_cross_entropy(
     input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
     label_smoothing=0.0, options=None,
 ):  # fmt: skip
-    """cross_entropy of a linear map: weight [classes, ..., in_features]. `options` say how PyTorch saves memory; there is
-    nothing to choose here."""
+    """cross_entropy of a linear map: weight [classes, ..., in_features]. `options` say how PyTorch saves memory; there
+    is nothing to choose here."""
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
     classes, *more, width = linear_weight.shape
@@ -194,7 +194,7 @@ def linear_cross_entropy(
     )  # fmt: skip
 
 
-# ---- sequences without alignment --------------------------------------------------------------------------------------
+# ---- sequences without alignment ------------------------------------------------------------------------------------
 def _lengths(lengths, name):
     if not isinstance(lengths, C.Tensor):
         return C.tensor(list(lengths), dtype=C.int64)
@@ -206,8 +206,8 @@ def _lengths(lengths, name):
 def ctc_loss(
     log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False
 ):
-    """-log of the probability of all ways in which frames [T, N, C] (or [T, C]) read as the targets: one row each, or all
-    in a row. 'mean' divides each loss by the length of its target first."""
+    """-log of the probability of all ways in which frames [T, N, C] (or [T, C]) read as the targets: one row each, or
+    all in a row. 'mean' divides each loss by the length of its target first."""
     check_reduction(reduction)
     single = log_probs.dim() == 2
     input_lengths, target_lengths = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")

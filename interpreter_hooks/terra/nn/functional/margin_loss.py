@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# ---- scores of one or several classes --------------------------------------------------------------------------------
+# ---- scores of one or several classes -------------------------------------------------------------------------------
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
@@ -49,8 +49,8 @@ def multi_margin_loss(
     input, target = _scores(input, target)
     if target.shape != input.shape[:-1] and not (input.dim() == 1 and target.numel() == 1):
         raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
-            f"Expected target size {list(input.shape[:-1])}, but got {list(target.shape)}. Input has shape "
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size {list(input.shape[:-1])}, but got {list(target.shape)}. Input has shape "
             f"{list(input.shape)}."
         )
     classes = input.size(-1)
@@ -84,7 +84,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return reduced(C.where(counts, too_close, 0.0).sum((-2, -1)) / classes, reduction)
 
 
-# ---- distances --------------------------------------------------------------------------------------------------------
+# ---- distances ------------------------------------------------------------------------------------------------------
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)

@@ -43,8 +43,9 @@ def max_pool1d_with_indices(
         )
     stride = kernel_size if stride is None else stride
     out, indices = records.max_pool2d_with_indices(
-        input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), (1, _one(dilation)), ceil_mode
-    )
+        input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), (1, _one(dilation)),
+        ceil_mode,
+    )  # fmt: skip
     return out.squeeze(-2), indices.squeeze(-2)
 
 
@@ -105,7 +106,8 @@ def _powers(input, norm_type):
 
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-    return _lengths(norm_type, (_one(kernel_size),), avg_pool1d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode))
+    mean = avg_pool1d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
+    return _lengths(norm_type, (_one(kernel_size),), mean)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -223,7 +225,10 @@ def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples,
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if input.dim() < n + 1:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.dim()}, {input.dim() - 1}], but got {-n - 1})")
+        have = input.dim()
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-have}, {have - 1}], but got {-n - 1})"
+        )
     _check_not_empty(name, input, n)
     kernel = _repeated(kernel_size, n)
     if output_size is None:

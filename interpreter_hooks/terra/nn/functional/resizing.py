@@ -16,7 +16,7 @@ CUBIC = -0.75  # the slope of the kernel at distance 1
 SMOOTH_CUBIC = -0.5  # the same where an image is made smaller without aliasing
 
 
-# ---- what positions are made of: (index, weight) of the taps of every position along one dimension --------------------
+# ---- what positions are made of: (index, weight) of the taps of every position along one dimension ------------------
 def _positions(out, size, align_corners, scale, dtype):
     """Where in the input each position of the output lies."""
     position = C.arange(out).to(dtype)
@@ -66,7 +66,7 @@ def _resized(input, dim, taps):
     return result
 
 
-# ---- without aliasing: every position is a weighted mean over all that it covers --------------------------------------
+# ---- without aliasing: every position is a weighted mean over all that it covers ------------------------------------
 def _triangle(x):
     return max(1.0 - abs(x), 0.0)
 
@@ -116,9 +116,9 @@ def _per_dimension(value, n, input, name, letter):
             "output", f"output size of {value}"
         )
         raise ValueError(
-            f"Input and {said} must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(input.shape[2:])} and {form}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and {name} "
-            f"in ({letter}1, {letter}2, ...,{letter}K) format."
+            f"Input and {said} must have the same number of spatial dimensions, but got input with spatial "
+            f"dimensions of {list(input.shape[2:])} and {form}. Please provide input tensor in (N, C, d1, d2, "
+            f"...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) format."
         )
     return list(value)
 
@@ -180,14 +180,17 @@ AREA = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
 
 
 def interpolate(
-    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
-):
+    input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+    antialias=False,
+):  # fmt: skip
     n = input.dim() - 2
     _check_mode(input, mode, align_corners, antialias)
     out, scales = _output_size(input, size, scale_factor, recompute_scale_factor)
     check_room((*input.shape[:2], *out), input.dtype)
     if input.size(1) == 0:
-        raise RuntimeError(f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}")
+        raise RuntimeError(
+            f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}"
+        )
     if mode == "area":
         return AREA[n - 1](input, out)
     if mode in ("nearest", "nearest-exact"):

@@ -27,8 +27,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         increasing = all(a < b for a, b in zip(cutoffs, cutoffs[1:]))
         if not increasing or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1 or any(int(c) != c for c in cutoffs):
             raise ValueError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value "
-                "is between 1 and n_classes-1"
+                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each "
+                "value is between 1 and n_classes-1"
             )
         super().__init__()
         self.in_features = in_features
@@ -44,9 +44,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for i in range(self.n_clusters):
             narrow = int(in_features // div_value ** (i + 1))
             classes = self.cutoffs[i + 1] - self.cutoffs[i]
-            self.tail.append(
-                Sequential(Linear(in_features, narrow, bias=False, dtype=dtype), Linear(narrow, classes, bias=False, dtype=dtype))
-            )
+            projection = Linear(in_features, narrow, bias=False, dtype=dtype)
+            self.tail.append(Sequential(projection, Linear(narrow, classes, bias=False, dtype=dtype)))
 
     def reset_parameters(self):
         self.head.reset_parameters()
@@ -74,7 +73,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             least, most = int(target.min()), int(target.max())
             if least < 0 or most >= self.n_classes:
                 raise RuntimeError(
-                    f"Target values should be in [0, {self.n_classes - 1}], but values in range [{least}, {most}] were found. "
+                    f"Target values should be in [0, {self.n_classes - 1}], but values in range [{least}, {most}] "
+                    "were found. "
                 )
         entry = target  # of the head: the class itself, or its cluster
         tails = C.zeros(target.shape, dtype=input.dtype)

@@ -133,8 +133,8 @@ class SyncBatchNorm(_BatchNorm):
         result = module
         if isinstance(module, _BatchNorm):
             result = cls(
-                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group,
-                bias=module.bias is not None,
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
+                process_group, bias=module.bias is not None,
             )  # fmt: skip
             if module.affine:
                 with C.no_grad():

@@ -167,15 +167,15 @@ class _ConvTransposeNd(_ConvNd):
                 f"{len(output_size)})"
             )
         wanted = tuple(output_size)[-n:]
+        covered = [self.dilation[i] * (self.kernel_size[i] - 1) + 1 for i in range(n)]
         smallest = [
-            (input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1
-            for i in range(n)
+            (input.size(i - n) - 1) * self.stride[i] - 2 * self.padding[i] + covered[i] for i in range(n)
         ]
         largest = [size + stride - 1 for size, stride in zip(smallest, self.stride)]
         if any(size < least or size > most for size, least, most in zip(wanted, smallest, largest)):
             raise ValueError(
-                f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} (for an input of "
-                f"{input.shape[before:]})"
+                f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} (for an "
+                f"input of {input.shape[before:]})"
             )
         return tuple(size - least for size, least in zip(wanted, smallest))
 

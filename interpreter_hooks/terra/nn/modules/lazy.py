@@ -202,7 +202,8 @@ class _LazyInstanceNorm(_LazyNorm):
 def _lazy(mixin, plain):
     """The lazy form of a layer."""
     doc = f"A {plain.__name__} of as many channels as its first input has."
-    return type("Lazy" + plain.__name__, (mixin, plain), {"cls_to_become": plain, "__doc__": doc, "__module__": __name__})
+    members = {"cls_to_become": plain, "__doc__": doc, "__module__": __name__}
+    return type("Lazy" + plain.__name__, (mixin, plain), members)
 
 
 LazyConv1d, LazyConv2d, LazyConv3d = (_lazy(_LazyConv, plain) for plain in (Conv1d, Conv2d, Conv3d))
