@@ -13,7 +13,6 @@
 namespace terra::ops {
 namespace {
 
-bool is_value(const Scalar& number, double value) { return number.to_double() == value && number.imag() == 0; }
 Scalar one_less(const Scalar& number) {
   return number.is_complex() ? Scalar(number.to_complex() - 1.0) : Scalar(number.to_double() - 1);
 }
@@ -225,6 +224,11 @@ void xlogy_of(Composition& c) {
 void lerp_of(Composition& c) {
   const Tensor start = c.tensor(0), end = c.tensor(1);
   const Tensor difference = end - start;
+  if (!c.arg(2).is_tensor() && c.arg(2).scalar().is_complex()) {
+    check_holds(c.arg(2).scalar(), difference.dtype());
+    const std::complex<double> w = c.arg(2).scalar().to_complex(), rest = 1.0 - w;
+    return c.result(std::abs(w) < 0.5 ? start + mul(difference, Scalar(w)) : end - mul(difference, Scalar(rest)));
+  }
   if (!c.arg(2).is_tensor()) {
     const bool doubles = start.dtype() == DType::F64;
     const double w = doubles ? c.real(2) : static_cast<float>(c.real(2));

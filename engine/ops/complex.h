@@ -9,6 +9,9 @@ namespace terra {
 /// True iff a sentence for that is listed: of composites, that they don't leave it to the ops inside.
 bool is_known_to_refuse_complex(const Op& op);
 
+/// True iff the number is that real one, and not only in its real part.
+inline bool is_value(const Scalar& number, double value) { return number.to_double() == value && number.imag() == 0; }
+
 /// The conjugate of a complex tensor or number; a real one as it is, without an op. What gradient rules multiply by.
 Tensor conjugate(const Tensor& t);
 Scalar conjugate(const Scalar& s);

@@ -4,6 +4,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/order.h"
@@ -203,7 +204,7 @@ void index_add_of(Composition& c) {
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
         "source.shape = {}",
         to_string(self.sizes()), to_string(given.sizes()));
-  const Tensor source = c.real(4) == 1 ? given : mul(given, c.arg(4));
+  const Tensor source = is_value(c.arg(4).scalar(), 1) ? given : mul(given, c.arg(4));
   c.result(put_along(self, dim, index, self.rank() == 0 ? reshape(source, {-1}) : reshape(source, fitting), true));
 }
 void index_fill_of(Composition& c) {
@@ -239,7 +240,12 @@ void take_along_dim_of(Composition& c) {
   const Tensor wrapped = where(lt(index, 0), add(index, size), index);
   c.result(gather(expand(self, common_self), dim, expand(wrapped, common_index)));
 }
-void take_of(Composition& c) { c.result(index(reshape(c.tensor(0), {-1}), std::vector{as_long(c.tensor(1))})); }
+void take_of(Composition& c) {
+  const Tensor places = c.tensor(1);
+  check(places.dtype() == DType::I64, "take(): Expected a long tensor for index, but got {}",
+        scalar_type_name(places.dtype()));
+  c.result(index(reshape(c.tensor(0), {-1}), std::vector{places}));
+}
 
 /// Integer indices in place of masks (one for each dimension that a mask covers), all int64.
 std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> given) {
@@ -403,7 +409,7 @@ const Op index_add{{.name = "index_add",
                     .signature = "(Tensor self, int dim, Tensor index, Tensor source, *, Number alpha=1) -> Tensor",
                     .doc = "self with alpha * source added to the slices of dim that index names.",
                     .example = "terra.zeros(3).index_add(0, terra.tensor([1, 1]), terra.ones(2))",
-                    .flags = kVisibleInPlace | kScatters,
+                    .flags = kVisibleInPlace | kScatters | kComplex,
                     .composite = index_add_of,
                     .samples = {{"randn(3, 4), 0, terra.tensor([2, 0, 2]), randn(3, 4)"},
                                 {"randn(3, 4), 1, terra.tensor([1]), randn(3, 1), alpha=2"}}}};

@@ -93,7 +93,7 @@ void linear_shape(Inference& f) {
 /// A factor of integers loses its fraction.
 Tensor scaled(const Tensor& t, const Arg& by) {
   if (by.is_tensor()) return mul(t, by);
-  if (by.scalar().to_double() == 1 && by.scalar().imag() == 0) return t;
+  if (is_value(by.scalar(), 1)) return t;
   return mul(t, is_inexact(t.dtype()) ? by : Arg(by.scalar().to_int()));
 }
 
@@ -166,7 +166,8 @@ void baddbmm_of(Composition& c) {
   check_factor(c.arg(3), c.tensor(1).dtype());
   check_factor(c.arg(4), c.tensor(1).dtype());
   const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));
-  c.result(c.real(3) == 0 ? product : scaled(c.tensor(0), c.arg(3)) + product);
+  const bool alone = !c.arg(3).is_tensor() && is_value(c.arg(3).scalar(), 0);
+  c.result(alone ? product : scaled(c.tensor(0), c.arg(3)) + product);
 }
 
 /// Leading dimensions are batches and broadcast; a vector is a row on the left, a column on the right.

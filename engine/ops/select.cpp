@@ -87,6 +87,8 @@ void masked_fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(2);
   check(value.rank() == 0,
         "masked_fill only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).", value.rank());
+  check(!is_complex(value.dtype()) || is_complex(self.dtype()), "value cannot be converted to type {} without overflow",
+        self.dtype() == DType::F32 ? "float" : "double");
   c.result(where(c.arg(1), to_dtype(value, self.dtype()), self));
 }
 

@@ -49,6 +49,7 @@ void flip_shape(Inference& f) {
 
 void constant_pad_shape(Inference& f) {
   const auto pad = f.ints(1);
+  if (!f.arg(2).is_tensor() && f.arg(2).scalar().is_complex()) check_holds(f.arg(2).scalar(), f.dtype(0));
   check(pad.size() % 2 == 0, "Length of pad must be even but instead it equals {}", pad.size());
   check(pad.size() / 2 <= f.rank(0),
         "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "

@@ -43,12 +43,13 @@ bool is_quiet(const Tape& tape) {
   return true;
 }
 
-/// Numbers of all sizes between 0.5 and 1.5, the same for every tensor of one shape.
+/// Numbers of all sizes between 0.5 and 1.5, the same for every tensor of one shape. Complex ones are two each.
 template <class T>
 void fill(const Tensor& tensor) {
   auto* element = static_cast<T*>(tensor->data());
+  const int64_t count = tensor.numel() * static_cast<int64_t>(size_of(tensor.dtype()) / sizeof(T));
   uint32_t random = 1;
-  for (int64_t i = 0; i < tensor.numel(); i++) {
+  for (int64_t i = 0; i < count; i++) {
     random = random * 1664525 + 1013904223;
     element[i] = static_cast<T>(0.5) + static_cast<T>(random >> 8) / static_cast<T>(1 << 24);
   }
@@ -79,9 +80,9 @@ std::optional<std::vector<Tensor>> try_gradients(const Tape& tape) {
   std::vector<Tensor> given;
   for (const Tensor& result : tape.results) {
     given.push_back(Tensor::empty(result.sizes(), result.dtype()));
-    if (result.dtype() == DType::F32)
+    if (real_dtype_of(result.dtype()) == DType::F32)
       fill<float>(given.back());
-    else if (result.dtype() == DType::F64)
+    else if (real_dtype_of(result.dtype()) == DType::F64)
       fill<double>(given.back());
     else
       return std::nullopt;

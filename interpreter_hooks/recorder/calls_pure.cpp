@@ -350,6 +350,7 @@ constexpr CallModel models[] = {
     {"builtins", "chr", nullptr, end_pure, raised_by_numbers},
     {"builtins", "int", nullptr, end_pure, raised_by_numbers},
     {"builtins", "float", nullptr, end_pure, raised_by_numbers},
+    {"builtins", "complex", nullptr, end_pure, raised_by_numbers},
     {"builtins", "bool", nullptr, end_pure, raised_by_numbers},
     {"builtins", "str", nullptr, end_pure, raised_by_numbers},
     {"builtins", "repr", nullptr, end_pure, raised_by_numbers},
@@ -396,6 +397,8 @@ constexpr CallModel models[] = {
     {"bytes", nullptr, nullptr, end_pure, raised_by_numbers},
     {"int", nullptr, nullptr, end_pure, raised_by_numbers},
     {"float", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"complex", nullptr, nullptr, end_pure, raised_by_numbers},
+    {"cmath", nullptr, nullptr, end_pure, raised_by_numbers},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 """Functions of complex numbers, tensors and Python's own, give the same captured as plain: numbers that change between calls,
 items, truths, writes to parts, views of either kind, gradients, what raises."""
 
+import cmath
 import math
 
 import terra
@@ -64,6 +65,11 @@ def looped(z):
     return z
 
 
+def by_builtin(z, x):
+    total, number = complex(x.sum()), complex(1.5, x.size(0))
+    return z * number + abs(number) * cmath.exp(number).imag, total, number.conjugate()
+
+
 def transformed(z):
     spectrum = torch.fft.fft(z)
     spectrum[..., 1:] = 0
@@ -101,6 +107,7 @@ CALLS = {
     writes_argument: [(Z,), (Z * 2,), (Z.t(),)],
     pairs: [(X,), (X * 2,), (torch.stack([X, X]),)],
     looped: [(Z,), (Z * 0.5,), (Z[0],)],
+    by_builtin: [(Z, X), (Z, X * 2), (Z, -X), (Z[:1], X[:1])],
     transformed: [(Z,), (Z * 2,), (torch.cat([Z, Z], 1),)],
     learned: [(Z, W), (Z * 2, W), (Z, W + 1)],
     grown: [(Z, 1), (Z, 3), (Z, 2), (Z, 0)],

@@ -60,6 +60,9 @@ MORE = {
     "single": lambda z: z.to(torch.complex64),
     "polar": lambda z: torch.polar(z.abs(), z.angle()),
     "complex": lambda z: torch.complex(z.imag, z.real),
+    "lerp by a complex number": lambda z: torch.lerp(z, W, 0.2 + 0.1j) + torch.lerp(z, W, 2j),
+    "index_add by a complex number": lambda z: z.detach().index_add(0, T([0, 0]), z.detach(), alpha=1 + 2j),
+    "baddbmm by complex numbers": lambda z: torch.baddbmm(z[None, :, :2], z[None], z.T[None], beta=1j, alpha=2),
     "logaddexp": lambda z: torch.logaddexp(z, W),
     "block_diag": lambda z: torch.block_diag(X, z),
     "logsumexp": lambda z: torch.logsumexp(z, 1),
@@ -99,10 +102,10 @@ BINARY = {
 REFUSED = """z < w|z <= w|z > 1|z >= 1j|z.max()|z.min()|z.sort()|z.floor()|z.ceil()|z.trunc()|z.round()|z.sign()|z.clamp(0)|z % w|z // w
 torch.maximum(z, w)|torch.minimum(z, w)|z.argmax()|z.amax()|z.amin()|torch.relu(z)|z.erf()|z.erfc()|z.lgamma()|z & w|z.atan2(w)|torch.hypot(z, w)|z.frac()
 torch.fmod(z, w)|torch.topk(z, 1)|torch.softmax(z, 1)|torch.log_softmax(z, 1)|torch.erfinv(z)|torch.nansum(z)
-torch.deg2rad(z)|torch.logit(z)|torch.nn.functional.mse_loss(z, w)|torch.nn.functional.huber_loss(z, w)|torch.nn.functional.kl_div(z, w)
+torch.take(X, z)|torch.deg2rad(z)|torch.logit(z)|torch.nn.functional.mse_loss(z, w)|torch.nn.functional.huber_loss(z, w)|torch.nn.functional.kl_div(z, w)
 torch.nn.functional.glu(z[:, :2])|torch.nn.functional.logsigmoid(z)|torch.median(z)|torch.unique(z)|torch.kthvalue(z, 1)|torch.max(z, 0)|torch.fmax(z, w)
 torch.norm(z, 1j)|torch.isclose(z, w, 1j)|torch.nn.functional.elu(X, 1j)|torch.nn.functional.celu(X, 1j)|torch.baddbmm(X[None], X[None, :, :2], X[None, :2], alpha=1j)
-torch.addmm(X, X[:, :2], X[:2], beta=1j)|X.scatter(0, T([[0]]), 1j)|X.new_full((2,), 1j)
+torch.addmm(X, X[:, :2], X[:2], beta=1j)|torch.lerp(X, X, 1j)|X.masked_fill(X > 0, T(1j))|X.scatter(0, T([[0]]), 1j)|X.new_full((2,), 1j)
 torch.full_like(X, 1j)|X.clone().masked_fill_(X > 0, 1j)|torch.rsub(X, X, alpha=1j)|torch.cat([X, X], 1j)
 X.add_(1j)|X.mul_(z)|X.add(X, alpha=1j)|torch.addcmul(X, X, X, value=1j)|torch.view_as_real(X)|torch.view_as_complex(z)|X.imag
 torch.view_as_complex(torch.ones(2, 2, dtype=torch.int64))|torch.view_as_complex(torch.ones(2, 3))|torch.view_as_complex(T(1.0))
