@@ -1,4 +1,6 @@
 // Kernels that make tensors from numbers: arange, linspace, eye.
+#include <cmath>
+
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
@@ -31,7 +33,7 @@ void arange(const KernelCall& call) {
 }
 
 /// linspace(start, end, steps): from both ends towards the middle, so that both ends are exact. Ends of integers are
-/// integers.
+/// integers. Rounded once, as PyTorch's compilers make it.
 void linspace(const KernelCall& call) {
   const int64_t steps = call.out[0].numel();
   with_number(call.out[0].dtype, [&]<class T>(T) {
@@ -40,9 +42,9 @@ void linspace(const KernelCall& call) {
                end = static_cast<Real>(static_cast<T>(call.real(1)));
     const Real step = steps > 1 ? (end - start) / static_cast<Real>(steps - 1) : Real(0);
     generate<T>(call.out[0], [=](int64_t i) {
-      return i < steps / 2 ? start + step * static_cast<Real>(i)
+      return i < steps / 2 ? std::fma(step, static_cast<Real>(i), start)
              : steps == 1  ? start
-                           : end - step * static_cast<Real>(steps - 1 - i);
+                           : std::fma(-step, static_cast<Real>(steps - 1 - i), end);
     });
   });
 }

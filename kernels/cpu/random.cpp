@@ -128,12 +128,14 @@ uint64_t next64(RandomState& s) {
 
 double uniform53(RandomState& s) { return to_uniform53(next64(s)); }
 
+// As PyTorch's compilers make it of u * (high - low) + low: rounded once.
+
 template <>
 void uniform<float>(RandomState& s, float* out, int64_t n, double low, double high) {
   const float base = static_cast<float>(low);
   const float width = static_cast<float>(high) - base;
   consume(s, n, [&](const uint32_t* words, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = to_uniform24(temper(words[i])) * width + base;
+    for (int64_t i = 0; i < count; ++i) out[i] = std::fma(to_uniform24(temper(words[i])), width, base);
     out += count;
   });
 }
@@ -141,7 +143,7 @@ void uniform<float>(RandomState& s, float* out, int64_t n, double low, double hi
 template <>
 void uniform<double>(RandomState& s, double* out, int64_t n, double low, double high) {
   consume_pairs(s, n, [&](const uint32_t* pairs, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = to_uniform53(join(pairs + 2 * i)) * (high - low) + low;
+    for (int64_t i = 0; i < count; ++i) out[i] = std::fma(to_uniform53(join(pairs + 2 * i)), high - low, low);
     out += count;
   });
 }
