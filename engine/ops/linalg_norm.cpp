@@ -22,10 +22,10 @@ std::string shown(const Scalar& s) {
 
 /// The operand in the dtype that is asked for, which may not be a narrower one.
 Tensor in_dtype(const Tensor& x, const Arg& dtype, std::string_view op) {
-  check_real(x.dtype(), op, true);
+  if (!is_complex(x.dtype())) check_real(x.dtype(), op, true);
   if (dtype.is_none() || dtype.dtype() == x.dtype()) return x;
   const DType wanted = dtype.dtype();
-  check(is_floating(wanted), "{}: dtype should be floating point or complex, but got {}", op, scalar_type_name(wanted));
+  check(is_inexact(wanted), "{}: dtype should be floating point or complex, but got {}", op, scalar_type_name(wanted));
   check(promote_types(x.dtype(), wanted) == wanted,
         "{}: the dtype of the input ({}) should be convertible without narrowing to the specified dtype ({})", op,
         scalar_type_name(x.dtype()), scalar_type_name(wanted));

@@ -59,6 +59,9 @@ void check_square(Sizes sizes, std::string_view op, std::string_view operand) {
 }
 
 void check_real(DType dtype, std::string_view op, bool halves) {
+  check_kind(!is_complex(dtype), ErrorKind::NotImplementedError,
+             "{}: matrices of complex numbers are not in Terra yet: take their real and imaginary parts. Got {}", op,
+             scalar_type_name(dtype));
   check_kind(is_floating(dtype), ErrorKind::NotImplementedError,
              "{}: Expected a floating point or complex tensor as input. Got {}", op, scalar_type_name(dtype));
   check_kind(halves || !is_half(dtype), ErrorKind::NotImplementedError,

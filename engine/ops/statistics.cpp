@@ -5,6 +5,7 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/matmul.h"
@@ -94,7 +95,8 @@ Tensor covariance(const Tensor& self, int64_t correction, const Arg& fweights, c
   check_kind(self.dtype() != DType::Bool, ErrorKind::NotImplementedError,
              "cov(): bool dtype is not supported for input");
   Tensor x = self.rank() < 2 ? reshape(self, {1, -1}) : self;
-  if (!is_floating(x.dtype())) x = to_dtype(x, default_dtype());
+  if (!is_inexact(x.dtype())) x = to_dtype(x, default_dtype());
+  const DType real_dtype = real_dtype_of(x.dtype());
   const int64_t n = x.size(1);
   Tensor w;
   if (!fweights.is_none()) w = checked_weights(fweights.tensor(), n, "fweights", true);
@@ -108,15 +110,15 @@ Tensor covariance(const Tensor& self, int64_t correction, const Arg& fweights, c
     const Tensor mean = sum(x * w, Dims{1}, true) / total;
     x = x - mean;
     weighted = x * w;
-    const Tensor lost = aweights.is_none() ? ones(Dims{}, x.dtype()) : sum(w * aweights.tensor()) / total;
+    const Tensor lost = aweights.is_none() ? ones(Dims{}, real_dtype) : sum(w * aweights.tensor()) / total;
     degrees = total - static_cast<double>(correction) * lost;
   } else {
     x = x - mean(x, Dims{1}, true);
     weighted = x;
-    degrees = full(Dims{}, static_cast<double>(n - correction), x.dtype());
+    degrees = full(Dims{}, static_cast<double>(n - correction), real_dtype);
   }
-  const Tensor product = mm(weighted.dtype() == x.dtype() ? x : to_dtype(x, weighted.dtype()), t(weighted));
-  return squeeze(product / clamp_min(to_dtype(degrees, product.dtype()), 0));
+  const Tensor product = mm(weighted.dtype() == x.dtype() ? x : to_dtype(x, weighted.dtype()), conjugate(t(weighted)));
+  return squeeze(product / clamp_min(to_dtype(degrees, real_dtype_of(product.dtype())), 0));
 }
 void cov_of(Composition& c) { c.result(covariance(c.tensor(0), c.integer(1), c.arg(2), c.arg(3))); }
 void corrcoef_of(Composition& c) {
@@ -125,8 +127,11 @@ void corrcoef_of(Composition& c) {
         c.tensor(0).rank());
   const Tensor covariances = covariance(c.tensor(0), 1, Arg(), Arg());
   if (covariances.rank() == 0) return c.result(covariances / covariances);
-  const Tensor deviations = sqrt(diagonal(covariances));
-  c.result(clamp(covariances / unsqueeze(deviations, 1) / unsqueeze(deviations, 0), -1.0, 1.0));
+  const bool is_pair = is_complex(covariances.dtype());
+  const Tensor variances = diagonal(covariances), deviations = sqrt(is_pair ? real(variances) : variances);
+  const Tensor ratios = covariances / unsqueeze(deviations, 1) / unsqueeze(deviations, 0);
+  if (!is_pair) return c.result(clamp(ratios, -1.0, 1.0));
+  c.result(complex(clamp(real(ratios), -1.0, 1.0), clamp(imag(ratios), -1.0, 1.0)));
 }
 
 }  // namespace
