@@ -7,6 +7,7 @@
 #include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/index_rules.h"
 #include "engine/ops/order.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
@@ -57,7 +58,9 @@ void gather_shape(Inference& f) {
   f.result(f.dtype(0), Dims(f.sizes(2)));
 }
 
-void scatter_shape(Inference& f) {
+}  // namespace
+
+void check_scatter(Inference& f) {
   check_index_dtype(f, 2);
   check(f.dtype(0) == f.dtype(3), "{}(): Expected self.dtype to be equal to src.dtype", f.op.name);
   const auto dim = static_cast<size_t>(wrap_dim(f.integer(1), f.rank(0)));
@@ -67,6 +70,8 @@ void scatter_shape(Inference& f) {
   }
   rules::like_first(f);
 }
+
+namespace {
 
 /// Sizes of self[indices]: the broadcast index shape stands where the indexed dimensions were if those are neighbours,
 /// else in front.
@@ -458,7 +463,7 @@ const Op scatter{{.name = "scatter",
                   .doc = "self with the elements of src at the places along dim that index names.",
                   .example = "terra.zeros(2, 2).scatter(1, terra.tensor([[1], [0]]), terra.ones(2, 1))",
                   .flags = kInPlace | kChecksValues | kMovesBytes | kScatters,
-                  .shape = scatter_shape,
+                  .shape = check_scatter,
                   .gradient = scatter_gradient,
                   .saved = saves({2}),
                   .reuses = params({0}),
@@ -476,7 +481,7 @@ const Op scatter_add{{.name = "scatter_add",
                       .doc = "self with the elements of src added at the places along dim that index names.",
                       .example = "terra.zeros(2).scatter_add(0, terra.tensor([1, 1]), terra.ones(2))",
                       .flags = kVisibleInPlace | kChecksValues | kScatters | kComplex,
-                      .shape = scatter_shape,
+                      .shape = check_scatter,
                       .gradient = scatter_add_gradient,
                       .saved = saves({2}),
                       .reuses = params({0}),

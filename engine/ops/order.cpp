@@ -233,7 +233,7 @@ OpRecord running(std::string_view name, std::string_view doc, GradientRule gradi
           .signature = "(Tensor self, int dim) -> Tensor",
           .doc = doc,
           .example = "",
-          .flags = kComplex,
+          .flags = kComplex | kInPlace,
           .shape = running_shape,
           .gradient = gradient,
           .saved = saved,
@@ -249,6 +249,7 @@ OpRecord running_dtype(std::string_view name, std::string_view doc, CompositeRul
           .signature = "(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
           .doc = doc,
           .example = "",
+          .flags = kInPlace,
           .composite = rule,
           .samples = {{"randn(3, 4), 1, dtype=terra.float64"}}};
 }

@@ -446,6 +446,7 @@ const Op vstack{{.name = "vstack",
                  .example = "terra.vstack([terra.zeros(2), terra.ones(2)])",
                  .flags = kFunction | kMovesBytes,
                  .composite = vstack_of,
+                 .aliases = "row_stack",
                  .samples = {{"[randn(3), randn(2, 3)]"}}}};
 const Op flip{{.name = "flip",
                .signature = "(Tensor self, int[] *dims) -> Tensor",

@@ -484,7 +484,6 @@ const Op expand{{.name = "expand",
                  .flags = kView | kMethod | kCheap,
                  .shape = expand_shape,
                  .gradient = expand_gradient,
-                 .aliases = "broadcast_to",
                  .samples = {{"randn(3, 1), (3, 4)"}, {"randn(3, 1), (2, -1, 4)"}, {"randn(()), (2, 2)"}}}};
 const Op narrow{{.name = "narrow",
                  .signature = "(Tensor self, int dim, int start, int length) -> Tensor",

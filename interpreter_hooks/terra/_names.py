@@ -15,7 +15,26 @@ MODULES = frozenset((
 
 CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None}
 
+_EACH = (
+    "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div", "erf", "erfc",
+    "exp", "expm1", "floor", "frac", "lerp", "lgamma", "log", "log10", "log1p", "log2", "maximum", "minimum", "mul", "neg", "pow",
+    "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "trunc",
+)  # fmt: skip
+FOREACH = (
+    *("_foreach_" + name for name in _EACH), *(f"_foreach_{name}_" for name in _EACH), "_foreach_clone", "_foreach_copy_",
+    "_foreach_zero_",
+)  # fmt: skip
+
 FUNCTIONS = {
+    "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
+    "_rare_functions": (
+        "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_copy", "diagonal_copy",
+        "empty_permuted", "empty_strided", "expand_copy", "gradient", "histogram", "narrow_copy", "native_layer_norm",
+        "nonzero_static", "norm_except_dim", "permute_copy", "range", "scalar_tensor", "select_copy", "slice_copy", "split_copy",
+        "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
+        "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy",
+        "view_copy",
+    ),
     "_settings": (
         "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
         "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled",

@@ -49,6 +49,9 @@ TERRA_COMPLEX_FUNCTION(Atan, std::atan(x))
 TERRA_COMPLEX_FUNCTION(Sinh, std::sinh(x))
 TERRA_COMPLEX_FUNCTION(Cosh, std::cosh(x))
 TERRA_COMPLEX_FUNCTION(Tanh, std::tanh(x))
+TERRA_COMPLEX_FUNCTION(Asinh, std::asinh(x))
+TERRA_COMPLEX_FUNCTION(Acosh, std::acosh(x))
+TERRA_COMPLEX_FUNCTION(Atanh, std::atanh(x))
 TERRA_COMPLEX_FUNCTION(Sigmoid, over(C(1), C(1) + std::exp(-x)))
 
 /// The common exponents are computed the short way.
@@ -81,7 +84,8 @@ constexpr Kernel kKernels[] = {
     unary<Acos, TERRA_COMPLEX>("acos", 200),   unary<Atan, TERRA_COMPLEX>("atan", 200),
     unary<Sinh, TERRA_COMPLEX>("sinh", 120),   unary<Tanh, TERRA_COMPLEX>("tanh", 120),
     unary<Cosh, TERRA_COMPLEX>("cosh", 120),   unary<Sigmoid, TERRA_COMPLEX>("sigmoid", 90),
-    binary<Pow, TERRA_COMPLEX>("pow", 255),
+    unary<Asinh, TERRA_COMPLEX>("asinh", 200), unary<Acosh, TERRA_COMPLEX>("acosh", 200),
+    unary<Atanh, TERRA_COMPLEX>("atanh", 200), binary<Pow, TERRA_COMPLEX>("pow", 255),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Division that rounds, and remainders. An integer division by zero throws KernelError "ZeroDivisionError".
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #include "kernels/abi/kernel_error.h"
@@ -84,6 +85,28 @@ struct TruncDivide : Plain<T> {
   T operator()(T a, T b) const { return IntegerDivision<T>(a, b).quotient; }
 };
 
+/// The size of a number in the unsigned type of its width, or wider.
+template <class T>
+auto magnitude(T x) {
+  using Wide = std::conditional_t<(sizeof(T) < 8), uint32_t, uint64_t>;
+  return x < T(0) ? Wide(0) - static_cast<Wide>(x) : static_cast<Wide>(x);
+}
+
+template <class T>
+struct Gcd : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const { return static_cast<T>(std::gcd(magnitude(a), magnitude(b))); }
+};
+
+template <class T>
+struct Lcm : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T a, T b) const {
+    const auto x = magnitude(a), y = magnitude(b);
+    return x == 0 || y == 0 ? T(0) : static_cast<T>(x / std::gcd(x, y) * y);
+  }
+};
+
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
 
 constexpr Kernel kKernels[] = {
@@ -91,6 +114,8 @@ constexpr Kernel kKernels[] = {
     binary<Remainder, TERRA_INTEGERS, float, double>("remainder", 30),
     binary<Fmod, TERRA_INTEGERS, float, double>("fmod", 30),
     binary<TruncDivide, TERRA_INTEGERS>("trunc_divide", 10),
+    binary<Gcd, TERRA_INTEGERS>("gcd", 200),
+    binary<Lcm, TERRA_INTEGERS>("lcm", 200),
 };
 
 }  // namespace

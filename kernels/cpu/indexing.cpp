@@ -102,9 +102,9 @@ void start_from(const View& out, const View& self) {
   if (out.data != self.data) copy_elements(out, self);
 }
 
-/// scatter and scatter_add(self, dim, index, src): src may be larger than index.
-template <bool kAdd>
-void scatter(const KernelCall& call) {
+/// Puts src into a copy of self: write(base, src, offsets). src may be larger than index.
+template <class Write>
+void scatter_by(const KernelCall& call, Write write) {
   const View& out = call.out[0];
   const View& index = call.view(2);
   const AlongDim walk(out, index, call.integer(1));
@@ -112,10 +112,19 @@ void scatter(const KernelCall& call) {
   if (index.numel() == 0) return;
   SubView src(call.view(3));
   for (int d = 0; d < walk.rank; ++d) src.resize(d, walk.shape.sizes[d]);
-  if (kAdd)
-    scatter_add_elements(walk.base.view(), src.view(), walk.offsets_view);
-  else
-    scatter_elements(walk.base.view(), src.view(), walk.offsets_view);
+  write(walk.base.view(), src.view(), walk.offsets_view);
+}
+/// scatter and scatter_add(self, dim, index, src).
+void scatter(const KernelCall& call) { scatter_by(call, scatter_elements); }
+void scatter_add(const KernelCall& call) { scatter_by(call, scatter_add_elements); }
+/// scatter_combine(self, dim, index, src, reduce).
+void scatter_combine(const KernelCall& call) {
+  const Combination how = call.text(4) == "prod"   ? Combination::Product
+                          : call.text(4) == "amax" ? Combination::Largest
+                                                   : Combination::Smallest;
+  scatter_by(call, [how](const View& base, const View& dense, const View& offsets) {
+    scatter_combined_elements(base, dense, offsets, how);
+  });
 }
 
 /// Advanced indexing. The dimensions of `indexed` that have an index tensor become those of the broadcast index
@@ -243,8 +252,9 @@ constexpr Kernel kKernels[] = {
     {.op = "index_select", .run = index_select},
     {.op = "embedding_forward", .run = embedding_forward},
     {.op = "gather", .run = gather},
-    {.op = "scatter", .run = scatter<false>, .any_strides = true},
-    {.op = "scatter_add", .run = scatter<true>, .any_strides = true},
+    {.op = "scatter", .run = scatter, .any_strides = true},
+    {.op = "scatter_add", .run = scatter_add, .any_strides = true},
+    {.op = "scatter_combine", .run = scatter_combine, .any_strides = true},
     {.op = "index", .run = index},
     {.op = "index_put", .run = index_put, .any_strides = true},
 };

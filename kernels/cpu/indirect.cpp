@@ -1,5 +1,6 @@
 #include "kernels/cpu/indirect.h"
 
+#include <functional>
 #include <type_traits>
 
 #include "kernels/cpu/copy.h"
@@ -10,6 +11,9 @@
 namespace terra::cpu {
 
 namespace {
+
+template <class T>
+constexpr bool is_ordered = std::is_arithmetic_v<T>;
 
 /// Operands of the common walk: dense, base, offsets. Row-major order is kept where writes may meet.
 void walk_space(const View& dense, const View& base, const View& offsets, bool keep_order, Iteration& it) {
@@ -103,29 +107,58 @@ void scatter_elements(const View& base, const View& dense, const View& offsets) 
   });
 }
 
-void scatter_add_elements(const View& base, const View& dense, const View& offsets) {
+namespace {
+
+/// base[offsets] = combine(base[offsets], dense) in the elements' type, in row-major order.
+template <class Combine>
+void combine_elements(const View& base, const View& dense, const View& offsets, Combine combine) {
   if (dense.numel() == 0) return;
   Iteration it;
   walk_space(dense, base, offsets, true, it);
   const int last = it.rank - 1;
   const int64_t to_stride = it.strides[1][last], from_stride = it.strides[0][last];
-  const auto add = [&]<class T>(T) {
+  const auto walk = [&]<class T>(T) {
     for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
-        T& sum = *reinterpret_cast<T*>(to + i * to_stride);
-        const T x = *reinterpret_cast<const T*>(from + i * from_stride);
-        if constexpr (std::is_same_v<T, int64_t>) {
-          sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x));  // wraps
-        } else {
-          sum = static_cast<T>(sum + x);
-        }
+        T& element = *reinterpret_cast<T*>(to + i * to_stride);
+        element = combine(element, *reinterpret_cast<const T*>(from + i * from_stride));
       }
     });
   };
   if (dense.dtype == DType::Bool)
-    add(bool{});
+    walk(bool{});
   else
-    with_real_or_complex(dense.dtype, add);
+    with_real_or_complex(dense.dtype, walk);
+}
+
+/// Whole numbers wrap around.
+template <class T, class Operation>
+T wrapping(T a, T b, Operation operation) {
+  if constexpr (std::is_same_v<T, int64_t>)
+    return static_cast<T>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+  else if constexpr (std::is_integral_v<T> && sizeof(T) > 1)
+    return static_cast<T>(operation(static_cast<uint32_t>(a), static_cast<uint32_t>(b)));
+  else
+    return static_cast<T>(operation(a, b));
+}
+
+}  // namespace
+
+void scatter_add_elements(const View& base, const View& dense, const View& offsets) {
+  combine_elements(base, dense, offsets, []<class T>(T a, T b) { return wrapping(a, b, std::plus<>()); });
+}
+
+void scatter_combined_elements(const View& base, const View& dense, const View& offsets, Combination how) {
+  if (how == Combination::Product)
+    return combine_elements(base, dense, offsets,
+                            []<class T>(T a, T b) { return wrapping(a, b, std::multiplies<>()); });
+  const bool largest = how == Combination::Largest;
+  combine_elements(base, dense, offsets, [largest]<class T>(T a, T b) {
+    if constexpr (is_ordered<T>)
+      return a != a || b != b ? static_cast<T>(a + b) : (a < b) == largest ? b : a;
+    else
+      return a;
+  });
 }
 
 }  // namespace terra::cpu

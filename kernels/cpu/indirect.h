@@ -41,4 +41,9 @@ void scatter_elements(const View& base, const View& dense, const View& offsets);
 /// base[offsets] += dense, in row-major order. bool adds by "or".
 void scatter_add_elements(const View& base, const View& dense, const View& offsets);
 
+/// How an element and the one that comes to its place become one.
+enum class Combination : uint8_t { Product, Largest, Smallest };
+/// base[offsets] = base[offsets] combined with dense, in row-major order. A NaN stays.
+void scatter_combined_elements(const View& base, const View& dense, const View& offsets, Combination how);
+
 }  // namespace terra::cpu

@@ -30,6 +30,11 @@ struct LogicalNot : Plain<T, bool> {
   using Plain<T, bool>::Plain;
   bool operator()(T x) const { return x == T(0); }
 };
+template <class T>
+struct SignBit : Plain<T, bool> {
+  using Plain<T, bool>::Plain;
+  bool operator()(T x) const { return x < T(0); }
+};
 /// No integer is NaN or infinite.
 template <class T>
 struct Never : Plain<T, bool> {
@@ -52,6 +57,7 @@ constexpr Kernel kKernels[] = {
     unary<LogicalNot, TERRA_INTEGERS_AND_BOOL>("logical_not"),
     unary<Never, TERRA_INTEGERS_AND_BOOL>("isnan"),
     unary<Never, TERRA_INTEGERS_AND_BOOL>("isinf"),
+    unary<SignBit, TERRA_INTEGERS_AND_BOOL>("signbit"),
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
-// Running sums and products along a dimension: cumsum, cumprod. Floats accumulate in double, integers wrap around.
+// Running sums, products and extremes along a dimension. Floats accumulate in double, integers wrap around.
+#include <cmath>
+#include <limits>
+
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
@@ -30,7 +33,61 @@ void scan(const KernelCall& call) {
   });
 }
 
-constexpr Kernel kKernels[] = {{.op = "cumsum", .run = scan<false>}, {.op = "cumprod", .run = scan<true>}};
+/// cummax and cummin(self, dim) -> (values, indices): the last of equal elements; a NaN beats every number.
+template <bool kLargest>
+void extremes(const KernelCall& call) {
+  const View& in = call.view(0);
+  const View operands[] = {in, call.out[0], call.out[1]};
+  if (in.numel() == 0) return;
+  Lines lines;
+  lines_along(operands, in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank), lines);
+  const auto walk = [&]<class T>(T) {
+    for_lines(lines, 8, [&](char* const* at) {
+      T best = *reinterpret_cast<const T*>(at[0]);
+      int64_t place = 0;
+      for (int64_t i = 0; i < lines.lengths[0]; ++i) {
+        const T x = *reinterpret_cast<const T*>(at[0] + i * lines.strides[0]);
+        if (x != x || (best == best && (kLargest ? x >= best : x <= best))) {
+          best = x;
+          place = i;
+        }
+        *reinterpret_cast<T*>(at[1] + i * lines.strides[1]) = best;
+        *reinterpret_cast<int64_t*>(at[2] + i * lines.strides[2]) = place;
+      }
+    });
+  };
+  if (in.dtype == DType::Bool)
+    walk(bool{});
+  else
+    with_number(in.dtype, walk);
+}
+
+/// logcumsumexp(self, dim): the total so far is kept as its largest element and the sum over exp of it.
+void logcumsumexp(const KernelCall& call) {
+  const View operands[] = {call.view(0), call.out[0]};
+  if (call.out[0].numel() == 0) return;
+  Lines lines;
+  lines_along(operands, operands[0].rank == 0 ? 0 : wrapped(call.integer(1), operands[0].rank), lines);
+  with_float(operands[0].dtype, [&]<class T>(T) {
+    for_lines(lines, 80, [&](char* const* at) {
+      double total = -std::numeric_limits<double>::infinity();
+      for (int64_t i = 0; i < lines.lengths[0]; ++i) {
+        const double x = *reinterpret_cast<const T*>(at[0] + i * lines.strides[0]);
+        const double high = x > total ? x : total, low = x > total ? total : x;
+        total = x != x || total != total ? x + total
+                : std::isinf(high)       ? high
+                                         : high + std::log1p(std::exp(low - high));
+        *reinterpret_cast<T*>(at[1] + i * lines.strides[1]) = static_cast<T>(total);
+      }
+    });
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "cumsum", .run = scan<false>},        {.op = "cumprod", .run = scan<true>},
+    {.op = "cummax", .run = extremes<true>},     {.op = "cummin", .run = extremes<false>},
+    {.op = "logcumsumexp", .run = logcumsumexp},
+};
 
 }  // namespace
 

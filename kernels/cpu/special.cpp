@@ -1,4 +1,5 @@
-// Special functions: gamma, zeta, Bessel and the inverse of erf. Elements are computed in double and rounded once.
+// Special functions: gamma, zeta, Bessel, the inverses of erf and of hyperbolic functions. Elements are computed in
+// double and rounded once.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -208,6 +209,14 @@ TERRA_SPECIAL_UNARY(I0, unscaled_bessel(0, x))
 TERRA_SPECIAL_UNARY(I0e, scaled_bessel(0, x))
 TERRA_SPECIAL_UNARY(I1, unscaled_bessel(1, x))
 TERRA_SPECIAL_UNARY(I1e, scaled_bessel(1, x))
+TERRA_SPECIAL_UNARY(Asinh, std::asinh(x))
+TERRA_SPECIAL_UNARY(Acosh, std::acosh(x))
+TERRA_SPECIAL_UNARY(Atanh, std::atanh(x))
+template <class T>
+struct NextAfter : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T from, T to) const { return std::nextafter(from, to); }
+};
 TERRA_SPECIAL_BINARY(Zeta, zeta(a, x))
 TERRA_SPECIAL_BINARY(Gammainc, incomplete_gamma(a, x, false))
 TERRA_SPECIAL_BINARY(Gammaincc, incomplete_gamma(a, x, true))
@@ -218,6 +227,8 @@ constexpr Kernel kTable[] = {
     unary<Erfcx, float, double>("special_erfcx", 120), unary<I0, float, double>("i0", 255),
     unary<I0e, float, double>("special_i0e", 255),     unary<I1, float, double>("special_i1", 255),
     unary<I1e, float, double>("special_i1e", 255),     binary<Zeta, float, double>("special_zeta", 255),
+    unary<Asinh, float, double>("asinh", 60),          unary<Acosh, float, double>("acosh", 60),
+    unary<Atanh, float, double>("atanh", 60),          binary<NextAfter, float, double>("nextafter", 20),
     binary<Gammainc, float, double>("igamma", 255),    binary<Gammaincc, float, double>("igammac", 255),
 };
 

@@ -23,6 +23,7 @@ constexpr Kernel kKernels[] = {
     TERRA_COMPARISON("logical_xor", (a != 0) != (b != 0)),
     TERRA_PREDICATE("logical_not", x == 0),
     TERRA_PREDICATE("isnan", std::isnan(static_cast<double>(x))),
+    TERRA_PREDICATE("signbit", std::signbit(static_cast<double>(x))),
     TERRA_PREDICATE("isinf", std::isinf(static_cast<double>(x))),
 };
 

@@ -122,6 +122,9 @@ constexpr Kernel kKernels[] = {
     TERRA_COMPLEX_FUNCTION(sinh),
     TERRA_COMPLEX_FUNCTION(cosh),
     TERRA_COMPLEX_FUNCTION(tanh),
+    TERRA_COMPLEX_FUNCTION(asinh),
+    TERRA_COMPLEX_FUNCTION(acosh),
+    TERRA_COMPLEX_FUNCTION(atanh),
 };
 
 }  // namespace

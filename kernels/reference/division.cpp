@@ -72,11 +72,29 @@ consteval Kernel trunc_divide() {
   return k;
 }
 
+/// Euclid's algorithm.
+constexpr auto kGcd = [](int64_t a, int64_t b) {
+  while (b != 0) {
+    const int64_t rest = b == -1 ? 0 : a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a;
+};
+constexpr auto kLcm = [](int64_t a, int64_t b) {
+  const int64_t divisor = kGcd(a, b);
+  const int64_t multiple =
+      divisor == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a / divisor) * static_cast<uint64_t>(b));
+  return multiple < 0 ? static_cast<int64_t>(0 - static_cast<uint64_t>(multiple)) : multiple;
+};
+
 constexpr Kernel kKernels[] = {
     elementwise<2, kFloorDivide, kNumbers>("floor_divide"),
     elementwise<2, kRemainder, kNumbers>("remainder"),
     elementwise<2, kFmod, kNumbers>("fmod"),
     trunc_divide(),
+    elementwise<2, kGcd, kIntegers>("gcd"),
+    elementwise<2, kLcm, kIntegers>("lcm"),
 };
 
 }  // namespace

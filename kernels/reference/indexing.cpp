@@ -114,6 +114,34 @@ void scatter(const KernelCall& call) {
   });
 }
 
+/// An element and the one that comes to its place as one; a NaN stays.
+Number combined(Number a, Number b, std::string_view how) {
+  if (std::holds_alternative<std::complex<double>>(a)) return to_complex(a) * to_complex(b);
+  if (const auto* x = std::get_if<int64_t>(&a)) {
+    const int64_t y = std::get<int64_t>(b);
+    if (how == "prod") return static_cast<int64_t>(static_cast<uint64_t>(*x) * static_cast<uint64_t>(y));
+    return how == "amax" ? std::max(*x, y) : std::min(*x, y);
+  }
+  const double x = to_double(a), y = to_double(b);
+  if (how == "prod" || x != x || y != y) return how == "prod" ? x * y : x + y;
+  return how == "amax" ? std::max(x, y) : std::min(x, y);
+}
+void scatter_combine(const KernelCall& call) {
+  const View& out = call.out[0];
+  const View& index = call.view(2);
+  const View& src = call.view(3);
+  const int dim = out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank);
+  start_from(out, call.view(0));
+  for_each_index(index, [&](const int64_t* i) {
+    Index to = place_of(i, index.rank, out.rank);
+    const int64_t size = out.rank == 0 ? 1 : out.sizes[dim];
+    const int64_t place = checked(index_at(index, i), dim, size, KernelError::Kind::Runtime);
+    if (out.rank > 0) to[dim] = place;
+    char* at = address_at(out, to.data());
+    write(out.dtype, at, combined(read(out.dtype, at), read(src.dtype, address_at(src, i)), call.text(4)));
+  });
+}
+
 /// Visits self[indices] of advanced indexing: body(place in the result, place in self).
 template <class Body>
 void for_each_indexed(const View& self, std::span<const View> indices, Body body) {
@@ -192,6 +220,7 @@ constexpr Kernel kKernels[] = {
     {.op = "gather", .run = gather},
     {.op = "scatter", .run = scatter<false>, .any_strides = true},
     {.op = "scatter_add", .run = scatter<true>, .any_strides = true},
+    {.op = "scatter_combine", .run = scatter_combine, .any_strides = true},
     {.op = "index", .run = index},
     {.op = "index_put", .run = index_put, .any_strides = true},
 };

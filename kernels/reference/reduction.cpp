@@ -1,6 +1,7 @@
 // What reductions mean: every element is taken in row-major order.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -162,6 +163,44 @@ void scan(const KernelCall& call) {
   });
 }
 
+/// What one line's elements so far come to, carried from one element to the next: step(index, state, element).
+template <class State, class Step>
+void carry_along(const KernelCall& call, State start, Step step) {
+  const View& in = call.view(0);
+  std::vector<bool> reduced(static_cast<size_t>(in.rank), false);
+  const int dim = in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank);
+  if (in.rank > 0) reduced[static_cast<size_t>(dim)] = true;
+  std::map<int64_t, State> states;
+  for_each_index(in, [&](const int64_t* i) {
+    State& state = states.try_emplace(output_of(in, reduced, i), start).first->second;
+    step(i, in.rank == 0 ? 0 : i[dim], state, read(in.dtype, address_at(in, i)));
+  });
+}
+/// cummax, cummin: the last of equals; a NaN beats every number.
+template <bool kLargest>
+void extremes(const KernelCall& call) {
+  struct Best {
+    Number value;
+    int64_t index = -1;
+  };
+  carry_along(call, Best{}, [&](const int64_t* i, int64_t place, Best& best, Number x) {
+    const bool loses =
+        best.index >= 0 && !is_nan(x) && (is_nan(best.value) || (kLargest ? less(x, best.value) : less(best.value, x)));
+    if (!loses) best = {x, place};
+    write(call.out[0].dtype, address_at(call.out[0], i), best.value);
+    write(DType::I64, address_at(call.out[1], i), best.index);
+  });
+}
+void logcumsumexp(const KernelCall& call) {
+  carry_along(call, -std::numeric_limits<double>::infinity(), [&](const int64_t* i, int64_t, double& total, Number x) {
+    const double a = total, b = to_double(x), high = std::max(a, b);
+    total = a != a || b != b   ? a + b
+            : std::isinf(high) ? high
+                               : high + std::log(std::exp(a - high) + std::exp(b - high));
+    write(call.out[0].dtype, address_at(call.out[0], i), total);
+  });
+}
+
 /// The first `k` of each line in order; a NaN counts as the greatest value, equals stay in their order.
 void order_lines(const KernelCall& call, int64_t dim_argument, bool descending) {
   const View& in = call.view(0);
@@ -206,6 +245,9 @@ constexpr Kernel kKernels[] = {
     {.op = "min_with_index", .run = extreme_with_index<false>},
     {.op = "cumsum", .run = scan<false>},
     {.op = "cumprod", .run = scan<true>},
+    {.op = "cummax", .run = extremes<true>},
+    {.op = "cummin", .run = extremes<false>},
+    {.op = "logcumsumexp", .run = logcumsumexp},
     {.op = "sort", .run = sort},
     {.op = "topk", .run = topk},
 };

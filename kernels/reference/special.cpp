@@ -117,7 +117,24 @@ double incomplete_gamma(double a, double x, bool upper) {
   return upper ? q : 1 - q;
 }
 
+/// The neighbour among numbers of type T.
+template <class T>
+void next_after(char* const* data, const int64_t* strides, int64_t n, const KernelArg*) {
+  for (int64_t i = 0; i < n; ++i)
+    element<T>(data, strides, 0, i) = std::nextafter(element<T>(data, strides, 1, i), element<T>(data, strides, 2, i));
+}
+consteval Kernel nextafter_kernel() {
+  Kernel k{.op = "nextafter"};
+  k.loops[static_cast<int>(DType::F32)] = next_after<float>;
+  k.loops[static_cast<int>(DType::F64)] = next_after<double>;
+  return k;
+}
+
 constexpr Kernel kKernels[] = {
+    nextafter_kernel(),
+    elementwise<1, [](double x) { return std::asinh(x); }, kFloats>("asinh"),
+    elementwise<1, [](double x) { return std::acosh(x); }, kFloats>("acosh"),
+    elementwise<1, [](double x) { return std::atanh(x); }, kFloats>("atanh"),
     elementwise<1, [](double x) { return log_gamma(x); }, kFloats>("lgamma"),
     elementwise<1, [](double x) { return digamma(x); }, kFloats>("digamma"),
     elementwise<1, [](double x) { return erfinv(x); }, kFloats>("erfinv"),

@@ -30,6 +30,7 @@ TERRA_COMPARISON(LogicalOr, (a != T(0)) | (b != T(0)))
 TERRA_COMPARISON(LogicalXor, (a != T(0)) ^ (b != T(0)))
 TERRA_PREDICATE(LogicalNot, x == T(0))
 TERRA_PREDICATE(IsNan, x != x)
+TERRA_PREDICATE(SignBit, __builtin_signbit(x) != 0)
 TERRA_PREDICATE(IsInf, (x == T(__builtin_inf())) | (x == -T(__builtin_inf())))
 
 constexpr Kernel kTable[] = {
@@ -45,6 +46,7 @@ constexpr Kernel kTable[] = {
     unary<LogicalNot, float, double>("logical_not"),
     unary<IsNan, float, double>("isnan"),
     unary<IsInf, float, double>("isinf"),
+    unary<SignBit, float, double>("signbit"),
 };
 
 }  // namespace

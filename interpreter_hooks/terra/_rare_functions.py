@@ -1,0 +1,251 @@
+"""Functions of the top level that are rarely called and written in others; loaded when one of them is first used."""
+
+import itertools
+import math
+from builtins import range as _numbers
+
+import _terra_C as C
+
+from ._functions import _at_least, _into
+
+
+# ---- shapes and memory ------------------------------------------------------------------------------------------------
+def broadcast_shapes(*shapes):
+    """The shape that tensors of these shapes broadcast to."""
+    sizes = []
+    for position, shape in enumerate(shapes):
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        sizes = [1] * (len(shape) - len(sizes)) + sizes
+        for i in range(-1, -len(shape) - 1, -1):
+            if shape[i] < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({shape[i]}): ({shape[i]})")
+            if shape[i] == 1 or shape[i] == sizes[i]:
+                continue
+            if sizes[i] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[i]} at {i}! Mismatching argument at index "
+                    f"{position} had {shape}; but expected shape should be broadcastable to {sizes}"
+                )
+            sizes[i] = shape[i]
+    return C.Size(sizes)
+
+
+def atleast_3d(*tensors):
+    """Tensors with dimensions of size 1 in front of and behind vectors, behind matrices."""
+
+    def widened(t):
+        if t.dim() < 2:
+            return t.reshape(1, -1, 1)
+        return t.unsqueeze(-1) if t.dim() == 2 else t
+
+    return _at_least(tensors, widened)
+
+
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of any elements that lie in these strides."""
+    if len(size) != len(stride):
+        raise RuntimeError(f"mismatch in length of strides and shape. Got size {list(size)} and stride {list(stride)}")
+    if any(s < 0 for s in stride):
+        raise RuntimeError("as_strided: Negative strides are not supported at the moment, got strides: " + str(list(stride)))
+    elements = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
+    memory = C.empty(elements, dtype=dtype, device=device)
+    return memory.as_strided(tuple(size), tuple(stride)).requires_grad_(requires_grad)
+
+
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of any elements that lies in memory with its dimensions in this order."""
+    if len(size) != len(physical_layout):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    place = [None] * len(size)
+    for position, dim in enumerate(physical_layout):
+        if not 0 <= dim < len(size):
+            raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {dim})")
+        if place[dim] is not None:
+            raise RuntimeError("Duplicate dim not allowed")
+        place[dim] = position
+    memory = C.empty(tuple(size[dim] for dim in physical_layout), dtype=dtype, device=device)
+    return memory.permute(place).requires_grad_(requires_grad)
+
+
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A number as a tensor of the default float, or of dtype."""
+    return C.full((), s, dtype=dtype or C.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):  # noqa: A001
+    """start, start + step, ... up to end itself: what arange was before it left the end out."""
+    if end is None:
+        raise TypeError('range() missing 1 required positional arguments: "end"')
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    steps = math.floor((end - start) / step) + 1
+    numbers = start + step * C.arange(steps, dtype=C.float64)
+    return _into(out, numbers.to(dtype or C.get_default_dtype())).requires_grad_(requires_grad)
+
+
+# ---- indices and choices ------------------------------------------------------------------------------------------------
+def combinations(input, r=2, with_replacement=False):
+    """All choices of r elements, one row each."""
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(tuple(_numbers(input.numel())), r))
+    places = C.tensor(rows, dtype=C.int64).reshape(len(rows), r)
+    return input[places]
+
+
+def unravel_index(indices, shape):
+    """The coordinates, one tensor for each dimension, of positions in a flattened tensor of this shape."""
+    if not isinstance(indices, C.Tensor) or indices.dtype.is_floating_point or indices.dtype in (C.bool,) or indices.is_complex():
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {getattr(indices, 'dtype', type(indices))}")
+    if not isinstance(shape, (int, C.Size, list, tuple)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    coordinates = []
+    for n in reversed(shape):
+        coordinates.append(indices % n)
+        indices = indices // n
+    return tuple(reversed(coordinates))
+
+
+def nonzero_static(input, *, size, fill_value=-1, out=None):
+    """The first `size` positions of nonzero elements, one row each; rows that are too many hold fill_value."""
+    places = C.nonzero(input)[:size]
+    missing = C.full((size - places.size(0), input.dim()), fill_value, dtype=C.int64)
+    return _into(out, C.cat([places, missing]))
+
+
+# ---- numbers --------------------------------------------------------------------------------------------------------------
+def _spaced_gradient(t, dim, spacing, edge_order):
+    n = t.size(dim)
+    if n < edge_order + 1:
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+
+    def at(first, count):
+        return t.narrow(dim, first, count)
+
+    if isinstance(spacing, C.Tensor):
+        shape = [1] * t.dim()
+        shape[dim] = -1
+        gaps = spacing.diff().reshape(shape)
+    else:
+        shape = [1] * t.dim()
+        shape[dim] = n - 1
+        gaps = C.full(shape, float(spacing), dtype=t.dtype if t.dtype.is_floating_point else None)
+    steps = at(1, n - 1) - at(0, n - 1)
+    before, after = gaps.narrow(dim, 0, n - 2), gaps.narrow(dim, 1, n - 2)
+    slopes = steps / gaps
+    # The parabola through three neighbours: its slope at the one in the middle, and at the outer one.
+    left, right = slopes.narrow(dim, 0, n - 2), slopes.narrow(dim, 1, n - 2)
+    inside = (left * after + right * before) / (before + after)
+    if edge_order == 1:
+        first, last = slopes.narrow(dim, 0, 1), slopes.narrow(dim, n - 2, 1)
+    else:
+        bend = (right - left) / (before + after)
+        first = left.narrow(dim, 0, 1) - bend.narrow(dim, 0, 1) * before.narrow(dim, 0, 1)
+        last = right.narrow(dim, n - 3, 1) + bend.narrow(dim, n - 3, 1) * after.narrow(dim, n - 3, 1)
+    return C.cat([first, inside, last], dim)
+
+
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """The slope along each of some dimensions, estimated from neighbours that are `spacing` apart or at its places."""
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if dim is None:
+        several = isinstance(spacing, (list, tuple))
+        dims = list(_numbers(input.dim()))
+        if several and len(spacing) == 1 and isinstance(spacing[0], C.Tensor) and len(dims) != 1:
+            dims = dims[:1]
+    else:
+        dims = [dim] if isinstance(dim, int) else list(dim)
+    spacings = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    if len(spacings) != len(dims):
+        raise RuntimeError(
+            f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = "
+            f"{input.dim()}', since dim argument was not given, but got a list of length {len(spacings)}"
+            if dim is None
+            else f"torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+            f"the same length, but got a spacing argument of length {len(spacings)} and a dim argument of length {len(dims)}."
+        )
+    return tuple(
+        _spaced_gradient(input, d % max(input.dim(), 1), s, edge_order) for d, s in zip(dims, spacings)
+    )
+
+
+def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):  # noqa: A002
+    """The weight of the elements in each of `bins` parts of a range, or between sorted ends; and the ends."""
+    if isinstance(bins, C.Tensor):
+        result = C.histogram_edges(input, bins, weight, density)
+    else:
+        ends = None if range is None else C.tensor([float(range[0]), float(range[1])], dtype=C.float64)
+        result = C.histogram(input, bins, ends, weight, density)
+    if out is None:
+        return result
+    for target, value in zip(out, result):
+        C.clone(value, out=target)
+    return out
+
+
+# ---- layers ---------------------------------------------------------------------------------------------------------------
+def norm_except_dim(v, pow=2, dim=0):
+    """The norm over all dimensions but one, which keep size 1; dim -1: over all."""
+    if dim == -1:
+        return v.norm(pow)
+    others = [d for d in _numbers(v.dim()) if d != dim % v.dim()]
+    return v.norm(pow, others, True) if others else v.abs()
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """layer_norm with the means and the inverse deviations that it divides by."""
+    dims = list(_numbers(input.dim() - len(normalized_shape), input.dim()))
+    mean = input.mean(dims, True)
+    inverse = C.rsqrt(input.var(dims, correction=0, keepdim=True) + eps)
+    from .nn.functional import layer_norm
+
+    return layer_norm(input, normalized_shape, weight, bias, eps), mean, inverse
+
+
+# ---- copies in place of views -----------------------------------------------------------------------------------------------
+def _copying(name):
+    """The function whose result is a copy of what the view function or method `name` gives."""
+
+    def function(input, *arguments, out=None, **options):
+        view = getattr(C, name, None) or getattr(C.Tensor, name)
+        result = view(input, *arguments, **options)
+        if isinstance(result, (tuple, list)):
+            return tuple(part.clone() for part in result)
+        return _into(out, result.clone())
+
+    function.__name__ = function.__qualname__ = name + "_copy"
+    function.__doc__ = f"{name} as a copy."
+    return function
+
+
+for _name in (
+    "alias", "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split", "split_with_sizes",
+    "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_complex", "view_as_real",
+):  # fmt: skip
+    globals()[_name + "_copy"] = _copying(_name)
+
+
+def unsafe_split(input, split_size, dim=0):
+    return C.split(input, split_size, dim)
+
+
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    return C.split(input, split_sizes, dim)
+
+
+def unsafe_chunk(input, chunks, dim=0):
+    return C.chunk(input, chunks, dim)
