@@ -556,7 +556,6 @@ const Op nonzero{{.name = "nonzero",
                   .example = "terra.nonzero(terra.tensor([0, 3, 4]))",
                   .flags = kHost | kNoGradient | kComplex,
                   .host = nonzero_host,
-                  .aliases = "argwhere",
                   .samples = {{"randint(0, 2, (3, 4))", "int", false}, {"randn(0, 3)", "float", false}}}};
 const Op nonzero_tuple{{.name = "nonzero_tuple",
                         .signature = "(Tensor self, *, bool as_tuple) -> Tensor[]",

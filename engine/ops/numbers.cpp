@@ -99,7 +99,7 @@ void heaviside_of(Composition& c) {
 }
 void infinity_of(Composition& c, double infinity) {
   const Tensor x = c.tensor(0);
-  check(!is_complex(x.dtype()), "{} does not support complex inputs.", c.op.name);
+  check_kind(!is_complex(x.dtype()), ErrorKind::TypeError, "{} does not support complex inputs.", c.op.name);
   c.result(is_floating(x.dtype()) ? eq(x, infinity) : zeros(x.sizes(), DType::Bool));
 }
 void isneginf_of(Composition& c) { infinity_of(c, -std::numeric_limits<double>::infinity()); }
@@ -122,6 +122,13 @@ void float_power_of(Composition& c) {
     return c.arg(i).is_tensor() ? to_dtype(c.tensor(i), wide) : full(Dims{}, c.arg(i), wide);
   };
   c.result(pow(operand(0), operand(1)));
+}
+/// What holds the result must be of its dtype.
+void float_power_here_of(Composition& c) {
+  const DType dtype = c.tensor(0).dtype(), wide = is_complex(common_dtype(c)) ? DType::C128 : DType::F64;
+  check(dtype == wide, "the base given to float_power_ has dtype {} but the operation's result requires dtype {}",
+        scalar_type_name(dtype), scalar_type_name(wide));
+  float_power_of(c);
 }
 void ldexp_of(Composition& c) { c.result(mul(c.arg(0), pow(2.0, as_float(c.tensor(1))))); }
 void frexp_of(Composition& c) {
@@ -238,11 +245,14 @@ const Op logaddexp2{{.name = "logaddexp2",
 const Op float_power{composed(
     "float_power", "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
     "self to the power of exponent, in double precision.", "terra.float_power(terra.tensor([3]), 2)", float_power_of,
-    {{"rand(3, 4) + 0.5, randn(4)"}, {"rand(3) + 0.5, 2"}, {"2, randn(3)"}}, kVisibleInPlace | kMovesBytes)};
+    {{"rand(3, 4) + 0.5, randn(4)"}, {"rand(3) + 0.5, 2"}, {"2, randn(3)"}}, kVisible | kMovesBytes)};
+const Op float_power_here{composed("float_power_here", "(Tensor self, Tensor|Number exponent) -> Tensor",
+                                   "self to the power of exponent, for a self in double precision.", "",
+                                   float_power_here_of, {{"(rand(3, 4) + 0.5).double(), 2", "float", false}},
+                                   kInPlace | kMovesBytes)};
 const Op ldexp{composed("ldexp", "(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.",
                         "terra.ldexp(terra.ones(1), terra.tensor([3]))", ldexp_of,
-                        {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}},
-                        kVisibleInPlace | kMovesBytes)};
+                        {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}})};
 const Op frexp_parts{{.name = "frexp_parts",
                       .signature = "(Tensor self) -> (Tensor mantissa, Tensor exponent)",
                       .doc = "Each element as mantissa * 2 ** exponent.",

@@ -25,6 +25,7 @@ struct Overload {
 
 inline constexpr Overload kOverloads[] = {
     {"arange", kFunction, {"arange_to", "arange"}},
+    {"argwhere", kFunction | kMethod, {"nonzero"}},
     {"bernoulli", kFunction | kMethod, {"bernoulli_each", "bernoulli"}},
     {"bernoulli_", kMethod, {"bernoulli"}},
     {"bucketize", kFunction, {"bucketize", "bucketize_number"}},
@@ -37,6 +38,7 @@ inline constexpr Overload kOverloads[] = {
     {"cumulative_trapezoid", kFunction, {"cumulative_trapezoid", "cumulative_trapezoid_x"}},
     {"dsplit", kFunction | kMethod, {"dsplit", "dsplit_at"}},
     {"fill", kFunction, {"fill", "fill_tensor"}},
+    {"float_power_", kMethod, {"float_power_here"}},
     {"hsplit", kFunction | kMethod, {"hsplit", "hsplit_at"}},
     {"linalg_cond", kFunction, {"linalg_cond", "linalg_cond_named"}},
     {"linalg_matrix_norm", kFunction, {"linalg_matrix_norm", "linalg_matrix_norm_named"}},

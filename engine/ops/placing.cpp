@@ -385,7 +385,7 @@ const Op select_scatter{in_view("select_scatter", "(Tensor self, Tensor src, int
 const Op diagonal_scatter{
     in_view("diagonal_scatter", "(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
             "self with src on a diagonal.", "terra.diagonal_scatter(terra.zeros(2, 2), terra.ones(2))",
-            diagonal_scatter_of, {{"randn(3, 4), randn(3)"}, {"randn(2, 3, 4), randn(4, 2), -1"}})};
+            diagonal_scatter_of, {{"randn(3, 4), randn(3)"}, {"randn(2, 3, 4), randn(4, 1), -1"}})};
 const Op as_strided_scatter{in_view(
     "as_strided_scatter", "(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
     "self with src in the place of a strided view.",

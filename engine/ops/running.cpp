@@ -31,14 +31,17 @@ void extremes_gradient(Backward& b) {
   b.set(0, scatter_add(zeros(b.sizes(0), b.grad().dtype()), b.arg(1), b.out(1), b.grad()));
 }
 /// The gradient of x is exp(x) times the sum of g / exp(y) from there on: of positive and negative g apart, in logs.
+/// Where y is -inf nothing comes from x.
 void logcumsumexp_gradient(Backward& b) {
-  const Tensor x = b.in(0), g = b.grad();
+  const Tensor x = b.in(0), y = b.out(), g = b.grad();
   if (x.rank() == 0) return b.set(0, g);
   const Dims dim{wrap_dim(b.integer(1), x.rank())};
+  const double nothing = -std::numeric_limits<double>::infinity();
+  const Tensor grown = ne(y, nothing);
   const auto part = [&](const Tensor& size) {
-    const Tensor some = gt(size, 0);
-    const Tensor logs = where(some, log(where(some, size, 1.0)), -std::numeric_limits<double>::infinity());
-    return exp(flip(logcumsumexp(flip(logs - b.out(), dim), dim[0]), dim) + x);
+    const Tensor some = logical_and(grown, logical_not(le(size, 0)));
+    const Tensor logs = where(some, log(where(some, size, 1.0)) - where(grown, y, 0.0), nothing);
+    return exp(flip(logcumsumexp(flip(logs, dim), dim[0]), dim) + x);
   };
   b.set(0, part(g) - part(-g));
 }

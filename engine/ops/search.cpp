@@ -35,11 +35,6 @@ void places_shape(Inference& f) {
              "\"searchsorted_out_cpu\" not implemented for '{}'", scalar_type_name(f.dtype(0)));
   f.result(f.flag(3) ? DType::I32 : DType::I64, Dims(f.sizes(1)));
 }
-/// Numbers in order, NaN behind all.
-template <class T>
-bool precedes(T a, T b) {
-  return a < b || (b != b && a == a);
-}
 template <class T>
 void find_places(const Tensor& boundaries, const Tensor& values, bool right, const Tensor& out) {
   const int64_t length = boundaries.sizes().back(),
@@ -48,9 +43,8 @@ void find_places(const Tensor& boundaries, const Tensor& values, bool right, con
   const T* value = values->data_as<T>();
   const auto place = [&](int64_t i) {
     const T* begin = boundaries.rank() == 1 ? line : line + i / wide * length;
-    return (right ? std::upper_bound(begin, begin + length, value[i], precedes<T>)
-                  : std::lower_bound(begin, begin + length, value[i], precedes<T>)) -
-           begin;
+    const T x = value[i];  // a NaN comes behind everything
+    return std::partition_point(begin, begin + length, [&](T at) { return right ? !(at > x) : !(at >= x); }) - begin;
   };
   cpu::parallel_for(values.numel(), 2048, [&](int64_t first, int64_t end) {
     for (int64_t i = first; i < end; ++i) {
@@ -107,6 +101,8 @@ Tensor searched(const Tensor& given, const Tensor& values, const Composition& c)
           to_string(sorted.sizes()), to_string(sorter.sizes()));
     check(sorter.dtype() == DType::I64, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
           scalar_type_name(sorter.dtype()));
+    check(sorter.numel() == 0 || (known_integer(amin(sorter)) >= 0 && known_integer(amax(sorter)) < sorted.size(-1)),
+          "torch.searchsorted(): sorter index out of range");
     sorted = gather(sorted, -1, sorter);
   }
   return places(sorted, values, from_right(c.flag(3), c.arg(4)), c.flag(2));
@@ -293,7 +289,7 @@ const Op places_among{
      .flags = kHost | kNoGradient,
      .shape = places_shape,
      .host = places_host,
-     .samples = {{"terra.tensor([1.0, 2.0, 2.0, 3.0]), randn(3, 4), False, False", "float", false},
+     .samples = {{"fixed(1.0, 2.0, 2.0, 3.0), randn(3, 4), False, False", "float", false},
                  {"terra.tensor([[1, 2, 3], [0, 0, 5]]), randint(0, 5, (2, 4)), True, True", "int", false}}}};
 const Op searchsorted{
     {.name = "searchsorted",
@@ -356,7 +352,7 @@ const Op histogram_edges{
      .example = "",
      .flags = kNoGradient | kMayAlias,
      .composite = histogram_edges_of,
-     .samples = {{"randn(9), terra.tensor([-1.0, 0.0, 2.0])", "float", false}}}};
+     .samples = {{"randn(9), fixed(-1.0, 0.0, 2.0)", "float", false}}}};
 const Op unique_consecutive{runs(
     "unique_consecutive", "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor",
     "One of each run of equal elements.", unique_consecutive_of, "randint(0, 2, (3, 5))", kVisible)};

@@ -15,7 +15,7 @@ def _numbers_for(tensors, other):
 
 
 def _each(name):
-    """The function for an op; one whose name ends in _ changes the tensors and gives nothing."""
+    """The function for an op; one whose name ends in _ changes the tensors and gives them."""
     op = name.removeprefix("_foreach_")
 
     def function(self, *others, scalars=None, **options):
@@ -32,7 +32,7 @@ def _each(name):
                 if isinstance(chosen["value"], C.Tensor):
                     chosen["value"] = chosen["value"].item()
             results.append(method(tensor, *arguments, **chosen))
-        return None if op.endswith("_") else tuple(results)
+        return self if op.endswith("_") else tuple(results)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{op} of each tensor of a list."

@@ -16,7 +16,7 @@ def broadcast_shapes(*shapes):
     for position, shape in enumerate(shapes):
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         sizes = [1] * (len(shape) - len(sizes)) + sizes
-        for i in range(-1, -len(shape) - 1, -1):
+        for i in _numbers(-1, -len(shape) - 1, -1):
             if shape[i] < 0:
                 raise RuntimeError(f"Trying to create tensor with negative dimension ({shape[i]}): ({shape[i]})")
             if shape[i] == 1 or shape[i] == sizes[i]:
@@ -186,10 +186,10 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
 def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):  # noqa: A002
     """The weight of the elements in each of `bins` parts of a range, or between sorted ends; and the ends."""
     if isinstance(bins, C.Tensor):
-        result = C.histogram_edges(input, bins, weight, density)
+        result = C._ops.histogram_edges(input, bins, weight, density)
     else:
         ends = None if range is None else C.tensor([float(range[0]), float(range[1])], dtype=C.float64)
-        result = C.histogram(input, bins, ends, weight, density)
+        result = C._ops.histogram(input, bins, ends, weight, density)
     if out is None:
         return result
     for target, value in zip(out, result):

@@ -5,19 +5,14 @@ import math
 import _terra_C as C
 
 from _terra_C import (  # noqa: F401
-    digamma, erf, erfc, erfinv, expm1, i0, log1p, log_softmax, logit, logsumexp, polygamma, round, softmax, xlogy,
+    digamma, erf, erfc, erfinv, exp2, expm1, i0, log1p, log_softmax, logit, logsumexp, polygamma, round, sinc, softmax, xlogy,
 )  # fmt: skip
 from _terra_C import digamma as psi, igamma as gammainc, igammac as gammaincc, lgamma as gammaln  # noqa: F401
-from _terra_C import sigmoid as expit  # noqa: F401
+from _terra_C import mvlgamma as multigammaln, sigmoid as expit  # noqa: F401
 from _terra_C import (  # noqa: F401
     special_erfcx as erfcx, special_i0e as i0e, special_i1 as i1, special_i1e as i1e, special_log_ndtr as log_ndtr,
     special_ndtri as ndtri, special_zeta as zeta,
 )  # fmt: skip
-
-
-def exp2(input):
-    """2 to the power of each element."""
-    return C.exp(input * math.log(2))
 
 
 def ndtr(input):
@@ -39,22 +34,6 @@ def xlog1py(input, other):
     value = input * (C.log1p(other) if isinstance(other, C.Tensor) else math.log1p(other))
     nothing = (input == 0) & ~C.isnan(other) if isinstance(other, C.Tensor) else input == 0
     return C.where(nothing, 0.0, value)
-
-
-def multigammaln(input, p):
-    """The logarithm of the multivariate gamma function of dimension p."""
-    if not bool((input > 0.5 * (p - 1)).all()):
-        raise RuntimeError("All elements must be greater than (p-1)/2")
-    total = p * (p - 1) / 4 * math.log(math.pi)
-    for j in range(p):
-        total = total + C.lgamma(input - j / 2)
-    return total
-
-
-def sinc(input):
-    """sin(pi x) / (pi x), 1 at 0."""
-    angle = C.where(input == 0, 1.0, input * math.pi)
-    return C.where(input == 0, 1.0, C.sin(angle) / angle)
 
 
 __all__ = [

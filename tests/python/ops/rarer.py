@@ -210,7 +210,7 @@ GRADIENTS = {
         for own in (True, False)
     },
     **{
-        f"scatter_reduce src {how} {own}": lambda x, how=how, own=own: SRC.scatter_reduce(1, INDEX, x[:2] + 0, how, include_self=own)
+        f"scatter_reduce src {how} {own}": lambda x, how=how, own=own: SRC.scatter_reduce(1, INDEX, x[:2] + 0.125, how, include_self=own)
         for how in ("sum", "prod", "mean", "amax", "amin")
         for own in (True, False)
     },
