@@ -95,6 +95,7 @@ CALLS = {
     "builtins.chr": "return x * len(chr(65 + n))",
     "builtins.int": "return x * int(n * 1.5) + int(ob)",
     "builtins.float": "return x * float(n) + float(ob)",
+    "builtins.complex": "return x * complex(n, 2).imag + complex(ob).real",
     "builtins.bool": "return x * bool(n) + bool(ob) + bool(xs)",
     "builtins.str": "return x * len(str(n)) + len(str(ob))",
     "builtins.repr": "return x * len(repr(n)) + len(repr(ob))",
@@ -116,11 +117,13 @@ CALLS = {
     "math.prod": "return x * math.prod(xs)",
     "math.fsum": "return x * math.fsum(xs)",
     "math.*": "return x * math.sqrt(n + 4) + math.pi",
+    "cmath.*": "return x * abs(cmath.sqrt(-n)) + cmath.phase(n + 1j)",
     "str.join": "return x * len(','.join(names)) + n",
     "str.*": "return x * len(name.upper().split('b')) + len('a{}'.format(n))",
     "bytes.*": "return x * len(b'ab'.hex()) + n",
     "int.*": "return x * n.bit_length()",
     "float.*": "return x * (2 if (n * 1.0).is_integer() else 3)",
+    "complex.*": "return x * complex(n, 2).conjugate().imag",
     "list.append": "xs.append(n); return x * xs[-1]",
     "list.extend": "own = [n]; own.extend(xs); return x * sum(own)",
     "list.insert": "own = [n]; own.insert(0, 5); return x * own[0] + own[-1]",
@@ -168,7 +171,7 @@ CALLS = {
 }  # fmt: skip
 
 SOURCE = """
-import collections, collections.abc, functools, io, itertools, math, operator, random, time, types
+import cmath, collections, collections.abc, functools, io, itertools, math, operator, random, time, types
 def echo():
   v = yield 2
   while True: v = yield v
@@ -190,6 +193,7 @@ class Obj(Base):
   def __int__(s): return 6
   def __index__(s): return 6
   def __float__(s): return 6.5
+  def __complex__(s): return 6 + 2j
   def __bool__(s): return True
   def __str__(s): return 'ob'
   def __repr__(s): return 'Obj'
@@ -220,7 +224,7 @@ name, names = 'abc', ['a', 'bc']
 out, source = io.StringIO(), random.Random(3)
 """
 SPECIAL = {"len": "__len__", "hash": "__hash__", "abs": "__abs__", "round": "__round__", "int": "__int__", "float": "__float__",
-           "bool": "__bool__", "str": "__str__", "repr": "__repr__", "format": "__format__", "callable": "__call__"}  # fmt: skip
+           "complex": "__complex__", "bool": "__bool__", "str": "__str__", "repr": "__repr__", "format": "__format__", "callable": "__call__"}  # fmt: skip
 
 
 def targets_of(row, body, space):
@@ -228,7 +232,7 @@ def targets_of(row, body, space):
     targets = []
     if row.startswith("builtins."):
         targets.append(Name(space, name, lambda *a, **k: 9))
-    for module in ("math", "itertools", "operator", "collections", "functools", "time"):
+    for module in ("math", "cmath", "itertools", "operator", "collections", "functools", "time"):
         if f"{module}." in body:
             targets.append(Name(space, module, space["types"].SimpleNamespace()))
     if "xs" in body:

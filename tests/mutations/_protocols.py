@@ -49,6 +49,7 @@ def table():
         for call in calls:
             more = {"__len__", "__bool__", "__eq__", "__iter__", "__index__", "__int__"} - {f"__{name}__"}
             yield call, f"__{name}__", NUMBER, OTHER_NUMBER, f"return x * {call}", sorted(more)
+    yield "complex(ob)", "__complex__", "lambda s: 2j", "lambda s: 5j", "return x * abs(complex(ob))", ["__float__", "__index__"]
     yield "tensor call", "__call__", OPERAND, OTHER_OPERAND, "return ob(x)", ()
     yield "tensor item", "__getitem__", TENSOR, OTHER_TENSOR, "return x + ob[0]", ()
     for call in ["sum(v for v in ob)", "sum(ob)", "len(list(ob))", "len([*ob])", "max(ob)", "sum(v * 2 for v in map(int, ob))",
