@@ -11,25 +11,57 @@
 namespace terra::hooks {
 namespace {
 
+/// What Python is told of a dtype.
+struct DTypeFacts {
+  std::string_view name;
+  size_t bytes;
+  bool is_floating, is_complex, is_signed;
+};
+
+/// Dtypes of PyTorch that are names here: programs list them and look them up, and tensors of them are refused.
+constexpr DTypeFacts dtypes_without_tensors[] = {
+    {"uint16", 2, false, false, false},       {"uint32", 4, false, false, false},
+    {"uint64", 8, false, false, false},       {"complex32", 4, false, true, true},
+    {"float8_e4m3fn", 1, true, false, true},  {"float8_e4m3fnuz", 1, true, false, true},
+    {"float8_e5m2", 1, true, false, true},    {"float8_e5m2fnuz", 1, true, false, true},
+    {"float8_e8m0fnu", 1, true, false, true}, {"float4_e2m1fn_x2", 1, true, false, true},
+    {"quint8", 1, false, false, false},       {"qint8", 1, false, false, true},
+    {"qint32", 4, false, false, true},        {"quint4x2", 1, false, false, false},
+    {"quint2x4", 1, false, false, false}};
+
 struct DTypeObject {
   PyObject_HEAD DType value;
+  const DTypeFacts* facts;  ///< of dtypes without tensors, whose value means nothing
 };
 PyTypeObject* dtype_type = nullptr;
 PyObject* dtype_objects[kDTypeCount];
 
-DType value_of(Borrowed self) { return reinterpret_cast<DTypeObject*>(self)->value; }
-std::string_view name_of(Borrowed self) { return terra::name_of(value_of(self)); }
+DTypeObject* dtype(Borrowed self) { return reinterpret_cast<DTypeObject*>(self); }
+
+/// For what asks for elements.
+DType value_of(Borrowed self) {
+  const DTypeFacts* facts = dtype(self)->facts;
+  check_kind(!facts, ErrorKind::NotImplementedError,
+             "torch.{} is a name only: there are no tensors of it in Terra. Take a wider dtype that has some.",
+             facts ? facts->name : "");
+  return dtype(self)->value;
+}
+
+DTypeFacts facts_of(Borrowed self) {
+  if (const DTypeFacts* facts = dtype(self)->facts) return *facts;
+  const DType t = dtype(self)->value;
+  return {terra::name_of(t), size_of(t), is_floating(t), is_complex(t), t != DType::Bool && t != DType::U8};
+}
+
 Object text(std::string_view s) { return owned(PyUnicode_FromStringAndSize(s.data(), s.size())); }
 
-Object dtype_repr(PyObject* self) { return text(std::string("torch.") + std::string(name_of(self))); }
+Object dtype_repr(PyObject* self) { return text(std::string("torch.") + std::string(facts_of(self).name)); }
 /// Pickled by name, so that loading finds the one object.
-Object dtype_reduce(PyObject* self, PyObject*) { return text(name_of(self)); }
-Object dtype_itemsize(PyObject* self, void*) { return owned(PyLong_FromSize_t(size_of(value_of(self)))); }
-Object dtype_is_floating(PyObject* self, void*) { return owned(PyBool_FromLong(is_floating(value_of(self)))); }
-Object dtype_is_complex(PyObject* self, void*) { return owned(PyBool_FromLong(is_complex(value_of(self)))); }
-Object dtype_is_signed(PyObject* self, void*) {
-  return owned(PyBool_FromLong(value_of(self) != DType::Bool && value_of(self) != DType::U8));
-}
+Object dtype_reduce(PyObject* self, PyObject*) { return text(facts_of(self).name); }
+Object dtype_itemsize(PyObject* self, void*) { return owned(PyLong_FromSize_t(facts_of(self).bytes)); }
+Object dtype_is_floating(PyObject* self, void*) { return owned(PyBool_FromLong(facts_of(self).is_floating)); }
+Object dtype_is_complex(PyObject* self, void*) { return owned(PyBool_FromLong(facts_of(self).is_complex)); }
+Object dtype_is_signed(PyObject* self, void*) { return owned(PyBool_FromLong(facts_of(self).is_signed)); }
 
 Object dtype_to_real(PyObject* self, PyObject*) { return Object::share(dtype_object(real_dtype_of(value_of(self)))); }
 Object dtype_to_complex(PyObject* self, PyObject*) {
@@ -47,9 +79,8 @@ PyMethodDef dtype_methods[] = {
     {}};
 PyGetSetDef dtype_getters[] = {
     {"itemsize", entry<dtype_itemsize>, nullptr, "Bytes of one element.", nullptr},
-    {"is_floating_point", entry<dtype_is_floating>, nullptr, "True for float16, bfloat16, float32 and float64.",
-     nullptr},
-    {"is_complex", entry<dtype_is_complex>, nullptr, "True for complex64 and complex128.", nullptr},
+    {"is_floating_point", entry<dtype_is_floating>, nullptr, "True for those of real numbers with fractions.", nullptr},
+    {"is_complex", entry<dtype_is_complex>, nullptr, "True for those of complex numbers.", nullptr},
     {"is_signed", entry<dtype_is_signed>, nullptr, "True when there are negative values.", nullptr},
     {}};
 
@@ -247,6 +278,12 @@ void create_dtype_types(PyObject* module) {
   }
   add_object(module, "dtype", dtype_type);
   for (const auto& row : dtype_names) add_object(module, row.name, dtype_object(row.dtype));
+  for (const DTypeFacts& facts : dtypes_without_tensors) {
+    Object object = owned(dtype_type->tp_alloc(dtype_type, 0));
+    dtype(object.get())->facts = &facts;
+    add_object(module, facts.name.data(), object.get());
+  }
+  add_object(module, "chalf", owned(PyObject_GetAttrString(module, "complex32")).get());
 
   PyType_Slot device_slots[] = {{Py_tp_doc, const_cast<char*>("Where a tensor's memory is.")},
                                 {Py_tp_new, slot<device_new>()},
