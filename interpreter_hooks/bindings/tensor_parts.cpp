@@ -14,8 +14,9 @@ void append_tensor_slots(std::vector<PyType_Slot>& slots) {
 }
 
 void add_tensor_attributes(PyTypeObject* type) {
-  for (PyMethodDef* rows : {metadata_methods, value_methods, conversion_methods, autograd_methods, construction_methods,
-                            copying_methods, memory_methods, numpy_methods, printing_methods, override_methods})
+  for (PyMethodDef* rows :
+       {metadata_methods, value_methods, conversion_methods, autograd_methods, construction_methods, copying_methods,
+        memory_methods, numpy_methods, dlpack_methods, printing_methods, override_methods})
     add_methods(type, rows);
   for (PyGetSetDef* rows : {metadata_getters, autograd_getters}) add_getters(type, rows);
   Object priority = owned(PyLong_FromLong(1000));  // numpy's operators leave the work to ours

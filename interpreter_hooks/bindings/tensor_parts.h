@@ -23,6 +23,7 @@ extern PyMethodDef construction_methods[];  // construction.cpp: new_tensor, new
 extern PyMethodDef copying_methods[];       // copying.cpp: __deepcopy__, __reduce_ex__
 extern PyMethodDef memory_methods[];        // memory_methods.cpp: resize_, set_, apply_, ...
 extern PyMethodDef numpy_methods[];         // numpy.cpp: numpy, __array__
+extern PyMethodDef dlpack_methods[];        // dlpack.cpp: __dlpack__
 extern PyMethodDef printing_methods[];      // printing.cpp: __format__
 extern PyGetSetDef parameter_getters[];
 

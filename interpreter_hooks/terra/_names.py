@@ -66,6 +66,7 @@ FUNCTIONS = {
         "max_pool1d_with_indices", "native_channel_shuffle", "pairwise_distance", "pdist", "rrelu", "rrelu_",
         "threshold_",
     ),
+    "utils.dlpack": ("from_dlpack", "to_dlpack"),
     "storage": ("TypedStorage", "UntypedStorage"),
 }  # fmt: skip
 _HOME = {name: module for module, names in FUNCTIONS.items() for name in names}

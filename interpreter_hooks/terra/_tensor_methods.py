@@ -15,6 +15,39 @@ def pin_memory(self, device=None):
     return self
 
 
+def dlpack_device(self):
+    """The kind and the number of the device that the memory is on, as DLPack names them."""
+    from .utils.dlpack import device_of
+
+    return device_of(self)
+
+
+def untyped_storage(self):
+    """The memory that the tensor views, as bytes."""
+    from .storage import of
+
+    return of(self)
+
+
+def storage(self):
+    """The memory that the tensor views, as elements of its dtype; untyped_storage() is what to call instead."""
+    from .storage import typed
+
+    return typed(self)
+
+
+def _rare(name):
+    """The method for a function that is loaded when it is first called."""
+
+    def method(self, *arguments, **options):
+        from . import _rare_functions
+
+        return getattr(_rare_functions, name)(self, *arguments, **options)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
 def is_distributed(self):
     return False
 
@@ -64,9 +97,11 @@ def _removed(name):
 
 
 METHODS = {
-    "allclose": allclose, "eig": _removed("eig"), "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
+    "__dlpack_device__": dlpack_device, "allclose": allclose, "eig": _removed("eig"), "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
     "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
-    "share_memory_": share_memory_, "stft": stft, "symeig": _removed("symeig"),
+    "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip
+for _name in ("histogram", "nonzero_static", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"):
+    METHODS[_name] = _rare(_name)
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

@@ -1,21 +1,170 @@
-"""torch.storage: memory without a shape is not there as an object; its types are, for isinstance and annotations."""
+"""torch.storage: the memory below tensors, as bytes and as elements of one dtype. Both are views that keep it alive."""
 
-from ._missing_parts import sentence
+import warnings
+
+import _terra_C as C
+
 from ._names import lazily
 
-_WHY = "Terra shows memory through tensors only; tensor.data_ptr() and torch.frombuffer are there"
+
+def _bytes_of(tensor):
+    """All bytes of the memory that a tensor views."""
+    size = tensor._storage_bytes()
+    if size < tensor.element_size():
+        return C.empty(0, dtype=C.uint8)
+    whole = tensor.detach().as_strided((size // tensor.element_size(),), (1,), 0).view(C.uint8)
+    return whole.as_strided((size,), (1,), 0)
 
 
 class UntypedStorage:
-    """There are none: making one raises."""
+    """Bytes. Made of a size, of numbers, or by Tensor.untyped_storage() of the memory of a tensor."""
 
-    __init__ = sentence("torch.UntypedStorage", _WHY)
+    def __init__(self, content=0, *, device=None):
+        if isinstance(content, C.Tensor):
+            self._bytes = content
+        elif isinstance(content, int):
+            self._bytes = C.empty(content, dtype=C.uint8)
+        else:
+            self._bytes = C.tensor(list(content), dtype=C.uint8)
+
+    @property
+    def device(self):
+        return self._bytes.device
+
+    is_cuda = is_hpu = is_sparse = is_sparse_csr = False
+
+    def nbytes(self):
+        return self._bytes.numel()
+
+    size = __len__ = nbytes
+
+    def element_size(self):
+        return 1
+
+    def data_ptr(self):
+        return self._bytes.data_ptr()
+
+    def __getitem__(self, index):
+        part = self._bytes[index]
+        return UntypedStorage(part) if isinstance(index, slice) else part.item()
+
+    def __setitem__(self, index, value):
+        self._bytes[index] = value._bytes if isinstance(value, UntypedStorage) else value
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def __eq__(self, other):
+        return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr() and len(self) == len(other)
+
+    def __hash__(self):
+        return hash((self.data_ptr(), len(self)))
+
+    def __repr__(self):
+        lines = "".join(f" {byte}\n" for byte in self)
+        return f"{lines}[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+
+    def tolist(self):
+        return self._bytes.tolist()
+
+    def fill_(self, value):
+        self._bytes.fill_(value)
+        return self
+
+    def copy_(self, source, non_blocking=None):
+        self._bytes.copy_(source._bytes)
+        return self
+
+    def clone(self):
+        return UntypedStorage(self._bytes.clone())
+
+    def cpu(self):
+        return self
+
+    def untyped(self):
+        return self
+
+    def is_pinned(self, device="cuda"):
+        return False
+
+    def is_shared(self):
+        return self._bytes.is_shared()
+
+    def get_device(self):
+        return -1
 
 
 class TypedStorage:
-    """There are none: making one raises."""
+    """Bytes as elements of one dtype: what Tensor.storage() gives."""
 
-    __init__ = sentence("torch.TypedStorage", _WHY)
+    def __init__(self, *, wrap_storage, dtype, _internal=True):
+        self._untyped_storage, self.dtype = wrap_storage, dtype
+
+    @property
+    def _elements(self):
+        return self._untyped_storage._bytes.view(self.dtype)
+
+    @property
+    def device(self):
+        return self._untyped_storage.device
+
+    is_cuda = is_sparse = False
+
+    def untyped(self):
+        return self._untyped_storage
+
+    def element_size(self):
+        return self.dtype.itemsize
+
+    def nbytes(self):
+        return self._untyped_storage.nbytes()
+
+    def size(self):
+        return self.nbytes() // self.element_size()
+
+    __len__ = size
+
+    def data_ptr(self):
+        return self._untyped_storage.data_ptr()
+
+    def __getitem__(self, index):
+        return self._elements[index].item()
+
+    def __setitem__(self, index, value):
+        self._elements[index] = value
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def tolist(self):
+        return self._elements.tolist()
+
+    def fill_(self, value):
+        self._elements.fill_(value)
+        return self
+
+    def clone(self):
+        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
+
+    def __repr__(self):
+        lines = "".join(f" {value}\n" for value in self)
+        return f"{lines}[torch.storage.TypedStorage(dtype=torch.{str(self.dtype).split('.')[-1]}, device={self.device}) of size {len(self)}]"
+
+
+def of(tensor):
+    """What Tensor.untyped_storage() gives."""
+    return UntypedStorage(_bytes_of(tensor))
+
+
+def typed(tensor):
+    """What Tensor.storage() gives."""
+    warnings.warn(
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
+        "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
+        "tensor.untyped_storage() instead of tensor.storage()",
+        stacklevel=3,
+    )
+    return TypedStorage(wrap_storage=of(tensor), dtype=tensor.dtype)
 
 
 __getattr__ = lazily(__name__)

@@ -5,4 +5,4 @@ from . import hooks
 
 __all__ = ["checkpoint", "data", "hooks"]
 
-__getattr__ = lazily(__name__, ("_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "model_zoo", "tensorboard"))
+__getattr__ = lazily(__name__, ("_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "model_zoo", "tensorboard"))

@@ -102,7 +102,6 @@ says("torch.export.export(None, ())", "NotImplementedError", "torch.export.expor
 import torch.fx
 says("torch.fx.symbolic_trace(None)", "NotImplementedError", "torch.fx.symbolic_trace")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
-says("torch.UntypedStorage(1)", "NotImplementedError", "torch.UntypedStorage")
 says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
 says("torch.cuda.current_device()", "AssertionError", "cpu")
 says("torch.cuda.FloatTensor(1)", "TypeError", "torch.cuda.FloatTensor")
