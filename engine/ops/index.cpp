@@ -19,7 +19,8 @@ namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void check_index_dtype(Inference& f, int param) {
-  check(f.dtype(param) == DType::I64, "{}(): Expected dtype int64 for index", f.op.name);
+  check(f.dtype(param) == DType::I64 || f.dtype(param) == DType::I32, "{}(): Expected dtype int32/int64 for index",
+        f.op.name);
 }
 
 void index_select_shape(Inference& f) {

@@ -12,6 +12,7 @@
 #include "engine/ops/creation.h"
 #include "engine/ops/matrices.h"
 #include "engine/ops/real_function.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/special.h"
@@ -79,9 +80,10 @@ void mvlgamma_of(Composition& c) {
   check_kind(c.tensor(0).dtype() != DType::Bool, ErrorKind::RuntimeError,
              "The input tensor may not be a boolean tensor.");
   const Tensor x = as_float(c.tensor(0));
-  Tensor total = lgamma(x);
-  for (int64_t j = 1; j < p; ++j) total = total + lgamma(x - static_cast<double>(j) / 2);
-  c.result(total + static_cast<double>(p * (p - 1)) / 4 * std::log(std::numbers::pi));
+  check_room(Dims{size_product(x.numel(), p)}, x.dtype());
+  const Tensor halves = to_dtype(arange(0, p), x.dtype()) / 2;
+  const double q = static_cast<double>(p);
+  c.result(sum(lgamma(unsqueeze(x, -1) - halves), Dims{-1}) + q * (q - 1) / 4 * std::log(std::numbers::pi));
 }
 /// Signs are moved, not multiplied: those of zeros count.
 void copysign_of(Composition& c) {

@@ -190,8 +190,9 @@ void std_mean_dim_unbiased_of(Composition& c) { with_mean(c, std, c.arg(1), c.fl
 void norm_of(Composition& c) {
   if (c.has(4)) return c.result(norm(as_dtype(c.tensor(0), c.arg(4)), c.arg(1), c.arg(2), c.arg(3)));
   const Tensor x = c.tensor(0);
-  check(is_inexact(x.dtype()), "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
-        scalar_type_name(x.dtype()));
+  check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError,
+             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+             scalar_type_name(x.dtype()));
   check(!c.has(1) || !c.arg(1).scalar().is_complex(),
         "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   const double p = c.has(1) ? c.real(1) : 2;

@@ -1,6 +1,8 @@
 #include "engine/ops/rules.h"
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "engine/ops/convert.h"
 #include "engine/ops/view.h"
@@ -95,6 +97,19 @@ void check_holds(const Scalar& value, DType dtype) {
         "value cannot be converted to type {} without overflow", element_type(dtype));
   check(is_inexact(dtype) || dtype == DType::Bool || std::abs(value.to_double()) < 0x1p63 || !value.is_float(),
         "value cannot be converted to type {} without overflow", element_type(dtype));
+  check(!is_out_of_range(value, dtype), "value cannot be converted to type {} without overflow", element_type(dtype));
+}
+
+bool is_out_of_range(const Scalar& value, DType dtype) {
+  const double number = value.to_double();
+  switch (dtype) {
+    case DType::U8: return std::abs(number) > 255;  // negative ones wrap around
+    case DType::I8: return number < INT8_MIN || number > INT8_MAX;
+    case DType::I16: return number < INT16_MIN || number > INT16_MAX;
+    case DType::I32: return number < INT32_MIN || number > INT32_MAX;
+    case DType::F32: return std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max();
+    default: return false;
+  }
 }
 
 void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }

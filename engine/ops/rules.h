@@ -49,8 +49,10 @@ Dims reduced_sizes(std::span<const int64_t> sizes, uint64_t mask, bool keepdim);
 /// The dimensions parameter of a reduction: None and [] mean all.
 uint64_t dim_mask(const Arg& dims, size_t rank);
 
-/// Throws where elements of that dtype can't hold the number at all: infinity, NaN and 1e30 among integers.
+/// Throws where elements of that dtype can't hold the number at all: infinity, NaN and 300 among bytes.
 void check_holds(const Scalar& value, DType dtype);
+/// Whether a number lies beyond what a narrow integer or a float32 can be; infinities are in every float.
+bool is_out_of_range(const Scalar& value, DType dtype);
 
 /// Throws at once what making a tensor of that size would throw, for composites that have much to do before they make
 /// it.

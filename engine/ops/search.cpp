@@ -56,7 +56,8 @@ void find_places(const Tensor& boundaries, const Tensor& values, bool right, con
   });
 }
 void places_host(Args a, Results& out) {
-  const Tensor boundaries = contiguous(a[0].tensor()), values = contiguous(a[1].tensor());
+  const auto readable = [&](const Tensor& t) { return contiguous(is_half(t.dtype()) ? to_dtype(t, DType::F32) : t); };
+  const Tensor boundaries = readable(a[0].tensor()), values = readable(a[1].tensor());
   out = made_by_shape(places_among, a);
   const auto find = [&]<class T>(T) { find_places<T>(boundaries, values, a[2].scalar().to_bool(), out[0]); };
   if (boundaries.dtype() == DType::Bool)
@@ -130,7 +131,7 @@ void bucketize_number_of(Composition& c) {
 
 // ---- histograms -----------------------------------------------------------------------------------------------------
 double known_number(const Tensor& t) {
-  ensure(!t->is_symbolic(), "the range of a histogram that isn't given depends on values that aren't computed yet");
+  ensure(!t->is_symbolic(), "the range of a histogram that isn't given: its ends depend on the values of a tensor");
   return *to_dtype(t, DType::F64)->data_as<double>();
 }
 struct Range {

@@ -48,6 +48,9 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
 
 Object requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const bool given = count > 0 || (names && PyTuple_GET_SIZE(names) > 0);
+  if (given && !PyBool_Check(args[0]))
+    raise(PyExc_TypeError, "requires_grad_(): argument 'requires_grad'%s must be bool, not %s",
+          count > 0 ? " (position 1)" : "", Py_TYPE(args[0])->tp_name);
   change_requires_grad(self, !given || succeeded(PyObject_IsTrue(args[0])));
   return Object::share(self);
 }

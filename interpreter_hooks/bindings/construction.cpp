@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -101,6 +102,8 @@ void fill(Borrowed object, size_t rank, DType dtype, char*& to) {
   if (value.is_complex() && is_floating(dtype)) raise(PyExc_TypeError, "must be real number, not complex");
   if (value.is_complex() && is_integral(dtype))
     raise(PyExc_TypeError, "'complex' object cannot be interpreted as an integer");
+  check(!is_integral(dtype) || !is_out_of_range(value, dtype), "value cannot be converted to type {} without overflow",
+        name_of(dtype));
   store_scalar(to, dtype, value);
   to += size_of(dtype);
 }

@@ -59,6 +59,7 @@ class Walk {
     check_kind(used <= rank, ErrorKind::IndexError, "too many indices for tensor of dimension {}", rank);
     for (size_t i = 0; i < prepared.size(); ++i) {
       Borrowed item = prepared[i].get();
+      place_ = static_cast<int64_t>(i);
       if (item == Py_Ellipsis)
         dim_ += rank - used;
       else
@@ -125,7 +126,7 @@ class Walk {
         "0-dim tensor to a number");
     const int64_t size = sizes[static_cast<size_t>(dim_)];
     check_kind(position >= -size && position < size, ErrorKind::IndexError,
-               "index {} is out of bounds for dimension {} with size {}", position, dim_, size);
+               "index {} is out of bounds for dimension {} with size {}", position, place_, size);
     view(ops().select, {tensor(), dim_, position}, {item});
   }
 
@@ -194,6 +195,7 @@ class Walk {
 
   Object current_;
   int64_t dim_ = 0;
+  int64_t place_ = 0;            // of the item among those in the brackets: what messages name
   std::vector<Tensor> indices_;  // undefined: the whole dimension
 };
 
@@ -213,7 +215,8 @@ Object get_item(PyObject* self, PyObject* index) {
   if (walk.has_tensors()) return invoke_simple(ops().get, {tensor_of(view.get()), Arg(walk.indices())}, {view.get()});
   if (view.get() != self) return view;
   if (PySlice_Check(index)) return invoke_simple(ops().slice, {tensor_of(self), 0, Arg(), Arg(), 1}, {self});  // x[:]
-  return invoke_simple(ops().view, {tensor_of(self), impl_of(self)->sizes}, {self});  // x[...], x[:, :]: another view of all
+  return invoke_simple(ops().view, {tensor_of(self), impl_of(self)->sizes},
+                       {self});  // x[...], x[:, :]: another view of all
 }
 
 /// A number as a 0-d tensor of the target's dtype; `source` is what it was given as.

@@ -11,6 +11,16 @@
 namespace terra::hooks {
 namespace {
 
+void warn_of_resizing(const TensorImpl& to, const TensorImpl& from) {
+  const std::string sentence = fmt::format(
+      "An output with one or more elements was resized since it had shape {}, which does not match the required output "
+      "shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+      "have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+      "t.resize_(0).",
+      to_string(to.sizes), to_string(from.sizes));
+  if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 1) < 0) throw PythonError{};
+}
+
 void copy_out(Borrowed result, Borrowed out, const char* name) {
   if (!is_tensor(out))
     raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", name, Py_TYPE(out)->tp_name);
@@ -20,13 +30,12 @@ void copy_out(Borrowed result, Borrowed out, const char* name) {
         "of the arguments requires grad.",
         name);
   check_cast(from->dtype, to->dtype);
-  if (to->numel == 0 && from->numel != 0) {
+  if (to->sizes != from->sizes) {
+    if (to->numel != 0) warn_of_resizing(*to, *from);
     if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
     Tensor fresh = Tensor::empty(from->sizes, to->dtype);
     become(*to, fresh->storage, *fresh);
   }
-  check(to->sizes == from->sizes, "{}(): the result of shape {} does not fit out=, which has shape {}", name,
-        to_string(from->sizes), to_string(to->sizes));
   invoke_in_place(required_op("copy"), {tensor_of(out), tensor_of(result)}, {out, result});
 }
 

@@ -102,8 +102,9 @@ template <class T>
 struct Lcm : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T a, T b) const {
-    const auto x = magnitude(a), y = magnitude(b);
-    return x == 0 || y == 0 ? T(0) : static_cast<T>(x / std::gcd(x, y) * y);
+    const auto x = magnitude(a), y = magnitude(b), divisor = std::gcd(x, y);
+    using Signed = std::make_signed_t<decltype(divisor + 0)>;
+    return divisor == 0 ? T(0) : static_cast<T>(magnitude(static_cast<Signed>(x / divisor * y)));
   }
 };
 

@@ -39,15 +39,24 @@ def computed():
     return leaf() * 2
 
 
-MAKERS = [matrix, row, cube, integers, leaf, computed]
+def doubles():
+    return matrix().double()
+
+
+def vector():
+    return terra.ones(2)
+
+
+MAKERS = [matrix, row, cube, integers, leaf, computed, doubles, vector]
 INDEX, MASK = terra.tensor([[0, 1, 0]]), terra.tensor([[True, False, True]])
 ARGUMENTS = [(), (0,), (1,), (0, 1), (0.5,), (3, 2), ((2, 3), (3, 1)), (True,), (None,), (0, INDEX, 1.0), (0, INDEX, matrix()),
              (MASK, 1.0), (MASK, terra.ones(6)), (matrix(),), (integers(),), (matrix(), matrix()), (terra.ones(6),), (0.1, 0.9),
              (lambda v: v,), (matrix(), lambda a, b: a), (0, terra.tensor([0]), matrix()[:1]), ((INDEX[0],), 1.0),
              (terra.ones(2, 2), terra.ones(2, 3)), (terra.ones(1, 2, 2), terra.ones(1, 2, 3)), (terra.tensor(1.0),),
              (MASK, terra.tensor(1.0)), ((terra.tensor([0, 1]),), terra.ones(2, 3)), (terra.tensor([0, 1]), terra.ones(2)), (0, terra.tensor([0]), 1.0), (INDEX, terra.ones(1, 3)), (2, 0, 1.0),
-             (0, terra.tensor([0]), terra.tensor(1.0))]
-KEYWORDS = {"round_decimals_": {"decimals": 1}}
+             (0, terra.tensor([0]), terra.tensor(1.0)), (0, INDEX, matrix(), "amax"), (terra.ones(2), terra.ones(3)),
+             (terra.ones(2, 2), terra.ones(2)), (0, terra.tensor([0]), matrix()[:1], "prod")]
+KEYWORDS = {"round_decimals_": {"decimals": 1}, "scatter_named_": {"reduce": "add"}, "scatter_value_named_": {"reduce": "add"}}
 VALUES = [matrix(), integers(), terra.zeros(4), True, False, None, 1, {}, {"a": 1}, terra.nn.Parameter, terra.Tensor]
 called, silent, changed = set(), [], set()
 
