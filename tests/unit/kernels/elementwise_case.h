@@ -132,8 +132,9 @@ inline void fill_arguments(const ElementwiseCase& c, Arguments& arguments) {
 
 /// Comparisons and predicates write bools, the others the dtype of their last operand.
 inline DType result_dtype(const char* op, DType dtype) {
-  static const char* const kPredicates[] = {
-      "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf"};
+  static const char* const kPredicates[] = {"eq",    "ne",          "lt",         "le",          "gt",
+                                            "ge",    "logical_and", "logical_or", "logical_xor", "logical_not",
+                                            "isnan", "isinf",       "signbit"};
   for (const char* name : kPredicates) {
     if (std::string(name) == op) return DType::Bool;
   }
