@@ -360,7 +360,8 @@ const Op unique_consecutive{runs(
 const Op unique_consecutive_inverse{runs(
     "unique_consecutive_inverse",
     "(Tensor self, bool return_inverse, bool return_counts=False, int? dim=None) -> (Tensor values, Tensor inverse)",
-    "One of each run of equal elements, and the run of each element.", inverse_of, "randint(0, 2, (3, 5)), True")};
+    "One of each run of equal elements, and the run of each element.", inverse_of,
+    "randint(0, 2, (3, 5)), return_inverse=True")};
 const Op unique_consecutive_counts{runs(
     "unique_consecutive_counts",
     "(Tensor self, bool return_inverse=False, *, bool return_counts, int? dim=None) -> (Tensor values, Tensor counts)",

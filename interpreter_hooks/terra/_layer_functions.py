@@ -84,6 +84,10 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return F.grid_sample(input, grid, SAMPLED[interpolation_mode], PADDED[padding_mode], align_corners)
 
 
+def constant_pad_nd(input, pad, value=0):
+    return F.pad(input, pad, value=value)
+
+
 def affine_grid_generator(theta, size, align_corners):
     return F.affine_grid(theta, size, align_corners)
 

@@ -13,7 +13,7 @@ MODULES = frozenset((
     "overrides", "profiler", "return_types", "signal", "storage", "types",
 ))  # fmt: skip
 
-CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None}
+CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None, "has_lapack": True, "has_mkl": False, "has_openmp": True, "has_spectral": True}
 
 _EACH = (
     "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div", "erf", "erfc",
@@ -28,12 +28,12 @@ FOREACH = (
 FUNCTIONS = {
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
     "_rare_functions": (
-        "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_copy", "diagonal_copy",
-        "empty_permuted", "empty_strided", "expand_copy", "gradient", "histogram", "narrow_copy", "native_layer_norm",
-        "nonzero_static", "norm_except_dim", "permute_copy", "range", "scalar_tensor", "select_copy", "slice_copy", "split_copy",
-        "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
+        "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_", "detach_copy", "diagonal_copy",
+        "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "histogram", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
+        "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "segment_reduce", "select_copy", "slice_copy", "split_copy",
+        "split_with_sizes", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
         "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy",
-        "view_copy",
+        "view_copy", "zero_",
     ),
     "_settings": (
         "are_deterministic_algorithms_enabled", "get_default_device", "get_deterministic_debug_mode",
@@ -55,9 +55,10 @@ FUNCTIONS = {
     ),
     "_layer_functions": (
         "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "batch_norm",
-        "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss", "feature_alpha_dropout",
-        "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss", "instance_norm", "kl_div",
-        "layer_norm", "margin_ranking_loss", "poisson_nll_loss", "threshold", "triplet_margin_loss",
+        "binary_cross_entropy_with_logits", "constant_pad_nd", "cosine_embedding_loss", "ctc_loss",
+        "feature_alpha_dropout", "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss",
+        "instance_norm", "kl_div", "layer_norm", "margin_ranking_loss", "poisson_nll_loss", "threshold",
+        "triplet_margin_loss",
     ),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
     "func": ("vmap",),

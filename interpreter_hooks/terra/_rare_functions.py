@@ -197,6 +197,38 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     return out
 
 
+# ---- recurrent cells -----------------------------------------------------------------------------------------------------
+def _gates(input, hidden, w_ih, w_hh, b_ih, b_hh):
+    from .nn.functional import linear
+
+    return linear(input, w_ih, b_ih), linear(hidden, w_hh, b_hh)
+
+
+def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    of_input, of_hidden = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return C.tanh(of_input + of_hidden)
+
+
+def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    of_input, of_hidden = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return C.relu(of_input + of_hidden)
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """The next hidden and cell states."""
+    of_input, of_hidden = _gates(input, hx[0], w_ih, w_hh, b_ih, b_hh)
+    take, keep, new, show = (of_input + of_hidden).chunk(4, -1)
+    cell = C.sigmoid(keep) * hx[1] + C.sigmoid(take) * C.tanh(new)
+    return C.sigmoid(show) * C.tanh(cell), cell
+
+
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    of_input, of_hidden = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
+    (reset, update, new), (reset_h, update_h, new_h) = of_input.chunk(3, -1), of_hidden.chunk(3, -1)
+    candidate = C.tanh(new + C.sigmoid(reset + reset_h) * new_h)
+    return candidate + C.sigmoid(update + update_h) * (hx - candidate)
+
+
 # ---- layers ---------------------------------------------------------------------------------------------------------------
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one, which keep size 1; dim -1: over all."""
@@ -214,6 +246,79 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     from .nn.functional import layer_norm
 
     return layer_norm(input, normalized_shape, weight, bias, eps), mean, inverse
+
+
+def frobenius_norm(input, dim, keepdim=False, *, out=None):
+    return _into(out, C._ops.linalg_vector_norm(input, 2, list(dim) if isinstance(dim, (list, tuple)) else [dim], keepdim))
+
+
+def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
+    return _into(out, C.norm(input, "nuc", list(dim), keepdim))
+
+
+def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
+    """The sum, mean, product or extreme of neighbours along axis 0: of the first lengths[0] slices, the next ones, ..."""
+    if axis != 0:
+        raise RuntimeError("segment_reduce(): only axis 0 is here")
+    if (lengths is None) == (offsets is None):
+        raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    if lengths is None:
+        lengths = offsets.diff()
+    if not unsafe and (bool((lengths < 0).any()) or int(lengths.sum()) != data.size(0)):
+        raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.")
+    how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    empty = {"sum": 0.0, "prod": 1.0, "mean": math.nan, "amax": -math.inf, "amin": math.inf}[how] if initial is None else initial
+    start = C.full((lengths.numel(), *data.shape[1:]), empty, dtype=data.dtype)
+    segment = C.arange(lengths.numel()).repeat_interleave(lengths)
+    segment = segment.reshape(-1, *[1] * (data.dim() - 1)).expand_as(data)
+    return start.scatter_reduce(0, segment, data, how, include_self=initial is not None)
+
+
+def split_with_sizes(input, split_sizes, dim=0):
+    return C.split(input, split_sizes, dim)
+
+
+# ---- functions that change their operand --------------------------------------------------------------------------------------
+def nan_to_num_(input, nan=0.0, posinf=None, neginf=None):
+    return input.copy_(C.Tensor.nan_to_num(input, nan, posinf, neginf))
+
+
+def zero_(input):
+    return input.zero_()
+
+
+def detach_(input):
+    return input.detach_()
+
+
+def resize_as_(input, the_template, *, memory_format=None):
+    return input.resize_as_(the_template)
+
+
+# ---- methods --------------------------------------------------------------------------------------------------------------------
+def dim_order(input, *, ambiguity_check=False):
+    """The dimensions from the one with the longest steps in memory to the one with the shortest."""
+    return tuple(sorted(_numbers(input.dim()), key=lambda d: (-input.stride(d), d)))
+
+
+def const_data_ptr(input):
+    return input.data_ptr()
+
+
+def to_dense(input, dtype=None, *, masked_grad=True):
+    """The tensor itself: there are no others than dense ones."""
+    return input if dtype is None else input.to(dtype)
+
+
+def new_empty_strided(input, size, stride, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    return empty_strided(size, stride, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def swapaxes_(input, axis0, axis1):
+    return input.transpose_(axis0, axis1)
+
+
+swapdims_ = swapaxes_
 
 
 # ---- copies in place of views -----------------------------------------------------------------------------------------------

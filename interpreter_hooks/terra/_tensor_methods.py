@@ -97,11 +97,15 @@ def _removed(name):
 
 
 METHODS = {
-    "__dlpack_device__": dlpack_device, "allclose": allclose, "eig": _removed("eig"), "equal": equal, "get_device": get_device, "is_distributed": is_distributed,
+    "__dlpack_device__": dlpack_device, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
+    "get_device": get_device, "is_distributed": is_distributed,
     "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
     "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip
-for _name in ("histogram", "nonzero_static", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"):
+for _name in (
+    "const_data_ptr", "dim_order", "histogram", "nan_to_num_", "narrow_copy", "new_empty_strided", "nonzero_static",
+    "split_with_sizes", "swapaxes_", "swapdims_", "to_dense", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+):  # fmt: skip
     METHODS[_name] = _rare(_name)
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

@@ -60,6 +60,7 @@ MEANING = {
     "alias": lambda x: x.view(x.shape),
     "arange_to": torch.arange,
     "as_strided": torch.as_strided,
+    "as_strided_scatter": None,  # its gradient keeps what was overwritten (2.15)
     "avg_pool2d_backward": lambda g, s, k, st, p, c, i, d=None: torch.autograd.functional.vjp(
         lambda x: F.avg_pool2d(x, k, st, p, c, i, d), torch.zeros(s, dtype=g.dtype), g, create_graph=True
     )[1],
@@ -199,6 +200,9 @@ MEANING = {
     "round_decimals": torch.round,
     "scatter_combine": torch.scatter_reduce,
     "scatter_named": torch.scatter,
+    "scatter_reduce": lambda x, dim, i, src, how, include_self=True: torch.scatter_reduce(
+        x, dim, i, src[tuple(slice(n) for n in i.shape)], how, include_self=include_self
+    ),
     "scatter_value": torch.scatter,
     "scatter_value_named": torch.scatter,
     "searchsorted_number": torch.searchsorted,
@@ -274,7 +278,7 @@ def arguments(case):
         t.is_fixed = True
         return t
 
-    names = dict.fromkeys(("randn", "rand", "zeros", "ones", "randint"), made)
+    names = dict.fromkeys(("randn", "crandn", "rand", "zeros", "ones", "randint"), made)
     names |= {"fixed": fixed, "terra": torch, "call": lambda *a, **k: (list(a), k)}
     return eval(f"call({case['args']})", names)
 
