@@ -156,6 +156,17 @@ DType common_half(std::span<const Arg> args) {
   return one ? found : DType::F32;
 }
 
+/// Whether some floating operands have 16 bits and others more.
+bool mixes_floats(std::span<const Arg> args) {
+  bool narrow = false, wide = false;
+  for (const Arg& a : args) {
+    if (!a.is_tensor()) continue;
+    narrow |= is_half(a.impl()->dtype);
+    wide |= is_floating(a.impl()->dtype) && !is_half(a.impl()->dtype);
+  }
+  return narrow && wide;
+}
+
 /// Brings the operands to the dtypes that the kernel computes in.
 void promote(const Op& op, Prepared& p) {
   p.converted.reserve(p.count);  // Args point into these
@@ -168,7 +179,7 @@ void promote(const Op& op, Prepared& p) {
     }
     for (size_t i = 0; i < p.count; ++i)
       if (takes_part(op, i)) convert(p, i, p.common);
-  } else if (!op.is(kMovesBytes | kView | kHost)) {
+  } else if (!op.is(kMovesBytes | kView | kHost) && !(op.is(kSameFloats) && mixes_floats(p.span()))) {
     for (size_t i = 0; i < p.count; ++i) {
       const DType half = half_in(p.args[i]);
       if (half == DType::F32) continue;

@@ -21,6 +21,8 @@ inline constexpr uint32_t kScatters = 1 << 13;
 inline constexpr uint32_t kReadsFirst = 1 << 14;
 /// The in-place form writes one value everywhere: a target may show an element of its memory more than once.
 inline constexpr uint32_t kWritesOneValue = 1 << 15;
+/// Floats of 16 bits and wider ones don't meet: the shape rule sees them as they are and refuses.
+inline constexpr uint32_t kSameFloats = 1 << 21;
 inline constexpr uint32_t kElementwiseMath = kVisibleInPlace | kElementwise;
 
 namespace rules {

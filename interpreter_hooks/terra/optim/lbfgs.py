@@ -11,7 +11,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
-        line_search_fn=None,
+        line_search_fn=None, *, maximize=False,
     ):  # fmt: skip
         check_not_negative(lr, "learning rate")
         if max_eval is None:
@@ -19,6 +19,7 @@ class LBFGS(Optimizer):
         defaults = dict(
             lr=lr, max_iter=max_iter, max_eval=max_eval, tolerance_grad=tolerance_grad,
             tolerance_change=tolerance_change, history_size=history_size, line_search_fn=line_search_fn,
+            maximize=maximize,
         )  # fmt: skip
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
@@ -28,7 +29,12 @@ class LBFGS(Optimizer):
     # ---- the parameters as one vector ----
 
     def _gradient(self):
-        return C.cat([C.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self._params])
+        parts = [C.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self._params]
+        return C.cat(parts).neg() if self.param_groups[0].get("maximize", False) else C.cat(parts)
+
+    def _height(self, loss):
+        """What is made small: the loss, or minus the loss that is to become large."""
+        return -float(loss) if self.param_groups[0].get("maximize", False) else float(loss)
 
     def _move(self, length, direction):
         at = 0
@@ -39,7 +45,7 @@ class LBFGS(Optimizer):
     def _evaluate(self, closure, start, length, direction):
         """Loss and gradient at a point of a line, where the parameters don't stay."""
         self._move(length, direction)
-        loss, gradient = float(self._loss_of(closure)), self._gradient()
+        loss, gradient = self._height(self._loss_of(closure)), self._gradient()
         for p, before in zip(self._params, start):
             p.copy_(before)
         return loss, gradient
@@ -54,7 +60,7 @@ class LBFGS(Optimizer):
         group = self.param_groups[0]
         state = self.state[self._params[0]]
         first_loss = self._loss_of(closure)
-        loss, gradient = float(first_loss), self._gradient()
+        loss, gradient = self._height(first_loss), self._gradient()
         evaluations = 1
         state["func_evals"] = state.get("func_evals", 0) + 1
         state.setdefault("n_iter", 0)
@@ -84,7 +90,7 @@ class LBFGS(Optimizer):
             else:
                 self._move(length, direction)
                 if iteration != group["max_iter"]:  # the last point is not looked at
-                    loss, gradient = float(self._loss_of(closure)), self._gradient()
+                    loss, gradient = self._height(self._loss_of(closure)), self._gradient()
                     searched = 1
             evaluations += searched
             state["func_evals"] += searched

@@ -14,6 +14,7 @@ SETTINGS = (
     {"lr": 0.5, "max_iter": 4}, {"lr": 0.05}, {"lr": 0.1, "max_iter": 7, "history_size": 3}, {"tolerance_grad": 1.0},
     {"line_search_fn": "strong_wolfe"}, {"line_search_fn": "strong_wolfe", "max_iter": 3, "history_size": 2},
     {"line_search_fn": "strong_wolfe", "lr": 10, "max_iter": 2}, {"line_search_fn": "strong_wolfe", "max_eval": 9},
+    {"lr": 0.5, "max_iter": 4, "maximize": True}, {"line_search_fn": "strong_wolfe", "max_iter": 4, "maximize": True},
 )  # fmt: skip
 
 
@@ -28,6 +29,7 @@ def valley(settings):
         calls += 1
         optimizer.zero_grad()
         loss = (1 - p[0]) ** 2 + 20 * (p[1] - p[0] ** 2) ** 2 + (q * p.sum() - 1).square().sum()
+        loss = -loss if settings.get("maximize") else loss
         loss.backward()
         return loss
 
