@@ -55,7 +55,8 @@ void bmm_shape(Inference& f) {
   check(a[0] == b[0] && a[2] == b[1],
         "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].", a[0], a[2], b[0],
         b[1]);
-  check_same_dtype(f, 0, 1);
+  check(f.dtype(0) == f.dtype(1), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
+        scalar_type_name(f.dtype(1)));
   f.result(f.dtype(0), Dims{a[0], a[1], b[2]});
 }
 /// The weight is a matrix [out_features, in_features], or a vector that leaves no dimension of its products.

@@ -9,7 +9,9 @@ def _numbers_for(tensors, other):
     """What goes with each tensor: an element of a list, or the same for all."""
     if isinstance(other, (list, tuple)):
         if len(other) != len(tensors):
-            raise RuntimeError(f"Tensor lists must have the same number of tensors, got {len(tensors)} and {len(other)}")
+            raise RuntimeError(
+                f"Tensor lists must have the same number of tensors, got {len(tensors)} and {len(other)}"
+            )
         return other
     return [other] * len(tensors)
 

@@ -13,7 +13,10 @@ MODULES = frozenset((
     "overrides", "profiler", "return_types", "signal", "storage", "types",
 ))  # fmt: skip
 
-CONSTANTS = {"inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None, "has_lapack": True, "has_mkl": False, "has_openmp": True, "has_spectral": True}
+CONSTANTS = {
+    "inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None, "has_lapack": True, "has_mkl": False,
+    "has_openmp": True, "has_spectral": True,
+}  # fmt: skip
 
 _EACH = (
     "abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min", "cos", "cosh", "div", "erf", "erfc",

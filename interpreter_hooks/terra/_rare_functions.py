@@ -9,7 +9,7 @@ import _terra_C as C
 from ._functions import _at_least, _into
 
 
-# ---- shapes and memory ------------------------------------------------------------------------------------------------
+# ---- shapes and memory ---------------------------------------------------------------------------------------------
 def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes broadcast to."""
     sizes = []
@@ -46,13 +46,17 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     if len(size) != len(stride):
         raise RuntimeError(f"mismatch in length of strides and shape. Got size {list(size)} and stride {list(stride)}")
     if any(s < 0 for s in stride):
-        raise RuntimeError("as_strided: Negative strides are not supported at the moment, got strides: " + str(list(stride)))
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: " + str(list(stride))
+        )
     elements = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
     memory = C.empty(elements, dtype=dtype, device=device)
     return memory.as_strided(tuple(size), tuple(stride)).requires_grad_(requires_grad)
 
 
-def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def empty_permuted(
+    size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False
+):
     """A tensor of any elements that lies in memory with its dimensions in this order."""
     if len(size) != len(physical_layout):
         raise RuntimeError(
@@ -75,7 +79,7 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=Fals
     return C.full((), s, dtype=dtype or C.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
-def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):  # noqa: A001
+def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """start, start + step, ... up to end itself: what arange was before it left the end out."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
@@ -88,7 +92,7 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     return _into(out, numbers.to(dtype or C.get_default_dtype())).requires_grad_(requires_grad)
 
 
-# ---- indices and choices ------------------------------------------------------------------------------------------------
+# ---- indices and choices -------------------------------------------------------------------------------------------
 def combinations(input, r=2, with_replacement=False):
     """All choices of r elements, one row each."""
     if input.dim() != 1:
@@ -105,7 +109,12 @@ def combinations(input, r=2, with_replacement=False):
 
 def unravel_index(indices, shape):
     """The coordinates, one tensor for each dimension, of positions in a flattened tensor of this shape."""
-    if not isinstance(indices, C.Tensor) or indices.dtype.is_floating_point or indices.dtype in (C.bool,) or indices.is_complex():
+    if (
+        not isinstance(indices, C.Tensor)
+        or indices.dtype.is_floating_point
+        or indices.dtype in (C.bool,)
+        or indices.is_complex()
+    ):
         raise TypeError(f"expected 'indices' to be integer dtype, but got {getattr(indices, 'dtype', type(indices))}")
     if not isinstance(shape, (int, C.Size, list, tuple)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
@@ -126,7 +135,7 @@ def nonzero_static(input, *, size, fill_value=-1, out=None):
     return _into(out, C.cat([places, missing]))
 
 
-# ---- numbers --------------------------------------------------------------------------------------------------------------
+# ---- numbers -------------------------------------------------------------------------------------------------------
 def _spaced_gradient(t, dim, spacing, edge_order):
     n = t.size(dim)
     if n < edge_order + 1:
@@ -135,7 +144,7 @@ def _spaced_gradient(t, dim, spacing, edge_order):
     def at(first, count):
         return t.narrow(dim, first, count)
 
-    if isinstance(spacing, C.Tensor):
+    if isinstance(spacing, C.Tensor) and spacing.dim() > 0:
         shape = [1] * t.dim()
         shape[dim] = -1
         gaps = spacing.diff().reshape(shape)
@@ -162,25 +171,29 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """The slope along each of some dimensions, estimated from neighbours that are `spacing` apart or at its places."""
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    if dim is None:
-        several = isinstance(spacing, (list, tuple))
-        dims = list(_numbers(input.dim()))
-        if several and len(spacing) == 1 and isinstance(spacing[0], C.Tensor) and len(dims) != 1:
-            dims = dims[:1]
-    else:
-        dims = [dim] if isinstance(dim, int) else list(dim)
+    if input.dtype == C.uint8:
+        raise NotImplementedError("torch.gradient does not support uint8 input.")
+    given = list(_numbers(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    dims = []
+    for d in given:
+        if not -input.dim() <= d < input.dim():
+            ends = f"[{-input.dim()}, {input.dim() - 1}]"
+            raise IndexError(f"Dimension out of range (expected to be in range of {ends}, but got {d})")
+        if d % input.dim() in dims:
+            raise RuntimeError(f"dim {d % input.dim()} appears multiple times in the list of dims")
+        dims.append(d % input.dim())
     spacings = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     if len(spacings) != len(dims):
+        wanted, found = "a scalar or it's spacing and dim arguments to have the same length", "a spacing argument"
+        of_dims = f" and a dim argument of length {len(dims)}."
+        if dim is None:
+            wanted = f"a scalar, or a list of length equal to 'self.dim() = {input.dim()}'"
+            wanted, found, of_dims = f"{wanted}, since dim argument was not given", "a list", ""
         raise RuntimeError(
-            f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = "
-            f"{input.dim()}', since dim argument was not given, but got a list of length {len(spacings)}"
-            if dim is None
-            else f"torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
-            f"the same length, but got a spacing argument of length {len(spacings)} and a dim argument of length {len(dims)}."
+            f"torch.gradient expected spacing to be unspecified, {wanted}, but got {found} of length "
+            f"{len(spacings)}{of_dims}"
         )
-    return tuple(
-        _spaced_gradient(input, d % max(input.dim(), 1), s, edge_order) for d, s in zip(dims, spacings)
-    )
+    return tuple(_spaced_gradient(input, d, s, edge_order) for d, s in zip(dims, spacings))
 
 
 def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):  # noqa: A002
@@ -197,7 +210,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     return out
 
 
-# ---- recurrent cells -----------------------------------------------------------------------------------------------------
+# ---- recurrent cells -----------------------------------------------------------------------------------------------
 def _gates(input, hidden, w_ih, w_hh, b_ih, b_hh):
     from .nn.functional import linear
 
@@ -229,7 +242,7 @@ def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     return candidate + C.sigmoid(update + update_h) * (hx - candidate)
 
 
-# ---- layers ---------------------------------------------------------------------------------------------------------------
+# ---- layers --------------------------------------------------------------------------------------------------------
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one, which keep size 1; dim -1: over all."""
     if dim == -1:
@@ -249,7 +262,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 
 
 def frobenius_norm(input, dim, keepdim=False, *, out=None):
-    return _into(out, C._ops.linalg_vector_norm(input, 2, list(dim) if isinstance(dim, (list, tuple)) else [dim], keepdim))
+    return _into(
+        out, C._ops.linalg_vector_norm(input, 2, list(dim) if isinstance(dim, (list, tuple)) else [dim], keepdim)
+    )
 
 
 def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
@@ -257,7 +272,7 @@ def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """The sum, mean, product or extreme of neighbours along axis 0: of the first lengths[0] slices, the next ones, ..."""
+    """The sum, mean, product or extreme of neighbours along axis 0: of lengths[0] slices, the next lengths[1], ..."""
     if axis != 0:
         raise RuntimeError("segment_reduce(): only axis 0 is here")
     if (lengths is None) == (offsets is None):
@@ -265,9 +280,16 @@ def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, ax
     if lengths is None:
         lengths = offsets.diff()
     if not unsafe and (bool((lengths < 0).any()) or int(lengths.sum()) != data.size(0)):
-        raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe.")
+        raise RuntimeError(
+            "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+            "!unsafe."
+        )
     how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
-    empty = {"sum": 0.0, "prod": 1.0, "mean": math.nan, "amax": -math.inf, "amin": math.inf}[how] if initial is None else initial
+    empty = (
+        {"sum": 0.0, "prod": 1.0, "mean": math.nan, "amax": -math.inf, "amin": math.inf}[how]
+        if initial is None
+        else initial
+    )
     start = C.full((lengths.numel(), *data.shape[1:]), empty, dtype=data.dtype)
     segment = C.arange(lengths.numel()).repeat_interleave(lengths)
     segment = segment.reshape(-1, *[1] * (data.dim() - 1)).expand_as(data)
@@ -278,7 +300,7 @@ def split_with_sizes(input, split_sizes, dim=0):
     return C.split(input, split_sizes, dim)
 
 
-# ---- functions that change their operand --------------------------------------------------------------------------------------
+# ---- functions that change their operand ---------------------------------------------------------------------------
 def nan_to_num_(input, nan=0.0, posinf=None, neginf=None):
     return input.copy_(C.Tensor.nan_to_num(input, nan, posinf, neginf))
 
@@ -295,7 +317,7 @@ def resize_as_(input, the_template, *, memory_format=None):
     return input.resize_as_(the_template)
 
 
-# ---- methods --------------------------------------------------------------------------------------------------------------------
+# ---- methods -------------------------------------------------------------------------------------------------------
 def dim_order(input, *, ambiguity_check=False):
     """The dimensions from the one with the longest steps in memory to the one with the shortest."""
     return tuple(sorted(_numbers(input.dim()), key=lambda d: (-input.stride(d), d)))
@@ -321,7 +343,7 @@ def swapaxes_(input, axis0, axis1):
 swapdims_ = swapaxes_
 
 
-# ---- copies in place of views -----------------------------------------------------------------------------------------------
+# ---- copies in place of views --------------------------------------------------------------------------------------
 def _copying(name):
     """The function whose result is a copy of what the view function or method `name` gives."""
 
@@ -338,8 +360,9 @@ def _copying(name):
 
 
 for _name in (
-    "alias", "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split", "split_with_sizes",
-    "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_complex", "view_as_real",
+    "alias", "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
+    "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
+    "view_as_complex", "view_as_real",
 ):  # fmt: skip
     globals()[_name + "_copy"] = _copying(_name)
 

@@ -148,7 +148,8 @@ class TypedStorage:
 
     def __repr__(self):
         lines = "".join(f" {value}\n" for value in self)
-        return f"{lines}[torch.storage.TypedStorage(dtype=torch.{str(self.dtype).split('.')[-1]}, device={self.device}) of size {len(self)}]"
+        dtype = str(self.dtype).split(".")[-1]
+        return f"{lines}[torch.storage.TypedStorage(dtype=torch.{dtype}, device={self.device}) of size {len(self)}]"
 
 
 def of(tensor):
@@ -159,9 +160,9 @@ def of(tensor):
 def typed(tensor):
     """What Tensor.storage() gives."""
     warnings.warn(
-        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. "
-        "This should only matter to you if you are using storages directly.  To access UntypedStorage directly, use "
-        "tensor.untyped_storage() instead of tensor.storage()",
+        "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
+        "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
+        "use tensor.untyped_storage() instead of tensor.storage()",
         stacklevel=3,
     )
     return TypedStorage(wrap_storage=of(tensor), dtype=tensor.dtype)

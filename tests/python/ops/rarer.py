@@ -1,5 +1,5 @@
 # run: --torch
-"""Rarer functions of the top level: values at ties and odd inputs, dtypes, views, gradients, sentences, as PyTorch's."""
+"""Rarer functions of the top level: values at ties and odd inputs, views, gradients, sentences, as PyTorch's."""
 
 import pathlib
 import sys
@@ -24,77 +24,375 @@ VALUES = {
     "acosh": lambda: torch.acosh(T([1.0, 2.0, 0.5, INF, NAN])),
     "atanh": lambda: torch.atanh(T([0.5, 1.0, -1.0, 2.0, NAN])),
     "arc names": lambda: [torch.arcsinh(X), torch.arccosh(X.abs() + 1), torch.arctanh(X / 4)],
-    "asinh of ints, complex": lambda: [torch.asinh(T([1, 2])), torch.asinh(T([1 + 2j])), torch.acosh(T([1 + 2j])), torch.atanh(T([1 + 2j]))],
+    "asinh of ints, complex": lambda: [
+        torch.asinh(T([1, 2])),
+        torch.asinh(T([1 + 2j])),
+        torch.acosh(T([1 + 2j])),
+        torch.atanh(T([1 + 2j])),
+    ],
     "exp2": lambda: [torch.exp2(ODD), torch.exp2(T([3, 0])), torch.special.exp2(T([0.5]))],
     "sinc": lambda: [torch.sinc(X), torch.sinc(T([0.0, NAN])), torch.special.sinc(T([0.5]))],
-    "signbit": lambda: [torch.signbit(ODD[:6]), torch.signbit(T([-1, 0, 2])), torch.signbit(T([True])), torch.signbit(T([-1.0, -0.0], dtype=torch.float16))],
-    "copysign": lambda: [torch.copysign(ODD[:6], T([-1.0])), torch.copysign(T([1, -2]), T([-3, 4])), torch.copysign(T([1.0, 2.0]), -0.0), T([1.0]).copysign_(-1)],
-    "heaviside": lambda: [torch.heaviside(ODD, T([0.5])), torch.heaviside(T([-1, 0, 3]), T([7])), torch.heaviside(T([True, False]), T([True]))],
-    "nextafter": lambda: [(torch.nextafter(T([1.0, 0.0, 2.0]), T([2.0, 1.0, 2.0])) - T([1.0, 0.0, 2.0])) * 1e7, torch.nextafter(T([NAN, INF, 1.0]), T([1.0, 0.0, NAN]))],
-    "gcd": lambda: [torch.gcd(T([12, -18, 0, 0, -7]), T([18, 12, 5, 0, 0])), torch.gcd(T([-128], dtype=torch.int8), T([0], dtype=torch.int8)), T([12]).gcd_(T([8]))],
-    "lcm": lambda: [torch.lcm(T([4, -6, 0, 0]), T([6, 4, 5, 0])), torch.lcm(T([200], dtype=torch.uint8), T([3], dtype=torch.uint8)), T([4]).lcm_(T([6]))],
+    "signbit": lambda: [
+        torch.signbit(ODD[:6]),
+        torch.signbit(T([-1, 0, 2])),
+        torch.signbit(T([True])),
+        torch.signbit(T([-1.0, -0.0], dtype=torch.float16)),
+    ],
+    "copysign": lambda: [
+        torch.copysign(ODD[:6], T([-1.0])),
+        torch.copysign(T([1, -2]), T([-3, 4])),
+        torch.copysign(T([1.0, 2.0]), -0.0),
+        T([1.0]).copysign_(-1),
+    ],
+    "heaviside": lambda: [
+        torch.heaviside(ODD, T([0.5])),
+        torch.heaviside(T([-1, 0, 3]), T([7])),
+        torch.heaviside(T([True, False]), T([True])),
+    ],
+    "nextafter": lambda: [
+        (torch.nextafter(T([1.0, 0.0, 2.0]), T([2.0, 1.0, 2.0])) - T([1.0, 0.0, 2.0])) * 1e7,
+        torch.nextafter(T([NAN, INF, 1.0]), T([1.0, 0.0, NAN])),
+    ],
+    "gcd": lambda: [
+        torch.gcd(T([12, -18, 0, 0, -7]), T([18, 12, 5, 0, 0])),
+        torch.gcd(T([-128], dtype=torch.int8), T([0], dtype=torch.int8)),
+        T([12]).gcd_(T([8])),
+    ],
+    "lcm": lambda: [
+        torch.lcm(T([4, -6, 0, 0]), T([6, 4, 5, 0])),
+        torch.lcm(T([200], dtype=torch.uint8), T([3], dtype=torch.uint8)),
+        T([4]).lcm_(T([6])),
+    ],
     "isneginf isposinf": lambda: [torch.isneginf(ODD), torch.isposinf(ODD), torch.isposinf(T([1, 2]))],
     "logaddexp2": lambda: torch.logaddexp2(T([1.0, -INF, INF, NAN, 100.0]), T([2.0, -INF, INF, 1.0, -100.0])),
-    "float_power": lambda: [torch.float_power(T([2, 3]), 3), torch.float_power(2, T([0.5])), torch.float_power(T([4.0]), T([0.5], dtype=torch.float16))],
-    "ldexp": lambda: [torch.ldexp(T([1, 2]), T([3, -1])), torch.ldexp(T([1.5]), T([2.5])), T([1.0, 2.0]).ldexp_(T([1, 2]))],
+    "float_power": lambda: [
+        torch.float_power(T([2, 3]), 3),
+        torch.float_power(2, T([0.5])),
+        torch.float_power(T([4.0]), T([0.5], dtype=torch.float16)),
+    ],
+    "ldexp": lambda: [
+        torch.ldexp(T([1, 2]), T([3, -1])),
+        torch.ldexp(T([1.5]), T([2.5])),
+        T([1.0, 2.0]).ldexp_(T([1, 2])),
+    ],
     "frexp": lambda: [*torch.frexp(ODD[:6]), torch.frexp(T([6.0], dtype=torch.float16)).mantissa],
-    "mvlgamma": lambda: [torch.mvlgamma(T([3.0, 5.0]), 2), torch.mvlgamma(T([3]), 2), torch.special.multigammaln(T([3.0]), 3)],
-    "cummax": lambda: [*torch.cummax(T([1.0, NAN, 3.0, 2.0]), 0), *torch.cummax(T([1, 3, 3, 2]), 0), *torch.cummax(T([True, False]), 0), *X.cummax(1), *torch.cummax(T(3.0), 0)],
-    "cummin": lambda: [*torch.cummin(T([1.0, NAN, 0.5]), 0), *torch.cummin(X.t(), -1), *torch.cummin(torch.empty(0, 2), 0)],
-    "logcumsumexp": lambda: [torch.logcumsumexp(X, 1), torch.logcumsumexp(T([-INF, 1.0, INF, 2.0]), 0), torch.logcumsumexp(T([-INF, -INF, NAN, 0.0]), 0), torch.logcumsumexp(T([1.0, 2.0], dtype=torch.float16), 0)],
+    "mvlgamma": lambda: [
+        torch.mvlgamma(T([3.0, 5.0]), 2),
+        torch.mvlgamma(T([3]), 2),
+        torch.special.multigammaln(T([3.0]), 3),
+    ],
+    "cummax": lambda: [
+        *torch.cummax(T([1.0, NAN, 3.0, 2.0]), 0),
+        *torch.cummax(T([1, 3, 3, 2]), 0),
+        *torch.cummax(T([True, False]), 0),
+        *X.cummax(1),
+        *torch.cummax(T(3.0), 0),
+    ],
+    "cummin": lambda: [
+        *torch.cummin(T([1.0, NAN, 0.5]), 0),
+        *torch.cummin(X.t(), -1),
+        *torch.cummin(torch.empty(0, 2), 0),
+    ],
+    "logcumsumexp": lambda: [
+        torch.logcumsumexp(X, 1),
+        torch.logcumsumexp(T([-INF, 1.0, INF, 2.0]), 0),
+        torch.logcumsumexp(T([-INF, -INF, NAN, 0.0]), 0),
+        torch.logcumsumexp(T([1.0, 2.0], dtype=torch.float16), 0),
+    ],
     "cumsum_": lambda: [X.clone().cumsum_(0), X.clone().cumprod_(1), T([1, 2]).cumsum_(0)],
-    "mode": lambda: [*torch.mode(WHOLE), *torch.mode(WHOLE, 0, True), *torch.mode(T(3.0)), *torch.mode(T([[2.0]]), 0), *torch.mode(T([1.0, NAN, NAN]))],
-    "quantile": lambda: [torch.quantile(X, 0.3), torch.quantile(X, T([0.0, 0.5, 1.0], dtype=D), 1), torch.quantile(X, 0.5, 0, True), torch.quantile(T([1.0, NAN]), 0.5), torch.quantile(X, T([0.1, 0.9], dtype=D), keepdim=True)],
-    "quantile how": lambda: [torch.quantile(T([1.0, 2.0, 4.0, 8.0]), T([0.1, 0.5, 0.6]), interpolation=how) for how in ("linear", "lower", "higher", "midpoint", "nearest")],
-    "nanquantile": lambda: [torch.nanquantile(T([[1.0, NAN, 3.0], [NAN, NAN, NAN]]), 0.5, 1), torch.nanquantile(T([1.0, NAN, 2.0]), T([0.25, 1.0]))],
-    "nanmedian": lambda: [torch.nanmedian(T([1.0, NAN, 3.0, 2.0])), torch.nanmedian(T([NAN, NAN])), *torch.nanmedian(T([[1.0, NAN, 3.0], [2.0, 1.0, NAN]]), 1), *torch.nanmedian(WHOLE, 1, True), torch.nanmedian(torch.empty(0))],
-    "nanmean": lambda: [torch.nanmean(T([1.0, NAN, 4.0])), torch.nanmean(T([[NAN, NAN], [1.0, NAN]]), 1), torch.nanmean(X, (0, 1), True), T([1.0, NAN]).nanmean(0, dtype=D)],
-    "searchsorted": lambda: [torch.searchsorted(T([1, 3, 5]), T([3, 6, 0])), torch.searchsorted(T([1, 3, 5]), 3, right=True), torch.searchsorted(T([1, 3, 5]), 3.5), torch.searchsorted(T([[1.0, 3.0], [0.0, 0.0]]), T([[2.0], [0.0]]), side="right"), torch.searchsorted(T([5, 1, 3]), T([3]), sorter=T([1, 2, 0])), torch.searchsorted(T([1, 3]), T([3]), out_int32=True), torch.searchsorted(T([1.0, NAN]), T([NAN, 5.0])), torch.searchsorted(torch.empty(0), T([1.0]))],
-    "bucketize": lambda: [torch.bucketize(T([[3, 6], [0, 1]]), T([1, 3, 5])), torch.bucketize(3, T([1, 3, 5]), right=True), torch.bucketize(T([2.5]), T([1, 3, 5]))],
-    "histc": lambda: [torch.histc(T([1.0, 2.0, 1.0]), 4, 0, 3), torch.histc(T([1.0, 1.0]), 4), torch.histc(T([1.0, NAN]), 4, 0, 3), torch.histc(torch.empty(0), 4), torch.histc(X, 5), torch.histc(T([5.0, -5.0, 3.0]), 3, 0, 3)],
-    "histogram": lambda: [*torch.histogram(T([1.0, 2.0, 1.0]), 4, range=(0.0, 3.0)), *torch.histogram(T([1.0, 2.0, 1.0, 9.0]), T([0.0, 1.0, 2.0])), *torch.histogram(T([1.0, 2.0, 1.0]), 4, weight=T([1.0, 2.0, 4.0]), density=True)],
-    "unique_consecutive": lambda: [torch.unique_consecutive(WHOLE), *torch.unique_consecutive(T([1, 1, 2, 1]), return_inverse=True, return_counts=True), *torch.unique_consecutive(T([[1, 1], [1, 1], [2, 1]]), dim=0, return_counts=True), *torch.unique_consecutive(T(3), return_inverse=True), *torch.unique_consecutive(torch.empty(0), True)],
-    "scatter_reduce": lambda: [torch.ones(3, dtype=D).scatter_reduce(0, T([0, 0, 2]), T([5.0, 4.0, -3.0], dtype=D), how, include_self=own) for how in ("sum", "prod", "mean", "amax", "amin") for own in (True, False)],
-    "scatter_reduce ints": lambda: [T([7, 7, 7]).scatter_reduce(0, T([0, 0, 2]), T([5, 4, -3]), how, include_self=own) for how in ("sum", "prod", "mean", "amax", "amin") for own in (True, False)],
-    "scatter_reduce_": lambda: [torch.zeros(2, 2).scatter_reduce_(1, T([[0, 0], [1, 0]]), T([[1.0, NAN], [3.0, 4.0]]), "amax"), torch.ones(2).scatter_(0, T([1, 1]), 3.0, reduce="multiply"), torch.ones(2).scatter_(0, T([1, 1]), T([3.0, 4.0]), reduce="add")],
-    "index_reduce": lambda: [torch.ones(2, 3).index_reduce(0, T([1, 1]), T([[2.0, 3.0, 4.0], [5.0, 6.0, 0.5]]), how, include_self=own) for how in ("prod", "mean", "amax", "amin") for own in (True, False)],
-    "index_copy": lambda: [torch.zeros(3, 2).index_copy(0, T([2, 0]), T([[1.0, 2.0], [3.0, 4.0]])), torch.zeros(2, 3).index_copy_(1, T([1]), torch.ones(2, 1)), torch.zeros(()).index_copy(0, T([0]), T([5.0]))],
-    "masked_scatter": lambda: [Z.masked_scatter(T([True, False, True]), torch.arange(9.0)), torch.zeros(3).masked_scatter_(T([False, True, True]), T([7.0, 8.0])), T([1, 2]).masked_scatter(T([False, False]), torch.empty(0, dtype=torch.int64))],
-    "put": lambda: [Z.put(T([[0, 5], [-1, 1]]), T([[1.0, 2.0], [3.0, 4.0]])), torch.zeros(3).put_(T([1, 1]), T([2.0, 3.0]), accumulate=True)],
-    "fill_diagonal_": lambda: [torch.zeros(7, 3).fill_diagonal_(1, wrap=True), torch.zeros(7, 3).fill_diagonal_(1), torch.zeros(2, 4).fill_diagonal_(2.5), torch.zeros(3, 3, 3).fill_diagonal_(1), torch.zeros(3, 2).t().fill_diagonal_(4)],
-    "scatter into views": lambda: [torch.slice_scatter(Z, torch.ones(2, 2), 1, 0, 3, 2), torch.select_scatter(Z, torch.ones(3), 0, -1), torch.diagonal_scatter(Z, torch.ones(2), 1), torch.as_strided_scatter(Z, torch.ones(2, 2), (2, 2), (3, 2))],
-    "broadcast": lambda: [torch.broadcast_to(T([1, 2]), (2, 2)), T([[1], [2]]).broadcast_to((2, 3)), torch.broadcast_shapes((2, 1), 3, (1,)), torch.broadcast_shapes()],
-    "stacks": lambda: [torch.column_stack([T([1, 2]), T([[3, 4], [5, 6]])]), torch.column_stack((T(1), T(2))), torch.dstack([T([1, 2]), T([3, 4])]), torch.row_stack([T([1, 2]), T([3, 4])])],
-    "splits": lambda: [*torch.hsplit(X, 2), *torch.hsplit(T([1, 2, 3, 4]), [1, 3]), *X.vsplit([1]), *torch.vsplit(X, 3), *torch.dsplit(torch.arange(8).reshape(1, 2, 4), 2), *torch.dsplit(torch.arange(8).reshape(1, 2, 4), (1, 2))],
+    "mode": lambda: [
+        *torch.mode(WHOLE),
+        *torch.mode(WHOLE, 0, True),
+        *torch.mode(T(3.0)),
+        *torch.mode(T([[2.0]]), 0),
+        *torch.mode(T([1.0, NAN, NAN])),
+    ],
+    "quantile": lambda: [
+        torch.quantile(X, 0.3),
+        torch.quantile(X, T([0.0, 0.5, 1.0], dtype=D), 1),
+        torch.quantile(X, 0.5, 0, True),
+        torch.quantile(T([1.0, NAN]), 0.5),
+        torch.quantile(X, T([0.1, 0.9], dtype=D), keepdim=True),
+    ],
+    "quantile how": lambda: [
+        torch.quantile(T([1.0, 2.0, 4.0, 8.0]), T([0.1, 0.5, 0.6]), interpolation=how)
+        for how in ("linear", "lower", "higher", "midpoint", "nearest")
+    ],
+    "nanquantile": lambda: [
+        torch.nanquantile(T([[1.0, NAN, 3.0], [NAN, NAN, NAN]]), 0.5, 1),
+        torch.nanquantile(T([1.0, NAN, 2.0]), T([0.25, 1.0])),
+    ],
+    "nanmedian": lambda: [
+        torch.nanmedian(T([1.0, NAN, 3.0, 2.0])),
+        torch.nanmedian(T([NAN, NAN])),
+        *torch.nanmedian(T([[1.0, NAN, 3.0], [2.0, 1.0, NAN]]), 1),
+        *torch.nanmedian(WHOLE, 1, True),
+        torch.nanmedian(torch.empty(0)),
+    ],
+    "nanmean": lambda: [
+        torch.nanmean(T([1.0, NAN, 4.0])),
+        torch.nanmean(T([[NAN, NAN], [1.0, NAN]]), 1),
+        torch.nanmean(X, (0, 1), True),
+        T([1.0, NAN]).nanmean(0, dtype=D),
+    ],
+    "searchsorted": lambda: [
+        torch.searchsorted(T([1, 3, 5]), T([3, 6, 0])),
+        torch.searchsorted(T([1, 3, 5]), 3, right=True),
+        torch.searchsorted(T([1, 3, 5]), 3.5),
+        torch.searchsorted(T([[1.0, 3.0], [0.0, 0.0]]), T([[2.0], [0.0]]), side="right"),
+        torch.searchsorted(T([5, 1, 3]), T([3]), sorter=T([1, 2, 0])),
+        torch.searchsorted(T([1, 3]), T([3]), out_int32=True),
+        torch.searchsorted(T([1.0, NAN]), T([NAN, 5.0])),
+        torch.searchsorted(torch.empty(0), T([1.0])),
+    ],
+    "bucketize": lambda: [
+        torch.bucketize(T([[3, 6], [0, 1]]), T([1, 3, 5])),
+        torch.bucketize(3, T([1, 3, 5]), right=True),
+        torch.bucketize(T([2.5]), T([1, 3, 5])),
+    ],
+    "histc": lambda: [
+        torch.histc(T([1.0, 2.0, 1.0]), 4, 0, 3),
+        torch.histc(T([1.0, 1.0]), 4),
+        torch.histc(T([1.0, NAN]), 4, 0, 3),
+        torch.histc(torch.empty(0), 4),
+        torch.histc(X, 5),
+        torch.histc(T([5.0, -5.0, 3.0]), 3, 0, 3),
+    ],
+    "histogram": lambda: [
+        *torch.histogram(T([1.0, 2.0, 1.0]), 4, range=(0.0, 3.0)),
+        *torch.histogram(T([1.0, 2.0, 1.0, 9.0]), T([0.0, 1.0, 2.0])),
+        *torch.histogram(T([1.0, 2.0, 1.0]), 4, weight=T([1.0, 2.0, 4.0]), density=True),
+    ],
+    "unique_consecutive": lambda: [
+        torch.unique_consecutive(WHOLE),
+        *torch.unique_consecutive(T([1, 1, 2, 1]), return_inverse=True, return_counts=True),
+        *torch.unique_consecutive(T([[1, 1], [1, 1], [2, 1]]), dim=0, return_counts=True),
+        *torch.unique_consecutive(T(3), return_inverse=True),
+        *torch.unique_consecutive(torch.empty(0), True),
+    ],
+    "scatter_reduce": lambda: [
+        torch.ones(3, dtype=D).scatter_reduce(0, T([0, 0, 2]), T([5.0, 4.0, -3.0], dtype=D), how, include_self=own)
+        for how in ("sum", "prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    "scatter_reduce ints": lambda: [
+        T([7, 7, 7]).scatter_reduce(0, T([0, 0, 2]), T([5, 4, -3]), how, include_self=own)
+        for how in ("sum", "prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    "scatter_reduce_": lambda: [
+        torch.zeros(2, 2).scatter_reduce_(1, T([[0, 0], [1, 0]]), T([[1.0, NAN], [3.0, 4.0]]), "amax"),
+        torch.ones(2).scatter_(0, T([1, 1]), 3.0, reduce="multiply"),
+        torch.ones(2).scatter_(0, T([1, 1]), T([3.0, 4.0]), reduce="add"),
+    ],
+    "index_reduce": lambda: [
+        torch.ones(2, 3).index_reduce(0, T([1, 1]), T([[2.0, 3.0, 4.0], [5.0, 6.0, 0.5]]), how, include_self=own)
+        for how in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    "index_copy": lambda: [
+        torch.zeros(3, 2).index_copy(0, T([2, 0]), T([[1.0, 2.0], [3.0, 4.0]])),
+        torch.zeros(2, 3).index_copy_(1, T([1]), torch.ones(2, 1)),
+        torch.zeros(()).index_copy(0, T([0]), T([5.0])),
+    ],
+    "masked_scatter": lambda: [
+        Z.masked_scatter(T([True, False, True]), torch.arange(9.0)),
+        torch.zeros(3).masked_scatter_(T([False, True, True]), T([7.0, 8.0])),
+        T([1, 2]).masked_scatter(T([False, False]), torch.empty(0, dtype=torch.int64)),
+    ],
+    "put": lambda: [
+        Z.put(T([[0, 5], [-1, 1]]), T([[1.0, 2.0], [3.0, 4.0]])),
+        torch.zeros(3).put_(T([1, 1]), T([2.0, 3.0]), accumulate=True),
+    ],
+    "fill_diagonal_": lambda: [
+        torch.zeros(7, 3).fill_diagonal_(1, wrap=True),
+        torch.zeros(7, 3).fill_diagonal_(1),
+        torch.zeros(2, 4).fill_diagonal_(2.5),
+        torch.zeros(3, 3, 3).fill_diagonal_(1),
+        torch.zeros(3, 2).t().fill_diagonal_(4),
+    ],
+    "scatter into views": lambda: [
+        torch.slice_scatter(Z, torch.ones(2, 2), 1, 0, 3, 2),
+        torch.select_scatter(Z, torch.ones(3), 0, -1),
+        torch.diagonal_scatter(Z, torch.ones(2), 1),
+        torch.as_strided_scatter(Z, torch.ones(2, 2), (2, 2), (3, 2)),
+    ],
+    "broadcast": lambda: [
+        torch.broadcast_to(T([1, 2]), (2, 2)),
+        T([[1], [2]]).broadcast_to((2, 3)),
+        torch.broadcast_shapes((2, 1), 3, (1,)),
+        torch.broadcast_shapes(),
+    ],
+    "stacks": lambda: [
+        torch.column_stack([T([1, 2]), T([[3, 4], [5, 6]])]),
+        torch.column_stack((T(1), T(2))),
+        torch.dstack([T([1, 2]), T([3, 4])]),
+        torch.row_stack([T([1, 2]), T([3, 4])]),
+    ],
+    "splits": lambda: [
+        *torch.hsplit(X, 2),
+        *torch.hsplit(T([1, 2, 3, 4]), [1, 3]),
+        *X.vsplit([1]),
+        *torch.vsplit(X, 3),
+        *torch.dsplit(torch.arange(8).reshape(1, 2, 4), 2),
+        *torch.dsplit(torch.arange(8).reshape(1, 2, 4), (1, 2)),
+    ],
     "flips": lambda: [torch.flipud(WHOLE), torch.fliplr(WHOLE), T([1, 2]).flipud()],
     "atleast_3d": lambda: [torch.atleast_3d(T(1)), *torch.atleast_3d(T([1, 2]), T([[1, 2]]), torch.zeros(1, 1, 1))],
     "diagflat": lambda: [torch.diagflat(T([[1, 2], [3, 4]]), 1), T([1.5, 2.0]).diagflat(-1)],
-    "kron": lambda: [torch.kron(T([1, 2]), T([[3, 4]])), torch.kron(torch.eye(2), T([[1.0], [2.0]])), torch.kron(T(2), T([1, 2])), torch.kron(T([1 + 1j]), T([2.0]))],
-    "tril_indices": lambda: [torch.tril_indices(3, 4, -1), torch.triu_indices(3, 3, 1, dtype=torch.int32), torch.tril_indices(0, 3), torch.triu_indices(2, 3, -1)],
+    "kron": lambda: [
+        torch.kron(T([1, 2]), T([[3, 4]])),
+        torch.kron(torch.eye(2), T([[1.0], [2.0]])),
+        torch.kron(T(2), T([1, 2])),
+        torch.kron(T([1 + 1j]), T([2.0])),
+    ],
+    "tril_indices": lambda: [
+        torch.tril_indices(3, 4, -1),
+        torch.triu_indices(3, 3, 1, dtype=torch.int32),
+        torch.tril_indices(0, 3),
+        torch.triu_indices(2, 3, -1),
+    ],
     "argwhere": lambda: [torch.argwhere(T([[0, 1], [2, 0]])), T([1, 0]).argwhere()],
-    "combinations": lambda: [torch.combinations(T([1, 2, 3])), torch.combinations(T([1, 2, 3]), 3, True), torch.combinations(T([1.5, 2.5]), 0), torch.combinations(T([1]), 2)],
-    "unravel_index": lambda: [*torch.unravel_index(T([5, 3]), (2, 3)), *torch.unravel_index(T([7]), (2, 3)), *torch.unravel_index(T(3), 4)],
-    "gradient": lambda: [*torch.gradient(T([1.0, 4.0, 9.0])), *torch.gradient(T([1.0, 4.0, 9.0]), spacing=2.0), *torch.gradient(T([1.0, 4.0, 9.0]), spacing=(T([0.0, 1.0, 3.0]),), edge_order=2), *torch.gradient(X, spacing=[2, 3]), *torch.gradient(X, dim=1, edge_order=2)],
-    "products": lambda: [torch.inner(X, X), torch.inner(X, T(2.0, dtype=D)), torch.inner(X[0], X[1]), torch.addr(torch.ones(2, 3), T([1.0, 2.0]), T([1.0, 2.0, 3.0]), beta=0, alpha=2), torch.addr(T([NAN, 1.0]), T([1.0]), T([1.0, 2.0]), beta=0), torch.addmv(torch.ones(2), torch.ones(2, 3), T([1.0, 2.0, 3.0]), alpha=0.5), torch.addbmm(torch.ones(2, 1), torch.ones(3, 2, 2), torch.ones(3, 2, 1), beta=2)],
-    "dist": lambda: [torch.dist(X[0], X[1]), torch.dist(X[0], X[1], INF), torch.dist(X[0], X[1], 1), torch.dist(X[0], X[1], 0)],
+    "combinations": lambda: [
+        torch.combinations(T([1, 2, 3])),
+        torch.combinations(T([1, 2, 3]), 3, True),
+        torch.combinations(T([1.5, 2.5]), 0),
+        torch.combinations(T([1]), 2),
+    ],
+    "unravel_index": lambda: [
+        *torch.unravel_index(T([5, 3]), (2, 3)),
+        *torch.unravel_index(T([7]), (2, 3)),
+        *torch.unravel_index(T(3), 4),
+    ],
+    "gradient": lambda: [
+        *torch.gradient(T([1.0, 4.0, 9.0])),
+        *torch.gradient(T([1.0, 4.0, 9.0]), spacing=2.0),
+        *torch.gradient(T([1.0, 4.0, 9.0]), spacing=(T([0.0, 1.0, 3.0]),), edge_order=2),
+        *torch.gradient(X, spacing=[2, 3]),
+        *torch.gradient(X, dim=1, edge_order=2),
+    ],
+    "products": lambda: [
+        torch.inner(X, X),
+        torch.inner(X, T(2.0, dtype=D)),
+        torch.inner(X[0], X[1]),
+        torch.addr(torch.ones(2, 3), T([1.0, 2.0]), T([1.0, 2.0, 3.0]), beta=0, alpha=2),
+        torch.addr(T([NAN, 1.0]), T([1.0]), T([1.0, 2.0]), beta=0),
+        torch.addmv(torch.ones(2), torch.ones(2, 3), T([1.0, 2.0, 3.0]), alpha=0.5),
+        torch.addbmm(torch.ones(2, 1), torch.ones(3, 2, 2), torch.ones(3, 2, 1), beta=2),
+    ],
+    "dist": lambda: [
+        torch.dist(X[0], X[1]),
+        torch.dist(X[0], X[1], INF),
+        torch.dist(X[0], X[1], 1),
+        torch.dist(X[0], X[1], 0),
+    ],
     "renorm": lambda: [torch.renorm(torch.ones(3, 2), 1, 0, 1.0), X.clone().renorm_(2, 1, 1.5)],
     "msort": lambda: torch.msort(X),
-    "constructors": lambda: [torch.scalar_tensor(3), torch.range(1, 4), torch.range(0, 2, 0.5), torch.range(4, 1, -1), torch.empty_strided((2, 3), (1, 2)).stride(), torch.empty_permuted((2, 3, 4), (1, 0, 2)).stride()],
-    "nonzero_static": lambda: [torch.nonzero_static(T([0, 1, 2]), size=3), torch.nonzero_static(T([0, 1, 2]), size=1, fill_value=9)],
-    "norm_except_dim": lambda: [torch.norm_except_dim(X, 2, 0), torch.norm_except_dim(X, 1, 1), *torch.native_layer_norm(torch.ones(2, 3), (3,), None, None, 1e-5)],
-    "view dtype": lambda: [T([1.0, 2.0]).view(torch.int32), T([1.0, 2.0]).view(torch.int16), T([1, 2], dtype=torch.int16).view(torch.int32), T([[1.0, 2.0], [3.0, 4.0]]).view(D), T([1.0 + 2j]).view(torch.float32), T([1.0, 2.0]).view(torch.float32)],
-    "view dtype writes": lambda: [base := T([1.0, 2.0]), base.view(torch.int32).zero_(), base[1:].view(torch.uint8)[3:].fill_(64), base],
-    "copies": lambda: [torch.permute_copy(WHOLE, (1, 0)), torch.narrow_copy(T([1, 2, 3]), 0, 1, 2), *torch.unbind_copy(T([1, 2])), *torch.split_copy(T([1, 2, 3]), 2), torch.squeeze_copy(T([[1]])), torch.t_copy(WHOLE), *torch.unsafe_split(T([1, 2, 3]), 2)],
-    "foreach": lambda: [*torch._foreach_add([T([1.0]), T([2.0])], 1), *torch._foreach_mul([T([1.0]), T([2.0])], [T([3.0]), T([4.0])]), *torch._foreach_addcdiv([T([1.0])], [T([2.0])], [T([4.0])], value=2), *torch._foreach_addcmul([T([1.0]), T([1.0])], [T([2.0]), T([3.0])], [T([4.0]), T([5.0])], [0.5, 2.0]), *torch._foreach_norm([T([3.0, 4.0])]), *torch._foreach_lerp([T([0.0])], [T([2.0])], 0.25), *torch._foreach_pow([T([3.0])], 2), *torch._foreach_sub([T([1.0])], [T([2.0])], alpha=2)],
-    "foreach in place": lambda: [items := [T([1.0]), T([4.0])], torch._foreach_sqrt_(items), torch._foreach_copy_(items, [items[1], T([7.0])]), items, torch._foreach_zero_(items), items],
-    "cells": lambda: [torch.gru_cell(X[:1, :2], X[1:2, :1], X[:3, 2:], X[:3, :1]), *torch.lstm_cell(X[:1, :2], (X[:1, :1], X[1:2, :1]), X.t()[:, :2], X.t()[:, 2:3], X[1], X[2]), torch.rnn_tanh_cell(X[:1, :2], X[:1, :1], X[:1, 2:], X[:1, :1])],
+    "constructors": lambda: [
+        torch.scalar_tensor(3),
+        torch.range(1, 4),
+        torch.range(0, 2, 0.5),
+        torch.range(4, 1, -1),
+        torch.empty_strided((2, 3), (1, 2)).stride(),
+        torch.empty_permuted((2, 3, 4), (1, 0, 2)).stride(),
+    ],
+    "nonzero_static": lambda: [
+        torch.nonzero_static(T([0, 1, 2]), size=3),
+        torch.nonzero_static(T([0, 1, 2]), size=1, fill_value=9),
+    ],
+    "norm_except_dim": lambda: [
+        torch.norm_except_dim(X, 2, 0),
+        torch.norm_except_dim(X, 1, 1),
+        *torch.native_layer_norm(torch.ones(2, 3), (3,), None, None, 1e-5),
+    ],
+    "view dtype": lambda: [
+        T([1.0, 2.0]).view(torch.int32),
+        T([1.0, 2.0]).view(torch.int16),
+        T([1, 2], dtype=torch.int16).view(torch.int32),
+        T([[1.0, 2.0], [3.0, 4.0]]).view(D),
+        T([1.0 + 2j]).view(torch.float32),
+        T([1.0, 2.0]).view(torch.float32),
+    ],
+    "view dtype writes": lambda: [
+        base := T([1.0, 2.0]),
+        base.view(torch.int32).zero_(),
+        base[1:].view(torch.uint8)[3:].fill_(64),
+        base,
+    ],
+    "copies": lambda: [
+        torch.permute_copy(WHOLE, (1, 0)),
+        torch.narrow_copy(T([1, 2, 3]), 0, 1, 2),
+        *torch.unbind_copy(T([1, 2])),
+        *torch.split_copy(T([1, 2, 3]), 2),
+        torch.squeeze_copy(T([[1]])),
+        torch.t_copy(WHOLE),
+        *torch.unsafe_split(T([1, 2, 3]), 2),
+    ],
+    "foreach": lambda: [
+        *torch._foreach_add([T([1.0]), T([2.0])], 1),
+        *torch._foreach_mul([T([1.0]), T([2.0])], [T([3.0]), T([4.0])]),
+        *torch._foreach_addcdiv([T([1.0])], [T([2.0])], [T([4.0])], value=2),
+        *torch._foreach_addcmul([T([1.0]), T([1.0])], [T([2.0]), T([3.0])], [T([4.0]), T([5.0])], [0.5, 2.0]),
+        *torch._foreach_norm([T([3.0, 4.0])]),
+        *torch._foreach_lerp([T([0.0])], [T([2.0])], 0.25),
+        *torch._foreach_pow([T([3.0])], 2),
+        *torch._foreach_sub([T([1.0])], [T([2.0])], alpha=2),
+    ],
+    "foreach in place": lambda: [
+        items := [T([1.0]), T([4.0])],
+        torch._foreach_sqrt_(items),
+        torch._foreach_copy_(items, [items[1], T([7.0])]),
+        items,
+        torch._foreach_zero_(items),
+        items,
+    ],
+    "cells": lambda: [
+        torch.gru_cell(X[:1, :2], X[1:2, :1], X[:3, 2:], X[:3, :1]),
+        *torch.lstm_cell(X[:1, :2], (X[:1, :1], X[1:2, :1]), X.t()[:, :2], X.t()[:, 2:3], X[1], X[2]),
+        torch.rnn_tanh_cell(X[:1, :2], X[:1, :1], X[:1, 2:], X[:1, :1]),
+    ],
     "norms": lambda: [torch.frobenius_norm(X, [1]), torch.nuclear_norm(X[:, :3])],
-    "segment_reduce": lambda: [torch.segment_reduce(X[:, :2], how, lengths=T([2, 0, 1])) for how in ("sum", "prod", "mean", "max", "min")] + [torch.segment_reduce(X[0], "mean", offsets=T([0, 1, 4])), torch.segment_reduce(X[0], "sum", lengths=T([3, 1]), initial=1)],
-    "in place": lambda: [torch.zero_(X.clone()), torch.nan_to_num_(ODD[4:].clone(), posinf=1.0, neginf=2.0), T([0.0, 1.0]).xlogy_(T([2.0, 2.0])), X.clone().swapaxes_(0, 1)],
-    "odds and ends": lambda: [X.dim_order(), X.t().dim_order(), X.to_dense().shape, X.new_empty_strided((2,), (3,)).stride(), torch.constant_pad_nd(X, [1, 0], 5), *torch.split_with_sizes(X, [1, 3], 1), *X.split_with_sizes([2, 1])],
-    "names of tuples": lambda: [type(r).__name__ for r in (torch.cummax(X, 0), torch.mode(X), torch.nanmedian(X, 0), torch.frexp(X), torch.histogram(X.float(), 2))],
-    "empty": lambda: [torch.quantile(torch.empty(0, 3), 0.5, 1) if False else torch.cummax(torch.empty(0), 0).values, torch.logcumsumexp(torch.empty(2, 0), 1), torch.gcd(T([], dtype=torch.int64), T([], dtype=torch.int64)), torch.kron(torch.empty(0, 2), torch.ones(2, 2)), torch.searchsorted(T([1.0]), torch.empty(0)), torch.zeros(2).scatter_reduce(0, T([], dtype=torch.int64), torch.empty(0), "amax")],
-}  # fmt: skip
+    "segment_reduce": lambda: (
+        [torch.segment_reduce(X[:, :2], how, lengths=T([2, 0, 1])) for how in ("sum", "prod", "mean", "max", "min")]
+        + [
+            torch.segment_reduce(X[0], "mean", offsets=T([0, 1, 4])),
+            torch.segment_reduce(X[0], "sum", lengths=T([3, 1]), initial=1),
+        ]
+    ),
+    "in place": lambda: [
+        torch.zero_(X.clone()),
+        torch.nan_to_num_(ODD[4:].clone(), posinf=1.0, neginf=2.0),
+        T([0.0, 1.0]).xlogy_(T([2.0, 2.0])),
+        X.clone().swapaxes_(0, 1),
+    ],
+    "odds and ends": lambda: [
+        X.dim_order(),
+        X.t().dim_order(),
+        X.to_dense().shape,
+        X.new_empty_strided((2,), (3,)).stride(),
+        torch.constant_pad_nd(X, [1, 0], 5),
+        *torch.split_with_sizes(X, [1, 3], 1),
+        *X.split_with_sizes([2, 1]),
+    ],
+    "names of tuples": lambda: [
+        type(r).__name__
+        for r in (
+            torch.cummax(X, 0),
+            torch.mode(X),
+            torch.nanmedian(X, 0),
+            torch.frexp(X),
+            torch.histogram(X.float(), 2),
+        )
+    ],
+    "empty": lambda: [
+        torch.quantile(torch.empty(0, 3), 0.5, 1) if False else torch.cummax(torch.empty(0), 0).values,
+        torch.logcumsumexp(torch.empty(2, 0), 1),
+        torch.gcd(T([], dtype=torch.int64), T([], dtype=torch.int64)),
+        torch.kron(torch.empty(0, 2), torch.ones(2, 2)),
+        torch.searchsorted(T([1.0]), torch.empty(0)),
+        torch.zeros(2).scatter_reduce(0, T([], dtype=torch.int64), torch.empty(0), "amax"),
+    ],
+}
 
 REFUSALS = {
     "gcd floats": lambda: torch.gcd(T([1.0]), T([2.0])),
@@ -168,6 +466,10 @@ REFUSALS = {
     "combinations r": lambda: torch.combinations(T([1]), -1),
     "unravel_index float": lambda: torch.unravel_index(T([1.0]), (2, 3)),
     "gradient short": lambda: torch.gradient(T([1.0])),
+    "gradient spacing": lambda: torch.gradient(X, spacing=[2.0]),
+    "gradient spacing of dims": lambda: torch.gradient(X, spacing=[2.0], dim=(0, 1)),
+    "gradient dims": lambda: torch.gradient(X, dim=(0, 0)),
+    "gradient dim": lambda: torch.gradient(X, dim=5),
     "gradient order": lambda: torch.gradient(T([1.0, 4.0]), edge_order=3),
     "inner": lambda: torch.inner(torch.ones(2, 3), torch.ones(4)),
     "inner dtype": lambda: torch.inner(torch.ones(2), torch.ones(2, dtype=D)),
@@ -210,12 +512,16 @@ GRADIENTS = {
     "nanmedian": lambda x: torch.nanmedian(x, 1).values,
     "nanmean": lambda x: torch.nanmean(x, 0),
     **{
-        f"scatter_reduce {how} {own}": lambda x, how=how, own=own: x.scatter_reduce(1, INDEX, SRC * 1, how, include_self=own)
+        f"scatter_reduce {how} {own}": lambda x, how=how, own=own: x.scatter_reduce(
+            1, INDEX, SRC * 1, how, include_self=own
+        )
         for how in ("sum", "prod", "mean", "amax", "amin")
         for own in (True, False)
     },
     **{
-        f"scatter_reduce src {how} {own}": lambda x, how=how, own=own: SRC.scatter_reduce(1, INDEX, x[:2] + 0.125, how, include_self=own)
+        f"scatter_reduce src {how} {own}": lambda x, how=how, own=own: SRC.scatter_reduce(
+            1, INDEX, x[:2] + 0.125, how, include_self=own
+        )
         for how in ("sum", "prod", "mean", "amax", "amin")
         for own in (True, False)
     },

@@ -31,10 +31,29 @@ x = torch.arange(6.0).reshape(2, 3)
 y = torch.from_dlpack(x)
 y[0, 0] = 9
 add("shares", [x, y.data_ptr() == x.data_ptr(), y.dtype, y.stride()])
-add("strides", [torch.from_dlpack(x.t()).stride(), torch.from_dlpack(x[:, 1:]), torch.from_dlpack(x[1]).storage_offset()])
-for dtype in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"):
+add(
+    "strides",
+    [torch.from_dlpack(x.t()).stride(), torch.from_dlpack(x[:, 1:]), torch.from_dlpack(x[1]).storage_offset()],
+)
+for dtype in (
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+):
     add(dtype, torch.from_dlpack(torch.ones(2, dtype=getattr(torch, dtype))))
-add("sizes", [torch.from_dlpack(torch.empty(0, 3)), torch.from_dlpack(torch.tensor(3)), torch.from_dlpack(torch.ones(1, 1, 2))])
+add(
+    "sizes",
+    [torch.from_dlpack(torch.empty(0, 3)), torch.from_dlpack(torch.tensor(3)), torch.from_dlpack(torch.ones(1, 1, 2))],
+)
 add("device", [int(x.__dlpack_device__()[0]), x.__dlpack_device__()[1], x.__dlpack_device__()[0].name])
 capsule = torch.to_dlpack(x)
 add("capsule", [type(capsule).__name__, torch.utils.dlpack.from_dlpack(capsule)])
@@ -61,7 +80,7 @@ add("elements", [len(e), e.size(), e[0], e.dtype, e.element_size(), e.tolist(), 
 e[5] = 7.0
 add("element written", [x, torch.UntypedStorage(3).size()])
 
-# ---- numbers that don't fit, results that are resized, indices of int32 ------------------------------------------------
+# ---- numbers that don't fit, results that are resized, indices of int32 --------------------------------------------
 T = torch.tensor
 for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.float16, torch.float32, torch.bool):
     for value in (300, -300, 70000, 2**40, 1e39, -1, -255, -256, float("inf")):
@@ -95,6 +114,13 @@ with warnings.catch_warnings(record=True) as caught:
     add("empty out", [out, len(caught)])
 short = T([1, 0], dtype=torch.int32)
 leaf = T([1.0, 2.0], requires_grad=True)
-add("int32", [torch.gather(leaf, 0, short), torch.zeros(2).scatter(0, short, T([3.0, 4.0])), torch.zeros(2).scatter_add(0, short, T([3.0, 4.0]))])
+add(
+    "int32",
+    [
+        torch.gather(leaf, 0, short),
+        torch.zeros(2).scatter(0, short, T([3.0, 4.0])),
+        torch.zeros(2).scatter_add(0, short, T([3.0, 4.0])),
+    ],
+)
 add("int32 gradient", torch.autograd.grad((torch.gather(leaf, 0, short) * T([1.0, 5.0])).sum(), leaf))
 check(items, __file__)
