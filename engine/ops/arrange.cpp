@@ -5,6 +5,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
@@ -136,13 +137,7 @@ void view_dtype_shape(Inference& f) {
 // ---- records --------------------------------------------------------------------------------------------------------
 OpRecord moved(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
                CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible | kMovesBytes) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = flags,
-          .composite = rule,
-          .samples = std::move(samples)};
+  return composed(name, signature, doc, example, rule, std::move(samples), flags);
 }
 OpRecord evenly(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view sample) {
   return moved(name, "(Tensor self, int sections) -> Tensor[]", doc, "", rule, {{sample}}, kMayAlias);

@@ -8,6 +8,7 @@
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/complex.h"
+#include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/matrices.h"
@@ -158,15 +159,9 @@ OpRecord of_integers(std::string_view name, std::string_view doc, std::string_vi
           .shape = rules::elementwise_integral,
           .samples = {{"randint(-20, 20, (3, 4)), randint(-9, 9, (4,))", "int", false}}};
 }
-OpRecord composed(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                  CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisibleInPlace) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = flags,
-          .composite = rule,
-          .samples = std::move(samples)};
+OpRecord on_numbers(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
+                    CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisibleInPlace) {
+  return composed(name, signature, doc, example, rule, std::move(samples), flags);
 }
 
 const std::vector<Sample> kReals = {{"randn(3, 4)"}, {"randn(2, 1, 3).transpose(0, 2)"}, {"randn(())"}};
@@ -191,10 +186,10 @@ const Op atanh{analytic({"atanh",
                          {{"rand(3, 4) * 1.6 - 0.8"}, {"rand(()) * 0.5"}},
                          "arctanh"})};
 const Op exp2{
-    composed("exp2", kOne, "2 to the power of each element.", "terra.exp2(terra.tensor([3.0]))", exp2_of, kReals)};
-const Op sinc{composed("sinc", kOne, "sin(pi x) / (pi x) of each element, 1 at 0.", "terra.sinc(terra.tensor([0.5]))",
-                       sinc_of, kReals)};
-const Op mvlgamma{composed(
+    on_numbers("exp2", kOne, "2 to the power of each element.", "terra.exp2(terra.tensor([3.0]))", exp2_of, kReals)};
+const Op sinc{on_numbers("sinc", kOne, "sin(pi x) / (pi x) of each element, 1 at 0.", "terra.sinc(terra.tensor([0.5]))",
+                         sinc_of, kReals)};
+const Op mvlgamma{on_numbers(
     "mvlgamma", "(Tensor self, int p) -> Tensor", "The logarithm of the multivariate gamma function of dimension p.",
     "terra.mvlgamma(terra.tensor([3.0]), 2)", mvlgamma_of, {{"rand(3, 4) + 2, 3"}, {"rand(()) + 1, 1"}})};
 const Op signbit{{.name = "signbit",
@@ -205,12 +200,13 @@ const Op signbit{{.name = "signbit",
                   .promotion = Promotion::Common,
                   .shape = rules::elementwise,
                   .samples = {{"randn(3, 4)", "float", false}, {"randint(-4, 5, (4, 2))", "int", false}}}};
-const Op copysign{composed("copysign", "(Tensor self, Tensor|Number other) -> Tensor",
-                           "The size of self with the sign of other.", "terra.copysign(terra.ones(2), -2)", copysign_of,
-                           {{"randn(3, 4), randn(4)"},
-                            {"randn(3, 4), -0.0"},
-                            {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}})};
-const Op heaviside{composed(
+const Op copysign{on_numbers("copysign", "(Tensor self, Tensor|Number other) -> Tensor",
+                             "The size of self with the sign of other.", "terra.copysign(terra.ones(2), -2)",
+                             copysign_of,
+                             {{"randn(3, 4), randn(4)"},
+                              {"randn(3, 4), -0.0"},
+                              {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}})};
+const Op heaviside{on_numbers(
     "heaviside", "(Tensor self, Tensor values) -> Tensor", "0 below zero, 1 above it, and values at it.",
     "terra.heaviside(terra.tensor([-1.0, 0.0, 2.0]), terra.tensor(0.5))", heaviside_of,
     {{"randn(3, 4), randn(4)", "float", false}, {"randint(-1, 2, (3, 4)), randint(-4, 5, (4,))", "int", false}},
@@ -229,12 +225,12 @@ const Op gcd{of_integers("gcd", "The greatest common divisor of two elements.",
                          "terra.gcd(terra.tensor([12]), terra.tensor([18]))")};
 const Op lcm{of_integers("lcm", "The least common multiple of two elements.",
                          "terra.lcm(terra.tensor([4]), terra.tensor([6]))")};
-const Op isneginf{composed("isneginf", kOne, "Whether each element is minus infinity.",
-                           "terra.isneginf(terra.tensor([float('-inf')]))", isneginf_of, {{"randn(3)", "float", false}},
-                           kVisible | kNoGradient)};
-const Op isposinf{composed("isposinf", kOne, "Whether each element is plus infinity.",
-                           "terra.isposinf(terra.tensor([float('inf')]))", isposinf_of, {{"randn(3)", "float", false}},
-                           kVisible | kNoGradient)};
+const Op isneginf{on_numbers("isneginf", kOne, "Whether each element is minus infinity.",
+                             "terra.isneginf(terra.tensor([float('-inf')]))", isneginf_of,
+                             {{"randn(3)", "float", false}}, kVisible | kNoGradient)};
+const Op isposinf{on_numbers("isposinf", kOne, "Whether each element is plus infinity.",
+                             "terra.isposinf(terra.tensor([float('inf')]))", isposinf_of,
+                             {{"randn(3)", "float", false}}, kVisible | kNoGradient)};
 const Op logaddexp2{{.name = "logaddexp2",
                      .signature = "(Tensor self, Tensor other) -> Tensor",
                      .doc = "The logarithm to base 2 of 2 ** self + 2 ** other, without overflow.",
@@ -244,17 +240,17 @@ const Op logaddexp2{{.name = "logaddexp2",
                      .composite = logaddexp2_of,
                      .grad_fn = "Logaddexp2Backward0",
                      .samples = {{"randn(3, 4), randn(4)"}}}};
-const Op float_power{composed(
+const Op float_power{on_numbers(
     "float_power", "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
     "self to the power of exponent, in double precision.", "terra.float_power(terra.tensor([3]), 2)", float_power_of,
     {{"rand(3, 4) + 0.5, randn(4)"}, {"rand(3) + 0.5, 2"}, {"2, randn(3)"}}, kVisible | kMovesBytes)};
-const Op float_power_here{composed("float_power_here", "(Tensor self, Tensor|Number exponent) -> Tensor",
-                                   "self to the power of exponent, for a self in double precision.", "",
-                                   float_power_here_of, {{"(rand(3, 4) + 0.5).double(), 2", "float", false}},
-                                   kInPlace | kMovesBytes)};
-const Op ldexp{composed("ldexp", "(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.",
-                        "terra.ldexp(terra.ones(1), terra.tensor([3]))", ldexp_of,
-                        {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}})};
+const Op float_power_here{on_numbers("float_power_here", "(Tensor self, Tensor|Number exponent) -> Tensor",
+                                     "self to the power of exponent, for a self in double precision.", "",
+                                     float_power_here_of, {{"(rand(3, 4) + 0.5).double(), 2", "float", false}},
+                                     kInPlace | kMovesBytes)};
+const Op ldexp{on_numbers("ldexp", "(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.",
+                          "terra.ldexp(terra.ones(1), terra.tensor([3]))", ldexp_of,
+                          {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}})};
 const Op frexp_parts{{.name = "frexp_parts",
                       .signature = "(Tensor self) -> (Tensor mantissa, Tensor exponent)",
                       .doc = "Each element as mantissa * 2 ** exponent.",
@@ -265,8 +261,8 @@ const Op frexp_parts{{.name = "frexp_parts",
                       .gradient = frexp_gradient,
                       .saved = saves_result(1),
                       .samples = {{"randn(3, 4)"}, {"randn(4, 3).t()"}}}};
-const Op frexp{composed("frexp", "(Tensor self) -> (Tensor mantissa, Tensor exponent)",
-                        "Each element as mantissa * 2 ** exponent with a mantissa from 1/2 to 1 in size.",
-                        "terra.frexp(terra.tensor([6.0])).mantissa", frexp_of, {{"randn(3, 4)"}}, kVisible)};
+const Op frexp{on_numbers("frexp", "(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+                          "Each element as mantissa * 2 ** exponent with a mantissa from 1/2 to 1 in size.",
+                          "terra.frexp(terra.tensor([6.0])).mantissa", frexp_of, {{"randn(3, 4)"}}, kVisible)};
 
 }  // namespace terra::ops

@@ -4,6 +4,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/linalg.h"
@@ -93,13 +94,7 @@ void renorm_of(Composition& c) {
 
 OpRecord product(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
                  CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = flags,
-          .composite = rule,
-          .samples = std::move(samples)};
+  return composed(name, signature, doc, example, rule, std::move(samples), flags);
 }
 
 }  // namespace
