@@ -14,12 +14,14 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     sequences = list(sequences)
     longest = max(s.size(0) for s in sequences)
     rest = list(sequences[0].shape[1:])
-    out = C.full([len(sequences), longest, *rest], padding_value, dtype=sequences[0].dtype)
+    sizes = [len(sequences), longest] if batch_first else [longest, len(sequences)]
+    out = C.full([*sizes, *rest], padding_value, dtype=sequences[0].dtype)
+    by_sequence = out if batch_first else out.transpose(0, 1)
     for i, sequence in enumerate(sequences):
         length = sequence.size(0)
         start = 0 if padding_side == "right" else longest - length
-        out[i, start : start + length] = sequence
-    return out if batch_first else out.transpose(0, 1).contiguous()
+        by_sequence[i, start : start + length] = sequence
+    return out
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
