@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/errors/errors.h"
-#include "engine/memory/footprint.h"
 #include "engine/memory/size_class.h"
 #include "engine/memory/system_block.h"
+#include "engine/memory/watermark.h"
 
 namespace terra::memory {
 namespace {
@@ -36,7 +36,7 @@ struct Depot {
   std::mutex mutex;
   std::vector<IdleBlock> idle[kClasses];  ///< of each class, in the order in which they became idle
   uint64_t clock = 0;
-  Footprint footprint;
+  Watermark watermark;
   std::vector<Magazine*> magazines;  ///< of the threads that live
 };
 
@@ -150,13 +150,13 @@ void make_room(const SizeClass& cls) {
   Depot& d = depot();
   std::lock_guard lock(d.mutex);
   const int64_t live = counters.live.load(std::memory_order_relaxed);
-  const int64_t bound = d.footprint.bound(cls, live);
+  const int64_t bound = d.watermark.bound(cls, live);
   while (live + counters.cached.load(std::memory_order_relaxed) + cls.bytes > bound) {
     const int index = longest_idle(d);
     if (index < 0) return;
     give_back(d.idle[index].front().block, index);
     d.idle[index].erase(d.idle[index].begin());
-    d.footprint.gave_back(index);
+    d.watermark.gave_back(index);
   }
 }
 

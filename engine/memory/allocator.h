@@ -1,5 +1,5 @@
 // The caching allocator of the CPU: 64-byte aligned blocks, kept by size class between uses. Idle blocks go back to the
-// system before more is held than was ever in use (footprint.h).
+// system before more is held than was ever in use (watermark.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>

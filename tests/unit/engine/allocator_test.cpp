@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/errors/errors.h"
-#include "engine/memory/footprint.h"
 #include "engine/memory/size_class.h"
+#include "engine/memory/watermark.h"
 
 using namespace terra;
 
@@ -114,7 +114,7 @@ TEST_CASE("idle blocks go back before more is held than was ever in use") {
   memory::trim();
   const uint64_t before = held();
   use({100, 120, 140, 160});  // a phase that keeps them all would hold 520
-  CHECK(held() - before <= 160 * kMegabyte + memory::Footprint::kSlack);
+  CHECK(held() - before <= 160 * kMegabyte + memory::Watermark::kSlack);
   memory::trim();
 }
 
@@ -126,22 +126,22 @@ TEST_CASE("a loop that wants its blocks again stops giving them back") {
     return memory::statistics().system_blocks - before;
   };
   uint64_t last = 4;
-  for (int round = 0; round < 4 * memory::Footprint::kRegrets; ++round) last = system_calls_of_a_round();
+  for (int round = 0; round < 4 * memory::Watermark::kRegrets; ++round) last = system_calls_of_a_round();
   CHECK(last == 0);
   memory::trim();
 }
 
 TEST_CASE("the bound of what is held follows what was in use, and regrets") {
-  memory::Footprint footprint;
+  memory::Watermark watermark;
   const memory::SizeClass big = memory::size_class(64 * kMegabyte), small = memory::size_class(8 * kMegabyte);
-  const int64_t slack = memory::Footprint::kSlack;
-  CHECK(footprint.bound(big, 100) == 100 + big.bytes + slack);
-  CHECK(footprint.bound(small, 0) == 100 + big.bytes + slack);  // what was in use at the worst time counts
-  footprint.gave_back(big.index);
-  const int64_t paid = big.bytes / memory::Footprint::kRegrets;
-  CHECK(footprint.bound(small, 0) == 100 + big.bytes + slack);
-  CHECK(footprint.bound(big, 0) == 100 + big.bytes + slack + paid);
-  CHECK(footprint.bound(big, 0) == 100 + big.bytes + slack + paid);  // only one was given back
+  const int64_t slack = memory::Watermark::kSlack;
+  CHECK(watermark.bound(big, 100) == 100 + big.bytes + slack);
+  CHECK(watermark.bound(small, 0) == 100 + big.bytes + slack);  // what was in use at the worst time counts
+  watermark.gave_back(big.index);
+  const int64_t paid = big.bytes / memory::Watermark::kRegrets;
+  CHECK(watermark.bound(small, 0) == 100 + big.bytes + slack);
+  CHECK(watermark.bound(big, 0) == 100 + big.bytes + slack + paid);
+  CHECK(watermark.bound(big, 0) == 100 + big.bytes + slack + paid);  // only one was given back
 }
 
 TEST_CASE("size classes hold what is asked for and waste at most a quarter") {

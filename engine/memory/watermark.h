@@ -1,4 +1,5 @@
-// How much memory the process should hold for its tensors: live blocks and idle ones together.
+// How much memory the process should hold for its tensors, live blocks and idle ones together: the high-water mark of
+// what was in use at once, and more where giving back is regretted.
 //
 // A step of training asks for the same sizes again and again, so idle blocks are kept. But blocks of a phase that has
 // passed (the first steps, which ran in the interpreter) are no use to the next one (a graph with one block for all its
@@ -15,7 +16,7 @@
 
 namespace terra::memory {
 
-class Footprint {
+class Watermark {
  public:
   /// So many bytes may lie idle beside what was in use at the worst time.
   static constexpr int64_t kSlack = int64_t{16} << 20;
