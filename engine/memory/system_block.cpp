@@ -7,18 +7,6 @@
 
 #include "engine/memory/allocator.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
-#endif
-#endif
-#ifndef ASAN_POISON_MEMORY_REGION
-#define ASAN_POISON_MEMORY_REGION(block, bytes) (static_cast<void>(block), static_cast<void>(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(block, bytes) (static_cast<void>(block), static_cast<void>(bytes))
-#endif
-
 namespace terra::memory {
 namespace {
 
@@ -56,8 +44,5 @@ void system_release(void* block, size_t bytes) noexcept {
   else
     munmap(block, round_up(bytes, kPage));
 }
-
-void forbid(void* block, size_t bytes) noexcept { ASAN_POISON_MEMORY_REGION(block, bytes); }
-void permit(void* block, size_t bytes) noexcept { ASAN_UNPOISON_MEMORY_REGION(block, bytes); }
 
 }  // namespace terra::memory

@@ -99,8 +99,9 @@ void start_from(const View& out, const View& self) {
   for_each_index(out, [&](const int64_t* i) { move(out, i, self, i); });
 }
 
-template <bool kAdd>
-void scatter(const KernelCall& call) {
+/// Starts from the operand and calls put(out, place, i) for every index i and the place in the result that it names.
+template <class Put>
+void scatter_with(const KernelCall& call, const Put& put) {
   const View& out = call.out[0];
   const View& index = call.view(2);
   const int dim = out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank);
@@ -110,7 +111,14 @@ void scatter(const KernelCall& call) {
     const int64_t size = out.rank == 0 ? 1 : out.sizes[dim];
     const int64_t place = checked(index_at(index, i), dim, size, KernelError::Kind::Runtime);
     if (out.rank > 0) to[dim] = place;
-    (kAdd ? add : move)(out, to.data(), call.view(3), i);
+    put(out, to.data(), i);
+  });
+}
+
+template <bool kAdd>
+void scatter(const KernelCall& call) {
+  scatter_with(call, [&](const View& out, const int64_t* to, const int64_t* i) {
+    (kAdd ? add : move)(out, to, call.view(3), i);
   });
 }
 
@@ -127,17 +135,9 @@ Number combined(Number a, Number b, std::string_view how) {
   return how == "amax" ? std::max(x, y) : std::min(x, y);
 }
 void scatter_combine(const KernelCall& call) {
-  const View& out = call.out[0];
-  const View& index = call.view(2);
   const View& src = call.view(3);
-  const int dim = out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank);
-  start_from(out, call.view(0));
-  for_each_index(index, [&](const int64_t* i) {
-    Index to = place_of(i, index.rank, out.rank);
-    const int64_t size = out.rank == 0 ? 1 : out.sizes[dim];
-    const int64_t place = checked(index_at(index, i), dim, size, KernelError::Kind::Runtime);
-    if (out.rank > 0) to[dim] = place;
-    char* at = address_at(out, to.data());
+  scatter_with(call, [&](const View& out, const int64_t* to, const int64_t* i) {
+    char* at = address_at(out, to);
     write(out.dtype, at, combined(read(out.dtype, at), read(src.dtype, address_at(src, i)), call.text(4)));
   });
 }

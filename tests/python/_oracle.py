@@ -39,6 +39,24 @@ def same(want, got):
     return True
 
 
+def wave(*size):
+    """Numbers that are the same everywhere."""
+    count = 1
+    for n in size:
+        count *= n
+    i = torch.arange(count, dtype=torch.float64)
+    return (torch.sin(i * 1.7) + 0.3 * torch.cos(i * i * 0.31)).reshape(size)
+
+
+def outcomes(expressions, names):
+    """(text, value or error) of expressions over these names, which stand in lines, divided by bars."""
+    for text in (part.strip() for line in expressions.strip().split("\n") for part in line.split(" | ")):
+        try:
+            yield text, eval(text, names)
+        except Exception as error:
+            yield text, f"{type(error).__name__} {error}"
+
+
 def check(items, path):
     """Compares the items with the file beside `path`, or writes it."""
     lines = [f"{name}: {text_of(value)}" for name, value in items]

@@ -9,21 +9,13 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from _oracle import check  # noqa: E402
-
-
-def numbers(*size):
-    count = 1
-    for n in size:
-        count *= n
-    i = torch.arange(count, dtype=torch.float64)
-    return (torch.sin(i * 1.7) + 0.3 * torch.cos(i * i * 0.31)).reshape(size)
+from _oracle import check, wave  # noqa: E402
 
 
 class ComplexLinear(nn.Module):
     def __init__(self, inputs, outputs):
         super().__init__()
-        self.weight = nn.Parameter(torch.complex(numbers(outputs, inputs), numbers(outputs, inputs).flip(0)) * 0.3)
+        self.weight = nn.Parameter(torch.complex(wave(outputs, inputs), wave(outputs, inputs).flip(0)) * 0.3)
         self.bias = nn.Parameter(torch.zeros(outputs, dtype=torch.complex128))
 
     def forward(self, z):
@@ -36,7 +28,7 @@ class SpectralFilter(nn.Module):
     def __init__(self, modes):
         super().__init__()
         self.modes = modes
-        self.weight = nn.Parameter(torch.complex(numbers(modes), numbers(modes).flip(0)) * 0.5)
+        self.weight = nn.Parameter(torch.complex(wave(modes), wave(modes).flip(0)) * 0.5)
 
     def forward(self, x):
         spectrum = torch.fft.rfft(x)
@@ -62,7 +54,7 @@ def trained(model, optimizer, loss_of, steps=12):
 
 
 def programs():
-    z = torch.complex(numbers(8, 3), numbers(8, 3).flip(1))
+    z = torch.complex(wave(8, 3), wave(8, 3).flip(1))
     wanted = z[:, :2] * (1 - 2j)
 
     def distance(model):
@@ -75,7 +67,7 @@ def programs():
         model = ComplexLinear(3, 2)
         yield name, trained(model, make(model.parameters()), distance)
 
-    x = numbers(4, 16)
+    x = wave(4, 16)
     target = torch.roll(x, 1, -1)
     model = SpectralFilter(5)
     yield "filter", trained(model, torch.optim.Adam(model.parameters(), lr=0.1), lambda m: (m(x) - target).square().mean())
@@ -83,14 +75,14 @@ def programs():
     window = torch.hann_window(8, dtype=torch.float64)
     layer = nn.Linear(32, 32, bias=False).double()
     with torch.no_grad():
-        layer.weight.copy_(numbers(32, 32) * 0.1)
-    wave = numbers(2, 32)
+        layer.weight.copy_(wave(32, 32) * 0.1)
+    sound = wave(2, 32)
 
     def spectrogram(signal):
         return torch.stft(signal, 8, 4, window=window, return_complex=True).abs()
 
-    goal = spectrogram(wave)
-    yield "spectrogram", trained(layer, torch.optim.SGD(layer.parameters(), lr=0.01), lambda m: (spectrogram(m(wave)) - goal).abs().mean())[0]
+    goal = spectrogram(sound)
+    yield "spectrogram", trained(layer, torch.optim.SGD(layer.parameters(), lr=0.01), lambda m: (spectrogram(m(sound)) - goal).abs().mean())[0]
 
 
 check(list(programs()), __file__)

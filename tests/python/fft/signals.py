@@ -9,17 +9,9 @@ import torch
 import torch.signal.windows as W
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from _oracle import check  # noqa: E402
+from _oracle import check, wave  # noqa: E402
 
 warnings.simplefilter("ignore")
-
-
-def wave(*size):
-    count = 1
-    for n in size:
-        count *= n
-    i = torch.arange(count, dtype=torch.float64)
-    return (torch.sin(i * 1.7) + 0.3 * torch.cos(i * i * 0.31)).reshape(size)
 
 
 def said(function):

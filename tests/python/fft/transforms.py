@@ -8,19 +8,10 @@ import warnings
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from _oracle import check  # noqa: E402
+from _oracle import check, wave  # noqa: E402
 
 warnings.simplefilter("ignore")
 F = torch.fft
-
-
-def wave(*size):
-    """Numbers that are the same everywhere."""
-    count = 1
-    for n in size:
-        count *= n
-    i = torch.arange(count, dtype=torch.float64)
-    return (torch.sin(i * 1.7) + 0.3 * torch.cos(i * i * 0.31)).reshape(size)
 
 
 def waves(*size):

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from _oracle import check  # noqa: E402
+from _oracle import check, outcomes  # noqa: E402
 
 warnings.simplefilter("ignore")
 
@@ -103,11 +103,7 @@ isinstance(nn.UninitializedBuffer(), nn.Buffer) | nn.UninitializedParameter(requ
 
 
 def errors():
-    for text in (part.strip() for line in ERRORS.strip().split("\n") for part in line.split(" | ")):
-        try:
-            yield text, eval(text)
-        except Exception as error:
-            yield text, f"{type(error).__name__} {error}"
+    yield from outcomes(ERRORS, globals())
     for use in (lambda w: w + 1, lambda w: w.sum(), lambda w: w.numel(), torch.relu):
         try:
             use(nn.LazyLinear(3).weight)

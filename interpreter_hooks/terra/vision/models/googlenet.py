@@ -8,7 +8,7 @@ import _terra_C as C
 from ... import nn
 from ...nn import functional as F
 from ._api import builder
-from .inception import BasicConv2d, initialize_cut_normals, transformed_input
+from .inception import BasicConv2d, as_in_file, initialize_cut_normals, transformed_input
 
 __all__ = ["GoogLeNet", "GoogLeNetOutputs", "_GoogLeNetOutputs", "googlenet"]
 
@@ -125,14 +125,6 @@ def _without_heads(model):
     model.aux2 = None
 
 
-def _as_in_file(weights, kwargs):
-    """The file has the second heads and expects the input transformed."""
-    kwargs.setdefault("transform_input", True)
-    wanted = kwargs.get("aux_logits", False)
-    kwargs.update(aux_logits=True, init_weights=False)
-    return None if wanted else _without_heads
-
-
-@builder(prepare=_as_in_file)
+@builder(prepare=as_in_file(_without_heads, usual=False))
 def googlenet(**kwargs):
     return GoogLeNet(**kwargs)

@@ -229,14 +229,19 @@ def _without_head(model):
     model.AuxLogits = None
 
 
-def _as_in_file(weights, kwargs):
-    """The file has the second head and expects the input transformed."""
-    kwargs.setdefault("transform_input", True)
-    wanted = kwargs.get("aux_logits", True)
-    kwargs.update(aux_logits=True, init_weights=False)
-    return None if wanted else _without_head
+def as_in_file(drop, usual):
+    """What a builder does before it takes weights: the file has the further heads and expects the input transformed.
+    `drop` takes the heads away again where they are not asked for; `usual`: whether they are where nothing is said."""
+
+    def prepare(weights, kwargs):
+        kwargs.setdefault("transform_input", True)
+        wanted = kwargs.get("aux_logits", usual)
+        kwargs.update(aux_logits=True, init_weights=False)
+        return None if wanted else drop
+
+    return prepare
 
 
-@builder(prepare=_as_in_file)
+@builder(prepare=as_in_file(_without_head, usual=True))
 def inception_v3(**kwargs):
     return Inception3(**kwargs)

@@ -27,12 +27,14 @@ class _SimpleSegmentationModel(nn.Module):
         return result
 
 
-def of_resnet(kind, head, backbone, num_classes, aux_loss, auxiliary_head):
+def of_resnet(kind, head, auxiliary_head, resnet, usual, num_classes=21, aux_loss=None, **kwargs):
     """The model on the last stage of a residual network, its second head on the stage before."""
+    weights = backbone_weights(kwargs, usual)
+    backbone = resnet(weights=weights, replace_stride_with_dilation=[False, True, True])
     layers = {"layer4": "out", "layer3": "aux"} if aux_loss else {"layer4": "out"}
-    backbone = IntermediateLayerGetter(backbone, return_layers=layers)
+    num_classes = 21 if num_classes is None else num_classes
     auxiliary = auxiliary_head(1024, num_classes) if aux_loss else None
-    return kind(backbone, head(2048, num_classes), auxiliary)
+    return kind(IntermediateLayerGetter(backbone, return_layers=layers), head(2048, num_classes), auxiliary)
 
 
 def reductions(features):

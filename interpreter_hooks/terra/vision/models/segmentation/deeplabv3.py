@@ -77,20 +77,14 @@ class DeepLabHead(nn.Sequential):
         )
 
 
-def _deeplabv3(resnet, usual, num_classes=21, aux_loss=None, **kwargs):
-    weights = backbone_weights(kwargs, usual)
-    backbone = resnet(weights=weights, replace_stride_with_dilation=[False, True, True])
-    return of_resnet(DeepLabV3, DeepLabHead, backbone, 21 if num_classes is None else num_classes, aux_loss, FCNHead)
-
-
 @builder(prepare=with_weights)
 def deeplabv3_resnet50(**kwargs):
-    return _deeplabv3(resnet50, ResNet50_Weights.IMAGENET1K_V1, **kwargs)
+    return of_resnet(DeepLabV3, DeepLabHead, FCNHead, resnet50, ResNet50_Weights.IMAGENET1K_V1, **kwargs)
 
 
 @builder(prepare=with_weights)
 def deeplabv3_resnet101(**kwargs):
-    return _deeplabv3(resnet101, ResNet101_Weights.IMAGENET1K_V1, **kwargs)
+    return of_resnet(DeepLabV3, DeepLabHead, FCNHead, resnet101, ResNet101_Weights.IMAGENET1K_V1, **kwargs)
 
 
 @builder(prepare=with_weights)

@@ -3,7 +3,7 @@
 from .... import nn
 from .._api import builder
 from ..resnet import ResNet50_Weights, ResNet101_Weights, resnet50, resnet101
-from ._utils import _SimpleSegmentationModel, backbone_weights, of_resnet, with_weights
+from ._utils import _SimpleSegmentationModel, of_resnet, with_weights
 
 __all__ = ["FCN", "fcn_resnet101", "fcn_resnet50"]
 
@@ -24,17 +24,11 @@ class FCNHead(nn.Sequential):
         )
 
 
-def _fcn(resnet, usual, num_classes=21, aux_loss=None, **kwargs):
-    weights = backbone_weights(kwargs, usual)
-    backbone = resnet(weights=weights, replace_stride_with_dilation=[False, True, True])
-    return of_resnet(FCN, FCNHead, backbone, 21 if num_classes is None else num_classes, aux_loss, FCNHead)
-
-
 @builder(prepare=with_weights)
 def fcn_resnet50(**kwargs):
-    return _fcn(resnet50, ResNet50_Weights.IMAGENET1K_V1, **kwargs)
+    return of_resnet(FCN, FCNHead, FCNHead, resnet50, ResNet50_Weights.IMAGENET1K_V1, **kwargs)
 
 
 @builder(prepare=with_weights)
 def fcn_resnet101(**kwargs):
-    return _fcn(resnet101, ResNet101_Weights.IMAGENET1K_V1, **kwargs)
+    return of_resnet(FCN, FCNHead, FCNHead, resnet101, ResNet101_Weights.IMAGENET1K_V1, **kwargs)
