@@ -68,43 +68,42 @@ def _resized(input, dim, taps):
 
 # ---- without aliasing: every position is a weighted mean over all that it covers ------------------------------------
 def _triangle(x):
-    return max(1.0 - abs(x), 0.0)
+    return (1.0 - x.abs()).clamp(min=0.0)
 
 
 def _smooth_cubic(x):
-    x = abs(x)
-    return 0.0 if x >= 2 else cubic(x, SMOOTH_CUBIC)[0 if x < 1 else 1]
+    x = x.abs()
+    near, far = cubic(x, SMOOTH_CUBIC)
+    return C.where(x < 1, near, C.where(x < 2, far, 0.0))
 
 
 def _lanczos(x):
-    if not -3 < x < 3:
-        return 0.0
-    return 1.0 if x == 0 else 3 * math.sin(math.pi * x) * math.sin(math.pi * x / 3) / (math.pi * x) ** 2
+    turned = C.where(x == 0, 1.0, x) * math.pi
+    wave = 3 * turned.sin() * (turned / 3).sin() / (turned * turned)
+    return C.where(x == 0, 1.0, C.where(x.abs() < 3, wave, 0.0))
 
 
 FILTERS = {"bilinear": (_triangle, 1.0), "bicubic": (_smooth_cubic, 2.0), "lanczos": (_lanczos, 3.0)}
 
 
-def _covering(size, out, align_corners, scale, mode):
-    """[out, size] weights of all positions of the input; each row sums to 1."""
+def _covering(size, out, align_corners, scale, mode, dtype):
+    """[out, size] weights of all positions of the input, computed in `dtype`; each row sums to 1."""
     weight, radius = FILTERS[mode]
     if align_corners:
         scale = (size - 1) / (out - 1) if out > 1 else 0.0
     widened = max(scale, 1.0)
-    rows = []
-    for i in range(out):
-        center = scale * (i + 0.5)
-        first = max(int(center - radius * widened + 0.5), 0)
-        last = min(int(center + radius * widened + 0.5), size)
-        weights = [weight((j - center + 0.5) / widened) for j in range(first, last)]
-        total = sum(weights)
-        weights = [w / total if total != 0 else w for w in weights]
-        rows.append([0.0] * first + weights + [0.0] * (size - last))
-    return C.tensor(rows, dtype=C.float64)
+    center = (C.arange(out).to(dtype) + 0.5) * scale
+    first = (center - radius * widened + 0.5).to(C.int64).clamp(min=0).unsqueeze(1)
+    last = (center + radius * widened + 0.5).to(C.int64).clamp(max=size).unsqueeze(1)
+    place = C.arange(size).unsqueeze(0)
+    weights = weight((place.to(dtype) - center.unsqueeze(1) + 0.5) * (1.0 / widened))
+    weights = C.where((place >= first) & (place < last), weights, 0.0)
+    total = weights.sum(1, keepdim=True)
+    return weights / C.where(total == 0, 1.0, total)
 
 
 def _covered(input, dim, weights):
-    return C.matmul(input.movedim(dim, -1), weights.t().to(input.dtype)).movedim(-1, dim)
+    return C.matmul(input.movedim(dim, -1), weights.t()).movedim(-1, dim)
 
 
 # ---- sizes ----------------------------------------------------------------------------------------------------------
@@ -205,7 +204,7 @@ def interpolate(
     for i in reversed(range(n)) if whole or antialias else range(n):
         dim, have = 2 + i, input.size(2 + i)
         if antialias:
-            weights = _covering(have, out[i], align_corners, scales[i], mode)
+            weights = _covering(have, out[i], align_corners, scales[i], mode, result.dtype)
             result = _covered(result, dim, _in_steps(weights) if whole else weights)
         else:
             pairs = taps(have, out[i], bool(align_corners), scales[i], result.dtype)

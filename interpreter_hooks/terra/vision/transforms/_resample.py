@@ -5,41 +5,14 @@ import _terra_C as C
 from ...nn import functional as F
 from ._functional_tensor import as_float, get_dimensions, get_image_size
 
-SHARPNESS = {"bilinear": 1.0, "bicubic": 2.0}  # how far the filter of a mode reaches, in pixels of the smaller image
-CUBIC = -0.5  # the slope of the smoothing cubic filter at distance 1
-
-
-def _filter(mode, x):
-    x = x.abs()
-    if mode == "bilinear":
-        return (1.0 - x).clamp(min=0.0)
-    near = ((CUBIC + 2.0) * x - (CUBIC + 3.0)) * x * x + 1
-    far = (((x - 5.0) * x + 8.0) * x - 4.0) * CUBIC
-    return C.where(x < 1.0, near, C.where(x < 2.0, far, C.zeros_like(x)))
-
-
-def _smoothing(size, out, mode, dtype):
-    """[out, size]: the weights of all pixels of a row in each of the new pixels, with a filter as wide as these."""
-    scale = size / out
-    reach = SHARPNESS[mode] * max(scale, 1.0)
-    centre = (C.arange(out).to(dtype) + 0.5) * scale
-    first = (centre - reach + 0.5).to(C.int64).clamp(min=0).unsqueeze(1)
-    last = (centre + reach + 0.5).to(C.int64).clamp(max=size).unsqueeze(1)
-    place = C.arange(size).unsqueeze(0)
-    weights = _filter(mode, (place.to(dtype) - centre.unsqueeze(1) + 0.5) * (1.0 / max(scale, 1.0)))
-    weights = C.where((place >= first) & (place < last), weights, C.zeros_like(weights))
-    return weights / weights.sum(1, keepdim=True)
+SMOOTH = ("bilinear", "bicubic")  # what can be made smaller without aliasing
 
 
 def resize(image, size, mode, antialias=True):
     work, undo = as_float(image)
-    height, width = size
-    if antialias and mode in SHARPNESS:
-        result = work.matmul(_smoothing(work.shape[-1], width, mode, work.dtype).t())
-        result = _smoothing(work.shape[-2], height, mode, work.dtype).matmul(result)
-    else:
-        aligned = False if mode in SHARPNESS else None
-        result = F.interpolate(work, size=[height, width], mode=mode, align_corners=aligned)
+    smooth = mode in SMOOTH
+    aligned = False if smooth else None
+    result = F.interpolate(work, size=list(size), mode=mode, align_corners=aligned, antialias=antialias and smooth)
     if mode == "bicubic" and image.dtype == C.uint8:
         result = result.clamp(min=0, max=255)
     return undo(result)
@@ -100,29 +73,9 @@ def identity_grid(height, width):
     return C.stack([x, y], -1).unsqueeze(0)
 
 
-def _taken(work, row, column):
-    """work[..., row, column], and zero outside."""
-    height, width = work.shape[-2:]
-    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-    place = row.clamp(0, height - 1) * width + column.clamp(0, width - 1)
-    values = work.flatten(-2).index_select(-1, place.reshape(-1)).view(*work.shape[:-2], *place.shape)
-    return values * inside.to(work.dtype)
-
-
 def _at(work, grid, mode):
-    """The image at the positions of the grid [1, height, width, 2]; zero outside."""
-    height, width = work.shape[-2:]
-    x = ((grid[0, ..., 0] + 1.0) * width - 1.0) / 2.0
-    y = ((grid[0, ..., 1] + 1.0) * height - 1.0) / 2.0
-    if mode == "nearest":
-        return _taken(work, y.round().to(C.int64), x.round().to(C.int64))
-    left, top = x.floor(), y.floor()
-    right_part, lower_part = x - left, y - top
-    left, top = left.to(C.int64), top.to(C.int64)
-    result = _taken(work, top, left) * ((1 - right_part) * (1 - lower_part))
-    result = result + _taken(work, top, left + 1) * (right_part * (1 - lower_part))
-    result = result + _taken(work, top + 1, left) * ((1 - right_part) * lower_part)
-    return result + _taken(work, top + 1, left + 1) * (right_part * lower_part)
+    """The images at the positions of the grid [1, height, width, 2]; zero outside."""
+    return F.grid_sample(work, grid.expand(work.shape[0], -1, -1, -1), mode, "zeros", align_corners=False)
 
 
 def sample(image, grid, mode, fill=None):
