@@ -127,7 +127,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
     const int fail = visits->size() == 1 ? fault.guard : -1;
     attempt.missed_at = fail >= 0 ? visit.entry->entry.run_failing(visit.run, fail) : visit.entry->entry.run(visit.run);
     if (attempt.missed_at >= 0 || !read_inputs(*visit.entry, visit.run, visit.inputs)) return nullptr;
-    if (verification && !verification->lend_copies(*visit.entry, visit.inputs.tensors, most_check_bytes))
+    if (verification && !verification->lend_copies(*visit.entry, visit.inputs.tensors, most_copied()))
       return nullptr;
     visit.held.emplace(visit.entry->effects, visit.run);
     return &visit.inputs;
@@ -135,7 +135,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   const auto arrives = [&](uint32_t from, uint32_t path, uint32_t place) {
     Visit& to = visit_of(path);
     if (!hand_on(visit_of(from), to, place)) return false;
-    return !verification || verification->lend_copies(*to.entry, to.inputs.tensors, most_check_bytes);
+    return !verification || verification->lend_copies(*to.entry, to.inputs.tensors, most_copied());
   };
   std::vector<graph::RunOutput> outputs;
   const auto before_commit = [&](uint32_t path) {

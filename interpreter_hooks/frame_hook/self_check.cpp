@@ -6,6 +6,7 @@
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/recorder/clocks.h"
 
+#include "engine/memory/allocator.h"
 #include "kernels/cpu/exact_mode.h"
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 namespace terra::capture {
 
 namespace {
+
+constinit CheckMemory check_memory;
 
 const auto process_start = std::chrono::steady_clock::now();
 
@@ -41,6 +44,12 @@ size_t bytes_of(const std::vector<TensorImpl*>& tensors) {
 
 }  // namespace
 
+size_t most_copied() {
+  if (checks_all()) return CheckMemory::most;
+  const memory::Statistics now = memory::statistics();
+  return check_memory.room(now.live_bytes, now.peak_bytes) / 2;  // the other half is for what the interpreter makes
+}
+
 bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) {
   Checks& checks = entry.checks;
   if (entry.cut || reads_a_clock(entry.entry)) {
@@ -50,7 +59,7 @@ bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) 
   // Asked again at the next replay.
   if (checks_of_thread || terra_signal_is_waiting()) return false;
   const size_t bytes = bytes_of(inputs) + (entry.graph ? entry.graph->footprint().run : 0);
-  const bool fits = bytes <= most_check_bytes;
+  const bool fits = bytes <= most_copied();
   const auto affords = [&] {
     if (checks_all() || checks.in_doubt(way)) return true;
     return check_account().affords(checks.cost(bytes), elapsed_seconds());
@@ -63,7 +72,8 @@ bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) 
   return true;
 }
 
-Check::Check(std::shared_ptr<Entry> entry, Way way) : Verification(std::move(entry)), way_(way) {
+Check::Check(std::shared_ptr<Entry> entry, Way way)
+    : Verification(std::move(entry)), way_(way), peak_before_(memory::statistics().peak_bytes) {
   compare_gradients();
   if (asked_->checks.is_delicate() && !cpu::exact_mode()) measure_rounding();
   checks_of_thread++;
@@ -75,6 +85,7 @@ Check::~Check() {
   terra_hook_watch(-1);
   witnesses--;
   checks_of_thread--;
+  check_memory.made(peak_before_, memory::statistics().peak_bytes);
   if (!checks_all()) asked_->recheck.forgive();
   const double microseconds = watch_.elapsed();
   asked_->checks.took(microseconds / 1e6);

@@ -18,13 +18,12 @@
 
 namespace terra::capture {
 
-/// A check adds at most so many bytes to what the process holds: copies of the inputs, and what the interpreter takes
-/// beside the graph's memory.
-constexpr size_t most_check_bytes = size_t{64} << 20;
-
 /// Of the process.
 inline constinit CheckAccount process_account;
 inline CheckAccount& check_account() { return process_account; }
+
+/// How many bytes a check may copy now.
+size_t most_copied();
 
 /// Checks under way on the thread (0 or 1). While there is one, the thread's frames run plainly.
 inline thread_local constinit int checks_of_thread = 0;
@@ -44,6 +43,7 @@ class Check final : public Verification {
  private:
   const Stopwatch watch_;
   const Way way_;
+  const size_t peak_before_;  ///< bytes
 };
 
 /// Has a call that an entry could have served interpreted, and compares. The result is the interpreter's.

@@ -1,5 +1,5 @@
-// When runs of an entry are compared with plain execution, and what that may cost. Times are given in, so that tests
-// need no clock.
+// When runs of an entry are compared with plain execution, and what that may cost in time and memory. Times and sizes
+// are given in, so that tests need no clock.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -106,6 +106,31 @@ class CheckAccount {
  private:
   double spent_ = 0;
   long checks_ = 0;
+};
+
+/// Bytes that a check may hold: copies of the inputs, and what the graph made, kept while the interpreter makes it
+/// again. They have to fit below the most that the program has held by itself, so a check that is due where memory is
+/// short (the end of a forward half) waits for a replay where there is room, of a later step say.
+class CheckMemory {
+ public:
+  static constexpr size_t most = size_t{64} << 20;                         ///< in any case
+  static constexpr size_t allowance = size_t{8} << 20, allowed_part = 64;  ///< above the peak: this, or a part of it
+
+  /// What a check may hold now, where `live` bytes are in use and `peak` is the most that has been so far.
+  size_t room(size_t live, size_t peak) const {
+    const size_t own = peak > raised_to_ ? peak : peak_before_;
+    const size_t bound = own + std::max(allowance, own / allowed_part);
+    return std::min(most, bound > live ? bound - live : 0);
+  }
+  /// A check was made; the peak was, and is. Above that the peak is the program's own again.
+  void made(size_t peak_before, size_t peak) {
+    if (peak == peak_before) return;
+    if (peak_before > raised_to_) peak_before_ = peak_before;
+    raised_to_ = peak;
+  }
+
+ private:
+  size_t peak_before_ = 0, raised_to_ = 0;
 };
 
 }  // namespace terra::capture

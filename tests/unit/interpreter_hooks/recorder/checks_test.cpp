@@ -114,3 +114,25 @@ TEST_CASE("whatever the checks cost, their share stays below a fiftieth", "[chec
     CHECK(account.spent() >= 0.3);
   }
 }
+
+TEST_CASE("a check holds what fits below the program's peak, and a little more", "[checks]") {
+  constexpr size_t mb = size_t{1} << 20;
+  CheckMemory memory;
+  CHECK(memory.room(90 * mb, 100 * mb) == 18 * mb);
+  CHECK(memory.room(100 * mb, 100 * mb) == CheckMemory::allowance);
+  CHECK(memory.room(3200 * mb, 3200 * mb) == 3200 * mb / CheckMemory::allowed_part);
+  CHECK(memory.room(64000 * mb, 64000 * mb) == CheckMemory::most);
+  CHECK(memory.room(0, 0) == CheckMemory::allowance);
+  CHECK(memory.room(10 * mb, 1000 * mb) == CheckMemory::most);
+}
+
+TEST_CASE("a peak that a check made is not the program's", "[checks]") {
+  constexpr size_t mb = size_t{1} << 20;
+  CheckMemory memory;
+  memory.made(100 * mb, 108 * mb);
+  CHECK(memory.room(108 * mb, 108 * mb) == 0);
+  CHECK(memory.room(100 * mb, 108 * mb) == CheckMemory::allowance);
+  memory.made(108 * mb, 109 * mb);  // a second one adds nothing to what is allowed
+  CHECK(memory.room(100 * mb, 109 * mb) == CheckMemory::allowance);
+  CHECK(memory.room(100 * mb, 120 * mb) == 28 * mb);  // the program went further by itself
+}
