@@ -41,21 +41,27 @@ inline void lines_along(std::span<const View> views, int dim, Lines& lines) {
   simplify(it);
 }
 
-/// Calls body(pointers) for every line, in parallel; an element of a line costs `quarter_ns` quarter nanoseconds.
+/// Calls body(pointers, n) for every n lines that begin lines.starts.strides[p][rank - 1] bytes apart, in parallel; an
+/// element of a line costs `quarter_ns` quarter nanoseconds.
 template <class Body>
-void for_lines(const Lines& lines, int64_t quarter_ns, Body body) {
+void for_neighbours(const Lines& lines, int64_t quarter_ns, Body body) {
   const Iteration& it = lines.starts;
   int64_t longest = 1;
   for (int p = 0; p < it.operands; ++p) longest = lines.lengths[p] > longest ? lines.lengths[p] : longest;
   const int64_t grain = grain_for_cost(quarter_ns) / longest;
-  parallel_for(it.numel, grain > 0 ? grain : 1, [&](int64_t begin, int64_t end) {
-    for_rows(it, begin, end, [&](char* const* at, int64_t n) {
-      char* line[kMaxOperands];
-      for (int64_t i = 0; i < n; ++i) {
-        for (int p = 0; p < it.operands; ++p) line[p] = at[p] + i * it.strides[p][it.rank - 1];
-        body(static_cast<char* const*>(line));
-      }
-    });
+  parallel_for(it.numel, grain > 0 ? grain : 1, [&](int64_t begin, int64_t end) { for_rows(it, begin, end, body); });
+}
+
+/// Calls body(pointers) for every line, in parallel.
+template <class Body>
+void for_lines(const Lines& lines, int64_t quarter_ns, Body body) {
+  const Iteration& it = lines.starts;
+  for_neighbours(lines, quarter_ns, [&](char* const* at, int64_t n) {
+    char* line[kMaxOperands];
+    for (int64_t i = 0; i < n; ++i) {
+      for (int p = 0; p < it.operands; ++p) line[p] = at[p] + i * it.strides[p][it.rank - 1];
+      body(static_cast<char* const*>(line));
+    }
   });
 }
 

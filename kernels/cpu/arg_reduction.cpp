@@ -1,7 +1,10 @@
 // Where the largest or smallest element is: argmax, argmin, max_with_index, min_with_index.
 //
 // The first of equals wins, a NaN wins over all numbers.
+#include <algorithm>
+#include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
@@ -61,6 +64,25 @@ int64_t index_of_best(const char* line, int64_t stride, int64_t n, const Reducer
   return index;
 }
 
+/// Lines that lie side by side: element k of line j is x[j] at `x + k * stride`. Finds in each the first element that
+/// equals best[j], and puts it there. At most kColumns lines.
+template <class T>
+void find_in_columns(const char* x, int64_t stride, int64_t n, int64_t columns, T* best, int64_t* indices) {
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // vectors of as many elements
+  Index index[kColumns] = {};
+  T value[kColumns];
+  for (int64_t k = n - 1; k >= 0; --k) {
+    const T* row = reinterpret_cast<const T*>(x + k * stride);
+    for (int64_t j = 0; j < columns; ++j) {
+      const bool found = (row[j] == best[j]) | ((row[j] != row[j]) & (best[j] != best[j]));
+      index[j] = found ? static_cast<Index>(k) : index[j];
+      value[j] = found ? row[j] : value[j];
+    }
+  }
+  std::copy_n(value, columns, best);
+  std::copy_n(index, columns, indices);
+}
+
 /// A view of a contiguous result as if the reduced dimension were still there with size 1 (and stride 0).
 SubView& with_dim(SubView& v, const View& in, int dim) {
   int64_t step = 1;
@@ -81,12 +103,30 @@ void search(const View& in, int dim, const View& values, const View& indices) {
   Lines lines;
   lines_along(operands, dim, lines);
   const Reducer& extreme = *reducer_of(kMax ? Fold::Max : Fold::Min, in.dtype);
+  const int64_t n = lines.lengths[0], stride = lines.strides[0];
   with_number_or_bool(in.dtype, [&]<class T>(T) {
-    for_lines(lines, 4, [&](char* const* at) {
-      const int64_t index = index_of_best<kMax, T>(at[0], lines.strides[0], lines.lengths[0], extreme);
-      *reinterpret_cast<int64_t*>(at[1]) = index;
-      if (values.defined()) {
-        *reinterpret_cast<T*>(at[2]) = *reinterpret_cast<const T*>(at[0] + index * lines.strides[0]);
+    const Iteration& it = lines.starts;
+    const int last = it.rank - 1;
+    const bool side_by_side = it.strides[0][last] == sizeof(T) && stride != sizeof(T) &&
+                              it.strides[1][last] == sizeof(int64_t) && n <= std::numeric_limits<int32_t>::max();
+    for_neighbours(lines, 4, [&](char* const* at, int64_t count) {
+      for (int64_t i = 0; i < count;) {
+        const char* line = at[0] + i * it.strides[0][last];
+        auto* index = reinterpret_cast<int64_t*>(at[1] + i * it.strides[1][last]);
+        auto* value = reinterpret_cast<T*>(at[2] + i * it.strides[2][last]);
+        if (side_by_side && count - i > 1) {
+          const int64_t columns = std::min(count - i, kColumns);
+          T best[kColumns];
+          extreme.start(best, columns);
+          extreme.columns(best, line, stride, n, columns);
+          find_in_columns(line, stride, n, columns, best, index);
+          if (values.defined()) std::copy_n(best, columns, value);
+          i += columns;
+        } else {
+          *index = index_of_best<kMax, T>(line, stride, n, extreme);
+          if (values.defined()) *value = *reinterpret_cast<const T*>(line + *index * stride);
+          ++i;
+        }
       }
     });
   });

@@ -1,5 +1,8 @@
 // Order along a dimension: sort, topk. Both are stable and take NaN for the greatest value.
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/cpu/along.h"
@@ -10,31 +13,77 @@ namespace terra::cpu {
 
 namespace {
 
-/// The total order of values: by number, NaN last.
+template <class Bits>
+constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+
+/// An unsigned number for each value, in the order of the values: numbers as they are, both zeros the same, NaN last.
 template <class T>
-bool before(T a, T b) {
-  return a < b || (b != b && a == a);
+auto key_of(T value) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    if (value != value) return ~Bits{0};
+    const Bits bits = std::bit_cast<Bits>(value + T{0});  // -0 + 0 is 0
+    return bits & kSign<Bits> ? ~bits : bits | kSign<Bits>;
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return static_cast<uint64_t>(value) ^ kSign<uint64_t>;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<uint32_t>(static_cast<int32_t>(value)) ^ kSign<uint32_t>;
+  } else {
+    return key_of(static_cast<float>(value));
+  }
 }
 
-template <class T>
-struct Entry {
-  T value;
+/// A key and the place that it came from, which settles ties. Short ones are one number: to compare those is the work
+/// of sorting.
+struct LongEntry {
+  LongEntry() = default;
+  LongEntry(uint64_t key, int64_t index) : key(key), index(index) {}
+  bool operator<(const LongEntry& other) const { return key < other.key || (key == other.key && index < other.index); }
+  int64_t place() const { return index; }
+
+  uint64_t key;
   int64_t index;
 };
 
-/// Sorts the first `kept` entries into place; equal values stay in the order of their indices.
-template <class T>
-void order(std::vector<Entry<T>>& entries, int64_t kept, bool descending) {
-  const auto precedes = [descending](const Entry<T>& a, const Entry<T>& b) {
-    const bool less = descending ? before(b.value, a.value) : before(a.value, b.value);
-    const bool more = descending ? before(a.value, b.value) : before(b.value, a.value);
-    return less || (!more && a.index < b.index);
-  };
+struct ShortEntry {
+  ShortEntry() = default;
+  ShortEntry(uint32_t key, int64_t index) : both(uint64_t{key} << 32 | static_cast<uint32_t>(index)) {}
+  bool operator<(const ShortEntry& other) const { return both < other.both; }
+  int64_t place() const { return static_cast<uint32_t>(both); }
+
+  uint64_t both;
+};
+
+/// Sorts the first `kept` entries into place.
+template <class Entry>
+void order(std::vector<Entry>& entries, int64_t kept) {
   const auto end = entries.begin() + kept;
-  if (kept * 8 < static_cast<int64_t>(entries.size()))
-    std::partial_sort(entries.begin(), end, entries.end(), precedes);
-  else
-    std::sort(entries.begin(), entries.end(), precedes);
+  if (kept > 0 && end != entries.end()) std::nth_element(entries.begin(), end - 1, entries.end());
+  std::sort(entries.begin(), end);
+}
+
+template <class T, class Entry>
+void sort_all(const Lines& lines, bool descending) {
+  const int64_t n = lines.lengths[0], kept = lines.lengths[1];
+  const Iteration& it = lines.starts;
+  for_neighbours(lines, 200, [&](char* const* at, int64_t count) {
+    std::vector<Entry> entries(static_cast<size_t>(n));
+    for (int64_t line = 0; line < count; ++line) {
+      char* start[3];
+      for (int p = 0; p < 3; ++p) start[p] = at[p] + line * it.strides[p][it.rank - 1];
+      const auto value = [&](int64_t i) { return *reinterpret_cast<const T*>(start[0] + i * lines.strides[0]); };
+      for (int64_t i = 0; i < n; ++i) {
+        const auto key = key_of(value(i));
+        entries[static_cast<size_t>(i)] = Entry(descending ? ~key : key, i);
+      }
+      order(entries, kept);
+      for (int64_t i = 0; i < kept; ++i) {
+        const int64_t place = entries[static_cast<size_t>(i)].place();
+        *reinterpret_cast<T*>(start[1] + i * lines.strides[1]) = value(place);
+        *reinterpret_cast<int64_t*>(start[2] + i * lines.strides[2]) = place;
+      }
+    }
+  });
 }
 
 void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
@@ -43,24 +92,16 @@ void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
   if (call.out[0].numel() == 0) return;
   Lines lines;
   lines_along(operands, in.rank == 0 ? 0 : wrapped(dim, in.rank), lines);
-  const auto sort_all = [&]<class T>(T) {
-    for_lines(lines, 200, [&](char* const* at) {
-      const int64_t n = lines.lengths[0], kept = lines.lengths[1];
-      std::vector<Entry<T>> entries(static_cast<size_t>(n));
-      for (int64_t i = 0; i < n; ++i) {
-        entries[static_cast<size_t>(i)] = {*reinterpret_cast<const T*>(at[0] + i * lines.strides[0]), i};
-      }
-      order(entries, kept, descending);
-      for (int64_t i = 0; i < kept; ++i) {
-        *reinterpret_cast<T*>(at[1] + i * lines.strides[1]) = entries[static_cast<size_t>(i)].value;
-        *reinterpret_cast<int64_t*>(at[2] + i * lines.strides[2]) = entries[static_cast<size_t>(i)].index;
-      }
-    });
+  const auto sort_dtype = [&]<class T>(T) {
+    if constexpr (sizeof(key_of(T{})) == sizeof(uint32_t)) {
+      if (lines.lengths[0] <= std::numeric_limits<uint32_t>::max()) return sort_all<T, ShortEntry>(lines, descending);
+    }
+    sort_all<T, LongEntry>(lines, descending);
   };
   if (in.dtype == DType::Bool)
-    sort_all(bool{});
+    sort_dtype(bool{});
   else
-    with_number(in.dtype, sort_all);
+    with_number(in.dtype, sort_dtype);
 }
 
 /// sort(self, dim, descending) -> (values, indices).
