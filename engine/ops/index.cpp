@@ -372,13 +372,17 @@ void nonzero_host(std::span<const Arg> args, std::vector<Tensor>& results) {
   const int64_t found = std::count(bytes, bytes + n, true);
   Tensor out = Tensor::empty(Dims{found, rank}, DType::I64);
   int64_t* row = out->data_as<int64_t>();
-  for (int64_t i = 0; i < n; ++i) {
-    if (!bytes[i]) continue;
-    for (int64_t d = rank - 1, rest = i; d >= 0; --d) {
-      row[d] = rest % truth.sizes()[d];
-      rest /= truth.sizes()[d];
+  // Line by line along the last dimension: the other positions stay the same within one.
+  const int64_t length = rank ? truth.sizes().back() : 1;
+  Dims line(static_cast<size_t>(std::max<int64_t>(rank, 1)), 0);
+  for (int64_t start = 0; start < n; start += length) {
+    for (int64_t i = 0; i < length; ++i) {
+      if (!bytes[start + i]) continue;
+      line.back() = i;
+      row = std::copy_n(line.begin(), rank, row);
     }
-    row += rank;
+    for (int64_t d = rank - 2; d >= 0 && ++line[static_cast<size_t>(d)] == truth.sizes()[static_cast<size_t>(d)]; --d)
+      line[static_cast<size_t>(d)] = 0;
   }
   results.push_back(std::move(out));
 }

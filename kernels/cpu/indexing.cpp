@@ -179,6 +179,10 @@ class Indexed {
       steps[k + index_rank - index.rank] = index.sizes[k] == 1 ? 0 : step;
       step *= index.sizes[k];
     }
+    if (index.numel() == count) {  // nothing is broadcast
+      for (int64_t i = 0; i < count; ++i) offsets_[i] += own[i];
+      return;
+    }
     for (int64_t i = 0; i < count; ++i) {
       int64_t rest = i, from = 0;
       for (int k = index_rank - 1; k >= 0; --k) {
