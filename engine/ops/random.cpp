@@ -416,9 +416,9 @@ const Op rrelu_noise{{.name = "rrelu_noise",
                       .samples = {{"randn(3, 4), 0.1, 0.3", "float", false}}}};
 const Op dropout_mask{{.name = "dropout_mask",
                        .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
-                       .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p).",
+                       .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p). 0 < p < 1.",
                        .example = "",
-                       .flags = kDraws | kComplex,
+                       .flags = kFunctional | kDraws | kComplex,
                        .shape = rules::like_first,
                        .host = dropout_mask_host,
                        .samples = {{"randn(3, 4), 0.3", "float", false}, {"crandn(3, 4), 0.3", "complex", false}}}};

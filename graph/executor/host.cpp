@@ -10,14 +10,17 @@ namespace {
 
 struct HostOpBlock final : Block {
   const Node* node = nullptr;
-  std::vector<Located> sources;  // in order of the uses
+  std::vector<Located> sources;  // tensors, in order of the uses
   std::vector<Located> results;
 };
 
-bool run_host_op(Block& block, Instance&) {
+bool run_host_op(Block& block, Instance& instance) {
   auto& b = static_cast<HostOpBlock&>(block);
+  const Graph& g = instance.plan().graph;
   size_t k = 0;
-  const ArgList args(b.node->args, [&](ValueId) { return b.sources[k++].tensor(); });
+  const ArgList args(
+      b.node->args, [&](ValueId) { return b.sources[k++].tensor(); },
+      [&](ValueId id) { return g.meta(id).is_tensor() ? nullptr : &instance.scalar(id); });
   std::vector<Tensor> made;
   b.node->op->host(args.args(), made);
   ensure(made.size() == b.results.size(), "a host op makes as many results as it did when the graph was built");
@@ -75,16 +78,13 @@ Tensor Located::tensor() const {
 MadeBlock make_host_op_block(Instance& instance, const Node& node) {
   auto b = std::make_unique<HostOpBlock>();
   b->node = &node;
-  size_t uses = 0;
   for_each_use(node, [&](ValueId id) {
-    if (!instance.plan().graph.meta(id).is_tensor())
-      throw InternalError("the op '" + std::string(node.op->name) +
-                          "' needs a number that is only known when the graph runs");
-    ++uses;
+    if (instance.plan().graph.meta(id).is_tensor()) b->sources.emplace_back();
   });
-  b->sources.resize(uses);
-  uses = 0;
-  for_each_use(node, [&](ValueId id) { b->sources[uses++].locate(instance, id); });
+  size_t k = 0;  // a place may be asked to fill in an address later: it has to stay where it is
+  for_each_use(node, [&](ValueId id) {
+    if (instance.plan().graph.meta(id).is_tensor()) b->sources[k++].locate(instance, id);
+  });
   b->results.resize(node.results.size());
   for (size_t r = 0; r < node.results.size(); ++r) b->results[r].locate(instance, node.results[r]);
   return {std::move(b), run_host_op};

@@ -166,15 +166,15 @@ PyObject* require_main_interpreter(PyObject*, PyObject*) {
   return nullptr;
 }
 
-PyObject* capture_freeze(PyObject*, PyObject* on) {
-  settings().frozen = PyObject_IsTrue(on) == 1;
+/// Sets one of the settings to the truth of an object.
+PyObject* set_flag(bool& setting, PyObject* value) {
+  const int truth = PyObject_IsTrue(value);
+  if (truth < 0) return nullptr;
+  setting = truth == 1;
   Py_RETURN_NONE;
 }
-
-PyObject* capture_thrift(PyObject*, PyObject* on) {
-  settings().thrifty = PyObject_IsTrue(on) == 1;
-  Py_RETURN_NONE;
-}
+PyObject* capture_freeze(PyObject*, PyObject* on) { return set_flag(settings().frozen, on); }
+PyObject* capture_thrift(PyObject*, PyObject* on) { return set_flag(settings().thrifty, on); }
 
 PyObject* capture_reset(PyObject*, PyObject*) {
   reset_records();

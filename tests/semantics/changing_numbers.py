@@ -319,5 +319,55 @@ def products_of_sizes():
     return f, lambda i: (t(i, (2 + i % 4) * 6).view(-1, 2, 3),), None
 
 
+def draws(fill):
+    """A program whose draws have parameters that change; the generator's state afterwards is compared with the rest."""
+    def f(x, p):
+        return fill(x.clone(), p), terra.rand(2)
+    def args(i):
+        if i == 0:
+            terra.manual_seed(3)
+        return t(i), 0.9 / (1 + i)
+    return f, args, None
+
+
+@program(calls=16, captures=9)
+def normal_numbers():
+    return draws(lambda x, p: x.normal_(p, 2 * p))
+
+
+@program(calls=16, captures=9)
+def uniform_numbers():
+    return draws(lambda x, p: x.uniform_(-p, p))
+
+
+@program(calls=16, captures=9)
+def exponential_numbers():
+    return draws(lambda x, p: x.exponential_(p))
+
+
+@program(calls=16, captures=9)
+def coins():
+    return draws(lambda x, p: x.bernoulli_(p))
+
+
+@program(calls=16, captures=9)
+def dropped_elements():
+    return draws(lambda x, p: nn.functional.dropout(x, p))
+
+
+@program(calls=16, captures=6)
+def probability_out_of_range():
+    def f(x, p):
+        try:
+            return x.clone().bernoulli_(p), terra.rand(1)
+        except RuntimeError as error:
+            return str(error), terra.rand(1)
+    def args(i):
+        if i == 0:
+            terra.manual_seed(3)
+        return t(i), 0.07 * i if i != 13 else 1.5
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()

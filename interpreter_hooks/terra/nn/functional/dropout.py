@@ -16,6 +16,9 @@ def _check(p):
 
 def dropout(input, p=0.5, training=True, inplace=False):
     _check(p)
+    if training and 0 < p < 1:  # p may vary between runs of a graph
+        mask = records.dropout_mask(input, p)
+        return input.mul_(mask) if inplace else input * mask
     if inplace:
         return input.mul_(records.dropout(C.ones_like(input), p, training)) if training else input
     return records.dropout(input, p, training)
