@@ -32,6 +32,7 @@
 #include "engine/ops/search.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/sparse.h"
 #include "engine/ops/special.h"
 #include "engine/ops/split.h"
 #include "engine/ops/statistics.h"
@@ -53,7 +54,7 @@ void register_all_ops() {
       &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,        &ops::linalg_polar,  &ops::linalg_lstsq,
       &ops::linalg_pinv,  &ops::cov,        &ops::im2col,         &ops::ctc_loss_each, &ops::max_pool3d,
       &ops::asinh,        &ops::cummax,     &ops::scatter_reduce, &ops::searchsorted,  &ops::kron,
-      &ops::quantile,     &ops::renorm,
+      &ops::quantile,     &ops::renorm,     &ops::coo_mm,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -24,6 +24,7 @@ std::span<const Kernel> sort_kernels();
 std::span<const Kernel> indexing_kernels();
 std::span<const Kernel> embedding_kernels();
 std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> sparse_kernels();
 std::span<const Kernel> fourier_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> columns_kernels();

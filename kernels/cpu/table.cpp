@@ -26,6 +26,7 @@ constexpr KernelFamily kFamilies[] = {
     cpu::indexing_kernels,
     cpu::embedding_kernels,
     cpu::matmul_kernels,
+    cpu::sparse_kernels,
     cpu::fourier_kernels,
     cpu::convolution_kernels,
     cpu::columns_kernels,

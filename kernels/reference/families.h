@@ -17,6 +17,7 @@ std::span<const Kernel> movement_kernels();
 std::span<const Kernel> reduction_kernels();
 std::span<const Kernel> indexing_kernels();
 std::span<const Kernel> matmul_kernels();
+std::span<const Kernel> sparse_kernels();
 std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> columns_kernels();
 std::span<const Kernel> ctc_kernels();

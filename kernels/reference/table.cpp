@@ -20,6 +20,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::reduction_kernels,
     reference::indexing_kernels,
     reference::matmul_kernels,
+    reference::sparse_kernels,
     reference::convolution_kernels,
     reference::columns_kernels,
     reference::pooling_kernels,
