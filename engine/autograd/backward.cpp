@@ -6,6 +6,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/pass.h"
+#include "engine/autograd/sparse_gradients.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 
@@ -95,12 +96,11 @@ class Pass {
   }
 
   void deliver(const Edge& edge, const Tensor& g) {
-    static const Op* add = find_op("add");
     Waiting& w = waiting_[edge.node.get()];
     if (w.grads.empty()) w.grads.resize(edge.node->results);
     Tensor& sum = w.grads[edge.index];
     if (!g.defined()) return;
-    sum = sum.defined() ? (*add)(sum, g) : g;
+    sum = sum.defined() ? sum_of(sum, g) : g;
   }
 
   void enqueue(Node* node) {

@@ -1,8 +1,10 @@
 #include "engine/autograd/node.h"
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/sparse_gradients.h"
 #include "engine/ops/call.h"
 #include "engine/ops/layout.h"
+#include "engine/tensor/sparse.h"
 
 namespace terra::autograd {
 
@@ -31,13 +33,12 @@ void Node::destroy(Node* node) {
 }
 
 void Node::hook_gradients(std::vector<Tensor>& grads) {
-  static const Op* add = find_op("add");
   static const Op* clone = find_op("clone");
   if (!tensor_hooks.empty())
     for (const auto& [id, hook] : std::vector(tensor_hooks)) hook(grads);  // a hook may remove itself
   for (const auto& [index, kept] : retained) {
     const Tensor& g = grads[index];
-    if (g.defined()) *kept = kept->defined() ? (*add)(*kept, g) : (*clone)(g);
+    if (g.defined()) *kept = kept->defined() ? sum_of(*kept, g) : is_sparse(*g) ? g : (*clone)(g);
   }
 }
 
@@ -63,11 +64,12 @@ bool AccumulateGrad::is_hooked() const {
 }
 
 std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
-  static const Op* add = find_op("add");
   Tensor g = grads[0];
   if (!g.defined() || !leaf_.requires_grad()) return {};  // it may have been frozen since
   Meta& meta = meta_of(leaf_);
-  if (!meta.grad.defined()) {
+  if (!meta.grad.defined() && is_sparse(*g)) {
+    meta.grad = g;
+  } else if (!meta.grad.defined()) {
     // The gradient becomes .grad itself where it lies as the leaf does and nobody but this call (`grads` and `g`) can
     // see it, else a copy does.
     const bool fits = is_laid_out_like(*g.get(), *leaf_.get());
@@ -75,9 +77,9 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
         g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1);
     meta.grad = fits && (ours || grad_enabled()) ? g : copy_laid_out_like(g, leaf_);
   } else if (grad_enabled()) {
-    meta.grad = (*add)(meta.grad, g);
+    meta.grad = sum_of(meta.grad, g);
   } else {
-    add->in_place(meta.grad, g);
+    add_to(meta.grad, g);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/registry.h"
+#include "engine/tensor/sparse.h"
 
 namespace terra::eager {
 
@@ -21,10 +22,25 @@ bool same_view(const TensorImpl& a, const TensorImpl& b) {
          a.strides == b.strides;
 }
 
+[[noreturn]] void refuse(const Op& op, const TensorImpl& operand) {
+  if (operand.is_symbolic())
+    throw InternalError("the op '" + std::string(op.name) + "' got a symbolic tensor outside its graph");
+  fail(ErrorKind::NotImplementedError,
+       "Could not run 'aten::{}' with arguments from the 'SparseCPU' backend: it takes tensors that to_dense() makes.",
+       op.name);
+}
+
+/// The operands have elements.
 void require_real(const Op& op, std::span<const Arg> args) {
-  for (const Arg& a : args)
-    if (a.is_tensor() && a.impl()->is_symbolic())
-      throw InternalError("the op '" + std::string(op.name) + "' got a symbolic tensor outside its graph");
+  for (const Arg& a : args) {
+    if (a.is_tensor()) {
+      if (a.impl()->is_symbolic() || is_sparse(*a.impl())) [[unlikely]]
+        refuse(op, *a.impl());
+    } else if (a.kind() == Arg::Kind::TensorList) {
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && (t->is_symbolic() || is_sparse(*t))) refuse(op, *t);
+    }
+  }
 }
 
 Tensor contiguous_copy(const TensorImpl& t) {

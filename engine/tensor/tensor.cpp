@@ -71,6 +71,7 @@ Tensor Tensor::alias() const {
   impl->numel = from.numel;
   impl->sizes = from.sizes;
   impl->strides = from.strides;
+  impl->binding_bits = from.binding_bits;
   if (from.symbol) impl->symbol = from.symbol->clone();
   return Tensor(Ref<TensorImpl>(impl));
 }

@@ -1,0 +1,23 @@
+// Sparse tensors as the engine sees them: sizes and a dtype. The host keeps their indices and values in tensors of its
+// own, and lends the engine what sums of gradients need of them.
+#pragma once
+#include "engine/tensor/tensor.h"
+
+namespace terra {
+
+/// The one of TensorImpl::binding_bits that a sparse tensor has.
+inline constexpr uint8_t kSparseBit = 1;
+
+/// A tensor of those sizes that ops refuse: it has no elements to show.
+Tensor make_sparse(TensorMeta meta);
+inline bool is_sparse(const TensorImpl& t) { return (t.binding_bits & kSparseBit) != 0; }
+
+/// What the host does with tensors of which some are sparse.
+struct SparseHooks {
+  /// a + b, sparse if both are. `in_place`: the sum may become the value of `a`, which nobody else needs.
+  Tensor (*sum)(const Tensor& a, const Tensor& b, bool in_place) = nullptr;
+  Tensor (*to_dense)(const Tensor& t) = nullptr;
+};
+SparseHooks& sparse_hooks();
+
+}  // namespace terra
