@@ -60,7 +60,9 @@ Object deepcopy(PyObject* self, PyObject* memo) {
     // The memo knows objects by address: this one has to live as long as the memo.
     Object module = owned(PyImport_ImportModule("copy"));
     owned(PyObject_CallMethod(module.get(), "_keep_alive", "OO", object.get(), memo));
-    autograd::set_grad(copy, tensor_of(deepcopy(object.get(), memo).get()));
+    const Object copied = owned(PyObject_CallMethod(module.get(), "deepcopy", "OO", object.get(), memo));
+    if (!is_tensor(copied.get())) raise(PyExc_TypeError, "the copy of a gradient is a tensor");
+    autograd::set_grad(copy, tensor_of(copied.get()));
   }
   return result;
 }

@@ -198,13 +198,16 @@ PyGetSetDef device_getters[] = {{"type", entry<device_kind>, nullptr, "\"cpu\", 
                                 {}};
 
 // ---- layout and memory_format: names without meaning of their own here ----
+//
+// A sparse layout is of a type of its own, to which the package gives a __torch_function__: functions that make tensors
+// are asked for one there.
 
 struct NamedObject {
   PyObject_HEAD const char* name;
 };
-PyTypeObject *layout_type = nullptr, *memory_format_type = nullptr;
+PyTypeObject *layout_type = nullptr, *sparse_layout_type = nullptr, *memory_format_type = nullptr;
 PyObject* the_strided = nullptr;
-constexpr const char* layouts[] = {"strided"};
+constexpr const char* sparse_layouts[] = {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"};
 constexpr const char* memory_formats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
 
 const char* name_in(PyObject* self) { return reinterpret_cast<NamedObject*>(self)->name; }
@@ -212,10 +215,11 @@ Object named_repr(PyObject* self) { return owned(PyUnicode_FromFormat("torch.%s"
 Object named_reduce(PyObject* self, PyObject*) { return text(name_in(self)); }
 PyMethodDef named_methods[] = {{"__reduce__", method<named_reduce>(), METH_NOARGS, nullptr}, {}};
 
-PyTypeObject* create_named_type(const char* name) {
+PyTypeObject* create_named_type(const char* name, PyTypeObject* base = nullptr) {
   PyType_Slot slots[] = {{Py_tp_repr, slot<named_repr>()}, {Py_tp_methods, named_methods}, {0, nullptr}};
-  PyType_Spec spec = {name, sizeof(NamedObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  return create_type(spec);
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | (base ? 0 : Py_TPFLAGS_BASETYPE);
+  PyType_Spec spec = {name, sizeof(NamedObject), 0, flags, slots};
+  return create_type(spec, base);
 }
 
 PyObject* add_named(PyObject* module, PyTypeObject* type, const char* name) {
@@ -245,6 +249,7 @@ bool is_device_type(Borrowed object) { return object == reinterpret_cast<PyObjec
 bool is_memory_format(Borrowed object) { return Py_TYPE(object) == memory_format_type; }
 Borrowed cpu_device() { return the_cpu; }
 Borrowed strided_layout() { return the_strided; }
+bool is_layout(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), layout_type); }
 
 void check_device(Borrowed object) {
   if (object == Py_None || object == the_cpu) return;
@@ -302,7 +307,9 @@ void create_dtype_types(PyObject* module) {
 
   layout_type = create_named_type("terra.layout");
   add_object(module, "layout", layout_type);
-  for (const char* name : layouts) the_strided = add_named(module, layout_type, name);
+  the_strided = add_named(module, layout_type, "strided");
+  sparse_layout_type = create_named_type("terra.layout", layout_type);
+  for (const char* name : sparse_layouts) add_named(module, sparse_layout_type, name);
   memory_format_type = create_named_type("terra.memory_format");
   add_object(module, "memory_format", memory_format_type);
   for (const char* name : memory_formats) add_named(module, memory_format_type, name);

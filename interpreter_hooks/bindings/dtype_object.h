@@ -23,6 +23,7 @@ bool is_device_type(Borrowed object);
 Borrowed cpu_device();
 /// torch.strided. Borrowed.
 Borrowed strided_layout();
+bool is_layout(Borrowed object);
 bool is_memory_format(Borrowed object);
 
 void create_dtype_types(PyObject* module);

@@ -12,6 +12,7 @@ extern PyMethodDef dlpack_functions[];         // dlpack.cpp: _take_dlpack
 extern PyMethodDef setting_functions[];        // settings.cpp: set_default_dtype, manual_seed, ...
 extern PyMethodDef autograd_functions[];       // autograd_functions.cpp: backward, grad, ...
 extern PyMethodDef function_node_functions[];  // function_node.cpp: autograd.Function
+extern PyMethodDef sparse_functions[];         // sparse.cpp: _sparse_tensor, _set_sparse_hooks
 extern PyMethodDef record_functions[];         // records.cpp: op_records
 extern PyMethodDef module_functions[];         // module_type.cpp
 

@@ -7,6 +7,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -126,6 +127,17 @@ Object get_printoptions(PyObject*, PyObject*) {
                              print_options.line_width, "sci_mode", scientific.get()));
 }
 
+/// _elements_text(tensor, indent): the elements as repr() has them, in lines that begin behind `indent` columns.
+Object elements_of(PyObject*, PyObject* args) {
+  PyObject* tensor;
+  Py_ssize_t indent = 0;
+  if (!PyArg_ParseTuple(args, "O!n:_elements_text", tensor_type, &tensor, &indent)) throw PythonError{};
+  const TensorImpl& t = *impl_of(tensor);
+  check(!t.is_symbolic() && !is_sparse(t) && indent >= 0, "_elements_text() takes a tensor that has elements");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("repr", tensor);
+  return text_object(elements_text(t, static_cast<size_t>(indent)));
+}
+
 }  // namespace
 
 Object tensor_repr(PyObject* self) {
@@ -138,6 +150,7 @@ PyMethodDef printing_methods[] = {{"__format__", method<format>(), METH_O, nullp
 PyMethodDef printing_functions[] = {
     {"set_printoptions", method<set_printoptions>(), METH_VARARGS | METH_KEYWORDS,
      "set_printoptions(precision, threshold, edgeitems, linewidth, profile, sci_mode): how tensors print."},
+    {"_elements_text", method<elements_of>(), METH_VARARGS, nullptr},
     {"get_printoptions", method<get_printoptions>(), METH_NOARGS, "The print options as a dict."},
     {}};
 

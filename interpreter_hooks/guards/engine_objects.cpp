@@ -112,7 +112,7 @@ bool is_engine_type(PyTypeObject* type) {
 
 bool is_engine_constant(PyObject* object) {
   return hooks::is_op_function(object) || hooks::is_dtype(object) || hooks::is_device(object) ||
-         hooks::is_memory_format(object) || hooks::is_dtype_limits(object) || object == hooks::strided_layout() ||
+         hooks::is_memory_format(object) || hooks::is_dtype_limits(object) || hooks::is_layout(object) ||
          is_grad_mode_function(object);
 }
 bool makes_engine_constants(PyObject* type) { return hooks::is_device_type(type) || hooks::is_dtype_limits_type(type); }
