@@ -19,7 +19,7 @@ globals().update(_LEGACY_TYPES)
 
 _SUBMODULES = (
     "accelerator", "amp", "autograd", "backends", "capture", "cuda", "distributions", "linalg", "mps", "nn", "optim", "random",
-    "recursive", "serialization", "special", "testing", "utils", "version", "vision",
+    "recursive", "serialization", "sparse", "special", "testing", "utils", "version", "vision",
 )  # fmt: skip
 _FROM_SUBMODULES = {
     "save": "serialization", "load": "serialization", "autocast": "amp", "explain": "capture", "freeze": "capture",

@@ -96,6 +96,25 @@ def _removed(name):
     return method
 
 
+def _sparse(name):
+    """The method for a function about sparse tensors, which are loaded when it is first called."""
+
+    def method(self, *arguments, **options):
+        from . import _sparse_functions
+
+        return getattr(_sparse_functions, name)(self, *arguments, **options)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def sparse_layout_function(cls, func, types, args=(), kwargs=None):
+    """What a function does that is asked for a sparse layout."""
+    from . import _sparse_functions
+
+    return _sparse_functions.made_in_layout(func.__name__, args, kwargs)
+
+
 METHODS = {
     "__dlpack_device__": dlpack_device, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
     "get_device": get_device, "is_distributed": is_distributed,
@@ -107,5 +126,12 @@ for _name in (
     "split_with_sizes", "swapaxes_", "swapdims_", "to_dense", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
 ):  # fmt: skip
     METHODS[_name] = _rare(_name)
+for _name in (
+    "_dimI", "_dimV", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices",
+    "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
+    "values",
+):  # fmt: skip
+    METHODS[_name] = _sparse(_name)
+type(C.sparse_coo).__torch_function__ = classmethod(sparse_layout_function)
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)

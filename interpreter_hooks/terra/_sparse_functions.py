@@ -1,0 +1,83 @@
+"""Functions about sparse tensors at the top level, and what dense tensors answer to their methods."""
+
+import _terra_C as C
+
+from .sparse import _creation, _products
+from .sparse import mm as spmm
+from .sparse._compressed import sparse_csc_tensor, sparse_csr_tensor
+from .sparse._creation import sparse_coo_tensor
+from .sparse._refusals import refusal
+
+_sparse_coo_tensor_unsafe = sparse_coo_tensor
+
+
+def smm(input, mat):
+    """The product with a dense matrix as a sparse tensor."""
+    if not input.is_sparse:
+        raise RuntimeError("sspaddmm: expected 'mat1' to have sparse layout, got 'mat1' with layout Strided")
+    return _products.smm(input, mat)
+
+
+hspmm = smm
+
+
+def made_in_layout(name, arguments, options):
+    """zeros(2, 3, layout=torch.sparse_coo) and its kin."""
+    layout = (options or {}).get("layout")
+    makers = {"zeros": _creation.zeros, "empty": _creation.zeros, "zeros_like": _creation.zeros_like, "empty_like": _creation.zeros_like}
+    if name not in makers:
+        raise refusal(name.removesuffix("_like") if name in ("ones", "full") else name)
+    return _creation.to_layout(makers[name](*arguments, **options), layout)
+
+
+# ---- methods of dense tensors ----
+
+to_sparse = _creation.to_sparse
+sparse_mask = _creation.sparse_mask
+
+
+def to_sparse_coo(self):
+    return to_sparse(self)
+
+
+def to_sparse_csr(self, dense_dim=None):
+    return to_sparse(self, layout=C.sparse_csr)
+
+
+def to_sparse_csc(self, dense_dim=None):
+    return to_sparse(self, layout=C.sparse_csc)
+
+
+def sparse_dim(self):
+    return 0
+
+
+def dense_dim(self):
+    return self.dim()
+
+
+_EXPECTED = {
+    "coalesce": "sparse coordinate tensor", "indices": "sparse coordinate tensor", "is_coalesced": "sparse coordinate tensor",
+    "values": "sparse tensor", "crow_indices": "sparse row compressed tensor", "col_indices": "sparse row compressed tensor",
+    "ccol_indices": "sparse column compressed tensor", "row_indices": "sparse column compressed tensor",
+}  # fmt: skip
+
+
+def _expecting(name, expected):
+    def method(self):
+        raise RuntimeError(f"{name} expected {expected} layout but got Strided")
+
+    return method
+
+
+def _only_sparse(name):
+    def method(self):
+        raise refusal(name, "CPU")
+
+    return method
+
+
+for _name, _expected in _EXPECTED.items():
+    globals()[_name] = _expecting(_name, _expected)
+for _name in ("_dimI", "_dimV", "_indices", "_nnz", "_values"):
+    globals()[_name] = _only_sparse(_name)

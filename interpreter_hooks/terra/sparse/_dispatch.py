@@ -1,0 +1,103 @@
+"""Which function stands for an op of the engine when an operand is sparse."""
+
+import _terra_C as C
+
+from . import _arithmetic, _compressed, _creation, _products, _reductions, _shapes
+from ._compressed import CompressedTensor, in_place, through_coo
+from ._refusals import refusal
+from ._tensor import Sparse, SparseTensor
+
+FUNCTIONS = {
+    **_arithmetic.FUNCTIONS, **_products.FUNCTIONS, **_reductions.FUNCTIONS, **_shapes.FUNCTIONS, **_creation.FUNCTIONS,
+}  # fmt: skip
+
+
+def call(name, operands, options):
+    """What the op of that name gives."""
+    out = options.pop("out", None)
+    result = find(name, operands)(*operands, **options)
+    if out is None:
+        return result
+    return out._become(result) if isinstance(out, Sparse) else out.copy_(result)
+
+
+def find(name, operands):
+    """The function for the op of that name."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise refusal(name)
+    for operand in operands:
+        if isinstance(operand, CompressedTensor):
+            return _for_compressed(name)
+    return function
+
+
+def _for_compressed(name):
+    if name in ("t", "transpose", "swapaxes", "swapdims"):
+        return _compressed.transpose
+    if name in ("zeros_like", "empty_like"):
+        return lambda input, **options: through_coo(FUNCTIONS[name])(input, **options)
+    if name.endswith("_") and name != "add_" and name != "sub_":
+        return in_place(FUNCTIONS[name.rstrip("_")])
+    return through_coo(FUNCTIONS[name])
+
+
+_OPERATORS = {
+    "__add__": _arithmetic.add, "__sub__": _arithmetic.sub, "__mul__": _arithmetic.mul, "__truediv__": _arithmetic.div,
+    "__floordiv__": _arithmetic.floor_divide, "__pow__": _arithmetic.pow, "__matmul__": _products.matmul,
+    "__iadd__": _arithmetic.add_, "__isub__": _arithmetic.sub_, "__imul__": _arithmetic.mul_,
+    "__itruediv__": FUNCTIONS["div_"], "__ifloordiv__": FUNCTIONS["floor_divide_"], "__ipow__": FUNCTIONS["pow_"],
+    "__neg__": FUNCTIONS["neg"], "__pos__": FUNCTIONS["positive"], "__abs__": FUNCTIONS["abs"],
+}  # fmt: skip
+_REFLECTED = {
+    "__radd__": _arithmetic.add, "__rsub__": _arithmetic.sub, "__rmul__": _arithmetic.mul, "__rtruediv__": _arithmetic.div,
+    "__rfloordiv__": _arithmetic.floor_divide, "__rpow__": _arithmetic.pow, "__rmatmul__": _products.matmul,
+}  # fmt: skip
+
+
+FUNCTIONS |= _OPERATORS  # of dense tensors, with a sparse right operand
+
+
+def _swapped(function):
+    return lambda self, other: function(other, self)
+
+
+def _install():
+    """Operators go straight to the functions; so do the dense tensors' with a sparse right operand."""
+    for name, function in _OPERATORS.items():
+        setattr(SparseTensor, name, function)
+        setattr(CompressedTensor, name, through_coo(function))
+    for name, function in _REFLECTED.items():
+        setattr(SparseTensor, name, _swapped(function))
+        setattr(CompressedTensor, name, _swapped(through_coo(function)))
+    for name, function in FUNCTIONS.items():
+        if not isinstance(vars(C.Tensor).get(name), C.OpMethod) and hasattr(C.Tensor, name) and name not in vars(SparseTensor):
+            setattr(SparseTensor, name, function)
+    SparseTensor.__getitem__ = _shapes.getitem
+    SparseTensor.sparse_mask = _creation.sparse_mask
+    CompressedTensor.__getitem__ = through_coo(_shapes.getitem)
+    CompressedTensor.T = property(_compressed.transpose)
+    for name, function in _shapes.PROPERTIES.items():
+        setattr(SparseTensor, name, property(function))
+
+
+_install()
+
+
+def total(a, b, in_place):
+    """The sum of two gradients, for the tape. A sparse one is never changed: others may hold it."""
+    if in_place and a.layout is C.strided:
+        return _arithmetic.add_(a, b)
+    if not isinstance(a, Sparse):
+        return _arithmetic.add(a, b)
+    if not isinstance(b, Sparse):
+        return _arithmetic.add(b, a)
+    same = a._places.shape == b._places.shape and bool((a._places == b._places).all())
+    return a._with(a._elements + b._elements) if same else _arithmetic.joined(a, b)
+
+
+def to_dense(a):
+    return a.to_dense()
+
+
+C._set_sparse_hooks(total, to_dense)
