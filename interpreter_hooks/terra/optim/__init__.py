@@ -15,10 +15,11 @@ from .radam import RAdam
 from .rmsprop import RMSprop
 from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop",
-    "SGD", "lr_scheduler",
+    "SGD", "SparseAdam", "lr_scheduler",
 ]  # fmt: skip
 
 __getattr__ = lazily(__name__, ("swa_utils",))

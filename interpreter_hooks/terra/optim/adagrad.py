@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .optimizer import GroupOptimizer, check_not_negative
+from .optimizer import GroupOptimizer, check_not_negative, rows_of
 
 
 class Adagrad(GroupOptimizer):
@@ -26,14 +26,23 @@ class Adagrad(GroupOptimizer):
                 self.state[p]["step"] = C.tensor(0.0, dtype=C.float32)
                 self.state[p]["sum"] = C.full_like(p, initial_accumulator_value, dtype=p.dtype).detach()
 
+    _takes_sparse = True
+
     def _update(self, group, p, grad, state):
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"] != 0:
+            if grad.is_sparse:
+                raise RuntimeError("weight_decay option is not compatible with sparse gradients")
             grad = grad.add(p, alpha=group["weight_decay"])
         state["step"].add_(1)
         rate = group["lr"]
         if group["lr_decay"] != 0:
             rate = rate / (1 + (state["step"].item() - 1) * group["lr_decay"])
+        if grad.is_sparse:
+            rows, values = rows_of(grad)
+            total = state["sum"].index_put_(rows, values * values, True)[rows]
+            p.index_put_(rows, values / total.sqrt().add_(group["eps"]) * -rate, True)
+            return
         state["sum"].add_(grad * grad)
         p.add_(grad / state["sum"].sqrt().add_(group["eps"]), alpha=-rate)

@@ -52,6 +52,8 @@ class Adam(CountingOptimizer):
             grad = p.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._refuse_sparse()
             state = self.state[p]
             if not state:
                 self._new_state(state, p, group)
@@ -77,6 +79,9 @@ class Adam(CountingOptimizer):
         else:  # parameters that missed steps have their own bias correction
             for i, state in enumerate(states):
                 self._update(group, [params[i]], [grads[i]], [exp_avgs[i]], [exp_avg_sqs[i]], state["step"])
+
+    def _refuse_sparse(self):
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
 
     def _update(self, group, params, grads, exp_avgs, exp_avg_sqs, step):
         lr = group["lr"]

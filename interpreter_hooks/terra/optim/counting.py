@@ -26,13 +26,16 @@ class CountingOptimizer(GroupOptimizer):
 
     def _step_group(self, group):
         for p in group["params"]:
-            if p.grad is not None:
+            grad = p.grad
+            if grad is not None:
+                if grad.is_sparse:
+                    self._refuse_sparse()
                 state = self.state[p]
                 if not state:
                     state["step"] = 0
                     self._new_state(group, p, state)
                 state["step"] += 1
-                self._update(group, p, -p.grad if group["maximize"] else p.grad, state)
+                self._update(group, p, -grad if group["maximize"] else grad, state)
 
 
 def with_weight_decay(group, p, grad):

@@ -29,7 +29,9 @@ class LBFGS(Optimizer):
     # ---- the parameters as one vector ----
 
     def _gradient(self):
-        parts = [C.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.reshape(-1) for p in self._params]
+        parts = [
+            C.zeros(p.numel(), dtype=p.dtype) if p.grad is None else p.grad.to_dense().reshape(-1) for p in self._params
+        ]
         return C.cat(parts).neg() if self.param_groups[0].get("maximize", False) else C.cat(parts)
 
     def _height(self, loss):

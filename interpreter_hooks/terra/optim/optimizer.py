@@ -191,6 +191,8 @@ class Optimizer:
 class GroupOptimizer(Optimizer):
     """Steps group by group and, unless a subclass takes a whole group at once, parameter by parameter: `_update`."""
 
+    _takes_sparse = False  # whether it knows what to do with a sparse gradient
+
     def step(self, closure=None):
         loss = None
         if closure is not None:
@@ -202,8 +204,14 @@ class GroupOptimizer(Optimizer):
 
     def _step_group(self, group):
         for p in group["params"]:
-            if p.grad is not None:
-                self._update(group, p, p.grad, self.state[p])
+            grad = p.grad
+            if grad is not None:
+                if grad.is_sparse and not self._takes_sparse:
+                    self._refuse_sparse()
+                self._update(group, p, grad, self.state[p])
+
+    def _refuse_sparse(self):
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
 
 def deepcopy_settings(group):
@@ -232,6 +240,12 @@ def _typename(value):
 def in_parts(tensors):
     """Complex parameters as pairs of real ones, each of which moves for itself."""
     return [C.view_as_real(t) if t.is_complex() else t for t in tensors]
+
+
+def rows_of(grad):
+    """(indices of what a sparse gradient specifies, each once; its values there)"""
+    grad = grad.coalesce()
+    return grad._indices().unbind(0), grad._values()
 
 
 def check_not_negative(value, text):

@@ -42,6 +42,9 @@ class SGD(GroupOptimizer):
             grad = p.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._update_rows(group, p, grad)
+                continue
             if momentum == 0:
                 params.append(p)
                 grads.append(grad)
@@ -65,6 +68,22 @@ class SGD(GroupOptimizer):
             self._update(group, params, grads, buffers, False)
         if new_params:
             self._update(group, new_params, new_grads, new_buffers, True)
+
+    def _update_rows(self, group, p, grad):
+        """A sparse gradient moves the rows that it names; the momentum is as sparse as the gradients were."""
+        momentum = group["momentum"]
+        if group["maximize"]:
+            grad = -grad
+        if group["weight_decay"] != 0:
+            grad = grad.add(p, alpha=group["weight_decay"])
+        if momentum != 0:
+            state = self.state[p]
+            buffer = state.get("momentum_buffer")
+            buffer = grad.detach() if buffer is None else (buffer * momentum).add(grad, alpha=1 - group["dampening"])
+            state["momentum_buffer"] = buffer
+            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        lr = group["lr"]
+        p.add_(grad, alpha=-(lr.item() if isinstance(lr, C.Tensor) else lr))
 
     def _update(self, group, params, grads, buffers, first):
         lr = group["lr"]

@@ -23,6 +23,10 @@ def embedding(
     padding_idx = _row(padding_idx, weight)
     if max_norm is not None:
         _renormalize(weight, input, max_norm, norm_type)
+    if sparse and weight.requires_grad and C.is_grad_enabled():
+        from ._sparse_rows import SparseRows
+
+        return SparseRows.apply(weight, input, padding_idx, scale_grad_by_freq)
     rows = C._ops.embedding(weight, input, padding_idx)
     return _scaled_by_frequency(rows, input, weight.size(0)) if scale_grad_by_freq else rows
 
@@ -138,7 +142,10 @@ def embedding_bag(
     else:
         bags, bag = _bag_of_each(offsets, input.size(0), include_last_offset)
         wanted = bags - 1 if include_last_offset else bags
-    rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq)
+    if sparse and mode == "max":
+        raise ValueError("max mode does not support sparse weights")
+    skipped = padding_idx if sparse else None  # rows without weight are no part of a sparse gradient
+    rows = embedding(input, weight, skipped, max_norm, norm_type, scale_grad_by_freq, sparse)
     keep = input == input if padding_idx is None else input != padding_idx % weight.size(0)
     if mode == "max":
         return _largest_of_bags(rows, keep, bag, bags)[:wanted]
