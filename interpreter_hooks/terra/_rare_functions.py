@@ -327,10 +327,6 @@ def const_data_ptr(input):
     return input.data_ptr()
 
 
-def to_dense(input, dtype=None, *, masked_grad=True):
-    """The tensor itself: there are no others than dense ones."""
-    return input if dtype is None else input.to(dtype)
-
 
 def new_empty_strided(input, size, stride, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     return empty_strided(size, stride, dtype=dtype or input.dtype, requires_grad=requires_grad)

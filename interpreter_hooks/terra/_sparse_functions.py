@@ -36,6 +36,11 @@ to_sparse = _creation.to_sparse
 sparse_mask = _creation.sparse_mask
 
 
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """The tensor itself, in another dtype if one is asked for."""
+    return self if dtype is None else self.to(dtype)
+
+
 def to_sparse_coo(self):
     return to_sparse(self)
 

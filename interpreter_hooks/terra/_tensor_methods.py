@@ -102,6 +102,8 @@ def _sparse(name):
     def method(self, *arguments, **options):
         from . import _sparse_functions
 
+        if self.layout is not C.strided:  # Tensor.coalesce(x)
+            return getattr(type(self), name)(self, *arguments, **options)
         return getattr(_sparse_functions, name)(self, *arguments, **options)
 
     method.__name__ = method.__qualname__ = name
@@ -123,12 +125,12 @@ METHODS = {
 }  # fmt: skip
 for _name in (
     "const_data_ptr", "dim_order", "histogram", "nan_to_num_", "narrow_copy", "new_empty_strided", "nonzero_static",
-    "split_with_sizes", "swapaxes_", "swapdims_", "to_dense", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
+    "split_with_sizes", "swapaxes_", "swapdims_", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
 ):  # fmt: skip
     METHODS[_name] = _rare(_name)
 for _name in (
     "_dimI", "_dimV", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices",
-    "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
+    "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "to_dense", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
     "values",
 ):  # fmt: skip
     METHODS[_name] = _sparse(_name)

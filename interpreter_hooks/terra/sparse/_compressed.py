@@ -30,6 +30,9 @@ class CompressedTensor(Sparse):
         self._starts, self._others, self._elements = other._starts, other._others, other._elements.to(self.dtype)
         return self
 
+    def _averaged(self):
+        return self
+
     def _named_parts(self):
         names = ("crow_indices", "col_indices") if self.is_sparse_csr else ("ccol_indices", "row_indices")
         return *zip(names, (self._starts, self._others)), ("values", self._elements)

@@ -12,10 +12,11 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-def call(name, operands, options):
-    """What the op of that name gives."""
+def torch_function(cls, func, types, args=(), kwargs=None):
+    """What an op gives of which some operand is sparse."""
+    options = kwargs or {}
     out = options.pop("out", None)
-    result = find(name, operands)(*operands, **options)
+    result = find(func.__name__, args)(*args, **options)
     if out is None:
         return result
     return out._become(result) if isinstance(out, Sparse) else out.copy_(result)
@@ -64,6 +65,7 @@ def _swapped(function):
 
 def _install():
     """Operators go straight to the functions; so do the dense tensors' with a sparse right operand."""
+    Sparse.__torch_function__ = classmethod(torch_function)
     for name, function in _OPERATORS.items():
         setattr(SparseTensor, name, function)
         setattr(CompressedTensor, name, through_coo(function))

@@ -12,12 +12,6 @@ from ._refusals import refusal, refused
 class Sparse(C.Tensor):
     """What the layouts have in common. `_elements`: the values, one row for each place that is specified."""
 
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        from ._dispatch import call
-
-        return call(func.__name__, args, kwargs or {})
-
     def _values(self):
         return self._elements.detach() if self.is_leaf else self._elements
 
@@ -46,9 +40,9 @@ class Sparse(C.Tensor):
 
     @property
     def grad(self):
-        """Of a leaf: what its values have, at their places."""
+        """Of a leaf: what its values have, at their places; once where a place has several values."""
         gradient = self._elements.grad
-        return None if gradient is None else self._with(gradient)
+        return None if gradient is None else self._with(gradient)._averaged()
 
     @grad.setter
     def grad(self, value):
@@ -222,6 +216,13 @@ class SparseTensor(Sparse):
             return coo(self._places, self._elements, self.shape, True)
         keys, row = C.unique(numbered(self._places, sizes), return_inverse=True)
         return coo(placed(keys, sizes), added(self._elements, row, keys.shape[0]), self.shape, True)
+
+    def _averaged(self):
+        """Each place once, with the mean of its rows."""
+        if self._coalesced:
+            return self
+        times = self._with(C.ones_like(self._elements)).coalesce()
+        return times._with(self.coalesce()._elements / times._elements)
 
     def to_dense(self, dtype=None, *, masked_grad=None):
         if dtype is not None:
