@@ -1,13 +1,12 @@
 #include "engine/tensor/epoch.h"
 
-#include "engine/errors/errors.h"
 #include "engine/tensor/sparse.h"
 
 namespace terra {
 
 void become(TensorImpl& tensor, Ref<Storage> storage, const TensorImpl& like) {
-  check(!is_sparse(tensor) && !is_sparse(like),
-        "Attempted to give a tensor the memory of another one, but one of them is sparse and has none of its own.");
+  check_has_memory(tensor);
+  check_has_memory(like);
   note_changed(tensor);
   tensor.storage = std::move(storage);
   tensor.dtype = like.dtype;

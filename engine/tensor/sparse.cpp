@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/errors/errors.h"
+
 namespace terra {
 
 /// Whoever looks at its memory all the same finds one zero in every place.
@@ -12,6 +14,11 @@ Tensor make_sparse(TensorMeta meta) {
   Tensor t = Tensor::view_of(std::move(zero), meta.dtype, std::move(meta.sizes), strides, 0);
   t->binding_bits |= kSparseBit;
   return t;
+}
+
+void check_has_memory(const TensorImpl& t) {
+  check_kind(!is_sparse(t), ErrorKind::NotImplementedError,
+             "Cannot access storage of SparseTensorImpl: use Tensor.to_dense() first");
 }
 
 SparseHooks& sparse_hooks() {

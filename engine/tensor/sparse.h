@@ -12,6 +12,9 @@ inline constexpr uint8_t kSparseBit = 1;
 Tensor make_sparse(TensorMeta meta);
 inline bool is_sparse(const TensorImpl& t) { return (t.binding_bits & kSparseBit) != 0; }
 
+/// Throws for a sparse tensor: there is no memory to share, to read or to write.
+void check_has_memory(const TensorImpl& t);
+
 /// What the host does with tensors of which some are sparse.
 struct SparseHooks {
   /// a + b, sparse if both are. `in_place`: the sum may become the value of `a`, which nobody else needs.

@@ -3,6 +3,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/backward.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/gradient_hooks.h"
@@ -102,6 +103,7 @@ Object is_view(PyObject* self, PyObject*) {
 Object get_data(PyObject* self, void*) {
   const TensorImpl& t = *impl_of(self);
   ensure(!t.is_symbolic(), "data of a tensor without storage");
+  check_has_memory(t);
   Object data = Object::steal(wrap(Tensor::view_of(Storage::apart(t.storage), t.dtype, t.sizes, t.strides, t.offset)));
   if (OpObserver* observer = op_observer()) [[unlikely]]
     observer->on_data(self, data.get());

@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/rules.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -124,7 +125,10 @@ bool is_numbers(Borrowed data) {
 
 }  // namespace
 
-Tensor alias_of(const TensorImpl& t) { return Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset); }
+Tensor alias_of(const TensorImpl& t) {
+  check_has_memory(t);
+  return Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset);
+}
 
 Tensor converted(const Tensor& tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
@@ -134,6 +138,11 @@ Tensor converted(const Tensor& tensor, DType dtype) {
 }
 
 Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
+  if (is_tensor(data) && is_sparse(*impl_of(data))) {
+    const Object apart = owned(PyObject_CallMethod(data, "detach", nullptr));
+    const Object copy = owned(PyObject_CallMethod(apart.get(), "clone", nullptr));
+    return owned(PyObject_CallMethod(copy.get(), "to", "O", dtype_object(dtype.value_or(impl_of(data)->dtype))));
+  }
   if (is_tensor(data)) {
     const GradMode off(false);
     static const Op* clone = find_op("clone");

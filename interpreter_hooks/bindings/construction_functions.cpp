@@ -4,6 +4,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
@@ -71,6 +72,7 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   const bool copy = options.copy != Py_None && succeeded(PyObject_IsTrue(options.copy));
   if (is_tensor(options.data) && !copy) {
     if (!dtype || *dtype == impl_of(options.data)->dtype) return Object::share(options.data);
+    if (is_sparse(*impl_of(options.data))) return owned(PyObject_CallMethod(options.data, "to", "O", options.dtype));
     return invoke_simple(required_op("to_dtype"), {tensor_of(options.data), *dtype}, {options.data});
   }
   Object made;

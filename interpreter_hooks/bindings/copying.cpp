@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
@@ -45,6 +46,7 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   Object key = owned(PyLong_FromVoidPtr(self));
   if (Borrowed known = PyDict_GetItem(memo, key.get())) return Object::share(known);
   const TensorImpl& t = *impl_of(self);
+  check_has_memory(t);
   check(
       autograd::is_leaf(tensor_of(self)),
       "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. If you "

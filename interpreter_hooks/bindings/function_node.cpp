@@ -6,6 +6,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 #include "interpreter_hooks/bindings/node_object.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -111,6 +112,7 @@ Object with_history(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OOI:_with_history", &tensor, &node, &index)) throw PythonError{};
   if (!is_tensor(tensor) || !is_node(node)) raise(PyExc_TypeError, "_with_history() takes a tensor and a node");
   const TensorImpl& t = *impl_of(tensor);
+  check_has_memory(t);
   const Tensor alias = Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset);
   const Ref<autograd::Node> owner = node_in(node);
   autograd::set_history(alias, owner, index);

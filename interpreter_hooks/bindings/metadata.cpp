@@ -1,6 +1,7 @@
 // What a tensor says of itself without its elements: shape, strides, dtype, device, identity of its memory.
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
@@ -102,11 +103,13 @@ Object version(PyObject* self, void*) {
 /// From now on somebody outside may read and write the bytes at any time.
 Object data_ptr(PyObject* self, PyObject*) {
   TensorImpl& t = *impl_of(self);
+  check_has_memory(t);
   if (t.storage) t.storage->mark_exported();
   return opaque(self, "data_ptr", owned(PyLong_FromVoidPtr(t.numel ? t.data() : nullptr)));
 }
 Object storage_ptr(PyObject* self, PyObject*) {
   TensorImpl& t = *impl_of(self);
+  check_has_memory(t);
   return opaque(self, "data_ptr", owned(PyLong_FromVoidPtr(t.storage ? t.storage->data() : nullptr)));
 }
 Object storage_bytes(PyObject* self, PyObject*) {

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/function_tables.h"
@@ -67,6 +68,7 @@ Object array_of(PyObject* self) {
   if (t.dtype == DType::BF16)
     raise(PyExc_TypeError, "Got unsupported ScalarType BFloat16: numpy has no such type. Use .float() first.");
   ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
+  check_has_memory(t);
   if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);
   t.storage->mark_exported();
   Object exporter = owned(exporter_type()->tp_alloc(exporter_type(), 0));

@@ -30,7 +30,7 @@ std::string tensor_text(PyObject* self) {
   const size_t indent = text.size();
   std::vector<std::string> suffixes;
   const std::string dtype = "dtype=torch." + std::string(name_of(t.dtype));
-  if (t.is_symbolic()) {
+  if (t.is_symbolic() || is_sparse(t)) {
     text += "...";
     suffixes.push_back("size=" + tuple_text(t.sizes));
     suffixes.push_back(dtype);

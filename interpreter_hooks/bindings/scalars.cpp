@@ -5,6 +5,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/rules.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
@@ -107,6 +108,7 @@ PyObject* from_scalar(const Scalar& value) {
 Scalar item_of(const TensorImpl& tensor) {
   check(tensor.numel == 1, "a Tensor with {} elements cannot be converted to Scalar", tensor.numel);
   check(!tensor.is_symbolic(), "the value of a tensor that belongs to a graph under construction is not known yet");
+  check_has_memory(tensor);
   return load_scalar(tensor.data(), tensor.dtype);
 }
 

@@ -1,6 +1,7 @@
 // Element values that become Python objects.
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -35,6 +36,7 @@ Object tolist(PyObject* self, PyObject*) {
   if (t.sizes.empty()) return item(self, nullptr);
   if (OpObserver* observer = op_observer()) observer->on_opaque("tolist", self);
   ensure(!t.is_symbolic(), "tolist of a tensor without storage");
+  check_has_memory(t);
   ++counters.items;
   return list_from(t, 0, static_cast<const char*>(t.data()));
 }

@@ -53,6 +53,7 @@ FUNCTIONS = {
     "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
     "_sparse_functions": (
         "_sparse_coo_tensor_unsafe", "hspmm", "smm", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm",
+        "sspaddmm",
     ),
     "amp": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",

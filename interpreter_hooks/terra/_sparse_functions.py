@@ -11,14 +11,20 @@ from .sparse._refusals import refusal
 _sparse_coo_tensor_unsafe = sparse_coo_tensor
 
 
-def smm(input, mat):
-    """The product with a dense matrix as a sparse tensor."""
-    if not input.is_sparse:
-        raise RuntimeError("sspaddmm: expected 'mat1' to have sparse layout, got 'mat1' with layout Strided")
-    return _products.smm(input, mat)
+def _of_sparse(name, place):
+    """A product whose operand at that place has to be sparse."""
+    function = getattr(_products, name)
+
+    def product(*operands, **options):
+        if not operands[place].is_sparse:
+            raise RuntimeError(f"{name}: expected 'mat1' to have sparse layout, got 'mat1' with layout Strided")
+        return function(*operands, **options)
+
+    product.__name__, product.__doc__ = name, function.__doc__
+    return product
 
 
-hspmm = smm
+smm, hspmm, sspaddmm = _of_sparse("smm", 0), _of_sparse("hspmm", 0), _of_sparse("sspaddmm", 1)
 
 
 def made_in_layout(name, arguments, options):

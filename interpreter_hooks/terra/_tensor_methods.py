@@ -130,7 +130,7 @@ for _name in (
     METHODS[_name] = _rare(_name)
 for _name in (
     "_dimI", "_dimV", "_indices", "_nnz", "_values", "ccol_indices", "coalesce", "col_indices", "crow_indices", "dense_dim", "indices",
-    "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "to_dense", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
+    "is_coalesced", "row_indices", "smm", "sparse_dim", "sparse_mask", "sspaddmm", "to_dense", "to_sparse", "to_sparse_coo", "to_sparse_csc", "to_sparse_csr",
     "values",
 ):  # fmt: skip
     METHODS[_name] = _sparse(_name)

@@ -89,11 +89,44 @@ def rebuild_parameter_with_state(data, requires_grad, hooks, state):
     return parameter
 
 
+def sparse_parts(tensor):
+    """What a sparse tensor is written as: a function and its arguments."""
+    if tensor.layout is C.sparse_coo:
+        parts = tensor._indices(), tensor.detach()._values(), tensor.size(), tensor.is_coalesced()
+    else:
+        parts = *(part for _, part in tensor.detach()._named_parts()), tensor.size()
+    return rebuild_sparse_tensor, (tensor.layout, parts)
+
+
+def rebuild_sparse_tensor(layout, parts):
+    """A sparse tensor of the parts in a file, which are checked."""
+    from .. import sparse_coo_tensor, sparse_csc_tensor, sparse_csr_tensor
+
+    if layout is C.sparse_coo:
+        indices, values, size, *coalesced = parts
+        coalesced = coalesced[0] if coalesced else None
+        return sparse_coo_tensor(indices, values, size, check_invariants=True, is_coalesced=coalesced)
+    if layout is C.sparse_csr or layout is C.sparse_csc:
+        make = sparse_csr_tensor if layout is C.sparse_csr else sparse_csc_tensor
+        return make(*parts, check_invariants=True)
+    raise ValueError(f"a tensor in the file has the layout {layout}, which is not in Terra yet")
+
+
+def layout_named(name):
+    """torch.sparse_coo and the other layouts."""
+    layouts = {str(layout): layout for layout in (C.strided, C.sparse_coo, C.sparse_csr, C.sparse_csc, C.sparse_bsr, C.sparse_bsc)}
+    if name not in layouts:
+        raise ValueError(f"a tensor in the file has the layout {name}, which is unknown")
+    return layouts[name]
+
+
 REBUILD = {
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): rebuild_tensor_v3,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
+    ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse_tensor,
+    ("torch.serialization", "_get_layout"): layout_named,
 }
 
 ALLOWED = {

@@ -37,13 +37,15 @@ class Writer(pickle._Pickler):
         if isinstance(value, C.Parameter):
             return names.rebuild_parameter, (value.detach(), value.requires_grad, OrderedDict())
         if isinstance(value, C.Tensor):
-            return self._reduce_tensor(value)
+            return self._reduce_tensor(value) if value.layout is C.strided else names.sparse_parts(value)
         if isinstance(value, C.dtype):
             return names.NAMES_OF_DTYPES[value]
         if isinstance(value, C.device):
             return C.device, (str(value),)
         if isinstance(value, names.StorageType):
             return value.name
+        if isinstance(value, C.layout):
+            return names.layout_named, (str(value),)
         return NotImplemented
 
     def _reduce_tensor(self, tensor):

@@ -74,8 +74,6 @@ class _LegacyType(type):
             return sparse_coo_tensor((0,), dtype=cls.dtype)
         if isinstance(arguments[0], int) or len(arguments) == 1:
             return sparse_coo_tensor(arguments if isinstance(arguments[0], int) else tuple(arguments[0]), dtype=cls.dtype)
-        if arguments[1].dtype != cls.dtype:
-            raise TypeError(f"expected a tensor of {cls.dtype} as values, got one of {arguments[1].dtype}")
         return sparse_coo_tensor(*arguments)
 
     def __instancecheck__(cls, instance):

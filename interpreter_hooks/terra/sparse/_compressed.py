@@ -140,34 +140,39 @@ def _check(starts, others, elements, size, name):
         raise RuntimeError(f"{name}: plain indices must be within the dimension, of size {plain_size}")
 
 
-def _constructor(name, layout):
+def _made_of_parts(name, layout, starts, others, values, size, dtype, device, requires_grad):
+    checked_device(device)
     by_row = layout is C.sparse_csr
-
-    def function(
-        compressed_indices, plain_indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
-        check_invariants=None,
-    ):  # fmt: skip
-        checked_device(device)
-        values = given_values(values, dtype)
-        starts, others = C.as_tensor(compressed_indices), C.as_tensor(plain_indices)
-        if size is None:
-            longest = int(others.max()) + 1 if others.numel() else 0
-            size = (starts.shape[0] - 1, longest) if by_row else (longest, starts.shape[0] - 1)
-        size = tuple(int(n) for n in size)
-        if len(size) != 2:
-            raise NotImplementedError(f"{name}(): batches and dense dimensions of compressed tensors are not in Terra yet.")
-        _check(starts, others, values, size if by_row else size[::-1], name)
-        elements = values.view_as(values) if values.requires_grad else values.detach()
-        return finished(made(starts, others, elements, size, layout), requires_grad)
-
-    function.__name__ = function.__qualname__ = name
-    return function
+    values, starts, others = given_values(values, dtype), C.as_tensor(starts), C.as_tensor(others)
+    if size is None:
+        longest = int(others.max()) + 1 if others.numel() else 0
+        size = (starts.shape[0] - 1, longest) if by_row else (longest, starts.shape[0] - 1)
+    size = tuple(int(n) for n in size)
+    if len(size) != 2:
+        raise NotImplementedError(f"{name}(): batches and dense dimensions of compressed tensors are not in Terra yet.")
+    _check(starts, others, values, size if by_row else size[::-1], name)
+    elements = values.view_as(values) if values.requires_grad else values.detach()
+    return finished(made(starts, others, elements, size, layout), requires_grad)
 
 
-sparse_csr_tensor = _constructor("sparse_csr_tensor", C.sparse_csr)
-sparse_csr_tensor.__doc__ = "A matrix by rows: row i has the entries from crow_indices[i] to crow_indices[i + 1]."
-sparse_csc_tensor = _constructor("sparse_csc_tensor", C.sparse_csc)
-sparse_csc_tensor.__doc__ = "A matrix by columns: column i has the entries from ccol_indices[i] to ccol_indices[i + 1]."
+def sparse_csr_tensor(
+    crow_indices, col_indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
+    check_invariants=None,
+):  # fmt: skip
+    """A matrix by rows: row i has the entries from crow_indices[i] to crow_indices[i + 1]."""
+    return _made_of_parts(
+        "sparse_csr_tensor", C.sparse_csr, crow_indices, col_indices, values, size, dtype, device, requires_grad
+    )
+
+
+def sparse_csc_tensor(
+    ccol_indices, row_indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
+    check_invariants=None,
+):  # fmt: skip
+    """A matrix by columns: column i has the entries from ccol_indices[i] to ccol_indices[i + 1]."""
+    return _made_of_parts(
+        "sparse_csc_tensor", C.sparse_csc, ccol_indices, row_indices, values, size, dtype, device, requires_grad
+    )
 
 
 def rebuild(starts, others, elements, size, by_row, requires_grad):

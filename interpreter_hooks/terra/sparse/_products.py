@@ -2,8 +2,9 @@
 
 import _terra_C as C
 
+from ._arithmetic import joined
 from ._refusals import refusal
-from ._tensor import Sparse, coo, numbered
+from ._tensor import Sparse, coo
 
 ops = C._ops
 
@@ -116,13 +117,28 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     return product if beta == 0 else product + (input if beta == 1 else input * beta)
 
 
+def addmm_(input, mat1, mat2, *, beta=1, alpha=1):
+    return input.copy_(addmm(input, mat1, mat2, beta=beta, alpha=alpha))
+
+
+def hspmm(mat1, mat2):
+    """The product as a sparse tensor of rows: of those in which the sparse factor has entries."""
+    product = sparse_times_dense(mat1, mat2)
+    rows = mat1._places[0].unique()
+    return coo(rows.unsqueeze(0), product.index_select(0, rows), product.shape, True)
+
+
 def smm(input, mat):
-    """The product as a sparse tensor, whose rows are those of the sparse factor that have entries."""
-    product = sparse_times_dense(input, mat)
-    rows = input.coalesce()._places[0].unique()
-    columns = C.arange(product.shape[1])
+    """The same as a sparse tensor of numbers."""
+    product = hspmm(input, mat)
+    rows, columns = product._places[0], C.arange(product.shape[1])
     places = C.stack([rows.repeat_interleave(columns.shape[0]), columns.repeat(rows.shape[0])])
-    return coo(places, product[rows].reshape(-1), product.shape, True)
+    return coo(places, product._elements.reshape(-1), product.shape, True)
+
+
+def sspaddmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta * input + alpha * mat1 @ mat2, where all but mat2 and the result are sparse."""
+    return joined(input * beta, smm(mat1, mat2), alpha)
 
 
 def linear(input, weight, bias=None):
@@ -134,5 +150,6 @@ def linear(input, weight, bias=None):
 
 
 FUNCTIONS = {
-    "mm": mm, "spmm": mm, "matmul": matmul, "mv": mv, "bmm": bmm, "addmm": addmm, "smm": smm, "linear": linear, "hspmm": smm,
+    "mm": mm, "spmm": mm, "matmul": matmul, "mv": mv, "bmm": bmm, "addmm": addmm, "addmm_": addmm_,
+    "smm": smm, "sspaddmm": sspaddmm, "linear": linear,
 }  # fmt: skip

@@ -215,7 +215,16 @@ def stack(tensors, dim=0):
     return cat([unsqueeze(tensor, dim) for tensor in tensors], dim)
 
 
+def vstack(tensors):
+    return cat(tensors, 0)
+
+
+def hstack(tensors):
+    return cat(tensors, 0 if tensors[0].dim() == 1 else 1)
+
+
 FUNCTIONS = {
+    "vstack": vstack, "row_stack": vstack, "hstack": hstack,
     "t": t, "transpose": transpose, "swapaxes": transpose, "swapdims": transpose, "permute": permute, "adjoint": adjoint,
     "movedim": movedim, "moveaxis": movedim, "unsqueeze": unsqueeze, "select": select, "index_select": index_select,
     "narrow_copy": narrow_copy, "unbind": unbind, "cat": cat, "concat": cat, "concatenate": cat, "stack": stack,

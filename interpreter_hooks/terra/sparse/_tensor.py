@@ -59,6 +59,13 @@ class Sparse(C.Tensor):
     def data(self):
         return self.detach()
 
+    @data.setter
+    def data(self, value):
+        if type(value) is not type(self):
+            raise RuntimeError("Attempted to set the data of a sparse tensor to a tensor of an incompatible type.")
+        with C.no_grad():
+            self._elements = self._become(value)._elements.requires_grad_(self.requires_grad)
+
     def detach(self):
         return self._with(self._elements.detach())
 
