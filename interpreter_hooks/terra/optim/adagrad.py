@@ -2,7 +2,7 @@
 
 import _terra_C as C
 
-from .optimizer import GroupOptimizer, check_not_negative, rows_of
+from .optimizer import GroupOptimizer, add_rows_, check_not_negative, rows_of
 
 
 class Adagrad(GroupOptimizer):
@@ -41,8 +41,8 @@ class Adagrad(GroupOptimizer):
             rate = rate / (1 + (state["step"].item() - 1) * group["lr_decay"])
         if grad.is_sparse:
             rows, values = rows_of(grad)
-            total = state["sum"].index_put_(rows, values * values, True)[rows]
-            p.index_put_(rows, values / total.sqrt().add_(group["eps"]) * -rate, True)
+            total = add_rows_(state["sum"], rows, values * values)[rows]
+            add_rows_(p, rows, values / total.sqrt().add_(group["eps"]) * -rate)
             return
         state["sum"].add_(grad * grad)
         p.add_(grad / state["sum"].sqrt().add_(group["eps"]), alpha=-rate)

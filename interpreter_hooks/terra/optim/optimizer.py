@@ -248,6 +248,11 @@ def rows_of(grad):
     return grad._indices().unbind(0), grad._values()
 
 
+def add_rows_(tensor, rows, values):
+    """Adds to those rows, and touches no others."""
+    return C._ops.index_put_(tensor, rows, values, True)
+
+
 def check_not_negative(value, text):
     if not 0.0 <= value:
         raise ValueError(f"Invalid {text}: {value}")

@@ -1,6 +1,6 @@
 """Adam for tables of which a step looks up a few rows: only those, and their moments, move."""
 
-from .optimizer import GroupOptimizer, check_betas, rows_of
+from .optimizer import GroupOptimizer, add_rows_, check_betas, rows_of
 
 
 class SparseAdam(GroupOptimizer):
@@ -32,12 +32,12 @@ class SparseAdam(GroupOptimizer):
         average = _moved(state["exp_avg"], rows, values, beta1)
         square = _moved(state["exp_avg_sq"], rows, values * values, beta2)
         size = group["lr"] * (1 - beta2 ** state["step"]) ** 0.5 / (1 - beta1 ** state["step"])
-        p.index_put_(rows, average / square.sqrt().add_(group["eps"]) * -size, True)
+        add_rows_(p, rows, average / square.sqrt().add_(group["eps"]) * -size)
 
 
 def _moved(average, rows, values, beta):
     """Takes values into those rows of a running average; gives what they are then."""
     before = average[rows]
     change = (values - before) * (1 - beta)
-    average.index_put_(rows, change, True)
+    add_rows_(average, rows, change)
     return change + before

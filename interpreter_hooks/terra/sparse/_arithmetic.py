@@ -5,6 +5,8 @@ import _terra_C as C
 from ._refusals import refusal
 from ._tensor import Sparse, coo, numbered
 
+ops = C._ops  # index_put of them writes the places that are named, the function of that name may copy the tensor
+
 
 def is_sparse(value):
     return isinstance(value, Sparse)
@@ -40,8 +42,15 @@ def add(input, other, *, alpha=1):
             f"add: expected 'self' and 'other' to have same number of sparse dimensions, but {input.sparse_dim()} != "
             f"{other.sparse_dim()}"
         )
+    if same_places(input, other):
+        return input._with(input._elements + _scaled(other._elements, alpha))
     total = joined(input, other, alpha).coalesce()
     return coo(total._places, total._elements, total.shape, input._coalesced and other._coalesced)
+
+
+def same_places(a, b):
+    """Whether entry i of both belongs to one place, for all i."""
+    return a._places.shape == b._places.shape and bool((a._places == b._places).all())
 
 
 def joined(input, other, alpha=1):
@@ -59,7 +68,7 @@ def _add_to_dense(dense, other, alpha):
                            f"size {list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)")  # fmt: skip
     values = _scaled(other._elements, alpha)
     dtype = C.promote_types(dense.dtype, values.dtype)
-    return dense.to(dtype).index_put(tuple(other._places.unbind(0)), values.to(dtype), True)
+    return ops.index_put(dense.to(dtype), other._places.unbind(0), values.to(dtype), True)
 
 
 def add_(input, other, *, alpha=1):
@@ -69,7 +78,7 @@ def add_(input, other, *, alpha=1):
     if input.shape != other.shape:
         return _add_to_dense(input, other, alpha)  # raises
     values = _scaled(other._elements, alpha).to(input.dtype)
-    return input.index_put_(tuple(other._places.unbind(0)), values, True)
+    return ops.index_put_(input, other._places.unbind(0), values, True)
 
 
 def sub(input, other, *, alpha=1):

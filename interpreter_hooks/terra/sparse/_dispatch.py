@@ -94,8 +94,7 @@ def total(a, b, in_place):
         return _arithmetic.add(a, b)
     if not isinstance(b, Sparse):
         return _arithmetic.add(b, a)
-    same = a._places.shape == b._places.shape and bool((a._places == b._places).all())
-    return a._with(a._elements + b._elements) if same else _arithmetic.joined(a, b)
+    return a._with(a._elements + b._elements) if _arithmetic.same_places(a, b) else _arithmetic.joined(a, b)
 
 
 def to_dense(a):

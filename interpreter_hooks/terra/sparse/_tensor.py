@@ -237,7 +237,7 @@ class SparseTensor(Sparse):
         elements = self._elements
         if self.sparse_dim() == 0:
             return elements.sum(0).to(elements.dtype)
-        return C.zeros(self.shape, dtype=elements.dtype).index_put(tuple(self._places.unbind(0)), elements, True)
+        return C._ops.index_put(C.zeros(self.shape, dtype=elements.dtype), self._places.unbind(0), elements, True)
 
     def to_sparse(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):
         from ._creation import to_layout
@@ -316,7 +316,7 @@ def placed(keys, sizes):
 
 def added(elements, row, count):
     """`count` rows: each the sum of the elements that `row` numbers so."""
-    return C.zeros((count, *elements.shape[1:]), dtype=elements.dtype).index_put((row,), elements, True)
+    return C._ops.index_put(C.zeros((count, *elements.shape[1:]), dtype=elements.dtype), [row], elements, True)
 
 
 # What the engine's Tensor has and these functions don't override would look at memory that isn't there.
