@@ -6,6 +6,7 @@ import zipfile
 import zlib
 
 ALIGNMENT = 64
+LEGACY_MAGIC = 0x1950A86A20F9469CFC6C  # what a file of the format before archives starts with, pickled
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # equal contents give equal files
 
 
@@ -33,13 +34,14 @@ class ArchiveReader:
 
     def __init__(self, file, description):
         self._description = description
+        self._map = None
         try:
             self._zip = zipfile.ZipFile(file)
             self._folder = self._zip.namelist()[0].partition("/")[0]
         except (zipfile.BadZipFile, IndexError, ValueError, NotImplementedError, OSError) as error:
             raise RuntimeError(
                 f"{description} is not a file written by save(): failed reading zip archive ({error}). "
-                "It may be damaged or of another format (files from before PyTorch 1.6 are not zip archives)."
+                "It may be damaged or of another format."
             ) from None
 
     def read(self, name):
@@ -53,6 +55,28 @@ class ArchiveReader:
             raise RuntimeError(f"{self._description} has no record {name}: it is damaged or not a saved object") from None
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError, zlib.error) as error:
             raise RuntimeError(f"{self._description}: record {name} cannot be read ({error})") from None
+
+    def map(self):
+        """From now on payload() gives memory that the file is mapped to: read when it is used, written to nowhere."""
+        import mmap
+
+        self._map = mmap.mmap(self._zip.fp.fileno(), 0, access=mmap.ACCESS_COPY)
+
+    def payload(self, name):
+        """(bytes of the entry, whether they are memory to keep)"""
+        if self._map is None:
+            return self.read(name), False
+        try:
+            info = self._zip.getinfo(f"{self._folder}/{name}")
+        except KeyError:
+            return self.read(name), False  # raises
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise RuntimeError(f"{self._description}: record {name} is compressed, which mmap=True can't read")
+        lengths = self._map[info.header_offset + 26 : info.header_offset + 30]
+        start = info.header_offset + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        if start + info.file_size > len(self._map):
+            raise RuntimeError(f"{self._description}: record {name} ends behind the end of the file")
+        return memoryview(self._map)[start : start + info.file_size], True
 
     def has(self, name):
         return f"{self._folder}/{name}" in self._zip.NameToInfo
@@ -73,3 +97,8 @@ def opened(file, mode):
     if needed == "read" and not (hasattr(file, "seek") and hasattr(file, "tell")):
         return io.BytesIO(file.read()), "the file object", False
     return file, "the file object", False
+
+
+def is_legacy(start):
+    """Whether a file with these first bytes is of the format before archives."""
+    return start[:1] == b"\x80" and start[2:14] == b"\x8a\n" + LEGACY_MAGIC.to_bytes(10, "little")

@@ -3,7 +3,6 @@
 It never imports and never calls anything but the functions and types in its table of names: a file can make it fail,
 and nothing else. Opcodes and limits as in PyTorch's restricted reader, protocol 2."""
 
-import io
 import struct
 from collections import OrderedDict
 from pickle import UnpicklingError
@@ -15,8 +14,8 @@ DEEPEST = 1_000_000  # entries of the memo: files have one per object
 
 
 class Machine:
-    def __init__(self, data, find_name, load_persistent):
-        self._read = io.BytesIO(data).read
+    def __init__(self, file, find_name, load_persistent):
+        self._read = file.read
         self._find_name = find_name
         self._load_persistent = load_persistent
         self._stack = []

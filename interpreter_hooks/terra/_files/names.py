@@ -1,6 +1,8 @@
 """What the names in a pickle mean. Files carry PyTorch's names, so that either side reads what the other wrote."""
 
-from collections import OrderedDict
+import codecs
+import pickle
+from collections import Counter, OrderedDict, defaultdict
 
 import _terra_C as C
 
@@ -33,29 +35,59 @@ class StorageType:
     def __init__(self, name):
         self.name = name
         self.dtype = STORAGES.get(name)
+        self.itemsize = 1 if self.dtype is None else self.dtype.itemsize
 
 
 STORAGE_TYPES = {name: StorageType(name) for name in (*STORAGES, "UntypedStorage")}
 
 
-class Storage:
-    """The bytes of one entry of an archive as a one-dimensional tensor; made once, shared by all tensors over it."""
+def storage_parts(identifier):
+    """(type, key, location, number of elements) of what a pickle says about a storage."""
+    if not isinstance(identifier, tuple) or len(identifier) < 5 or identifier[0] != "storage":
+        raise pickle.UnpicklingError("the pickle of the file refers to something other than a storage")
+    kind, key, location, count = identifier[1:5]
+    if not isinstance(kind, StorageType) or not isinstance(key, str) or not isinstance(count, int) or count < 0:
+        raise pickle.UnpicklingError("a storage of the file is described by the wrong types")
+    return kind, key, location, count
 
-    def __init__(self, data, dtype):
+
+class Storage:
+    """The bytes of one entry of a file as a one-dimensional tensor; made once, shared by all tensors over it."""
+
+    def __init__(self, data, dtype, size=0, mapped=False):
+        """Without `data` they come later, by fill(). `mapped`: the data are memory that tensors may lie in."""
         self.data = data
         self.dtype = dtype
+        self.itemsize = 1 if dtype is None else dtype.itemsize
+        self.size = size if data is None else len(data)
+        self._mapped = mapped
         self._typed = {}
 
     def typed(self, dtype):
         flat = self._typed.get(dtype)
         if flat is None:
-            count = len(self.data) // dtype.itemsize
-            if count:
-                flat = C.frombuffer(bytearray(self.data), dtype=dtype, count=count).clone()
+            count = self.size // dtype.itemsize
+            if self.data is None or not count:
+                flat = C.empty(count, dtype=dtype)
+            elif self._mapped:
+                flat = C.frombuffer(self.data, dtype=dtype, count=count)
             else:
-                flat = C.empty(0, dtype=dtype)
+                flat = C.frombuffer(bytearray(self.data), dtype=dtype, count=count).clone()
             self._typed[dtype] = flat
         return flat
+
+    def cpu(self):
+        """For a map_location that asks for it."""
+        return self
+
+    def fill(self, data):
+        for dtype, flat in self._typed.items():
+            if flat.numel():
+                flat.copy_(C.frombuffer(bytearray(data), dtype=dtype, count=flat.numel()))
+
+
+def rebuild_tensor(storage, offset, size, stride):
+    return rebuild_tensor_v2(storage, offset, size, stride, False)
 
 
 def rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks=None, metadata=None):
@@ -121,6 +153,7 @@ def layout_named(name):
 
 
 REBUILD = {
+    ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): rebuild_tensor_v3,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
@@ -132,8 +165,9 @@ REBUILD = {
 ALLOWED = {
     **REBUILD,
     ("collections", "OrderedDict"): OrderedDict,
-    ("collections", "defaultdict"): __import__("collections").defaultdict,
-    ("collections", "Counter"): __import__("collections").Counter,
+    ("collections", "defaultdict"): defaultdict,
+    ("collections", "Counter"): Counter,
+    ("_codecs", "encode"): codecs.encode,
     ("builtins", "set"): set,
     ("__builtin__", "set"): set,
     ("builtins", "dict"): dict,

@@ -28,9 +28,10 @@ _WRITTEN_NAMES[C.device] = ("torch", "device")
 class Writer(pickle._Pickler):
     """`storages` collects a tensor per storage, by key, for its bytes to be written afterwards."""
 
-    def __init__(self, file):
+    def __init__(self, file, legacy=False):
         super().__init__(file, protocol=2)
         self.storages = {}
+        self._tail = (None,) if legacy else ()  # of what is said about a storage: it is no view
         self._keys = {}
 
     def reducer_override(self, value):
@@ -67,7 +68,7 @@ class Writer(pickle._Pickler):
 
     def persistent_id(self, value):
         if isinstance(value, _StorageReference):
-            return ("storage", value.type, value.key, "cpu", value.count)
+            return ("storage", value.type, value.key, "cpu", value.count, *self._tail)
         return None
 
     def save_global(self, value, name=None):
