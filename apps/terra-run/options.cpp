@@ -102,6 +102,7 @@ bool read_own(std::string_view argument, CommandLine& line) {
   const bool has_value = equals != std::string_view::npos;
   const std::string_view value = has_value ? argument.substr(equals + 1) : std::string_view();
   if (argument == "help-terra") return line.help = true;
+  if (argument == "coverage") return line.coverage = true;
 
   const auto option = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
   if (option == options.end()) return false;
@@ -118,6 +119,9 @@ bool read_own(std::string_view argument, CommandLine& line) {
   line.variables.emplace_back(option->variable, setting);
   return true;
 }
+
+// The program that runs in place of the one that --coverage is asked about.
+char coverage_module[] = "-mterra._coverage";
 
 // How python3 reads a cluster of short options.
 struct Cluster {
@@ -197,6 +201,7 @@ CommandLine read_command_line(int argc, char** argv) {
     line.python.push_back(argv[i]);
     if (takes_next && i + 1 < argc) line.python.push_back(argv[++i]);
   }
+  if (line.coverage) line.python.push_back(coverage_module);
   line.python.insert(line.python.end(), argv + i, argv + argc);
   check_environment(line);
   name_reporting_process(line);
@@ -213,6 +218,8 @@ std::string help_text() {
     add_row(text, left, option.help);
     add_row(text, "", option.variable);
   }
+  add_row(text, "  --coverage", "runs nothing: lists the names of torch that the script and the files");
+  add_row(text, "", "beside it use, and which are absent here; exit status 1 if some are");
   text << "\nThe variable below an option says the same to child processes. %p in FILE is the process id.\n"
           "\nVariables without an option:\n\n";
   for (const Variable& variable : variables)

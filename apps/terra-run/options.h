@@ -13,6 +13,7 @@ struct CommandLine {
   std::vector<std::pair<std::string, std::string>> variables;
   bool help = false;
   bool version = false;
+  bool coverage = false;  // the program is read and not run
   std::string error;  // a sentence; empty when all is well
 };
 

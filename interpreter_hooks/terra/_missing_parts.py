@@ -9,6 +9,7 @@ def sentence(name, because="it is not in Terra yet"):
 
     absent.__name__ = absent.__qualname__ = name.rpartition(".")[2]
     absent.__doc__ = f"Raises: {because}."
+    absent.absent_because = f"{name}: {because}"
     return absent
 
 
