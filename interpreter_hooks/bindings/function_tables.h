@@ -9,6 +9,7 @@ extern PyMethodDef construction_functions[];   // construction.cpp: tensor, as_t
 extern PyMethodDef numpy_functions[];          // numpy.cpp: from_numpy, frombuffer
 extern PyMethodDef copying_functions[];        // copying.cpp: _rebuild_tensor
 extern PyMethodDef dlpack_functions[];         // dlpack.cpp: _take_dlpack
+extern PyMethodDef autocast_functions[];       // autocast.cpp
 extern PyMethodDef setting_functions[];        // settings.cpp: set_default_dtype, manual_seed, ...
 extern PyMethodDef autograd_functions[];       // autograd_functions.cpp: backward, grad, ...
 extern PyMethodDef function_node_functions[];  // function_node.cpp: autograd.Function

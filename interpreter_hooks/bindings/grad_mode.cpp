@@ -203,7 +203,10 @@ PyTypeObject* create(PyObject* module, const char* name, const char* doc, void* 
   return type;
 }
 
-Object is_grad_enabled(PyObject*, PyObject*) { return owned(PyBool_FromLong(grad_enabled())); }
+Object is_grad_enabled(PyObject*, PyObject*) {
+  if (OpObserver* observer = op_observer()) observer->on_mode_read();
+  return owned(PyBool_FromLong(grad_enabled()));
+}
 Object is_inference(PyObject*, PyObject*) { return owned(PyBool_FromLong(0)); }
 PyMethodDef functions[] = {
     {"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},

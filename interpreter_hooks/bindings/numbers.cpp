@@ -4,6 +4,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/overloads.h"
 #include "interpreter_hooks/bindings/construction.h"
+#include "interpreter_hooks/bindings/autocast.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/override.h"
@@ -103,7 +104,8 @@ Object apply(int index, bool in_place, PyObject* const* values, size_t count) {
   Arg args[2];
   for (size_t i = 0; i < count; ++i)
     if (!operand(values[i], args[i])) return Object::share(Py_NotImplemented);
-  return invoke({*ops[index], in_place, {args, count}, {values, count}, {values, count}});
+  const Invocation call = {*ops[index], in_place, {args, count}, {values, count}, {values, count}};
+  return casts_operands(*ops[index], in_place) ? invoke_autocast(call) : invoke(call);
 }
 
 Object operate(int index, bool in_place, PyObject* const* values, size_t count) {

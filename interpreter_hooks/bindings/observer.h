@@ -77,6 +77,8 @@ class OpObserver {
   virtual void on_requires_grad(PyObject* tensor, bool value) = 0;
   /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.
   virtual void on_grad_mode(bool enabled) = 0;
+  /// A mode of this thread (gradients, autocast) was read into Python.
+  virtual void on_mode_read() = 0;
   /// Something that a trace can't express (numpy(), data_ptr, hooks, set_data, ...): `what` names it for the reasons
   /// table. Sent before it happens.
   virtual void on_opaque(const char* what, PyObject* tensor) = 0;

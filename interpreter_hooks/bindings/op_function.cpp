@@ -8,6 +8,7 @@
 #include "engine/ops/overlap.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
+#include "interpreter_hooks/bindings/autocast.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/keyword_results.h"
 #include "interpreter_hooks/bindings/override.h"
@@ -50,8 +51,10 @@ void check_out(const Op& op, Borrowed out, std::span<const Arg> args) {
 Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Arguments& arguments) {
   if (arguments.out) [[unlikely]]
     check_out(parameters.op, arguments.out, arguments.args());
-  Object result = invoke(
-      {parameters.op, spec.in_place, arguments.args(), arguments.sources(), arguments.positional(), spec.name.c_str()});
+  const Invocation call = {parameters.op,       spec.in_place,          arguments.args(),
+                           arguments.sources(), arguments.positional(), spec.name.c_str()};
+  const bool casts = casts_operands(parameters.op, spec.in_place) && !arguments.out;
+  Object result = casts ? invoke_autocast(call) : invoke(call);
   if (arguments.out || arguments.requires_grad) [[unlikely]]
     return apply_keyword_results(std::move(result), arguments.out, arguments.requires_grad, spec.name.c_str());
   return result;

@@ -163,8 +163,8 @@ bool delete_item(Word* at, Run& run) {
 bool append(Word* at, Run& run) { return PyList_Append(a_of(at, run), b_of(at, run)) == 0; }
 bool set_cell(Word* at, Run& run) { return PyCell_Set(a_of(at, run), b_of(at, run)) == 0; }
 
-bool grad_mode(Word* at, Run&) {
-  set_grad_enabled(at[1]);
+bool modes(Word* at, Run&) {
+  set_modes_of_blocks(at[1]);
   return true;
 }
 
@@ -229,8 +229,9 @@ std::string delete_item_text(const Word* at, const RegisterFile& f) {
 }
 std::string append_text(const Word* at, const RegisterFile& f) { return a(at, f) + ".append(" + b(at, f) + ")"; }
 std::string set_cell_text(const Word* at, const RegisterFile& f) { return "cell " + a(at, f) + " = " + b(at, f); }
-std::string grad_mode_text(const Word* at, const RegisterFile&) {
-  return at[1] ? "gradient mode on" : "gradient mode off";
+std::string modes_text(const Word* at, const RegisterFile&) {
+  return std::string(at[1] & gradient_mode ? "gradient mode on" : "gradient mode off") +
+         (at[1] & autocast_mode & uint64_t{1} << 41 ? ", autocast on" : "");
 }
 std::string call_method_text(const Word* at, const RegisterFile& f) {
   return std::string(Py_TYPE(object_word(at[1]))->tp_name) + "(" + names(at, 2, f) + ")";
@@ -261,7 +262,7 @@ const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
     ROW(delete_item),
     ROW(append),
     ROW(set_cell),
-    ROW(grad_mode),
+    ROW(modes),
     ROW(call_method),
 };
 // clang-format on

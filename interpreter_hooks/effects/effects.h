@@ -33,7 +33,7 @@ enum class Effect : uint8_t {
   DeleteItem,         // a [key register]
   Append,             // a b
   SetCell,            // a b
-  GradMode,           // [0 or 1]
+  Modes,              // [modes_of_blocks of engine_mode()]
   CallMethod,         // [callable, keyword names or 0, registers]  list.insert, print, ...
   Count_
 };

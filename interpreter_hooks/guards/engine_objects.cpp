@@ -6,6 +6,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/autocast.h"
 #include "interpreter_hooks/bindings/dtype_limits.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/generator_object.h"
@@ -100,7 +101,13 @@ Tensor gradient_of(const TensorImpl& tensor) { return autograd::grad(shared(tens
 uint64_t engine_mode() {
   const uint64_t methods = hooks::tensor_type ? version_of(hooks::tensor_type) : 0;
   const uint64_t hidden = hooks::attributes_may_hide_methods ? 1 : 0;
-  return (grad_enabled() ? 1 : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 | hidden << 40;
+  const hooks::Autocast cast = hooks::autocast();
+  return (grad_enabled() ? gradient_mode : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
+         hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42;
+}
+void set_modes_of_blocks(uint64_t mode) {
+  set_grad_enabled(mode & gradient_mode);
+  hooks::set_autocast({(mode >> 41 & 1) != 0, static_cast<DType>((mode & autocast_mode) >> 42)});
 }
 bool attributes_may_hide_methods() { return hooks::attributes_may_hide_methods; }
 

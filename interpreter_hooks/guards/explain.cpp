@@ -39,9 +39,11 @@ std::string truth_miss(const Word* at, const Run&, const RegisterFile& file) {
 }
 
 std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) {
-  const bool grad = at[1] & 1, now = engine_mode() & 1;
-  if ((at[1] ^ engine_mode()) >> 40) return "attributes of tensors may hide methods now";
-  if ((at[1] ^ engine_mode()) >> 8) return "methods of Tensor have been replaced";
+  const bool grad = at[1] & gradient_mode, now = engine_mode() & gradient_mode;
+  const uint64_t changes = at[1] ^ engine_mode();
+  if (changes & autocast_mode) return "autocast has changed";
+  if (changes >> 40) return "attributes of tensors may hide methods now";
+  if (changes >> 8) return "methods of Tensor have been replaced";
   if (grad == now) return "the default dtype has changed";
   (void)run, (void)file;
   return changed("the gradient mode", grad ? "on" : "off", now ? "on" : "off");

@@ -174,7 +174,8 @@ std::string own_history_text(const Word* at, const RegisterFile& file) { return 
 
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }
 std::string mode_text(const Word* at, const RegisterFile&) {
-  return std::string("gradient mode is ") + (at[1] & 1 ? "on" : "off");
+  return std::string("gradient mode is ") + (at[1] & gradient_mode ? "on" : "off") +
+         (at[1] & uint64_t{1} << 41 ? ", autocast is on" : "");
 }
 
 }  // namespace terra::capture

@@ -68,8 +68,12 @@ bool is_hooked(PyObject* tensor);
 Tensor gradient_of(const TensorImpl& tensor);
 
 /// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, which methods and
-/// operators Tensor has (the program may replace them), and whether attributes of tensors may hide them.
+/// operators Tensor has (the program may replace them), whether attributes of tensors may hide them, and autocast.
 uint64_t engine_mode();
+/// The parts of that word that `with` blocks switch on a thread, and setting them to what they are in `mode`.
+inline constexpr uint64_t gradient_mode = 1, autocast_mode = uint64_t{127} << 41;
+inline constexpr uint64_t modes_of_blocks = gradient_mode | autocast_mode;
+void set_modes_of_blocks(uint64_t mode);
 /// The last of these: each read of a method has to ask the tensor first. Once true it stays so.
 bool attributes_may_hide_methods();
 

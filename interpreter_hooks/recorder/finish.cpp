@@ -152,10 +152,9 @@ void Finisher::enter_modes(const std::vector<Value>& leaving) {
     Py_DECREF(enter);
     r_.entry_->effects.emit(Effect::CallMethod, no_register, no_register, no_register, words);
   }
-  bool enabled = engine_mode() & 1;
-  if (enabled != r_.trace_->began_with_gradients()) {
-    r_.entry_->effects.emit(Effect::GradMode, no_register, no_register, no_register, {static_cast<Word>(enabled)});
-  }
+  const uint64_t mode = engine_mode();
+  if ((mode ^ r_.trace_->mode_at_start()) & modes_of_blocks)
+    r_.entry_->effects.emit(Effect::Modes, no_register, no_register, no_register, {mode & modes_of_blocks});
 }
 
 Register Finisher::make_mode(Shadow& shadow) {

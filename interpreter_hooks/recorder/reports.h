@@ -74,6 +74,9 @@ class Reports final : public hooks::OpObserver {
   void on_grad_mode(bool enabled) override {
     hand_on([&] { to_.on_grad_mode(enabled); });
   }
+  void on_mode_read() override {
+    hand_on([&] { to_.on_mode_read(); });
+  }
   void on_opaque(const char* what, PyObject* tensor) override {
     hand_on([&] { to_.on_opaque(what, tensor); });
   }

@@ -63,7 +63,7 @@ class TraceBuilder final : public hooks::OpObserver {
   size_t worth() const { return worth_; }
   /// The switches are those that there were when the frame began; what attributes of tensors are follows from them.
   void guard_mode();
-  bool began_with_gradients() const { return trace_.grad_enabled; }
+  uint64_t mode_at_start() const { return mode_; }
 
   void on_call(const hooks::CallReport& report) override;
   void on_item(PyObject* tensor, PyObject* value) override;
@@ -86,6 +86,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_construct(PyObject* data, PyObject* tensor) override;
   void on_requires_grad(PyObject* tensor, bool value) override;
   void on_grad_mode(bool enabled) override;
+  void on_mode_read() override;
   void on_opaque(const char* what, PyObject* tensor) override;
 
  private:

@@ -151,8 +151,10 @@ bool TraceBuilder::compile(Entry& entry) {
 void TraceBuilder::finish(Entry& entry, bool cut) {
   detach();
   uint64_t changed = engine_mode() ^ mode_;
-  if (cut) changed &= ~uint64_t(1);
-  if (changed) return r_.stop(Reason::GradientState, "the gradient mode is left changed");
+  if (cut) changed &= ~modes_of_blocks;
+  if (changed)
+    return r_.stop(Reason::GradientState,
+                   changed & autocast_mode ? "autocast is left changed" : "the gradient mode is left changed");
   entry.computes = std::any_of(trace_.records.begin(), trace_.records.end(), [](const graph::TraceRecord& r) {
     const auto* call = std::get_if<graph::CallRecord>(&r.what);
     const bool told = std::holds_alternative<graph::SizeRecord>(r.what) ||

@@ -178,6 +178,10 @@ void TraceBuilder::on_grad_mode(bool enabled) {
   record(graph::GradModeRecord{enabled});
 }
 
+void TraceBuilder::on_mode_read() {
+  if (listening()) guard_mode();
+}
+
 /// Where gradients are read, written or accumulated, the .grad that a leaf has at the start is an input of its own, or
 /// None.
 void TraceBuilder::link_gradients() {

@@ -18,7 +18,7 @@ from .version import __version__
 globals().update(_LEGACY_TYPES)
 
 _SUBMODULES = (
-    "accelerator", "amp", "autograd", "backends", "capture", "cuda", "distributions", "linalg", "mps", "nn", "optim", "random",
+    "accelerator", "amp", "autograd", "backends", "capture", "cpu", "cuda", "distributions", "linalg", "mps", "nn", "optim", "random",
     "recursive", "serialization", "sparse", "special", "testing", "utils", "version", "vision",
 )  # fmt: skip
 _FROM_SUBMODULES = {

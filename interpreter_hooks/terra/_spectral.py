@@ -50,6 +50,7 @@ def stft(
     onesided=None, return_complex=None, align_to_window=None,
 ):  # fmt: skip
     """The Fourier transforms of frames of n_fft points, hop_length apart, as [.., frequencies, frames]."""
+    input, window = C._in_single(input, window)
     frames = _Frames(n_fft, hop_length, win_length, window)
     is_complex = input.is_complex() or (window is not None and window.is_complex())
     if center:

@@ -136,6 +136,7 @@ class Function:
             and (output.is_floating_point() or output.is_complex())
         ]  # fmt: skip
         count, size = len(args), len(outputs)
+        dtypes = [args[i].dtype for i in places]
         metadata = [(tuple(outputs[o].shape), outputs[o].dtype) for o in differentiable]
 
         def backward(grads, node):
@@ -144,7 +145,7 @@ class Function:
                 full[o] = C.zeros(shape, dtype=dtype) if grad is None and ctx._materialize_grads else grad
             ctx._node = node
             try:
-                return _gradients_of_inputs(cls, ctx, full, count, places)
+                return _gradients_of_inputs(cls, ctx, full, count, places, dtypes)
             finally:
                 ctx._node = None
 
@@ -165,8 +166,8 @@ class Function:
         )
 
 
-def _gradients_of_inputs(cls, ctx, grads, count, places):
-    """cls.backward's results for the tensor arguments, checked."""
+def _gradients_of_inputs(cls, ctx, grads, count, places, dtypes):
+    """cls.backward's results for the tensor arguments, checked, in the dtypes of these."""
     results = cls.backward(ctx, *grads)
     results = results if isinstance(results, tuple) else (results,)
     if len(results) > count and all(r is None for r in results[count:]):
@@ -175,7 +176,14 @@ def _gradients_of_inputs(cls, ctx, grads, count, places):
         raise RuntimeError(
             f"function {cls.__name__}Backward returned an incorrect number of gradients (expected {count}, got {len(results)})"
         )
-    return tuple(results[i] for i in places)
+    return tuple([_in_dtype(results[i], dtype) for i, dtype in zip(places, dtypes)])
+
+
+def _in_dtype(gradient, dtype):
+    """A gradient of another precision than the input's is converted."""
+    if isinstance(gradient, C.Tensor) and gradient.dtype != dtype and dtype.is_floating_point:
+        return gradient.to(dtype)
+    return gradient
 
 
 def once_differentiable(backward):

@@ -25,6 +25,7 @@ def _floats(input, name):
     """The input as numbers that are transformed: integers and bools as floats of the default dtype."""
     if not isinstance(input, C.Tensor):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    input = C._in_single(input)
     dtype = input.dtype
     if dtype in (C.float16, C.bfloat16):
         raise NotImplementedError(f"Unsupported dtype {'Half' if dtype == C.float16 else 'BFloat16'}")

@@ -51,6 +51,7 @@ class _Call:
         self.kwargs = kwargs
         self.contexts = contexts
         self.state = state
+        self.cast = C._autocast_enabled(), C._autocast_dtype()
 
     def run(self, detach, context):
         """What the function returns, with its tape, and what stands for each of the sources."""
@@ -72,6 +73,15 @@ class _Call:
                 return self.function(*args, **kwargs), sources
 
     def run_again(self, detach):
+        """The same once more, with the random numbers and the autocast of the first time."""
+        now = C._autocast_enabled(), C._autocast_dtype()
+        C._set_autocast(*self.cast)
+        try:
+            return self._run_drawing_the_same(detach)
+        finally:
+            C._set_autocast(*now)
+
+    def _run_drawing_the_same(self, detach):
         context = None if self.contexts is None else self.contexts[1]
         if self.state is None or C.default_generator._is_at(self.state):
             return self.run(detach, context)

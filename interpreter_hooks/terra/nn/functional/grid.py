@@ -156,6 +156,7 @@ def _check(input, grid, mode, padding_mode):
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """input [N, C, H, W] read at grid [N, h, w, 2] (or with a depth each)."""
+    input, grid = C._in_single(input, grid)
     _check(input, grid, mode, padding_mode)
     align_corners = _default_corners("grid_sample", align_corners)
     if input.dtype in (C.float16, C.bfloat16):

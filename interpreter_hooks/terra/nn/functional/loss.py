@@ -144,6 +144,7 @@ def poisson_nll_loss(
 ):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    input, target = C._in_single(input, target)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (6.283185307179586 * target).log()
@@ -214,6 +215,7 @@ def ctc_loss(
     if single:
         log_probs = log_probs.unsqueeze(1)
         input_lengths, target_lengths = input_lengths.reshape(1), target_lengths.reshape(1)
+    log_probs = C._in_single(log_probs)
     loss = C._ops.ctc_loss_each(
         log_probs, targets.to(C.int64), input_lengths, target_lengths, blank, zero_infinity
     )

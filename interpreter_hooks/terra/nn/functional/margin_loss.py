@@ -19,6 +19,7 @@ __all__ = [
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    input, target = C._in_single(input, target)
     return reduced(records.softplus(-input * target), reduction)
 
 
@@ -46,6 +47,7 @@ def multi_margin_loss(
         reduction = old_reduction(size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    input, weight = C._in_single(input, weight)
     input, target = _scores(input, target)
     if target.shape != input.shape[:-1] and not (input.dim() == 1 and target.numel() == 1):
         raise RuntimeError(
@@ -68,6 +70,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Each row of target lists the classes of a sample; -1 ends the list."""
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    input = C._in_single(input)
     input, target = _scores(input, target)
     if target.shape != input.shape:
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
@@ -88,6 +91,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    input, target = C._in_single(input, target)
     far = C.where(target != 1, (margin - input).clamp(min=0), 0.0)
     near = C.where(target != -1, input, 0.0)
     return reduced(far + near, reduction)
@@ -101,6 +105,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, r
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
+    input1, input2, target = C._in_single(input1, input2, target)
     return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
 
 
@@ -118,6 +123,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None,
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
     _check_pairs(input1, input2, target)
+    input1, input2, target = C._in_single(input1, input2, target)
     products = (input1 * input2).sum(-1)
     lengths = (((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)).sqrt()
     cosine = products / lengths
@@ -142,6 +148,7 @@ def triplet_margin_loss(
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
     _check_triplet(anchor, positive, negative, margin)
+    anchor, positive, negative = C._in_single(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:

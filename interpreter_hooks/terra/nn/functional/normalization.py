@@ -6,7 +6,9 @@ records = C._functional
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
-rms_norm = records.rms_norm
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    return records.rms_norm(input, normalized_shape, weight, eps).to(input.dtype)
 
 
 def _check_more_than_one(shape):
@@ -38,7 +40,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
             f"Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    return records.group_norm(input, num_groups, weight, bias, eps)
+    return records.group_norm(input, num_groups, weight, bias, eps).to(input.dtype)
 
 
 def instance_norm(
@@ -59,7 +61,7 @@ def instance_norm(
         with C.no_grad():
             running_mean.mul_(1 - momentum).add_(input.mean(dims), alpha=momentum)
             running_var.mul_(1 - momentum).add_(input.var(per_instance).mean(0), alpha=momentum)
-    return records.group_norm(input, input.size(1), weight, bias, eps)
+    return records.group_norm(input, input.size(1), weight, bias, eps).to(input.dtype)
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
@@ -70,7 +72,7 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         )
     if input.numel() == 0:
         return input
-    squares = input * input
+    squares = C._in_single(input * input)
     channels = input.size(1)
     before = size // 2
     padding = [0, 0] * (input.dim() - 2) + [before, size - 1 - before]

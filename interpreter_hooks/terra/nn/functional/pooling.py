@@ -221,6 +221,7 @@ def _check_samples(samples, input, n):
 
 
 def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples, n):
+    input, samples = C._in_single(input, samples)
     name = f"fractional_max_pool{n}d"
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
@@ -296,6 +297,7 @@ def _unpooled_size(input, kernel, stride, padding, output_size, n):
 
 
 def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
+    input = C._in_single(input)
     kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
     stride = kernel if stride is None else _repeated(stride, n)
     if input.dim() not in (n + 1, n + 2):

@@ -248,6 +248,11 @@ class LSTM(RNNBase):
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
 
+    def _run(self, x, state, counts=None):
+        if counts is None and not self.proj_size:
+            x, *state = C._in_lower(x, *state)
+        return super()._run(x, state, counts)
+
     def _step(self, sums, state, weight_hh, bias_hh, weight_hr):
         h, c = state
         i, f, g, o = C.chunk(sums + F.linear(h, weight_hh, bias_hh), 4, -1)
