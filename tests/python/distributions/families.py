@@ -56,18 +56,9 @@ FAMILIES = {
     "RelaxedOneHotCategorical": (D.RelaxedOneHotCategorical, {"temperature": T(0.7), "probs": SIMPLEX}, T([0.2, 0.3, 0.5])),
     "ContinuousBernoulli": (D.ContinuousBernoulli, {"probs": P}, T([0.3, 0.5, 0.8])),
     "VonMises": (D.VonMises, {"loc": A, "concentration": B}, T([0.3, -1.0, 2.0])),
-    "LogisticNormal": (D.LogisticNormal, {"loc": A, "scale": B}, T([0.2, 0.3, 0.4, 0.1])),
-    "LogisticNormal of numbers": (D.LogisticNormal, {"loc": 0.5, "scale": 2.0}, T([0.3, 0.7])),
-    "GeneralizedPareto": (D.GeneralizedPareto, {"loc": B, "scale": A, "concentration": T([0.4, 0.0, -0.5])}, T([2.3, 3.0, 4.0])),
-    "GeneralizedPareto of numbers": (D.GeneralizedPareto, {"loc": 0.1, "scale": 2.0, "concentration": -1.0}, T(0.3)),
-    "LKJCholesky": (D.LKJCholesky, {"dim": 3, "concentration": A}, T([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.0, -0.6, 0.8]])),
-    "LKJCholesky of numbers": (D.LKJCholesky, {"dim": 2, "concentration": 1.5}, T([[1.0, 0.0], [-0.6, 0.8]])),
-    "Wishart": (D.Wishart, {"df": A + 4, "covariance_matrix": MATRIX}, MATRIX + torch.eye(3)),
-    "Wishart precision": (D.Wishart, {"df": T(3.5), "precision_matrix": MATRIX}, MATRIX),
-    "Wishart of a number": (D.Wishart, {"df": 4, "covariance_matrix": MATRIX}, MATRIX),
     "InverseGamma": (D.InverseGamma, {"concentration": A + 1, "rate": B}, T([0.3, 1.0, 2.0])),
 }  # fmt: skip
-GAMMAS = ("Beta", "Gamma", "Dirichlet", "StudentT", "Chi2", "FisherSnedecor", "InverseGamma", "Wishart", "Wishart precision", "Wishart of a number")  # slopes of samples: looser
+GAMMAS = ("Beta", "Gamma", "Dirichlet", "StudentT", "Chi2", "FisherSnedecor", "InverseGamma")  # slopes of samples: looser
 
 
 def said(function):
@@ -78,8 +69,8 @@ def said(function):
         return type(error).__name__
 
 
-def made(name, validate=None):
-    kind, parameters, value = FAMILIES[name]
+def made(family, validate=None):
+    kind, parameters, value = family
     leaves = {k: v.clone().requires_grad_() if isinstance(v, torch.Tensor) else v for k, v in parameters.items()}
     return kind(**leaves, validate_args=validate), [v for v in leaves.values() if isinstance(v, torch.Tensor)], value
 
@@ -90,9 +81,9 @@ def gradients(output, leaves):
     return list(torch.autograd.grad(output.sum(), leaves, retain_graph=True, allow_unused=True))
 
 
-def walk():
-    for name in FAMILIES:
-        dist, leaves, value = made(name)
+def walk(families, looser):
+    for name, family in families.items():
+        dist, leaves, value = made(family)
         yield f"{name} shapes", [tuple(dist.batch_shape), tuple(dist.event_shape), dist.has_rsample, dist.has_enumerate_support]
         yield f"{name} repr", repr(dist)
         for moment in ("mean", "mode", "variance", "stddev"):
@@ -116,11 +107,11 @@ def walk():
             torch.manual_seed(6)
             drawn = dist.rsample((3,))
             yield f"{name} rsample", drawn
-            if name not in GAMMAS and not name.startswith("GeneralizedPareto"):  # whose PyTorch writes to what it saved
+            if name not in looser:
                 yield f"{name} rsample gradient", gradients(drawn, leaves)
         yield f"{name} support", [dist.support.is_discrete, dist.support.event_dim, dist.support.check(value)]
         yield f"{name} of NaN", said(lambda: dist.log_prob(torch.full(value.shape, float("nan"))))
 
 
 if __name__ == "__main__":
-    check(walk(), __file__)
+    check(walk(FAMILIES, GAMMAS), __file__)
