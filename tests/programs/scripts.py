@@ -1,5 +1,8 @@
 # interpreter: python3
 # timeout: 600
+# run: MODE=off
+# run: MODE=auto
+# run: MODE=verify
 """Programs as people write them for PyTorch, against what PyTorch 2.15 printed for them (scripts/NAME.txt): plainly, under
 capture and under verify. Text must be equal, numbers within two thousandths; a program of which nothing was captured fails."""
 import json
@@ -41,16 +44,15 @@ def run(script, mode, report):
 
 
 def main():
-    failed = 0
+    failed, mode = 0, os.environ["MODE"]
     scripts = sorted(SCRIPTS.glob("_*.py"))
     with tempfile.TemporaryDirectory() as folder:
         for script in scripts:
-            for mode in "off", "auto", "verify":
-                complaint = run(script, mode, os.path.join(folder, "report.json"))
-                if complaint:
-                    failed += 1
-                    print(f"{script.stem[1:]} with --capture={mode}: {complaint}")
-    print(f"{3 * len(scripts) - failed} passed")
+            complaint = run(script, mode, os.path.join(folder, "report.json"))
+            if complaint:
+                failed += 1
+                print(f"{script.stem[1:]} with --capture={mode}: {complaint}")
+    print(f"{len(scripts) - failed} passed")
     sys.exit(bool(failed))
 
 
