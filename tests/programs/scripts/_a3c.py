@@ -1,4 +1,5 @@
 """Actor-critic with worker processes: a shared model, gradients sent back through a queue, a shared step counter."""
+
 import argparse
 import random
 

@@ -1,4 +1,5 @@
 """A bidirectional LSTM tagger with a linear-chain conditional random field: forward algorithm, Viterbi, masks."""
+
 import random
 
 import torch

@@ -1,4 +1,5 @@
 """A one-stage detector: anchors on a feature pyramid, IoU matching, focal and GIoU losses, non-maximum suppression."""
+
 import argparse
 import itertools
 import sys

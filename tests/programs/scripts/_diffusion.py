@@ -1,4 +1,5 @@
 """Denoising diffusion on little images: a U-Net with time embeddings, EMA, ancestral sampling, DDIM."""
+
 import copy
 import math
 from functools import partial

@@ -1,4 +1,5 @@
 """A normalising flow: activation norm, invertible linear maps (slogdet), affine couplings; sampled and inverted."""
+
 import math
 
 import torch
@@ -46,7 +47,11 @@ class Coupling(nn.Module):
         self.flip = flip
         half = dim // 2
         self.net = nn.Sequential(
-            nn.Linear(half, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 2 * (dim - half))
+            nn.Linear(half, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, 2 * (dim - half)),
         )
         nn.init.zeros_(self.net[-1].weight)
         nn.init.zeros_(self.net[-1].bias)

@@ -1,4 +1,5 @@
 """Graph attention on a citation-like graph given by its adjacency matrix: multi-head attention, early stopping."""
+
 import argparse
 import copy
 

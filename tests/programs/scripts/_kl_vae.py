@@ -1,4 +1,5 @@
 """A convolutional variational autoencoder whose posterior and prior are distributions; KL warm-up and a checkpoint."""
+
 import io
 import logging
 import sys
@@ -88,7 +89,8 @@ def train(model, loader, optimizer, epoch, warm_up=3):
         optimizer.step()
         sums += torch.stack([elbo, reconstruction, divergence]).detach() * len(x)
     elbo, reconstruction, divergence = (sums / len(loader.dataset)).tolist()
-    logger.info("epoch %d beta %.2f elbo %.3f reconstruction %.3f kl %.4f", epoch, beta, elbo, reconstruction, divergence)
+    message = "epoch %d beta %.2f elbo %.3f reconstruction %.3f kl %.4f"
+    logger.info(message, epoch, beta, elbo, reconstruction, divergence)
 
 
 @torch.no_grad()
@@ -124,7 +126,8 @@ def main():
     restored.eval(), model.eval()
     same = torch.equal(restored.encoder(held_out).mean, model.encoder(held_out).mean)
     logger.info("same means: %s", same)
-    logger.info("drawn: %s", [round(v, 2) for v in restored.decoder(restored.prior.sample((2,))).mean.sum((1, 2, 3)).tolist()])
+    drawn = restored.decoder(restored.prior.sample((2,))).mean.sum((1, 2, 3))
+    logger.info("drawn: %s", [round(v, 2) for v in drawn.tolist()])
 
 
 if __name__ == "__main__":

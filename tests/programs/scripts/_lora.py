@@ -1,4 +1,5 @@
 """Low-rank adaptation of a pretrained causal transformer: frozen weights, injected adapters, merged again."""
+
 import math
 from dataclasses import asdict, dataclass
 from typing import Iterator, Optional, Tuple
@@ -123,7 +124,10 @@ def sequences(kind, batch, config) -> Iterator[Tuple[torch.Tensor, torch.Tensor]
 def train(model, data, steps, lr, accumulate=2):
     parameters = [p for p in model.parameters() if p.requires_grad]
     decay = [p for p in parameters if p.dim() >= 2]
-    groups = [{"params": decay, "weight_decay": 0.1}, {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]
+    groups = [
+        {"params": decay, "weight_decay": 0.1},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
     optimizer = torch.optim.AdamW([g for g in groups if g["params"]], lr=lr, betas=(0.9, 0.95))
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1.0, (s + 1) / 5) * (1 - 0.8 * s / steps))
     for step in range(steps):
@@ -150,16 +154,22 @@ def main():
     print("adapting", sum(p.numel() for p in model.parameters() if p.requires_grad), "parameters")
     train(model, sequences("down", 16, config), 24, 1e-2)
     adapters = {name: p for name, p in model.state_dict().items() if "lora_" in name}
-    print(len(adapters), "adapter tensors, base unchanged:", all(
-        torch.equal(p, frozen[name.replace(".base", "")]) for name, p in model.state_dict().items() if "lora_" not in name
-    ))  # fmt: skip
+    now = {name.replace(".base", ""): p for name, p in model.state_dict().items() if "lora_" not in name}
+    print(
+        len(adapters), "adapter tensors, base unchanged:", all(torch.equal(p, frozen[name]) for name, p in now.items())
+    )
     tokens, targets = next(sequences("down", 4, config))
     model.eval()
     with torch.no_grad():
         before = model(tokens, targets)
         merge(model)
         after = model(tokens, targets)
-    print("merged:", torch.allclose(before[0], after[0], atol=1e-4), f"{after[1].item():.4f}", list(model.state_dict())[2:4])
+    print(
+        "merged:",
+        torch.allclose(before[0], after[0], atol=1e-4),
+        f"{after[1].item():.4f}",
+        list(model.state_dict())[2:4],
+    )
 
 
 if __name__ == "__main__":

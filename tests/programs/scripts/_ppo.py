@@ -1,4 +1,5 @@
 """Proximal policy optimisation on a cart and pole: several environments, generalised advantages, clipped updates."""
+
 import argparse
 import math
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Sharpness-aware minimisation: an optimizer around an optimizer, label smoothing, mixup, disabled running statistics."""
+"""Sharpness-aware minimisation: an optimizer around an optimizer, label smoothing, mixup, frozen running statistics."""
+
 import random
 
 import numpy as np
@@ -94,7 +95,8 @@ class WideNet(nn.Module):
         super().__init__()
         self.f = nn.Sequential(
             nn.Conv2d(3, width, 3, padding=1, bias=False), BasicUnit(width), nn.AvgPool2d(2), BasicUnit(width),
-            nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, classes),
+            nn.BatchNorm2d(width), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+            nn.Linear(width, classes),
         )  # fmt: skip
         for m in self.modules():
             if isinstance(m, nn.Conv2d):

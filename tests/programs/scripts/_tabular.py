@@ -1,4 +1,5 @@
 """A tabular net: embeddings of categories, a numeric branch, sparse attention over features, focal loss, k-fold."""
+
 import json
 import math
 import os
@@ -64,7 +65,9 @@ class TabularNet(nn.Module):
         self.shared = GLU(width, config["hidden"])
         self.blocks = nn.ModuleList()
         for _ in range(config["steps"]):
-            block = OrderedDict(mask=nn.Linear(config["hidden"], width), transform=GLU(config["hidden"], config["hidden"]))
+            block = OrderedDict(
+                mask=nn.Linear(config["hidden"], width), transform=GLU(config["hidden"], config["hidden"])
+            )
             self.blocks.append(nn.ModuleDict(block))
         self.head = nn.Linear(config["hidden"], 1)
         nn.init.constant_(self.head.bias, -math.log((1 - 0.25) / 0.25))
@@ -123,7 +126,9 @@ def fit(dataset, train_rows, valid_rows, path):
     loader = DataLoader(Subset(dataset, train_rows), batch_size=32, sampler=sampler, drop_last=True)
     model, criterion = TabularNet(CONFIG), FocalLoss()
     optimizer = torch.optim.AdamW(model.parameters(), lr=CONFIG["lr"], weight_decay=0.01)
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2 * CONFIG["lr"], total_steps=CONFIG["epochs"] * len(loader))
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, 2 * CONFIG["lr"], total_steps=CONFIG["epochs"] * len(loader)
+    )
     best = 0.0
     for epoch in range(CONFIG["epochs"]):
         model.train()
