@@ -23,14 +23,16 @@ extern const Op linalg_qr, qr, geqrf, linalg_householder_product, ormqr;
 // linalg_spectral.cpp
 extern const Op svd_columns, singular_values, eigh_columns, eigenvalues;
 extern const Op linalg_svd, svd, linalg_svdvals, linalg_eigh, linalg_eigvalsh;
+// linalg_eig.cpp
+extern const Op eig_columns, general_eigenvalues, free_of_phases, linalg_eig, linalg_eigvals;
 // linalg_pinv.cpp
 extern const Op pseudoinverse, linalg_pinv, linalg_pinv_rcond, pinverse;
 extern const Op linalg_matrix_rank, linalg_matrix_rank_tol;
 // linalg_roots.cpp
 extern const Op lyapunov, linalg_matrix_sqrth, linalg_polar;
 // linalg_power.cpp
-extern const Op linalg_det, cofactors, linalg_slogdet, slogdet, logdet, matrix_exponential, linalg_matrix_exp, linalg_matrix_power,
-    linalg_multi_dot;
+extern const Op linalg_det, cofactors, linalg_slogdet, slogdet, logdet, matrix_exponential, linalg_matrix_exp,
+    linalg_matrix_power, linalg_multi_dot;
 // linalg_norm.cpp
 extern const Op linalg_vector_norm, linalg_matrix_norm, linalg_matrix_norm_named, linalg_norm, linalg_norm_named;
 extern const Op linalg_cond, linalg_cond_named;

@@ -10,7 +10,7 @@
 namespace terra::ops {
 namespace {
 
-// ---- A = L L^T ------------------------------------------------------------------------------------------------------
+// ---- A = L L^H ------------------------------------------------------------------------------------------------------
 void cholesky_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.cholesky");
   check_lapack(f.dtype(0), "cholesky_cpu");
@@ -27,12 +27,11 @@ void cholesky_host(Args a, Results& out) {
   });
   check_info(out[1], a[1].text(), A.rank() > 2);
 }
-/// dA = L^-T S L^-1 / 2 with the symmetric S that has the lower triangle of L^T dL. It is spread over both triangles of
-/// the symmetric A.
+/// dA = L^-H S L^-1 / 2 with the Hermitian S that has the lower triangle of L^H dL. It is spread over both triangles of
+/// the Hermitian A.
 void cholesky_gradient(Backward& b) {
-  const Tensor L = transposed(b.out()), product = matmul(transposed(L), transposed(b.grad()));
-  const Tensor S = tril(product) + transposed(tril(product, -1));
-  const Tensor inner = solve_triangular(transposed(L), S, true);
+  const Tensor L = transposed(b.out()), S = hermitian_from(tril(matmul(mH(L), transposed(b.grad()))));
+  const Tensor inner = solve_triangular(mH(L), S, true);
   b.set(0, 0.5 * solve_triangular(L, inner, false, false));
 }
 
@@ -52,16 +51,17 @@ void cholesky_inverse_host(Args a, Results& out) {
   });
   check_info(info, "cholesky_inverse", L.rank() > 2);
 }
-/// X = (L L^T)^-1, and so dX = -X (dL L^T + L dL^T) X.
+/// X = (L L^H)^-1, and so dX = -X (dL L^H + L dL^H) X.
 void cholesky_inverse_gradient(Backward& b) {
-  const Tensor X = b.out(), inner = matmul(matmul(X, b.grad() + transposed(b.grad())), X);
+  const Tensor X = transposed(b.out()), dX = transposed(b.grad()), inner = matmul(matmul(X, dX + mH(dX)), X);
   b.set(0, -tril(matmul(inner, tril(b.in(0)))));
 }
 
-// ---- A = L D L^T ----------------------------------------------------------------------------------------------------
+// ---- A = L D L^T, or L D L^H
+// ----------------------------------------------------------------------------------------------------
 void ldl_shape(Inference& f) {
   check_square(f.sizes(0), "torch.linalg.ldl_factor_ex");
-  check_real(f.dtype(0), "torch.linalg.ldl_factor_ex", true);
+  check_inexact(f.dtype(0), "torch.linalg.ldl_factor_ex", true);
   check_lapack(f.dtype(0), "ldl_factor_kernel_cpu");
   f.result(f.dtype(0), Dims(f.sizes(0)));
   f.result(DType::I32, Dims(f.sizes(0).first(f.rank(0) - 1)));
@@ -73,8 +73,8 @@ void ldl_host(Args a, Results& out) {
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(out[2], i, count)[0] =
-        cpu::linalg::ldl(rows_of(A), part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
+    part<int32_t>(out[2], i, count)[0] = cpu::linalg::ldl(a[2].scalar().to_bool(), rows_of(A),
+                                                          part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
   });
   check_info(out[2], a[1].text(), A.rank() > 2);
 }
@@ -96,8 +96,9 @@ void ldl_solve_host(Args a, Results& out) {
   fill_with(out[0], transposed(B.alias()));
   const int64_t count = count_of(B.sizes());
   each_matrix(B, [&]<class T>(int64_t i, T) {
-    const int info = cpu::linalg::ldl_solve(rows_of(B), columns_of(B), part<const T>(LD, i, count),
-                                            part<const int32_t>(pivots, i, count), part<T>(out[0], i, count));
+    const int info =
+        cpu::linalg::ldl_solve(a[3].scalar().to_bool(), rows_of(B), columns_of(B), part<const T>(LD, i, count),
+                               part<const int32_t>(pivots, i, count), part<T>(out[0], i, count));
     check(info == 0, "torch.linalg.ldl_solve: the pivots are none that ldl_factor makes");
   });
 }
@@ -109,13 +110,13 @@ void no_ldl_solve_gradient(Backward&) {
 }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
-/// L of A, or the U of A = U^T U: the L of what A's upper triangle makes a symmetric matrix.
+/// L of A, or the U of A = U^H U: from the L of what A's upper triangle makes a Hermitian matrix.
 void factor(Composition& c, bool upper, std::string_view checked, bool with_info) {
   const Tensor A = c.tensor(0);
   check_square(A.sizes(), "linalg.cholesky");
-  check_real(A.dtype(), "linalg.cholesky", true);
-  const auto f = cholesky_columns.all(upper ? transposed(A) : A, checked);
-  c.result(upper ? by_columns(f[0]) : transposed(f[0]));
+  check_inexact(A.dtype(), "linalg.cholesky", true);
+  const auto f = cholesky_columns.all(upper ? mH(A) : A, checked);
+  c.result(upper ? by_columns(conjugate(f[0])) : transposed(f[0]));
   if (with_info) c.result(f[1]);
 }
 void linalg_cholesky_ex_of(Composition& c) { factor(c, c.flag(1), c.flag(2) ? "linalg.cholesky_ex" : "", true); }
@@ -129,17 +130,17 @@ void cholesky_solve_of(Composition& c) {
   check_old_operands(a, b, "cholesky_solve");
   check_lapack(a.dtype(), "cholesky_solve_cpu");
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(a.sizes()));
-  const Tensor L = in_batch(c.flag(2) ? transposed(a) : a, batch);
-  c.result(solve_triangular(transposed(L), solve_triangular(L, in_batch(b, batch), false), true));
+  const Tensor L = in_batch(c.flag(2) ? mH(a) : a, batch);
+  c.result(solve_triangular(mH(L), solve_triangular(L, in_batch(b, batch), false), true));
 }
 void cholesky_inverse_of(Composition& c) {
   const Tensor L = c.tensor(0);
   check_square(L.sizes(), "cholesky_inverse");
-  c.result(transposed(cholesky_inverse_lower(c.flag(1) ? transposed(L) : L)));
+  c.result(transposed(cholesky_inverse_lower(c.flag(1) ? mH(L) : L)));
 }
 
 void ldl_factor(Composition& c, std::string_view checked, bool with_info) {
-  const auto f = ldl_columns.all(c.arg(0), checked);
+  const auto f = ldl_columns.all(c.arg(0), checked, c.arg(1));
   c.result(transposed(f[0]));
   c.result(f[1]);
   if (with_info) c.result(f[2]);
@@ -150,7 +151,7 @@ void ldl_solve_of(Composition& c) {
   constexpr std::string_view kName = "torch.linalg.ldl_solve";
   const Tensor LD = c.tensor(0), pivots = c.tensor(1), B = c.tensor(2);
   check_square(LD.sizes(), kName);
-  check_real(LD.dtype(), kName, true);
+  check_inexact(LD.dtype(), kName, true);
   check_matrices(B.sizes(), kName, "B");
   check(LD.size(-1) == B.size(-2),
         "Incompatible matrix sizes for {}: each A matrix is {} by {} but each b matrix is {} by {}", kName, LD.size(-1),
@@ -166,7 +167,7 @@ void ldl_solve_of(Composition& c) {
   check_lapack(LD.dtype(), "ldl_solve_kernel_cpu");
   const Dims batch = broadcast_sizes(batch_of(B.sizes()), batch_of(LD.sizes()));
   const Tensor places = expand(to_dtype(pivots, DType::I32), with(batch, {LD.size(-1)}));
-  c.result(transposed(ldl_solve_columns(in_batch(LD, batch), places, in_batch(B, batch))));
+  c.result(transposed(ldl_solve_columns(in_batch(LD, batch), places, in_batch(B, batch), c.arg(3))));
 }
 
 }  // namespace
@@ -175,9 +176,9 @@ void ldl_solve_of(Composition& c) {
 const Op cholesky_columns{
     {.name = "cholesky_columns",
      .signature = "(Tensor A, str checked) -> (Tensor L, Tensor info)",
-     .doc = "L of A = L L^T, transposed; info i > 0: A isn't positive definite.",
+     .doc = "L of A = L L^H, transposed; info i > 0: A isn't positive definite.",
      .example = "",
-     .flags = kHost | kChecksValues,
+     .flags = kHost | kChecksValues | kComplex,
      .shape = cholesky_shape,
      .host = cholesky_host,
      .gradient = cholesky_gradient,
@@ -187,38 +188,39 @@ const Op cholesky_columns{
                  {"(lambda a: a @ a.mT)(randn(2, 3, 4)), 'cholesky'", "float", false}}}};
 const Op cholesky_inverse_lower{{.name = "cholesky_inverse_lower",
                                  .signature = "(Tensor L) -> Tensor",
-                                 .doc = "The inverse of L L^T.",
+                                 .doc = "The inverse of L L^H, transposed.",
                                  .example = "",
-                                 .flags = kHost | kChecksValues,
+                                 .flags = kHost | kChecksValues | kComplex,
                                  .shape = cholesky_inverse_shape,
                                  .host = cholesky_inverse_host,
                                  .gradient = cholesky_inverse_gradient,
                                  .saved = saves({0}) | saves_result(),
                                  .samples = {{"randn(3, 3).tril() + 2 * terra.eye(3)"}}}};
-const Op ldl_columns{
-    {.name = "ldl_columns",
-     .signature = "(Tensor A, str checked) -> (Tensor LD, Tensor pivots, Tensor info)",
-     .doc = "L below the diagonal and D of A = L D L^T, transposed, and LAPACK's account of D's blocks.",
-     .example = "",
-     .flags = kHost | kChecksValues,
-     .shape = ldl_shape,
-     .host = ldl_host,
-     .gradient = no_ldl_gradient,
-     .samples = {{"(lambda a: a + a.mT)(randn(2, 3, 3)), ''", "float", false}}}};
+const Op ldl_columns{{.name = "ldl_columns",
+                      .signature = "(Tensor A, str checked, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)",
+                      .doc = "L below the diagonal and D of A = L D L^T (Hermitian: L D L^H), transposed, and LAPACK's "
+                             "account of D's blocks.",
+                      .example = "",
+                      .flags = kHost | kChecksValues | kComplex,
+                      .shape = ldl_shape,
+                      .host = ldl_host,
+                      .gradient = no_ldl_gradient,
+                      .samples = {{"(lambda a: a + a.mT)(randn(2, 3, 3)), '', False", "float", false},
+                                  {"(lambda a: a + a.mH)(crandn(2, 3, 3)), '', True", "complex", false}}}};
 const Op ldl_solve_columns{
     {.name = "ldl_solve_columns",
-     .signature = "(Tensor LD, Tensor pivots, Tensor B) -> Tensor",
+     .signature = "(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor",
      .doc = "X of A X = B, transposed, from what ldl_columns made.",
      .example = "",
-     .flags = kHost | kChecksValues,
+     .flags = kHost | kChecksValues | kComplex,
      .shape = ldl_solve_shape,
      .host = ldl_solve_host,
      .gradient = no_ldl_solve_gradient,
-     .samples = {{"randn(3, 3), terra.tensor([1, -3, -3], dtype=terra.int32), randn(3, 2)", "float", false}}}};
+     .samples = {{"randn(3, 3), terra.tensor([1, -3, -3], dtype=terra.int32), randn(3, 2), False", "float", false}}}};
 const Op linalg_cholesky_ex{
     {.name = "linalg_cholesky_ex",
      .signature = "(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-     .doc = "L of self = L L^T (or U of U^T U); info i > 0: the leading minor of order i isn't positive.",
+     .doc = "L of self = L L^H (or U of U^H U); info i > 0: the leading minor of order i isn't positive.",
      .example = "terra.linalg.cholesky_ex(terra.eye(2) * 4).L",
      .flags = kLinalg,
      .composite = linalg_cholesky_ex_of,
@@ -226,7 +228,7 @@ const Op linalg_cholesky_ex{
      .samples = {{"(lambda a: a @ a.mT + 1)(randn(3, 3)), upper=True", "float", false}}}};
 const Op linalg_cholesky{{.name = "linalg_cholesky",
                           .signature = "(Tensor self, *, bool upper=False) -> Tensor",
-                          .doc = "L of self = L L^T, or U of U^T U.",
+                          .doc = "L of self = L L^H, or U of U^H U.",
                           .example = "terra.linalg.cholesky(terra.eye(2) * 4)",
                           .flags = kLinalg,
                           .composite = linalg_cholesky_of,
@@ -234,7 +236,7 @@ const Op linalg_cholesky{{.name = "linalg_cholesky",
                           .samples = {{"(lambda a: a @ a.mT + 1)(randn(2, 3, 3))", "float", false}}}};
 const Op cholesky{{.name = "cholesky",
                    .signature = "(Tensor self, bool upper=False) -> Tensor",
-                   .doc = "L of self = L L^T, or U of U^T U.",
+                   .doc = "L of self = L L^H, or U of U^H U.",
                    .example = "terra.cholesky(terra.eye(2) * 4)",
                    .flags = kLinalgAndMethod,
                    .composite = linalg_cholesky_of,
@@ -256,18 +258,19 @@ const Op cholesky_inverse{{.name = "cholesky_inverse",
                            .composite = cholesky_inverse_of,
                            .grad_fn = "CholeskyInverseBackward0",
                            .samples = {{"randn(3, 3)"}, {"randn(2, 3, 3), True"}}}};
-const Op linalg_ldl_factor_ex{{.name = "linalg_ldl_factor_ex",
-                               .signature = "(Tensor self, *, bool hermitian=False, bool check_errors=False) -> "
-                                            "(Tensor LD, Tensor pivots, Tensor info)",
-                               .doc = "The factors of a symmetric self = L D L^T in one matrix.",
-                               .example = "terra.linalg.ldl_factor_ex(terra.eye(2)).info",
-                               .flags = kLinalg,
-                               .composite = ldl_factor_ex_of,
-                               .grad_fn = "torch::autograd::NotImplemented",
-                               .samples = {{"(lambda a: a + a.mT)(randn(3, 3))", "float", false}}}};
+const Op linalg_ldl_factor_ex{
+    {.name = "linalg_ldl_factor_ex",
+     .signature = "(Tensor self, *, bool hermitian=False, bool check_errors=False) -> "
+                  "(Tensor LD, Tensor pivots, Tensor info)",
+     .doc = "The factors of a symmetric self = L D L^T, or a Hermitian L D L^H, in one matrix.",
+     .example = "terra.linalg.ldl_factor_ex(terra.eye(2)).info",
+     .flags = kLinalg,
+     .composite = ldl_factor_ex_of,
+     .grad_fn = "torch::autograd::NotImplemented",
+     .samples = {{"(lambda a: a + a.mT)(randn(3, 3))", "float", false}}}};
 const Op linalg_ldl_factor{{.name = "linalg_ldl_factor",
                             .signature = "(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
-                            .doc = "The factors of a symmetric self = L D L^T in one matrix.",
+                            .doc = "The factors of a symmetric self = L D L^T, or a Hermitian L D L^H, in one matrix.",
                             .example = "terra.linalg.ldl_factor(terra.eye(2)).LD",
                             .flags = kLinalg,
                             .composite = ldl_factor_of,

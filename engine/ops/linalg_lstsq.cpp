@@ -25,7 +25,7 @@ void least_squares_shape(Inference& f) {
   check_lapack(f.dtype(0), "linalg_lstsq_cpu");
   f.result(f.dtype(0), with(batch_of(a), {b.back(), std::max(m, n)}));
   f.result(DType::I64, Dims(batch_of(a)));
-  f.result(f.dtype(0), with(batch_of(a), {std::min(m, n)}));
+  f.result(real_dtype_of(f.dtype(0)), with(batch_of(a), {std::min(m, n)}));
 }
 void least_squares_host(Args a, Results& out) {
   const Tensor A = a[0].tensor(), B = a[1].tensor();
@@ -33,14 +33,14 @@ void least_squares_host(Args a, Results& out) {
   const Tensor lost = lost_copy(A);
   fill_with(out[0], zeros(out[0].sizes(), A.dtype()));
   fill_with(narrow(out[0], -1, 0, A.size(-2)), transposed(B.alias()));
-  fill_with(out[2], zeros(out[2].sizes(), A.dtype()));
+  fill_with(out[2], zeros(out[2].sizes(), out[2].dtype()));
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     int rank = 0;
     part<int32_t>(info, i, count)[0] = cpu::linalg::least_squares(
-        a[3].text(), rows_of(A), columns_of(A), columns_of(B), static_cast<T>(a[2].scalar().to_double()),
-        part<T>(lost, i, count), part<T>(out[0], i, count), rank, part<T>(out[2], i, count));
+        a[3].text(), rows_of(A), columns_of(A), columns_of(B), static_cast<Real<T>>(a[2].scalar().to_double()),
+        part<T>(lost, i, count), part<T>(out[0], i, count), rank, part<Real<T>>(out[2], i, count));
     part<int64_t>(out[1], i, count)[0] = rank;
   });
   check_info(info, "torch.linalg.lstsq", A.rank() > 2);
@@ -49,8 +49,8 @@ void least_squares_host(Args a, Results& out) {
 void least_squares_gradient(Backward& b) {
   const Tensor A = b.in(0), B = b.in(1), dX = transposed(columns(b.grad(), 0, A.size(-1)));
   const Tensor inverse = linalg_pinv(A);
-  if (b.needs(0)) b.set(0, pinv_pullback(A, inverse, matmul(dX, transposed(B))));
-  if (b.needs(1)) b.set(1, matmul(transposed(inverse), dX));
+  if (b.needs(0)) b.set(0, pinv_pullback(A, inverse, matmul(dX, mH(B))));
+  if (b.needs(1)) b.set(1, matmul(mH(inverse), dX));
 }
 
 /// (self, b, rcond, driver)
@@ -68,23 +68,20 @@ void lstsq_of(Composition& c) {
   const std::string_view driver = c.has(3) ? c.text(3) : "gelsy";
   check(driver == "gels" || driver == "gelsy" || driver == "gelsd" || driver == "gelss",
         "{}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)", kName);
-  check(a.dtype() == DType::F32 || a.dtype() == DType::F64,
-        "This function doesn't handle types other than float and double");
+  check(is_inexact(a.dtype()) && !is_half(a.dtype()), "This function doesn't handle types other than float and double");
   const Dims batch = broadcast_sizes(batch_of(a.sizes()), batch_of(b.sizes()));
   const Tensor A = in_batch(a, batch), B = in_batch(b, batch);
   const int64_t m = A.size(-2), n = A.size(-1);
-  const double epsilon =
-      a.dtype() == DType::F32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-  const double rcond = c.has(2) ? c.real(2) : epsilon * static_cast<double>(std::max(m, n));
+  const double rcond = c.has(2) ? c.real(2) : epsilon_of(a.dtype()) * static_cast<double>(std::max(m, n));
   const auto found = least_squares_columns.all(A, B, rcond, driver);
-  const Tensor X = rows(transposed(found[0]), 0, n), nothing = zeros(Dims{0}, a.dtype());
+  const Tensor X = rows(transposed(found[0]), 0, n), nothing = zeros(Dims{0}, real_dtype_of(a.dtype()));
   const bool has_rank = driver != "gels", has_values = driver == "gelsd" || driver == "gelss";
   // What is left over is told where no rows are missing: only a look at the ranks shows it.
   bool leaves = m > n && driver != "gelsy";
   if (leaves && has_rank && found[1].numel() > 0) leaves = known_integer(amin(found[1])) == n;
   const Tensor misses = leaves ? matmul(A, X) - B : Tensor();
   c.result(vector ? squeeze(X, Dims{-1}) : X);
-  c.result(leaves ? sum(misses * misses, Dims{-2}) : clone(narrow(reshape(X, {-1}), 0, 0, 0)));
+  c.result(leaves ? sum(squared_length(misses), Dims{-2}) : clone(narrow(reshape(X, {-1}), 0, 0, 0)));
   c.result(has_rank ? found[1] : zeros(Dims{0}, DType::I64));
   c.result(has_values ? detach(found[2]) : nothing);
 }
@@ -97,7 +94,7 @@ const Op least_squares_columns{
      .signature = "(Tensor A, Tensor B, float rcond, str driver) -> (Tensor X, Tensor rank, Tensor singular_values)",
      .doc = "The X with the smallest |A X - B|, transposed, by a routine of LAPACK; it may leave more behind X.",
      .example = "",
-     .flags = kHost | kChecksValues,
+     .flags = kHost | kChecksValues | kComplex,
      .shape = least_squares_shape,
      .host = least_squares_host,
      .gradient = least_squares_gradient,

@@ -51,23 +51,22 @@ Tensor reordered(const Tensor& t, const Tensor& permutation) {
   return gather(t, -2, expand(unsqueeze(permutation, -1), t.sizes()));
 }
 
-/// The gradient by A = P L U where dL and dU are told in one matrix. For a square one it is P L^-T (tril(L^T dL, -1) +
-/// triu(dU U^T)) U^-T; what a tall or a wide one has besides depends on its square part, which collects that first.
+/// The gradient by A = P L U where dL and dU are told in one matrix. For a square one it is P L^-H (tril(L^H dL, -1) +
+/// triu(dU U^H)) U^-H; what a tall or a wide one has besides depends on its square part, which collects that first.
 void lu_gradient(Backward& b) {
   const Tensor lu = transposed(b.out()), g = transposed(b.grad());
   const int64_t m = lu.size(-2), n = lu.size(-1), k = std::min(m, n);
   const Tensor L = unit_lower(rows(lu, 0, k), k), U = upper_of(columns(lu, 0, k), k);
   Tensor dL = tril(columns(rows(g, 0, k), 0, k), -1), dU = triu(columns(rows(g, 0, k), 0, k)), rest;
   if (m > n) {
-    rest = solve_triangular(transposed(U), rows(g, k, m), false, false);
-    dU = dU - matmul(transposed(rows(lu, k, m)), rest);
+    rest = solve_triangular(mH(U), rows(g, k, m), false, false);
+    dU = dU - matmul(mH(rows(lu, k, m)), rest);
   } else if (m < n) {
-    rest = solve_triangular(transposed(L), columns(g, k, n), true, true, true);
-    dL = dL - matmul(rest, transposed(columns(lu, k, n)));
+    rest = solve_triangular(mH(L), columns(g, k, n), true, true, true);
+    dL = dL - matmul(rest, mH(columns(lu, k, n)));
   }
-  const Tensor inner = tril(matmul(transposed(L), dL), -1) + triu(matmul(dU, transposed(U)));
-  Tensor gradient =
-      solve_triangular(transposed(U), solve_triangular(transposed(L), inner, true, true, true), false, false);
+  const Tensor inner = tril(matmul(mH(L), dL), -1) + triu(matmul(dU, mH(U)));
+  Tensor gradient = solve_triangular(mH(U), solve_triangular(mH(L), inner, true, true, true), false, false);
   if (m != n) gradient = cat(std::vector{gradient, rest}, m > n ? -2 : -1);
   b.set(0, reordered(gradient, argsort(pivots_permutation(b.out(1), m, "lu_unpack"), -1)));
 }
@@ -149,17 +148,16 @@ void lu_unpack_of(Composition& c) {
   c.result(data ? upper_of(lu, k) : nothing);
 }
 
-/// X of A X = B for A = P L U, or of A^T X = B.
-Tensor solved(const Tensor& lu, const Tensor& permutation, const Tensor& b, bool of_transposed) {
-  if (!of_transposed)
-    return solve_triangular(lu, solve_triangular(lu, reordered(b, permutation), false, true, true), true);
-  const Tensor inner = solve_triangular(transposed(lu), solve_triangular(transposed(lu), b, false), true, true, true);
+/// X of A X = B for A = P L U, or, the factors being turned by `turn`, of A^T X = B or A^H X = B.
+Tensor solved(const Tensor& lu, const Tensor& permutation, const Tensor& b, Tensor (*turn)(const Tensor&)) {
+  if (!turn) return solve_triangular(lu, solve_triangular(lu, reordered(b, permutation), false, true, true), true);
+  const Tensor inner = solve_triangular(turn(lu), solve_triangular(turn(lu), b, false), true, true, true);
   return by_columns(reordered(inner, argsort(permutation, -1)));
 }
 Tensor solved_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool left, bool adjoint) {
   constexpr std::string_view kLong = "torch.linalg.lu_solve", kName = "linalg.lu_solve";
   check_square(lu.sizes(), kLong);
-  check_real(lu.dtype(), kLong, true);
+  check_inexact(lu.dtype(), kLong, true);
   check(lu.dtype() == b.dtype(),
         "{}: Expected LU and B to have the same dtype, but found LU of type {} and B of type {} instead", kName,
         scalar_type_name(lu.dtype()), scalar_type_name(b.dtype()));
@@ -174,7 +172,10 @@ Tensor solved_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, boo
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(lu.sizes()));
   const Tensor permutation = pivots_permutation(pivots, lu.size(-1), "lu_solve");
   const Tensor a = in_batch(lu, batch), rhs = in_batch(b, batch);
-  return left ? solved(a, permutation, rhs, adjoint) : transposed(solved(a, permutation, transposed(rhs), !adjoint));
+  if (left) return solved(a, permutation, rhs, adjoint ? mH : nullptr);
+  // X A = B is A^T X^T = B^T, and X A^H = B is A X^H = B^H.
+  return adjoint ? mH(solved(a, permutation, mH(rhs), nullptr))
+                 : transposed(solved(a, permutation, transposed(rhs), transposed));
 }
 void linalg_lu_solve_of(Composition& c) {
   c.result(solved_by_lu(c.tensor(0), c.tensor(1), c.tensor(2), c.flag(3), c.flag(4)));
@@ -190,7 +191,7 @@ const Op lu_columns{{.name = "lu_columns",
                      .signature = "(Tensor A, str name, str checked) -> (Tensor LU, Tensor pivots, Tensor info)",
                      .doc = "L below the diagonal and U of A = P L U, transposed, and the rows that changed places.",
                      .example = "",
-                     .flags = kHost | kChecksValues,
+                     .flags = kHost | kChecksValues | kComplex,
                      .shape = lu_shape,
                      .host = lu_host,
                      .gradient = lu_gradient,
@@ -198,7 +199,8 @@ const Op lu_columns{{.name = "lu_columns",
                      .samples = {{"randn(3, 3), 'lu', ''"},
                                  {"randn(2, 4, 3), 'lu', ''"},
                                  {"randn(2, 3, 4).transpose(0, 1), 'lu', ''"},
-                                 {"randn(0, 3), 'lu', ''"}}}};
+                                 {"randn(0, 3), 'lu', ''"},
+                                 {"crandn(2, 3, 4), 'lu', ''", "complex"}}}};
 const Op pivots_permutation{{.name = "pivots_permutation",
                              .signature = "(Tensor pivots, int rows, str name) -> Tensor",
                              .doc = "Where each row was before the exchanges that pivots tell of.",

@@ -22,7 +22,7 @@ std::string shown(const Scalar& s) {
 
 /// The operand in the dtype that is asked for, which may not be a narrower one.
 Tensor in_dtype(const Tensor& x, const Arg& dtype, std::string_view op) {
-  if (!is_complex(x.dtype())) check_real(x.dtype(), op, true);
+  check_inexact(x.dtype(), op, true);
   if (dtype.is_none() || dtype.dtype() == x.dtype()) return x;
   const DType wanted = dtype.dtype();
   check(is_inexact(wanted), "{}: dtype should be floating point or complex, but got {}", op, scalar_type_name(wanted));
@@ -139,8 +139,8 @@ constexpr int64_t kPlane[] = {-2, -1};
 
 Tensor by_inverse(const Tensor& x, std::string_view order, const auto& norm_of_matrix) {
   check_square(x.sizes(), fmt::format("linalg.cond(ord={})", order));
-  check_real(x.dtype(), "linalg.inv");
-  if (x.numel() == 0) return zeros(batch_of(x.sizes()), x.dtype());
+  check_inexact(x.dtype(), "linalg.inv");
+  if (x.numel() == 0) return zeros(batch_of(x.sizes()), real_dtype_of(x.dtype()));
   const Tensor product = norm_of_matrix(x) * norm_of_matrix(linalg_inv_ex(x));
   return where(isnan(product), std::numeric_limits<double>::infinity(), product);
 }
@@ -153,7 +153,7 @@ void cond_of(Composition& c) {
   if (size != 2)
     return c.result(by_inverse(x, shown(c.arg(1).scalar()),
                                [&](const Tensor& t) { return matrix_norm(t, c.arg(1).scalar(), kPlane, false); }));
-  if (x.numel() == 0) return c.result(zeros(batch_of(x.sizes()), x.dtype()));
+  if (x.numel() == 0) return c.result(zeros(batch_of(x.sizes()), real_dtype_of(x.dtype())));
   const Tensor s = linalg_svdvals(x);
   const Tensor largest = select(s, -1, 0), smallest = select(s, -1, -1);
   c.result(p > 0 ? largest / smallest : smallest / largest);

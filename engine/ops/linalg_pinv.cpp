@@ -22,28 +22,28 @@ void pseudoinverse_shape(Inference& f) {
   f.flag(3) ? check_square(sizes, "linalg.pinv") : check_matrices(sizes, "linalg.pinv");
   check_lapack(f.dtype(0), "linalg_pinv_cpu");
   for (const int bound : {1, 2})
-    check(f.dtype(bound) == f.dtype(0) && Dims(f.sizes(bound)) == Dims(batch_of(sizes)),
-          "{}: a bound must have the dtype and the batch of A, but got {} {} and {} {}", f.op.name,
+    check(f.dtype(bound) == real_dtype_of(f.dtype(0)) && Dims(f.sizes(bound)) == Dims(batch_of(sizes)),
+          "{}: a bound must have the real dtype and the batch of A, but got {} {} and {} {}", f.op.name,
           scalar_type_name(f.dtype(bound)), to_string(f.sizes(bound)), scalar_type_name(f.dtype(0)), to_string(sizes));
   f.result(f.dtype(0), turned(sizes));
 }
-/// The transpose of the result is the pseudoinverse of the transpose: rows may stand for columns, but where one
-/// triangle is read.
+/// The transpose of the result is the pseudoinverse of the transpose: rows may stand for columns. The lower triangle of
+/// A is the upper one of the transpose.
 void pseudoinverse_host(Args a, Results& out) {
   const Tensor A = a[0].tensor(), absolute = contiguous(a[1].tensor().alias()),
                relative = contiguous(a[2].tensor().alias());
   out = made_by_shape(pseudoinverse, a);
-  const bool symmetric = a[3].scalar().to_bool();
-  const Tensor lost = symmetric ? lost_copy(A) : lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
+  const bool hermitian = a[3].scalar().to_bool();
+  const Tensor lost = lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    const T atol = part<T>(absolute, i, count)[0], rtol = part<T>(relative, i, count)[0];
+    const Real<T> atol = *part<Real<T>>(absolute, i, count), rtol = *part<Real<T>>(relative, i, count);
     T *from = part<T>(lost, i, count), *to = part<T>(out[0], i, count);
     part<int32_t>(info, i, count)[0] =
-        symmetric ? cpu::linalg::pseudoinverse_symmetric(rows_of(A), atol, rtol, from, to)
+        hermitian ? cpu::linalg::pseudoinverse_hermitian(rows_of(A), atol, rtol, from, to)
                   : cpu::linalg::pseudoinverse(columns_of(A), rows_of(A), atol, rtol, from, to);
   });
-  check_info(info, symmetric ? "linalg.eigh" : "linalg.svd", A.rank() > 2);
+  check_info(info, hermitian ? "linalg.eigh" : "linalg.svd", A.rank() > 2);
 }
 void pseudoinverse_gradient(Backward& b) { b.set(0, pinv_pullback(b.in(0), b.out(), b.grad())); }
 
@@ -59,20 +59,19 @@ struct Tolerance {
 /// What a singular value must exceed: atol, and rtol times the largest one. Without either rtol is the rounding error
 /// of the larger side.
 Tolerance tolerance(const Tensor& a, const Arg& atol, const Arg& rtol) {
-  const double epsilon =
-      a.dtype() == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const double usual = epsilon * static_cast<double>(std::max(a.size(-2), a.size(-1)));
+  const double usual = epsilon_of(a.dtype()) * static_cast<double>(std::max(a.size(-2), a.size(-1)));
+  const DType real = real_dtype_of(a.dtype());
   Dims batch(batch_of(a.sizes()));
   for (const Arg* bound : {&atol, &rtol})
     if (bound->is_tensor()) batch = broadcast_sizes(batch, bound->tensor().sizes());
-  const Tensor absolute = bounds(atol.is_none() ? Arg(0.0) : atol, batch, a.dtype());
-  if (!rtol.is_none()) return {absolute, bounds(rtol, batch, a.dtype())};
-  return {absolute, where(gt(absolute, 0), 0.0, full(batch, usual, a.dtype()))};
+  const Tensor absolute = bounds(atol.is_none() ? Arg(0.0) : atol, batch, real);
+  if (!rtol.is_none()) return {absolute, bounds(rtol, batch, real)};
+  return {absolute, where(gt(absolute, 0), 0.0, full(batch, usual, real))};
 }
 
 void pinv_by(Composition& c, const Arg& atol, const Arg& rtol, bool hermitian) {
   const Tensor a = c.tensor(0);
-  check(a.rank() >= 2 && (a.dtype() == DType::F32 || a.dtype() == DType::F64),
+  check(a.rank() >= 2 && is_inexact(a.dtype()) && !is_half(a.dtype()),
         "linalg.pinv({}{{{}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types",
         scalar_type_name(a.dtype()), to_string(a.sizes()));
   if (hermitian) check_square(a.sizes(), "linalg.pinv");
@@ -88,8 +87,7 @@ void rank_by(Composition& c, const Arg& atol, const Arg& rtol, bool hermitian) {
   constexpr std::string_view kName = "torch.linalg.matrix_rank";
   const Tensor a = c.tensor(0);
   check_matrices(a.sizes(), kName, "input");
-  check(a.dtype() == DType::F32 || a.dtype() == DType::F64,
-        "This function doesn't handle types other than float and double");
+  check(is_inexact(a.dtype()) && !is_half(a.dtype()), "This function doesn't handle types other than float and double");
   if (hermitian) check_square(a.sizes(), kName);
   const Tolerance t = tolerance(a, atol, rtol);
   if (a.numel() == 0) return c.result(zeros(t.absolute.sizes(), DType::I64));
@@ -102,11 +100,11 @@ void matrix_rank_tol_of(Composition& c) { rank_by(c, c.arg(1), Arg(0.0), c.flag(
 
 }  // namespace
 
-/// From dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P (Golub and Pereyra, 1973).
+/// From dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P (Golub and Pereyra, 1973).
 Tensor pinv_pullback(const Tensor& a, const Tensor& inverse, const Tensor& gradient) {
-  const Tensor P = inverse, Pt = transposed(P), Gt = transposed(gradient);
-  const Tensor left = matmul(matmul(Gt, P), Pt), right = matmul(Pt, matmul(P, Gt));
-  return left - matmul(a, matmul(P, left)) + right - matmul(matmul(right, P), a) - matmul(matmul(Pt, gradient), Pt);
+  const Tensor P = inverse, Ph = mH(P), Gh = mH(gradient);
+  const Tensor left = matmul(matmul(Gh, P), Ph), right = matmul(Ph, matmul(P, Gh));
+  return left - matmul(a, matmul(P, left)) + right - matmul(matmul(right, P), a) - matmul(matmul(Ph, gradient), Ph);
 }
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -115,7 +113,7 @@ const Op pseudoinverse{
      .signature = "(Tensor A, Tensor atol, Tensor rtol, bool hermitian) -> Tensor",
      .doc = "The inverse of A between the spaces where it has one, singular values above the bounds.",
      .example = "",
-     .flags = kHost | kChecksValues,
+     .flags = kHost | kChecksValues | kComplex,
      .shape = pseudoinverse_shape,
      .host = pseudoinverse_host,
      .gradient = pseudoinverse_gradient,

@@ -10,6 +10,7 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/unary.h"
 #include "kernels/cpu/linear_algebra.h"
 
 // The determinant, the cofactors and the exponential of the transpose are those of the matrix, transposed: rows may
@@ -23,7 +24,7 @@ Tensor as_matrices(const Tensor& t) { return unsqueeze(unsqueeze(t, -1), -1); }
 // ---- determinants ---------------------------------------------------------------------------------------------------
 void det_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.det");
-  check_real(f.dtype(0), "linalg.det", true);
+  check_inexact(f.dtype(0), "linalg.det", true);
   check_lapack(f.dtype(0), "lu_cpu");
   f.result(f.dtype(0), Dims(batch_of(f.sizes(0))));
 }
@@ -36,7 +37,7 @@ void det_host(Args a, Results& out) {
     part<T>(out[0], i, count)[0] = cpu::linalg::determinant(rows_of(A), part<T>(lost, i, count));
   });
 }
-void det_gradient(Backward& b) { b.set(0, as_matrices(b.grad()) * cofactors(b.in(0))); }
+void det_gradient(Backward& b) { b.set(0, as_matrices(b.grad()) * conjugate(cofactors(b.in(0)))); }
 
 void cofactors_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.det");
@@ -52,20 +53,20 @@ void cofactors_host(Args a, Results& out) {
   each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] = cpu::linalg::cofactors(rows_of(A), part<T>(out[0], i, count));
     if (part<int32_t>(info, i, count)[0] != 0)  // no numbers in, no numbers out
-      std::fill_n(part<T>(out[0], i, count), A.size(-1) * A.size(-1), std::numeric_limits<T>::quiet_NaN());
+      std::fill_n(part<T>(out[0], i, count), A.size(-1) * A.size(-1), std::numeric_limits<Real<T>>::quiet_NaN());
   });
 }
 /// C = det A^-T, and so dA = (<dC, C> C - C dC^T C) / det.
 void cofactors_gradient(Backward& b) {
-  const Tensor C = b.out(), dC = b.grad();
+  const Tensor C = conjugate(b.out()), dC = b.grad();
   const Tensor total = as_matrices(sum(dC * C, Dims{-2, -1}));
-  b.set(0, (total * C - matmul(matmul(C, transposed(dC)), C)) / as_matrices(linalg_det(b.in(0))));
+  b.set(0, (total * C - matmul(matmul(C, transposed(dC)), C)) / as_matrices(conjugate(linalg_det(b.in(0)))));
 }
 
 void slogdet_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.slogdet");
-  check_real(f.dtype(0), "linalg.slogdet");
-  for (int i = 0; i < 2; ++i) f.result(f.dtype(0), Dims(batch_of(f.sizes(0))));
+  check_inexact(f.dtype(0), "linalg.slogdet");
+  for (const DType dtype : {f.dtype(0), real_dtype_of(f.dtype(0))}) f.result(dtype, Dims(batch_of(f.sizes(0))));
 }
 void slogdet_host(Args a, Results& out) {
   const Tensor A = a[0].tensor();
@@ -74,14 +75,17 @@ void slogdet_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     cpu::linalg::log_determinant(rows_of(A), part<T>(lost, i, count), *part<T>(out[0], i, count),
-                                 *part<T>(out[1], i, count));
+                                 *part<Real<T>>(out[1], i, count));
   });
 }
-/// log |det A| has the gradient A^-T; the sign has none.
+/// log |det A| has the gradient A^-H. The sign of a real determinant has none; a complex one turns as the logarithm's
+/// imaginary part grows.
 void slogdet_gradient(Backward& b) {
   const Tensor A = b.in(0);
   const Tensor inverse = solve_columns(A, identity(batch_of(A.sizes()), A.size(-1), A.dtype()), "");
-  b.set(0, as_matrices(b.grad(1)) * inverse);
+  Tensor gradient = b.grad(1);
+  if (is_complex(A.dtype()) && b.has_grad(0)) gradient = complex(gradient, -imag(conjugate(b.grad(0)) * b.out(0)));
+  b.set(0, as_matrices(gradient) * conjugate(inverse));
 }
 void slogdet_of(Composition& c) {
   for (const Tensor& t : linalg_slogdet.all(c.arg(0))) c.result(t);
@@ -89,15 +93,16 @@ void slogdet_of(Composition& c) {
 void logdet_of(Composition& c) {
   const Tensor A = c.tensor(0);
   check_square(A.sizes(), "logdet");
-  check_real(A.dtype(), "logdet");
+  check_inexact(A.dtype(), "logdet");
   const auto f = linalg_slogdet.all(A);
+  if (is_complex(A.dtype())) return c.result(log(f[0]) + f[1]);
   c.result(where(eq(f[0], -1), std::numeric_limits<double>::quiet_NaN(), f[1]));
 }
 
 // ---- the exponential ------------------------------------------------------------------------------------------------
 void matrix_exp_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.matrix_exp");
-  check_real(f.dtype(0), "linalg.matrix_exp", true);
+  check_inexact(f.dtype(0), "linalg.matrix_exp", true);
   check_lapack(f.dtype(0), "matrix_exp_cpu");
   rules::like_first(f);
 }
@@ -108,11 +113,11 @@ void matrix_exp_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) { cpu::linalg::exponential(rows_of(A), part<T>(out[0], i, count)); });
 }
-/// The exponential of [[A^T, G], [0, A^T]] has the gradient in its upper right (Mathias, 1996).
+/// The exponential of [[A^H, G], [0, A^H]] has the gradient in its upper right (Mathias, 1996).
 void matrix_exp_gradient(Backward& b) {
-  const Tensor At = transposed(b.in(0)), nothing = zeros(At.sizes(), At.dtype());
-  const int64_t n = At.size(-1);
-  const Tensor above = cat(std::vector{At, b.grad()}, -1), below = cat(std::vector{nothing, At}, -1);
+  const Tensor Ah = mH(b.in(0)), nothing = zeros(Ah.sizes(), Ah.dtype());
+  const int64_t n = Ah.size(-1);
+  const Tensor above = cat(std::vector{Ah, b.grad()}, -1), below = cat(std::vector{nothing, Ah}, -1);
   const Tensor blocks = matrix_exponential(cat(std::vector{above, below}, -2));
   b.set(0, columns(rows(blocks, 0, n), n, 2 * n));
 }
@@ -209,40 +214,43 @@ void multi_dot_of(Composition& c) {
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
-const Op linalg_det{
-    {.name = "linalg_det",
-     .signature = "(Tensor A) -> Tensor",
-     .doc = "The determinant.",
-     .example = "terra.linalg.det(terra.eye(2) * 3)",
-     .flags = kFunction | kMethod | kHost,
-     .shape = det_shape,
-     .host = det_host,
-     .gradient = det_gradient,
-     .saved = saves({0}),
-     .aliases = "det",
-     .grad_fn = "LinalgDetBackward0",
-     .samples = {{"randn(3, 3)"}, {"randn(2, 3, 3).mT"}, {"randn(0, 0)"}, {"zeros(2, 2)", "float", false}}}};
+const Op linalg_det{{.name = "linalg_det",
+                     .signature = "(Tensor A) -> Tensor",
+                     .doc = "The determinant.",
+                     .example = "terra.linalg.det(terra.eye(2) * 3)",
+                     .flags = kFunction | kMethod | kHost | kComplex,
+                     .shape = det_shape,
+                     .host = det_host,
+                     .gradient = det_gradient,
+                     .saved = saves({0}),
+                     .aliases = "det",
+                     .grad_fn = "LinalgDetBackward0",
+                     .samples = {{"randn(3, 3)"},
+                                 {"randn(2, 3, 3).mT"},
+                                 {"randn(0, 0)"},
+                                 {"zeros(2, 2)", "float", false},
+                                 {"crandn(2, 3, 3)", "complex"}}}};
 const Op cofactors{{.name = "cofactors",
                     .signature = "(Tensor A) -> Tensor",
                     .doc = "The derivatives of the determinant by the elements.",
                     .example = "",
-                    .flags = kHost,
+                    .flags = kHost | kComplex,
                     .shape = cofactors_shape,
                     .host = cofactors_host,
                     .gradient = cofactors_gradient,
                     .saved = saves({0}) | saves_result(),
-                    .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT"}}}};
+                    .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT"}, {"crandn(3, 3)", "complex"}}}};
 const Op linalg_slogdet{{.name = "linalg_slogdet",
                          .signature = "(Tensor A) -> (Tensor sign, Tensor logabsdet)",
                          .doc = "The sign of the determinant and the logarithm of its absolute value.",
                          .example = "terra.linalg.slogdet(terra.eye(2) * 3).logabsdet",
-                         .flags = kFunction | kHost,
+                         .flags = kFunction | kHost | kComplex,
                          .shape = slogdet_shape,
                          .host = slogdet_host,
                          .gradient = slogdet_gradient,
-                         .saved = saves({0}),
+                         .saved = saves({0}) | saves_result(0),
                          .grad_fn = "LinalgSlogdetBackward0",
-                         .samples = {{"randn(3, 3)"}, {"randn(2, 3, 3)"}}}};
+                         .samples = {{"randn(3, 3)"}, {"randn(2, 3, 3)"}, {"crandn(2, 3, 3)", "complex"}}}};
 const Op slogdet{{.name = "slogdet",
                   .signature = "(Tensor self) -> (Tensor sign, Tensor logabsdet)",
                   .doc = "The sign of the determinant and the logarithm of its absolute value.",
@@ -257,16 +265,17 @@ const Op logdet{{.name = "logdet",
                  .flags = kLinalgAndMethod,
                  .composite = logdet_of,
                  .samples = {{"randn(2, 3, 3) + 3 * terra.eye(3)"}}}};
-const Op matrix_exponential{{.name = "matrix_exponential",
-                             .signature = "(Tensor self) -> Tensor",
-                             .doc = "The exponential of a square matrix.",
-                             .example = "",
-                             .flags = kHost,
-                             .shape = matrix_exp_shape,
-                             .host = matrix_exp_host,
-                             .gradient = matrix_exp_gradient,
-                             .saved = saves({0}),
-                             .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT * 5"}, {"randn(2, 0, 0)"}}}};
+const Op matrix_exponential{
+    {.name = "matrix_exponential",
+     .signature = "(Tensor self) -> Tensor",
+     .doc = "The exponential of a square matrix.",
+     .example = "",
+     .flags = kHost | kComplex,
+     .shape = matrix_exp_shape,
+     .host = matrix_exp_host,
+     .gradient = matrix_exp_gradient,
+     .saved = saves({0}),
+     .samples = {{"randn(3, 3)"}, {"randn(2, 2, 2).mT * 5"}, {"randn(2, 0, 0)"}, {"crandn(3, 3)", "complex"}}}};
 const Op linalg_matrix_exp{{.name = "linalg_matrix_exp",
                             .signature = "(Tensor self) -> Tensor",
                             .doc = "The exponential of a square matrix.",

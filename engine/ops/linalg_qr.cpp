@@ -19,7 +19,7 @@ void qr_shape(Inference& f) {
   check(mode == "reduced" || mode == "r" || mode == "complete",
         "qr received unrecognized mode '{}' but expected one of 'reduced' (default), 'r', or 'complete'", mode);
   check_matrices(sizes, "linalg.qr");
-  check_real(f.dtype(0), "linalg.qr", true);
+  check_inexact(f.dtype(0), "linalg.qr", true);
   check_lapack(f.dtype(0), "geqrf_cpu");
   const int64_t m = sizes[sizes.size() - 2], n = sizes.back(), columns = mode == "complete" ? m : std::min(m, n);
   f.result(f.dtype(0), mode == "r" ? Dims{0} : with(batch_of(sizes), {columns, m}));
@@ -36,7 +36,7 @@ void qr_host(Args a, Results& out) {
                     wanted ? part<T>(out[0], i, count) : nullptr, part<T>(out[1], i, count));
   });
 }
-/// Of a tall A: dA = (dQ + Q S) R^-T, S being the symmetric matrix that has the upper triangle of dR R^T - Q^T dQ. The
+/// Of a tall A: dA = (dQ + Q S) R^-H, S being the Hermitian matrix that has the upper triangle of dR R^H - Q^H dQ. The
 /// columns that a wide A has besides are Q times those of R, and add to dQ.
 void qr_gradient(Backward& b) {
   const std::string_view mode = b.text(1);
@@ -48,14 +48,13 @@ void qr_gradient(Backward& b) {
   check(mode != "complete" || m <= n,
         "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
   const Tensor square = columns(R, 0, k);
-  Tensor dQ = transposed(b.grad(0)), inner = matmul(columns(dR, 0, k), transposed(square)), rest;
+  Tensor dQ = transposed(b.grad(0)), inner = matmul(columns(dR, 0, k), mH(square)), rest;
   if (n > k) {
     rest = matmul(Q, columns(dR, k, n));
-    dQ = dQ + matmul(matmul(Q, columns(R, k, n)), transposed(columns(dR, k, n)));
+    dQ = dQ + matmul(matmul(Q, columns(R, k, n)), mH(columns(dR, k, n)));
   }
-  inner = triu(inner - matmul(transposed(Q), dQ));
-  const Tensor S = inner + transposed(triu(inner, 1));
-  const Tensor dA = solve_triangular(transposed(square), dQ + matmul(Q, S), false, false);
+  const Tensor S = hermitian_from(triu(inner - matmul(mH(Q), dQ)));
+  const Tensor dA = solve_triangular(mH(square), dQ + matmul(Q, S), false, false);
   b.set(0, n > k ? cat(std::vector{dA, rest}, -1) : dA);
 }
 
@@ -95,13 +94,13 @@ void geqrf_of(Composition& c) {
   c.result(f[1]);
 }
 
-/// The product of the reflections I - tau v v^T as I - V T V^T: v is a column of V, which has ones on its diagonal and
-/// zeros above, and T = (I + D S)^-1 D with D = diag(tau) and S = triu(V^T V, 1).
+/// The product of the reflections I - tau v v^H as I - V T V^H: v is a column of V, which has ones on its diagonal and
+/// zeros above, and T = (I + D S)^-1 D with D = diag(tau) and S = triu(V^H V, 1).
 struct Reflections {
   Reflections(const Tensor& a, const Tensor& tau) {
     const int64_t k = tau.size(-1);
     V = tril(columns(a, 0, k), -1) + eye(a.size(-2), k, a.dtype());
-    const Tensor S = triu(matmul(transposed(V), V), 1) * unsqueeze(tau, -1);
+    const Tensor S = triu(matmul(mH(V), V), 1) * unsqueeze(tau, -1);
     T = solve_triangular(S, diag_embed(tau), true, true, true);
   }
   Tensor V, T;
@@ -128,7 +127,7 @@ void householder_product_of(Composition& c) {
         scalar_type_name(tau.dtype()), scalar_type_name(a.dtype()));
   check_lapack(a.dtype(), "orgqr_cpu");
   const Reflections r(a, tau);
-  const Tensor first = matmul(r.T, transposed(rows(r.V, 0, a.size(-1))));
+  const Tensor first = matmul(r.T, mH(rows(r.V, 0, a.size(-1))));
   c.result(by_columns(eye(a.size(-2), a.size(-1), a.dtype()) - matmul(r.V, first)));
 }
 /// (self, tau, other, left, transpose)
@@ -153,9 +152,9 @@ void ormqr_of(Composition& c) {
           scalar_type_name(a.dtype()), name, scalar_type_name(t.dtype()));
   check_lapack(a.dtype(), "ormqr_cpu");
   const Reflections r(a, tau);
-  const Tensor T = turns ? transposed(r.T) : r.T;
-  c.result(by_columns(left ? other - matmul(r.V, matmul(T, matmul(transposed(r.V), other)))
-                           : other - matmul(matmul(matmul(other, r.V), T), transposed(r.V))));
+  const Tensor T = turns ? mH(r.T) : r.T;
+  c.result(by_columns(left ? other - matmul(r.V, matmul(T, matmul(mH(r.V), other)))
+                           : other - matmul(matmul(matmul(other, r.V), T), mH(r.V))));
 }
 
 }  // namespace
@@ -165,7 +164,7 @@ const Op qr_columns{{.name = "qr_columns",
                      .signature = "(Tensor A, str mode) -> (Tensor Q, Tensor R)",
                      .doc = "A = Q R with orthonormal columns of Q and an upper triangle R, each transposed.",
                      .example = "",
-                     .flags = kHost,
+                     .flags = kHost | kComplex,
                      .shape = qr_shape,
                      .host = qr_host,
                      .gradient = qr_gradient,
@@ -181,7 +180,7 @@ const Op reflections_columns{{.name = "reflections_columns",
                               .signature = "(Tensor A) -> (Tensor a, Tensor tau)",
                               .doc = "The R of A = Q R, and Q as the reflections that it is a product of, transposed.",
                               .example = "",
-                              .flags = kHost,
+                              .flags = kHost | kComplex,
                               .shape = reflections_shape,
                               .host = reflections_host,
                               .gradient = no_geqrf_gradient,

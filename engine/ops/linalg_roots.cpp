@@ -9,7 +9,7 @@
 namespace terra::ops {
 namespace {
 
-Tensor symmetric(const Tensor& t) { return 0.5 * (t + transposed(t)); }
+Tensor hermitian(const Tensor& t) { return 0.5 * (t + mH(t)); }
 
 // ---- S Z + Z S = G --------------------------------------------------------------------------------------------------
 void lyapunov_shape(Inference& f) {
@@ -20,11 +20,11 @@ void lyapunov_shape(Inference& f) {
         scalar_type_name(f.dtype(0)), to_string(f.sizes(0)), scalar_type_name(f.dtype(1)), to_string(f.sizes(1)));
   rules::like_first(f);
 }
-/// S is symmetric, and so the equation of the transposes is the same: rows may stand for columns.
+/// The equation of the transposes is of the same form: rows may stand for columns.
 void lyapunov_host(Args a, Results& out) {
   out = made_by_shape(lyapunov, a);
   fill_with(out[0], a[1].tensor());
-  const Tensor S = lost_copy(a[0].tensor()), info = zeros(batch_of(S.sizes()), DType::I32);
+  const Tensor S = lost_rows(a[0].tensor()), info = zeros(batch_of(S.sizes()), DType::I32);
   const int64_t count = count_of(S.sizes());
   each_matrix(S, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] =
@@ -35,20 +35,20 @@ void lyapunov_host(Args a, Results& out) {
 /// The map from G to Z is its own adjoint, and S dZ + dZ S = dG - dS Z - Z dS.
 void lyapunov_gradient(Backward& b) {
   const Tensor Z = b.out(), dG = lyapunov(b.in(0), b.grad());
-  if (b.needs(0)) b.set(0, -matmul(dG, transposed(Z)) - matmul(transposed(Z), dG));
+  if (b.needs(0)) b.set(0, -matmul(dG, mH(Z)) - matmul(mH(Z), dG));
   if (b.needs(1)) b.set(1, dG);
 }
 
 // ---- X X = A --------------------------------------------------------------------------------------------------------
 void square_root_shape(Inference& f) {
   check_square(f.sizes(0), "linalg.matrix_sqrth");
-  check_real(f.dtype(0), "linalg.matrix_sqrth");
+  check_inexact(f.dtype(0), "linalg.matrix_sqrth");
   rules::like_first(f);
 }
 void square_root_host(Args a, Results& out) {
   const Tensor A = a[0].tensor();
   out = made_by_shape(linalg_matrix_sqrth, a);
-  fill_with(out[0], transposed(A.alias()));
+  fill_with(out[0], A);  // by rows: the lower triangle is the upper one of the transpose
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
@@ -56,8 +56,8 @@ void square_root_host(Args a, Results& out) {
   });
   check_info(info, "linalg.eigh", A.rank() > 2);
 }
-/// From X dX + dX X = dA, spread over both triangles of the symmetric A.
-void square_root_gradient(Backward& b) { b.set(0, lyapunov(b.out(), symmetric(b.grad()))); }
+/// From X dX + dX X = dA, spread over both triangles of the Hermitian A.
+void square_root_gradient(Backward& b) { b.set(0, lyapunov(b.out(), hermitian(b.grad()))); }
 
 // ---- A = U H --------------------------------------------------------------------------------------------------------
 void polar_shape(Inference& f) {
@@ -65,7 +65,7 @@ void polar_shape(Inference& f) {
   check_matrices(sizes, "linalg.polar");
   const int64_t m = sizes[sizes.size() - 2], n = sizes.back();
   check(m >= n, "linalg.polar: input must have at least as many rows as columns, but got {} by {} matrices", m, n);
-  check_real(f.dtype(0), "linalg.polar", true);
+  check_inexact(f.dtype(0), "linalg.polar", true);
   check_lapack(f.dtype(0), "linalg_svd_cpu");
   f.result(f.dtype(0), Dims(sizes));
   f.result(f.dtype(0), with(batch_of(sizes), {n, n}));
@@ -82,13 +82,13 @@ void polar_host(Args a, Results& out) {
   });
   check_info(info, "linalg.svd", A.rank() > 2);
 }
-/// With dA = dU H + U dH the turning W = U^T dU solves H W + W H = U^T dA - dA^T U, dH = U^T dA - W H, and outside of
+/// With dA = dU H + U dH the turning W = U^H dU solves H W + W H = U^H dA - dA^H U, dH = U^H dA - W H, and outside of
 /// U's columns dU is dA H^-1.
 void polar_gradient(Backward& b) {
-  const Tensor U = b.out(0), H = b.out(1), dU = b.grad(0), dH = symmetric(b.grad(1));
-  const Tensor UdU = matmul(transposed(U), dU), Z = lyapunov(H, UdU - matmul(dH, H));
-  Tensor dA = matmul(U, dH + Z - transposed(Z));
-  if (U.size(-2) > U.size(-1)) dA = dA + solve_columns(H, transposed(dU - matmul(U, UdU)), "");
+  const Tensor U = b.out(0), H = b.out(1), dU = b.grad(0), dH = hermitian(b.grad(1));
+  const Tensor UdU = matmul(mH(U), dU), Z = lyapunov(H, UdU - matmul(dH, H));
+  Tensor dA = matmul(U, dH + Z - mH(Z));
+  if (U.size(-2) > U.size(-1)) dA = dA + conjugate(solve_columns(H, mH(dU - matmul(U, UdU)), ""));
   b.set(0, dA);
 }
 
@@ -97,9 +97,9 @@ void polar_gradient(Backward& b) {
 // ---- records --------------------------------------------------------------------------------------------------------
 const Op lyapunov{{.name = "lyapunov",
                    .signature = "(Tensor S, Tensor G) -> Tensor",
-                   .doc = "The Z with S Z + Z S = G for a symmetric S.",
+                   .doc = "The Z with S Z + Z S = G for a Hermitian S.",
                    .example = "",
-                   .flags = kHost | kChecksValues,
+                   .flags = kHost | kChecksValues | kComplex,
                    .shape = lyapunov_shape,
                    .host = lyapunov_host,
                    .gradient = lyapunov_gradient,
@@ -109,9 +109,9 @@ const Op lyapunov{{.name = "lyapunov",
 const Op linalg_matrix_sqrth{
     {.name = "linalg_matrix_sqrth",
      .signature = "(Tensor self) -> Tensor",
-     .doc = "The symmetric positive X with X X = self for such a self, of which the lower triangle is read.",
+     .doc = "The Hermitian positive X with X X = self for such a self, of which the lower triangle is read.",
      .example = "terra.linalg.matrix_sqrth(terra.eye(2) * 4)",
-     .flags = kFunction | kHost | kChecksValues,
+     .flags = kFunction | kHost | kChecksValues | kComplex,
      .shape = square_root_shape,
      .host = square_root_host,
      .gradient = square_root_gradient,
@@ -120,9 +120,9 @@ const Op linalg_matrix_sqrth{
      .samples = {{"(lambda a: a @ a.mT + terra.eye(3))(randn(2, 3, 3))", "float", false}}}};
 const Op linalg_polar{{.name = "linalg_polar",
                        .signature = "(Tensor A) -> (Tensor U, Tensor H)",
-                       .doc = "A = U H with orthonormal columns of U and a symmetric H without negative eigenvalues.",
+                       .doc = "A = U H with orthonormal columns of U and a Hermitian H without negative eigenvalues.",
                        .example = "terra.linalg.polar(terra.eye(2) * -2).U",
-                       .flags = kFunction | kHost | kChecksValues,
+                       .flags = kFunction | kHost | kChecksValues | kComplex,
                        .shape = polar_shape,
                        .host = polar_host,
                        .gradient = polar_gradient,

@@ -37,11 +37,11 @@ void solve_host(Args a, Results& out) {
   });
   check_info(out[1], a[2].text(), A.rank() > 2);
 }
-/// X = A^-1 B: dB = A^-T dX, dA = -dB X^T.
+/// X = A^-1 B: dB = A^-H dX, dA = -dB X^H.
 void solve_gradient(Backward& b) {
   const Tensor A = b.in(0), X = transposed(b.out());
-  const Tensor dB = transposed(solve_columns(transposed(A), transposed(b.grad()), ""));
-  if (b.needs(0)) b.set(0, -matmul(dB, transposed(X)));
+  const Tensor dB = transposed(solve_columns(mH(A), transposed(b.grad()), ""));
+  if (b.needs(0)) b.set(0, -matmul(dB, mH(X)));
   if (b.needs(1)) b.set(1, dB);
 }
 
@@ -65,10 +65,10 @@ void triangular_host(Args a, Results& out) {
 void triangular_gradient(Backward& b) {
   const bool upper = b.flag(2), left = b.flag(3), unit = b.flag(4);
   const Tensor X = transposed(b.out());
-  const Tensor dB = solve_triangular(transposed(b.in(0)), transposed(b.grad()), !upper, left, unit);
+  const Tensor dB = solve_triangular(mH(b.in(0)), transposed(b.grad()), !upper, left, unit);
   if (b.needs(1)) b.set(1, dB);
   if (!b.needs(0)) return;
-  const Tensor dA = -(left ? matmul(dB, transposed(X)) : matmul(transposed(X), dB));
+  const Tensor dA = -(left ? matmul(dB, mH(X)) : matmul(mH(X), dB));
   const int64_t off = unit ? 1 : 0;
   b.set(0, upper ? triu(dA, off) : tril(dA, -off));
 }
@@ -93,7 +93,7 @@ Tensor unbroadcast(Tensor t, Sizes batch) {
 std::vector<Tensor> solved(const Tensor& a, const Tensor& given, bool left, std::string_view checked) {
   constexpr std::string_view kName = "linalg.solve";
   check_square(a.sizes(), kName);
-  check_real(a.dtype(), kName, true);
+  check_inexact(a.dtype(), kName, true);
   check_same_dtype(a, given, kName, "A", "B");
   const bool vector = holds_vectors(a, given);
   const Tensor b = vector ? unsqueeze(given, -1) : given;
@@ -116,7 +116,7 @@ void solve_of(Composition& c) { c.result(solved(c.tensor(0), c.tensor(1), c.flag
 
 std::vector<Tensor> inverted(const Tensor& a, std::string_view checked) {
   check_square(a.sizes(), "linalg.inv");
-  check_real(a.dtype(), "linalg.inv");
+  check_inexact(a.dtype(), "linalg.inv");
   std::vector<Tensor> result = solve_columns.all(a, identity(batch_of(a.sizes()), a.size(-1), a.dtype()), checked);
   result[0] = transposed(result[0]);
   return result;
@@ -202,26 +202,28 @@ const Op solve_columns{{.name = "solve_columns",
                         .signature = "(Tensor A, Tensor B, str checked) -> (Tensor X, Tensor info)",
                         .doc = "X of A X = B, transposed; info i > 0: A is singular, U[i, i] being zero.",
                         .example = "",
-                        .flags = kHost | kChecksValues,
+                        .flags = kHost | kChecksValues | kComplex,
                         .shape = solve_shape,
                         .host = solve_host,
                         .gradient = solve_gradient,
                         .saved = saves({0}) | saves_result(),
                         .samples = {{"randn(3, 3), randn(3, 2), ''"},
                                     {"randn(2, 3, 3).mT, randn(2, 2, 3).mT, ''"},
-                                    {"randn(0, 0), randn(0, 2), ''"}}}};
+                                    {"randn(0, 0), randn(0, 2), ''"},
+                                    {"crandn(2, 3, 3), crandn(2, 3, 2), ''", "complex"}}}};
 const Op triangular_columns{{.name = "triangular_columns",
                              .signature = "(Tensor A, Tensor B, bool upper, bool left, bool unitriangular) -> Tensor",
                              .doc = "X of A X = B (of X A = B where not left), transposed, for a triangular A.",
                              .example = "",
-                             .flags = kHost,
+                             .flags = kHost | kComplex,
                              .shape = triangular_shape,
                              .host = triangular_host,
                              .gradient = triangular_gradient,
                              .saved = saves({0}) | saves_result(),
                              .samples = {{"randn(3, 3), randn(3, 2), True, True, False"},
                                          {"randn(2, 3, 3).mT, randn(2, 2, 3), False, False, True"},
-                                         {"randn(2, 3, 3), randn(2, 2, 3).mT, False, True, False"}}}};
+                                         {"randn(2, 3, 3), randn(2, 2, 3).mT, False, True, False"},
+                                         {"crandn(3, 3), crandn(3, 2), True, True, False", "complex"}}}};
 const Op linalg_solve_ex{
     {.name = "linalg_solve_ex",
      .signature = "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",

@@ -43,11 +43,11 @@ void cross_of(Composition& c) {
 }
 void vecdot_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
-  check_real(x.dtype(), "linalg.vecdot", true);
+  check_inexact(x.dtype(), "linalg.vecdot", true);
   check(x.dtype() == y.dtype(),
         "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead",
         scalar_type_name(x.dtype()), scalar_type_name(y.dtype()));
-  c.result(sum(x * y, Dims{c.integer(2)}));
+  c.result(sum(conjugate(x) * y, Dims{c.integer(2)}));
 }
 void diagonal_of(Composition& c) { c.result(diagonal(c.arg(0), c.arg(1), c.arg(2), c.arg(3))); }
 void trace_of(Composition& c) {

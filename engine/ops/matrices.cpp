@@ -1,12 +1,16 @@
 #include "engine/ops/matrices.h"
 
 #include <climits>
+#include <limits>
 
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/select.h"
 #include "kernels/cpu/blas_core.h"
 
 namespace terra::ops {
@@ -31,7 +35,7 @@ constexpr Failure kFailures[] = {
     {"svd", ErrorKind::LinAlgError,
      "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular "
      "values (error code: {0})."},
-    {"eigh", ErrorKind::LinAlgError,
+    {"eig", ErrorKind::LinAlgError,
      "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
      "eigenvalues (error code: {0})."},
     {"lstsq", ErrorKind::LinAlgError,
@@ -58,19 +62,16 @@ void check_square(Sizes sizes, std::string_view op, std::string_view operand) {
   check(m == n, "{}: {} must be batches of square matrices, but they are {} by {} matrices", op, operand, m, n);
 }
 
-void check_real(DType dtype, std::string_view op, bool halves) {
-  check_kind(!is_complex(dtype), ErrorKind::NotImplementedError,
-             "{}: matrices of complex numbers are not in Terra yet: take their real and imaginary parts. Got {}", op,
-             scalar_type_name(dtype));
-  check_kind(is_floating(dtype), ErrorKind::NotImplementedError,
+void check_inexact(DType dtype, std::string_view op, bool halves) {
+  check_kind(is_inexact(dtype), ErrorKind::NotImplementedError,
              "{}: Expected a floating point or complex tensor as input. Got {}", op, scalar_type_name(dtype));
   check_kind(halves || !is_half(dtype), ErrorKind::NotImplementedError,
              "{}: Low precision dtypes not supported. Got {}", op, scalar_type_name(dtype));
 }
 
 void check_lapack(DType dtype, std::string_view kernel) {
-  check_kind(dtype == DType::F32 || dtype == DType::F64, ErrorKind::NotImplementedError,
-             "\"{}\" not implemented for '{}'", kernel, scalar_type_name(dtype));
+  check_kind(is_inexact(dtype) && !is_half(dtype), ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'",
+             kernel, scalar_type_name(dtype));
 }
 
 void check_equation(Sizes a, Sizes b, bool left, std::string_view op) {
@@ -112,9 +113,31 @@ Tensor by_columns(const Tensor& t) { return transposed(clone(transposed(t))); }
 
 Tensor identity(Sizes batch, int64_t n, DType dtype) { return expand(eye(n, Arg(), dtype), with(batch, {n, n})); }
 
+Tensor squared_length(const Tensor& t) {
+  if (!is_complex(t.dtype())) return t * t;
+  const Tensor parts = view_as_real(t);
+  return sum(parts * parts, Dims{-1});
+}
+
+double epsilon_of(DType dtype) {
+  return real_dtype_of(dtype) == DType::F64 ? std::numeric_limits<double>::epsilon()
+                                            : std::numeric_limits<float>::epsilon();
+}
+
+Tensor hermitian_from(const Tensor& triangle) {
+  return where(on_diagonal(triangle.size(-1)), 0.5, 1.0) * (triangle + mH(triangle));
+}
+
 Tensor on_diagonal(int64_t n) {
   const Tensor places = arange_to(n);
   return eq(unsqueeze(places, 0), unsqueeze(places, 1));
+}
+
+Tensor off_diagonal(const Tensor& t) { return is_complex(t.dtype()) ? where(on_diagonal(t.size(-1)), 0.0, t) : t; }
+
+Tensor differences(const Tensor& values) {
+  const Tensor apart = unsqueeze(values, -2) - unsqueeze(values, -1);
+  return where(on_diagonal(values.size(-1)), 1.0, apart);
 }
 
 Tensor columns(const Tensor& t, int64_t first, int64_t end) {

@@ -9,9 +9,11 @@
 
 #include "engine/errors/errors.h"
 #include "engine/errors/kernel_failure.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/op.h"
 #include "engine/ops/view.h"
+#include "kernels/cpu/complex_number.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/parallel.h"
 
@@ -20,6 +22,7 @@ namespace terra::ops {
 using Sizes = std::span<const int64_t>;
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
+using cpu::Real;
 
 /// How Python sees an op of linear algebra. 16-bit floats reach it as they are, and it refuses most of them.
 inline constexpr uint32_t kTakesHalves = kMovesBytes;
@@ -30,8 +33,8 @@ inline constexpr uint32_t kLinalgAndMethod = kLinalg | kMethod;
 /// At least two dimensions.
 void check_matrices(Sizes sizes, std::string_view op, std::string_view operand = "A");
 void check_square(Sizes sizes, std::string_view op, std::string_view operand = "A");
-/// A floating dtype; not of 16 bits, unless `halves`.
-void check_real(DType dtype, std::string_view op, bool halves = false);
+/// A floating or complex dtype; not of 16 bits, unless `halves`.
+void check_inexact(DType dtype, std::string_view op, bool halves = false);
 /// A dtype that LAPACK computes in.
 void check_lapack(DType dtype, std::string_view kernel);
 /// What A X = B (left) or X A = B wants of a square A and of B.
@@ -45,6 +48,14 @@ bool holds_vectors(const Tensor& a, const Tensor& b);
 // ---- shapes ----
 inline Tensor transposed(const Tensor& t) { return transpose(t, -2, -1); }
 inline Sizes batch_of(Sizes sizes) { return sizes.first(sizes.size() - 2); }
+/// The conjugate transposes, which gradients have where formulas of real matrices have transposes.
+inline Tensor mH(const Tensor& t) { return conjugate(transposed(t)); }
+/// |x|^2 of each element.
+Tensor squared_length(const Tensor& t);
+/// The distance from 1 to the next number of a dtype, or of its parts.
+double epsilon_of(DType dtype);
+/// The Hermitian matrix that has this triangle, whose diagonal loses its imaginary part.
+Tensor hermitian_from(const Tensor& triangle);
 /// The sizes of a batch with more dimensions behind it.
 Dims with(Sizes batch, std::initializer_list<int64_t> last);
 /// The sizes of the transposed matrices.
@@ -53,6 +64,10 @@ Dims turned(Sizes sizes);
 Tensor in_batch(const Tensor& t, Sizes batch);
 /// The same elements, lying column by column.
 Tensor by_columns(const Tensor& t);
+/// Zeros on the diagonal of complex matrices; skew ones of real numbers have them.
+Tensor off_diagonal(const Tensor& t);
+/// values[j] - values[i] at (i, j), and 1 on the diagonal.
+Tensor differences(const Tensor& values);
 /// A batch of identity matrices.
 Tensor identity(Sizes batch, int64_t n, DType dtype);
 /// Whether an element lies on the diagonal of an n x n matrix.
@@ -77,11 +92,11 @@ int64_t count_of(Sizes sizes);
 /// How many of these matrices make a piece of work for one thread.
 int64_t grain_of(Sizes sizes);
 /// Calls work(i, T()) for matrix i of those that `t` holds, on several threads if there is much to do; T: float or
-/// double, as t has them.
+/// double or complex numbers of these, as t has them.
 template <class Work>
 void each_matrix(const Tensor& t, const Work& work) {
   try {
-    cpu::with_float(t.dtype(), [&]<class T>(T) {
+    cpu::with_inexact(t.dtype(), [&]<class T>(T) {
       cpu::parallel_for(count_of(t.sizes()), grain_of(t.sizes()), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) work(i, T());
       });

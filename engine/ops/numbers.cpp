@@ -43,7 +43,7 @@ void nextafter_shape(Inference& f) {
   rules::elementwise(f);
 }
 void frexp_shape(Inference& f) {
-  check_real(f.dtype(0), "frexp");
+  check_lapack(f.dtype(0), "frexp");
   f.result(f.dtype(0), Dims(f.sizes(0)));
   f.result(DType::I32, Dims(f.sizes(0)));
 }

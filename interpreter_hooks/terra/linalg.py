@@ -4,13 +4,10 @@ import _terra_C as C
 from _terra_C import _LinAlgError as LinAlgError
 from _terra_C import matmul
 
-from ._missing_parts import sentences
 from ._names import lazily
 
 _OPS = {name: function for name, function in vars(C._linalg).items() if isinstance(function, C.OpFunction)}
 globals().update(_OPS)
-_COMPLEX = "the eigenvalues of a matrix that isn't symmetric are complex numbers, and there are no complex dtypes yet"
-globals().update(sentences("torch.linalg", ("eig", "eigvals"), _COMPLEX))
 
 
 def _function_named(name):
@@ -18,5 +15,5 @@ def _function_named(name):
     return _OPS[name]
 
 
-__all__ = ["LinAlgError", "eig", "eigvals", "matmul", *_OPS]
+__all__ = ["LinAlgError", "matmul", *_OPS]
 __getattr__ = lazily(__name__)

@@ -10,9 +10,6 @@ namespace {
 
 using namespace TERRA_ISA;
 
-template <class C>
-using RealOf = typename C::value_type;
-
 #define TERRA_COMPLEX_UNARY(Name, Result, expression)   \
   template <class C>                                    \
   struct Name : Plain<C, Result> {                      \
@@ -34,8 +31,8 @@ std::complex<R> direction(std::complex<R> x) {
 
 TERRA_COMPLEX_UNARY(Neg, C, -x)
 TERRA_COMPLEX_UNARY(Conj, C, std::conj(x))
-TERRA_COMPLEX_UNARY(Abs, RealOf<C>, std::abs(x))
-TERRA_COMPLEX_UNARY(Angle, RealOf<C>, std::arg(x))
+TERRA_COMPLEX_UNARY(Abs, Real<C>, std::abs(x))
+TERRA_COMPLEX_UNARY(Angle, Real<C>, std::arg(x))
 TERRA_COMPLEX_UNARY(Sgn, C, direction(x))
 TERRA_COMPLEX_UNARY(Reciprocal, C, over(C(1), x))
 TERRA_COMPLEX_UNARY(LogicalNot, bool, x == C(0))

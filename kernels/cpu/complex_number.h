@@ -2,10 +2,34 @@
 #pragma once
 #include <cmath>
 #include <complex>
+#include <type_traits>
 
 #include "kernels/abi/kernel.h"
 
 namespace terra::cpu {
+
+/// The type of a number's parts: T itself where it is real.
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class R>
+struct RealOf<std::complex<R>> {
+  using type = R;
+};
+template <class T>
+using Real = typename RealOf<T>::type;
+template <class T>
+inline constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
+
+/// The conjugate of a number of either kind, in its own type.
+template <class T>
+T conjugate_of(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::conj(x);
+  else
+    return x;
+}
 
 template <class R>
 [[gnu::always_inline]] inline std::complex<R> times(std::complex<R> a, std::complex<R> b) {

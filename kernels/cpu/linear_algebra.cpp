@@ -22,6 +22,15 @@ struct Matrix {
   T& operator()(int i, int j) const { return column(j)[i]; }
 };
 
+/// The sign of a real number; x / |x| of a complex one.
+template <class T>
+T direction(T x) {
+  if constexpr (kIsComplex<T>)
+    return x == T(0) ? x : x / std::abs(x);
+  else
+    return static_cast<T>((x > 0) - (x < 0));
+}
+
 /// LU of a square matrix, whose U can be looked at.
 template <class T>
 struct Factored {
@@ -61,29 +70,29 @@ void multiply(int n, T alpha, const T* a, const T* b, T beta, T* c) {
 }
 
 /// 1 / s of the numbers that are beyond the bounds, 0 for the others.
-template <class T>
-std::vector<T> inverted(const std::vector<T>& s, T absolute, T relative) {
-  T largest = 0;
-  for (const T value : s) largest = std::max(largest, std::abs(value));
-  const T bound = std::max(absolute, relative * largest);
-  std::vector<T> result;
-  for (const T value : s) result.push_back(std::abs(value) > bound ? 1 / value : T(0));
+template <class R>
+std::vector<R> inverted(const std::vector<R>& s, R absolute, R relative) {
+  R largest = 0;
+  for (const R value : s) largest = std::max(largest, std::abs(value));
+  const R bound = std::max(absolute, relative * largest);
+  std::vector<R> result;
+  for (const R value : s) result.push_back(std::abs(value) > bound ? 1 / value : R(0));
   return result;
 }
 
 /// Multiplies column j of m rows by factors[j].
 template <class T>
-void scale_columns(int m, const std::vector<T>& factors, T* a) {
-  for (const T factor : factors)
+void scale_columns(int m, const std::vector<Real<T>>& factors, T* a) {
+  for (const Real<T> factor : factors)
     for (int i = 0; i < m; ++i) *a++ *= factor;
 }
 
-/// V diag(factors) V^T of n x n.
+/// V diag(factors) V^H of n x n.
 template <class T>
-void compose(int n, const std::vector<T>& v, const std::vector<T>& factors, T* out) {
+void compose(int n, const std::vector<T>& v, const std::vector<Real<T>>& factors, T* out) {
   std::vector<T> scaled(v);
   scale_columns(n, factors, scaled.data());
-  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {v.data(), n, 'T'}, 0, out);
+  lapack::gemm<T>(n, n, n, 1, {scaled.data(), n}, {v.data(), n, 'C'}, 0, out);
 }
 
 }  // namespace
@@ -101,13 +110,13 @@ int solve(int n, int k, T* a, T* b) {
 }
 
 template <class T>
-void log_determinant(int n, T* a, T& sign, T& logarithm) {
+void log_determinant(int n, T* a, T& sign, Real<T>& logarithm) {
   const Factored<T> f(n, a);
   sign = f.parity();
   logarithm = 0;
   for (int i = 0; i < n; ++i) {
     const T u = f.diagonal(i);
-    sign *= static_cast<T>((u > 0) - (u < 0));
+    sign *= direction(u);
     logarithm += std::log(std::abs(u));
   }
 }
@@ -120,19 +129,22 @@ T determinant(int n, T* a) {
   return product;
 }
 
-/// With A = U diag(s) V^T they are det(U V^T) U diag(p) V^T, p[i] being the product of all s but s[i].
+/// With A = U diag(s) V^H they are the conjugates of det(U V^H)* U diag(p) V^H, p[i] being the product of all s but
+/// s[i].
 template <class T>
 int cofactors(int n, T* a) {
   if (n == 0) return 0;
-  std::vector<T> s(static_cast<size_t>(n)), others(s), u(area(n, n)), vt(u);
+  std::vector<Real<T>> s(static_cast<size_t>(n)), others(s);
+  std::vector<T> u(area(n, n)), vt(u);
   if (const int info = svd(n, n, true, a, s.data(), u.data(), vt.data()); info != 0) return info;
-  T before = 1, behind = 1;
+  Real<T> before = 1, behind = 1;
   for (int i = 0; i < n; before *= s[i++]) others[i] = before;
   for (int i = n - 1; i >= 0; behind *= s[i--]) others[i] *= behind;
-  const auto orientation = [n](std::vector<T> lost) { return determinant(n, lost.data()) > 0 ? T(1) : T(-1); };
-  const T sign = orientation(u) * orientation(vt);
+  const auto orientation = [n](std::vector<T> lost) { return direction(determinant(n, lost.data())); };
+  const T sign = conjugate_of(orientation(u) * orientation(vt));
   scale_columns(n, others, u.data());
   multiply(n, sign, u.data(), vt.data(), T(0), a);
+  std::transform(a, a + area(n, n), a, conjugate_of<T>);
   return 0;
 }
 
@@ -143,7 +155,7 @@ int cholesky(int n, T* a) {
   if (n == 0) return 0;
   const int info = lapack::potrf(n, a);
   for (int i = 0; info == 0 && i < n; ++i)
-    if (std::isnan(Matrix<T>{a, n}(i, i))) return i + 1;
+    if (std::isnan(std::real(Matrix<T>{a, n}(i, i)))) return i + 1;
   return info;
 }
 
@@ -152,25 +164,25 @@ int cholesky_inverse(int n, T* l) {
   const int info = n == 0 ? 0 : lapack::potri(n, l);
   const Matrix<T> inverse{l, n};
   for (int j = 0; j < n; ++j)
-    for (int i = 0; i < j; ++i) inverse(i, j) = inverse(j, i);
+    for (int i = 0; i < j; ++i) inverse(i, j) = conjugate_of(inverse(j, i));
   return info;
 }
 
 template <class T>
-int ldl(int n, T* a, int* pivots) {
+int ldl(bool hermitian, int n, T* a, int* pivots) {
   clear_above(n, a);
-  return n == 0 ? 0 : lapack::sytrf(n, a, pivots);
+  return n == 0 ? 0 : lapack::sytrf(hermitian, n, a, pivots);
 }
 
 template <class T>
-int ldl_solve(int n, int k, const T* ld, const int* pivots, T* b) {
+int ldl_solve(bool hermitian, int n, int k, const T* ld, const int* pivots, T* b) {
   // A block of two rows has one negative number twice; LAPACK steps over it without a look at the second.
   for (int i = 0; i < n; ++i) {
     const int p = pivots[i];
     if (p == 0 || p > n || p < -n) return -1;
     if (p < 0 && (++i == n || pivots[i] != p)) return -1;
   }
-  return n == 0 || k == 0 ? 0 : lapack::sytrs(n, k, ld, pivots, b);
+  return n == 0 || k == 0 ? 0 : lapack::sytrs(hermitian, n, k, ld, pivots, b);
 }
 
 template <class T>
@@ -196,7 +208,7 @@ void qr(int m, int n, int columns, T* a, T* q, T* r) {
 }
 
 template <class T>
-int svd(int m, int n, bool all, T* a, T* s, T* u, T* vt) {
+int svd(int m, int n, bool all, T* a, Real<T>* s, T* u, T* vt) {
   if (m > 0 && n > 0) return lapack::gesdd(!u ? 'N' : all ? 'A' : 'S', m, n, a, s, u, vt);
   if (u && all) {
     set_identity(m, u);
@@ -206,31 +218,54 @@ int svd(int m, int n, bool all, T* a, T* s, T* u, T* vt) {
 }
 
 template <class T>
-int eigh(int n, char uplo, bool vectors, T* a, T* w) {
+int eigh(int n, char uplo, bool vectors, T* a, Real<T>* w) {
   return n == 0 ? 0 : lapack::syevd(vectors ? 'V' : 'N', uplo, n, a, w);
 }
 
 template <class T>
-int pseudoinverse(int m, int n, T bound_absolute, T bound_relative, T* a, T* x) {
+int eig(int n, T* a, std::complex<Real<T>>* w, std::complex<Real<T>>* v) {
+  if (n == 0) return 0;
+  if constexpr (kIsComplex<T>) {
+    return lapack::geev(n, a, w, v);
+  } else {
+    std::vector<T> parts(2 * static_cast<size_t>(n)), vectors(v ? area(n, n) : 0);
+    const int info = lapack::geev(n, a, parts.data(), v ? vectors.data() : nullptr);
+    const Matrix<T> packed{vectors.data(), n};
+    for (int j = 0; j < n; ++j) {
+      w[j] = {parts[j], parts[n + j]};
+      if (!v) continue;
+      // Of a conjugate pair, the one above the real line first, the parts of its vector in the columns of both.
+      const T side = parts[n + j] == 0 ? T(0) : parts[n + j] > 0 ? T(1) : T(-1);
+      const int re = side < 0 ? j - 1 : j, im = side > 0 ? j + 1 : j;
+      for (int i = 0; i < n; ++i)
+        Matrix<std::complex<T>>{v, n}(i, j) = {packed(i, re), side == 0 ? T(0) : side * packed(i, im)};
+    }
+    return info;
+  }
+}
+
+template <class T>
+int pseudoinverse(int m, int n, Real<T> bound_absolute, Real<T> bound_relative, T* a, T* x) {
   const int k = std::min(m, n);
-  std::vector<T> s(static_cast<size_t>(k)), u(area(m, k)), vt(area(k, n));
+  std::vector<Real<T>> s(static_cast<size_t>(k));
+  std::vector<T> u(area(m, k)), vt(area(k, n));
   if (k == 0) return 0;
   if (const int info = svd(m, n, false, a, s.data(), u.data(), vt.data()); info != 0) return info;
   scale_columns(m, inverted(s, bound_absolute, bound_relative), u.data());
-  lapack::gemm<T>(n, m, k, 1, {vt.data(), k, 'T'}, {u.data(), m, 'T'}, 0, x);
+  lapack::gemm<T>(n, m, k, 1, {vt.data(), k, 'C'}, {u.data(), m, 'C'}, 0, x);
   return 0;
 }
 
 template <class T>
-int pseudoinverse_symmetric(int n, T bound_absolute, T bound_relative, T* a, T* x) {
-  std::vector<T> w(static_cast<size_t>(n));
-  if (const int info = eigh(n, 'L', true, a, w.data()); info != 0) return info;
+int pseudoinverse_hermitian(int n, Real<T> bound_absolute, Real<T> bound_relative, T* a, T* x) {
+  std::vector<Real<T>> w(static_cast<size_t>(n));
+  if (const int info = eigh(n, 'U', true, a, w.data()); info != 0) return info;
   if (n > 0) compose(n, {a, a + area(n, n)}, inverted(w, bound_absolute, bound_relative), x);
   return 0;
 }
 
 template <class T>
-int least_squares(std::string_view driver, int m, int n, int k, T rcond, T* a, T* b, int& rank, T* s) {
+int least_squares(std::string_view driver, int m, int n, int k, Real<T> rcond, T* a, T* b, int& rank, Real<T>* s) {
   rank = 0;
   if (m == 0 || n == 0 || k == 0) {
     std::fill_n(b, area(std::max(m, n), k), T(0));
@@ -252,9 +287,9 @@ void triangular(bool right, bool upper, bool unit, int m, int n, const T* a, T* 
 
 template <class T>
 int square_root(int n, T* a) {
-  std::vector<T> w(static_cast<size_t>(n));
-  if (const int info = eigh(n, 'L', true, a, w.data()); info != 0 || n == 0) return info;
-  for (T& value : w) value = value > 0 ? std::sqrt(value) : T(0);
+  std::vector<Real<T>> w(static_cast<size_t>(n));
+  if (const int info = eigh(n, 'U', true, a, w.data()); info != 0 || n == 0) return info;
+  for (Real<T>& value : w) value = value > 0 ? std::sqrt(value) : Real<T>(0);
   compose(n, {a, a + area(n, n)}, w, a);
   return 0;
 }
@@ -262,24 +297,26 @@ int square_root(int n, T* a) {
 /// Between the eigenvectors of S each element is divided by the sum of two eigenvalues.
 template <class T>
 int lyapunov(int n, T* s, T* g) {
-  std::vector<T> w(static_cast<size_t>(n)), half(area(n, n));
+  std::vector<Real<T>> w(static_cast<size_t>(n));
+  std::vector<T> half(area(n, n));
   if (const int info = eigh(n, 'L', true, s, w.data()); info != 0 || n == 0) return info;
-  const auto turn = [&](char left, char right) {  // g becomes V^T g V, or V g V^T
+  const auto turn = [&](char left, char right) {  // g becomes V^H g V, or V g V^H
     lapack::gemm<T>(n, n, n, 1, {s, n, left}, {g, n}, 0, half.data());
     lapack::gemm<T>(n, n, n, 1, {half.data(), n}, {s, n, right}, 0, g);
   };
-  turn('T', 'N');
+  turn('C', 'N');
   for (int j = 0; j < n; ++j)
     for (int i = 0; i < n; ++i) Matrix<T>{g, n}(i, j) /= w[i] + w[j];
-  turn('N', 'T');
+  turn('N', 'C');
   return 0;
 }
 
-/// With A = P diag(s) Q^T they are P diag(s) P^T and P Q^T.
+/// With A = P diag(s) Q^H they are P diag(s) P^H and P Q^H.
 template <class T>
 int polar(int m, int n, T* a, T* u, T* h) {
   if (m == 0) return 0;
-  std::vector<T> s(static_cast<size_t>(m)), p(area(m, m)), qt(area(m, n));
+  std::vector<Real<T>> s(static_cast<size_t>(m));
+  std::vector<T> p(area(m, m)), qt(area(m, n));
   if (const int info = svd(m, n, false, a, s.data(), p.data(), qt.data()); info != 0) return info;
   lapack::gemm<T>(m, n, m, 1, {p.data(), m}, {qt.data(), m}, 0, u);
   compose(m, p, s, h);
@@ -299,7 +336,7 @@ void exponential(int n, T* a) {
   double norm = 0;
   for (int j = 0; j < n; ++j) {
     double sum = 0;
-    for (int i = 0; i < n; ++i) sum += std::abs(static_cast<double>(Matrix<T>{a, n}(i, j)));
+    for (int i = 0; i < n; ++i) sum += static_cast<double>(std::abs(Matrix<T>{a, n}(i, j)));
     if (!std::isfinite(sum)) {
       std::fill_n(a, size, std::numeric_limits<T>::quiet_NaN());
       return;
@@ -307,7 +344,8 @@ void exponential(int n, T* a) {
     norm = std::max(norm, sum);
   }
   const int squarings = norm > kBound ? static_cast<int>(std::ceil(std::log2(norm / kBound))) : 0;
-  for (size_t i = 0; i < size; ++i) a[i] = std::ldexp(a[i], -squarings);
+  const Real<T> scale = std::ldexp(Real<T>(1), -squarings);
+  for (size_t i = 0; i < size; ++i) a[i] *= scale;
 
   std::vector<T> a2(size), a4(size), a6(size), high(size), low(size), odd(size);
   multiply(n, T(1), a, a, T(0), a2.data());
@@ -315,15 +353,15 @@ void exponential(int n, T* a) {
   multiply(n, T(1), a4.data(), a2.data(), T(0), a6.data());
   // Three even powers by the coefficients from `degree` on.
   const auto combine = [&](int degree, std::vector<T>& out) {
-    const T c2 = static_cast<T>(coefficients[degree]), c4 = static_cast<T>(coefficients[degree + 2]),
-            c6 = static_cast<T>(coefficients[degree + 4]);
+    const auto c2 = static_cast<Real<T>>(coefficients[degree]), c4 = static_cast<Real<T>>(coefficients[degree + 2]),
+               c6 = static_cast<Real<T>>(coefficients[degree + 4]);
     for (size_t i = 0; i < size; ++i) out[i] = c6 * a6[i] + c4 * a4[i] + c2 * a2[i];
   };
   // In `low` the polynomial of the even coefficients, or of the odd ones (parity 1) but for a factor A.
   const auto polynomial = [&](int parity) {
     combine(8 + parity, high);
     combine(2 + parity, low);
-    for (int i = 0; i < n; ++i) Matrix<T>{low.data(), n}(i, i) += static_cast<T>(coefficients[parity]);
+    for (int i = 0; i < n; ++i) Matrix<T>{low.data(), n}(i, i) += static_cast<Real<T>>(coefficients[parity]);
     multiply(n, T(1), a6.data(), high.data(), T(1), low.data());
   };
   polynomial(1);
@@ -340,30 +378,33 @@ void exponential(int n, T* a) {
   }
 }
 
-#define TERRA_LINALG(T)                                                             \
+#define TERRA_LINALG(T, R)                                                          \
   template int lu(int, int, T*, int*);                                              \
   template int solve(int, int, T*, T*);                                             \
-  template void log_determinant(int, T*, T&, T&);                                   \
+  template void log_determinant(int, T*, T&, R&);                                   \
   template T determinant(int, T*);                                                  \
   template int cofactors(int, T*);                                                  \
   template int cholesky(int, T*);                                                   \
   template int cholesky_inverse(int, T*);                                           \
-  template int ldl(int, T*, int*);                                                  \
-  template int ldl_solve(int, int, const T*, const int*, T*);                       \
+  template int ldl(bool, int, T*, int*);                                            \
+  template int ldl_solve(bool, int, int, const T*, const int*, T*);                 \
   template void reflections(int, int, T*, T*);                                      \
   template void qr(int, int, int, T*, T*, T*);                                      \
-  template int svd(int, int, bool, T*, T*, T*, T*);                                 \
-  template int eigh(int, char, bool, T*, T*);                                       \
-  template int pseudoinverse(int, int, T, T, T*, T*);                               \
-  template int pseudoinverse_symmetric(int, T, T, T*, T*);                          \
-  template int least_squares(std::string_view, int, int, int, T, T*, T*, int&, T*); \
+  template int svd(int, int, bool, T*, R*, T*, T*);                                 \
+  template int eigh(int, char, bool, T*, R*);                                       \
+  template int eig(int, T*, std::complex<R>*, std::complex<R>*);                    \
+  template int pseudoinverse(int, int, R, R, T*, T*);                               \
+  template int pseudoinverse_hermitian(int, R, R, T*, T*);                          \
+  template int least_squares(std::string_view, int, int, int, R, T*, T*, int&, R*); \
   template void triangular(bool, bool, bool, int, int, const T*, T*);               \
   template int square_root(int, T*);                                                \
   template int lyapunov(int, T*, T*);                                               \
   template int polar(int, int, T*, T*, T*);                                         \
   template void exponential(int, T*);
 
-TERRA_LINALG(float)
-TERRA_LINALG(double)
+TERRA_LINALG(float, float)
+TERRA_LINALG(double, double)
+TERRA_LINALG(std::complex<float>, float)
+TERRA_LINALG(std::complex<double>, double)
 
 }  // namespace terra::cpu::linalg

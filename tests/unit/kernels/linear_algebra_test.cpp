@@ -86,9 +86,9 @@ TEST_CASE("pivots that no factorization makes are refused", "[kernels]") {
   const Columns ld = identity(3);
   Columns b(3, 1.0);
   for (const std::vector<int>& pivots : {std::vector{0, 2, 3}, {1, 2, 4}, {1, 2, -3}, {-2, -3, 3}, {-9, -9, 3}})
-    CHECK(linalg::ldl_solve(3, 1, ld.data(), pivots.data(), b.data()) == -1);
+    CHECK(linalg::ldl_solve(false, 3, 1, ld.data(), pivots.data(), b.data()) == -1);
   const std::vector<int> good = {1, -3, -3};
-  CHECK(linalg::ldl_solve(3, 1, ld.data(), good.data(), b.data()) == 0);
+  CHECK(linalg::ldl_solve(false, 3, 1, ld.data(), good.data(), b.data()) == 0);
 }
 
 TEST_CASE("factors have the sizes that were asked for", "[kernels]") {
@@ -114,7 +114,7 @@ TEST_CASE("pseudoinverses leave out what is within the bounds", "[kernels]") {
   CHECK(linalg::pseudoinverse(3, 2, 0.0, 0.01, lost.data(), x.data()) == 0);
   check_close(x, {1, 0, 0, 0, 0, 0});
   Columns symmetric = {2, 0, 0, -4}, y(4);
-  CHECK(linalg::pseudoinverse_symmetric(2, 3.0, 0.0, symmetric.data(), y.data()) == 0);
+  CHECK(linalg::pseudoinverse_hermitian(2, 3.0, 0.0, symmetric.data(), y.data()) == 0);
   check_close(y, {0, 0, 0, -0.25});
 }
 
@@ -137,6 +137,35 @@ TEST_CASE("roots, polar factors and Lyapunov's equation", "[kernels]") {
   const Columns other = product(4, 4, 4, z, spd);
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
   check_close(sum, a);
+}
+
+TEST_CASE("eigenvalues in pairs, and each with its vector", "[kernels]") {
+  using Complex = std::complex<double>;
+  for (const Columns& a : {Columns{0, 1, -1, 0}, some(5, 5), Columns{2, 0, 0, 3}}) {
+    const int n = a.size() == 4 ? 2 : 5;
+    Columns lost = a;
+    std::vector<Complex> w(static_cast<size_t>(n)), v(a.size());
+    REQUIRE(linalg::eig(n, lost.data(), w.data(), v.data()) == 0);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        Complex turned = 0;
+        for (int k = 0; k < n; ++k) turned += a[k * n + i] * v[j * n + k];
+        CHECK(std::abs(turned - w[j] * v[j * n + i]) < 1e-12);
+      }
+  }
+}
+
+TEST_CASE("a determinant of complex numbers, and its derivatives where it is zero", "[kernels]") {
+  using Complex = std::complex<double>;
+  std::vector<Complex> a = {{1, 1}, {0, 2}, {3, 0}, {1, -1}}, c = a, singular = {{1, 1}, {2, 2}, {0, 1}, {0, 2}};
+  CHECK(std::abs(linalg::determinant(2, a.data()) - Complex(2, -6)) < 1e-12);
+  REQUIRE(linalg::cofactors(2, c.data()) == 0);
+  REQUIRE(linalg::cofactors(2, singular.data()) == 0);
+  const Complex regular[] = {{1, -1}, {-3, 0}, {0, -2}, {1, 1}}, other[] = {{0, 2}, {0, -1}, {-2, -2}, {1, 1}};
+  for (int i = 0; i < 4; ++i) {
+    CHECK(std::abs(c[i] - regular[i]) < 1e-12);
+    CHECK(std::abs(singular[i] - other[i]) < 1e-12);
+  }
 }
 
 TEST_CASE("exponentials of small, large and unknown matrices", "[kernels]") {
