@@ -169,6 +169,8 @@ void remainder_shape(Inference& f) {
 }
 void pow_shape(Inference& f) {
   rules::check_any_tensor(f);
+  check_kind(f.common != DType::Bool || number_at(f, 1), ErrorKind::NotImplementedError,
+             "\"pow\" not implemented for 'Bool'");
   if (!is_inexact(f.common))
     if (const Scalar* exponent = number_at(f, 1))
       check(exponent->to_double() >= 0, "Integers to negative integer powers are not allowed.");

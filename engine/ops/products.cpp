@@ -4,6 +4,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
@@ -32,22 +33,30 @@ void inner_of(Composition& c) {
 }
 
 /// beta * self + alpha * product; what beta 0 is multiplied with doesn't count, NaN neither.
-Tensor added(const Composition& c, const Tensor& product) {
-  const Arg &beta = c.arg(3), &alpha = c.arg(4);
-  const auto is = [](const Arg& number, double value) {
-    return number.scalar().to_double() == value && number.scalar().imag() == 0;
-  };
-  check(is_inexact(product.dtype()) || (!beta.scalar().is_float() && !alpha.scalar().is_float()),
-        "For integral input tensors, argument {} must not be a floating point number.",
-        beta.scalar().is_float() ? "beta" : "alpha");
-  const Tensor grown = is(alpha, 1) ? product : mul(product, alpha);
+Tensor added(const Composition& c, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  const Tensor grown = is_value(alpha, 1) ? product : mul(product, alpha);
   const Tensor self = expand(c.tensor(0), product.sizes());
-  return is(beta, 0) ? grown : (is(beta, 1) ? self : mul(self, beta)) + grown;
+  return is_value(beta, 0) ? grown : (is_value(beta, 1) ? self : mul(self, beta)) + grown;
+}
+/// A factor of integers loses its fraction.
+Scalar factor_of(const Arg& factor, DType dtype) {
+  const Scalar& number = factor.scalar();
+  if (is_inexact(dtype) || number.is_complex()) return number;
+  return Scalar(number.to_int());
+}
+Tensor added_product(const Composition& c, const Tensor& product) {
+  return added(c, product, factor_of(c.arg(3), product.dtype()), factor_of(c.arg(4), product.dtype()));
 }
 void addr_of(Composition& c) {
   for (int i : {1, 2})
     check(c.tensor(i).rank() == 1, "addr: Expected 1-D argument vec{}, but got {}-D", i, c.tensor(i).rank());
-  c.result(added(c, unsqueeze(c.tensor(1), 1) * unsqueeze(c.tensor(2), 0)));
+  const Tensor outer = unsqueeze(c.tensor(1), 1) * unsqueeze(c.tensor(2), 0);
+  const Scalar &beta = c.arg(3).scalar(), &alpha = c.arg(4).scalar();
+  check(is_inexact(outer.dtype()) || (!beta.is_float() && !alpha.is_float()),
+        "For integral input tensors, argument {} must not be a floating point number.",
+        beta.is_float() ? "beta" : "alpha");
+  const bool flags = outer.dtype() == DType::Bool;
+  c.result(added(c, outer, flags ? Scalar(beta.to_bool()) : beta, flags ? Scalar(alpha.to_bool()) : alpha));
 }
 void addmv_of(Composition& c) {
   const Tensor self = c.tensor(0), matrix = c.tensor(1), vector = c.tensor(2);
@@ -56,7 +65,7 @@ void addmv_of(Composition& c) {
   check(matrix.size(1) == vector.size(0) && (self.numel() == matrix.size(0) || self.numel() == 1),
         "size mismatch, got input ({}), mat ({}x{}), vec ({})", self.rank() ? self.size(0) : 1, matrix.size(0),
         matrix.size(1), vector.size(0));
-  c.result(added(c, mv(matrix, vector)));
+  c.result(added_product(c, mv(matrix, vector)));
 }
 void addbmm_of(Composition& c) {
   const Tensor a = c.tensor(1), b = c.tensor(2);
@@ -66,7 +75,8 @@ void addbmm_of(Composition& c) {
         b.size(0));
   check(a.size(2) == b.size(1), "Incompatible matrix sizes for bmm ({}x{} and {}x{})", a.size(1), a.size(2), b.size(1),
         b.size(2));
-  c.result(added(c, sum(bmm(a, b), Dims{0})));
+  const Tensor product = sum(bmm(a, b), Dims{0});  // of integers: in int64
+  c.result(added_product(c, product.dtype() == a.dtype() ? product : to_dtype(product, a.dtype())));
 }
 
 void dist_of(Composition& c) {

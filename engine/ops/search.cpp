@@ -152,7 +152,7 @@ Range range_of(const Tensor& self, double low, double high, std::string_view op,
 Tensor counted(const Tensor& self, const Tensor& weight, int64_t bins, const Range& r) {
   const Tensor flat = reshape(self, {-1});
   const Tensor inside = logical_and(ge(flat, r.low), le(flat, r.high));
-  const Tensor at = floor((where(inside, flat, r.low) - r.low) / (r.high - r.low) * static_cast<double>(bins));
+  const Tensor at = floor((where(inside, flat, r.low) - r.low) * (static_cast<double>(bins) / (r.high - r.low)));
   const Tensor bin = to_dtype(clamp(at, 0, bins - 1), DType::I64);
   return scatter_add(zeros(Dims{bins}, self.dtype()), 0, bin, where(inside, weight, 0.0));
 }
@@ -190,7 +190,7 @@ void histogram_of(Composition& c) {
   const int64_t bins = c.integer(1);
   check_histogram(self, bins, "histogramdd");
   const auto ends = c.arg(2).is_none() ? Tensor() : c.tensor(2);
-  double low = 0, high = 0;
+  double low = 0, high = self.numel() == 0 ? 1 : 0;
   if (ends.defined()) {
     low = known_number(select(ends, 0, 0));
     high = known_number(select(ends, 0, 1));

@@ -11,7 +11,8 @@ namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void where_shape(Inference& f) {
-  check(f.dtype(0) == DType::Bool, "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+  check(f.dtype(0) == DType::Bool || f.dtype(0) == DType::U8,
+        "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
         scalar_type_name(f.dtype(0)));
   rules::elementwise(f);
 }
@@ -107,6 +108,7 @@ const Op where{{.name = "where",
                 .samples = {{"randn(3, 4) > 0, randn(3, 4), randn(3, 4)"},
                             {"randn(3, 1) > 0, randn(4), 1.5"},
                             {"randn(4) > 0, 2, randint(0, 9, (3, 4))", "int", false},
+                            {"randint(0, 3, (3, 4)).byte(), randn(3, 4), randn(4)"},
                             {"randn(3, 4) > 0, crandn(3, 4), crandn(4)", "complex"}}}};
 const Op where_method{{.name = "where_method",
                        .signature = "(Tensor self, Tensor condition, Tensor|Number other) -> Tensor",

@@ -319,6 +319,7 @@ void pixel_unshuffle_of(Composition& c) {
         "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)={} is not divisible by "
         "{}",
         w, r);
+  if (t.numel() == 0) return c.result(clone(t));  // as PyTorch: its sizes stay what they are
   const Dims lead(std::span<const int64_t>(t.sizes()).first(t.rank() - 3));
   Dims out = lead;
   for (int64_t s : {channels * r * r, h / r, w / r}) out.push_back(s);

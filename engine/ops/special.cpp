@@ -1,11 +1,13 @@
 #include "engine/ops/special.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/real_function.h"
@@ -69,7 +71,10 @@ void polygamma_method_of(Composition& c) { c.result(polygamma_at(c.integer(1), c
 void logit_of(Composition& c) {
   Tensor x = c.tensor(0);
   if (!is_floating(x.dtype())) x = to_dtype(x, default_dtype());
-  if (c.has(1)) x = clamp(x, c.real(1), 1 - c.real(1));
+  if (c.has(1)) {  // eps may be the larger one, and is asked first
+    const double low = c.real(1), high = 1 - low;
+    x = low <= high ? clamp(x, low, high) : where(lt(x, low), low, where(gt(x, high), high, x));
+  }
   c.result(log(x / (1 - x)));
 }
 /// By erfcx on the left, where the distribution function itself vanishes. Each side is kept off the other's poles, so
@@ -83,6 +88,22 @@ void log_ndtr_of(Composition& c) {
   c.result(where(left, below, log1p(-0.5 * erfc(near * (std::numbers::sqrt2 / 2)))));
 }
 
+void ndtr_of(Composition& c) { c.result(0.5 * erfc(c.tensor(0) * -std::numbers::sqrt2 / 2)); }
+/// -x log x; 0 at 0, -inf below.
+void entr_of(Composition& c) {
+  const Tensor x = c.tensor(0), inside = where(gt(x, 0), x, 1.0);
+  const Tensor value = where(ge(x, 0), -inside * log(inside), -std::numeric_limits<double>::infinity());
+  c.result(where(isnan(x), x, value));
+}
+/// x log(1 + y), 0 where x is 0 (unless y is NaN): by itself where the logarithm is finite.
+void xlog1py_of(Composition& c) {
+  const DType dtype = c.tensor(c.arg(0).is_tensor() ? 0 : 1).dtype();
+  const auto operand = [&](int i) { return c.arg(i).is_tensor() ? c.tensor(i) : full(Dims{}, c.arg(i), dtype); };
+  const Tensor x = operand(0), y = operand(1);
+  const Tensor empty = logical_and(eq(x, 0), logical_or(le(y, -1), isinf(y)));
+  c.result(where(empty, 0.0, x * log1p(where(empty, 0.0, y))));
+}
+
 // ---- records --------------------------------------------------------------------------------------------------------
 OpRecord of_two(RealFunction f) {
   OpRecord record = real_function(std::move(f));
@@ -94,6 +115,14 @@ const std::vector<Sample> kPositive = {{"rand(3, 4) * 5 + 0.2"}, {"rand(2, 3).t(
 const std::vector<Sample> kReals = {{"randn(3, 4) * 3"}, {"randn(2, 1, 3).transpose(0, 2)"}, {"randn(())"}};
 const std::vector<Sample> kInside = {{"rand(3, 4) * 1.6 - 0.8"}, {"rand(()) * 0.5"}};
 const std::vector<Sample> kUnit = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(()) * 0.5 + 0.2"}};
+
+/// PyTorch's torch.special.x: of real numbers, integers as floats, and written in other ops.
+OpRecord special_composed(std::string_view name, std::string_view signature, std::string_view doc,
+                          std::string_view example, CompositeRule rule, std::vector<Sample> samples) {
+  OpRecord record = composed(name, signature, doc, example, rule, std::move(samples), kFunction);
+  record.promotion = Promotion::Floating;
+  return record;
+}
 
 }  // namespace
 
@@ -115,8 +144,18 @@ const Op polygamma_method{{.name = "polygamma_method",
                            .flags = 0,
                            .composite = polygamma_method_of,
                            .samples = {{"rand(3, 4) + 0.5, 1"}}}};
+const Op special_ndtr{special_composed("special_ndtr", "(Tensor self) -> Tensor", "The normal distribution function.",
+                                       "terra.special.ndtr(terra.zeros(1))", ndtr_of,
+                                       {{"randn(3, 4)"}, {"randint(-2, 3, (3,))", "int", false}})};
+const Op special_entr{special_composed("special_entr", "(Tensor self) -> Tensor",
+                                       "-self * log(self); 0 at 0, -inf for negative numbers.",
+                                       "terra.special.entr(terra.tensor([0.5]))", entr_of, {{"rand(3, 4) + 0.1"}})};
+const Op special_xlog1py{special_composed("special_xlog1py", "(Tensor|Number self, Tensor|Number other) -> Tensor",
+                                          "self * log(1 + other), 0 where self is 0.",
+                                          "terra.special.xlog1py(terra.tensor([2.0]), terra.tensor([1.0]))", xlog1py_of,
+                                          {{"randn(3, 4), rand(4)"}, {"randn(3), 0.5"}, {"2, rand(3)"}})};
 const Op special_zeta{{.name = "special_zeta",
-                       .signature = "(Tensor self, Tensor other) -> Tensor",
+                       .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                        .doc = "Hurwitz's zeta function: the sum of (other + n) ** -self over n = 0, 1, ...",
                        .example = "terra.special_zeta(terra.tensor([2.0]), terra.tensor([1.0]))",
                        .flags = kFunction | kElementwise,

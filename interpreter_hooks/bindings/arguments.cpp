@@ -102,7 +102,8 @@ struct Converters {
   /// Among overloads a flag without default is what one of them is there for: it must be set.
   static bool boolean(Arguments& a, const Param& p, Borrowed v, Arg& out) {
     Scalar s;
-    if (a.is_no_number(v) || (!a.name_ && p.keyword_only && !p.has_default && v == Py_False)) return false;
+    const bool chooses = !a.name_ && !p.has_default && (p.keyword_only || p.name.starts_with("return_"));
+    if (a.is_no_number(v) || (chooses && v == Py_False)) return false;
     if (PyBool_Check(v))
       s = Scalar(v == Py_True);
     else if (PyLong_Check(v) || PyFloat_Check(v) || !to_scalar(v, s) || s.kind() != Scalar::Kind::Bool)

@@ -98,6 +98,8 @@ def _pair(a, a_letters, b, b_letters, keep, sizes):
 
     a = arranged(a, a_letters, batch + left + inner).reshape(count(batch), count(left), count(inner))
     b = arranged(b, b_letters, batch + inner + right).reshape(count(batch), count(inner), count(right))
+    if a.dtype != b.dtype and not (a.is_floating_point() or b.is_floating_point()):  # sums of integers are int64
+        a, b = a.to(C.int64), b.to(C.int64)
     letters = batch + left + right
     return C.bmm(a, b).view([sizes[c] for c in letters]), "".join(letters)
 

@@ -85,6 +85,16 @@ def tensordot(a, b, dims=2, out=None):
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         left, right = ([d % t.dim() for d in ([ds] if isinstance(ds, int) else ds)] for ds, t in zip(dims, (a, b)))
+    for x, y in zip(left, right):  # one element stands for as many as it meets
+        if a.size(x) == 1 != b.size(y):
+            b = b.sum(y, keepdim=True, dtype=b.dtype)
+        elif b.size(y) == 1 != a.size(x):
+            a = a.sum(x, keepdim=True, dtype=a.dtype)
+        elif a.size(x) != b.size(y):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.size(x)} in dim {x} and second has size "
+                f"{b.size(y)} in dim {y}"
+            )
     rest_a = [d for d in range(a.dim()) if d not in left]
     rest_b = [d for d in range(b.dim()) if d not in right]
     inner = math.prod(a.size(d) for d in left)

@@ -121,7 +121,7 @@ def unravel_index(indices, shape):
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n < 0 for n in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
-    coordinates = []
+    coordinates, indices = [], indices.to(C.int64)
     for n in reversed(shape):
         coordinates.append(indices % n)
         indices = indices // n
@@ -169,6 +169,7 @@ def _spaced_gradient(t, dim, spacing, edge_order):
 
 def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """The slope along each of some dimensions, estimated from neighbours that are `spacing` apart or at its places."""
+    spacing = 1 if spacing is None else spacing
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if input.dtype == C.uint8:
@@ -253,9 +254,9 @@ def norm_except_dim(v, pow=2, dim=0):
 
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """layer_norm with the means and the inverse deviations that it divides by."""
-    dims = list(_numbers(input.dim() - len(normalized_shape), input.dim()))
-    mean = input.mean(dims, True)
-    inverse = C.rsqrt(input.var(dims, correction=0, keepdim=True) + eps)
+    dims, values = list(_numbers(input.dim() - len(normalized_shape), input.dim())), input.detach()
+    mean = values.mean(dims, True)
+    inverse = C.rsqrt(values.var(dims, correction=0, keepdim=True) + eps)
     from .nn.functional import layer_norm
 
     return layer_norm(input, normalized_shape, weight, bias, eps), mean, inverse
@@ -346,17 +347,25 @@ def _copying(name):
     def function(input, *arguments, out=None, **options):
         view = getattr(C, name, None) or getattr(C.Tensor, name)
         result = view(input, *arguments, **options)
-        if isinstance(result, (tuple, list)):
+        if not isinstance(result, (tuple, list)):
+            return _into(out, result.clone())
+        if out is None:
             return tuple(part.clone() for part in result)
-        return _into(out, result.clone())
+        for target, part in zip(out, result):
+            C.clone(part, out=target)
+        return None
 
     function.__name__ = function.__qualname__ = name + "_copy"
     function.__doc__ = f"{name} as a copy."
     return function
 
 
+def alias_copy(input, *, out=None):
+    return C.clone(input, out=out)
+
+
 for _name in (
-    "alias", "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
+    "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
     "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
     "view_as_complex", "view_as_real",
 ):  # fmt: skip

@@ -169,6 +169,12 @@ struct BoolAnd : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T a, T b) const { return a & b; }
 };
+/// False to the power of True alone is False.
+template <class T>
+struct BoolPow : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T base, T exponent) const { return base | !exponent; }
+};
 
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
 
@@ -200,6 +206,7 @@ constexpr Kernel kKernels[] = {
     binary<LeftShift, TERRA_INTEGERS>("bitwise_left_shift"),
     binary<RightShift, TERRA_INTEGERS>("bitwise_right_shift"),
     binary<Pow, TERRA_INTEGERS>("pow", 40),
+    binary<BoolPow, bool>("pow"),
     ternary<Addcmul, TERRA_INTEGERS>("addcmul"),
     ternary<ClampBetween, TERRA_INTEGERS>("clamp_between"),
 };

@@ -63,7 +63,7 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kElu, kFloats>("elu"),
     elementwise<2, [](double y, double x) { return std::atan2(y, x); }, kFloats>("atan2"),
     elementwise<2, [](double x, double y) { return std::hypot(x, y); }, kFloats>("hypot"),
-    elementwise<2, kPow, kNumbers>("pow"),
+    elementwise<2, kPow, kAll>("pow"),
 };
 
 }  // namespace

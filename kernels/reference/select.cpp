@@ -8,11 +8,11 @@ namespace terra::reference {
 
 namespace {
 
-/// out = operand `Yes` where the bool operand `Mask` is true, else operand `No`.
+/// out = operand `Yes` where the byte of operand `Mask` isn't zero, else operand `No`.
 template <int Mask, int Yes, int No, int Bytes>
 void choose(char* const* data, const int64_t* strides, int64_t n, const KernelArg*) {
   for (int64_t i = 0; i < n; ++i) {
-    const int from = element<bool>(data, strides, Mask, i) ? Yes : No;
+    const int from = element<uint8_t>(data, strides, Mask, i) ? Yes : No;
     std::memcpy(data[0] + i * strides[0], data[from] + i * strides[from], Bytes);
   }
 }

@@ -69,6 +69,8 @@ def conv_tbc(input, weight, bias, pad=0):
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Columns of all windows: [N, C, H, W] -> [N, C * kh * kw, windows]."""
+    if input.dtype == C.bool:
+        return unfold(input.to(C.uint8), kernel_size, dilation, padding, stride).to(C.bool)
     if input.dim() == 3:
         return C._ops.im2col(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     return C._ops.im2col(input, kernel_size, dilation, padding, stride)

@@ -63,7 +63,8 @@ def multi_margin_loss(
     loss = loss if p == 1 else loss * loss
     loss = loss if weight is None else loss * weight[index]
     loss = loss.masked_fill(C.arange(classes) == index, 0.0)
-    return reduced(loss.sum(-1) / classes, reduction)
+    loss = loss.sum(-1) / classes
+    return reduced(loss.reshape(target.shape) if input.dim() == 1 and reduction == "none" else loss, reduction)
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
