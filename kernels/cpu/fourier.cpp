@@ -1,5 +1,6 @@
-// Discrete Fourier transforms along dimensions: lines by Eigen's kissfft and, where a length has a large prime factor,
-// by Bluestein's convolution. Factors of normalisation are the callers'.
+// Discrete Fourier transforms along dimensions: several lines in the lanes of vectors; few or long lines by Eigen's
+// kissfft; lines whose length has a large prime factor by Bluestein's convolution. Factors of normalisation are the
+// callers'.
 #include <algorithm>
 #include <bit>
 #include <climits>
@@ -15,6 +16,7 @@
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/fourier_groups.h"
 
 namespace terra::cpu {
 
@@ -25,8 +27,10 @@ constexpr int64_t kMostPlanned = 1 << 20;
 /// The sum of the prime factors above 5 of a length, beyond which a convolution is faster: they cost kissfft the
 /// product with the length.
 constexpr int64_t kMostByFactors = 31;
-/// An element's share of a line, in quarter nanoseconds.
-constexpr int64_t kCost = 40;
+/// An element's share of a line, in quarter nanoseconds, by itself and in a lane.
+constexpr int64_t kCost = 40, kLaneCost = 10;
+/// Lines as long as that don't fit the caches in lanes; fewer lines than that leave most lanes empty.
+constexpr int64_t kLongInLanes = 1 << 14, kFewInLanes = 3;
 
 bool has_large_factors(int64_t n) {
   int64_t cost = 0;
@@ -169,6 +173,68 @@ void with_precision(DType dtype, F&& fn) {
   with_float(real_dtype_of(dtype), fn);
 }
 
+bool takes_lanes(const Lines& lines, int64_t n) {
+  return n > 1 && n < kLongInLanes && lines.starts.numel >= kFewInLanes && !has_large_factors(n);
+}
+/// Complex numbers that lie `stride` bytes apart, and real ones: in pairs, or each by itself.
+template <class R>
+PointSteps complex_steps(int64_t stride) {
+  return {stride, sizeof(R)};
+}
+PointSteps pair_steps(int64_t stride) { return {2 * stride, stride}; }
+PointSteps real_steps(int64_t stride) { return {stride, 0}; }
+
+template <class R>
+void transform_in_lanes(const Lines& lines, bool forward, R scale) {
+  const int64_t n = lines.lengths[0];
+  for_groups(lines, fourier_lanes<R>().lanes, kLaneCost, [&](const LineGroup& group) {
+    Lanes<R> lanes(n);
+    lanes.read(group, complex_steps<R>(lines.strides[1]), n);
+    const LanePlanes<R> done = lanes.transformed(LanePlan<R>::of(n), lanes.first, lanes.second, forward);
+    lanes.write(group, complex_steps<R>(lines.strides[0]), done, 0, n, scale);
+  });
+}
+/// Of an even number of real points as half as many complex ones.
+template <class R>
+void real_in_lanes(const Lines& lines, R scale) {
+  const int64_t n = lines.lengths[1], kept = lines.lengths[0], half = n / 2;
+  const PointSteps to = complex_steps<R>(lines.strides[0]);
+  for_groups(lines, fourier_lanes<R>().lanes, kLaneCost, [&](const LineGroup& group) {
+    Lanes<R> lanes(n);
+    if (n % 2 != 0) {
+      lanes.read(group, real_steps(lines.strides[1]), n);
+      return lanes.write(group, to, lanes.transformed(LanePlan<R>::of(n), lanes.first, lanes.second, true), 0, kept,
+                         scale);
+    }
+    lanes.read(group, pair_steps(lines.strides[1]), half);
+    const LanePlan<R>& plan = LanePlan<R>::of(half);
+    const LanePlanes<R> pairs = lanes.transformed(plan, lanes.first, lanes.second, true);
+    const LanePlanes<R> spectrum = pairs.re == lanes.first.re ? lanes.second : lanes.first;
+    fourier_lanes<R>().to_real_spectrum(half, plan.turns(), spectrum, pairs);
+    lanes.write(group, to, spectrum, 0, std::min(kept, half + 1), scale);
+    if (kept > half + 1) lanes.write(group, to, spectrum, half + 1, kept, scale, n);
+  });
+}
+template <class R>
+void to_real_in_lanes(const Lines& lines, R scale) {
+  const int64_t n = lines.lengths[0], half = n / 2;
+  for_groups(lines, fourier_lanes<R>().lanes, kLaneCost, [&](const LineGroup& group) {
+    Lanes<R> lanes(n);
+    lanes.read(group, complex_steps<R>(lines.strides[1]), half + 1);
+    lanes.make_real(0);
+    if (n % 2 != 0) {
+      lanes.mirror(n);
+      const LanePlanes<R> done = lanes.transformed(LanePlan<R>::of(n), lanes.first, lanes.second, false);
+      return lanes.write(group, real_steps(lines.strides[0]), done, 0, n, scale);
+    }
+    lanes.make_real(half);
+    const LanePlan<R>& plan = LanePlan<R>::of(half);
+    fourier_lanes<R>().from_real_spectrum(half, plan.turns(), lanes.second, lanes.first);
+    const LanePlanes<R> done = lanes.transformed(plan, lanes.second, lanes.first, false);
+    lanes.write(group, pair_steps(lines.strides[0]), done, 0, half, scale);
+  });
+}
+
 /// The lines of `in` along a dimension become those of `out`, which may be the same memory.
 void transform_lines(const View& out, const View& in, int64_t dim, bool forward, double scale) {
   Lines lines;
@@ -178,6 +244,7 @@ void transform_lines(const View& out, const View& in, int64_t dim, bool forward,
     using C = std::complex<R>;
     const int64_t n = lines.lengths[0];
     check_length(n);
+    if (takes_lanes(lines, n)) return transform_in_lanes(lines, forward, static_cast<R>(scale));
     for_lines(lines, kCost, [&](char* const* at) {
       C *from = buffer<C, 0>(n), *to = buffer<C, 1>(n);
       gather(from, at[1], lines.strides[1], n);
@@ -216,6 +283,7 @@ void real_to_complex(const KernelCall& call) {
     using C = std::complex<R>;
     const int64_t n = lines.lengths[1], kept = lines.lengths[0];
     check_length(n);
+    if (takes_lanes(lines, n)) return real_in_lanes(lines, static_cast<R>(scale));
     for_lines(lines, kCost, [&](char* const* at) {
       R* from = buffer<R, 0>(n);
       C *to = buffer<C, 0>(n), *scratch = buffer<C, 1>(n);
@@ -249,6 +317,7 @@ void complex_to_real(const KernelCall& call) {
     using C = std::complex<R>;
     const int64_t n = lines.lengths[0], given = n / 2 + 1;
     check_length(n);
+    if (takes_lanes(lines, n)) return to_real_in_lanes(lines, static_cast<R>(call.real(3)));
     for_lines(lines, kCost, [&](char* const* at) {
       R* to = buffer<R, 0>(n);
       C *from = buffer<C, 0>(n + 1), *scratch = buffer<C, 1>(n);
