@@ -107,7 +107,7 @@ void TraceBuilder::shed_memory() {
   for (const auto& [leaf, gradient] : first_gradients_)
     if (gradient.defined()) ++tensors[gradient.get()].tensors;
   forget_bases(forgotten(tensors));
-  for (const auto& [storage, views] : forgotten(tensors)) {
+  for (const auto& [storage, views] : forgotten(tensors)) {  // the bases are forgotten now, too
     // Another storage may come to be where this one was.
     if (storage->use_count() > views.size() && (storages_.contains(storage) || written_.contains(storage))) continue;
     storages_.erase(storage);
