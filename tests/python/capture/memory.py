@@ -361,6 +361,13 @@ def closures_of_one_code():
     return first, call, 0
 
 
+def counted(f):
+    """Bytes, objects, references. Each empty place in CPython's cache of type attributes is a reference to None."""
+    gc.collect()
+    sys._clear_type_cache()
+    return resident(), len(gc.get_objects()), [sys.getrefcount(o) for o in (*COMMON, f)]
+
+
 def check_calls(make, chaos="", name=None):
     """A generator, for those are never captured as a whole: what is called here is."""
     os.environ["TERRA_CHAOS"] = chaos
@@ -368,12 +375,10 @@ def check_calls(make, chaos="", name=None):
     f, call, served = make()
     for i in range(400):
         call(i)
-    gc.collect()
-    before = resident(), len(gc.get_objects()), [sys.getrefcount(o) for o in (*COMMON, f)]
+    before = counted(f)
     for i in range(CALLS):
         call(i)
-    gc.collect()
-    after = resident(), len(gc.get_objects()), [sys.getrefcount(o) for o in (*COMMON, f)]
+    after = counted(f)
     frame = max(C.capture_frame(f), C.capture_frame(call), key=lambda frame: frame["hits"])  # f may be part of call
     label = f"{name or make.__name__} {chaos}"
     assert not served or frame["hits"] > CALLS // 2, f"{label}: served {frame['hits']} times: {frame['why']}"
