@@ -40,10 +40,7 @@ bool hands_result_through(const Pending& pending) {
 
 /// next(g), g.send(x): what a generator yields is the result; ", ".join(g), sum(g): it is read as it is.
 bool resumes_generator(const Pending& pending) {
-  static const std::set<std::string> names = {"next", "__next__", "send", "throw", "join",
-                                              "sum",  "min",      "max",  "prod",  "fsum"};
-  const CallModel* model = pending.call.kind == CallSite::Model ? pending.call.model : nullptr;
-  return pending.opcode == CALL && model && model->name && names.count(model->name);
+  return pending.opcode == CALL && (traits_of(pending.call) & (kResumes | kFoldsNumbers)) != 0;
 }
 
 /// The frame is that of __new__ or __init__, as the class has them.
@@ -78,9 +75,7 @@ bool is_given(Recording& r, const Pending& pending, PyObject* function) {
 
 }  // namespace
 
-bool is_unseen(const Pending& pending) {
-  return pending.call.kind == CallSite::Model && pending.call.model && pending.call.model->unseen;
-}
+bool is_unseen(const Pending& pending) { return (traits_of(pending.call) & kUnseen) != 0; }
 
 ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   if (!terra_events_are_on(thread_)) {

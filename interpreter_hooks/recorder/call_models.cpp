@@ -82,12 +82,44 @@ Table make_table() {
   return table;
 }
 
+/// Callables that end a recording for a reason of their own.
+constexpr struct {
+  const char *where, *name;
+  Reason reason;
+} refused[] = {{"sys", "settrace", Reason::Observed},
+               {"sys", "setprofile", Reason::Observed},
+               {"_thread", "start_new_thread", Reason::OtherThread}};
+
+std::unordered_map<const void*, Reason> make_refusals() {
+  std::unordered_map<const void*, Reason> reasons;
+  for (const auto& row : refused) {
+    PyObject* module = PyImport_ImportModule(row.where);
+    PyObject* callee = module ? PyObject_GetAttrString(module, row.name) : nullptr;
+    if (callee) reasons[key_of(callee)] = row.reason;
+    Py_XDECREF(callee);
+    Py_XDECREF(module);
+  }
+  PyErr_Clear();
+  return reasons;
+}
+
 }  // namespace
 
 const CallModel* model_of(PyObject* callee) {
   static const Table table = make_table();
   auto found = table.find(key_of(callee));
   return found == table.end() ? nullptr : found->second;
+}
+
+uint32_t traits_of(PyObject* callee) {
+  const CallModel* model = model_of(callee);
+  return model ? model->traits : uint32_t{kNothing};
+}
+
+Reason refusal_of(PyObject* callee) {
+  static const auto reasons = make_refusals();
+  const auto found = reasons.find(key_of(callee));
+  return found == reasons.end() ? Reason::UnmodelledCall : found->second;
 }
 
 bool makes_text(const CallSite& site) {

@@ -1,8 +1,30 @@
-// The table of C callables that a recording understands. Everything else ends it.
+// The table of C callables that a recording understands. Everything else ends it. What a callable does stands in its
+// row and nowhere else: nobody asks for its name.
 #pragma once
+#include "graph/trace/trace.h"
 #include "interpreter_hooks/recorder/recording.h"
 
+#include <optional>
+
 namespace terra::capture {
+
+/// What a C callable does beside making its result.
+enum Trait : uint32_t {
+  kNothing = 0,
+  kChanges = 1 << 0,       ///< its first argument: s.add(x)
+  kKeeps = 1 << 1,         ///< all items that are there stay there: s.add(x), and not s.clear()
+  kAtBack = 1 << 2,        ///< one item comes there, or goes unless it keeps all: l.append(x), l.pop()
+  kAtFront = 1 << 3,       ///< d.appendleft(x), d.popleft()
+  kPure = 1 << 4,          ///< it has no effects, and numbers and strings are all that it can fail by: abs(x)
+  kLooksIn = 1 << 5,       ///< it compares items, adds them up, unpacks them: sorted(l)
+  kFoldsNumbers = 1 << 6,  ///< it looks in; numbers that a generator gives it are operands by themselves: sum(g)
+  kHandsOn = 1 << 7,       ///< it takes items and hands them on as they are: map(f, l)
+  kAsksTruth = 1 << 8,     ///< any(l)
+  kByFunction = 1 << 9,    ///< a function, its first argument, is all that looks at the items: reduce(f, l)
+  kResumes = 1 << 10,      ///< a generator, and gives what that yields: next(g)
+  kReads = 1 << 11,         ///< one item of its first argument, found by the second: d.get(k)
+  kUnseen = 1 << 12,       ///< Python code runs below it that concerns nobody
+};
 
 /// How a C callable is followed. Arguments are in frame.pending.call. `before` runs while the world is as the callable
 /// will find it (reads of what it is going to change); `after` gives the shadow of `result`.
@@ -11,9 +33,12 @@ struct CallModel {
   const char* name;   ///< null: every callable of that module or type
   void (*before)(Recording& r, ShadowFrame& f);
   Value (*after)(Recording& r, ShadowFrame& f, PyObject* result);
-  /// Where it may raise inside a recording: makes facts of what made it raise; false if that can't be.
+  uint32_t traits = kNothing;
+  /// Where it may raise inside a recording: makes facts of what made it raise; false if that can't be. Pure callables
+  /// need none.
   bool (*raised)(Recording& r, ShadowFrame& f) = nullptr;
-  bool unseen = false;  ///< Python code runs below it that concerns nobody
+  /// What it computes of numbers, that a graph can compute as well.
+  std::optional<graph::NumberRecord::Op> operation = {};
 };
 
 struct ModelList {
@@ -41,6 +66,14 @@ void each_model(F visit) {
 
 /// The model of a builtin function, method descriptor, slot wrapper or builtin type, or null.
 const CallModel* model_of(PyObject* callee);
+/// CallModel::traits of a callable; none without a model.
+uint32_t traits_of(PyObject* callee);
+/// The same of the callable of a call.
+inline uint32_t traits_of(const CallSite& call) {
+  return call.kind == CallSite::Model && call.model ? call.model->traits : uint32_t{kNothing};
+}
+/// Why a callable without a model ends a recording.
+Reason refusal_of(PyObject* callee);
 /// Opens the call of a functools.lru_cache that has the result (calls_cached.cpp); false: it is none.
 bool open_cached(Recording& r, ShadowFrame& f);
 /// Opens the call of an itemgetter, attrgetter or methodcaller (calls_getters.cpp); false: it is none.
@@ -70,7 +103,7 @@ PyObject* names_of(Recording& r, const CallSite& site);
 /// Elements of a set, keys of a dict, what a sequence holds or the letters of a string, as keys; stops where they can't
 /// be compared without Python code.
 std::vector<Value> keys_of(Recording& r, Value& source);
-/// "list.append", "time.time": for the reasons.
+/// "list.append", "time.time": for people.
 std::string callable_name(PyObject* callee);
 
 /// Says so and stops when a call has other arguments than these many positional ones.

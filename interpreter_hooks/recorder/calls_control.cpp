@@ -44,10 +44,10 @@ Value end_exception_init(Recording& r, ShadowFrame& f, PyObject* result) {
 }
 
 constexpr CallModel models[] = {
-    {"generator", "send", begin_send, end_resumed, raised_below},
-    {"generator", "throw", begin_throw, end_resumed, raised_below},
-    {"generator", "close", nullptr, the_none, raised_below},
-    {"generator", "__next__", nullptr, end_resumed, raised_below},
+    {"generator", "send", begin_send, end_resumed, kResumes, raised_below},
+    {"generator", "throw", begin_throw, end_resumed, kResumes, raised_below},
+    {"generator", "close", nullptr, the_none, kNothing, raised_below},
+    {"generator", "__next__", nullptr, end_resumed, kResumes, raised_below},
     {"BaseException", "__init__", nullptr, end_exception_init},
     {"Exception", "__init__", nullptr, end_exception_init},
 };

@@ -214,13 +214,13 @@ Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
 #define FOR_BOTH(name, begin, end) \
   {"set", name, begin, end}, { "frozenset", name, begin, end }
 constexpr CallModel models[] = {
-    {"set", "add", begin_element, end_add},
-    {"set", "discard", begin_element, end_discard},
-    {"set", "remove", begin_element, end_discard},
-    {"set", "clear", begin_whole, end_clear},
-    {"set", "update", begin_whole, end_combine<NB_OR>},
-    {"set", "difference_update", begin_whole, end_combine<NB_SUBTRACT>},
-    {"set", "intersection_update", begin_whole, end_combine<NB_AND>},
+    {"set", "add", begin_element, end_add, kChanges | kKeeps},
+    {"set", "discard", begin_element, end_discard, kChanges},
+    {"set", "remove", begin_element, end_discard, kChanges},
+    {"set", "clear", begin_whole, end_clear, kChanges},
+    {"set", "update", begin_whole, end_combine<NB_OR>, kChanges | kKeeps},
+    {"set", "difference_update", begin_whole, end_combine<NB_SUBTRACT>, kChanges},
+    {"set", "intersection_update", begin_whole, end_combine<NB_AND>, kChanges},
     FOR_BOTH("__contains__", begin_element, end_contains),
     FOR_BOTH("union", begin_whole, end_combine<NB_OR>),
     FOR_BOTH("intersection", begin_whole, end_combine<NB_AND>),

@@ -1,29 +1,13 @@
 // Guards on what the effects will drop: code that runs when it goes would run at another moment than in the program.
 #include "interpreter_hooks/guards/container_kinds.h"
+#include "interpreter_hooks/recorder/call_models.h"
 #include "interpreter_hooks/recorder/finisher.h"
 
 #include <algorithm>
-#include <cstring>
-#include <initializer_list>
 
 namespace terra::capture {
 
 namespace {
-
-const char* method_name(PyObject* callee) {
-  return Py_TYPE(callee) == &PyMethodDescr_Type ? reinterpret_cast<PyMethodDescrObject*>(callee)->d_method->ml_name
-                                                : "";
-}
-
-bool is_one_of(const char* method, std::initializer_list<const char*> names) {
-  return std::any_of(names.begin(), names.end(), [&](const char* name) { return !std::strcmp(name, method); });
-}
-
-/// Methods of containers after which all that was there still is.
-bool drops_nothing(const char* method) {
-  return is_one_of(method, {"append", "appendleft", "extend", "extendleft", "insert", "add", "sort", "move_to_end",
-                            "rotate", "reverse", "update"});
-}
 
 bool is_full_or_may_be(PyObject* target) { return is_deque(target) && max_length_of(target) >= 0; }
 
@@ -43,16 +27,15 @@ struct Finisher::Moves {
       return;
     }
     stores_only = false;
-    const char* method = write.effect == Effect::CallMethod ? method_name(write.name) : "";
-    const bool full = is_full_or_may_be(write.target.object);
-    if (write.effect == Effect::Append || is_one_of(method, {"append"}))
-      front += full;
-    else if (is_one_of(method, {"appendleft"}))
-      back += full;
-    else if (is_one_of(method, {"pop"}) && write.arguments.size() == 1)
-      back++;
-    else if (is_one_of(method, {"popleft"}))
-      front++;
+    const uint32_t traits = write.effect == Effect::Append       ? kAtBack | kKeeps
+                            : write.effect == Effect::CallMethod ? traits_of(write.name)
+                                                                 : uint32_t{kNothing};
+    const bool at_back = traits & kAtBack, at_front = traits & kAtFront, keeps = traits & kKeeps;
+    const bool one_item = keeps || write.arguments.size() == 1;  // l.pop(2) is none of the last
+    if (keeps && (at_back || at_front))                          // a full deque loses an item at its other end
+      (at_back ? front : back) += is_full_or_may_be(write.target.object);
+    else if (one_item && (at_back || at_front))
+      ++(at_back ? back : front);
     else
       ends_only = false;
   }
@@ -75,7 +58,7 @@ void Finisher::keep_item_quiet(const Write& write, Py_ssize_t place) {
 void Finisher::keep_items_quiet(const Write& write, const Moves& moves) {
   const bool drops =
       write.effect != Effect::Append && (write.effect != Effect::CallMethod || is_full_or_may_be(write.target.object) ||
-                                         !drops_nothing(method_name(write.name)));
+                                         !(traits_of(write.name) & kKeeps));
   if (moves.ends_only) {
     for (Py_ssize_t place = 0; place < moves.front; place++) keep_item_quiet(write, place);
     for (Py_ssize_t place = 1; place <= moves.back; place++) keep_item_quiet(write, -place);
@@ -121,7 +104,7 @@ void Finisher::keep_quiet(const Write& write, const std::map<PyObject*, Moves>& 
     case Effect::DeleteItem: return keep_value_quiet(write);
     case Effect::SetCell: return guard_quiet(Op::QuietItems, write, {}, no_register);
     case Effect::CallMethod:
-      if ((is_dict(target) || is_set(target)) && !drops_nothing(method_name(write.name)))
+      if ((is_dict(target) || is_set(target)) && !(traits_of(write.name) & kKeeps))
         guard_quiet(Op::QuietItems, write, {}, no_register);
       return;
     default: return;

@@ -380,8 +380,8 @@ void Loops::asked(Shadow& list) {
       if (!is_list(open.in[0])) return;
       break;
     case CALL:
-      if (open.call.kind == CallSite::Model && callable_name(open.call.callee) == "list.append" && given.size() == 2 &&
-          is_list(given[0]) && !is_list(given[1]))
+      if ((traits_of(open.call) & (kAtBack | kKeeps)) == (kAtBack | kKeeps) && given.size() == 2 && is_list(given[0]) &&
+          !is_list(given[1]))
         return;
       if (open.call.kind == CallSite::Engine && std::any_of(given.begin(), given.end(), is_list)) {
         handed_over_.push_back(object);

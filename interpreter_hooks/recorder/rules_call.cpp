@@ -4,8 +4,6 @@
 
 #include <opcode.h>
 
-#include <map>
-
 namespace terra::capture {
 
 namespace {
@@ -16,12 +14,7 @@ void keyword_names(Recording&, ShadowFrame& f) { f.keyword_names = PyTuple_GET_I
 void refuse_unmodelled(Recording& r, ShadowFrame& f) {
   const CallSite& site = f.pending.call;
   if (!r.alive() || site.kind != CallSite::Unknown) return;
-  const std::string name = callable_name(site.callee);
-  static const std::map<std::string, Reason> special = {{"sys.settrace", Reason::Observed},
-                                                        {"sys.setprofile", Reason::Observed},
-                                                        {"_thread.start_new_thread", Reason::OtherThread}};
-  const auto found = special.find(name);
-  r.stop(found == special.end() ? Reason::UnmodelledCall : found->second, name);
+  r.stop(refusal_of(site.callee), callable_name(site.callee));
 }
 
 /// PRECALL unpacks a bound method in the stack: [NULL, method] becomes [function, receiver].

@@ -126,7 +126,8 @@ void call(Recording& r, ShadowFrame& f) {
     case CallSite::Instance:
     case CallSite::NewInstance: return below(r, f);
     case CallSite::Model:
-      if (site.model->raised && site.model->raised(r, f)) return;
+      if (site.model->raised ? site.model->raised(r, f) : (site.model->traits & kPure) && raised_by_numbers(r, f))
+        return;
       break;
     default: break;
   }

@@ -34,8 +34,7 @@ Value container_read_by(Recording& r, const Value& callee) {
   if (!PyCFunction_Check(callee.object)) return {};
   PyObject* self = PyCFunction_GET_SELF(callee.object);
   if (!self || (!PyDict_CheckExact(self) && !PyList_CheckExact(self) && !PyTuple_CheckExact(self))) return {};
-  const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callee.object)->m_ml->ml_name;
-  if (name != "get" && name != "__getitem__") return {};
+  if (!(traits_of(callee.object) & kReads)) return {};
   Shadow* bound = r.find(callee.object);
   if (bound && bound->receiver.known()) return bound->receiver;
   return callee.is_fact() ? r.constant(self) : Value();
@@ -192,8 +191,7 @@ bool hands_items_on(const CallSite& call) {
       return is_program_function(call.keyword_values[i].object);
     }
   }
-  const bool reduces = call.model && call.model->name && std::string_view(call.model->name) == "reduce";
-  return reduces && !call.positional.empty() && is_program_function(call.positional[0].object);
+  return (traits_of(call) & kByFunction) && !call.positional.empty() && is_program_function(call.positional[0].object);
 }
 
 }  // namespace
@@ -249,24 +247,14 @@ bool comes_to(Recording& r, const Value& operand, const Value& returned, int dep
 
 /// Of what the callable of the open call makes of the values itself.
 Look look_of_callable(Recording& r, const ShadowFrame& frame, const CallSite& call, const Value& value) {
-  static const std::set<std::string_view> compute = {"sum",      "min",           "max",    "prod", "fsum",
-                                                     "sorted",   "sort",          "reduce", "join", "accumulate",
-                                                     "compress", "from_iterable", "starmap"};
-  static const std::set<std::string_view> hand_on = {"map",         "filter",   "chain",        "islice",
-                                                     "cycle",       "product",  "permutations", "combinations",
-                                                     "zip_longest", "pairwise", "takewhile",    "dropwhile"};
-  static const std::set<std::string_view> ask = {"any", "all", "isinstance", "issubclass"};
-  static const std::set<std::string_view> take_numbers = {"sum", "min", "max", "prod", "fsum", "join"};
-  if (!call.model || !call.model->name) return Look::Nothing;
-  const std::string_view name = call.model->name;
-  if (!ask.count(name) && !compute.count(name) && !hand_on.count(name)) return Look::Nothing;
+  const uint32_t traits = traits_of(call);
+  if (!(traits & (kAsksTruth | kLooksIn | kFoldsNumbers | kHandsOn))) return Look::Nothing;
   if (const Shadow* known = r.find(value.object); known && known->iterator) return Look::Everything;  // of an __iter__
-  if (ask.count(name)) return Look::Truth;
-  if (hand_on.count(name)) return Look::Nothing;
-  const bool reduces = name == "reduce";
-  if (hands_items_on(call) && (frame.generator || reduces)) return Look::Nothing;
+  if (traits & kAsksTruth) return Look::Truth;
+  if (traits & kHandsOn) return Look::Nothing;
+  if (hands_items_on(call) && (frame.generator || (traits & kByFunction))) return Look::Nothing;
   // Numbers and strings that generators yield are operands of their own.
-  if (frame.generator && is_atom(value.object) && take_numbers.count(name)) return Look::Nothing;
+  if (frame.generator && is_atom(value.object) && (traits & kFoldsNumbers)) return Look::Nothing;
   return Look::Everything;
 }
 

@@ -47,23 +47,14 @@ std::optional<Operation> binary_operation(Word code) {
   }
 }
 
-constexpr struct {
-  const char* name;
-  size_t operands;
-  Operation operation;
-} known_calls[] = {{"min", 2, Operation::Minimum},
-                   {"max", 2, Operation::Maximum},
-                   {"math.sqrt", 1, Operation::SquareRoot},
-                   {"int", 1, Operation::ToInt},
-                   {"float", 1, Operation::ToFloat}};
+size_t operands_of(Operation operation) {
+  return operation == Operation::Minimum || operation == Operation::Maximum ? 2 : 1;
+}
 
 std::optional<Operation> call_operation(PyObject* callee, size_t operands) {
-  const std::string name =
-      PyType_Check(callee) ? reinterpret_cast<PyTypeObject*>(callee)->tp_name : callable_name(callee);
-  for (const auto& known : known_calls)
-    if (operands == known.operands && (name == known.name || name == std::string("builtins.") + known.name))
-      return known.operation;
-  return {};
+  const CallModel* model = model_of(callee);
+  if (!model || !model->operation || operands != operands_of(*model->operation)) return {};
+  return model->operation;
 }
 
 std::optional<Operation> operation_of(Op op, Word code, PyObject* callee, size_t operands) {

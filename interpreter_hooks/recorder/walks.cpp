@@ -4,8 +4,6 @@
 #include <opcode.h>
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 namespace terra::capture {
 
@@ -31,38 +29,6 @@ void collect(Recording& r, PyObject* object, int levels, std::vector<PyObject*>&
   }
 }
 
-bool changes_its_receiver(const CallModel& model) {
-  static const std::set<std::string_view> names = {"append",
-                                                   "appendleft",
-                                                   "extend",
-                                                   "extendleft",
-                                                   "insert",
-                                                   "pop",
-                                                   "popleft",
-                                                   "popitem",
-                                                   "remove",
-                                                   "clear",
-                                                   "reverse",
-                                                   "rotate",
-                                                   "sort",
-                                                   "setdefault",
-                                                   "update",
-                                                   "move_to_end",
-                                                   "add",
-                                                   "discard",
-                                                   "difference_update",
-                                                   "intersection_update",
-                                                   "setattr",
-                                                   "delattr",
-                                                   "_count_elements",
-                                                   "symmetric_difference_update",
-                                                   "__setitem__",
-                                                   "__delitem__",
-                                                   "__setattr__",
-                                                   "__delattr__"};
-  return model.name && names.count(model.name);
-}
-
 /// The object that the instruction may have changed; null for most.
 PyObject* changed_by(const Pending& pending) {
   switch (pending.opcode) {
@@ -75,8 +41,7 @@ PyObject* changed_by(const Pending& pending) {
     case CALL:
     case CALL_FUNCTION_EX: {
       const CallSite& call = pending.call;
-      const bool changes = call.kind == CallSite::Model && call.model && changes_its_receiver(*call.model);
-      return changes && !call.positional.empty() ? call.positional[0].object : nullptr;
+      return (traits_of(call) & kChanges) && !call.positional.empty() ? call.positional[0].object : nullptr;
     }
     default: return nullptr;
   }

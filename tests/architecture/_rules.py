@@ -28,6 +28,13 @@ OTHER_FIELDS = {  # file -> whose members it assigns
     "interpreter_hooks/bindings/numpy.cpp": "a Py_buffer", "interpreter_hooks/bindings/dtype_limits.cpp": "a finfo",
     "graph/executor/control.cpp": "a View", "engine/eager/long_call.cpp": "a View",
 }
+CALLABLE_NAME = re.compile(r"model(?:->|\.)name|callable_name\([^;]*\)+ [!=]=|strcmp\([^;]*\bml_name|"
+                           r"string_view \w+ = [^;]*\bml_name")
+NAMING_FILES = {  # file -> what it names, that has no row
+    "interpreter_hooks/recorder/call_models.cpp": "the rows themselves",
+    "interpreter_hooks/recorder/call_sites.cpp": "the engine's functions, and tp_new of any type",
+    "interpreter_hooks/recorder/rules_import.cpp": "whatever the program has put in the place of __import__",
+}
 LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+LINK\s+([^)]*))?\)")
 
 
@@ -132,6 +139,16 @@ def tensors_change_in_one_place(house):
                        "who remember the tensor aren't told.")
 
 
+def callables_are_known_by_their_rows(house):
+    for file, text in house.files.items():
+        if not file.startswith("interpreter_hooks/recorder/") or file in NAMING_FILES:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if CALLABLE_NAME.search(line):
+                yield (f"{file}:{number} asks what a callable is called: what it does stands in its row "
+                       "(interpreter_hooks/recorder/call_models.h).")
+
+
 def no_machine_paths(house):
     for file, text in house.files.items():
         for number, line in enumerate(text.splitlines(), 1):
@@ -181,6 +198,6 @@ def variables_are_in_the_help(house):
 RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
     python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, tensors_change_in_one_place,
-    no_machine_paths, nothing_is_left_unfinished, files_are_small, every_folder_explains_itself,
+    callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished, files_are_small, every_folder_explains_itself,
     variables_are_in_the_help,
 ]
