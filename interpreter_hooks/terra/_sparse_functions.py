@@ -3,8 +3,8 @@
 import _terra_C as C
 
 from .sparse import _creation, _products
-from .sparse import mm as spmm
-from .sparse._compressed import sparse_csc_tensor, sparse_csr_tensor
+from .sparse import mm as spmm  # noqa: F401
+from .sparse._compressed import sparse_csc_tensor, sparse_csr_tensor  # noqa: F401
 from .sparse._creation import sparse_coo_tensor
 from .sparse._refusals import refusal
 
@@ -27,13 +27,18 @@ def _of_sparse(name, place):
 smm, hspmm, sspaddmm = _of_sparse("smm", 0), _of_sparse("hspmm", 0), _of_sparse("sspaddmm", 1)
 
 
+_MAKERS = {
+    "zeros": _creation.zeros, "empty": _creation.zeros, "zeros_like": _creation.zeros_like,
+    "empty_like": _creation.zeros_like,
+}  # fmt: skip
+
+
 def made_in_layout(name, arguments, options):
     """zeros(2, 3, layout=torch.sparse_coo) and its kin."""
     layout = (options or {}).get("layout")
-    makers = {"zeros": _creation.zeros, "empty": _creation.zeros, "zeros_like": _creation.zeros_like, "empty_like": _creation.zeros_like}
-    if name not in makers:
-        raise refusal(name.removesuffix("_like") if name in ("ones", "full") else name)
-    return _creation.to_layout(makers[name](*arguments, **options), layout)
+    if name not in _MAKERS:
+        raise refusal(name)
+    return _creation.to_layout(_MAKERS[name](*arguments, **options), layout)
 
 
 # ---- methods of dense tensors ----
@@ -68,8 +73,9 @@ def dense_dim(self):
 
 
 _EXPECTED = {
-    "coalesce": "sparse coordinate tensor", "indices": "sparse coordinate tensor", "is_coalesced": "sparse coordinate tensor",
-    "values": "sparse tensor", "crow_indices": "sparse row compressed tensor", "col_indices": "sparse row compressed tensor",
+    "coalesce": "sparse coordinate tensor", "indices": "sparse coordinate tensor",
+    "is_coalesced": "sparse coordinate tensor", "values": "sparse tensor",
+    "crow_indices": "sparse row compressed tensor", "col_indices": "sparse row compressed tensor",
     "ccol_indices": "sparse column compressed tensor", "row_indices": "sparse column compressed tensor",
 }  # fmt: skip
 

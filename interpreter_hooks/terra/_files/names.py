@@ -146,10 +146,10 @@ def rebuild_sparse_tensor(layout, parts):
 
 def layout_named(name):
     """torch.sparse_coo and the other layouts."""
-    layouts = {str(layout): layout for layout in (C.strided, C.sparse_coo, C.sparse_csr, C.sparse_csc, C.sparse_bsr, C.sparse_bsc)}
-    if name not in layouts:
-        raise ValueError(f"a tensor in the file has the layout {name}, which is unknown")
-    return layouts[name]
+    for layout in (C.strided, C.sparse_coo, C.sparse_csr, C.sparse_csc, C.sparse_bsr, C.sparse_bsc):
+        if name == str(layout):
+            return layout
+    raise ValueError(f"a tensor in the file has the layout {name}, which is unknown")
 
 
 REBUILD = {

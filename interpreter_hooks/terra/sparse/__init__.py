@@ -10,7 +10,16 @@ from ._reductions import log_softmax, softmax
 from ._reductions import sum as _sum
 from ._tensor import SparseTensor
 
-__all__ = ["addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "spdiags", "sum"]
+__all__ = [
+    "addmm",
+    "as_sparse_gradcheck",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "softmax",
+    "spdiags",
+    "sum",
+]
 
 
 def mm(mat1, mat2):
@@ -48,7 +57,10 @@ class check_sparse_tensor_invariants:
 
     def __enter__(self):
         if self._before is not None:
-            raise RuntimeError("This context manager instance is already activated. Use a different context manager instance for context nesting.")
+            raise RuntimeError(
+                "This context manager instance is already activated. Use a different context manager instance for "
+                "context nesting."
+            )
         self._before = set_checks_invariants(self._enable)
 
     def __exit__(self, *exception):
@@ -73,7 +85,9 @@ class _LegacyType(type):
         if not arguments:
             return sparse_coo_tensor((0,), dtype=cls.dtype)
         if isinstance(arguments[0], int) or len(arguments) == 1:
-            return sparse_coo_tensor(arguments if isinstance(arguments[0], int) else tuple(arguments[0]), dtype=cls.dtype)
+            return sparse_coo_tensor(
+                arguments if isinstance(arguments[0], int) else tuple(arguments[0]), dtype=cls.dtype
+            )
         return sparse_coo_tensor(*arguments)
 
     def __instancecheck__(cls, instance):
@@ -82,11 +96,15 @@ class _LegacyType(type):
 
 for _name, _dtype in (
     ("FloatTensor", C.float32), ("DoubleTensor", C.float64), ("HalfTensor", C.float16), ("BFloat16Tensor", C.bfloat16),
-    ("LongTensor", C.int64), ("IntTensor", C.int32), ("ShortTensor", C.int16), ("CharTensor", C.int8), ("ByteTensor", C.uint8),
+    ("LongTensor", C.int64), ("IntTensor", C.int32), ("ShortTensor", C.int16), ("CharTensor", C.int8),
+    ("ByteTensor", C.uint8),
 ):  # fmt: skip
     globals()[_name] = _LegacyType(_name, (), {"dtype": _dtype, "__module__": "torch.sparse"})
 
 globals().update(
-    sentences("torch.sparse", ("as_sparse_gradcheck", "sampled_addmm", "to_sparse_semi_structured", "SparseSemiStructuredTensor"))
+    sentences(
+        "torch.sparse",
+        ("as_sparse_gradcheck", "sampled_addmm", "to_sparse_semi_structured", "SparseSemiStructuredTensor"),
+    )
 )
 __getattr__ = lazily(__name__)

@@ -19,7 +19,9 @@ def is_number(value):
 
 def _require_size(name, a, b):
     if a.shape != b.shape:
-        raise RuntimeError(f"{name}: expected sizes of 'self' and 'other' to match, but {list(a.shape)} != {list(b.shape)}")
+        raise RuntimeError(
+            f"{name}: expected sizes of 'self' and 'other' to match, but {list(a.shape)} != {list(b.shape)}"
+        )
 
 
 # ---- sums ----
@@ -64,8 +66,10 @@ def joined(input, other, alpha=1):
 def _add_to_dense(dense, other, alpha):
     if not isinstance(dense, C.Tensor) or dense.shape != other.shape:
         size = list(dense.shape) if isinstance(dense, C.Tensor) else []
-        raise RuntimeError(f"add: expected 'self' and 'other' to have same size, but self has size {size} while other has "
-                           f"size {list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)")  # fmt: skip
+        raise RuntimeError(
+            f"add: expected 'self' and 'other' to have same size, but self has size {size} while other has size "
+            f"{list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)"
+        )
     values = _scaled(other._elements, alpha)
     dtype = C.promote_types(dense.dtype, values.dtype)
     return ops.index_put(dense.to(dtype), other._places.unbind(0), values.to(dtype), True)
@@ -136,7 +140,10 @@ def mul_(input, other):
 
 def _require_scalar(other, what="division"):
     if not is_number(other):
-        raise RuntimeError(f"Sparse {what} requires a scalar or zero-dim dense tensor divisor (got shape {list(other.shape)} for divisor)")
+        raise RuntimeError(
+            f"Sparse {what} requires a scalar or zero-dim dense tensor divisor (got shape {list(other.shape)} for "
+            "divisor)"
+        )
 
 
 def div(input, other, *, rounding_mode=None):
@@ -168,12 +175,14 @@ def pow(input, exponent):
 # ---- functions of each value that are zero at zero ----
 
 _OF_VALUES = (
-    "abs", "absolute", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf",
-    "erfinv", "expm1", "fix", "floor", "frac", "isinf", "isnan", "isneginf", "isposinf", "log1p", "nan_to_num", "rad2deg", "relu", "round",
-    "sgn", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+    "abs", "absolute", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad",
+    "erf", "erfinv", "expm1", "fix", "floor", "frac", "isinf", "isnan", "isneginf", "isposinf", "log1p", "nan_to_num",
+    "rad2deg", "relu", "round", "sgn", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
 )  # fmt: skip
 _LINEAR = ("conj", "conj_physical", "neg", "negative", "positive", "resolve_conj", "resolve_neg")
-NOT_IN_PLACE = frozenset(("isinf", "isnan", "isneginf", "isposinf", "positive", "resolve_conj", "resolve_neg", "signbit", "conj"))
+NOT_IN_PLACE = frozenset(
+    ("isinf", "isnan", "isneginf", "isposinf", "positive", "resolve_conj", "resolve_neg", "signbit", "conj")
+)
 
 
 def _of_values(name, linear):
@@ -206,8 +215,8 @@ VALUE_FUNCTIONS |= {name: _of_values(name, True) for name in _LINEAR}
 
 def copy_(input, source, non_blocking=False):
     raise RuntimeError(
-        "copy_() between dense and sparse Tensors is not implemented! Found self type = "
-        f"{input.type()} and src type = {source.type()}"
+        f"copy_() between dense and sparse Tensors is not implemented! Found self type = {input.type()} and src type "
+        f"= {source.type()}"
     )
 
 

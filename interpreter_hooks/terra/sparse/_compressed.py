@@ -54,8 +54,10 @@ class CompressedTensor(Sparse):
 
     def _part(self, name, by_row, part):
         if by_row != self.is_sparse_csr:
-            raise RuntimeError(f"{name} expected sparse {'row' if by_row else 'column'} compressed tensor layout but got "
-                               f"{self._layout_name()}")  # fmt: skip
+            expected = "row" if by_row else "column"
+            raise RuntimeError(
+                f"{name} expected sparse {expected} compressed tensor layout but got {self._layout_name()}"
+            )
         return part
 
     def sparse_dim(self):
@@ -113,7 +115,10 @@ def made(starts, others, elements, size, layout):
 def compressed(sparse, layout):
     """The entries of a COO matrix."""
     if sparse.sparse_dim() != 2 or sparse.dense_dim() != 0:
-        raise NotImplementedError("to_sparse(): compressed layouts are of matrices of numbers here; batches and dense dimensions are not in Terra yet.")
+        raise NotImplementedError(
+            "to_sparse(): compressed layouts are of matrices of numbers here; batches and dense dimensions are not "
+            "in Terra yet."
+        )
     if layout is C.sparse_csc:
         sparse = sparse.t()
     sparse = sparse.coalesce()
@@ -128,11 +133,19 @@ def _check(starts, others, elements, size, name):
         raise NotImplementedError(f"{name}: batches and dense dimensions of compressed tensors are not in Terra yet.")
     compressed_size, plain_size = size
     if starts.dtype != others.dtype or starts.dtype not in (C.int64, C.int32):
-        raise RuntimeError(f"{name}: compressed and plain indices must be both int32 or both int64, got {starts.dtype} and {others.dtype}")
+        raise RuntimeError(
+            f"{name}: compressed and plain indices must be both int32 or both int64, got {starts.dtype} and "
+            f"{others.dtype}"
+        )
     if starts.shape[0] != compressed_size + 1:
-        raise RuntimeError(f"{name}: compressed indices must have {compressed_size + 1} elements, one more than the dimension, not {starts.shape[0]}")
+        raise RuntimeError(
+            f"{name}: compressed indices must have {compressed_size + 1} elements, one more than the dimension, not "
+            f"{starts.shape[0]}"
+        )
     if others.shape[0] != elements.shape[0]:
-        raise RuntimeError(f"{name}: plain indices and values must have the same length, got {others.shape[0]} and {elements.shape[0]}")
+        raise RuntimeError(
+            f"{name}: plain indices and values must have the same length, got {others.shape[0]} and {elements.shape[0]}"
+        )
     steps = starts[1:] - starts[:-1]
     if int(starts[0]) != 0 or int(starts[-1]) != elements.shape[0] or (steps.numel() and bool((steps < 0).any())):
         raise RuntimeError(f"{name}: compressed indices must rise from 0 to nnz, {elements.shape[0]}")

@@ -48,7 +48,17 @@ def _size_of(arguments):
     return tuple(int(n) for n in arguments)
 
 
-def zeros(*size, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, out=None, memory_format=None):
+def zeros(
+    *size,
+    dtype=None,
+    layout=None,
+    device=None,
+    pin_memory=False,
+    requires_grad=False,
+    names=None,
+    out=None,
+    memory_format=None,
+):
     """No entries."""
     checked_device(device)
     size = _size_of(size)
@@ -57,7 +67,9 @@ def zeros(*size, dtype=None, layout=None, device=None, pin_memory=False, require
     return finished(made, requires_grad)
 
 
-def zeros_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
+def zeros_like(
+    input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None
+):
     if layout is C.strided:
         return C.zeros(tuple(input.shape), dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
     checked_device(device)
@@ -97,7 +109,9 @@ def _check_within(places, size):
     _check_not_negative(places)
     for d, high in enumerate(places.max(1)[0].tolist() if places.numel() else ()):
         if high >= size[d]:
-            raise RuntimeError(f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index {high}")
+            raise RuntimeError(
+                f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index {high}"
+            )
 
 
 def _check_coalesced(places, size):
@@ -107,18 +121,20 @@ def _check_coalesced(places, size):
 
 
 def sparse_coo_tensor(*arguments, **options):
-    """sparse_coo_tensor(indices, values, size=None, *, dtype, device, requires_grad, check_invariants, is_coalesced), or
+    """sparse_coo_tensor(indices, values, size, *, dtype, device, requires_grad, check_invariants, is_coalesced), or
     sparse_coo_tensor(size): row i of the values belongs to the place in column i of the indices."""
     if "size" in options and not arguments and "indices" not in options:
         arguments = (options.pop("size"),)
     if len(arguments) == 1 and "values" not in options:
-        return zeros(arguments[0], **{k: v for k, v in options.items() if k not in ("check_invariants", "is_coalesced")})
+        return zeros(
+            arguments[0], **{k: v for k, v in options.items() if k not in ("check_invariants", "is_coalesced")}
+        )
     return _from_parts(*arguments, **options)
 
 
 def _from_parts(
-    indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None,
-    is_coalesced=None,
+    indices, values, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
+    check_invariants=None, is_coalesced=None,
 ):  # fmt: skip
     checked_device(device)
     values, places = given_values(values, dtype), _given_places(indices)
@@ -126,7 +142,8 @@ def _from_parts(
         raise RuntimeError("values must have one row for each column of indices, but they are a number")
     if values.shape[0] != places.shape[1]:
         raise RuntimeError(
-            f"indices and values must have same nnz, but got nnz from indices: {places.shape[1]}, nnz from values: {values.shape[0]}"
+            f"indices and values must have same nnz, but got nnz from indices: {places.shape[1]}, nnz from values: "
+            f"{values.shape[0]}"
         )
     if size is None:
         size = _inferred_size(places, values)
@@ -134,8 +151,8 @@ def _from_parts(
     sparse_dim, dense_dim = places.shape[0], values.dim() - 1
     if len(size) != sparse_dim + dense_dim:
         raise RuntimeError(
-            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim = {sparse_dim}, "
-            f"dense_dim = {dense_dim}"
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim = "
+            f"{sparse_dim}, dense_dim = {dense_dim}"
         )
     if size[sparse_dim:] != tuple(values.shape[1:]):
         raise RuntimeError(
@@ -161,10 +178,14 @@ def to_sparse(input, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=
     rank = input.dim()
     sparse_dim = rank if sparse_dim is None else sparse_dim
     if not 0 <= sparse_dim <= rank:
-        raise RuntimeError(f"dense_to_sparse: sparse_dim argument must be in [0,{rank}] range, but {sparse_dim} is given")
+        raise RuntimeError(
+            f"dense_to_sparse: sparse_dim argument must be in [0,{rank}] range, but {sparse_dim} is given"
+        )
     if rank == 0:
         values = input.reshape(1)
-        return coo(C.zeros((0, 1), dtype=C.int64), values, (), True)._with_rows((values.detach() != 0).nonzero().squeeze(1))
+        return coo(C.zeros((0, 1), dtype=C.int64), values, (), True)._with_rows(
+            (values.detach() != 0).nonzero().squeeze(1)
+        )
     if sparse_dim == 0:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     is_there = input.detach() != 0
@@ -182,7 +203,9 @@ def to_layout(sparse, layout):
         from ._compressed import compressed
 
         return compressed(sparse, layout)
-    raise NotImplementedError(f"to_sparse(): the layout {layout} is not in Terra yet; torch.sparse_coo and torch.sparse_csr are.")
+    raise NotImplementedError(
+        f"to_sparse(): the layout {layout} is not in Terra yet; torch.sparse_coo and torch.sparse_csr are."
+    )
 
 
 def sparse_mask(input, mask):
@@ -190,7 +213,10 @@ def sparse_mask(input, mask):
     if not isinstance(mask, SparseTensor):
         raise NotImplementedError(f"sparse_mask(): the mask is a sparse COO tensor, not one of layout {mask.layout}")
     if mask.shape != input.shape:
-        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(input.shape)} but mask has size {list(mask.shape)}")
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(input.shape)} but mask has size "
+            f"{list(mask.shape)}"
+        )
     if not isinstance(input, Sparse):
         return mask._with(input[tuple(mask._places.unbind(0))])
     from ._arithmetic import found
@@ -228,4 +254,10 @@ def spdiags(diagonals, offsets, shape, layout=None):
     return made if layout is None else to_layout(made.coalesce(), layout)
 
 
-FUNCTIONS = {"zeros_like": zeros_like, "empty_like": zeros_like, "sparse_mask": sparse_mask, "zeros": zeros, "empty": zeros}
+FUNCTIONS = {
+    "zeros_like": zeros_like,
+    "empty_like": zeros_like,
+    "sparse_mask": sparse_mask,
+    "zeros": zeros,
+    "empty": zeros,
+}

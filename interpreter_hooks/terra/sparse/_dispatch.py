@@ -51,8 +51,9 @@ _OPERATORS = {
     "__neg__": FUNCTIONS["neg"], "__pos__": FUNCTIONS["positive"], "__abs__": FUNCTIONS["abs"],
 }  # fmt: skip
 _REFLECTED = {
-    "__radd__": _arithmetic.add, "__rsub__": _arithmetic.sub, "__rmul__": _arithmetic.mul, "__rtruediv__": _arithmetic.div,
-    "__rfloordiv__": _arithmetic.floor_divide, "__rpow__": _arithmetic.pow, "__rmatmul__": _products.matmul,
+    "__radd__": _arithmetic.add, "__rsub__": _arithmetic.sub, "__rmul__": _arithmetic.mul,
+    "__rtruediv__": _arithmetic.div, "__rfloordiv__": _arithmetic.floor_divide, "__rpow__": _arithmetic.pow,
+    "__rmatmul__": _products.matmul,
 }  # fmt: skip
 
 
@@ -73,7 +74,11 @@ def _install():
         setattr(SparseTensor, name, _swapped(function))
         setattr(CompressedTensor, name, _swapped(through_coo(function)))
     for name, function in FUNCTIONS.items():
-        if not isinstance(vars(C.Tensor).get(name), C.OpMethod) and hasattr(C.Tensor, name) and name not in vars(SparseTensor):
+        if (
+            not isinstance(vars(C.Tensor).get(name), C.OpMethod)
+            and hasattr(C.Tensor, name)
+            and name not in vars(SparseTensor)
+        ):
             setattr(SparseTensor, name, function)
     SparseTensor.__getitem__ = _shapes.getitem
     SparseTensor.sparse_mask = _creation.sparse_mask

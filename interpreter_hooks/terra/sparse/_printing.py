@@ -14,7 +14,9 @@ def _part(name, part):
 
 def text(tensor):
     dtype = tensor.dtype
-    usual = dtype in (C.get_default_dtype(), C.int64, C.bool) or (dtype == C.complex64 and C.get_default_dtype() == C.float32)
+    usual = dtype in (C.get_default_dtype(), C.int64, C.bool) or (
+        dtype == C.complex64 and C.get_default_dtype() == C.float32
+    )
     suffixes = [f"size={tuple(tensor.shape)}", f"nnz={tensor._nnz()}"]
     if not usual:
         suffixes.append(f"dtype={dtype}")

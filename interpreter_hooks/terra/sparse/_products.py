@@ -17,12 +17,10 @@ def _check_dtypes(a, b):
 
 
 def _check_matrix(sparse):
-    if sparse.sparse_dim() != 2 or sparse.dense_dim() != 0:
-        raise RuntimeError(
-            f"addmm: matrices expected, got {sparse.dim()}D tensor"
-            if sparse.dim() != 2
-            else f"addmm: expected a matrix of scalars, but it has {sparse.sparse_dim()} sparse and {sparse.dense_dim()} dense dimensions"
-        )
+    if sparse.dim() != 2:
+        raise RuntimeError(f"addmm: matrices expected, got {sparse.dim()}D tensor")
+    if sparse.sparse_dim() != 2:
+        raise RuntimeError(f"addmm: expected a matrix of numbers, not one whose entries are rows of {sparse.shape[1]}")
 
 
 def sparse_times_dense(a, b):
@@ -41,7 +39,9 @@ def dense_times_sparse(a, b):
     if a.dim() != 2:
         raise RuntimeError(f"addmm: matrices expected, got {a.dim()}D tensor")
     if a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
     _check_dtypes(a, b)
     return ops.coo_mm(b._places[1], b._places[0], b._elements, a.t(), b.shape[1]).t()
 
@@ -51,7 +51,9 @@ def sparse_times_sparse(a, b):
     _check_matrix(a)
     _check_matrix(b)
     if a.shape[1] != b.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
+        )
     _check_dtypes(a, b)
     a, b = a.coalesce(), b.coalesce()
     lengths = C.bincount(b._places[0], minlength=b.shape[0])
@@ -85,11 +87,15 @@ def bmm(input, mat2):
         raise RuntimeError(f"bmm_sparse: Tensor 'self' must have 3 sparse dims, but has {input.sparse_dim()}")
     batch, rows, inner = input.shape
     if mat2.dim() != 3 or mat2.shape[0] != batch or mat2.shape[1] != inner:
-        raise RuntimeError(f"bmm_sparse: Tensors of sizes {list(input.shape)} and {list(mat2.shape)} cannot be multiplied")
+        raise RuntimeError(
+            f"bmm_sparse: Tensors of sizes {list(input.shape)} and {list(mat2.shape)} cannot be multiplied"
+        )
     _check_dtypes(input, mat2)
     which, row, column = input._places.unbind(0)
     blocks = mat2.reshape(batch * inner, -1)
-    return ops.coo_mm(which * rows + row, which * inner + column, input._elements, blocks, batch * rows).view(batch, rows, mat2.shape[2])
+    return ops.coo_mm(which * rows + row, which * inner + column, input._elements, blocks, batch * rows).view(
+        batch, rows, mat2.shape[2]
+    )
 
 
 def matmul(input, other):

@@ -48,7 +48,10 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
 
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     if dim is not None and len(_dims(dim, input.dim())) != input.dim():
-        raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all dimensions of the input")
+        raise RuntimeError(
+            "norm_sparse currently only supports full reductions, so 'dim' must either be empty or contain all "
+            "dimensions of the input"
+        )
     if p == "nuc":
         raise refusal("norm")
     total = input.coalesce()._elements.norm(2 if p in ("fro", None) else p, dtype=dtype)
@@ -87,7 +90,10 @@ def _softmax(name, of_logarithms):
         if dtype is not None:
             input = input.to(dtype)
         if not input.is_floating_point():
-            raise NotImplementedError(f'"{name}" not implemented for \'{input._elements.type().removeprefix("torch.").removesuffix("Tensor")}\'')
+            raise NotImplementedError(
+                f'"{name}" not implemented for '
+                f"'{input._elements.type().removeprefix('torch.').removesuffix('Tensor')}'"
+            )
         dim = wrapped(dim, input.dim())
         if dim < input.sparse_dim():
             return _over_entries(input, dim, of_logarithms)

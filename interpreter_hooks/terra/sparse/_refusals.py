@@ -12,19 +12,21 @@ _NO_SCALAR = ValueError, "only one element tensors can be converted to Python sc
 _SENTENCES = {
     "__array__": _NO_NUMPY, "numpy": _NO_NUMPY,
     "storage": _NO_STORAGE, "untyped_storage": _NO_STORAGE, "share_memory_": _NO_STORAGE, "is_shared": _NO_STORAGE,
-    "apply_": _NO_POINTER, "const_data_ptr": _NO_POINTER, "data_ptr": _NO_POINTER, "map_": _NO_POINTER, "tolist": _NO_POINTER,
-    "__dlpack__": _NO_POINTER,
+    "apply_": _NO_POINTER, "const_data_ptr": _NO_POINTER, "data_ptr": _NO_POINTER, "map_": _NO_POINTER,
+    "tolist": _NO_POINTER, "__dlpack__": _NO_POINTER,
     "reshape": _NO_RESHAPE, "reshape_as": _NO_RESHAPE, "inner": _NO_RESHAPE, "repeat_interleave": _NO_RESHAPE,
     "flatten": _NO_RESHAPE,
     "expand": _NO_EXPAND, "expand_as": _NO_EXPAND, "broadcast_to": _NO_EXPAND, "repeat": _NO_EXPAND, "tile": _NO_EXPAND,
     "contiguous": _NO_FORMAT, "ravel": _NO_FORMAT, "diagflat": _NO_FORMAT, "masked_fill": _NO_FORMAT,
-    "item": _NO_NUMBER, "is_nonzero": _NO_NUMBER, "__bool__": _NO_NUMBER, "__int__": _NO_SCALAR, "__float__": _NO_SCALAR,
-    "__complex__": _NO_SCALAR, "__index__": (TypeError, "only integer tensors of a single element can be converted to an index"),
+    "item": _NO_NUMBER, "is_nonzero": _NO_NUMBER, "__bool__": _NO_NUMBER, "__int__": _NO_SCALAR,
+    "__float__": _NO_SCALAR,
+    "__complex__": _NO_SCALAR, "__index__": (TypeError, "only integer tensors of a single element can be converted "
+    "to an index"),
     "__setitem__": (TypeError, "Cannot assign to a sparse tensor"),
     "nbytes": (
         RuntimeError,
-        "nbytes is not defined for sparse tensors. Add up the nbytes of the indices and values, or multiply numel() by "
-        "element_size() for the size of the dense tensor.",
+        "nbytes is not defined for sparse tensors. Add up the nbytes of the indices and values, or multiply numel() "
+        "by element_size() for the size of the dense tensor.",
     ),
     "ones": (RuntimeError, "full(...) is not implemented for sparse layout"),
     "full": (RuntimeError, "full(...) is not implemented for sparse layout"),

@@ -12,8 +12,8 @@ def permute(input, *dims):
     rank, sparse_dim = input.dim(), input.sparse_dim()
     if len(dims) != rank:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
-            f"dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(dims)}"
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {rank} is not equal to len(dims) = {len(dims)}"
         )
     dims = [wrapped(d, rank) for d in dims]
     if len(set(dims)) != rank:
@@ -40,7 +40,10 @@ def transpose(input, dim0, dim1):
 
 def t(input):
     if input.dim() > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input.sparse_dim()} sparse and {input.dense_dim()} dense dimensions")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {input.sparse_dim()} sparse and "
+            f"{input.dense_dim()} dense dimensions"
+        )
     return transpose(input, 0, 1) if input.dim() == 2 else input
 
 
@@ -84,7 +87,9 @@ def select(input, dim, index):
     dim, index = wrapped(dim, rank), int(index)
     length = input.shape[dim]
     if not -length <= index < length:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}"
+        )
     index += length if index < 0 else 0
     size = [n for d, n in enumerate(input.shape) if d != dim]
     if dim >= sparse_dim:
@@ -105,8 +110,10 @@ def index_select(input, dim, index):
     size, sparse_dim = list(input.shape), input.sparse_dim()
     low, high = (int(index.min()), int(index.max())) if index.numel() else (0, -1)
     if low < -size[dim] or high >= size[dim]:
-        raise IndexError(f"index_select(): index contains {high if high >= size[dim] else low} that is out of range for tensor of size "
-                         f"{size} at dimension {dim}")  # fmt: skip
+        wrong = high if high >= size[dim] else low
+        raise IndexError(
+            f"index_select(): index contains {wrong} that is out of range for tensor of size {size} at dimension {dim}"
+        )
     index = C.where(index < 0, index + size[dim], index).to(C.int64)
     length, size[dim] = size[dim], index.shape[0]
     if dim >= sparse_dim:
@@ -127,7 +134,10 @@ def narrow_copy(input, dim, start, length):
     n = input.shape[dim]
     start += n if start < 0 else 0
     if length < 0 or start < 0 or start + length > n:
-        raise RuntimeError(f"Invalid dimension length for narrow_copy: start ({start}) + length ({length}) exceeds dimension size ({n}).")
+        raise RuntimeError(
+            f"Invalid dimension length for narrow_copy: start ({start}) + length ({length}) exceeds dimension size "
+            f"({n})."
+        )
     size, sparse_dim = list(input.shape), input.sparse_dim()
     size[dim] = length
     if dim >= sparse_dim:
@@ -177,11 +187,13 @@ def cat(tensors, dim=0):
     dim, sparse_dim = wrapped(dim, first.dim()), first.sparse_dim()
     for tensor in tensors:
         if (tensor.sparse_dim(), tensor.dense_dim()) != (sparse_dim, first.dense_dim()):
-            raise RuntimeError("All tensors must have the same number of sparse and dense dimensions to be concatenated")
+            raise RuntimeError(
+                "All tensors must have the same number of sparse and dense dimensions to be concatenated"
+            )
         if [n for d, n in enumerate(tensor.shape) if d != dim] != [n for d, n in enumerate(first.shape) if d != dim]:
             raise RuntimeError(
-                f"All tensors must have the same shape: {list(first.shape)} (except in the concatenating dimension), but found "
-                f"shape: {list(tensor.shape)}"
+                f"All tensors must have the same shape: {list(first.shape)} (except in the concatenating dimension), "
+                f"but found shape: {list(tensor.shape)}"
             )
     size, begin, places, elements = list(first.shape), 0, [], []
     size[dim] = sum(tensor.shape[dim] for tensor in tensors)
@@ -225,8 +237,9 @@ def hstack(tensors):
 
 FUNCTIONS = {
     "vstack": vstack, "row_stack": vstack, "hstack": hstack,
-    "t": t, "transpose": transpose, "swapaxes": transpose, "swapdims": transpose, "permute": permute, "adjoint": adjoint,
-    "movedim": movedim, "moveaxis": movedim, "unsqueeze": unsqueeze, "select": select, "index_select": index_select,
+    "t": t, "transpose": transpose, "swapaxes": transpose, "swapdims": transpose, "permute": permute,
+    "adjoint": adjoint, "movedim": movedim, "moveaxis": movedim, "unsqueeze": unsqueeze, "select": select,
+    "index_select": index_select,
     "narrow_copy": narrow_copy, "unbind": unbind, "cat": cat, "concat": cat, "concatenate": cat, "stack": stack,
 }  # fmt: skip
 PROPERTIES = {"T": _reversed, "mT": lambda input: transpose(input, -2, -1), "H": adjoint, "mH": adjoint}

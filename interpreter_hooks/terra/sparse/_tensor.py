@@ -1,19 +1,19 @@
 """The class of sparse tensors, and the parts they are made of.
 
-A sparse tensor is an object with the face of a tensor (sizes, dtype, a place in modules and optimizers) whose elements are
-in two ordinary tensors. History is theirs: what requires grad is the values, so every function over sparse tensors is
-differentiated as the ops over indices and values that it is written in."""
+A sparse tensor is an object with the face of a tensor (sizes, dtype, a place in modules) whose elements are in ordinary
+tensors. History is theirs: what requires grad is the values, so every function over sparse tensors is differentiated as
+the ops over indices and values that it is written in."""
 
 import _terra_C as C
 
-from ._refusals import refusal, refused
+from ._refusals import refused
 
 
 class Sparse(C.Tensor):
     """What the layouts have in common. `_elements`: the values, one row for each place that is specified."""
 
     def _values(self):
-        return self._elements.detach() if self.is_leaf else self._elements
+        return self._elements.detach()
 
     def _nnz(self):
         return self._elements.shape[0]
@@ -50,9 +50,13 @@ class Sparse(C.Tensor):
             self._elements.grad = None
             return
         if not isinstance(value, C.Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+            )
         if value.shape != self.shape:
-            raise RuntimeError(f"assigned grad has data of a different size: {list(value.shape)}, not {list(self.shape)}")
+            raise RuntimeError(
+                f"assigned grad has data of a different size: {list(value.shape)}, not {list(self.shape)}"
+            )
         self._elements.grad = value.sparse_mask(self)._elements
 
     @property
@@ -156,7 +160,10 @@ class Sparse(C.Tensor):
 
     def __deepcopy__(self, memo):
         if not self.is_leaf:
-            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.")
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment."
+            )
         if id(self) not in memo:
             memo[id(self)] = self._with(self._elements.detach().clone()).requires_grad_(self.requires_grad)
         return memo[id(self)]
@@ -244,8 +251,8 @@ class SparseTensor(Sparse):
 
         if sparse_dim is not None and sparse_dim != self.sparse_dim():
             raise RuntimeError(
-                f"sparse_coo_to_sparse: conversion from Sparse to Sparse with sparse_dim argument {sparse_dim} not equal to "
-                "sparse_dim of the tensor is not supported"
+                f"sparse_coo_to_sparse: conversion from Sparse to Sparse with sparse_dim argument {sparse_dim} not "
+                "equal to sparse_dim of the tensor is not supported"
             )
         return to_layout(self, layout)
 
@@ -261,13 +268,12 @@ class SparseTensor(Sparse):
     def zero_(self):
         return self._become(self._with_rows(C.zeros(0, dtype=C.int64)))
 
-    def resize_as_(self, other, *, memory_format=None):
-        return self._become(other) if other.shape == self.shape else refused("resize_as_")(self)
-
     def copy_(self, source, non_blocking=False):
         if not isinstance(source, SparseTensor):
-            raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
-                               f"{self.type()} and src type = {source.type()}")  # fmt: skip
+            raise RuntimeError(
+                f"copy_() between dense and sparse Tensors is not implemented! Found self type = {self.type()} and "
+                f"src type = {source.type()}"
+            )
         return self._become(source)
 
     def _with_rows(self, rows, coalesced=None):
@@ -321,13 +327,14 @@ def added(elements, row, count):
 
 # What the engine's Tensor has and these functions don't override would look at memory that isn't there.
 _KEPT = frozenset((
-    "__class__", "__del__", "__doc__", "__new__", "__init__", "__getattribute__", "__setattr__", "__delattr__", "__dict__", "__weakref__",
-    "__torch_function__", "__array_priority__", "__dlpack_device__", "__module__", "_backward_hooks", "_base", "_is_view", "_type_name", "device",
-    "dim", "dtype", "element_size", "get_device", "is_complex", "is_conj", "is_cpu", "is_cuda", "is_distributed",
-    "is_floating_point", "is_inference", "is_meta", "is_mkldnn", "is_mps", "is_neg", "is_nested", "is_pinned", "is_quantized",
-    "is_same_size", "is_signed", "is_xpu", "itemsize", "name", "names", "ndim", "ndimension", "nelement", "new_tensor", "numel",
-    "output_nr", "pin_memory", "retains_grad", "shape", "size", "storage_offset", "_version",
-    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+    "__class__", "__del__", "__doc__", "__new__", "__init__", "__getattribute__", "__setattr__", "__delattr__",
+    "__dict__", "__weakref__", "__torch_function__", "__array_priority__", "__dlpack_device__", "__module__",
+    "_backward_hooks", "_base", "_is_view", "_type_name", "device", "dim", "dtype", "element_size", "get_device",
+    "is_complex", "is_conj", "is_cpu", "is_cuda", "is_distributed", "is_floating_point", "is_inference", "is_meta",
+    "is_mkldnn", "is_mps", "is_neg", "is_nested", "is_pinned", "is_quantized", "is_same_size", "is_signed", "is_xpu",
+    "itemsize", "name", "names", "ndim", "ndimension", "nelement", "new_tensor", "numel", "output_nr", "pin_memory",
+    "retains_grad", "shape", "size", "storage_offset", "_version", "__eq__", "__ne__", "__lt__", "__le__", "__gt__",
+    "__ge__",
 ))  # fmt: skip
 _CONVERSIONS = {
     name: dtype for name, dtype in (
@@ -345,9 +352,8 @@ def _conversion(dtype):
 def _complete():
     for name, dtype in _CONVERSIONS.items():
         setattr(Sparse, name, _conversion(dtype))
-    operation = C.OpMethod
     for name, member in vars(C.Tensor).items():
-        if name in _KEPT or name in vars(Sparse) or isinstance(member, operation):
+        if name in _KEPT or name in vars(Sparse) or isinstance(member, C.OpMethod):
             continue
         if callable(getattr(C.Tensor, name, None)):
             setattr(Sparse, name, refused(name))
@@ -356,4 +362,3 @@ def _complete():
 
 
 _complete()
-del refusal
