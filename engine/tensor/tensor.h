@@ -93,7 +93,7 @@ class TensorImpl final : public Counted {
   bool wrapped_number = false;
   /// True iff this tensor keeps its owner object alive (see `owner`).
   bool keeps_owner = false;
-  /// True iff made inside inference or by `detach` of a parameter-like: free for the binding layer.
+  /// Marks of those who make tensors of another kind than strided ones: kSparseBit (sparse.h).
   uint8_t binding_bits = 0;
 
   /// Of this tensor as it is now: no other has or had it, and note_changed (epoch.h) gives it another one.
