@@ -5,6 +5,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/counters.h"
 #include "interpreter_hooks/bindings/function_tables.h"
 #include "interpreter_hooks/bindings/observer.h"
@@ -51,6 +52,14 @@ auto observed(F pass) {
   }
 }
 
+/// The history of a sparse tensor is that of its values.
+Tensor values_of(Borrowed sparse) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient of a sparse tensor", sparse);
+  const Object values = owned(PyObject_GetAttrString(sparse, "_elements"));
+  if (!is_tensor(values.get())) raise(PyExc_TypeError, "the values of a sparse tensor are a tensor");
+  return tensor_of(values.get());
+}
+
 Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"tensors",        "grad_tensors", "retain_graph", "create_graph",
                                 "grad_variables", "inputs",       nullptr};
@@ -80,7 +89,9 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
   const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
-  const std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
+  std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (is_sparse(*wanted[i])) wanted[i] = values_of(items(input_tuple)[i]);
   if (OpObserver* observer = op_observer()) observer->before_backward();
   const std::vector<Tensor> found = observed([&] {
     return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
@@ -91,7 +102,10 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   for (size_t i = 0; i < found.size(); ++i) {
     Tensor gradient = found[i];
     if (!gradient.defined() && fill) gradient = (*find_op("zeros_like"))(wanted[i]);
-    PyTuple_SET_ITEM(result.get(), i, wrap(gradient));
+    Object object = Object::steal(wrap(gradient));
+    if (gradient.defined() && is_sparse(*impl_of(items(input_tuple)[i])))
+      object = owned(PyObject_CallMethod(items(input_tuple)[i], "_gradient", "O", object.get()));
+    PyTuple_SET_ITEM(result.get(), i, object.release());
   }
   if (OpObserver* observer = op_observer())
     observer->on_grad({items(root_tuple), items(gradient_tuple), items(input_tuple), items(result), retains, creates,

@@ -80,7 +80,8 @@ class GradScaler:
                         if gradient.dtype == C.float16:
                             raise ValueError("Attempting to unscale FP16 gradients.")
                         gradient.mul_(factor)
-                        found = found or not bool(gradient.isfinite().all())
+                        values = gradient.coalesce()._values() if gradient.is_sparse else gradient
+                        found = found or not bool(values.isfinite().all())
         return found
 
     def step(self, optimizer, *args, **kwargs):

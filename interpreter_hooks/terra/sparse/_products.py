@@ -69,13 +69,16 @@ def sparse_times_sparse(a, b):
 
 def mm(input, mat2):
     if not isinstance(mat2, Sparse):
-        return sparse_times_dense(input, mat2)
+        return sparse_times_dense(input, mat2) if isinstance(input, Sparse) else C.mm(input, mat2)
     return sparse_times_sparse(input, mat2) if isinstance(input, Sparse) else dense_times_sparse(input, mat2)
 
 
 def mv(input, vec):
-    if not isinstance(input, Sparse) or isinstance(vec, Sparse) or vec.dim() != 1:
+    if vec.dim() != 1:
         raise refusal("mv")
+    vec = vec.to_dense()
+    if not isinstance(input, Sparse):
+        return C.mv(input, vec)
     return sparse_times_dense(input, vec.unsqueeze(1)).squeeze(1)
 
 
@@ -104,8 +107,8 @@ def matmul(input, other):
         return mm(input, other)
     if ranks == (2, 1):
         return mv(input, other)
-    if ranks == (1, 2) and isinstance(other, Sparse) and not isinstance(input, Sparse):
-        return dense_times_sparse(input.unsqueeze(0), other).squeeze(0)
+    if ranks == (1, 2):
+        return mm(input.to_dense().unsqueeze(0), other).squeeze(0)
     if ranks == (3, 3):
         return bmm(input, other)
     raise RuntimeError("expand is unsupported for Sparse tensors")

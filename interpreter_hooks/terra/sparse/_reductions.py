@@ -35,8 +35,6 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     if not kept and sparse_dim > 0:
         elements = elements.sum(0, dtype=dtype)
         return elements.reshape((1,) * sparse_dim + tuple(elements.shape)) if keepdim else elements
-    if elements.dtype == C.int32 and dtype is None:
-        elements = elements.to(C.int64)
     if keepdim:
         size = [1 if d in dims else n for d, n in enumerate(input.shape)]
         rows = C.stack([C.zeros_like(row) if d in dims else row for d, row in enumerate(input._places.unbind(0))])
@@ -109,4 +107,10 @@ softmax.__doc__ = "softmax among the entries that are specified: others count as
 log_softmax = _softmax("log_softmax", True)
 log_softmax.__doc__ = "The logarithm of softmax()."
 
-FUNCTIONS = {"sum": sum, "norm": norm, "any": any}
+def _sum(input, dim=None, keepdim=False, *, dtype=None):
+    """torch.sum(): integers add up to int64."""
+    whole = not (input.is_floating_point() or input.is_complex())
+    return sum(input, dim, keepdim, dtype=C.int64 if whole and dtype is None else dtype)
+
+
+FUNCTIONS = {"sum": _sum, "norm": norm, "any": any}

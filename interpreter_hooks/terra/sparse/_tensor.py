@@ -42,7 +42,11 @@ class Sparse(C.Tensor):
     def grad(self):
         """Of a leaf: what its values have, at their places; once where a place has several values."""
         gradient = self._elements.grad
-        return None if gradient is None else self._with(gradient)._averaged()
+        return None if gradient is None else self._gradient(gradient)
+
+    def _gradient(self, values):
+        """The gradient of this tensor from that of its values: equal rows where a place has several."""
+        return self._with(values)._averaged()
 
     @grad.setter
     def grad(self, value):
@@ -187,7 +191,13 @@ class SparseTensor(Sparse):
             raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the shape {list(other.shape)}")
         if self.requires_grad and self.is_leaf and C.is_grad_enabled():
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-        self._places, self._elements, self._coalesced = other._places, other._elements.to(self.dtype), other._coalesced
+        elements = other._elements.to(self.dtype)
+        if self.requires_grad and self.is_leaf:  # an update under no_grad: it stays the leaf that it is
+            if other._places is self._places:
+                self._elements.copy_(elements)
+                return self
+            elements = elements.detach().requires_grad_()
+        self._places, self._elements, self._coalesced = other._places, elements, other._coalesced
         return self
 
     def _named_parts(self):

@@ -1,5 +1,5 @@
-"""Graph convolutions over a sparse adjacency matrix, as in pygcn: communities found from few labels; then attention over
-edges, whose weights are the values of a sparse matrix."""
+"""Graph convolutions over a sparse adjacency matrix, as in pygcn: communities found from few labels; then attention
+over edges, whose weights are the values of a sparse matrix."""
 import math
 
 import numpy as np
@@ -106,4 +106,5 @@ fit(GCN(16), 60, 0.02)
 fit(Attention(), 40, 0.02)
 two = torch.sparse.mm(adj, adj).coalesce()
 print("two steps", two._nnz(), f"{two.values().sum().item():.4f}")
-print("with transpose", f"{(adj + adj.t()).to_dense().sum().item():.4f}", f"{(adj * 2 - adj).coalesce().values().max().item():.4f}")
+both, same = (adj + adj.t()).to_dense(), (adj * 2 - adj).coalesce().values()
+print("with transpose", f"{both.sum().item():.4f}", f"{same.max().item():.4f}")

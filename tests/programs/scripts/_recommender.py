@@ -1,5 +1,5 @@
-"""Matrix factorisation of ratings: users and items are rows of tables with sparse gradients, which SparseAdam moves; biases
-move by SGD; a bag of tags describes an item."""
+"""Matrix factorisation of ratings: users and items are rows of tables with sparse gradients, which SparseAdam moves;
+biases move by SGD; a bag of tags describes an item."""
 import torch
 import torch.nn as nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -58,7 +58,8 @@ for epoch in range(8):
         missed = error(model(test[0], test[1]), test[2]).item()
     print(epoch, f"{sum(l for l, _ in losses) / len(losses):.4f} {missed:.4f} {losses[-1][1]:.4f}")
 grad = model.user.weight.grad
-print(grad.is_sparse, tuple(grad.shape), grad._nnz(), grad.coalesce().indices().shape[1] <= 60, model.tag.weight.grad.layout)
+print(grad.is_sparse, tuple(grad.shape), grad._nnz(), grad.coalesce().indices().shape[1] <= 60)
+print(model.tag.weight.grad.layout)
 print([state["step"] for state in tables.state_dict()["state"].values()])
 try:
     torch.optim.Adam(model.parameters()).step()

@@ -53,6 +53,7 @@ from torch.storage import UntypedStorage
 from torch.overrides import TorchFunctionMode, has_torch_function, handle_torch_function
 from torch.utils._pytree import tree_map
 from torch.library import custom_op
+import torch.sparse; from torch.sparse import mm, FloatTensor, softmax; from torch.optim import SparseAdam; torch.sparse_coo, torch.sparse_csr
 import torch.linalg; from torch.linalg import inv, norm, LinAlgError; assert issubclass(torch._C._LinAlgError, RuntimeError)
 import copy, pickle; assert pickle.loads(pickle.dumps(torch.linalg.norm)) is torch.linalg.norm is copy.deepcopy(torch.linalg.norm)
 from torch.utils.benchmark import Timer

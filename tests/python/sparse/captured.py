@@ -1,6 +1,6 @@
 # run: --torch
-"""Hot frames that meet sparse tensors: one as an argument, made inside, changed between calls, in the place of a dense one, as
-a gradient that was dense before. Each call gives what plain execution gives."""
+"""Hot frames that meet sparse tensors: one as an argument, made inside, changed between calls, in the place of a dense
+one, as a gradient that was dense before. Each call gives what plain execution gives."""
 
 import torch
 import torch.nn.functional as F
@@ -94,8 +94,11 @@ for function in (product, reflected, made, attributes, entries, differentiated, 
         captured = outcome(function, arguments)
         with capture.mode("off"):
             plain = outcome(function, arguments)
-        equal = torch.equal(captured, plain) if isinstance(plain, torch.Tensor) and isinstance(captured, torch.Tensor) else captured == plain
-        assert equal, f"{function.__name__}, call {number}: {captured}, plainly {plain}"
+        if isinstance(plain, torch.Tensor) and isinstance(captured, torch.Tensor):
+            same = torch.equal(captured, plain)
+        else:
+            same = captured == plain
+        assert same, f"{function.__name__}, call {number}: {captured}, plainly {plain}"
 
 
 # ---- a step whose gradients become sparse, and dense again ----

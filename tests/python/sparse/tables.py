@@ -72,18 +72,26 @@ def doubled(weight):
 
 
 GRADIENTS = {
-    "gradient": lambda: looked_up().grad, "its rows": lambda: looked_up().grad._indices(), "in order": lambda: looked_up().grad.coalesce(),
-    "coalesced": lambda: looked_up().grad.is_coalesced(), "padding": lambda: looked_up(padding_idx=2).grad, "frequency": lambda: looked_up(scale_grad_by_freq=True).grad,
+    "gradient": lambda: looked_up().grad, "its rows": lambda: looked_up().grad._indices(),
+    "in order": lambda: looked_up().grad.coalesce(),
+    "coalesced": lambda: looked_up().grad.is_coalesced(),
+    "padding": lambda: looked_up(padding_idx=2).grad, "frequency": lambda: looked_up(scale_grad_by_freq=True).grad,
     "longest": lambda: looked_up(max_norm=0.5).detach(), "entries": lambda: looked_up().grad._nnz(),
     "twice": lambda: again(sparse_loss, sparse_loss), "entries of two": lambda: again(sparse_loss, sparse_loss)._nnz(),
     "two places": lambda: again(sparse_loss, other_rows), "dense after": lambda: again(sparse_loss, dense_loss),
-    "dense before": lambda: again(dense_loss, sparse_loss), "at once": lambda: again(both_of, both_of), "mixed": lambda: again(mixed, mixed),
-    "of a product": lambda: again(doubled, doubled).to_dense(), "asked for": lambda: torch.autograd.grad(sparse_loss(w := table().weight), w)[0],
-    "bag": lambda: bag(), "bag of sums": lambda: bag(mode="sum"), "bag padded": lambda: bag(padding_idx=2), "bag of largest": lambda: bag(mode="max"),
+    "dense before": lambda: again(dense_loss, sparse_loss), "at once": lambda: again(both_of, both_of),
+    "mixed": lambda: again(mixed, mixed),
+    "of a product": lambda: again(doubled, doubled).to_dense(),
+    "asked for": lambda: torch.autograd.grad(sparse_loss(w := table().weight), w)[0],
+    "bag": lambda: bag(), "bag of sums": lambda: bag(mode="sum"),
+    "bag padded": lambda: bag(padding_idx=2), "bag of largest": lambda: bag(mode="max"),
     "no gradient": lambda: table()(PLACES).detach().requires_grad, "copied": lambda: copied(),
-    "int32": lambda: F.embedding(PLACES.int(), table().weight, sparse=True), "empty": lambda: emptied(), "hooked": lambda: hooked(), "retained": lambda: retained(),
-    "zeroed": lambda: zeroed(), "norm": lambda: clipped(2.0), "norm 1": lambda: clipped(1.0), "largest": lambda: clipped(float("inf")), "values clipped": lambda: nn.utils.clip_grad_value_([looked_up()], 1.0),
-    "print": lambda: repr(table()), "pretrained": lambda: nn.Embedding.from_pretrained(torch.ones(2, 2), freeze=False, sparse=True)(torch.tensor([1])),
+    "int32": lambda: F.embedding(PLACES.int(), table().weight, sparse=True),
+    "empty": lambda: emptied(), "hooked": lambda: hooked(), "retained": lambda: retained(),
+    "zeroed": lambda: zeroed(), "norm": lambda: clipped(2.0), "norm 1": lambda: clipped(1.0),
+    "largest": lambda: clipped(float("inf")), "values clipped": lambda: nn.utils.clip_grad_value_([looked_up()], 1.0),
+    "print": lambda: repr(table()),
+    "pretrained": lambda: nn.Embedding.from_pretrained(torch.ones(2, 2), freeze=False, sparse=True)(torch.tensor([1])),
 }  # fmt: skip
 
 
@@ -126,12 +134,18 @@ def clipped(norm):
 
 
 OPTIMIZERS = (
-    ("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
-    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}), ("SGD", {"lr": 0.1, "maximize": True}), ("SGD", {"lr": 0.1, "weight_decay": 0.1}),
-    ("Adagrad", {"lr": 0.1}), ("Adagrad", {"lr": 0.1, "lr_decay": 0.1, "initial_accumulator_value": 0.5}), ("Adagrad", {"maximize": True}), ("Adagrad", {"weight_decay": 0.1}),
-    ("SparseAdam", {"lr": 0.1}), ("SparseAdam", {"lr": 0.1, "maximize": True}), ("SparseAdam", {"betas": (0.5, 0.6), "eps": 1e-3}),
-    ("SparseAdam", {"lr": 0}), ("SparseAdam", {"lr": -1}), ("SparseAdam", {"eps": -1}), ("SparseAdam", {"betas": (1.0, 0.9)}),
-    ("Adam", {}), ("AdamW", {}), ("Adam", {"amsgrad": True}), ("Adadelta", {}), ("Adamax", {}), ("RMSprop", {}), ("NAdam", {}), ("RAdam", {}), ("ASGD", {}), ("Rprop", {}),
+    ("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}), ("SGD", {"lr": 0.1, "maximize": True}),
+    ("SGD", {"lr": 0.1, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1}), ("Adagrad", {"lr": 0.1, "lr_decay": 0.1, "initial_accumulator_value": 0.5}),
+    ("Adagrad", {"maximize": True}), ("Adagrad", {"weight_decay": 0.1}),
+    ("SparseAdam", {"lr": 0.1}), ("SparseAdam", {"lr": 0.1, "maximize": True}),
+    ("SparseAdam", {"betas": (0.5, 0.6), "eps": 1e-3}),
+    ("SparseAdam", {"lr": 0}), ("SparseAdam", {"lr": -1}), ("SparseAdam", {"eps": -1}),
+    ("SparseAdam", {"betas": (1.0, 0.9)}),
+    ("Adam", {}), ("AdamW", {}), ("Adam", {"amsgrad": True}), ("Adadelta", {}), ("Adamax", {}), ("RMSprop", {}),
+    ("NAdam", {}), ("RAdam", {}), ("ASGD", {}), ("Rprop", {}),
 )  # fmt: skip
 
 
