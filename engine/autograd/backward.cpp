@@ -118,6 +118,7 @@ class Pass {
       ~Freeing() { frees_saved = before; }
       const bool before;
     } const freeing(!retain_graph_);
+    if (!node.edges.empty() && any_sparse(grads)) grads = to_dense(grads);  // leaves take them as they are
     return run_hooked(node, grads);
   }
 

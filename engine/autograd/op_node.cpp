@@ -1,7 +1,6 @@
 #include "engine/autograd/op_node.h"
 
 #include "engine/autograd/autograd.h"
-#include "engine/autograd/sparse_gradients.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -85,7 +84,6 @@ void OpNode::save_results(std::span<const Tensor> made) {
 
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   if (released_) fail_spent();
-  if (any_sparse(grads)) return apply(to_dense(grads));
   Loader loader(*this);
   const size_t params = first_meta_.size() - 1;
   uint32_t needed = 0;

@@ -10,7 +10,7 @@ namespace terra::autograd {
 Tensor sum_of(const Tensor& a, const Tensor& b);
 /// sum += g, in the memory of `sum` unless a sparse one becomes dense.
 void add_to(Tensor& sum, const Tensor& g);
-/// What rules that know no sparse tensors take: those among the gradients become dense.
+/// What nodes take that know no sparse tensors: those among the gradients become dense.
 std::vector<Tensor> to_dense(const std::vector<Tensor>& grads);
 bool any_sparse(const std::vector<Tensor>& grads);
 

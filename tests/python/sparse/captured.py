@@ -134,3 +134,42 @@ def steps(mode):
 plain, captured = steps("off"), steps("auto")
 assert plain == captured, [(i, a, b) for i, (a, b) in enumerate(zip(plain[0], captured[0])) if a != b][:5]
 assert plain[1][0] is torch.strided and plain[1][45] is torch.sparse_coo and plain[1][-1] is torch.strided
+
+# ---- a table that is computed: what comes before the rows gets the gradient that dense ones give ----
+WHERE = torch.tensor([1, 1, 4])
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def computed(w):
+    x = w * 2 + 1
+    return (x * x).tanh() * w
+
+
+def written(w):
+    x = w * 1
+    x[:2].mul_(3)
+    return x
+
+
+def both(w):
+    x = computed(w)
+    return x + F.embedding(WHERE, x, sparse=True).sum()
+
+
+for table in (computed, Doubled.apply, written, both):
+    for _ in range(40):
+        gradients = []
+        for sparse in (True, False):
+            w = torch.linspace(-1.0, 1.0, 15).view(5, 3).requires_grad_()
+            F.embedding(WHERE, table(w), sparse=sparse).sum().backward()
+            gradients.append(w.grad.to_dense())
+        assert torch.allclose(*gradients), (table, gradients)
