@@ -136,7 +136,7 @@ PyGetSetDef metadata_getters[] = {
     {"dtype", entry<getter<kDtype>>, nullptr, "The type of the elements.", nullptr},
     {"ndim", entry<getter<kRank>>, nullptr, "The number of dimensions.", nullptr},
     {"device", entry<getter<kDevice>>, nullptr, "Where the memory is.", nullptr},
-    {"layout", entry<getter<kLayout>>, nullptr, "Always torch.strided.", nullptr},
+    {"layout", entry<getter<kLayout>>, nullptr, "torch.strided, of all but sparse tensors.", nullptr},
     {"itemsize", entry<getter<kItemsize>>, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", entry<getter<kNbytes>>, nullptr, "Bytes of all elements.", nullptr},
     {"is_cuda", entry<getter<kFalse>>, nullptr, "False: tensors are on the CPU.", nullptr},
