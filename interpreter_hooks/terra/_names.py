@@ -29,6 +29,11 @@ FOREACH = (
 )  # fmt: skip
 
 FUNCTIONS = {
+    "_array_api": (
+        "__array_api_version__", "__array_namespace_info__", "astype", "bitwise_invert", "broadcast_arrays", "cumulative_prod",
+        "cumulative_sum", "expand_dims", "isdtype", "matrix_transpose", "permute_dims", "repeat", "take_along_axis", "unique_all",
+        "unique_counts", "unique_inverse", "unique_values", "unstack", "vecdot",
+    ),
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
     "_rare_functions": (
         "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_", "detach_copy", "diagonal_copy",
