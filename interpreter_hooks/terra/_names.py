@@ -51,7 +51,7 @@ FUNCTIONS = {
         "use_deterministic_algorithms",
     ),
     "_predicates": (
-        "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
+        "_assert", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
     ),
     "_spectral": ("istft", "stft"),

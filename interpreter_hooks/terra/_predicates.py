@@ -43,3 +43,9 @@ def is_vulkan_available():
 
 def compiled_with_cxx11_abi():
     return True
+
+
+def _assert(condition, message):
+    """assert as a function, which a graph can call."""
+    if not condition:
+        raise AssertionError(message)

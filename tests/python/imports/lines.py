@@ -100,8 +100,6 @@ says("import torch.not_there", "ModuleNotFoundError", "not_there")
 says("torch.onnx.export(None, None, 'x')", "NotImplementedError", "torch.onnx.export: Terra does not read or write ONNX files.")
 says("torch.jit.save(None, 'x')", "NotImplementedError", "TorchScript")
 says("torch.export.export(None, ())", "NotImplementedError", "torch.export.export")
-import torch.fx
-says("torch.fx.symbolic_trace(None)", "NotImplementedError", "torch.fx.symbolic_trace")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
 says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
 says("torch.cuda.current_device()", "AssertionError", "cpu")

@@ -12,6 +12,7 @@ from ..ops.stochastic_depth import StochasticDepth
 from ._api import builder
 
 __all__ = ["SwinTransformer", "swin_b", "swin_s", "swin_t", "swin_v2_b", "swin_v2_s", "swin_v2_t"]
+__fx_leaves__ = ("_quarters", "shifted_window_attention")  # torch.fx does not look into them
 
 
 def _quarters(x):

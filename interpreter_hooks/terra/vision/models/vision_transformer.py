@@ -9,6 +9,7 @@ from typing import Callable, NamedTuple
 import _terra_C as C
 
 from ... import nn
+from ..._predicates import _assert
 from ...nn import functional as F
 from ..ops.misc import MLP, Conv2dNormActivation
 from ._api import builder
@@ -53,8 +54,7 @@ class EncoderBlock(nn.Module):
         self.mlp = MLPBlock(hidden_dim, mlp_dim, dropout)
 
     def forward(self, input):
-        if input.dim() != 3:
-            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
+        _assert(input.dim() == 3, f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
         x = self.ln_1(input)
         x, _ = self.self_attention(x, x, x, need_weights=False)
         x = self.dropout(x) + input
@@ -78,8 +78,7 @@ class Encoder(nn.Module):
         self.ln = norm_layer(hidden_dim)
 
     def forward(self, input):
-        if input.dim() != 3:
-            raise AssertionError(f"Expected (batch_size, seq_length, hidden_dim) got {tuple(input.shape)}")
+        _assert(input.dim() == 3, f"Expected (batch_size, seq_length, hidden_dim) got {input.shape}")
         return self.ln(self.layers(self.dropout(input + self.pos_embedding)))
 
 
@@ -151,9 +150,8 @@ class VisionTransformer(nn.Module):
     def _process_input(self, x):
         """Patches in rows: [n, positions, hidden_dim]."""
         n, _, height, width = x.shape
-        for name, size in (("height", height), ("width", width)):
-            if size != self.image_size:
-                raise AssertionError(f"Wrong image {name}! Expected {self.image_size} but got {size}!")
+        _assert(height == self.image_size, f"Wrong image height! Expected {self.image_size} but got {height}!")
+        _assert(width == self.image_size, f"Wrong image width! Expected {self.image_size} but got {width}!")
         positions = (height // self.patch_size) * (width // self.patch_size)
         return self.conv_proj(x).reshape(n, self.hidden_dim, positions).permute(0, 2, 1)
 
