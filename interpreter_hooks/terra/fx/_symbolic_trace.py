@@ -201,7 +201,8 @@ def _python_functions():
 def _autowrapped(tracer):
     functions = [*tracer._autowrap_functions]
     for module in tracer._autowrap_modules:
-        functions += [value for name, value in vars(module).items() if not name.startswith("_") and callable(value)]
+        names = [name for name in vars(module) if not name.startswith("_") and not isinstance(vars(module)[name], type)]
+        functions += [vars(module)[name] for name in names if callable(vars(module)[name])]
     return {id(function): function for function in functions}
 
 

@@ -8,7 +8,7 @@ from _tables import check, elements, said, summary
 from torch import nn
 from torchvision import models
 from torchvision.models._utils import IntermediateLayerGetter, _make_divisible
-from torchvision.models.feature_extraction import create_feature_extractor
+from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
 
 MODULES = (
     "datasets.cifar", "datasets.fakedata", "datasets.folder", "datasets.mnist", "datasets.stl10", "datasets.svhn",
@@ -37,6 +37,19 @@ def twice():
     return extractor(IMAGE[:1])
 
 
+def node_names(model):
+    train, evaluation = get_graph_node_names(model, suppress_diff_warning=True)
+    return [len(train), len(evaluation), train]
+
+
+def both_modes():
+    """Members and their statistics are shared by the graphs of the two modes."""
+    extractor = create_feature_extractor(resnet(), train_return_nodes={"bn1": "a"}, eval_return_nodes={"layer1.0": "b"})
+    extractor.train()
+    first = extractor(IMAGE)
+    return [first, extractor.bn1.num_batches_tracked, extractor.eval()(IMAGE), [n for n, _ in extractor.named_children()]]
+
+
 def transferred():
     """The usual change of the last layer, with the rest frozen."""
     torch.manual_seed(3)
@@ -52,6 +65,8 @@ CALLS = {
     "features": lambda: extracted({"layer1": "a", "layer4.1.relu_1": "b", "avgpool": "c"}),
     "features by names": lambda: extracted(["layer3", "fc"]),
     "features twice": twice,
+    "names": lambda: [node_names(resnet()), node_names(models.mobilenet_v2()), node_names(models.vit_b_16())],
+    "features in both modes": both_modes,
     "no such node": lambda: extracted(["layer9"]),
     "no nodes": lambda: create_feature_extractor(resnet()),
     "layers": lambda: IntermediateLayerGetter(resnet(), {"layer2": "q", "layer3": "r"})(IMAGE),

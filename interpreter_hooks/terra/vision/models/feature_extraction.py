@@ -1,9 +1,11 @@
 """Outputs of inner layers: the graph of a model, ending at the nodes that are asked for."""
 
 import copy
+import math
 from collections import OrderedDict
 
-from ... import fx, nn
+from ... import fx
+from .. import ops
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
 
@@ -39,12 +41,18 @@ class NodePathTracer(fx.Tracer):
         return node
 
 
+def _options(autowrap_modules=(), leaf_modules=(), **others):
+    """Functions and layers of torchvision.ops are not looked into."""
+    layers = [value for name in ops.__all__ if isinstance(value := getattr(ops, name), type)]
+    return {"autowrap_modules": (math, ops, *autowrap_modules), "leaf_modules": (*layers, *leaf_modules), **others}
+
+
 def _traced(model, training, tracer_kwargs, concrete_args):
     """(graph module, {name: node}) of the model in one of its modes."""
     before = {module: module.training for module in model.modules()}
     model.train(training)
     try:
-        tracer = NodePathTracer(**(tracer_kwargs or {}))
+        tracer = NodePathTracer(**_options(**(tracer_kwargs or {})))
         graph = tracer.trace(model, concrete_args=concrete_args)
     finally:
         for module, mode in before.items():

@@ -152,8 +152,8 @@ class VisionTransformer(nn.Module):
         n, _, height, width = x.shape
         _assert(height == self.image_size, f"Wrong image height! Expected {self.image_size} but got {height}!")
         _assert(width == self.image_size, f"Wrong image width! Expected {self.image_size} but got {width}!")
-        positions = (height // self.patch_size) * (width // self.patch_size)
-        return self.conv_proj(x).reshape(n, self.hidden_dim, positions).permute(0, 2, 1)
+        rows, columns = height // self.patch_size, width // self.patch_size
+        return self.conv_proj(x).reshape(n, self.hidden_dim, rows * columns).permute(0, 2, 1)
 
     def forward(self, x):
         x = self._process_input(x)

@@ -5,7 +5,7 @@ import _terra_C as C
 from ... import nn
 
 __all__ = ["StochasticDepth", "stochastic_depth"]
-__fx_leaves__ = ("stochastic_depth",)  # torch.fx does not look into them
+__fx_leaves__ = ("stochastic_depth",)  # torch.fx does not look into it
 
 
 def stochastic_depth(input, p, mode, training=True):
