@@ -98,7 +98,7 @@ says("torch.backends.xyz", "AttributeError", "torch.backends.xyz is not in Terra
 says("from torch import not_there", "ImportError", "not_there")
 says("import torch.not_there", "ModuleNotFoundError", "not_there")
 says("torch.onnx.export(None, None, 'x')", "NotImplementedError", "torch.onnx.export: Terra does not read or write ONNX files.")
-says("torch.jit.save(None, 'x')", "NotImplementedError", "TorchScript")
+says("torch.jit.save(None, 'x')", "TypeError", "takes a function or a module")
 says("torch.export.export(None, ())", "NotImplementedError", "torch.export.export")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
 says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
