@@ -64,7 +64,7 @@ for made in (torch.jit.script(model), torch.jit.trace(model, x), torch.jit.trace
     assert isinstance(made, torch.jit.ScriptModule) and isinstance(made, Net) and made.original_name == "Net"
     assert list(made.state_dict()) == list(model.state_dict()) and made.third() == "as it is"
     assert all(p is q for p, q in zip(made.parameters(), model.parameters(), strict=True))
-    assert torch.equal(made.other(x[:, :2]), x[:, :2] + 1) and [n for n, _ in made.named_children()] == ["l", "d"]
+    assert torch.equal(made.other(x[:, :2]), x[:, :2] + made.b) and [n for n, _ in made.named_children()] == ["l", "d"]
     made.eval()
     assert torch.equal(made(x), model.eval()(x)) and torch.equal(made.forward(x), made(x))
     assert torch.equal(copy.deepcopy(made)(x), made(x)) and torch.jit.freeze(made) is made
