@@ -9,8 +9,9 @@ import sys
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "_dynamo", "compiler", "distributed", "export", "fft", "func", "fx", "hub", "jit", "library", "multiprocessing", "onnx",
-    "overrides", "profiler", "return_types", "signal", "storage", "types",
+    "_C", "_dynamo", "ao", "compiler", "distributed", "export", "fft", "func", "futures", "fx", "hub", "jit", "library", "masked",
+    "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization", "return_types", "signal", "storage",
+    "types",
 ))  # fmt: skip
 
 CONSTANTS = {

@@ -77,7 +77,11 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
         raise ValueError(f"custom_op: the name has the form 'namespace::op', got '{name}'")
 
     def make(function):
-        return CustomOpDef(name, function, mutates_args)
+        from . import ops
+
+        op = CustomOpDef(name, function, mutates_args)
+        ops.add(name, op)
+        return op
 
     return make if fn is None else make(fn)
 

@@ -18,7 +18,7 @@ from .variable import Variable
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck",
-    "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+    "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
 
@@ -27,4 +27,11 @@ def gradcheck(*args, **kwargs):
 
     return check(*args, **kwargs)
 
-__getattr__ = lazily(__name__, ("profiler",))
+
+def gradgradcheck(*args, **kwargs):
+    from ..testing.gradcheck import gradgradcheck as check
+
+    return check(*args, **kwargs)
+
+
+__getattr__ = lazily(__name__, ("forward_ad", "grad_mode", "graph", "profiler"))

@@ -7,6 +7,12 @@ import _terra_C as C
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 
+_DRAWN = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+    "flags on vmap or perform the randomness operation out of vmap"
+)
+
+
 def _spread(in_dims, tree):
     """The batch dimension of each leaf of `tree`, from one number or containers of them."""
     if in_dims is None or isinstance(in_dims, int):
@@ -17,45 +23,104 @@ def _spread(in_dims, tree):
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """A function that calls func for each index along the batch dimensions and stacks the results.
+    """A function that calls func for each index along the batch dimensions and stacks the results. Random numbers are an
+    error, or each call draws its own ("different"), or all draw the same."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
-    Each call draws its own random numbers, whatever `randomness` says."""
+    name = getattr(func, "__name__", func)
 
     @functools.wraps(func)
     def mapped(*args, **kwargs):
-        if isinstance(in_dims, (list, tuple)) and len(in_dims) != len(args):
-            raise ValueError(f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs.")
-        leaves, spec = tree_flatten((args, kwargs))
-        placed = (_spread(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args), _spread(0, kwargs))
-        dims = [d[0] for d in tree_flatten(placed, is_leaf=lambda v: isinstance(v, tuple) and len(v) == 1 and (v[0] is None or isinstance(v[0], int)))[0]]
-        dims = [d if isinstance(t, C.Tensor) else None for d, t in zip(dims, leaves)]
+        leaves, spec = tree_flatten(args)
+        dims = _batch_dims(name, in_dims, args, leaves)
         sizes = {t.size(d) for d, t in zip(dims, leaves) if d is not None}
-        if not sizes:
-            raise ValueError(f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): Got no inputs with a batch dimension; there was nothing to map over")
         if len(sizes) > 1:
-            raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} for the mapped dimension")
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                f"{[t.size(d) for d, t in zip(dims, leaves) if d is not None]} for the mapped dimension"
+            )
         results = []
+        state = None if randomness == "different" else C.default_generator.clone_state()
         for i in range(sizes.pop()):
+            if randomness == "same" and i > 0:
+                C.default_generator._go_to(state)
             own = [t if d is None else t.select(d, i) for d, t in zip(dims, leaves)]
-            own_args, own_kwargs = tree_unflatten(own, spec)
-            results.append(func(*own_args, **own_kwargs))
-        return _stacked(results, out_dims)
+            results.append(func(*tree_unflatten(own, spec), **kwargs))
+            if randomness == "error" and not C.default_generator._is_at(state):
+                raise RuntimeError(_DRAWN)
+        return _stacked(name, results, out_dims)
 
     return mapped
 
 
-def _stacked(results, out_dims):
+def _batch_dims(name, in_dims, args, leaves):
+    """The batch dimension of each leaf, None for those that every call gets whole."""
+    call = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
+    if not isinstance(in_dims, (int, tuple, list)):
+        raise ValueError(
+            f"{call}: expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            "function with no inputs. The latter is unsupported."
+        )
+    try:
+        if isinstance(in_dims, (list, tuple)) and len(in_dims) != len(args):
+            raise ValueError
+        placed = tree_flatten(_spread(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args), is_leaf=_is_place)[0]
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise ValueError(
+            f"{call}: in_dims is not compatible with the structure of `inputs`, which has {len(args)} arguments and "
+            f"{len(leaves)} leaves."
+        ) from None
+    dims = [place[0] for place in placed]
+    for d, leaf in zip(dims, leaves):
+        if d is not None and not isinstance(leaf, C.Tensor):
+            raise ValueError(
+                f"{call}: Got in_dim={d} for an input but the input is of type {type(leaf)}. We cannot vmap over non-Tensor "
+                "arguments, please use None as the respective in_dim"
+            )
+        if d is not None and not -leaf.dim() <= d < leaf.dim():
+            raise ValueError(
+                f"{call}: Got in_dim={d} for some input, but that input is a Tensor of dimensionality {leaf.dim()} so "
+                f"expected in_dim to satisfy -{leaf.dim()} <= in_dim < {leaf.dim()}."
+            )
+    if all(d is None for d in dims):
+        raise ValueError(f"{call}: at least one input has to be mapped over")
+    return dims
+
+
+def _is_place(value):
+    return isinstance(value, tuple) and len(value) == 1 and (value[0] is None or isinstance(value[0], int))
+
+
+def _stacked(name, results, out_dims):
     rows = [tree_flatten(result) for result in results]
     spec = rows[0][1]
-    count = spec.num_leaves
-    if isinstance(out_dims, (tuple, list)):
-        dims = list(out_dims) * (count if len(out_dims) == 1 else 1)
-    else:
-        dims = [out_dims] * count
+    many = isinstance(out_dims, (tuple, list))
+    dims = list(out_dims) if many and len(out_dims) > 1 else [out_dims[0] if many else out_dims] * spec.num_leaves
+    if len(dims) != spec.num_leaves:
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`, "
+            f"which has {spec.num_leaves} leaves."
+        )
     stacked = []
     for d, column in zip(dims, zip(*(leaves for leaves, _ in rows))):
-        if not isinstance(column[0], C.Tensor):
-            raise ValueError(f"vmap: the function must only return Tensors, got type {type(column[0])} as a return")
+        is_tensor = isinstance(column[0], C.Tensor)
+        if d is None and is_tensor:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        if d is not None and not is_tensor:
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
+                "out_dims= to None for output?"
+            )
         stacked.append(column[0] if d is None else C.stack(column, d))
     return tree_unflatten(stacked, spec)
 

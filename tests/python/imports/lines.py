@@ -40,6 +40,11 @@ from torch.nn.modules import pixelshuffle, channelshuffle, fold, adaptive; from 
 from torch.nn.common_types import _size_1_t, _size_2_t, _size_3_t; from torch.nn import grad; from torch.nn import _reduction as _Reduction
 assert isinstance(torch.nn.MaxPool2d(2), torch.nn.modules.pooling._MaxPoolNd) and torch.nn.functional._Reduction.get_enum("sum") == 2
 assert torch.eye(2).trace() == 2 and torch.tensor([float("nan")]).nan_to_num() == 0
+from torch.fx import symbolic_trace, GraphModule, Interpreter, Node; from torch.fx.passes.shape_prop import ShapeProp
+import torch.autograd.forward_ad as fwAD; from torch.autograd.graph import save_on_cpu, Node, register_multi_grad_hook
+import torch.cpu; from torch.cpu.amp import autocast; from torch.amp import custom_fwd, custom_bwd, is_autocast_available
+import torch.nested, torch.masked, torch.futures, torch.ops; from torch.ao.quantization import QuantStub, quantize_dynamic
+from torch.distributions import LKJCholesky, Wishart, LogisticNormal; from torch.distributions.wishart import Wishart
 import torch.fx, torch.onnx, torch.hub, torch.export, torch._dynamo, torch.compiler
 from torch.func import vmap, grad, functional_call
 from torch.optim.swa_utils import AveragedModel, SWALR
@@ -99,6 +104,11 @@ says("from torch import not_there", "ImportError", "not_there")
 says("import torch.not_there", "ModuleNotFoundError", "not_there")
 says("torch.onnx.export(None, None, 'x')", "NotImplementedError", "torch.onnx.export: Terra does not read or write ONNX files.")
 says("torch.jit.save(None, 'x')", "TypeError", "takes a function or a module")
+says("torch.nested.nested_tensor([])", "NotImplementedError", "torch.nested.nested_tensor: it is not in Terra yet")
+says("torch.masked.masked_tensor(1, 2)", "NotImplementedError", "torch.masked.masked_tensor")
+says("torch.quantization.quantize_dynamic(None)", "NotImplementedError", "autocast")
+says("torch.ops.aten.add", "AttributeError", "torch.ops.aten.add is not in Terra")
+says("torch.autograd.graph.saved_tensors_hooks(None, None)", "NotImplementedError", "checkpoint")
 says("torch.export.export(None, ())", "NotImplementedError", "torch.export.export")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
 says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
