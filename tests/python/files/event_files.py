@@ -12,6 +12,11 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 
+class Branching(torch.nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
@@ -168,4 +173,35 @@ start = fields(fields(fields(trial["_hparams_/session_start_info"][1][9][0])[1][
 given = {fields(pair)[1][0]: fields(fields(pair)[2][0]) for pair in fields(start)[1]}
 assert given == {b"lr": {2: [0.1]}, b"name": {3: [b"x"]}, b"flag": {4: [1]}}
 assert list(trial)[:3] == ["_hparams_/experiment", "_hparams_/session_start_info", "_hparams_/session_end_info"]
-print("12 passed")
+
+# The graph of a model, and points of the projector.
+with tempfile.TemporaryDirectory() as folder:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
+    with SummaryWriter(folder) as writer:
+        writer.add_graph(model, torch.ones(1, 2))
+        writer.add_embedding(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), ["a", "b"], torch.rand(2, 3, 4, 5), 7, "my points")
+        writer.add_embedding(torch.ones(1, 2), [["x", 1]], metadata_header=["name", "count"])
+        try:
+            writer.add_graph(Branching())
+            raise SystemExit("a branch was drawn")
+        except NotImplementedError as error:
+            assert "Branching can't be drawn" in str(error), error
+    (path,) = glob.glob(os.path.join(folder, "events*"))
+    drawn = [fields(body)[4][0] for body in records(path) if 4 in fields(body)]
+    assert len(drawn) == 1
+    nodes = [fields(node) for node in fields(drawn[0])[1]]
+    assert [(node[1][0].decode(), node[2][0].decode()) for node in nodes] == [
+        ("Sequential/input_1", "Input"), ("Sequential/0/_0", "Linear"), ("Sequential/1/_1", "ReLU"),
+        ("Sequential/output", "Output"),
+    ]  # fmt: skip
+    assert nodes[1][3] == [b"Sequential/input_1"] and nodes[3][3] == [b"Sequential/1/_1"]
+    with open(os.path.join(folder, "projector_config.pbtxt")) as file:
+        listed = file.read()
+    assert listed.count("embeddings {") == 2
+    assert 'tensor_name: "my points:00007"' in listed and "single_image_dim: 5\nsingle_image_dim: 4" in listed
+    first, second = os.path.join(folder, "00007", "my%20points"), os.path.join(folder, "00000", "default")
+    texts = [open(os.path.join(where, name)).read() for where in (first, second) for name in ("tensors.tsv", "metadata.tsv")]
+    assert texts == ["1.0\t2.0\n3.0\t4.0\n", "a\nb\n", "1.0\t1.0\n", "name\tcount\nx\t1\n"], texts
+    with open(os.path.join(first, "sprite.png"), "rb") as file:
+        assert struct.unpack_from(">II", file.read(), 16) == (10, 8)
+print("14 passed")

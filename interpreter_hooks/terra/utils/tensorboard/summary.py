@@ -13,7 +13,7 @@ from . import protobuf
 from .png import png
 
 
-def _tensor(value):
+def as_tensor(value):
     if isinstance(value, C.Tensor):
         return value.detach()
     if isinstance(value, str):
@@ -84,7 +84,7 @@ def _histogram_message(low, high, count, total, squares, limits, counts):
 
 
 def histogram(tag, values, bins="tensorflow", max_bins=None):
-    values = _tensor(values).to(C.float64).flatten()
+    values = as_tensor(values).to(C.float64).flatten()
     if values.numel() == 0:
         raise ValueError("The input has no element.")
     plain = sorted(values.tolist())
@@ -104,7 +104,7 @@ def histogram_raw(tag, min, max, num, sum, sum_squares, bucket_limits, bucket_co
 
 def as_hwc(tensor, dataformats):
     """An image with rows, columns and 1, 3 or 4 channels; a batch becomes a grid of 8 in a row."""
-    tensor, dataformats = _tensor(tensor), dataformats.upper()
+    tensor, dataformats = as_tensor(tensor), dataformats.upper()
     if len(set(dataformats)) != len(dataformats) or tensor.dim() != len(dataformats):
         raise AssertionError(f"size of input tensor and input format are different. tensor shape: {tuple(tensor.shape)}, input_format: {dataformats}")
     if len(dataformats) == 4:
@@ -123,7 +123,7 @@ def as_hwc(tensor, dataformats):
     return tensor.expand(-1, -1, 3) if tensor.size(-1) == 1 else tensor
 
 
-def _as_bytes(tensor):
+def as_bytes(tensor):
     """Elements of uint8 are 0..255 already, others 0..1."""
     if tensor.dtype != C.uint8:
         tensor = (tensor.to(C.float32) * 255.0).clamp(0, 255).to(C.uint8)
@@ -132,7 +132,7 @@ def _as_bytes(tensor):
 
 def _image_message(tensor):
     height, width, channels = tensor.shape
-    data = png(_as_bytes(tensor), height, width, channels)
+    data = png(as_bytes(tensor), height, width, channels)
     return protobuf.integer(1, height) + protobuf.integer(2, width) + protobuf.integer(3, channels) + protobuf.text(4, data)
 
 
@@ -142,7 +142,7 @@ def image(tag, tensor, dataformats="NCHW"):
 
 def audio(tag, tensor, sample_rate=44100):
     """One channel of numbers from -1 to 1, as WAV."""
-    samples = (_tensor(tensor).to(C.float32).flatten().clamp(-1, 1) * 32767.0).to(C.int16)
+    samples = (as_tensor(tensor).to(C.float32).flatten().clamp(-1, 1) * 32767.0).to(C.int16)
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1)
@@ -174,8 +174,8 @@ def _curve(tag, rows, thresholds):
 
 def pr_curve(tag, labels, predictions, num_thresholds=127, weights=None):
     thresholds = min(num_thresholds, 127)
-    labels, predictions = _tensor(labels).flatten().tolist(), _tensor(predictions).flatten().tolist()
-    weights = [1.0] * len(labels) if weights is None else _tensor(weights).flatten().tolist()
+    labels, predictions = as_tensor(labels).flatten().tolist(), as_tensor(predictions).flatten().tolist()
+    weights = [1.0] * len(labels) if weights is None else as_tensor(weights).flatten().tolist()
     yes, no = [0.0] * thresholds, [0.0] * thresholds
     for label, prediction, weight in zip(labels, predictions, weights):
         (yes if label else no)[int(prediction * (thresholds - 1))] += weight
@@ -189,7 +189,7 @@ def pr_curve(tag, labels, predictions, num_thresholds=127, weights=None):
 
 def pr_curve_raw(tag, tp, fp, tn, fn, precision, recall, num_thresholds=127, weights=None):
     thresholds = min(num_thresholds, 127)
-    rows = [_tensor(row).flatten().tolist() for row in (tp, fp, tn, fn, precision, recall)]
+    rows = [as_tensor(row).flatten().tolist() for row in (tp, fp, tn, fn, precision, recall)]
     return _curve(tag, rows, thresholds)
 
 

@@ -46,6 +46,10 @@ class FileWriter:
     def add_summary(self, message, global_step=None, walltime=None):
         self._write(protobuf.text(5, message), None if global_step is None else int(global_step), walltime)
 
+    def add_graph(self, data, walltime=None):
+        """The bytes of a GraphDef."""
+        self._write(protobuf.text(4, data), None, walltime)
+
     def flush(self):
         if self._file is not None:
             self._file.flush()
@@ -170,16 +174,19 @@ class SummaryWriter:
                 own.add_scalar(name, value, global_step)
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
-        raise NotImplementedError(
-            "SummaryWriter.add_graph: Terra does not write graphs into event files; "
-            "print(*terra.capture.graphs(model)) shows what a model runs as."
-        )
+        """What torch.fx makes of the model."""
+        from .graph import graph
+
+        self._get_file_writer().add_graph(graph(model))
 
     def add_onnx_graph(self, prototxt):
         raise NotImplementedError("SummaryWriter.add_onnx_graph: Terra does not read ONNX files.")
 
     def add_embedding(self, mat, metadata=None, label_img=None, global_step=None, tag="default", metadata_header=None):
-        raise NotImplementedError("SummaryWriter.add_embedding is not in Terra yet; add_image and add_histogram are there.")
+        """Points, one per row, with a label and a little image for each."""
+        from .embedding import write
+
+        write(str(self.log_dir), summary.as_tensor(mat), metadata, label_img, global_step, tag, metadata_header)
 
     def add_mesh(self, tag, vertices, colors=None, faces=None, config_dict=None, global_step=None, walltime=None):
         raise NotImplementedError("SummaryWriter.add_mesh is not in Terra yet.")
