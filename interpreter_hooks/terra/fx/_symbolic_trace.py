@@ -106,6 +106,8 @@ class Tracer(TracerBase):
 
         if isinstance(root, nn.Module):
             function, self.root = type(root).forward, root
+        elif not hasattr(root, "__code__"):
+            raise TypeError(f"torch.fx traces modules and functions written in Python, not {type(root).__name__}")
         else:
             function, self.root = root, nn.Module()
         self._paths = {}

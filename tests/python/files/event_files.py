@@ -110,7 +110,7 @@ with SummaryWriter(folder) as writer:
     writer.add_pr_curve("curve", torch.tensor([0, 1, 1]), torch.tensor([0.1, 0.4, 0.8]), 1, num_thresholds=5)
     writer.add_scalars("both", {"a": 1.0, "b": 2.0}, 5)
     writer.add_hparams({"lr": 0.1, "name": "x", "flag": True}, {"acc": 0.9}, run_name="trial")
-    for method, args in (("add_graph", (None,)), ("add_embedding", (None,)), ("add_video", ("v", None))):
+    for method, args in (("add_graph", (None,)), ("add_mesh", ("m", None)), ("add_video", ("v", None))):
         try:
             getattr(writer, method)(*args)
         except NotImplementedError as e:
