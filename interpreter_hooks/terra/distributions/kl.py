@@ -304,3 +304,6 @@ for _p, _others in (
 ):  # fmt: skip
     for _q in _others:
         register_kl(_p, _q)(_infinite)
+
+
+from . import _kl_between_families  # noqa: E402,F401

@@ -27,6 +27,28 @@ FAMILIES = {
 LOOSER = ("Wishart", "Wishart precision", "Wishart of a number", "GeneralizedPareto", "GeneralizedPareto of numbers")
 
 
+def divergences():
+    """Between families."""
+    wide = D.Uniform(T([-1.0, 0.6, 3.0]), T([2.0, 0.9, 4.5]))
+    made = {
+        "Beta": D.Beta(A, A.flip(0)), "ContinuousBernoulli": D.ContinuousBernoulli(T([0.2, 0.5, 0.9])), "wide Uniform": wide,
+        "Exponential": D.Exponential(A), "Gamma": D.Gamma(A, A.flip(0)), "Gumbel": D.Gumbel(A, A.flip(0)),
+        "Normal": D.Normal(A, A.flip(0)), "Pareto": D.Pareto(A, T([0.8, 1.7, 3.0])),
+        "Uniform": D.Uniform(T([0.0, 0.2, 0.1]), T([1.0, 0.9, 1.5])),
+    }  # fmt: skip
+    for p, first in made.items():
+        for q, second in made.items():
+            try:
+                yield f"kl {p} {q}", D.kl_divergence(first, second) + 0.0  # no -0
+            except NotImplementedError:
+                yield f"kl {p} {q}", "not there"
+    wisharts = [D.Wishart(T(df), MATRIX[:2, :2] * df) for df in (4.0, 5.0)]
+    yield "kl Wishart", D.kl_divergence(*wisharts)
+    a, b = A.clone().requires_grad_(), A.flip(0).clone().requires_grad_()
+    D.kl_divergence(D.Gamma(a, b), D.Gumbel(b, a)).sum().backward()
+    yield "kl gradient", [a.grad, b.grad]
+
+
 def mistakes():
     for name, make in {
         "small": lambda: D.LKJCholesky(1), "negative": lambda: D.GeneralizedPareto(0.0, -1.0, 2.0),
@@ -41,4 +63,4 @@ def mistakes():
             yield name, f"{type(error).__name__} {error}"
 
 
-check([*walk(FAMILIES, LOOSER), *mistakes()], __file__)
+check([*walk(FAMILIES, LOOSER), *divergences(), *mistakes()], __file__)
