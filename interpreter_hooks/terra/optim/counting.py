@@ -17,8 +17,8 @@ class CountingOptimizer(GroupOptimizer):
                 if name in state:
                     state[name] = int(state[name]) if name == "step" else float(state[name])
 
-    def state_dict(self):
-        packed = super().state_dict()
+    def _packed_state(self):
+        packed = super()._packed_state()
         for key, state in packed["state"].items():
             numbers = {name: C.tensor(float(state[name]), dtype=C.float32) for name in self._numbers if name in state}
             packed["state"][key] = {**state, **numbers}

@@ -8,11 +8,12 @@ from copy import deepcopy
 import _terra_C as C
 
 from ..utils.hooks import HookDict, RemovableHandle
+from .state_hooks import StateHooks
 
 required = object()  # the old mark of a setting without a default
 
 
-class Optimizer:
+class Optimizer(StateHooks):
     """Base of optimizers. `state[p]` is the dict of a parameter's state; it exists from the first step on."""
 
     def __init__(self, params, defaults):
@@ -148,8 +149,7 @@ class Optimizer:
 
     # ---- saving ----
 
-    def state_dict(self):
-        """State by parameter number, groups with numbers for parameters: nothing in it refers to the model."""
+    def _packed_state(self):
         numbers = {}
         groups = []
         for group in self.param_groups:
@@ -163,7 +163,7 @@ class Optimizer:
         }
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict):
+    def _load_packed_state(self, state_dict):
         groups = self.param_groups
         saved_groups = [dict(group) for group in state_dict["param_groups"]]
         if len(groups) != len(saved_groups):
