@@ -1,7 +1,7 @@
 #include "interpreter_hooks/bindings/autocast.h"
 
-#include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/errors/errors.h"
@@ -26,11 +26,11 @@ constexpr std::string_view lower_ops[] = {
     "conv1d",
     "conv2d_batched",
     "conv3d_batched",
-    "corrcoef",
-    "cov",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "corrcoef",
+    "cov",
     "inner",
     "linalg_multi_dot",
     "linalg_vecdot",
@@ -101,26 +101,29 @@ constexpr std::string_view single_ops[] = {
 /// Ops whose operands have to be of one dtype.
 constexpr std::string_view widest_ops[] = {"cat", "index_copy", "stack"};
 
-Policy look_up(const Op& op) {
-  const auto has = [&op](const auto& names) {
-    return std::find(std::begin(names), std::end(names), op.name) != std::end(names);
+/// Ops whose arguments decide.
+constexpr std::string_view padding_ops[] = {"pad"};
+constexpr std::string_view power_ops[] = {"linalg_matrix_power"};
+
+std::vector<Policy> read_tables() {
+  std::vector<Policy> all(all_ops().size(), Policy::none);
+  const auto mark = [&all](std::span<const std::string_view> names, Policy policy) {
+    for (const std::string_view name : names) {
+      const Op* op = find_op(name);
+      ensure(op != nullptr, "the tables of autocast name registered ops");
+      all[op->id] = policy;
+    }
   };
-  if (has(lower_ops)) return Policy::lower;
-  if (has(single_ops)) return Policy::single;
-  if (op.name == "pad") return Policy::padding;
-  if (op.name == "linalg_matrix_power") return Policy::power;
-  return has(widest_ops) ? Policy::widest : Policy::none;
+  mark(lower_ops, Policy::lower);
+  mark(single_ops, Policy::single);
+  mark(widest_ops, Policy::widest);
+  mark(padding_ops, Policy::padding);
+  mark(power_ops, Policy::power);
+  return all;
 }
 
 Policy policy_of(const Op& op) {
-  static const std::vector<Policy> policies = [] {
-    std::vector<Policy> all;
-    for (const Op* each : all_ops()) {
-      all.resize(std::max(all.size(), static_cast<size_t>(each->id) + 1), Policy::none);
-      all[each->id] = look_up(*each);
-    }
-    return all;
-  }();
+  static const std::vector<Policy> policies = read_tables();
   return policies[op.id];
 }
 
