@@ -4,6 +4,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/distances.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/matrices.h"
@@ -118,11 +119,8 @@ void cdist_of(Composition& c) {
   constexpr int64_t kManyRows = 25;
   const bool many = a.size(-2) > kManyRows || b.size(-2) > kManyRows;
   if (p == 2 && (always || (many && !never))) return c.result(euclidean_by_product(a, b));
-  if (a.size(-1) == 0) {
-    const Dims batch = broadcast_sizes(batch_of(a.sizes()), batch_of(b.sizes()));
-    return c.result(zeros(with(batch, {a.size(-2), b.size(-2)}), a.dtype()));
-  }
-  c.result(norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, Dims{-1}));
+  const Dims batch = broadcast_sizes(batch_of(a.sizes()), batch_of(b.sizes()));
+  c.result(distances(in_batch(a, batch), in_batch(b, batch), p, false));
 }
 
 }  // namespace

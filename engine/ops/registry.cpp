@@ -12,6 +12,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/ctc.h"
+#include "engine/ops/distances.h"
 #include "engine/ops/fourier.h"
 #include "engine/ops/index.h"
 #include "engine/ops/linalg.h"
@@ -54,7 +55,7 @@ void register_all_ops() {
       &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,        &ops::linalg_polar,  &ops::linalg_lstsq,
       &ops::linalg_pinv,  &ops::cov,        &ops::im2col,         &ops::ctc_loss_each, &ops::max_pool3d,
       &ops::asinh,        &ops::cummax,     &ops::scatter_reduce, &ops::searchsorted,  &ops::kron,
-      &ops::quantile,     &ops::renorm,     &ops::coo_mm,
+      &ops::quantile,     &ops::renorm,     &ops::coo_mm,         &ops::distances,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

@@ -97,6 +97,9 @@ void entr_of(Composition& c) {
 }
 /// x log(1 + y), 0 where x is 0 (unless y is NaN): by itself where the logarithm is finite.
 void xlog1py_of(Composition& c) {
+  check_kind(c.arg(0).is_tensor() || c.arg(1).is_tensor(), ErrorKind::TypeError,
+             "special_xlog1py() received an invalid combination of arguments: at least one of the two operands must be "
+             "a Tensor");
   const DType dtype = c.tensor(c.arg(0).is_tensor() ? 0 : 1).dtype();
   const auto operand = [&](int i) { return c.arg(i).is_tensor() ? c.tensor(i) : full(Dims{}, c.arg(i), dtype); };
   const Tensor x = operand(0), y = operand(1);

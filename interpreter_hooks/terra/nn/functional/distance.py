@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ._words import scalar_type
+
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
 cosine_similarity = C._functional.cosine_similarity
@@ -17,6 +19,8 @@ def pdist(input, p=2.0):
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    number = C.arange(input.size(0))
-    rows, columns = (number.unsqueeze(1) < number).nonzero(as_tuple=True)
-    return (input.index_select(0, rows) - input.index_select(0, columns)).norm(p, -1)
+    if not input.is_floating_point():
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if input.dtype not in (C.float32, C.float64):
+        raise NotImplementedError(f"\"pdist\" not implemented for '{scalar_type(input)}'")
+    return C._ops.distances(input, input, p, True)

@@ -1,0 +1,29 @@
+// Distances between rows of two matrices in a norm of any order, and what they are derived by. Matrices lie row by row
+// without gaps. T: float, double.
+#pragma once
+#include <cstdint>
+
+#include "kernels/cpu/isa.h"
+
+namespace terra::cpu {
+
+/// Loops over the columns of two rows, in the norm of order p: 0 counts differences, infinity takes the largest one.
+template <class T>
+struct DistanceLoops {
+  /// |a - b| for `count` rows b that lie behind each other.
+  void (*distances)(double p, int64_t columns, const T* a, const T* b, int64_t count, T* out);
+  /// Adds g * d|a - b| / da to `out`, `distance` being |a - b|; nothing where that is zero.
+  void (*add_slope)(double p, int64_t columns, const T* a, const T* b, T distance, T g, T* out);
+};
+TERRA_PER_ISA(extern const DistanceLoops<float> distance_loops_f32;
+              extern const DistanceLoops<double> distance_loops_f64;)
+
+/// out[i, j] = |a_i - b_j|, or, for pairs, |a_i - a_j| for all j > i behind each other.
+template <class T>
+void distances(double p, bool pairs, int64_t columns, const T* a, int64_t rows, const T* b, int64_t others, T* out);
+/// The derivative of sum g * distances by a.
+template <class T>
+void distances_backward(double p, bool pairs, int64_t columns, const T* a, int64_t rows, const T* b, int64_t others,
+                        const T* g, const T* distances, T* out);
+
+}  // namespace terra::cpu
