@@ -80,8 +80,23 @@ def feature_alpha_dropout(input, p, train):
     return F.feature_alpha_dropout(input, p, train)
 
 
+def alpha_dropout_(input, p, train):
+    return F.alpha_dropout(input, p, train, True)
+
+
+def feature_dropout_(input, p, train):
+    return F.dropout2d(input, p, train, True)
+
+
+def feature_alpha_dropout_(input, p, train):
+    return F.feature_alpha_dropout(input, p, train, True)
+
+
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     return F.grid_sample(input, grid, SAMPLED[interpolation_mode], PADDED[padding_mode], align_corners)
+
+
+grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
 def constant_pad_nd(input, pad, value=0):

@@ -38,7 +38,7 @@ FUNCTIONS = {
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
     "_rare_functions": (
         "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_", "detach_copy", "diagonal_copy",
-        "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "histogram", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
+        "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
         "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "segment_reduce", "select_copy", "slice_copy", "split_copy",
         "split_with_sizes", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
         "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy",
@@ -68,12 +68,18 @@ FUNCTIONS = {
         "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
     ),
     "_layer_functions": (
-        "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "batch_norm",
+        "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "batch_norm",
         "binary_cross_entropy_with_logits", "constant_pad_nd", "cosine_embedding_loss", "ctc_loss",
-        "feature_alpha_dropout", "feature_dropout", "grid_sampler", "group_norm", "hinge_embedding_loss",
+        "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler",
+        "grid_sampler_2d", "grid_sampler_3d", "group_norm", "hinge_embedding_loss",
         "instance_norm", "kl_div", "layer_norm", "margin_ranking_loss", "poisson_nll_loss", "threshold",
         "triplet_margin_loss",
     ),
+    "_histograms": ("histogram", "histogramdd"),
+    "_native_functions": (
+        "_chunk_cat", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
+    ),
+    "_mapped_files": ("from_file",),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (

@@ -7,6 +7,7 @@ from builtins import range as _numbers
 import _terra_C as C
 
 from ._functions import _at_least, _into
+from ._histograms import histogram  # noqa: F401
 
 
 # ---- shapes and memory ---------------------------------------------------------------------------------------------
@@ -195,20 +196,6 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
             f"{len(spacings)}{of_dims}"
         )
     return tuple(_spaced_gradient(input, d, s, edge_order) for d, s in zip(dims, spacings))
-
-
-def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):  # noqa: A002
-    """The weight of the elements in each of `bins` parts of a range, or between sorted ends; and the ends."""
-    if isinstance(bins, C.Tensor):
-        result = C._ops.histogram_edges(input, bins, weight, density)
-    else:
-        ends = None if range is None else C.tensor([float(range[0]), float(range[1])], dtype=C.float64)
-        result = C._ops.histogram(input, bins, ends, weight, density)
-    if out is None:
-        return result
-    for target, value in zip(out, result):
-        C.clone(value, out=target)
-    return out
 
 
 # ---- recurrent cells -----------------------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ std::complex<R> direction(std::complex<R> x) {
 TERRA_COMPLEX_UNARY(Neg, C, -x)
 TERRA_COMPLEX_UNARY(Conj, C, std::conj(x))
 TERRA_COMPLEX_UNARY(Abs, Real<C>, std::abs(x))
-TERRA_COMPLEX_UNARY(Angle, Real<C>, std::arg(x))
 TERRA_COMPLEX_UNARY(Sgn, C, direction(x))
 TERRA_COMPLEX_UNARY(Reciprocal, C, over(C(1), x))
 TERRA_COMPLEX_UNARY(LogicalNot, bool, x == C(0))
@@ -91,6 +90,21 @@ struct Polar : Plain<R, std::complex<R>> {
   using Plain<R, std::complex<R>>::Plain;
   std::complex<R> operator()(R length, R angle) const { return {length * std::cos(angle), length * std::sin(angle)}; }
 };
+/// The angle of a complex number: the vectors' atan2 of its parts where they lie.
+template <class R>
+void angle_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  static const ElementwiseLoop atan2 =
+      find_kernel("atan2")->loops[static_cast<int>(sizeof(R) == sizeof(float) ? DType::F32 : DType::F64)];
+  char* const parts[] = {data[0], data[1] + sizeof(R), data[1]};
+  const int64_t steps[] = {strides[0], strides[1], strides[1]};
+  atan2(parts, steps, n, params);
+}
+consteval Kernel angle_of_parts() {
+  Kernel kernel{.op = "angle", .cost = 6};
+  kernel.loops[static_cast<int>(DType::C64)] = angle_loop<float>;
+  kernel.loops[static_cast<int>(DType::C128)] = angle_loop<double>;
+  return kernel;
+}
 /// The angle of a real number: 0, or pi of a negative one.
 template <class R>
 struct RealAngle : Plain<R> {
@@ -104,7 +118,7 @@ constexpr Kernel kKernels[] = {
     unary<Neg, TERRA_COMPLEX>("neg"),
     unary<Conj, TERRA_COMPLEX>("conj_elements"),
     unary<Abs, TERRA_COMPLEX>("abs", 4),
-    unary<Angle, TERRA_COMPLEX>("angle", 60),
+    angle_of_parts(),
     unary<RealAngle, float, double>("angle"),
     unary<Sgn, TERRA_COMPLEX>("sgn", 8),
     unary<Reciprocal, TERRA_COMPLEX>("reciprocal", 8),

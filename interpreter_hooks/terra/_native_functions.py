@@ -1,0 +1,88 @@
+"""Functions of the top level that are called with the arguments of PyTorch's kernels, and give what those give; loaded
+when one of them is first used."""
+
+import _terra_C as C
+
+from .nn import functional as F
+from .nn.functional.embedding import _bag_of_each, _renormalize
+
+BAG_MODES = ("sum", "mean", "max")
+
+
+def embedding_bag(
+    weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
+    include_last_offset=False, padding_idx=None,
+):  # fmt: skip
+    """The bags, the bag of each index, the sizes of the bags, and which rows are the largest ones. (Sums need no sizes
+    and mostly not the bag of each index: zeros, and nothing.)"""
+    output = F.embedding_bag(
+        indices, weight, offsets, None, 2.0, scale_grad_by_freq, BAG_MODES[mode], sparse, per_sample_weights,
+        include_last_offset, padding_idx,
+    )  # fmt: skip
+    bags, bag = _bag_of_each(offsets, indices.size(0), include_last_offset)
+    if mode == 0:
+        plain = weight.dtype != C.float64 and padding_idx is None
+        return output, bag[:0] if plain else bag, offsets.new_zeros(bags), offsets.new_zeros(bags)
+    counted = C.ones_like(bag) if padding_idx is None else (indices != padding_idx % weight.size(0)).to(C.int64)
+    sizes = C.zeros(bags, dtype=C.int64).index_add(0, bag, counted)[: output.size(0)]
+    if mode == 1:
+        return output, bag, sizes, sizes
+    largest = C.zeros(output.shape, dtype=C.int64)
+    for i in range(output.size(0)):
+        members = indices[(bag == i) & (counted > 0)]
+        if members.numel() > 0:
+            largest[i] = members[weight.detach()[members].max(0)[1]]
+    return output, bag, sizes, largest
+
+
+def embedding_renorm_(weight, indices, max_norm, norm_type):
+    """Scales the rows that indices name so that none is longer than max_norm."""
+    _renormalize(weight, indices, max_norm, norm_type)
+    return weight
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """batch_norm with the means and the inverse deviations that it divides by, where it finds them."""
+    output = F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return output, input.new_empty(0), input.new_empty(0)
+    values = input.detach().transpose(0, 1).flatten(1)
+    return output, values.mean(1), C.rsqrt(values.var(1, correction=0) + eps)
+
+
+def native_group_norm(input, weight, bias, N, C_, HxW, group, eps):
+    """group_norm with the means and the inverse deviations of each group."""
+    values = input.detach().reshape(N, group, -1)
+    output = F.group_norm(input.reshape(N, C_, -1), group, weight, bias, eps).reshape(input.shape)
+    return output, values.mean(2), C.rsqrt(values.var(2, correction=0) + eps)
+
+
+def native_dropout(input, p, train):
+    """dropout with the mask of what is kept."""
+    if train is False or p == 0:
+        return input.clone(), C.ones_like(input, dtype=C.bool)
+    kept = F.dropout(C.ones_like(input), p) != 0
+    return input * kept * (0.0 if p == 1 else 1 / (1 - p)), kept
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """A convolution over as many dimensions as `input` has besides batch and channels."""
+    n = input.dim() - 2
+    if transposed:
+        function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[n - 1]
+        return function(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return (F.conv1d, F.conv2d, F.conv3d)[n - 1](input, weight, bias, stride, padding, dilation, groups)
+
+
+def _chunk_cat(tensors, dim, num_chunks, *, out=None):
+    """Each tensor in num_chunks equal parts along dim, the last filled up with zeros; the parts of all side by side."""
+    parts = []
+    for t in tensors:
+        missing = -t.size(dim) % num_chunks
+        if missing:
+            shape = list(t.shape)
+            shape[dim] = missing
+            t = C.cat([t, t.new_zeros(shape)], dim)
+        parts.append(t.reshape(*t.shape[:dim], num_chunks, -1))
+    result = C.cat(parts, dim + 1)
+    return result if out is None else C.clone(result, out=out)
