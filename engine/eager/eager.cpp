@@ -6,6 +6,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/registry.h"
+#include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
 
 namespace terra::eager {
@@ -69,11 +70,15 @@ class EagerEmitter final : public Emitter {
     }
     View outs[kMaxResults];
     ensure(metas.size() <= kMaxResults, "an op has at most eight results");
+    bool by_rows = true;
     for (size_t i = 0; i < metas.size(); ++i) {
-      results.push_back(Tensor::empty(metas[i].sizes, metas[i].dtype));
+      const ResultMeta& m = metas[i];
+      by_rows = by_rows && m.strides.empty();
+      results.push_back(Tensor::empty(m.sizes, m.dtype));
+      if (!m.strides.empty()) lay_out(*results.back(), m.strides, 0);
       outs[i] = results.back()->view();
     }
-    run_kernel(op, args, {outs, metas.size()}, true);
+    run_kernel(op, args, {outs, metas.size()}, by_rows);
   }
 
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,

@@ -7,6 +7,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 
@@ -485,7 +486,7 @@ const Op lerp{{.name = "lerp",
                .signature = "(Tensor self, Tensor end, Tensor|Number weight) -> Tensor",
                .doc = "self + weight * (end - self).",
                .example = "terra.lerp(terra.zeros(2), terra.ones(2), 0.25)",
-               .flags = kVisibleInPlace,
+               .flags = kVisibleInPlace | kLaidOutAsAsked,
                .composite = lerp_of,
                .grad_fn = "LerpBackward0",
                .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};

@@ -6,6 +6,7 @@
 #include "engine/ops/composition.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/overlap.h"
 #include "engine/ops/rules.h"
 
@@ -238,6 +239,7 @@ void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   if (op.is(kHost)) return;
   Inference inference(op, p.span(), p.common, metas);
   op.shape(inference);
+  if (!op.is(kView)) lay_out_results(op, p.span(), metas);
   if (op.is(kMovesBytes | kView)) return;
   for (ResultMeta& m : metas)  // a factory was asked for them
     if (is_half(m.dtype)) {
@@ -329,6 +331,7 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   op.composite(c);
   const std::span<Tensor> made(results.data() + first, results.size() - first);
   to_half(p, made);
+  if (op.is(kKeepsFormat | kLaidOutAsAsked)) lay_out_made(op, p.span(), made);
   if (!op.is(kMayAlias))
     for (Tensor& t : made)
       if (t.defined()) t = made_fresh(p.span(), t);

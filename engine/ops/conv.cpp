@@ -6,6 +6,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/convert.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
@@ -251,7 +252,7 @@ const Op conv2d{{.name = "conv2d",
                               "int[2] dilation=1, int groups=1) -> Tensor",
                  .doc = "The cross-correlation of images [N, C, H, W] with filters [K, C / groups, R, S].",
                  .example = "terra.nn.functional.conv2d(terra.ones(1, 1, 4, 4), terra.ones(1, 1, 3, 3)).shape",
-                 .flags = kSameFloats,
+                 .flags = kSameFloats | kKeepsFormat,
                  .shape = convolution_shape,
                  .gradient = convolution_gradient,
                  .saved = saves({0, 1}),
@@ -307,6 +308,7 @@ const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                     "int[2] dilation, int groups) -> Tensor",
                                 .doc = "The gradient of conv2d with respect to its input.",
                                 .example = "",
+                                .flags = kKeepsFormat,
                                 .shape = backward_input_shape,
                                 .gradient = backward_input_gradient,
                                 .saved = saves({0, 1}),
@@ -317,6 +319,7 @@ const Op conv2d_backward_weight{{.name = "conv2d_backward_weight",
                                      "int[2] dilation, int groups) -> Tensor",
                                  .doc = "The gradient of conv2d with respect to its weight.",
                                  .example = "",
+                                 .flags = kKeepsFormat,
                                  .shape = backward_weight_shape,
                                  .gradient = backward_weight_gradient,
                                  .saved = saves({0, 1}),
@@ -327,7 +330,7 @@ const Op conv3d{
                   "int[3] dilation=1, int groups=1) -> Tensor",
      .doc = "The cross-correlation of volumes [N, C, D, H, W] with filters [K, C / groups, Q, R, S].",
      .example = "terra.nn.functional.conv3d(terra.ones(1, 1, 4, 4, 4), terra.ones(1, 1, 3, 3, 3)).shape",
-     .flags = kSameFloats,
+     .flags = kSameFloats | kKeepsFormat,
      .shape = convolution_shape,
      .gradient = convolution_gradient,
      .saved = saves({0, 1}),
@@ -363,6 +366,7 @@ const Op conv3d_backward_input{
                   "groups) -> Tensor",
      .doc = "The gradient of conv3d with respect to its input.",
      .example = "",
+     .flags = kKeepsFormat,
      .shape = backward_input_shape,
      .gradient = backward_input_gradient,
      .saved = saves({0, 1}),
@@ -373,6 +377,7 @@ const Op conv3d_backward_weight{
                   "groups) -> Tensor",
      .doc = "The gradient of conv3d with respect to its weight.",
      .example = "",
+     .flags = kKeepsFormat,
      .shape = backward_weight_shape,
      .gradient = backward_weight_gradient,
      .saved = saves({0, 1}),

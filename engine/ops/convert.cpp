@@ -2,9 +2,11 @@
 
 #include "engine/errors/warnings.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
+#include "engine/tensor/memory_format.h"
 
 namespace terra {
 
@@ -46,7 +48,8 @@ void type_as_of(Composition& c) {
 }
 void contiguous_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  c.result(self.is_contiguous() ? self : clone(self));
+  const MemoryFormat format = c.has(1) ? memory_format_named(c.text(1)) : MemoryFormat::Contiguous;
+  c.result(is_contiguous_in(*self, format) ? self : clone(self, name_of(format)));
 }
 void fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(1);
@@ -59,10 +62,10 @@ void zero_of(Composition& c) { c.result(fill(c.tensor(0), 0)); }
 }  // namespace
 
 const Op to_dtype{{.name = "to_dtype",
-                   .signature = "(Tensor self, dtype dtype) -> Tensor",
+                   .signature = "(Tensor self, dtype dtype, *, str? memory_format=None) -> Tensor",
                    .doc = "The elements converted to dtype; floats lose their fraction, bool is 'not zero'.",
                    .example = "terra.tensor([1.5, -1.5]).to(terra.int64)",
-                   .flags = kElementwise | kCheap | kMovesBytes,
+                   .flags = kElementwise | kCheap | kMovesBytes | kLaidOutAsAsked,
                    .shape = to_dtype_shape,
                    .gradient = pass_gradient,
                    .grad_fn = "ToCopyBackward0",
@@ -92,25 +95,37 @@ const Op copy{{.name = "copy",
                            {"randn(4, 3).t(), randn(3, 4)"},
                            {"crandn(3, 4), randn(4)", "complex"}}}};
 const Op clone{{.name = "clone",
-                .signature = "(Tensor self) -> Tensor",
-                .doc = "A contiguous copy.",
+                .signature = "(Tensor self, *, str? memory_format=None) -> Tensor",
+                .doc = "A copy whose elements lie in memory_format, by default in the order in which they are.",
                 .example = "terra.ones(2).clone()",
-                .flags = kVisible | kMovesBytes,
+                .flags = kVisible | kMovesBytes | kLaidOutAsAsked,
                 .shape = rules::like_first,
                 .gradient = pass_gradient,
                 .samples = {{"randn(3, 4)"},
                             {"randn(3, 4).t()"},
+                            {"randn(2, 3, 2, 2), memory_format=terra.channels_last"},
                             {"randn(6)[::2]"},
                             {"randn(1, 3).expand(2, 3)"},
                             {"randint(0, 9, (3,))", "int", false},
                             {"crandn(3, 4).t()", "complex"}}}};
-const Op contiguous{{.name = "contiguous",
-                     .signature = "(Tensor self) -> Tensor",
-                     .doc = "The tensor itself if its elements lie in row-major order, else a copy that does.",
-                     .example = "terra.ones(2, 3).t().contiguous().is_contiguous()",
-                     .flags = kMethod | kMayAlias,
-                     .composite = contiguous_of,
-                     .samples = {{"randn(3, 4).t()"}, {"randn(3)"}}}};
+const Op clone_strided{{.name = "clone_strided",
+                        .signature = "(Tensor self, int[] strides) -> Tensor",
+                        .doc = "A copy whose elements lie with these strides, which leave no gaps.",
+                        .example = "",
+                        .flags = kMovesBytes | kLaidOutAsAsked,
+                        .shape = rules::like_first,
+                        .gradient = pass_gradient,
+                        .grad_fn = "CloneBackward0",
+                        .samples = {{"randn(3, 4), (1, 3)"}, {"randn(4, 3).t(), (4, 1)"}}}};
+const Op contiguous{
+    {.name = "contiguous",
+     .signature = "(Tensor self, *, str? memory_format=None) -> Tensor",
+     .doc = "The tensor itself if its elements lie in memory_format, by default row by row, else a "
+            "copy that does.",
+     .example = "terra.ones(2, 3).t().contiguous().is_contiguous()",
+     .flags = kMethod | kMayAlias,
+     .composite = contiguous_of,
+     .samples = {{"randn(3, 4).t()"}, {"randn(3)"}, {"randn(2, 3, 2, 2), memory_format=terra.channels_last"}}}};
 const Op fill{
     {.name = "fill",
      .signature = "(Tensor self, Number value) -> Tensor",

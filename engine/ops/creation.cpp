@@ -3,7 +3,10 @@
 #include <cmath>
 
 #include "engine/ops/call.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/rules.h"
+#include "engine/tensor/memory_format.h"
 
 namespace terra::ops {
 namespace {
@@ -76,10 +79,22 @@ Tensor filled(std::span<const int64_t> sizes, double value, const Arg& dtype, DT
 void zeros_of(Composition& c) { c.result(filled(c.ints(0), 0, c.arg(1), default_dtype())); }
 void ones_of(Composition& c) { c.result(filled(c.ints(0), 1, c.arg(1), default_dtype())); }
 void arange_to_of(Composition& c) { c.result(arange(0, c.arg(0), 1, c.arg(1))); }
-void zeros_like_of(Composition& c) { c.result(filled(c.tensor(0).sizes(), 0, c.arg(1), c.tensor(0).dtype())); }
-void ones_like_of(Composition& c) { c.result(filled(c.tensor(0).sizes(), 1, c.arg(1), c.tensor(0).dtype())); }
+void empty_of(Composition& c) {
+  const Tensor made = filled(c.ints(0), 0, c.arg(1), default_dtype());
+  if (!c.has(2)) return c.result(made);
+  const Dims strides = strides_in(memory_format_named(c.text(2)), made.sizes());
+  c.result(strides == made.strides() ? made : clone(made, c.arg(2)));
+}
+void constant_like(Composition& c, double value) {
+  const Tensor self = c.tensor(0);
+  c.result(made_like(self, c.arg(2), [&](const Dims& sizes) { return filled(sizes, value, c.arg(1), self.dtype()); }));
+}
+void zeros_like_of(Composition& c) { constant_like(c, 0); }
+void ones_like_of(Composition& c) { constant_like(c, 1); }
 void full_like_of(Composition& c) {
-  c.result(full(c.tensor(0).sizes(), c.arg(1), dtype_or(c.arg(2), c.tensor(0).dtype())));
+  const Tensor self = c.tensor(0);
+  const DType dtype = dtype_or(c.arg(2), self.dtype());
+  c.result(made_like(self, c.arg(3), [&](const Dims& sizes) { return full(sizes, c.arg(1), dtype); }));
 }
 void new_zeros_of(Composition& c) { c.result(filled(c.ints(1), 0, c.arg(2), c.tensor(0).dtype())); }
 void new_ones_of(Composition& c) { c.result(filled(c.ints(1), 1, c.arg(2), c.tensor(0).dtype())); }
@@ -97,12 +112,14 @@ OpRecord sized(std::string_view name, std::string_view doc, std::string_view exa
 }
 OpRecord like(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
   return {.name = name,
-          .signature = "(Tensor self, *, dtype? dtype=None) -> Tensor",
+          .signature = "(Tensor self, *, dtype? dtype=None, str? memory_format=None) -> Tensor",
           .doc = doc,
           .example = example,
           .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
           .composite = rule,
-          .samples = {{"randn(2, 3)", "float", false}, {"randn(2), dtype=terra.int64", "float", false}}};
+          .samples = {{"randn(2, 3)", "float", false},
+                      {"randn(2), dtype=terra.int64", "float", false},
+                      {"randn(2, 3, 2, 2), memory_format=terra.channels_last", "float", false}}};
 }
 OpRecord as_new(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
   return {.name = name,
@@ -140,8 +157,15 @@ const Op full{{.name = "full",
                            {"(2,), True", "float", false}}}};
 const Op zeros{sized("zeros", "A tensor of zeros.", "terra.zeros(2, 3)", zeros_of)};
 const Op ones{sized("ones", "A tensor of ones.", "terra.ones(2, 3)", ones_of)};
-const Op empty{sized("empty", "A tensor whose elements the caller will write; zeros until then.",
-                     "terra.empty(2, 3).shape", zeros_of)};
+const Op empty{{.name = "empty",
+                .signature = "(int[] *size, dtype? dtype=None, *, str? memory_format=None) -> Tensor",
+                .doc = "A tensor whose elements the caller will write; zeros until then.",
+                .example = "terra.empty(2, 3).shape",
+                .flags = kFunction | kFactory | kNoGradient,
+                .composite = empty_of,
+                .samples = {{"2, 3", "float", false},
+                            {"(0, 2), dtype=terra.int64", "float", false},
+                            {"2, 3, 2, 2, memory_format=terra.channels_last", "float", false}}}};
 const Op zeros_like{
     like("zeros_like", "Zeros in the shape and dtype of self.", "terra.zeros_like(terra.ones(2))", zeros_like_of)};
 const Op ones_like{
@@ -149,7 +173,8 @@ const Op ones_like{
 const Op empty_like{like("empty_like", "A tensor in the shape and dtype of self that the caller will write.",
                          "terra.empty_like(terra.ones(2)).shape", zeros_like_of)};
 const Op full_like{{.name = "full_like",
-                    .signature = "(Tensor self, Number fill_value, *, dtype? dtype=None) -> Tensor",
+                    .signature = "(Tensor self, Number fill_value, *, dtype? dtype=None, str? "
+                                 "memory_format=None) -> Tensor",
                     .doc = "fill_value in the shape and dtype of self.",
                     .example = "terra.full_like(terra.ones(2), 3)",
                     .flags = kFunction | kFactory | kNoGradient | kMovesBytes,

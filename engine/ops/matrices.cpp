@@ -109,7 +109,7 @@ Tensor in_batch(const Tensor& t, Sizes batch) {
   return sizes == t.sizes() ? t : expand(t, sizes);
 }
 
-Tensor by_columns(const Tensor& t) { return transposed(clone(transposed(t))); }
+Tensor by_columns(const Tensor& t) { return transposed(clone(transposed(t), "contiguous_format")); }
 
 Tensor identity(Sizes batch, int64_t n, DType dtype) { return expand(eye(n, Arg(), dtype), with(batch, {n, n})); }
 

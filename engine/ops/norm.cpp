@@ -7,6 +7,7 @@
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/convert.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
@@ -278,6 +279,7 @@ const Op batch_norm_apply{
      .doc = "(input - mean) * invstd * weight + bias for every channel; training says that mean and "
             "invstd are those of input, whose gradient flows through them.",
      .example = "",
+     .flags = kKeepsFormat,
      .shape = apply_shape,
      .gradient = apply_gradient,
      .saved = saves({0, 1, 2, 3}),
@@ -289,7 +291,7 @@ const Op batch_norm_backward{
                   "(Tensor input_grad, Tensor weight_grad, Tensor bias_grad)",
      .doc = "The gradients of batch_norm in training.",
      .example = "",
-     .flags = kNoGradient,
+     .flags = kNoGradient | kKeepsFormat,
      .shape = batch_norm_backward_shape,
      .samples = {{"randn(4, 3, 2, 2), randn(4, 3, 2, 2), zeros(3), ones(3), randn(3)", "float", false}}}};
 const Op layer_norm{
@@ -320,7 +322,7 @@ const Op group_norm{
                   "-> Tensor",
      .doc = "Every group of channels of every sample with mean 0 and variance 1, times weight plus bias.",
      .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
-     .flags = kFunctional,
+     .flags = kFunctional | kKeepsFormat,
      .composite = group_norm_of,
      .grad_fn = "NativeGroupNormBackward0",
      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};

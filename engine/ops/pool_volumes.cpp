@@ -3,6 +3,7 @@
 
 #include "engine/ops/binary.h"
 #include "engine/ops/index.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/pool.h"
 #include "engine/ops/pool_windows.h"
 #include "engine/ops/select.h"
@@ -106,7 +107,7 @@ const Op max_pool3d_with_indices{
                   "ceil_mode=False) -> (Tensor out, Tensor indices)",
      .doc = "max_pool3d, and where in its volume each result was.",
      .example = "",
-     .flags = kFunctional,
+     .flags = kFunctional | kKeepsFormat,
      .composite = max_pool3d_of,
      .grad_fn = "MaxPool3DWithIndicesBackward0",
      .samples = {{"randn(2, 3, 4, 6, 5), 2"}, {"randn(2, 7, 7, 6), (1, 3, 2), 2, (0, 1, 1), (1, 2, 1), True"}}}};
@@ -116,7 +117,7 @@ const Op max_pool3d{
                   "dilation=1, bool ceil_mode=False) -> Tensor",
      .doc = "The largest element of every window of a volume; windows are kernel_size apart by default.",
      .example = "terra.nn.functional.max_pool3d(terra.ones(1, 1, 4, 4, 4), 2).shape",
-     .flags = kFunction | kFunctional | kMovesBytes,
+     .flags = kFunction | kFunctional | kMovesBytes | kKeepsFormat,
      .composite = max_pool3d_of,
      .grad_fn = "MaxPool3DWithIndicesBackward0",
      .samples = {{"randn(2, 3, 4, 6, 5), 2"}, {"randn(2, 3, 4, 5), (2, 3, 1), 1, (1, 1, 0)"}}}};
@@ -136,7 +137,7 @@ const Op adaptive_avg_pool3d{{.name = "adaptive_avg_pool3d",
                               .signature = "(Tensor self, int[3] output_size) -> Tensor",
                               .doc = "The means of as many windows of a volume as output_size asks for, spread evenly.",
                               .example = "terra.nn.functional.adaptive_avg_pool3d(terra.ones(1, 1, 4, 4, 4), 1).shape",
-                              .flags = kFunctional,
+                              .flags = kFunctional | kKeepsFormat,
                               .composite = adaptive_avg_pool3d_of,
                               .grad_fn = "AdaptiveAvgPool3DBackward0",
                               .samples = {{"randn(2, 3, 4, 6, 5), 1"}, {"randn(2, 3, 7, 5), (5, 3, 2)"}}}};
@@ -145,7 +146,7 @@ const Op adaptive_max_pool3d_with_indices{
      .signature = "(Tensor self, int[3] output_size) -> (Tensor out, Tensor indices)",
      .doc = "The same for volumes.",
      .example = "",
-     .flags = kFunctional,
+     .flags = kFunctional | kKeepsFormat,
      .composite = adaptive_max_pool3d_of,
      .grad_fn = "AdaptiveMaxPool3DBackward0",
      .samples = {{"randn(2, 3, 4, 6, 5), 1"}, {"randn(2, 3, 7, 5), (5, 3, 2)"}}}};

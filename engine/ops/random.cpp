@@ -9,6 +9,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/draws.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/view.h"
@@ -230,14 +231,17 @@ void multinomial_shape(Inference& f) {
 // ---- composites -----------------------------------------------------------------------------------------------------
 void randint_to_of(Composition& c) { c.result(randint(0, c.arg(0), c.arg(1), c.arg(2), c.arg(3))); }
 void rand_like_of(Composition& c) {
-  c.result(rand(c.tensor(0).sizes(), dtype_or(c.arg(1), c.tensor(0).dtype()), c.arg(2)));
+  const DType dtype = dtype_or(c.arg(1), c.tensor(0).dtype());
+  c.result(made_like(c.tensor(0), c.arg(3), [&](const Dims& sizes) { return rand(sizes, dtype, c.arg(2)); }));
 }
 void randn_like_of(Composition& c) {
-  c.result(randn(c.tensor(0).sizes(), dtype_or(c.arg(1), c.tensor(0).dtype()), c.arg(2)));
+  const DType dtype = dtype_or(c.arg(1), c.tensor(0).dtype());
+  c.result(made_like(c.tensor(0), c.arg(3), [&](const Dims& sizes) { return randn(sizes, dtype, c.arg(2)); }));
 }
 void randint_like_of(Composition& c) {
   const Arg low = c.has(2) ? c.arg(1) : Arg(0), high = c.has(2) ? c.arg(2) : c.arg(1);  // one bound is the upper one
-  c.result(randint(low, high, c.tensor(0).sizes(), dtype_or(c.arg(3), c.tensor(0).dtype())));
+  const DType dtype = dtype_or(c.arg(3), c.tensor(0).dtype());
+  c.result(made_like(c.tensor(0), c.arg(4), [&](const Dims& sizes) { return randint(low, high, sizes, dtype); }));
 }
 void normal_sized_of(Composition& c) {
   c.result(normal(empty(c.arg(2), dtype_or(c.arg(3), default_dtype())), c.arg(0), c.arg(1), c.arg(4)));
@@ -317,21 +321,24 @@ const Op randperm{{.name = "randperm",
                    .host = randperm_host,
                    .samples = {{"7", "float", false}}}};
 const Op rand_like{{.name = "rand_like",
-                    .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                    .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None, str? "
+                                 "memory_format=None) -> Tensor",
                     .doc = "Uniform numbers in [0, 1) in the shape and dtype of self.",
                     .example = "terra.rand_like(terra.ones(2)).shape",
                     .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                     .composite = rand_like_of,
                     .samples = {{"randn(2, 3)", "float", false}}}};
 const Op randn_like{{.name = "randn_like",
-                     .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
+                     .signature = "(Tensor self, *, dtype? dtype=None, Generator? generator=None, str? "
+                                  "memory_format=None) -> Tensor",
                      .doc = "Normal numbers in the shape and dtype of self.",
                      .example = "terra.randn_like(terra.ones(2)).shape",
                      .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                      .composite = randn_like_of,
                      .samples = {{"randn(2, 3)", "float", false}}}};
 const Op randint_like{{.name = "randint_like",
-                       .signature = "(Tensor self, int low, int? high=None, *, dtype? dtype=None) -> Tensor",
+                       .signature = "(Tensor self, int low, int? high=None, *, dtype? dtype=None, str? "
+                                    "memory_format=None) -> Tensor",
                        .doc = "Uniform integers in [low, high) in the shape and dtype of self.",
                        .example = "terra.randint_like(terra.ones(2), 0, 9).shape",
                        .flags = kFunction | kFactory | kNoGradient | kMovesBytes,

@@ -4,6 +4,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/rules.h"
 
 namespace terra::ops {
@@ -175,7 +176,7 @@ const Op masked_fill{{.name = "masked_fill",
                       .signature = "(Tensor self, Tensor mask, Tensor|Number value) -> Tensor",
                       .doc = "value where mask holds, else self.",
                       .example = "terra.zeros(2).masked_fill(terra.tensor([True, False]), 5)",
-                      .flags = kElementwiseMath | kCheap | kComplex,
+                      .flags = kElementwiseMath | kCheap | kComplex | kLiesByRows,
                       .promotion = Promotion::Common,
                       .promoted = saves({0}),
                       .shape = masked_fill_shape,

@@ -346,7 +346,7 @@ void reshape_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const Dims sizes = inferred_sizes(c.ints(1), self.numel());
   const bool viewable = strides_of_view(self.sizes(), self.strides(), sizes).has_value();
-  c.result(view(viewable ? self : clone(self), sizes));
+  c.result(view(viewable ? self : clone(self, "contiguous_format"), sizes));
 }
 void flatten_of(Composition& c) {
   const Tensor self = c.tensor(0);

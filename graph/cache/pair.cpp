@@ -151,7 +151,7 @@ class Shared {
 /// Starts its storage and has its elements in order.
 Tensor compact(const Tensor& t) {
   static const Op* clone = find_op("clone");
-  return t.is_contiguous() && t->offset == 0 ? t : (*clone)(t);
+  return t.is_contiguous() && t->offset == 0 ? t : (*clone)(t, "contiguous_format");
 }
 
 /// The generators of a program as they were at another time, while this lives.

@@ -28,6 +28,7 @@ class Planner {
     find_last_uses();
     place_inputs();
     claim_outputs();
+    find_turned();
     for (size_t k = 0; k < body_nodes_; ++k) plan_node(order_[k]);
     materialise_outputs();
     steps_ = &plan_.tail;
@@ -111,6 +112,42 @@ class Planner {
     }
   }
 
+  /// A result that is only read to be copied in another order of dimensions is made in that order, if its kernel can.
+  void find_turned() {
+    turned_.assign(g().values.size(), {});
+    const std::vector<int32_t> made_by = definitions(g());
+    const std::vector<uint32_t> uses = use_counts(g());
+    const auto maker = [&](ValueId v) {
+      const int32_t n = made_by[v];
+      return n < 0 || uses[v] != 1 || commits_.in_tail[n] ? nullptr : &g().nodes[n];
+    };
+    for (size_t k = 0; k < body_nodes_; ++k) {
+      const Node& copy = g().nodes[order_[k]];
+      if (!is_pure_op(copy, "clone")) continue;
+      const Node* order = maker(std::get<Use>(copy.args[0]).id);
+      if (!order || !is_pure_op(*order, "permute")) continue;
+      const ValueId result = std::get<Use>(order->args[0]).id;
+      const Node* made = maker(result);
+      if (!made || made->kind != NodeKind::Op || made->op->is(kView | kHost) || made->op->writes || made->op->reuses)
+        continue;
+      if (is_elementwise_node(*made) || !kernel_for(made->op->name).any_strides) continue;
+      turned_[result] = {copy.results[0], &std::get<IntList>(order->args[1])};
+    }
+  }
+
+  /// Places such a result where its copy is to be; false for another one.
+  bool place_turned(ValueId result) {
+    const auto& [copy, dims] = turned_[result];
+    if (!dims) return false;
+    place_fresh(copy);
+    const Place& whole = plan_.places[copy];
+    Place& place = plan_.places[result];
+    place = {whole.buffer, 0, whole.dtype, meta(result).sizes, Dims(dims->size(), 0)};
+    for (size_t i = 0; i < dims->size(); ++i)
+      place.strides[static_cast<size_t>(wrap_dim((*dims)[i], dims->size()))] = whole.strides[i];
+    return true;
+  }
+
   int32_t now() const { return static_cast<int32_t>(plan_.body.size() + plan_.tail.size()); }
 
   void touch(const Place& p) {
@@ -160,6 +197,7 @@ class Planner {
       return;
     }
     if (n.kind == NodeKind::WriteView) return plan_write_view(index, n);
+    if (is_pure_op(n, "clone") && plan_.places[n.results[0]].buffer >= 0) return;  // it has been made there
     if (commits_.in_tail[index])
       place_on_inputs(n);
     else if (n.kind == NodeKind::Op && n.op->writes)
@@ -235,7 +273,7 @@ class Planner {
     const uint32_t reuses = n.kind == NodeKind::Op && !n.op->is(kHost) ? n.op->reuses : 0;
     for (size_t r = 0; r < n.results.size(); ++r) {
       const ValueId result = n.results[r];
-      if (!meta(result).is_tensor()) continue;
+      if (!meta(result).is_tensor() || place_turned(result)) continue;
       bool reused = false;
       for (size_t a = 0; a < n.args.size() && !reused; ++a) {
         if (!elementwise && !(reuses >> a & 1)) continue;
@@ -379,9 +417,10 @@ class Planner {
   int32_t position_ = 0;  // in order_
   std::vector<ValueId> root_;
   std::vector<int32_t> last_use_;
-  std::vector<int32_t> claimed_by_;  // value -> fresh output
-  std::vector<bool> taken_;          // buffers that a result of the node being planned has taken
-  std::vector<Place> committed_;     // by output: where the value to commit lies
+  std::vector<int32_t> claimed_by_;                         // value -> fresh output
+  std::vector<std::pair<ValueId, const IntList*>> turned_;  // by result: the copy that it becomes, in which order
+  std::vector<bool> taken_;                                 // buffers that a result of the node being planned has taken
+  std::vector<Place> committed_;                            // by output: where the value to commit lies
   std::vector<Step>* steps_ = &plan_.body;
 };
 

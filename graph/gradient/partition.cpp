@@ -203,8 +203,8 @@ class Cutter {
       TensorSpec spec;
       spec.index = o;
       spec.dtype = m.dtype;
-      spec.sizes = m.sizes;
-      spec.strides = contiguous_strides(m.sizes);
+      spec.sizes = joint_.gradients[o].sizes;
+      spec.strides = joint_.gradients[o].strides;
       b.tensors.push_back(std::move(spec));
       b.results.push_back({ResultSpec::Kind::Tensor, o});
     }

@@ -46,7 +46,7 @@ bool copy_transposed(Graph& graph) {
     const Node& before = nodes.back();
     if (before.results.empty() || !rows_of.contains(before.results[0])) continue;
     const ValueId operand = before.results[0];
-    Node copy = new_op(graph, "clone", {Use{operand}}, ValueMeta(graph.meta(operand)), before.origin);
+    Node copy = new_op(graph, "clone", {Use{operand}, NodeArg()}, ValueMeta(graph.meta(operand)), before.origin);
     copies.emplace(operand, copy.results[0]);
     nodes.push_back(std::move(copy));
   }

@@ -48,6 +48,26 @@ bool transpose_twice(Rewrite& r) {
   return inner && same_attributes(r.node(), *inner, 1, 1) && r.becomes(std::get<Use>(inner->args[0]).id);
 }
 
+// permute(permute(x, a), b) = permute(x, a[b]), permute(x, (0, 1, ...)) = x
+bool permute_twice(Rewrite& r) {
+  if (r.node().kind != NodeKind::Op || !r.is("permute")) return false;
+  const auto rank = static_cast<int64_t>(r.result().sizes.size());
+  const auto wrapped = [rank](int64_t d) { return wrap_dim(d, static_cast<size_t>(rank)); };
+  IntList order = std::get<IntList>(r.node().args[1]);
+  ValueId from = r.value(0);
+  const Node* inner = r.made_by(from, "permute");
+  const IntList* first = inner ? &std::get<IntList>(inner->args[1]) : nullptr;
+  if (inner) from = std::get<Use>(inner->args[0]).id;
+  bool is_identity = true;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t& d = order[static_cast<size_t>(i)];
+    d = first ? wrapped((*first)[static_cast<size_t>(wrapped(d))]) : wrapped(d);
+    is_identity = is_identity && d == i;
+  }
+  if (is_identity) return r.becomes(from);
+  return inner && r.becomes("permute", {Use{from}, order});
+}
+
 // view(view(x, a), b) = view(x, b)
 bool view_of_view(Rewrite& r) {
   if (r.node().kind != NodeKind::Op || !keeps_order(r.node().op->name)) return false;
@@ -75,7 +95,8 @@ bool copy_is_source(Rewrite& r) {
   const ValueMeta result = r.result();
   if (r.meta(source) == result) return r.becomes(source);
   if (r.meta(source).dtype != result.dtype)
-    source = r.insert("to_dtype", {Use{source}, result.dtype}, ValueMeta::tensor(result.dtype, r.meta(source).sizes));
+    source = r.insert("to_dtype", {Use{source}, result.dtype, NodeArg()},
+                      ValueMeta::tensor(result.dtype, r.meta(source).sizes));
   if (r.meta(source).sizes == result.sizes) return r.becomes("view", {Use{source}, sizes_of(result)});
   return r.becomes("expand", {Use{source}, sizes_of(result)});
 }
@@ -189,6 +210,7 @@ const std::vector<Rule>& simplify_rules() {
       {"view(x) = x, same shape", same_shape_view},
       {"pad_slice(x) = x, same shape", pads_nothing},
       {"t(t(x)) = x", transpose_twice},
+      {"permute(permute(x)) = permute(x)", permute_twice},
       {"view(view(x, a), b) = view(x, b)", view_of_view},
       {"to_dtype(x, dtype(x)) = x", same_dtype},
       {"clone(x) = x, x computed", clone_of_computed},

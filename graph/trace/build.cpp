@@ -646,8 +646,11 @@ class Builder final : SymbolicReplay::Watcher {
     const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, false, true);
     for (uint32_t j = 0; j < grads.size(); ++j) {
       if (!grads[j].defined()) continue;
-      program_.gradients.push_back({p, j});
-      add_output(emitter_.value_of(*grads[j]));
+      const Tensor& g = grads[j];
+      const ValueId memory = GraphEmitter::memory_of(*g);
+      const Dims strides = memory == kNoId ? contiguous_strides(g.sizes()) : g.strides();
+      program_.gradients.push_back({p, j, g.sizes(), strides});
+      add_output(memory == kNoId ? emitter_.value_of(*g) : memory);
     }
   }
 

@@ -1,11 +1,13 @@
 #include "graph/trace/emitter.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/overlap.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/epoch.h"
@@ -28,6 +30,33 @@ void note_row_major(SymbolicStorage& storage, const TensorImpl& whole) {
 
 bool is_identity(const TensorImpl& base, const ResultMeta& m) {
   return base.sizes == m.sizes && base.strides == m.strides && base.offset == m.offset;
+}
+
+bool lies_by_rows(const ResultMeta& m) { return m.strides.empty() || m.strides == contiguous_strides(m.sizes); }
+
+/// The dimensions of a tensor of these strides from outer to inner: how a value has to be permuted to have in row-major
+/// order what lies in memory.
+IntList order_in_memory(const Dims& strides) {
+  const Dims order = from_outer_to_inner(strides);
+  return {order.begin(), order.end()};
+}
+
+IntList inverse(const IntList& dims) {
+  IntList back(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) back[static_cast<size_t>(dims[i])] = static_cast<int64_t>(i);
+  return back;
+}
+
+/// Its result has the elements of its first operand.
+bool only_copies(const Op& op) { return op.name == "clone" || op.name == "clone_strided"; }
+
+/// How a tensor that is all of its memory, in another order of dimensions, is derived from it; nothing for others.
+std::optional<IntList> permutation_of_memory(const TensorImpl& t) {
+  const SymbolicView* view = t.is_symbolic() ? symbol(t).view.get() : nullptr;
+  if (!view || view->parent || view->op->name != "permute") return std::nullopt;
+  IntList dims = std::get<IntList>(view->attributes[0]);
+  for (int64_t& d : dims) d = wrap_dim(d, dims.size());
+  return dims;
 }
 
 /// A real tensor of the same dtype and sizes as a symbolic one, to find out what a host op makes of it.
@@ -74,6 +103,11 @@ const TensorSymbol* GraphEmitter::symbol_of(const TensorImpl& tensor) {
 ValueId GraphEmitter::scalar_of(const TensorImpl& tensor) {
   const TensorSymbol* s = symbol_of(tensor);
   return s ? s->scalar : kNoId;
+}
+
+ValueId GraphEmitter::memory_of(const TensorImpl& tensor) {
+  if (!permutation_of_memory(tensor) || symbol(tensor).storage->input >= 0) return kNoId;
+  return symbol(tensor).storage->value;
 }
 
 Node& GraphEmitter::append(NodeKind kind) {
@@ -322,6 +356,106 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
   results.push_back(std::move(t));
 }
 
+Node& GraphEmitter::append_call(const Op& op, std::span<const Arg> args, std::vector<NodeArg> converted) {
+  Node& n = append(NodeKind::Op);
+  n.op = &op;
+  n.args = std::move(converted);
+  if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
+  return n;
+}
+
+ValueId GraphEmitter::append_view(std::string_view op, ValueId of, IntList attribute, Dims sizes) {
+  const ValueId result = graph_.add_value(ValueMeta::tensor(graph_.meta(of).dtype, std::move(sizes)));
+  Node& n = append(NodeKind::Op);
+  n.op = find_op(op);
+  n.args = {Use{of}, std::move(attribute)};
+  n.results = {result};
+  return result;
+}
+
+ValueId GraphEmitter::permuted(ValueId value, const IntList& dims) {
+  Dims sizes;
+  for (int64_t d : dims) sizes.push_back(graph_.meta(value).sizes[static_cast<size_t>(d)]);
+  return append_view("permute", value, dims, std::move(sizes));
+}
+
+/// The operands of an elementwise op, each with its dimensions in that order.
+void GraphEmitter::order_operands(const Op& op, std::vector<NodeArg>& args, const IntList& dims) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto* use = std::get_if<Use>(&args[i]);
+    const ParamType type = op.sig().params[i].type;
+    if (!use || (type != ParamType::Tensor && type != ParamType::TensorOrNumber)) continue;
+    ValueId operand = use->id;
+    const Dims& sizes = graph_.meta(operand).sizes;
+    if (sizes.empty()) continue;
+    if (sizes.size() < dims.size()) {
+      Dims all(dims.size() - sizes.size(), 1);
+      for (int64_t size : sizes) all.push_back(size);
+      operand = append_view("view", operand, IntList(all.begin(), all.end()), all);
+    }
+    args[i] = Use{permuted(operand, dims)};
+  }
+}
+
+/// The tensor that shows the memory that holds `value` row by row as `back` arranges it.
+Tensor GraphEmitter::lying(ValueId value, const ResultMeta& meta, const IntList& back) {
+  static const Op* const permute = find_op("permute");
+  auto storage = std::make_shared<SymbolicStorage>();
+  storage->value = value;
+  storage->first = 0;
+  auto view = std::make_shared<SymbolicView>();
+  view->op = permute;
+  view->attributes = {back};
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  Tensor t = Tensor::symbolic(meta, std::make_unique<TensorSymbol>(storage, std::move(view)));
+  lay_out(*t, meta.strides, 0);
+  storage->elements = t.numel();
+  return t;
+}
+
+/// Results that lie otherwise than row by row are views of memory that does. Elementwise ops are computed in that
+/// order; the results of others are copied into it.
+void GraphEmitter::emit_laid_out(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                                 std::vector<Tensor>& results) {
+  static const Op* const clone = find_op("clone");
+  const auto refuse_huge = [&](ValueId id) {
+    if (graph_.meta(id).bytes() >= kMostBytes)
+      throw InternalError(fmt::format("the result of {}() is larger than any memory", op.name));
+  };
+  std::vector<NodeArg> converted = node_args(op, args);
+  const bool in_order = op.is(kElementwise) && metas.size() == 1;
+  if (in_order) order_operands(op, converted, order_in_memory(metas[0].strides));
+  std::vector<ValueId> values;
+  if (only_copies(op)) {
+    values = {std::get<Use>(converted[0]).id};
+  } else {
+    for (const ResultMeta& m : metas) {
+      ValueMeta value = ValueMeta::tensor(m.dtype, m.sizes);
+      const IntList order = in_order ? order_in_memory(m.strides) : IntList();
+      for (size_t i = 0; i < order.size(); ++i) value.sizes[i] = m.sizes[static_cast<size_t>(order[i])];
+      refuse_huge(values.emplace_back(graph_.add_value(std::move(value))));
+    }
+    append_call(op, args, std::move(converted)).results = values;
+  }
+  for (size_t i = 0; i < metas.size(); ++i) {
+    if (lies_by_rows(metas[i])) {
+      results.push_back(whole(values[i], contiguous_strides(metas[i].sizes), 0));
+      continue;
+    }
+    const IntList order = order_in_memory(metas[i].strides);
+    ValueId stored = values[i];
+    if (!in_order) {
+      const ValueId turned = permuted(stored, order);
+      stored = graph_.add_value(ValueMeta(graph_.meta(turned)));
+      Node& n = append(NodeKind::Op);
+      n.op = clone;
+      n.args = {Use{turned}, NodeArg()};
+      n.results = {stored};
+    }
+    results.push_back(lying(stored, metas[i], inverse(order)));
+  }
+}
+
 void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                         std::vector<Tensor>& results) {
   if (op.is(kView)) return emit_view(op, args, metas[0], results);
@@ -330,11 +464,8 @@ void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const
     host = host_metas(op, args);
     metas = host;
   }
-  std::vector<NodeArg> converted = node_args(op, args);
-  Node& n = append(NodeKind::Op);
-  n.op = &op;
-  n.args = std::move(converted);
-  if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
+  if (!std::all_of(metas.begin(), metas.end(), lies_by_rows)) return emit_laid_out(op, args, metas, results);
+  append_call(op, args, node_args(op, args));
   const size_t node = graph_.nodes.size() - 1;
   for (const ResultMeta& m : metas) {
     const ValueId id = graph_.add_value(ValueMeta::tensor(m.dtype, m.sizes));
@@ -348,10 +479,14 @@ void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const
 void GraphEmitter::emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta>,
                               std::span<const Tensor> targets) {
   std::vector<NodeArg> converted = node_args(op, args);
-  Node& n = append(NodeKind::Op);
-  n.op = &op;
-  n.args = std::move(converted);
-  if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
+  const bool by_elements = op.is(kElementwise) && !op.writes;
+  if (const auto back = by_elements ? permutation_of_memory(*targets[0]) : std::nullopt) {
+    order_operands(op, converted, inverse(*back));
+    const ValueId stored = graph_.add_value(ValueMeta(graph_.meta(symbol(*targets[0]).storage->value)));
+    append_call(op, args, std::move(converted)).results = {stored};
+    return write(targets[0], permuted(stored, *back));
+  }
+  Node& n = append_call(op, args, std::move(converted));
   std::vector<ValueId> values;
   for (const Tensor& t : targets) values.push_back(graph_.add_value(ValueMeta::tensor(t.dtype(), t.sizes())));
   n.results = values;

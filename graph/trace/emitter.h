@@ -95,6 +95,9 @@ class GraphEmitter final : public Emitter {
   /// The scalar value that a tensor made by `number` stands for, or kNoId.
   static ValueId scalar_of(const TensorImpl& tensor);
   static const TensorSymbol* symbol_of(const TensorImpl& tensor);
+  /// What the memory of a tensor that was made inside holds now, if the tensor shows all of it in another order of
+  /// dimensions; else kNoId.
+  static ValueId memory_of(const TensorImpl& tensor);
 
   ValueId emit_item(const Tensor& tensor, Scalar::Kind kind);
   /// `numbered`: it is one of the trace's own, which are numbered in order.
@@ -116,6 +119,13 @@ class GraphEmitter final : public Emitter {
   Node& append(NodeKind kind);
   void order(Node& node);
   std::vector<NodeArg> node_args(const Op& op, std::span<const Arg> args);
+  Node& append_call(const Op& op, std::span<const Arg> args, std::vector<NodeArg> converted);
+  ValueId append_view(std::string_view op, ValueId of, IntList attribute, Dims sizes);
+  ValueId permuted(ValueId value, const IntList& dims);
+  void order_operands(const Op& op, std::vector<NodeArg>& args, const IntList& dims);
+  void emit_laid_out(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                     std::vector<Tensor>& results);
+  Tensor lying(ValueId value, const ResultMeta& meta, const IntList& back);
   NodeArg node_arg(ParamType type, const Arg& arg);
   std::vector<ResultMeta> host_metas(const Op& op, std::span<const Arg> args);
   std::shared_ptr<const SymbolicView> view_of_memory(const SymbolicStorage& storage, const ResultMeta& meta) const;

@@ -159,6 +159,7 @@ struct Program {
   // Joint programs: tangent inputs are the last graph inputs, gradients the last graph outputs.
   struct Gradient {
     uint32_t part = 0, target = 0;
+    Dims sizes, strides;  ///< of the gradient, in memory that holds the graph output row by row
   };
   /// Made by a function of the program, which comes behind the part.
   struct FunctionResult {

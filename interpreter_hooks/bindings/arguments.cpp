@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/generator_object.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 
@@ -135,7 +136,12 @@ struct Converters {
     if (found) out = Arg(*found);
     return found.has_value();
   }
-  static bool string(Arguments&, const Param&, Borrowed v, Arg& out) {
+  static bool string(Arguments&, const Param& p, Borrowed v, Arg& out) {
+    if (takes_memory_format(p)) {
+      if (!is_memory_format(v)) return false;
+      out = Arg(memory_format_name(v));
+      return true;
+    }
     if (!PyUnicode_Check(v)) return false;
     Py_ssize_t n = 0;
     const char* s = PyUnicode_AsUTF8AndSize(v, &n);
@@ -170,7 +176,9 @@ struct Converters {
   }
 };
 
-const char* expected_type(const Param& param) { return Converters::row(param.type).expected; }
+const char* expected_type(const Param& param) {
+  return takes_memory_format(param) ? "torch.memory_format" : Converters::row(param.type).expected;
+}
 
 const char* given_type(Borrowed value) { return Py_TYPE(value)->tp_name; }
 
@@ -239,8 +247,6 @@ bool Arguments::take_extra(Borrowed name, Borrowed value) {
     if (value != Py_None) out = value;
     return true;
   }
-  if (is("memory_format"))
-    return parameters_.is_factory || parameters_.op.name == "clone" || parameters_.op.name == "contiguous";
   if (is("generator")) return value == Py_None;
   if (!parameters_.is_factory) return false;
   if (is("device")) return check_device(value), true;

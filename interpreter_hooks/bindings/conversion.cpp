@@ -6,6 +6,7 @@
 #include "engine/ops/convert.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
 #include "interpreter_hooks/bindings/invoke.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/override.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
@@ -16,25 +17,28 @@ namespace terra::hooks {
 namespace {
 
 /// Where the dtype is right already the tensor itself is the answer, and Python has learned the dtype.
-Object in_dtype(PyObject* self, DType dtype, bool copy = false) {
-  if (impl_of(self)->dtype != dtype) {
-    warn_of_lost_parts(impl_of(self)->dtype, dtype);
-    static const Op& op = required_op("to_dtype");
-    Object result = invoke_simple(op, {tensor_of(self), dtype}, {self});
-    PyTypeObject* subclass = may_override(Py_TYPE(self)) ? result_subclass(&self, 1) : nullptr;
-    return subclass ? as_subclass(std::move(result), subclass) : std::move(result);
+Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat::Preserve, bool copy = false) {
+  const TensorImpl& t = *impl_of(self);
+  const bool lies_so = format == MemoryFormat::Preserve || suggested_format(t) == format;
+  if (t.dtype == dtype && lies_so && !copy) {
+    if (OpObserver* observer = op_observer()) {
+      observer->on_metadata(self, "dtype", dtype_object(dtype), 0);
+      if (format != MemoryFormat::Preserve) observer->on_metadata(self, "memory_format", Py_True, 0);
+    }
+    return Object::share(self);
   }
-  if (copy) {
-    static const Op& op = required_op("clone");
-    return invoke_simple(op, {tensor_of(self)}, {self});
-  }
-  if (OpObserver* observer = op_observer()) observer->on_metadata(self, "dtype", dtype_object(dtype), 0);
-  return Object::share(self);
+  warn_of_lost_parts(t.dtype, dtype);
+  static const Op& op = required_op("to_dtype");
+  const Arg in_format = format == MemoryFormat::Preserve ? Arg() : Arg(name_of(format));
+  Object result = invoke_simple(op, {tensor_of(self), dtype, in_format}, {self});
+  PyTypeObject* subclass = may_override(Py_TYPE(self)) ? result_subclass(&self, 1) : nullptr;
+  return subclass ? as_subclass(std::move(result), subclass) : std::move(result);
 }
 
 /// to(dtype), to(device), to(device, dtype), to(other), with non_blocking, copy and memory_format behind them.
 Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   DType dtype = impl_of(self)->dtype;
+  MemoryFormat format = MemoryFormat::Preserve;
   bool copy = false;
   int flags = 0;
   const auto take = [&](Borrowed value, const char* name) {
@@ -44,7 +48,7 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
       check_device(value);
     else if (is_tensor(value))
       dtype = impl_of(value)->dtype;
-    else if (value != Py_None && !is_memory_format(value))
+    else if (value != Py_None)
       raise(PyExc_TypeError,
             "to() received an invalid combination of arguments - got (%s), but expected a dtype, a device "
             "or a Tensor",
@@ -64,10 +68,12 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
       copy = succeeded(PyObject_IsTrue(value));
     else if (key == "dtype" || key == "device" || key == "other")
       take(value, name);
-    else if (key != "non_blocking" && key != "memory_format")
+    else if (key == "memory_format")
+      format = memory_format_from(value, "to").value_or(MemoryFormat::Preserve);
+    else if (key != "non_blocking")
       raise(PyExc_TypeError, "to() got an unexpected keyword argument '%s'", name);
   }
-  return in_dtype(self, dtype, copy);
+  return in_dtype(self, dtype, format, copy);
 }
 
 /// Names of PyTorch's tensor types, without "torch.".
@@ -106,11 +112,15 @@ Object type_as(PyObject* self, PyObject* other) {
 }
 
 template <DType D>
-Object cast(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  return in_dtype(self, D);
+Object cast(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "to");
+  return in_dtype(self, D, format.value_or(MemoryFormat::Preserve));
 }
 
-Object cpu(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) { return Object::share(self); }
+Object cpu(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "cpu");
+  return format ? in_dtype(self, impl_of(self)->dtype, *format) : Object::share(self);
+}
 Object cuda(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
   raise(PyExc_AssertionError,
         "Torch not compiled with CUDA enabled: Terra was built for the CPU, where the tensor is "

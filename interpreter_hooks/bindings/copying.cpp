@@ -73,7 +73,7 @@ Object deepcopy(PyObject* self, PyObject* memo) {
 Object bytes_of(const TensorImpl& t) {
   const GradMode off(false);
   static const Op* clone = find_op("clone");
-  const Tensor dense = t.is_contiguous() ? alias_of(t) : (*clone)(alias_of(t));
+  const Tensor dense = t.is_contiguous() ? alias_of(t) : (*clone)(alias_of(t), "contiguous_format");
   return owned(PyBytes_FromStringAndSize(static_cast<const char*>(dense.numel() ? dense->data() : ""),
                                          static_cast<Py_ssize_t>(dense.numel() * size_of(dense.dtype()))));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 #include "interpreter_hooks/bindings/types.h"
 
 namespace terra::hooks {
@@ -197,7 +198,7 @@ PyGetSetDef device_getters[] = {{"type", entry<device_kind>, nullptr, "\"cpu\", 
                                 {"index", entry<device_index>, nullptr, "Which one of its kind, or None.", nullptr},
                                 {}};
 
-// ---- layout and memory_format: names without meaning of their own here ----
+// ---- layout and memory_format: names, of which the engine knows the meaning ----
 //
 // A sparse layout is of a type of its own, to which the package gives a __torch_function__: functions that make tensors
 // are asked for one there.
@@ -247,6 +248,14 @@ std::optional<DType> dtype_from(Borrowed object) {
 bool is_device(Borrowed object) { return Py_TYPE(object) == device_type; }
 bool is_device_type(Borrowed object) { return object == reinterpret_cast<PyObject*>(device_type); }
 bool is_memory_format(Borrowed object) { return Py_TYPE(object) == memory_format_type; }
+std::string_view memory_format_name(Borrowed format) { return name_in(format); }
+std::optional<MemoryFormat> memory_format_from(Borrowed value, const char* function) {
+  if (!value || value == Py_None) return std::nullopt;
+  if (!is_memory_format(value))
+    raise(PyExc_TypeError, "%s(): argument 'memory_format' must be torch.memory_format, not %s", function,
+          Py_TYPE(value)->tp_name);
+  return memory_format_named(memory_format_name(value));
+}
 Borrowed cpu_device() { return the_cpu; }
 Borrowed strided_layout() { return the_strided; }
 bool is_layout(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), layout_type); }

@@ -4,10 +4,13 @@
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/construction.h"
+#include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor_parts.h"
+#include "interpreter_hooks/bindings/types.h"
 
 namespace terra::hooks {
 namespace {
@@ -32,7 +35,7 @@ Dims sizes_from(PyObject* args) {
 }
 
 /// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
-void resize(TensorImpl& t, Dims sizes) {
+void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   check(!t.requires_grad(), "cannot resize variables that require grad");
   const int64_t numel = checked_numel(sizes);
   const auto needed =
@@ -45,23 +48,29 @@ void resize(TensorImpl& t, Dims sizes) {
     std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
     storage = std::move(larger);
   }
-  Dims strides = contiguous_strides(sizes);
+  Dims strides = strides_in(format, sizes);
   const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
   become(t, std::move(storage), *resized);
   t.storage->bump_version();
 }
 
-Object resize_method(PyObject* self, PyObject* args, PyObject*) {
+Object resize_method(PyObject* self, PyObject* args, PyObject* kwargs) {
+  Borrowed format = kwargs ? PyDict_GetItemString(kwargs, "memory_format") : nullptr;
   opaque(self, "resize_()");
-  resize(*impl_of(self), sizes_from(args));
+  resize(*impl_of(self), sizes_from(args), memory_format_from(format, "resize_").value_or(MemoryFormat::Contiguous));
   return Object::share(self);
 }
 
-Object resize_as(PyObject* self, PyObject* other) {
-  if (!is_tensor(other))
-    raise(PyExc_TypeError, "resize_as_(): argument must be Tensor, not %s", Py_TYPE(other)->tp_name);
+Object resize_as(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  Borrowed other = count > 0 ? args[0] : keyword(args, count, names, "the_template");
+  if (!other || !is_tensor(other))
+    raise(PyExc_TypeError, "resize_as_(): argument must be Tensor, not %s",
+          other ? Py_TYPE(other)->tp_name : "nothing");
+  const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "resize_as_");
   opaque(self, "resize_as_()");
-  resize(*impl_of(self), impl_of(other)->sizes);
+  const TensorImpl& like = *impl_of(other);
+  const bool preserves = format == MemoryFormat::Preserve;
+  resize(*impl_of(self), like.sizes, preserves ? suggested_format(like) : format.value_or(MemoryFormat::Contiguous));
   return Object::share(self);
 }
 
@@ -144,7 +153,7 @@ Object itself(PyObject* self, PyObject*) { return Object::share(self); }
 
 PyMethodDef memory_methods[] = {
     {"resize_", method<resize_method>(), METH_VARARGS | METH_KEYWORDS, "Another shape, with more memory where needed."},
-    {"resize_as_", method<resize_as>(), METH_O, "The shape of another tensor."},
+    {"resize_as_", method<resize_as>(), METH_FASTCALL | METH_KEYWORDS, "The shape of another tensor."},
     {"set_", method<set_memory>(), METH_O, "Another view of the memory of another tensor."},
     {"apply_", method<apply>(), METH_O, "Replaces every element by function(element)."},
     {"map_", method<map>(), METH_VARARGS, "Replaces every element by function(element, element of other)."},

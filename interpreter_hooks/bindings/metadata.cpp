@@ -3,11 +3,13 @@
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/dtype_object.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/scalars.h"
 #include "interpreter_hooks/bindings/size_object.h"
 #include "interpreter_hooks/bindings/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor_parts.h"
+#include "interpreter_hooks/bindings/types.h"
 
 namespace terra::hooks {
 namespace {
@@ -91,8 +93,11 @@ Object stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
   return dimensions(self, impl_of(self)->strides, "stride", args, count, names, make_tuple);
 }
 
-Object is_contiguous(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  return told(self, "is_contiguous", boolean(impl_of(self)->is_contiguous()));
+Object is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (count > 0) raise(PyExc_TypeError, "is_contiguous() takes 0 positional arguments but %zd was given", count);
+  const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "is_contiguous");
+  if (!format) return told(self, "is_contiguous", boolean(impl_of(self)->is_contiguous()));
+  return told(self, "memory_format", boolean(is_contiguous_in(*impl_of(self), *format)));
 }
 
 Object version(PyObject* self, void*) {

@@ -4,6 +4,7 @@
 #include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/entry.h"
 #include "interpreter_hooks/bindings/function_tables.h"
+#include "interpreter_hooks/bindings/memory_format.h"
 
 namespace terra::hooks {
 namespace {
@@ -40,7 +41,7 @@ Object params_of(const Op& op) {
   for (const Param& p : op.sig().params) {
     Object dict = owned(PyDict_New());
     put(dict, "name", text(p.name));
-    put(dict, "type", type_name(p.type));
+    put(dict, "type", takes_memory_format(p) ? text("memory_format") : type_name(p.type));
     put(dict, "optional", owned(PyBool_FromLong(p.optional)));
     put(dict, "default", owned(PyBool_FromLong(p.has_default)));
     put(dict, "keyword_only", owned(PyBool_FromLong(p.keyword_only)));

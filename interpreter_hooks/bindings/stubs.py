@@ -11,6 +11,7 @@ import _terra_C as C
 TYPES = {
     "Tensor": "Tensor", "Tensor|Number": "Tensor | float", "Tensor[]": "Sequence[Tensor]", "Number": "float", "int": "int",
     "float": "float", "bool": "bool", "int[]": "int | Sequence[int]", "dtype": "dtype", "str": "str", "Generator": "Generator",
+    "memory_format": "memory_format",
 }  # fmt: skip
 HEADER = '''"""Tensors and ops of Terra. Written by interpreter_hooks/bindings/stubs.py from the op records."""
 

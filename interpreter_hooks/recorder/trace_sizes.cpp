@@ -204,7 +204,7 @@ Value TraceBuilder::told(Shadow& tensor, const std::string& attribute, PyObject*
     const auto& strides = tensor_of(tensor.self.object)->strides;
     fact.expected.assign(strides.begin(), strides.end());
     record(fact);
-  } else if (attribute == "nbytes" || attribute == "is_same_size") {
+  } else if (attribute == "nbytes" || attribute == "is_same_size" || attribute == "memory_format") {
     fix_sizes(tensor);
   }
   return Value::fact(r_.hold(value));

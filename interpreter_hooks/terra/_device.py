@@ -4,7 +4,8 @@ import _terra_C as C
 
 
 def parse_to(args, kwargs):
-    """(device, dtype, non_blocking) from the argument forms of to(): device; dtype; device and dtype; another tensor."""
+    """(device, dtype, non_blocking, memory_format) from the argument forms of to(): device; dtype; device and dtype;
+    another tensor."""
     device = kwargs.get("device")
     dtype = kwargs.get("dtype")
     unknown = set(kwargs) - {"device", "dtype", "non_blocking", "copy", "memory_format"}
@@ -25,4 +26,7 @@ def parse_to(args, kwargs):
         device = C.device(device)
         if device.type not in ("cpu", "meta"):
             raise RuntimeError(f"Terra runs on the CPU here and has no device '{device}'. Use device('cpu').")
-    return device, dtype, kwargs.get("non_blocking", False)
+    memory_format = kwargs.get("memory_format")
+    if memory_format is not None and not isinstance(memory_format, C.memory_format):
+        raise TypeError(f"to(): argument 'memory_format' must be torch.memory_format, not {type(memory_format).__name__}")
+    return device, dtype, kwargs.get("non_blocking", False), memory_format

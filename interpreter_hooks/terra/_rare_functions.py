@@ -302,7 +302,7 @@ def detach_(input):
 
 
 def resize_as_(input, the_template, *, memory_format=None):
-    return input.resize_as_(the_template)
+    return input.resize_as_(the_template, memory_format=memory_format)
 
 
 # ---- methods -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "kernels/abi/kernel_error.h"
+#include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/convolution_columns.h"
+#include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/scratch.h"
@@ -63,14 +65,11 @@ bool has_plan(const ConvShape& s, DType dtype) {
          *std::max_element(std::begin(counted), std::end(counted)) < kMost;
 }
 
-void fill_zero(const View& out) {
-  std::fill_n(out.bytes(), static_cast<size_t>(out.numel()) * size_of(out.dtype), char{0});
-}
-
 /// Runs the plan of this shape with scratch for it; oneDNN's refusals become the user's error.
-void run_plan(const ConvShape& shape, ConvPass pass, bool bias, const ConvBuffers& buffers, Scratch& scratch) {
+void run_plan(const ConvShape& shape, ConvPass pass, const ConvOptions& options, const ConvBuffers& buffers,
+              Scratch& scratch) {
   try {
-    const auto plan = ConvPlan::get(shape, pass, {.bias = bias});
+    const auto plan = ConvPlan::get(shape, pass, options);
     const size_t bytes = plan->workspace_bytes();
     char* memory = scratch.take<char>(static_cast<int64_t>(bytes));
     if (!scratch.counting()) plan->execute(buffers, {memory, bytes});
@@ -79,7 +78,46 @@ void run_plan(const ConvShape& shape, ConvPass pass, bool bias, const ConvBuffer
   }
 }
 
-float* writable(const float* p) { return const_cast<float*>(p); }  // plans read what isn't their result
+/// What a pass reads, as a plan takes it: where it lies, row by row or channels last, else a copy.
+ConvLayout read(const View& view, Scratch& scratch, float*& buffer) {
+  const bool last = is_channels_last(view);
+  buffer = const_cast<float*>(last ? view.as<const float>() : scratch.contiguous<float>(view));  // it isn't written
+  return last ? ConvLayout::ChannelsLast : ConvLayout::Plain;
+}
+
+/// What a pass writes: the output where it lies if `as_it_lies` says that this will do, else room for its elements row
+/// by row, from which `finish` brings them there.
+template <class T>
+class Written {
+ public:
+  Written(const View& out, bool as_it_lies, Scratch& scratch)
+      : out_(out), copied_(!as_it_lies && !out.is_contiguous()) {
+    data = copied_ ? scratch.take<T>(out.numel()) : out.as<T>();
+  }
+  void finish() const {
+    if (!copied_) return;
+    int64_t strides[5], step = 1;
+    for (int d = out_.rank; d-- > 0; step *= out_.sizes[d]) strides[d] = step;
+    copy_elements(out_, {data, out_.sizes, strides, out_.rank, out_.dtype});
+  }
+
+  T* data;
+
+ private:
+  const View& out_;
+  bool copied_;
+};
+
+/// Fills in the buffer that a plan writes, runs it and brings the result to where it is wanted.
+void run_plan_into(const View& out, float* ConvBuffers::*buffer, ConvLayout ConvOptions::*layout,
+                   const ConvShape& shape, ConvPass pass, ConvOptions options, ConvBuffers buffers, Scratch& scratch) {
+  const bool last = is_channels_last(out);
+  const Written<float> written(out, last, scratch);
+  buffers.*buffer = written.data;
+  options.*layout = last ? ConvLayout::ChannelsLast : ConvLayout::Plain;
+  run_plan(shape, pass, options, buffers, scratch);
+  if (!scratch.counting()) written.finish();
+}
 
 void forward_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &weight = call.view(1), &out = call.out[0];
@@ -92,15 +130,19 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
       const T *in = scratch.contiguous<T>(input), *w = scratch.contiguous<T>(weight);
       const T* b = bias ? scratch.contiguous<T>(call.view(2)) : nullptr;
       T* columns = scratch.take<T>(column_elements(shape));
-      if (!scratch.counting()) convolve_by_columns(shape, in, w, b, out.as<T>(), columns);
+      const Written<T> written(out, false, scratch);
+      if (scratch.counting()) return;
+      convolve_by_columns(shape, in, w, b, written.data, columns);
+      written.finish();
     });
   }
   ConvBuffers buffers;
-  buffers.source = writable(scratch.contiguous<float>(input));
-  buffers.weights = writable(scratch.contiguous<float>(weight));
-  if (bias) buffers.bias = writable(scratch.contiguous<float>(call.view(2)));
-  buffers.destination = out.as<float>();
-  run_plan(shape, ConvPass::Forward, bias, buffers, scratch);
+  ConvOptions options{.bias = bias};
+  options.source = read(input, scratch, buffers.source);
+  options.weights = read(weight, scratch, buffers.weights);
+  if (bias) read(call.view(2), scratch, buffers.bias);
+  run_plan_into(out, &ConvBuffers::destination, &ConvOptions::destination, shape, ConvPass::Forward, options, buffers,
+                scratch);
 }
 
 void backward_input_in(const KernelCall& call, Scratch& scratch) {
@@ -108,7 +150,7 @@ void backward_input_in(const KernelCall& call, Scratch& scratch) {
   check_numbers(out.dtype);
   if (out.numel() == 0) return;
   if (gradient.numel() == 0) {
-    if (!scratch.counting()) fill_zero(out);
+    if (!scratch.counting()) fill_elements(out, Scalar(0));
     return;
   }
   const ConvShape shape = shape_of(call, out, weight, gradient);
@@ -116,14 +158,18 @@ void backward_input_in(const KernelCall& call, Scratch& scratch) {
     return with_number(out.dtype, [&]<class T>(T) {
       const T *g = scratch.contiguous<T>(gradient), *w = scratch.contiguous<T>(weight);
       T* columns = scratch.take<T>(column_elements(shape));
-      if (!scratch.counting()) convolve_backward_input_by_columns(shape, g, w, out.as<T>(), columns);
+      const Written<T> written(out, false, scratch);
+      if (scratch.counting()) return;
+      convolve_backward_input_by_columns(shape, g, w, written.data, columns);
+      written.finish();
     });
   }
   ConvBuffers buffers;
-  buffers.destination = writable(scratch.contiguous<float>(gradient));
-  buffers.weights = writable(scratch.contiguous<float>(weight));
-  buffers.source = out.as<float>();
-  run_plan(shape, ConvPass::BackwardInput, false, buffers, scratch);
+  ConvOptions options;
+  options.destination = read(gradient, scratch, buffers.destination);
+  options.weights = read(weight, scratch, buffers.weights);
+  run_plan_into(out, &ConvBuffers::source, &ConvOptions::source, shape, ConvPass::BackwardInput, options, buffers,
+                scratch);
 }
 
 void backward_weight_in(const KernelCall& call, Scratch& scratch) {
@@ -131,7 +177,7 @@ void backward_weight_in(const KernelCall& call, Scratch& scratch) {
   check_numbers(out.dtype);
   if (out.numel() == 0) return;
   if (gradient.numel() == 0) {
-    if (!scratch.counting()) fill_zero(out);
+    if (!scratch.counting()) fill_elements(out, Scalar(0));
     return;
   }
   const ConvShape shape = shape_of(call, input, out, gradient);
@@ -139,23 +185,35 @@ void backward_weight_in(const KernelCall& call, Scratch& scratch) {
     return with_number(out.dtype, [&]<class T>(T) {
       const T *g = scratch.contiguous<T>(gradient), *in = scratch.contiguous<T>(input);
       T* columns = scratch.take<T>(column_elements(shape));
-      if (!scratch.counting()) convolve_backward_weight_by_columns(shape, g, in, out.as<T>(), columns);
+      const Written<T> written(out, false, scratch);
+      if (scratch.counting()) return;
+      convolve_backward_weight_by_columns(shape, g, in, written.data, columns);
+      written.finish();
     });
   }
   ConvBuffers buffers;
-  buffers.destination = writable(scratch.contiguous<float>(gradient));
-  buffers.source = writable(scratch.contiguous<float>(input));
-  buffers.weights = out.as<float>();
-  run_plan(shape, ConvPass::BackwardWeight, false, buffers, scratch);
+  ConvOptions options;
+  options.destination = read(gradient, scratch, buffers.destination);
+  options.source = read(input, scratch, buffers.source);
+  run_plan_into(out, &ConvBuffers::weights, &ConvOptions::weights, shape, ConvPass::BackwardWeight, options, buffers,
+                scratch);
+}
+
+/// Outputs may lie in any strides.
+template <auto body>
+constexpr Kernel kernel(std::string_view op) {
+  Kernel k = scratch_kernel<body>(op);
+  k.any_strides = true;
+  return k;
 }
 
 constexpr Kernel kKernels[] = {
-    scratch_kernel<forward_in>("conv2d"),
-    scratch_kernel<backward_input_in>("conv2d_backward_input"),
-    scratch_kernel<backward_weight_in>("conv2d_backward_weight"),
-    scratch_kernel<forward_in>("conv3d"),
-    scratch_kernel<backward_input_in>("conv3d_backward_input"),
-    scratch_kernel<backward_weight_in>("conv3d_backward_weight"),
+    kernel<forward_in>("conv2d"),
+    kernel<backward_input_in>("conv2d_backward_input"),
+    kernel<backward_weight_in>("conv2d_backward_weight"),
+    kernel<forward_in>("conv3d"),
+    kernel<backward_input_in>("conv3d_backward_input"),
+    kernel<backward_weight_in>("conv3d_backward_weight"),
 };
 
 }  // namespace

@@ -37,8 +37,9 @@ struct ConvShape {
 enum class ConvPass : uint8_t { Forward, BackwardInput, BackwardWeight };
 
 /// How activations lie in the caller's memory. Blocked is oneDNN's layout of this machine, nChw16c or nChw8c (channels
-/// rounded up to whole blocks, the rest zeros): a chain of convolutions that keeps it converts nothing.
-enum class ConvLayout : uint8_t { Plain, Blocked };
+/// rounded up to whole blocks, the rest zeros): a chain of convolutions that keeps it converts nothing. Weights are
+/// Plain or ChannelsLast.
+enum class ConvLayout : uint8_t { Plain, Blocked, ChannelsLast };
 
 /// What is asked of a pass beyond its shape.
 struct ConvOptions {
@@ -46,6 +47,7 @@ struct ConvOptions {
   bool relu = false;  ///< Forward: the output is max(0, .)
   ConvLayout source = ConvLayout::Plain;       ///< the input, or its gradient
   ConvLayout destination = ConvLayout::Plain;  ///< the output, or its gradient
+  ConvLayout weights = ConvLayout::Plain;      ///< the weights, or their gradient
 
   bool operator==(const ConvOptions&) const = default;
 };
@@ -53,8 +55,9 @@ struct ConvOptions {
 /// Bytes of activations [n, c, h, w] in the blocked layout.
 size_t blocked_bytes(int64_t n, int64_t c, int64_t h, int64_t w);
 
-/// Memory of one execution. Weights are always OIDHW ([oc, ic / groups, kd, kh, kw]). A pass writes the members that
-/// are its result (Forward: destination, BackwardInput: source, BackwardWeight: weights and, if asked for, bias).
+/// Memory of one execution. Weights are OIDHW ([oc, ic / groups, kd, kh, kw]), or ODHWI where channels are last. A pass
+/// writes the members that are its result (Forward: destination, BackwardInput: source, BackwardWeight: weights and, if
+/// asked for, bias).
 struct ConvBuffers {
   float* source = nullptr;
   float* weights = nullptr;

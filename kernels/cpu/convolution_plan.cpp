@@ -114,9 +114,11 @@ struct ConvPlan::Implementation {
   /// Elements from the start of activations [n, c, pixels] to the part's, whose channels are the split ones or not.
   int64_t offset(int64_t part, bool split_channels, ConvLayout layout, int64_t c, int64_t pixels) const {
     const int64_t begin = parts.begin(part);
-    if (parts.axis == ConvAxis::Channels)
-      return split_channels ? begin * pixels : 0;  // blocks hold whole channel groups
-    if (layout == ConvLayout::Plain) return begin * c * pixels;
+    if (parts.axis == ConvAxis::Channels) {  // blocks hold whole channel groups
+      if (!split_channels) return 0;
+      return layout == ConvLayout::ChannelsLast ? begin : begin * pixels;
+    }
+    if (layout != ConvLayout::Blocked) return begin * c * pixels;
     return begin * static_cast<int64_t>(blocked_bytes(1, c, 1, pixels) / 4);
   }
 
@@ -130,7 +132,8 @@ struct ConvPlan::Implementation {
     float* bias = buffers.bias;
     if (channels) {
       const int64_t taps = shape.taps();
-      weights += parts.begin(p) * (input_channels ? taps : shape.ic * taps);
+      const int64_t input_step = options.weights == ConvLayout::ChannelsLast ? 1 : taps;
+      weights += parts.begin(p) * (input_channels ? input_step : shape.ic * taps);
       if (bias != nullptr) bias += parts.begin(p);
     }
 
@@ -231,8 +234,11 @@ struct Key {
 struct KeyHash {
   size_t operator()(const Key& k) const {
     const ConvShape& s = k.shape;
-    uint64_t hash = static_cast<uint64_t>(k.pass) * 16 + k.options.bias * 8 + k.options.relu * 4 +
-                    static_cast<uint64_t>(k.options.source) * 2 + static_cast<uint64_t>(k.options.destination);
+    uint64_t hash = static_cast<uint64_t>(k.pass);
+    for (int option :
+         {static_cast<int>(k.options.bias), static_cast<int>(k.options.relu), static_cast<int>(k.options.source),
+          static_cast<int>(k.options.destination), static_cast<int>(k.options.weights)})
+      hash = hash * 4 + static_cast<uint64_t>(option);
     for (int64_t v : {s.n,  s.ic,       s.ih,       s.iw,       s.oc,    s.oh,         s.ow,         s.kh,
                       s.kw, s.stride_h, s.stride_w, s.pad_h,    s.pad_w, s.dilation_h, s.dilation_w, s.groups,
                       s.id, s.od,       s.kd,       s.stride_d, s.pad_d, s.dilation_d}) {

@@ -12,15 +12,15 @@ constexpr auto kF32 = memory::data_type::f32;
 
 /// oneDNN's names of the layouts, of images or of volumes.
 struct Tags {
-  Tag plain, wide, narrow, channels_last, weights, grouped_weights;
+  Tag plain, wide, narrow, channels_last;
 
   Tag blocked() const {
     static const bool is_wide = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
     return is_wide ? wide : narrow;
   }
 };
-constexpr Tags kImages{Tag::nchw, Tag::nChw16c, Tag::nChw8c, Tag::nhwc, Tag::oihw, Tag::goihw};
-constexpr Tags kVolumes{Tag::ncdhw, Tag::nCdhw16c, Tag::nCdhw8c, Tag::ndhwc, Tag::oidhw, Tag::goidhw};
+constexpr Tags kImages{Tag::nchw, Tag::nChw16c, Tag::nChw8c, Tag::nhwc};
+constexpr Tags kVolumes{Tag::ncdhw, Tag::nCdhw16c, Tag::nCdhw8c, Tag::ndhwc};
 
 /// The spatial dimensions of `s` behind some others.
 memory::dims with_space(const ConvShape& s, memory::dims first, int64_t d, int64_t h, int64_t w) {
@@ -62,7 +62,7 @@ class UnitBuilder {
       : s_(s), whole_(whole), pass_(pass), options_(options), tags_(s.deep() ? kVolumes : kImages) {}
 
   ConvUnit build(const ConvUnit* same) const {
-    const Tag tag = prefers_plain(whole_, pass_) ? tags_.plain : Tag::any;
+    const bool plain = prefers_plain(whole_, pass_);
     Layouts wanted;
     if (same != nullptr) {
       const auto like = [this](const memory::desc& other, memory::dims dims) {
@@ -76,8 +76,10 @@ class UnitBuilder {
       wanted = {like(same->source.inner, source_dims(s_.ic)), same->weights.inner,
                 like(same->destination.inner, destination_dims(s_.oc))};
     } else {
-      wanted.source = memory::desc(source_dims(s_.ic), kF32, layout_tag(options_.source, tag));
-      wanted.destination = memory::desc(destination_dims(s_.oc), kF32, layout_tag(options_.destination, tag));
+      wanted.source =
+          memory::desc(source_dims(s_.ic), kF32, plain ? layout_tag(options_.source) : inner_tag(options_.source));
+      wanted.destination = memory::desc(destination_dims(s_.oc), kF32,
+                                        plain ? layout_tag(options_.destination) : inner_tag(options_.destination));
       wanted.weights = memory::desc(weight_dims(), kF32, Tag::any);
     }
     switch (pass_) {
@@ -88,9 +90,15 @@ class UnitBuilder {
   }
 
  private:
-  Tag layout_tag(ConvLayout layout, Tag otherwise) const {
-    return layout == ConvLayout::Blocked ? tags_.blocked() : otherwise;
+  Tag layout_tag(ConvLayout layout) const {
+    switch (layout) {
+      case ConvLayout::Blocked: return tags_.blocked();
+      case ConvLayout::ChannelsLast: return tags_.channels_last;
+      default: return tags_.plain;
+    }
   }
+  /// What the primitive is asked to take where the caller's layout is not the best one.
+  Tag inner_tag(ConvLayout layout) const { return layout == ConvLayout::Blocked ? tags_.blocked() : Tag::any; }
   memory::dims source_dims(int64_t channels) const { return with_space(s_, {s_.n, channels}, s_.id, s_.ih, s_.iw); }
   memory::dims destination_dims(int64_t channels) const {
     return with_space(s_, {s_.n, channels}, s_.od, s_.oh, s_.ow);
@@ -167,18 +175,22 @@ class UnitBuilder {
                              pass_ == ConvPass::BackwardInput);
     unit.destination = operand_of(outer(options_.destination, destination_dims(s_.oc), destination_dims(whole_.oc)),
                                   destination, pass_ == ConvPass::Forward);
-    memory::desc plain_weights(weight_dims(), kF32, s_.groups == 1 ? tags_.weights : tags_.grouped_weights);
-    if (s_.ic != whole_.ic) {  // input channels are not the weights' first axis
-      const int64_t taps = s_.taps();
-      plain_weights =
-          memory::desc(weight_dims(), kF32, with_space(s_, {whole_.ic * taps, taps}, s_.kh * s_.kw, s_.kw, 1));
-    }
-    unit.weights = operand_of(plain_weights, weights, pass_ == ConvPass::BackwardWeight);
+    unit.weights = operand_of({weight_dims(), kF32, weight_strides()}, weights, pass_ == ConvPass::BackwardWeight);
     return unit;
   }
 
+  /// Of the caller's weights, which are those of the whole, whatever channels the part has.
+  memory::dims weight_strides() const {
+    const int64_t inputs = whole_.ic / whole_.groups, taps = s_.taps();
+    const bool last = options_.weights == ConvLayout::ChannelsLast;
+    const int64_t tap = last ? inputs : 1;
+    memory::dims first = {inputs * taps, last ? 1 : taps};
+    if (s_.groups > 1) first.insert(first.begin(), s_.oc / s_.groups * inputs * taps);
+    return with_space(s_, first, tap * s_.kh * s_.kw, tap * s_.kw, tap);
+  }
+
   memory::desc outer(ConvLayout layout, const memory::dims& dims, const memory::dims& whole) const {
-    const memory::desc of_whole(whole, kF32, layout_tag(layout, tags_.plain));
+    const memory::desc of_whole(whole, kF32, layout_tag(layout));
     return dims == whole ? of_whole : of_whole.submemory_desc(dims, memory::dims(dims.size(), 0));
   }
 

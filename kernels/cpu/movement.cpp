@@ -91,14 +91,15 @@ void triangle(const KernelCall& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "clone", .run = clone},
+    {.op = "clone", .run = clone, .any_strides = true},
+    {.op = "clone_strided", .run = clone, .any_strides = true},
     {.op = "copy", .run = copy, .any_strides = true},
     {.op = "fill", .run = fill, .any_strides = true},
-    {.op = "full", .run = fill},
-    {.op = "cat", .run = cat},
-    {.op = "constant_pad", .run = constant_pad},
+    {.op = "full", .run = fill, .any_strides = true},
+    {.op = "cat", .run = cat, .any_strides = true},
+    {.op = "constant_pad", .run = constant_pad, .any_strides = true},
     {.op = "pad_slice", .run = pad_slice},
-    {.op = "flip", .run = flip},
+    {.op = "flip", .run = flip, .any_strides = true},
     {.op = "tril", .run = triangle<true>},
     {.op = "triu", .run = triangle<false>},
 };

@@ -150,7 +150,8 @@ void eye(const KernelCall& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "clone", .run = clone},
+    {.op = "clone", .run = clone, .any_strides = true},
+    {.op = "clone_strided", .run = clone, .any_strides = true},
     {.op = "copy", .run = copy, .any_strides = true},
     {.op = "fill", .run = fill, .any_strides = true},
     {.op = "full", .run = fill},

@@ -175,6 +175,15 @@ def _check_mode(input, mode, align_corners, antialias):
         raise NotImplementedError(f"Got {input.dim()}D input, but {mode} mode needs {SPATIAL[mode] + 2}D input")
 
 
+def _lying_as(result, input):
+    """`result`, pixel by pixel in memory where `input` lies so."""
+    if not input.is_contiguous():
+        for memory_format in (C.channels_last, C.channels_last_3d):
+            if input.is_contiguous(memory_format=memory_format):
+                return result.contiguous(memory_format=memory_format)
+    return result
+
+
 AREA = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
 
 
@@ -194,10 +203,11 @@ def interpolate(
         return AREA[n - 1](input, out)
     if mode in ("nearest", "nearest-exact"):
         shift = 0.5 if mode == "nearest-exact" else 0.0
+        result = input
         for i in range(n):
             position = (C.arange(out[i]).to(C.float32) + shift) * scales[i]
-            input = input.index_select(2 + i, position.to(C.int64).clamp(max=input.size(2 + i) - 1))
-        return input
+            result = result.index_select(2 + i, position.to(C.int64).clamp(max=input.size(2 + i) - 1))
+        return _lying_as(result, input)
     taps = _cubic_taps if mode == "bicubic" else _linear_taps
     whole = input.dtype == C.uint8  # rounded after every dimension, the last one first
     result = input.to(C.float64 if whole else C.float32) if input.dtype not in (C.float32, C.float64) else input
@@ -214,7 +224,7 @@ def interpolate(
             result = _resized(result, dim, pairs)
         if whole:
             result = (result + 0.5).floor().clamp(0, 255)
-    return result.to(input.dtype)
+    return _lying_as(result.to(input.dtype), input)
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):

@@ -32,12 +32,15 @@ class Conversion:
         return self
 
     def to(self, *args, **kwargs):
-        device, dtype, non_blocking = parse_to(args, kwargs)
+        device, dtype, non_blocking, memory_format = parse_to(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 
         def convert(t):
-            return t.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else t
+            converted = t.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else t
+            if memory_format is not None and t.dim() in (4, 5):  # images, volumes and the filters of both
+                converted = converted.to(memory_format=memory_format)
+            return converted
 
         return self._apply(convert)
 
