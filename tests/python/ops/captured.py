@@ -22,7 +22,7 @@ def function_of(call, number):
     name = f"sample_{number}"
     parameters = ", ".join(f"t{i}" for i in range(len(tensors)))
     text = f"def {name}({parameters}):\n    return op({', '.join(parts)})\n"
-    names = {"terra": terra, "op": getattr(C._ops, call.record["name"])}
+    names = {"terra": terra, "torch": terra, "op": getattr(C._ops, call.record["name"])}
     exec(compile(text, f"<{call}>", "exec"), names)
     return name, names[name], tensors
 

@@ -54,7 +54,7 @@ TEST_CASE("text that was printed parses back", "[ir]") {
   %10: f32[2,3] = $write_view t(%3, %7)
   %11: scalar int = $host_call(%2, %9) index 3 @2.1
   %12: c64[2] = view_as_complex(%7)
-  %13: c128[2] = to_dtype(%12, :c128)
+  %13: c128[2] = to_dtype(%12, :c128, none)
   %14: c64[2] = mul(%12, 0.5_-2.0j)
   return %6, %9
 }

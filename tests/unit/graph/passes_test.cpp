@@ -46,8 +46,8 @@ TEST_CASE("simplify", "[passes]") {
   check_simplifies("%4: f32[3,2] = t(%0) %5: f32[2,3] = t(%4) return %5", "return %0");
   check_simplifies("%4: f32[6] = view(%0, (6)) %5: f32[3,2] = view(%4, (3, 2)) return %5",
                    "%5: f32[3,2] = view(%0, (3, 2)) return %5");
-  check_simplifies("%4: f32[2,3] = to_dtype(%0, :f32) return %4", "return %0");
-  check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = clone(%4) return %5", "%4: f32[2,3] = neg(%0) return %4");
+  check_simplifies("%4: f32[2,3] = to_dtype(%0, :f32, none) return %4", "return %0");
+  check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = clone(%4, none) return %5", "%4: f32[2,3] = neg(%0) return %4");
   check_simplifies("%4: f32[2,3] = copy(%0, %1, false) return %4", "return %1");
   check_simplifies("%4: f32[2,3] = copy(%0, %3, false) return %4", "%4: f32[2,3] = expand(%3, (2, 3)) return %4");
   check_simplifies("%4: f32[2,3] = pad_slice(%0, (2, 3), 0, 0, 1) return %4", "return %0");
@@ -80,7 +80,7 @@ TEST_CASE("fusing keeps every effect", "[passes]") {
   // Groups of numbers and of matrices wait for each other by way of sums; the second assert for the first.
   start();
   Graph g = parse(
-      "graph \"g\"(%0: i64[], %1: f32[2,2]) { %2: f32[] = to_dtype(%0, :f32) %3: f32[2,2] = add(%1, %2, 1) "
+      "graph \"g\"(%0: i64[], %1: f32[2,2]) { %2: f32[] = to_dtype(%0, :f32, none) %3: f32[2,2] = add(%1, %2, 1) "
       "%4: f32[2,2] = abs(%3) %5: f32[] = sum(%4, none, false) %6: bool[] = gt(%5, %2) $assert(%6) expect true index 0 "
       "@1.1 %7: f32[2,2] = mul(%1, 0.1) %8: f32[2,2] = add(%3, %7, 1) %9: f32[2,2] = mul(%1, 0.5) "
       "%10: f32[2,2] = abs(%9) %11: f32[] = sum(%10, none, false) %12: bool[] = gt(%11, %2) $assert(%12) expect true "

@@ -33,6 +33,8 @@ TEST_CASE("clone copies any strides", "[movement]") {
   check_kernel("clone", Arguments() << counting(DType::F32, {700, 900}).permuted({1, 0}),
                {Array(DType::F32, {900, 700})}, 0);
   check_kernel("clone", Arguments() << counting(DType::F32, {500, 1000}), {Array(DType::F32, {500, 1000})}, 0);
+  check_kernel("clone_strided", Arguments() << counting(DType::F32, {4, 3}).permuted({1, 0}) << Sizes{4, 1},
+               {Array(DType::F32, {3, 4})}, 0);
 }
 
 TEST_CASE("copy converts and broadcasts", "[movement]") {
