@@ -9,13 +9,28 @@
 #include "interpreter_hooks/recorder/recording.h"
 #include "interpreter_hooks/recorder/trace_builder.h"
 
+#include <fmt/format.h>
 #include <opcode.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace terra::capture {
 
 namespace {
+
+/// A path of this length or less is kept as it is. Those of a long list's nodes (head.next.next. ...) would take the
+/// square of its length; of a longer one the ends are kept, and between them what tells it from all others.
+constexpr size_t longest_path = 240, kept_end = 80;
+
+std::string bounded(std::string path) {
+  if (path.size() <= longest_path) return path;
+  const auto inside_character = [&](size_t at) { return (static_cast<unsigned char>(path[at]) & 0xc0) == 0x80; };
+  size_t head = kept_end, tail = path.size() - kept_end;
+  while (inside_character(head)) --head;
+  while (inside_character(tail)) ++tail;
+  return fmt::format("{}~{:x}~{}", path.substr(0, head), std::hash<std::string>{}(path), path.substr(tail));
+}
 
 /// Only objects whose class was made at run time can, and modules.
 bool can_get_another_class(PyObject* object) { return is_changeable(Py_TYPE(object)) || PyModule_Check(object); }
@@ -68,7 +83,7 @@ Shadow& Recording::put(PyObject* object, Value self, bool outside, std::string p
   shadow.self = self;
   shadow.self.object = object;
   shadow.outside = outside;
-  shadow.path = std::move(path);
+  shadow.path = bounded(std::move(path));
   return shadow;
 }
 
@@ -207,7 +222,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
   shadow.typed = true;
   if (is_tensor(object)) {
     trace_->met(object);
-    guard_tensor(reg, object, path);
+    guard_tensor(reg, object, shadow.path);
   } else if (PyFunction_Check(object)) {
     guard_function(shadow.self);
   } else {
