@@ -46,16 +46,17 @@ namespace terra {
 /// named here.
 void register_all_ops() {
   const Op* const one_of_each_family[] = {
-      &ops::add,          &ops::cat,        &ops::conv2d,         &ops::cumsum,        &ops::eq,
-      &ops::exp,          &ops::full,       &ops::index,          &ops::layer_norm,    &ops::mm,
-      &ops::mse_loss,     &ops::rand,       &ops::relu,           &ops::avg_pool2d,    &ops::sum,
-      &ops::to_dtype,     &ops::sgd_update, &ops::view,           &ops::where,         &ops::cosine_similarity,
-      &ops::split,        &ops::lgamma,     &ops::poisson,        &ops::linalg_lu,     &ops::linalg_cholesky,
-      &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd,     &ops::linalg_det,    &ops::linalg_norm,
-      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,        &ops::linalg_polar,  &ops::linalg_lstsq,
-      &ops::linalg_pinv,  &ops::cov,        &ops::im2col,         &ops::ctc_loss_each, &ops::max_pool3d,
-      &ops::asinh,        &ops::cummax,     &ops::scatter_reduce, &ops::searchsorted,  &ops::kron,
-      &ops::quantile,     &ops::renorm,     &ops::coo_mm,         &ops::distances,
+      &ops::add,          &ops::cat,        &ops::conv2d,         &ops::cumsum,          &ops::eq,
+      &ops::exp,          &ops::full,       &ops::index,          &ops::layer_norm,      &ops::mm,
+      &ops::mse_loss,     &ops::rand,       &ops::relu,           &ops::avg_pool2d,      &ops::sum,
+      &ops::to_dtype,     &ops::sgd_update, &ops::view,           &ops::where,           &ops::cosine_similarity,
+      &ops::split,        &ops::lgamma,     &ops::poisson,        &ops::linalg_lu,       &ops::linalg_cholesky,
+      &ops::linalg_solve, &ops::linalg_qr,  &ops::linalg_svd,     &ops::linalg_det,      &ops::linalg_norm,
+      &ops::linalg_cross, &ops::complex,    &ops::fft_c2c,        &ops::linalg_polar,    &ops::linalg_lstsq,
+      &ops::linalg_pinv,  &ops::cov,        &ops::im2col,         &ops::ctc_loss_each,   &ops::max_pool3d,
+      &ops::asinh,        &ops::cummax,     &ops::scatter_reduce, &ops::searchsorted,    &ops::kron,
+      &ops::quantile,     &ops::renorm,     &ops::distances,      &ops::bessel_function, &ops::orthogonal_polynomial,
+      &ops::coo_mm,
   };
   for (const Op* op : one_of_each_family) ensure(find_op(op->name) == op, "the ops of every family are registered");
 }

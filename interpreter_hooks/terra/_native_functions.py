@@ -52,8 +52,8 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
 
 def native_group_norm(input, weight, bias, N, C_, HxW, group, eps):
     """group_norm with the means and the inverse deviations of each group."""
-    values = input.detach().reshape(N, group, -1)
-    output = F.group_norm(input.reshape(N, C_, -1), group, weight, bias, eps).reshape(input.shape)
+    values = input.reshape(N, group, C_ // group * HxW)
+    output = F.group_norm(input.reshape(N, C_, HxW), group, weight, bias, eps).reshape(input.shape)
     return output, values.mean(2), C.rsqrt(values.var(2, correction=0) + eps)
 
 
@@ -76,7 +76,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     """Each tensor in num_chunks equal parts along dim, the last filled up with zeros; the parts of all side by side."""
-    parts = []
+    parts, dim = [], dim % tensors[0].dim()
     for t in tensors:
         missing = -t.size(dim) % num_chunks
         if missing:

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/special_functions.h"
 
 namespace terra::cpu {
 
@@ -221,15 +222,45 @@ TERRA_SPECIAL_BINARY(Zeta, zeta(a, x))
 TERRA_SPECIAL_BINARY(Gammainc, incomplete_gamma(a, x, false))
 TERRA_SPECIAL_BINARY(Gammaincc, incomplete_gamma(a, x, true))
 
+/// Functions of several kinds, which an argument names.
+template <class T>
+struct BesselFunction {
+  using In = T;
+  using Out = T;
+  explicit BesselFunction(const KernelArg* params) : kind(static_cast<int>(params[1].number.to_int())) {}
+  T operator()(T x) const { return static_cast<T>(bessel_function(static_cast<double>(x), kind)); }
+  int kind;
+};
+template <class T>
+struct OrthogonalPolynomial {
+  using In = T;
+  using Out = T;
+  explicit OrthogonalPolynomial(const KernelArg* params) : kind(static_cast<int>(params[2].number.to_int())) {}
+  T operator()(T x, T n) const {
+    return static_cast<T>(orthogonal_polynomial(static_cast<double>(x), static_cast<double>(n), kind));
+  }
+  int kind;
+};
+
 constexpr Kernel kTable[] = {
-    unary<Lgamma, float, double>("lgamma", 120),       unary<Digamma, float, double>("digamma", 200),
-    unary<Erfinv, float, double>("erfinv", 255),       unary<Ndtri, float, double>("special_ndtri", 255),
-    unary<Erfcx, float, double>("special_erfcx", 120), unary<I0, float, double>("i0", 255),
-    unary<I0e, float, double>("special_i0e", 255),     unary<I1, float, double>("special_i1", 255),
-    unary<I1e, float, double>("special_i1e", 255),     binary<Zeta, float, double>("special_zeta", 255),
-    unary<Asinh, float, double>("asinh", 60),          unary<Acosh, float, double>("acosh", 60),
-    unary<Atanh, float, double>("atanh", 60),          binary<NextAfter, float, double>("nextafter", 20),
-    binary<Gammainc, float, double>("igamma", 255),    binary<Gammaincc, float, double>("igammac", 255),
+    unary<BesselFunction, float, double>("bessel_function", 255),
+    binary<OrthogonalPolynomial, float, double>("orthogonal_polynomial", 60),
+    unary<Lgamma, float, double>("lgamma", 120),
+    unary<Digamma, float, double>("digamma", 200),
+    unary<Erfinv, float, double>("erfinv", 255),
+    unary<Ndtri, float, double>("special_ndtri", 255),
+    unary<Erfcx, float, double>("special_erfcx", 120),
+    unary<I0, float, double>("i0", 255),
+    unary<I0e, float, double>("special_i0e", 255),
+    unary<I1, float, double>("special_i1", 255),
+    unary<I1e, float, double>("special_i1e", 255),
+    binary<Zeta, float, double>("special_zeta", 255),
+    unary<Asinh, float, double>("asinh", 60),
+    unary<Acosh, float, double>("acosh", 60),
+    unary<Atanh, float, double>("atanh", 60),
+    binary<NextAfter, float, double>("nextafter", 20),
+    binary<Gammainc, float, double>("igamma", 255),
+    binary<Gammaincc, float, double>("igammac", 255),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "kernels/reference/elementwise.h"
 #include "kernels/reference/families.h"
+#include "kernels/reference/special_functions.h"
 
 namespace terra::reference {
 
@@ -130,7 +131,16 @@ consteval Kernel nextafter_kernel() {
   return k;
 }
 
+constexpr auto kBessel = [](double x, const KernelArg* params) {
+  return bessel_function(x, static_cast<int>(params[1].number.to_int()));
+};
+constexpr auto kPolynomial = [](double x, double n, const KernelArg* params) {
+  return orthogonal_polynomial(x, n, static_cast<int>(params[2].number.to_int()));
+};
+
 constexpr Kernel kKernels[] = {
+    elementwise<1, kBessel, kFloats>("bessel_function"),
+    elementwise<2, kPolynomial, kFloats>("orthogonal_polynomial"),
     nextafter_kernel(),
     elementwise<1, [](double x) { return std::asinh(x); }, kFloats>("asinh"),
     elementwise<1, [](double x) { return std::acosh(x); }, kFloats>("acosh"),
