@@ -47,7 +47,8 @@ TEST_CASE("simplify", "[passes]") {
   check_simplifies("%4: f32[6] = view(%0, (6)) %5: f32[3,2] = view(%4, (3, 2)) return %5",
                    "%5: f32[3,2] = view(%0, (3, 2)) return %5");
   check_simplifies("%4: f32[2,3] = to_dtype(%0, :f32, none) return %4", "return %0");
-  check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = clone(%4, none) return %5", "%4: f32[2,3] = neg(%0) return %4");
+  check_simplifies("%4: f32[2,3] = neg(%0) %5: f32[2,3] = clone(%4, none) return %5",
+                   "%4: f32[2,3] = neg(%0) return %4");
   check_simplifies("%4: f32[2,3] = copy(%0, %1, false) return %4", "return %1");
   check_simplifies("%4: f32[2,3] = copy(%0, %3, false) return %4", "%4: f32[2,3] = expand(%3, (2, 3)) return %4");
   check_simplifies("%4: f32[2,3] = pad_slice(%0, (2, 3), 0, 0, 1) return %4", "return %0");
