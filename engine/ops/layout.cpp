@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/errors/errors.h"
 #include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
 #include "engine/ops/rules.h"
@@ -134,6 +135,21 @@ MemoryFormat format_kept(std::span<const Arg> args, size_t rank) {
 
 // ---- results that are asked for in a layout -------------------------------------------------------------------------
 
+/// Whether the strides lead to each place of a range of memory once.
+bool leave_no_gaps(const Dims& sizes, const Dims& strides) {
+  if (sizes.size() != strides.size()) return false;
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return true;  // there is nothing in it
+  const Dims order = from_outer_to_inner(strides);
+  int64_t expected = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const int64_t d = order[i];
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    expected = stride_product(expected, sizes[d]);
+  }
+  return true;
+}
+
 Dims strides_asked_for(const Op& op, std::span<const Arg> args) {
   if (const int strides = op.sig().find("strides"); strides >= 0)
     return Dims(args[static_cast<size_t>(strides)].ints());
@@ -144,7 +160,10 @@ Dims strides_asked_for(const Op& op, std::span<const Arg> args) {
 void lay_out_as_asked(const Op& op, std::span<const Arg> args, ResultMeta& meta) {
   if (op.sig().find("strides") < 0 && args.back().is_none() && is_plainly_by_rows(*args[0].impl())) return;
   Dims strides = strides_asked_for(op, args);
-  if (strides != contiguous_strides(meta.sizes)) meta.strides = std::move(strides);
+  if (strides == contiguous_strides(meta.sizes)) return;
+  check(leave_no_gaps(meta.sizes, strides), "{}: strides {} leave gaps or places of two elements in sizes {}", op.name,
+        to_string(strides), to_string(meta.sizes));
+  meta.strides = std::move(strides);
 }
 
 }  // namespace
@@ -158,17 +177,7 @@ Dims from_outer_to_inner(std::span<const int64_t> strides) {
   return order;
 }
 
-bool is_dense(const TensorImpl& t) {
-  const Dims order = from_outer_to_inner(t.strides);
-  int64_t expected = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    const int64_t d = order[i];
-    if (t.sizes[d] == 1) continue;
-    if (t.strides[d] != expected) return false;
-    expected = stride_product(expected, t.sizes[d]);
-  }
-  return true;
-}
+bool is_dense(const TensorImpl& t) { return leave_no_gaps(t.sizes, t.strides); }
 
 bool is_laid_out_like(const TensorImpl& a, const TensorImpl& b) {
   if (gives_no_order(b, a)) return a.is_contiguous();
