@@ -14,7 +14,7 @@ struct CommandLine {
   bool help = false;
   bool version = false;
   bool coverage = false;  // the program is read and not run
-  std::string error;  // a sentence; empty when all is well
+  std::string error;      // a sentence; empty when all is well
 };
 
 // Takes Terra's options out of a command line. They stand in front of the script, -c, -m or -, where python3's own

@@ -3,8 +3,8 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/overloads.h"
-#include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/autocast.h"
+#include "interpreter_hooks/bindings/construction.h"
 #include "interpreter_hooks/bindings/invoke.h"
 #include "interpreter_hooks/bindings/observer.h"
 #include "interpreter_hooks/bindings/override.h"

@@ -42,7 +42,7 @@ struct CodeRecord : TerraCodeNote {
   int failures = 0;  ///< recordings in a row that gave no entry
   long hits = 0, misses = 0, misses_in_a_row = 0, fallbacks = 0;
   const Entry* last_served = nullptr;  ///< to be compared with others; it may be gone
-  Stop why;  ///< the last recording that gave no entry
+  Stop why;                            ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame

@@ -127,8 +127,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
     const int fail = visits->size() == 1 ? fault.guard : -1;
     attempt.missed_at = fail >= 0 ? visit.entry->entry.run_failing(visit.run, fail) : visit.entry->entry.run(visit.run);
     if (attempt.missed_at >= 0 || !read_inputs(*visit.entry, visit.run, visit.inputs)) return nullptr;
-    if (verification && !verification->lend_copies(*visit.entry, visit.inputs.tensors, most_copied()))
-      return nullptr;
+    if (verification && !verification->lend_copies(*visit.entry, visit.inputs.tensors, most_copied())) return nullptr;
     visit.held.emplace(visit.entry->effects, visit.run);
     return &visit.inputs;
   };

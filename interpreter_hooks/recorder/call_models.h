@@ -22,7 +22,7 @@ enum Trait : uint32_t {
   kAsksTruth = 1 << 8,     ///< any(l)
   kByFunction = 1 << 9,    ///< a function, its first argument, is all that looks at the items: reduce(f, l)
   kResumes = 1 << 10,      ///< a generator, and gives what that yields: next(g)
-  kReads = 1 << 11,         ///< one item of its first argument, found by the second: d.get(k)
+  kReads = 1 << 11,        ///< one item of its first argument, found by the second: d.get(k)
   kUnseen = 1 << 12,       ///< Python code runs below it that concerns nobody
 };
 
