@@ -22,8 +22,6 @@ namespace terra::cpu {
 
 namespace {
 
-/// Plans are kept, in each thread, for lengths that have so many points together (of a dozen bytes or two each).
-constexpr int64_t kMostPlanned = 1 << 20;
 /// The sum of the prime factors above 5 of a length, beyond which a convolution is faster: they cost kissfft the
 /// product with the length.
 constexpr int64_t kMostByFactors = 31;
@@ -67,17 +65,7 @@ class Chirp {
  public:
   using Z = std::complex<double>;
 
-  static const Chirp& of(int64_t n) {
-    static thread_local std::map<int64_t, Chirp> kept;
-    static thread_local int64_t points = 0;
-    if (const auto known = kept.find(n); known != kept.end()) return known->second;
-    if (points + n > kMostPlanned) {
-      kept.clear();
-      points = 0;
-    }
-    points += n;
-    return kept.try_emplace(n, n).first->second;
-  }
+  static const Chirp& of(int64_t n) { return kept_for<Chirp>(n); }
 
   explicit Chirp(int64_t n) : length_(smooth_length(2 * n - 1)), w_(static_cast<size_t>(n)) {
     std::vector<Z> around(static_cast<size_t>(length_));

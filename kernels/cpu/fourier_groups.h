@@ -20,23 +20,28 @@ const FourierLanes<R>& fourier_lanes() {
     return *TERRA_PICK(fourier_lanes_f64);
 }
 
+/// Points whose plans a thread keeps: at most so many of each kind.
+inline constexpr int64_t kMostPlanned = 1 << 20;
+
+/// What transforms of n points need beside their input, kept in each thread.
+template <class Made>
+const Made& kept_for(int64_t n) {
+  static thread_local std::map<int64_t, Made> kept;
+  static thread_local int64_t points = 0;
+  if (const auto known = kept.find(n); known != kept.end()) return known->second;
+  if (points + n > kMostPlanned) {
+    kept.clear();
+    points = 0;
+  }
+  points += n;
+  return kept.try_emplace(n, n).first->second;
+}
+
 /// The passes of n points, whose prime factors have a radix.
 template <class R>
 class LanePlan {
  public:
-  /// Kept in each thread, a bounded number of points.
-  static const LanePlan& of(int64_t n) {
-    constexpr int64_t kMostPlanned = 1 << 20;
-    static thread_local std::map<int64_t, LanePlan> kept;
-    static thread_local int64_t points = 0;
-    if (const auto known = kept.find(n); known != kept.end()) return known->second;
-    if (points + n > kMostPlanned) {
-      kept.clear();
-      points = 0;
-    }
-    points += n;
-    return kept.try_emplace(n, n).first->second;
-  }
+  static const LanePlan& of(int64_t n) { return kept_for<LanePlan>(n); }
 
   explicit LanePlan(int64_t n) : points_(n) {
     int64_t rest = n, stride = 1;

@@ -184,6 +184,19 @@ def _noting(tracer, function, wrapped):
     return call
 
 
+class ScopeTracer(Tracer):
+    """Knows the path of the module that it is in, "" in the outermost."""
+
+    scope = ""
+
+    def call_module(self, m, forward, args, kwargs):
+        before, self.scope = self.scope, self.path_of_module(m)
+        try:
+            return super().call_module(m, forward, args, kwargs)
+        finally:
+            self.scope = before
+
+
 def _python_functions():
     """{id: function} of the public functions written in Python."""
     from .. import fft, linalg, nn, special

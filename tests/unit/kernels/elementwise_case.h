@@ -16,6 +16,8 @@ struct ElementwiseCase {
   double ulps = 0;   ///< allowed distance of a float from the reference, in units in the last place
   double scale = 0;  ///< units are taken at this size at least: where terms cancel
   int mask = -1;     ///< the operand that is bool whatever the others are
+  /// Whether the reference holds for arguments of any size: a power series or so many steps do not.
+  bool reference_is_total = true;
 };
 
 inline const std::vector<ElementwiseCase>& elementwise_cases() {
@@ -72,10 +74,10 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"special_i0e", 1, {}, 128},
       {"special_i1", 1, {}, 1000},
       {"special_i1e", 1, {}, 128},
-      {"bessel_function", 1, [](Arguments& a) { a << Scalar(1); }, 16, 1},
-      {"bessel_function", 1, [](Arguments& a) { a << Scalar(4); }, 64, 1},
-      {"bessel_function", 1, [](Arguments& a) { a << Scalar(7); }, 64, 1},
-      {"bessel_function", 1, [](Arguments& a) { a << Scalar(8); }, 1e5, 1},
+      {"bessel_function", 1, [](Arguments& a) { a << Scalar(1); }, 16, 1, -1, false},
+      {"bessel_function", 1, [](Arguments& a) { a << Scalar(4); }, 64, 1, -1, false},
+      {"bessel_function", 1, [](Arguments& a) { a << Scalar(7); }, 64, 1, -1, false},
+      {"bessel_function", 1, [](Arguments& a) { a << Scalar(8); }, 1e5, 1, -1, false},
       {"sigmoid", 1, {}, 6},
       {"gelu", 1, [](Arguments& a) { a << "none"; }, 80},
       {"gelu", 1, [](Arguments& a) { a << "tanh"; }, 80},
@@ -96,10 +98,10 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"hypot", 2, {}, 4},
       {"nextafter", 2},
       {"special_zeta", 2, {}, 4096},
-      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(2); }, 64, 100},
-      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(5); }, 64, 1e4},
-      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(8); }, 64, 1e4},
-      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(10); }, 64, 100},
+      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(2); }, 64, 100, -1, false},
+      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(5); }, 64, 1e4, -1, false},
+      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(8); }, 64, 1e4, -1, false},
+      {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(10); }, 64, 100, -1, false},
       {"igamma", 2, {}, 4096, 1},
       {"igammac", 2, {}, 4096, 1},
       {"maximum", 2},

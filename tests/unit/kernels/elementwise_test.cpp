@@ -200,6 +200,7 @@ TEST_CASE("exceptional arguments give what the C library gives", "[elementwise]"
     const auto n = static_cast<int64_t>(values.size());
     for (const ElementwiseCase& c : elementwise_cases()) {
       if (!find_kernel(c.op)->loops[static_cast<int>(dtype)] || c.operands > 2 || c.op == std::string("gelu")) continue;
+      if (!c.reference_is_total) continue;
       if (std::string_view(c.op).ends_with("_backward")) continue;  // results of the forward op are never such
       INFO(c.op << " " << name_of(dtype));
       Arguments arguments;

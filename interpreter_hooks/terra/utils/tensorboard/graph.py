@@ -1,27 +1,20 @@
 """The graph of a model, as TensorBoard draws it: nodes below the modules that they belong to."""
 
 from ... import fx
+from ...fx._symbolic_trace import ScopeTracer
 from . import protobuf
 
 
-class _ScopeTracer(fx.Tracer):
+class _NodeScopes(ScopeTracer):
     """Notes the path of the module that each node was made in."""
 
     def __init__(self):
         super().__init__()
-        self._here = ""
         self.scopes = {}
-
-    def call_module(self, m, forward, args, kwargs):
-        before, self._here = self._here, self.path_of_module(m)
-        try:
-            return super().call_module(m, forward, args, kwargs)
-        finally:
-            self._here = before
 
     def create_node(self, kind, target, *args, **kwargs):
         node = super().create_node(kind, target, *args, **kwargs)
-        self.scopes[node] = self._here
+        self.scopes[node] = self.scope
         return node
 
 
@@ -33,7 +26,7 @@ def _kind(node, model):
 
 def graph(model):
     """The bytes of a GraphDef."""
-    tracer = _ScopeTracer()
+    tracer = _NodeScopes()
     try:
         traced = tracer.trace(model)
     except (fx.proxy.TraceError, RuntimeError, TypeError, NotImplementedError) as error:

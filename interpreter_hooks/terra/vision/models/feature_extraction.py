@@ -5,34 +5,27 @@ import math
 from collections import OrderedDict
 
 from ... import fx
+from ...fx._symbolic_trace import ScopeTracer
 from .. import ops
 
 __all__ = ["create_feature_extractor", "get_graph_node_names"]
 
 
-class NodePathTracer(fx.Tracer):
+class NodePathTracer(ScopeTracer):
     """Names nodes by where they are: "layer1.0.conv1", "layer1.0.relu_1" for the second one there, "flatten"."""
 
     def __init__(self, leaf_modules=(), **options):
         super().__init__(**options)
         self._leaves = tuple(leaf_modules)
-        self._here = ""
         self._counts = {}
         self.node_to_qualname = OrderedDict()
 
     def is_leaf_module(self, m, module_qualified_name):
         return isinstance(m, self._leaves) or super().is_leaf_module(m, module_qualified_name)
 
-    def call_module(self, m, forward, args, kwargs):
-        before, self._here = self._here, self.path_of_module(m)
-        try:
-            return super().call_module(m, forward, args, kwargs)
-        finally:
-            self._here = before
-
     def create_node(self, kind, target, *args, **kwargs):
         node = super().create_node(kind, target, *args, **kwargs)
-        name = self._here if kind == "call_module" else f"{self._here}.{node.name}" if self._here else node.name
+        name = self.scope if kind == "call_module" else f"{self.scope}.{node.name}" if self.scope else node.name
         stem, _, number = name.rpartition("_")
         name = stem if stem and number.isdigit() else name
         count = self._counts.get(name, 0)
