@@ -10,6 +10,7 @@
 #include "kernels/cpu/convolution_columns.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/cpu/exact_mode.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/scratch.h"
 
@@ -78,9 +79,15 @@ void run_plan(const ConvShape& shape, ConvPass pass, const ConvOptions& options,
   }
 }
 
+/// Whether a plan computes in channels last. Not in exact mode: its bits follow from the layout, and a graph may have
+/// laid out the same elements otherwise.
+bool computes_channels_last(const View& view) {
+  return !exact_mode() && is_channels_last(view);
+}
+
 /// What a pass reads, as a plan takes it: where it lies, row by row or channels last, else a copy.
 ConvLayout read(const View& view, Scratch& scratch, float*& buffer) {
-  const bool last = is_channels_last(view);
+  const bool last = computes_channels_last(view);
   buffer = const_cast<float*>(last ? view.as<const float>() : scratch.contiguous<float>(view));  // it isn't written
   return last ? ConvLayout::ChannelsLast : ConvLayout::Plain;
 }
@@ -111,7 +118,7 @@ class Written {
 /// Fills in the buffer that a plan writes, runs it and brings the result to where it is wanted.
 void run_plan_into(const View& out, float* ConvBuffers::*buffer, ConvLayout ConvOptions::*layout,
                    const ConvShape& shape, ConvPass pass, ConvOptions options, ConvBuffers buffers, Scratch& scratch) {
-  const bool last = is_channels_last(out);
+  const bool last = computes_channels_last(out);
   const Written<float> written(out, last, scratch);
   buffers.*buffer = written.data;
   options.*layout = last ? ConvLayout::ChannelsLast : ConvLayout::Plain;
