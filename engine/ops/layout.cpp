@@ -105,8 +105,11 @@ void lay_out_elementwise(const Op& op, std::span<const Arg> args, std::span<Resu
   size_t count = 0;
   bool with_numbers = false;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].is_tensor()) operands[count++] = args[i].impl();
-    with_numbers |= !args[i].is_tensor() && op.sig().params[i].type == ParamType::TensorOrNumber;
+    const ParamType type = op.sig().params[i].type;
+    // While a graph is built, a number that differs between runs stands as a tensor where the op takes numbers only.
+    if (args[i].is_tensor() && (type == ParamType::Tensor || type == ParamType::TensorOrNumber))
+      operands[count++] = args[i].impl();
+    with_numbers |= !args[i].is_tensor() && type == ParamType::TensorOrNumber;
   }
   for (ResultMeta& m : metas) m.strides = elementwise_strides({operands.data(), count}, m.sizes, with_numbers);
 }

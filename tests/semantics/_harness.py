@@ -110,7 +110,8 @@ def look(value, seen=None):
         return ("again", seen[id(value)][0])
     seen[id(value)] = len(seen), value  # kept: an address that is looked at must not be used again
     if type(value).__name__ in ("Tensor", "Parameter"):
-        return ("tensor", str(value.dtype), tuple(value.shape), value.tolist(), value.requires_grad)
+        strides = () if value.is_sparse else value.stride()
+        return ("tensor", str(value.dtype), tuple(value.shape), strides, value.tolist(), value.requires_grad)
     if isinstance(value, NAMED):
         return (type(value).__name__, getattr(value, "__qualname__", value.__name__))
     if isinstance(value, (set, frozenset)):  # their order is compared where a program shows it

@@ -45,6 +45,19 @@ inference("in_place", lambda x: ((x * 2).relu_(), (x + 1).mul_(3).add_(x), x.clo
 inference("parts_of_results", lambda x: ((x * 2)[:, 0], (x * 2)[0].permute(1, 2, 0), (x * 3).flatten(2), (x * 3).unbind(1)[1]), pixels)
 
 
+@program(calls=10)
+def numbers_that_vary():
+    """A number that becomes an operand of the graph is no operand where results take their layout from those."""
+    number = [0]
+    def f(x):
+        low = number[0]
+        return [shown(y) for y in (x.clamp(low, 9.0), x.clamp(max=low), x + low, x * low)]
+    def batch(i):
+        number[0] = i % 4 - 1
+        return (images(i, 1, 3).permute(1, 0),)
+    return f, batch, None
+
+
 @program()
 def kept_view_and_base():
     """A result and a view of it share memory, whatever order that is in."""
