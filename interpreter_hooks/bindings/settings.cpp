@@ -3,11 +3,11 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
-#include "interpreter_hooks/bindings/dtype_object.h"
-#include "interpreter_hooks/bindings/function_tables.h"
-#include "interpreter_hooks/bindings/observer.h"
-#include "interpreter_hooks/bindings/scalars.h"
-#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/calls/function_tables.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/dtype_object.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "kernels/cpu/parallel.h"
 
 namespace terra::hooks {

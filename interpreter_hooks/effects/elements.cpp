@@ -1,6 +1,6 @@
 #include "interpreter_hooks/effects/elements.h"
 
-#include "interpreter_hooks/bindings/scalars.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // What the frame tier knows about one code object, from its first call to the end of the process.
 #pragma once
 #include "interpreter_hooks/cpython/frame.h"
+#include "interpreter_hooks/entry/reasons.h"
+#include "interpreter_hooks/entry/speculation.h"
 #include "interpreter_hooks/frame_hook/entry_table.h"
 #include "interpreter_hooks/frame_hook/payoff.h"
-#include "interpreter_hooks/recorder/cuts.h"
-#include "interpreter_hooks/recorder/reasons.h"
-#include "interpreter_hooks/recorder/relaxation.h"
+#include "interpreter_hooks/recorder/core/cuts.h"
 
 #include <memory>
 #include <string>

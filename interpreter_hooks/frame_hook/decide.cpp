@@ -1,11 +1,11 @@
 // cold -> hot -> captured -> (miss: other entry, or relax and record again) -> settled / given up
 #include "interpreter_hooks/frame_hook/decide.h"
 
-#include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/mode.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/eager/thread_time.h"
 #include "graph/cache/build_policy.h"

@@ -1,6 +1,6 @@
 // Numbers and strings that are all that keeps paths of one code from meeting again (recorder/choices.h).
 #pragma once
-#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/entry/entry.h"
 
 #include <memory>
 #include <vector>

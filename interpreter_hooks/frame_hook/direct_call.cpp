@@ -2,7 +2,6 @@
 
 #include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/function.h"
-#include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
@@ -10,8 +9,9 @@
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
-#include "interpreter_hooks/recorder/recording.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/core/recording.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include <algorithm>
 #include <array>

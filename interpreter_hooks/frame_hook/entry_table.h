@@ -1,6 +1,6 @@
 // The entries of one code object, found by what a call looks like.
 #pragma once
-#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/entry/entry.h"
 
 #include <array>
 #include <memory>

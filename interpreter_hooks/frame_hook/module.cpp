@@ -5,7 +5,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/report.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
-#include "interpreter_hooks/recorder/call_models.h"
+#include "interpreter_hooks/recorder/calls/call_models.h"
 
 namespace terra::capture {
 

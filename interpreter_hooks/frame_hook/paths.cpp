@@ -1,9 +1,9 @@
 #include "interpreter_hooks/frame_hook/paths.h"
 
-#include "interpreter_hooks/frame_hook/chaos.h"
-#include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/entry/registers.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/errors/errors.h"
 

@@ -2,7 +2,7 @@
 
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/cpython/thread_exit.h"
-#include "interpreter_hooks/frame_hook/registers.h"
+#include "interpreter_hooks/entry/registers.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 

@@ -1,7 +1,7 @@
 // The entry's side of a run that lets other threads go on (graph/cache/release.h).
 #pragma once
 #include "interpreter_hooks/bindings/object.h"
-#include "interpreter_hooks/recorder/entry.h"
+#include "interpreter_hooks/entry/entry.h"
 
 #include <memory>
 #include <vector>

@@ -1,14 +1,14 @@
 #include "interpreter_hooks/frame_hook/report.h"
 
 #include "engine/memory/allocator.h"
-#include "interpreter_hooks/bindings/counters.h"
+#include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
-#include "interpreter_hooks/recorder/recording.h"
+#include "interpreter_hooks/recorder/core/recording.h"
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/report.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 #include "interpreter_hooks/frame_hook/rest.h"
 
-#include "interpreter_hooks/bindings/counters.h"
-#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/session.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 namespace terra::capture {
 

@@ -1,18 +1,18 @@
 #include "interpreter_hooks/frame_hook/run_entry.h"
 
-#include "interpreter_hooks/frame_hook/chaos.h"
+#include "interpreter_hooks/entry/error_indicator.h"
+#include "interpreter_hooks/entry/registers.h"
 #include "interpreter_hooks/frame_hook/mode.h"
-#include "interpreter_hooks/frame_hook/registers.h"
 #include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
-#include "interpreter_hooks/recorder/error_indicator.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/errors/errors.h"
 #include "graph/executor/plan.h"
-#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 #include <chrono>
 

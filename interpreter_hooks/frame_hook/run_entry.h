@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "graph/cache/switched.h"
-#include "interpreter_hooks/frame_hook/verify.h"
-#include "interpreter_hooks/recorder/relaxation.h"
+#include "interpreter_hooks/entry/speculation.h"
+#include "interpreter_hooks/verify/verify.h"
 
 namespace terra::capture {
 

@@ -1,10 +1,10 @@
 #include "interpreter_hooks/frame_hook/self_check.h"
 
 #include "interpreter_hooks/cpython/interruptions.h"
-#include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/log.h"
-#include "interpreter_hooks/recorder/clocks.h"
+#include "interpreter_hooks/recorder/calls/clocks.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/memory/allocator.h"
 #include "kernels/cpu/exact_mode.h"

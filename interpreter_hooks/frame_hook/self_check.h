@@ -12,7 +12,7 @@
 #pragma once
 #include "interpreter_hooks/frame_hook/code_record.h"
 #include "interpreter_hooks/frame_hook/stopwatch.h"
-#include "interpreter_hooks/frame_hook/verify.h"
+#include "interpreter_hooks/verify/verify.h"
 
 #include <functional>
 

@@ -6,8 +6,8 @@
 #include "interpreter_hooks/frame_hook/paths.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
-#include "interpreter_hooks/recorder/clocks.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/calls/clocks.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // A call served from the entries of its code object: which one is tried, what a failure teaches.
 #pragma once
 #include "interpreter_hooks/frame_hook/code_record.h"
-#include "interpreter_hooks/frame_hook/verify.h"
+#include "interpreter_hooks/verify/verify.h"
 
 namespace terra::capture {
 

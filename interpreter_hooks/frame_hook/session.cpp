@@ -1,14 +1,14 @@
 #include "interpreter_hooks/frame_hook/session.h"
 
 #include "interpreter_hooks/cpython/events.h"
-#include "interpreter_hooks/frame_hook/chaos.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/differences.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/paths.h"
-#include "interpreter_hooks/recorder/own_time.h"
-#include "interpreter_hooks/recorder/recording.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/core/own_time.h"
+#include "interpreter_hooks/recorder/core/recording.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
+#include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/eager/thread_time.h"
 

@@ -2,7 +2,7 @@
 // long as no code runs when it goes.
 #include "interpreter_hooks/guards/departures.h"
 
-#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"

@@ -6,15 +6,15 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
-#include "interpreter_hooks/bindings/autocast.h"
-#include "interpreter_hooks/bindings/dtype_limits.h"
-#include "interpreter_hooks/bindings/dtype_object.h"
-#include "interpreter_hooks/bindings/generator_object.h"
-#include "interpreter_hooks/bindings/grad_mode.h"
-#include "interpreter_hooks/bindings/module_type.h"
-#include "interpreter_hooks/bindings/op_function.h"
-#include "interpreter_hooks/bindings/size_object.h"
-#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/autograd/autocast.h"
+#include "interpreter_hooks/bindings/autograd/grad_mode.h"
+#include "interpreter_hooks/bindings/calls/op_function.h"
+#include "interpreter_hooks/bindings/nn/module_type.h"
+#include "interpreter_hooks/bindings/objects/dtype_limits.h"
+#include "interpreter_hooks/bindings/objects/dtype_object.h"
+#include "interpreter_hooks/bindings/objects/generator_object.h"
+#include "interpreter_hooks/bindings/objects/size_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 #include <algorithm>
 #include <cstring>

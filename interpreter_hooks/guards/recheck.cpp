@@ -4,7 +4,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 
-#include "interpreter_hooks/bindings/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 #include <algorithm>
 

@@ -81,9 +81,7 @@ void run_plan(const ConvShape& shape, ConvPass pass, const ConvOptions& options,
 
 /// Whether a plan computes in channels last. Not in exact mode: its bits follow from the layout, and a graph may have
 /// laid out the same elements otherwise.
-bool computes_channels_last(const View& view) {
-  return !exact_mode() && is_channels_last(view);
-}
+bool computes_channels_last(const View& view) { return !exact_mode() && is_channels_last(view); }
 
 /// What a pass reads, as a plan takes it: where it lies, row by row or channels last, else a copy.
 ConvLayout read(const View& view, Scratch& scratch, float*& buffer) {

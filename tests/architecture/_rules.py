@@ -25,17 +25,17 @@ VARIABLE = re.compile(r"""["'](TERRA_[A-Z][A-Z_]*)["'=]""")  # of the environmen
 TENSOR_FIELD = re.compile(r"(?:->|\.)(?:storage|wants_grad|serial) = |"
                           r"(?:->|\b(?:t|to|tensor|target|impl|view|copy|alias)\.)(?:dtype|sizes|strides|offset|numel) = ")
 OTHER_FIELDS = {  # file -> whose members it assigns
-    "interpreter_hooks/bindings/numpy.cpp": "a Py_buffer", "interpreter_hooks/bindings/dtype_limits.cpp": "a finfo",
+    "interpreter_hooks/bindings/tensor/numpy.cpp": "a Py_buffer", "interpreter_hooks/bindings/objects/dtype_limits.cpp": "a finfo",
     "graph/executor/control.cpp": "a View", "engine/eager/long_call.cpp": "a View",
 }
 CALLABLE_NAME = re.compile(r"model(?:->|\.)name|callable_name\([^;]*\)+ [!=]=|strcmp\([^;]*\bml_name|"
                            r"string_view \w+ = [^;]*\bml_name")
 NAMING_FILES = {  # file -> what it names, that has no row
-    "interpreter_hooks/recorder/call_models.cpp": "the rows themselves",
-    "interpreter_hooks/recorder/call_sites.cpp": "the engine's functions, and tp_new of any type",
-    "interpreter_hooks/recorder/rules_import.cpp": "whatever the program has put in the place of __import__",
+    "interpreter_hooks/recorder/calls/call_models.cpp": "the rows themselves",
+    "interpreter_hooks/recorder/calls/call_sites.cpp": "the engine's functions, and tp_new of any type",
+    "interpreter_hooks/recorder/opcodes/rules_import.cpp": "whatever the program has put in the place of __import__",
 }
-LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+LINK\s+([^)]*))?\)")
+LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+ROOMS\s+[^)]*?)?(?:\s+LINK\s+([^)]*))?\)")
 
 
 @dataclasses.dataclass
@@ -146,7 +146,7 @@ def callables_are_known_by_their_rows(house):
         for number, line in enumerate(text.splitlines(), 1):
             if CALLABLE_NAME.search(line):
                 yield (f"{file}:{number} asks what a callable is called: what it does stands in its row "
-                       "(interpreter_hooks/recorder/call_models.h).")
+                       "(interpreter_hooks/recorder/calls/call_models.h).")
 
 
 def no_machine_paths(house):

@@ -1,6 +1,6 @@
 """autocast: the context, the decorator and the questions about it.
 
-On the CPU calls convert their operands as a table of the engine says (`interpreter_hooks/bindings/autocast.cpp`). Other
+On the CPU calls convert their operands as a table of the engine says (`interpreter_hooks/bindings/autograd/autocast.cpp`). Other
 devices have a switch that can be read and set, and no tensors."""
 
 import functools

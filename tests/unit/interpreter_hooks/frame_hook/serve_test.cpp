@@ -5,7 +5,7 @@
 #include "interpreter_hooks/frame_hook/code_record.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
-#include "interpreter_hooks/recorder/time_line.h"
+#include "interpreter_hooks/recorder/core/time_line.h"
 
 using namespace terra::capture;
 

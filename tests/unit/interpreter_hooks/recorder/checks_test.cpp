@@ -1,5 +1,5 @@
 // When replays are compared with plain execution, and what that may cost; times are given.
-#include "interpreter_hooks/recorder/checks.h"
+#include "interpreter_hooks/entry/checks.h"
 
 #include <catch2/catch.hpp>
 

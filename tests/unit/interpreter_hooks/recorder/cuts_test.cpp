@@ -3,7 +3,7 @@
 
 #include "interpreter_hooks/effects/effects.h"
 #include "interpreter_hooks/guards/kinds.h"
-#include "interpreter_hooks/recorder/cuts.h"
+#include "interpreter_hooks/recorder/core/cuts.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // What a recording keeps alive: counted, let go one by one, and handed over in the order in which it was taken.
 #include "tests/unit/interpreter_hooks/support.h"
 
-#include "interpreter_hooks/recorder/held_objects.h"
+#include "interpreter_hooks/recorder/core/held_objects.h"
 
 using namespace terra::capture;
 

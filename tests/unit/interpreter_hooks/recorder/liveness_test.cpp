@@ -1,7 +1,7 @@
 // Which variables can still be asked for behind an instruction.
 #include <catch2/catch.hpp>
 
-#include "interpreter_hooks/recorder/liveness.h"
+#include "interpreter_hooks/recorder/region/liveness.h"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "interpreter_hooks/cpython/frame.h"
-#include "interpreter_hooks/recorder/relaxation.h"
-#include "interpreter_hooks/recorder/rules.h"
+#include "interpreter_hooks/entry/speculation.h"
+#include "interpreter_hooks/recorder/opcodes/rules.h"
 
 #include <opcode.h>
 

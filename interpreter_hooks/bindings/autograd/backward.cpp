@@ -1,0 +1,140 @@
+#include "interpreter_hooks/bindings/autograd/backward.h"
+
+#include <vector>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
+#include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/bindings/calls/function_tables.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+bool flag(Borrowed value, bool otherwise) {
+  return value == Py_None ? otherwise : succeeded(PyObject_IsTrue(value)) != 0;
+}
+
+std::vector<Tensor> tensors_of(std::span<PyObject* const> objects, const char* what) {
+  std::vector<Tensor> tensors;
+  for (PyObject* object : objects) {
+    if (object != Py_None && !is_tensor(object))
+      raise(PyExc_TypeError, "%s must be Tensors or None, but got %s", what, Py_TYPE(object)->tp_name);
+    tensors.push_back(object == Py_None ? Tensor() : tensor_of(object));
+  }
+  return tensors;
+}
+
+/// A tensor or a sequence of them as a tuple; `count` Nones for None.
+Object as_tuple(Borrowed value, size_t count) {
+  if (value == Py_None) {
+    Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (size_t i = 0; i < count; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(Py_None));
+    return tuple;
+  }
+  return is_tensor(value) ? owned(PyTuple_Pack(1, value)) : owned(PySequence_Tuple(value));
+}
+std::span<PyObject* const> items(const Object& tuple) {
+  return {reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()))};
+}
+
+/// Runs a pass over the tape; one that raises has done part of its work, which nobody can repeat.
+template <class F>
+auto observed(F pass) {
+  try {
+    return pass();
+  } catch (...) {
+    if (OpObserver* observer = op_observer()) observer->on_opaque("a backward() that raises", Py_None);
+    throw;
+  }
+}
+
+/// The history of a sparse tensor is that of its values.
+Tensor values_of(Borrowed sparse) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient of a sparse tensor", sparse);
+  const Object values = owned(PyObject_GetAttrString(sparse, "_elements"));
+  if (!is_tensor(values.get())) raise(PyExc_TypeError, "the values of a sparse tensor are a tensor");
+  return tensor_of(values.get());
+}
+
+Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"tensors",        "grad_tensors", "retain_graph", "create_graph",
+                                "grad_variables", "inputs",       nullptr};
+  PyObject *roots, *gradients = Py_None, *retain = Py_None, *create = Py_False, *old = Py_None, *inputs = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOO:backward", const_cast<char**>(names), &roots, &gradients,
+                                   &retain, &create, &old, &inputs))
+    throw PythonError{};
+  Object root_tuple = as_tuple(roots, 0);
+  Object gradient_tuple = as_tuple(gradients != Py_None ? gradients : old, items(root_tuple).size());
+  check(items(root_tuple).size() == items(gradient_tuple).size(), "got {} tensors and {} gradients",
+        items(root_tuple).size(), items(gradient_tuple).size());
+  run_backward(items(root_tuple), items(gradient_tuple), retain, create, inputs);
+  return Object::share(Py_None);
+}
+
+Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"outputs",     "inputs",       "grad_outputs",     "retain_graph",      "create_graph",
+                                "only_inputs", "allow_unused", "is_grads_batched", "materialize_grads", nullptr};
+  PyObject *outputs, *inputs, *gradients = Py_None, *retain = Py_None, *create = Py_False, *only = Py_True,
+                              *unused = Py_None, *batched = Py_False, *materialize = Py_False;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOO:grad", const_cast<char**>(names), &outputs, &inputs,
+                                   &gradients, &retain, &create, &only, &unused, &batched, &materialize))
+    throw PythonError{};
+  check_kind(!flag(batched, false), ErrorKind::NotImplementedError,
+             "autograd.grad(is_grads_batched=True) is not available: call grad once per gradient");
+  ++counters.backwards;
+  Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
+  Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
+  const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
+  std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (is_sparse(*wanted[i])) wanted[i] = values_of(items(input_tuple)[i]);
+  if (OpObserver* observer = op_observer()) observer->before_backward();
+  const std::vector<Tensor> found = observed([&] {
+    return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
+                               tensors_of(items(gradient_tuple), "grad_outputs"), wanted, retains, creates,
+                               flag(unused, fill));
+  });
+  Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
+  for (size_t i = 0; i < found.size(); ++i) {
+    Tensor gradient = found[i];
+    if (!gradient.defined() && fill) gradient = (*find_op("zeros_like"))(wanted[i]);
+    Object object = Object::steal(wrap(gradient));
+    if (gradient.defined() && is_sparse(*impl_of(items(input_tuple)[i])))
+      object = owned(PyObject_CallMethod(items(input_tuple)[i], "_gradient", "O", object.get()));
+    PyTuple_SET_ITEM(result.get(), i, object.release());
+  }
+  if (OpObserver* observer = op_observer())
+    observer->on_grad({items(root_tuple), items(gradient_tuple), items(input_tuple), items(result), retains, creates,
+                       flag(unused, fill), fill});
+  return result;
+}
+
+}  // namespace
+
+void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
+                  Borrowed create, Borrowed inputs) {
+  const bool creates = flag(create, false), retains = flag(retain, creates);
+  Object input_tuple = as_tuple(inputs, 0);
+  check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");
+  ++counters.backwards;
+  if (OpObserver* observer = op_observer()) observer->before_backward();
+  observed([&] {
+    autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
+                       tensors_of(items(input_tuple), "inputs"));
+  });
+  if (OpObserver* observer = op_observer())
+    observer->on_backward({roots, gradients, items(input_tuple), {}, retains, creates});
+}
+
+PyMethodDef autograd_functions[] = {
+    {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
+     "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
+    {"grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,
+     "grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None)"},
+    {}};
+
+}  // namespace terra::hooks

@@ -1,0 +1,251 @@
+#include "interpreter_hooks/bindings/autograd/grad_mode.h"
+
+#include <structmember.h>
+
+#include <cstring>
+
+#include <vector>
+
+#include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/types.h"
+
+namespace terra::hooks {
+namespace {
+
+/// A context manager. `before` is a stack, because one object may be entered again inside itself.
+struct GradModeObject {
+  PyObject_HEAD bool enabled;
+  std::vector<bool>* before;  // owned
+};
+
+/// A function that runs in a mode: what the decorator form makes.
+struct DecoratedObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* function;  // strong
+  PyObject* dict;      // strong
+  bool enabled;
+};
+
+PyTypeObject *no_grad_type, *enable_grad_type, *inference_mode_type, *set_grad_enabled_type, *decorated_type;
+
+GradModeObject* mode(Borrowed self) { return reinterpret_cast<GradModeObject*>(self); }
+DecoratedObject* decorated(Borrowed self) { return reinterpret_cast<DecoratedObject*>(self); }
+
+class ModeScope {
+ public:
+  explicit ModeScope(bool enabled) : before_(grad_enabled()) { change_grad_mode(enabled); }
+  ~ModeScope() { change_grad_mode(before_); }
+  ModeScope(const ModeScope&) = delete;
+
+ private:
+  bool before_;
+};
+
+// ---- the decorated function ----
+
+PyObject* decorated_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
+  const ModeScope scope(decorated(self)->enabled);
+  return PyObject_Vectorcall(decorated(self)->function, args, nargsf & ~PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+}
+Object decorated_get(PyObject* self, PyObject* object, PyObject*) {
+  return !object || object == Py_None ? Object::share(self) : owned(PyMethod_New(self, object));
+}
+Object decorated_repr(PyObject* self) {
+  return owned(PyUnicode_FromFormat("<%R in gradient mode %s>", decorated(self)->function,
+                                    decorated(self)->enabled ? "on" : "off"));
+}
+/// Names, documentation and everything else are the function's own.
+Object decorated_getattro(PyObject* self, PyObject* name) {
+  Object found = Object::steal(_PyObject_GenericGetAttrWithDict(self, name, nullptr, 1));
+  if (found) return found;
+  if (PyErr_Occurred()) throw PythonError{};
+  return owned(PyObject_GetAttr(decorated(self)->function, name));
+}
+int decorated_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(decorated(self)->function);
+  Py_VISIT(decorated(self)->dict);
+  return 0;
+}
+int decorated_clear(PyObject* self) {
+  Py_CLEAR(decorated(self)->function);
+  Py_CLEAR(decorated(self)->dict);
+  return 0;
+}
+void decorated_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  decorated_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+PyMemberDef decorated_members[] = {
+    {"__wrapped__", T_OBJECT, offsetof(DecoratedObject, function), READONLY, nullptr},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(DecoratedObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(DecoratedObject, dict), READONLY, nullptr},
+    {}};
+
+Object decorate(bool enabled, Borrowed function) {
+  if (!PyCallable_Check(function)) raise(PyExc_TypeError, "'%s' object is not callable", Py_TYPE(function)->tp_name);
+  Object self = owned(decorated_type->tp_alloc(decorated_type, 0));
+  DecoratedObject* d = decorated(self.get());
+  d->vectorcall = decorated_vectorcall;
+  d->function = Py_NewRef(function);
+  d->enabled = enabled;
+  // What inspection looks for in the object's own type would be ours otherwise.
+  for (const char* name : {"__doc__", "__module__", "__name__", "__qualname__"}) {
+    Object value = Object::steal(PyObject_GetAttrString(function, name));
+    if (!value)
+      PyErr_Clear();
+    else
+      succeeded(PyObject_SetAttrString(self.get(), name, value.get()));
+  }
+  return self;
+}
+
+// ---- the context managers ----
+
+Object make(PyTypeObject* type, bool enabled) {
+  Object self = owned(type->tp_alloc(type, 0));
+  mode(self.get())->enabled = enabled;
+  mode(self.get())->before = new std::vector<bool>;
+  return self;
+}
+
+/// no_grad() makes a context manager; no_grad(function), the decorator without brackets, decorates.
+template <bool Enabled>
+Object simple_new(PyTypeObject* type, PyObject* args, PyObject*) {
+  if (PyTuple_GET_SIZE(args) == 1 && PyCallable_Check(PyTuple_GET_ITEM(args, 0)))
+    return decorate(Enabled, PyTuple_GET_ITEM(args, 0));
+  return make(type, Enabled);
+}
+
+/// inference_mode(mode=True): what it promises beyond no_grad is that nobody looks at versions, which changes nothing.
+Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"mode", nullptr};
+  PyObject* on = Py_True;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:inference_mode", const_cast<char**>(names), &on))
+    throw PythonError{};
+  if (!PyBool_Check(on) && PyCallable_Check(on)) return decorate(false, on);
+  return make(type, !succeeded(PyObject_IsTrue(on)) && grad_enabled());
+}
+
+/// set_grad_enabled(mode) acts at once; leaving it as a context manager restores what was before.
+Object set_grad_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"mode", nullptr};
+  PyObject* on;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:set_grad_enabled", const_cast<char**>(names), &on))
+    throw PythonError{};
+  const bool enabled = succeeded(PyObject_IsTrue(on));
+  Object self = make(type, enabled);
+  mode(self.get())->before->push_back(grad_enabled());
+  change_grad_mode(enabled);
+  return self;
+}
+
+int no_init(PyObject*, PyObject*, PyObject*) { return 0; }
+
+Object enter(PyObject* self, PyObject*) {
+  mode(self)->before->push_back(grad_enabled());
+  change_grad_mode(mode(self)->enabled);
+  return Object::share(Py_None);
+}
+Object enter_set(PyObject* self, PyObject*) {
+  if (mode(self)->before->empty()) return enter(self, nullptr);
+  return Object::share(Py_None);
+}
+Object leave(PyObject* self, PyObject* const*, Py_ssize_t) {
+  auto& before = *mode(self)->before;
+  if (before.empty()) raise(PyExc_RuntimeError, "a gradient mode was left that had not been entered");
+  change_grad_mode(before.back());
+  before.pop_back();
+  return Object::share(Py_None);
+}
+
+Object call(PyObject* self, PyObject* args, PyObject*) {
+  if (PyTuple_GET_SIZE(args) != 1) raise(PyExc_TypeError, "a gradient mode decorates one function");
+  if (Py_TYPE(self) == set_grad_enabled_type && !mode(self)->before->empty()) {
+    change_grad_mode(mode(self)->before->back());  // the decorator form doesn't act at once
+    mode(self)->before->pop_back();
+  }
+  return decorate(mode(self)->enabled, PyTuple_GET_ITEM(args, 0));
+}
+
+Object clone(PyObject* self, PyObject*) { return make(Py_TYPE(self), mode(self)->enabled); }
+
+void dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  delete mode(self)->before;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef methods[] = {{"__enter__", method<enter>(), METH_NOARGS, nullptr},
+                         {"__exit__", method<leave>(), METH_FASTCALL, nullptr},
+                         {"clone", method<clone>(), METH_NOARGS, nullptr},
+                         {}};
+PyMethodDef set_methods[] = {{"__enter__", method<enter_set>(), METH_NOARGS, nullptr},
+                             {"__exit__", method<leave>(), METH_FASTCALL, nullptr},
+                             {}};
+
+PyTypeObject* create(PyObject* module, const char* name, const char* doc, void* make_new, PyMethodDef* rows) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(doc)},
+                         {Py_tp_new, make_new},
+                         {Py_tp_init, slot<no_init>()},
+                         {Py_tp_call, slot<call>()},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_methods, rows},
+                         {0, nullptr}};
+  PyType_Spec spec = {name, sizeof(GradModeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyTypeObject* type = create_type(spec);
+  add_object(module, std::strrchr(name, '.') + 1, type);
+  return type;
+}
+
+Object is_grad_enabled(PyObject*, PyObject*) {
+  if (OpObserver* observer = op_observer()) observer->on_mode_read();
+  return owned(PyBool_FromLong(grad_enabled()));
+}
+Object is_inference(PyObject*, PyObject*) { return owned(PyBool_FromLong(0)); }
+PyMethodDef functions[] = {
+    {"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},
+    {"is_inference_mode_enabled", method<is_inference>(), METH_NOARGS, nullptr},
+    {}};
+
+}  // namespace
+
+void change_grad_mode(bool enabled) {
+  if (grad_enabled() == enabled) return;
+  set_grad_enabled(enabled);
+  if (OpObserver* observer = op_observer()) observer->on_grad_mode(enabled);
+}
+
+size_t times_entered(PyObject* self) { return mode(self)->before->size(); }
+
+void create_grad_mode_types(PyObject* module) {
+  no_grad_type = create(module, "terra.no_grad", "Records no gradients, as a context manager or decorator.",
+                        slot<simple_new<false>>(), methods);
+  enable_grad_type = create(module, "terra.enable_grad", "Records gradients, as a context manager or decorator.",
+                            slot<simple_new<true>>(), methods);
+  inference_mode_type = create(module, "terra.inference_mode", "Records no gradients.", slot<inference_new>(), methods);
+  set_grad_enabled_type = create(module, "terra.set_grad_enabled", "Switches the recording of gradients.",
+                                 slot<set_grad_new>(), set_methods);
+  PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_descr_get, slot<decorated_get>()},
+                         {Py_tp_getattro, slot<decorated_getattro>()},
+                         {Py_tp_repr, slot<decorated_repr>()},
+                         {Py_tp_members, decorated_members},
+                         {Py_tp_traverse, reinterpret_cast<void*>(decorated_traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(decorated_clear)},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(decorated_dealloc)},
+                         {0, nullptr}};
+  PyType_Spec spec = {"terra.grad_mode_function", sizeof(DecoratedObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                          Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                      slots};
+  decorated_type = create_type(spec);
+  add_functions(module, functions);
+}
+
+}  // namespace terra::hooks

@@ -1,0 +1,116 @@
+#include "interpreter_hooks/bindings/autograd/node_object.h"
+
+#include <string>
+#include <unordered_map>
+
+#include "engine/autograd/autograd.h"
+#include "interpreter_hooks/bindings/autograd/gradient_hooks.h"
+#include "interpreter_hooks/bindings/objects/types.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+struct NodeObject {
+  PyObject_HEAD autograd::Node* node;  // strong
+};
+
+PyTypeObject* base_type = nullptr;
+
+autograd::Node* node_of(Borrowed self) { return reinterpret_cast<NodeObject*>(self)->node; }
+
+void node_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Ref<autograd::Node>::adopt(node_of(self));
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+Object node_name(PyObject* self, PyObject*) { return owned(PyUnicode_FromString(node_of(self)->name().c_str())); }
+
+Object next_functions(PyObject* self, void*) {
+  const auto& edges = node_of(self)->edges;
+  Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(edges.size())));
+  for (size_t i = 0; i < edges.size(); ++i)
+    PyTuple_SET_ITEM(tuple.get(), i,
+                     owned(Py_BuildValue("(NI)", wrap_node(edges[i].node).release(), edges[i].index)).release());
+  return tuple;
+}
+
+/// The leaf of an AccumulateGrad.
+Object variable(PyObject* self, void*) {
+  auto* accumulate = dynamic_cast<autograd::AccumulateGrad*>(node_of(self));
+  if (!accumulate)
+    raise(PyExc_AttributeError, "'%s' object has no attribute 'variable'", node_of(self)->name().c_str());
+  return Object::steal(wrap(accumulate->variable()));
+}
+
+Object sequence_number(PyObject* self, PyObject*) {
+  return owned(PyLong_FromUnsignedLongLong(node_of(self)->sequence));
+}
+
+Object register_hook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, false); }
+Object register_prehook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, true); }
+
+Object node_repr(PyObject* self) {
+  return owned(PyUnicode_FromFormat("<%s object at %p>", node_of(self)->name().c_str(), node_of(self)));
+}
+Object node_compare(PyObject* a, PyObject* b, int op) {
+  if (!is_node(b) || (op != Py_EQ && op != Py_NE)) return Object::share(Py_NotImplemented);
+  return owned(PyBool_FromLong((node_of(a) == node_of(b)) == (op == Py_EQ)));
+}
+Py_hash_t node_hash(PyObject* self) { return _Py_HashPointer(node_of(self)); }
+
+PyMethodDef methods[] = {{"name", method<node_name>(), METH_NOARGS, "The name of the gradient: \"AddBackward0\"."},
+                         {"_sequence_nr", method<sequence_number>(), METH_NOARGS, nullptr},
+                         {"register_hook", method<register_hook>(), METH_O,
+                          "Calls function(grad_inputs, grad_outputs) after the node; a result replaces grad_inputs."},
+                         {"register_prehook", method<register_prehook>(), METH_O,
+                          "Calls function(grad_outputs) before the node; a result replaces them."},
+                         {}};
+PyGetSetDef getters[] = {
+    {"next_functions", entry<next_functions>, nullptr, "Pairs (node, index), one per operand.", nullptr},
+    {"variable", entry<variable>, nullptr, "The leaf that AccumulateGrad adds to.", nullptr},
+    {}};
+
+PyTypeObject* type_named(const std::string& name) {
+  static auto& types = *new std::unordered_map<std::string, PyTypeObject*>;
+  PyTypeObject*& type = types[name];
+  if (type) return type;
+  static auto& kept_names = *new std::vector<std::unique_ptr<std::string>>;
+  kept_names.push_back(std::make_unique<std::string>("terra.autograd." + name));
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)}, {0, nullptr}};
+  PyType_Spec spec = {kept_names.back()->c_str(), sizeof(NodeObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  return type = create_type(spec, base_type);
+}
+
+}  // namespace
+
+Object wrap_node(const Ref<autograd::Node>& node) {
+  if (!node) return Object::share(Py_None);
+  PyTypeObject* type = type_named(node->name());
+  Object self = owned(type->tp_alloc(type, 0));
+  reinterpret_cast<NodeObject*>(self.get())->node = Ref<autograd::Node>(node).release();
+  return self;
+}
+
+Ref<autograd::Node> node_in(Borrowed object) { return Ref<autograd::Node>(node_of(object)); }
+bool is_node(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), base_type); }
+
+void create_node_type(PyObject* module) {
+  PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>("How a tensor was computed, for its gradient.")},
+                         {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
+                         {Py_tp_repr, slot<node_repr>()},
+                         {Py_tp_richcompare, slot<node_compare>()},
+                         {Py_tp_hash, slot<node_hash>()},
+                         {Py_tp_methods, methods},
+                         {Py_tp_getset, getters},
+                         {0, nullptr}};
+  PyType_Spec spec = {"terra.autograd.Node", sizeof(NodeObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  base_type = create_type(spec);
+  add_object(module, "Node", base_type);
+}
+
+}  // namespace terra::hooks

@@ -1,0 +1,64 @@
+#include "interpreter_hooks/bindings/calls/keyword_results.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/overlap.h"
+#include "engine/tensor/epoch.h"
+#include "interpreter_hooks/bindings/calls/invoke.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+void warn_of_resizing(const TensorImpl& to, const TensorImpl& from) {
+  const std::string sentence = fmt::format(
+      "An output with one or more elements was resized since it had shape {}, which does not match the required output "
+      "shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they "
+      "have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+      "t.resize_(0).",
+      to_string(to.sizes), to_string(from.sizes));
+  if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 1) < 0) throw PythonError{};
+}
+
+void copy_out(Borrowed result, Borrowed out, const char* name) {
+  if (!is_tensor(out))
+    raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", name, Py_TYPE(out)->tp_name);
+  TensorImpl *to = impl_of(out), *from = impl_of(result);
+  check(!to->requires_grad(),
+        "{}(): functions with out=... arguments don't support automatic differentiation, but one "
+        "of the arguments requires grad.",
+        name);
+  check_cast(from->dtype, to->dtype);
+  if (to->sizes != from->sizes) {
+    if (to->numel != 0) warn_of_resizing(*to, *from);
+    if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
+    Tensor fresh = Tensor::empty(from->sizes, to->dtype);
+    become(*to, fresh->storage, *fresh);
+  }
+  invoke_in_place(required_op("copy"), {tensor_of(out), tensor_of(result)}, {out, result});
+}
+
+}  // namespace
+
+Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad, const char* name) {
+  if (out) {
+    if (is_tensor(result.get())) {
+      copy_out(result.get(), out, name);
+    } else {
+      if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != PyTuple_GET_SIZE(result.get()))
+        raise(PyExc_TypeError, "%s(): argument 'out' must be a tuple of %zd Tensors", name,
+              PyTuple_GET_SIZE(result.get()));
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(out); ++i)
+        copy_out(PyTuple_GET_ITEM(result.get(), i), PyTuple_GET_ITEM(out, i), name);
+    }
+    result = Object::share(out);
+  }
+  if (requires_grad && succeeded(PyObject_IsTrue(requires_grad)) && is_tensor(result.get())) {
+    if (OpObserver* observer = op_observer()) observer->on_requires_grad(result.get(), true);
+    autograd::set_requires_grad(tensor_of(result.get()), true);
+  }
+  return result;
+}
+
+}  // namespace terra::hooks

@@ -1,0 +1,166 @@
+// Attribute access of modules: what PyTorch's Module does in Python, with the same words where it refuses.
+#include <string>
+
+#include "interpreter_hooks/bindings/nn/module_object.h"
+#include "interpreter_hooks/bindings/nn/module_type.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+PyObject* lookup(PyObject* dict, PyObject* name) {
+  PyObject* found = PyDict_GetItemWithError(dict, name);
+  if (!found && PyErr_Occurred()) throw PythonError{};
+  return found;
+}
+
+/// Removes the name from a dict or set where it is.
+void forget(PyObject* container, PyObject* name) {
+  if (!container) return;
+  if (PySet_Check(container)) {
+    succeeded(PySet_Discard(container, name));
+  } else if (PyDict_Check(container) && lookup(container, name)) {
+    succeeded(PyDict_DelItem(container, name));
+  }
+}
+
+/// 'torch.FloatTensor' for tensors, the qualified class name for everything else.
+Object type_name(PyObject* value) {
+  if (is_tensor(value)) return owned(PyObject_CallMethod(value, "_type_name", nullptr));
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
+  Object module = owned(PyObject_GetAttrString(type, "__module__")),
+         name = owned(PyObject_GetAttrString(type, "__qualname__"));
+  if (PyUnicode_CompareWithASCIIString(module.get(), "builtins") == 0) return name;
+  return owned(PyUnicode_FromFormat("%S.%S", module.get(), name.get()));
+}
+
+/// True for what nn.Buffer() made: a tensor that is to be a buffer of the module it is assigned to.
+bool is_marked_buffer(PyObject* value) {
+  static PyObject* const mark = PyUnicode_InternFromString("_is_buffer");
+  if (!is_tensor(value)) return false;
+  PyObject* attributes = tensor_object(value)->dict;
+  return attributes && lookup(attributes, mark) == Py_True;
+}
+
+[[noreturn]] void refuse(PyObject* value, const char* what, PyObject* name, const char* wanted) {
+  raise(PyExc_TypeError, "cannot assign '%U' as %s '%U' (%s expected)", type_name(value).get(), what, name, wanted);
+}
+
+void set_generic(PyObject* self, PyObject* name, PyObject* value) {
+  succeeded(PyObject_GenericSetAttr(self, name, value));
+}
+
+void set(PyObject* self, PyObject* name, PyObject* value) {
+  const ModuleNames& names = module_names();
+  PyObject* own = module_object(self)->dict;
+  PyObject* parameters = own ? lookup(own, names.parameters) : nullptr;
+  PyObject* modules = own ? lookup(own, names.modules) : nullptr;
+  PyObject* buffers = own ? lookup(own, names.buffers) : nullptr;
+  const auto member = [name](PyObject* dict) { return dict && PyDict_Check(dict) && lookup(dict, name); };
+
+  if (PyType_IsSubtype(Py_TYPE(value), parameter_type)) {
+    if (!parameters) raise(PyExc_AttributeError, "cannot assign parameters before Module.__init__() call");
+    for (PyObject* other : {own, buffers, modules, lookup(own, names.non_persistent)}) forget(other, name);
+    owned(PyObject_CallMethodObjArgs(self, names.register_parameter, name, value, nullptr));
+  } else if (member(parameters)) {
+    if (value != Py_None) refuse(value, "parameter", name, "torch.nn.Parameter or None");
+    owned(PyObject_CallMethodObjArgs(self, names.register_parameter, name, value, nullptr));
+  } else if (is_module(value)) {
+    if (!modules) raise(PyExc_AttributeError, "cannot assign module before Module.__init__() call");
+    for (PyObject* other : {own, parameters, buffers, lookup(own, names.non_persistent)}) forget(other, name);
+    succeeded(PyDict_SetItem(modules, name, value));
+  } else if (member(modules)) {
+    if (value != Py_None) refuse(value, "child module", name, "torch.nn.Module or None");
+    succeeded(PyDict_SetItem(modules, name, value));
+  } else if (is_marked_buffer(value)) {
+    if (!buffers) raise(PyExc_AttributeError, "cannot assign buffer before Module.__init__() call");
+    Object persistent = owned(PyObject_GetAttrString(value, "persistent"));
+    owned(PyObject_CallMethodObjArgs(self, names.register_buffer, name, value, persistent.get(), nullptr));
+  } else if (member(buffers)) {
+    if (value != Py_None && !is_tensor(value)) refuse(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None");
+    succeeded(PyDict_SetItem(buffers, name, value));
+  } else {
+    set_generic(self, name, value);
+  }
+}
+
+void remove(PyObject* self, PyObject* name) {
+  const ModuleNames& names = module_names();
+  ModulePlace place;
+  if (module_find(self, name, &place) && place != ModulePlace::Own) {
+    succeeded(PyDict_DelItem(module_dict(self, place), name));
+    if (place == ModulePlace::Buffers) forget(lookup(module_object(self)->dict, names.non_persistent), name);
+    return;
+  }
+  set_generic(self, name, nullptr);
+}
+
+void check_name(Borrowed name) {
+  if (!PyUnicode_Check(name)) raise(PyExc_TypeError, "attribute name must be string, not '%s'", Py_TYPE(name)->tp_name);
+}
+
+Object setattr(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (count != 2) raise(PyExc_TypeError, "__setattr__() takes a name and a value");
+  check_name(args[0]);
+  ++module_epoch();
+  set(self, args[0], args[1]);
+  return Object::share(Py_None);
+}
+
+Object delattr(PyObject* self, PyObject* name) {
+  check_name(name);
+  ++module_epoch();
+  remove(self, name);
+  return Object::share(Py_None);
+}
+
+[[noreturn]] void no_attribute(PyObject* self, PyObject* name) {
+  raise(PyExc_AttributeError, "'%s' object has no attribute '%U'", _PyType_Name(Py_TYPE(self)), name);
+}
+
+/// For super().__getattr__ in classes that have one of their own.
+Object getattr(PyObject* self, PyObject* name) {
+  check_name(name);
+  ModulePlace place;
+  PyObject* found = module_find(self, name, &place);
+  if (found && place != ModulePlace::Own) return Object::share(found);
+  no_attribute(self, name);
+}
+
+Object getattribute(PyObject* self, PyObject* name) {
+  Object found = Object::steal(_PyObject_GenericGetAttrWithDict(self, name, nullptr, 1));
+  if (found) return found;
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PythonError{};
+    PyErr_Clear();  // a property that lacks something: the name may still be a member's
+  }
+  check_name(name);
+  ModulePlace place;
+  PyObject* member = module_find(self, name, &place);
+  if (member && place != ModulePlace::Own) return Object::share(member);
+  no_attribute(self, name);
+}
+
+}  // namespace
+
+PyObject* module_find(Borrowed module, Borrowed name, ModulePlace* place) {
+  for (ModulePlace p : {ModulePlace::Own, ModulePlace::Parameters, ModulePlace::Buffers, ModulePlace::Modules}) {
+    PyObject* dict = module_dict(module, p);
+    PyObject* found = dict ? PyDict_GetItemWithError(dict, name) : nullptr;
+    if (!found) continue;
+    if (place) *place = p;
+    return found;
+  }
+  if (place) *place = ModulePlace::None;
+  return nullptr;
+}
+
+PyObject* module_getattro(PyObject* self, PyObject* name) { return entry<getattribute>(self, name); }
+
+PyMethodDef module_attribute_methods[] = {
+    {"__getattr__", method<getattr>(), METH_O, "A parameter, buffer or submodule."},
+    {"__setattr__", method<setattr>(), METH_FASTCALL, "Sets an attribute; parameters and modules are registered."},
+    {"__delattr__", method<delattr>(), METH_O, "Deletes an attribute, parameter, buffer or submodule."},
+    {}};
+
+}  // namespace terra::hooks

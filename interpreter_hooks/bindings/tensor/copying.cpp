@@ -1,0 +1,123 @@
+// deepcopy and pickle.
+#include <cstring>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
+#include "engine/tensor/sparse.h"
+#include "interpreter_hooks/bindings/calls/function_tables.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/dtype_object.h"
+#include "interpreter_hooks/bindings/objects/size_object.h"
+#include "interpreter_hooks/bindings/tensor/construction.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_parts.h"
+
+namespace terra::hooks {
+namespace {
+
+/// Carries a copied storage through deepcopy's memo, so that views of one storage stay views of one.
+void release_storage(PyObject* capsule) {
+  Ref<Storage>::adopt(static_cast<Storage*>(PyCapsule_GetPointer(capsule, "terra.storage")));
+}
+
+Ref<Storage> copied_storage(Storage* storage, Borrowed memo) {
+  Object key = owned(PyLong_FromVoidPtr(storage));
+  if (Borrowed known = PyDict_GetItem(memo, key.get()))
+    return Ref<Storage>(static_cast<Storage*>(PyCapsule_GetPointer(known, "terra.storage")));
+  Ref<Storage> copy = Storage::allocate(storage->bytes());
+  if (storage->bytes()) std::memcpy(copy->data(), storage->data(), storage->bytes());
+  Object capsule = owned(PyCapsule_New(Ref<Storage>(copy).release(), "terra.storage", release_storage));
+  succeeded(PyDict_SetItem(memo, key.get(), capsule.get()));
+  return copy;
+}
+
+/// Copies the attributes of the object; `deep` through copy.deepcopy.
+void copy_attributes(Borrowed from, Borrowed to, Borrowed memo) {
+  Borrowed dict = tensor_object(from)->dict;
+  if (!dict || PyDict_GET_SIZE(dict) == 0) return;
+  Object copy = owned(PyImport_ImportModule("copy"));
+  Object copied = owned(PyObject_CallMethod(copy.get(), "deepcopy", "OO", dict, memo));
+  succeeded(PyDict_Update(attributes_of(to).get(), copied.get()));
+}
+
+Object deepcopy(PyObject* self, PyObject* memo) {
+  Object key = owned(PyLong_FromVoidPtr(self));
+  if (Borrowed known = PyDict_GetItem(memo, key.get())) return Object::share(known);
+  const TensorImpl& t = *impl_of(self);
+  check_has_memory(t);
+  check(
+      autograd::is_leaf(tensor_of(self)),
+      "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. If you "
+      "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
+  Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
+  set_wants_grad(*copy, t.requires_grad());
+  Object result = Object::steal(wrap_as(Py_TYPE(self), copy));
+  succeeded(PyDict_SetItem(memo, key.get(), result.get()));
+  copy_attributes(self, result.get(), memo);
+  if (const Tensor gradient = autograd::grad(tensor_of(self)); gradient.defined()) {
+    Object object = Object::steal(wrap(gradient));
+    // The memo knows objects by address: this one has to live as long as the memo.
+    Object module = owned(PyImport_ImportModule("copy"));
+    owned(PyObject_CallMethod(module.get(), "_keep_alive", "OO", object.get(), memo));
+    const Object copied = owned(PyObject_CallMethod(module.get(), "deepcopy", "OO", object.get(), memo));
+    if (!is_tensor(copied.get())) raise(PyExc_TypeError, "the copy of a gradient is a tensor");
+    autograd::set_grad(copy, tensor_of(copied.get()));
+  }
+  return result;
+}
+
+/// The elements in row-major order.
+Object bytes_of(const TensorImpl& t) {
+  const GradMode off(false);
+  static const Op* clone = find_op("clone");
+  const Tensor dense = t.is_contiguous() ? alias_of(t) : (*clone)(alias_of(t), "contiguous_format");
+  return owned(PyBytes_FromStringAndSize(static_cast<const char*>(dense.numel() ? dense->data() : ""),
+                                         static_cast<Py_ssize_t>(dense.numel() * size_of(dense.dtype()))));
+}
+
+Object reduce(PyObject* self, PyObject*) {
+  check(
+      autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad(),
+      "a Tensor that was computed from others that require grad cannot be pickled with its history; detach() it first");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("pickle", self);
+  const TensorImpl& t = *impl_of(self);
+  Object module = owned(PyImport_ImportModule("_terra_C"));
+  Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));
+  Borrowed dict = tensor_object(self)->dict;
+  Object attributes = dict && PyDict_GET_SIZE(dict) > 0 ? owned(PyDict_Copy(dict)) : Object::share(Py_None);
+  return owned(Py_BuildValue("N(OONNO)N", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
+                             bytes_of(t).release(), t.requires_grad() ? Py_True : Py_False, attributes.release()));
+}
+
+Object rebuild_tensor(PyObject*, PyObject* args) {
+  PyObject *type, *dtype, *sizes, *bytes, *requires_grad;
+  if (!PyArg_ParseTuple(args, "O!OO!SO:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
+                        &requires_grad))
+    throw PythonError{};
+  const auto element = dtype_from(dtype);
+  check_kind(element.has_value() && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type),
+             ErrorKind::TypeError, "_rebuild_tensor() takes a tensor type and a dtype");
+  Dims shape;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); ++i) {
+    shape.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i)));
+    if (shape.back() == -1 && PyErr_Occurred()) throw PythonError{};
+  }
+  Tensor tensor = Tensor::empty(shape, *element);
+  const auto wanted = static_cast<Py_ssize_t>(tensor.numel() * size_of(*element));
+  check_kind(PyBytes_GET_SIZE(bytes) == wanted, ErrorKind::ValueError, "a tensor of {} needs {} bytes, not {}",
+             describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
+  if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
+  if (succeeded(PyObject_IsTrue(requires_grad))) autograd::set_requires_grad(tensor, true);
+  return Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor)));
+}
+
+}  // namespace
+
+PyMethodDef copying_methods[] = {
+    {"__deepcopy__", method<deepcopy>(), METH_O, nullptr}, {"__reduce_ex__", method<reduce>(), METH_O, nullptr}, {}};
+PyMethodDef copying_functions[] = {{"_rebuild_tensor", method<rebuild_tensor>(), METH_VARARGS, nullptr}, {}};
+
+}  // namespace terra::hooks

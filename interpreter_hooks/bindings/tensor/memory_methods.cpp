@@ -1,0 +1,169 @@
+// Methods that change what memory a tensor views, or walk it with Python functions.
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/epoch.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/dtype_object.h"
+#include "interpreter_hooks/bindings/objects/types.h"
+#include "interpreter_hooks/bindings/tensor/construction.h"
+#include "interpreter_hooks/bindings/tensor/memory_format.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_parts.h"
+
+namespace terra::hooks {
+namespace {
+
+void opaque(PyObject* self, const char* what) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque(what, self);
+}
+
+Dims sizes_from(PyObject* args) {
+  Object items = PyTuple_GET_SIZE(args) == 1 && PySequence_Check(PyTuple_GET_ITEM(args, 0))
+                     ? owned(PySequence_Tuple(PyTuple_GET_ITEM(args, 0)))
+                     : Object::share(args);
+  Dims sizes;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+    int64_t size;
+    if (!to_int(PyTuple_GET_ITEM(items.get(), i), size))
+      raise(PyExc_TypeError, "resize_(): sizes must be ints, not %s",
+            Py_TYPE(PyTuple_GET_ITEM(items.get(), i))->tp_name);
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+/// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
+void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
+  check(!t.requires_grad(), "cannot resize variables that require grad");
+  const int64_t numel = checked_numel(sizes);
+  const auto needed =
+      static_cast<size_t>(size_product(size_sum(t.offset, numel), static_cast<int64_t>(size_of(t.dtype))));
+  Ref<Storage> storage = t.storage;
+  if (needed > storage->bytes()) {
+    check(!storage->exported(),
+          "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
+    Ref<Storage> larger = Storage::allocate(needed);
+    std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
+    storage = std::move(larger);
+  }
+  Dims strides = strides_in(format, sizes);
+  const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
+  become(t, std::move(storage), *resized);
+  t.storage->bump_version();
+}
+
+Object resize_method(PyObject* self, PyObject* args, PyObject* kwargs) {
+  Borrowed format = kwargs ? PyDict_GetItemString(kwargs, "memory_format") : nullptr;
+  opaque(self, "resize_()");
+  resize(*impl_of(self), sizes_from(args), memory_format_from(format, "resize_").value_or(MemoryFormat::Contiguous));
+  return Object::share(self);
+}
+
+Object resize_as(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  Borrowed other = count > 0 ? args[0] : keyword(args, count, names, "the_template");
+  if (!other || !is_tensor(other))
+    raise(PyExc_TypeError, "resize_as_(): argument must be Tensor, not %s",
+          other ? Py_TYPE(other)->tp_name : "nothing");
+  const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "resize_as_");
+  opaque(self, "resize_as_()");
+  const TensorImpl& like = *impl_of(other);
+  const bool preserves = format == MemoryFormat::Preserve;
+  resize(*impl_of(self), like.sizes, preserves ? suggested_format(like) : format.value_or(MemoryFormat::Contiguous));
+  return Object::share(self);
+}
+
+/// x.set_(y): x becomes another view of y's memory.
+Object set_memory(PyObject* self, PyObject* other) {
+  if (!is_tensor(other)) raise(PyExc_TypeError, "set_(): argument must be Tensor, not %s", Py_TYPE(other)->tp_name);
+  opaque(self, "set_()");
+  TensorImpl &to = *impl_of(self), &from = *impl_of(other);
+  check(to.dtype == from.dtype, "set_(): the dtypes differ: {} and {}", name_of(to.dtype), name_of(from.dtype));
+  become(to, from.storage, from);
+  return Object::share(self);
+}
+
+/// Replaces every element by what a Python function makes of it (and of the element of another tensor).
+Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
+  const Tensor target = alias_of(*impl_of(self)), second_operand = other ? alias_of(*impl_of(other)) : Tensor();
+  TensorImpl& t = *target;  // the function may give the tensors themselves other memory
+  opaque(self, "apply_()");
+  check(!impl_of(self)->requires_grad(),
+        "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  check(!other || second_operand.sizes() == t.sizes, "map_(): the tensors must have the same shape");
+  Dims at(t.sizes.size(), 0);
+  const auto element = [&at](const TensorImpl& of) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < at.size(); ++d) offset += at[d] * of.strides[d];
+    return static_cast<char*>(of.data()) + offset * static_cast<int64_t>(size_of(of.dtype));
+  };
+  for (int64_t i = 0; i < t.numel; ++i) {
+    Object first = owned(from_scalar(load_scalar(element(t), t.dtype)));
+    Object second =
+        other ? owned(from_scalar(load_scalar(element(*second_operand), second_operand.dtype()))) : Object();
+    Object made = owned(PyObject_CallFunctionObjArgs(function, first.get(), second.get(), nullptr));
+    Scalar value;
+    if (!to_scalar(made.get(), value))
+      raise(PyExc_TypeError, "must be real number, not %s", Py_TYPE(made.get())->tp_name);
+    store_scalar(element(t), t.dtype, value);
+    for (size_t d = at.size(); d-- > 0 && ++at[d] == t.sizes[d];) at[d] = 0;
+  }
+  t.storage->bump_version();
+  return Object::share(self);
+}
+Object apply(PyObject* self, PyObject* function) { return map_elements(self, nullptr, function); }
+Object map(PyObject* self, PyObject* args) {
+  PyObject *other, *function;
+  if (!PyArg_ParseTuple(args, "O!O:map_", tensor_type, &other, &function)) throw PythonError{};
+  return map_elements(self, other, function);
+}
+
+/// x.squeeze_() and the like: x becomes the view that the op makes of it, history included.
+Object become_view(PyObject* self, const char* op_name, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  opaque(self, "in-place change of a shape");
+  const Tensor target = tensor_of(self);
+  check(!target.requires_grad() || !autograd::is_leaf(target) || !grad_enabled(),
+        "a leaf Variable that requires grad is being used in an in-place operation.");
+  Object method = owned(PyObject_GetAttrString(self, op_name));
+  Object view = owned(PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), names));
+  const TensorImpl& from = *impl_of(view.get());
+  become(*target, target->storage, from);
+  target->storage->bump_version();
+  if (const autograd::Edge made = autograd::history(tensor_of(view.get())); made.node)
+    autograd::set_history(target, made.node, made.index);
+  return Object::share(self);
+}
+Object squeeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "squeeze", args, count, names);
+}
+Object unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "unsqueeze", args, count, names);
+}
+Object transpose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "transpose", args, count, names);
+}
+Object t(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return become_view(self, "t", args, count, names);
+}
+
+Object itself(PyObject* self, PyObject*) { return Object::share(self); }
+
+}  // namespace
+
+PyMethodDef memory_methods[] = {
+    {"resize_", method<resize_method>(), METH_VARARGS | METH_KEYWORDS, "Another shape, with more memory where needed."},
+    {"resize_as_", method<resize_as>(), METH_FASTCALL | METH_KEYWORDS, "The shape of another tensor."},
+    {"set_", method<set_memory>(), METH_O, "Another view of the memory of another tensor."},
+    {"apply_", method<apply>(), METH_O, "Replaces every element by function(element)."},
+    {"map_", method<map>(), METH_VARARGS, "Replaces every element by function(element, element of other)."},
+    {"squeeze_", method<squeeze>(), METH_FASTCALL | METH_KEYWORDS, "Drops dimensions of size 1 in place."},
+    {"unsqueeze_", method<unsqueeze>(), METH_FASTCALL | METH_KEYWORDS, "Adds a dimension of size 1 in place."},
+    {"transpose_", method<transpose>(), METH_FASTCALL | METH_KEYWORDS, "Swaps two dimensions in place."},
+    {"t_", method<t>(), METH_FASTCALL | METH_KEYWORDS, "Swaps the two dimensions of a matrix in place."},
+    {"share_memory_", method<itself>(), METH_NOARGS, "The tensor itself."},
+    {"resolve_conj", method<itself>(), METH_NOARGS, nullptr},
+    {"resolve_neg", method<itself>(), METH_NOARGS, nullptr},
+    {}};
+
+}  // namespace terra::hooks

@@ -1,0 +1,49 @@
+// Parameter: a tensor that a module registers as its own when it is assigned.
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/tensor/sparse.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/tensor/construction.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_parts.h"
+
+namespace terra::hooks {
+namespace {
+
+Object parameter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"data", "requires_grad", nullptr};
+  PyObject *data = Py_None, *requires_grad = Py_True;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:Parameter", const_cast<char**>(names), &data, &requires_grad))
+    throw PythonError{};
+  if (data != Py_None && !is_tensor(data))
+    raise(PyExc_TypeError, "Parameter(): argument 'data' (position 1) must be Tensor, not %s", Py_TYPE(data)->tp_name);
+  check_kind(
+      data == Py_None || !is_sparse(*impl_of(data)), ErrorKind::NotImplementedError,
+      "Parameter(): a sparse tensor can't be one in Terra yet; register_buffer() takes it, and a Parameter of its "
+      "values can be trained.");
+  Tensor tensor = data == Py_None ? Tensor::empty(Dims{0}, DType::F32) : alias_of(*impl_of(data));
+  if (succeeded(PyObject_IsTrue(requires_grad))) autograd::set_requires_grad(tensor, true);
+  Object self = Object::steal(wrap_as(type, std::move(tensor)));
+  if (OpObserver* observer = op_observer()) observer->on_opaque("Parameter()", self.get());
+  return self;
+}
+
+Object parameter_repr(PyObject* self) {
+  Object text = tensor_repr(self);
+  return owned(PyUnicode_FromFormat("Parameter containing:\n%U", text.get()));
+}
+
+/// PyTorch marks with it what counts as a parameter.
+Object is_param(PyObject*, void*) { return owned(PyBool_FromLong(1)); }
+
+}  // namespace
+
+void append_parameter_slots(std::vector<PyType_Slot>& slots) {
+  slots.push_back({Py_tp_doc, const_cast<char*>("A tensor that a module counts among its parameters.")});
+  slots.push_back({Py_tp_new, slot<parameter_new>()});
+  slots.push_back({Py_tp_repr, slot<parameter_repr>()});
+}
+
+PyGetSetDef parameter_getters[] = {{"_is_param", entry<is_param>, nullptr, nullptr, nullptr}, {}};
+
+}  // namespace terra::hooks

@@ -1,0 +1,70 @@
+// Sparse tensors: objects of a class of the package, which keeps their indices and values. The engine asks it for sums.
+#include "engine/tensor/sparse.h"
+
+#include <initializer_list>
+
+#include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/calls/function_tables.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/dtype_object.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+
+namespace terra::hooks {
+namespace {
+
+// Strong once the package has set them.
+PyObject *sum_function = nullptr, *to_dense_function = nullptr;
+
+/// Backward runs on the thread that called it, which holds the lock.
+Tensor asked_of_host(PyObject* function, std::initializer_list<PyObject*> args) {
+  ensure(function != nullptr, "the package has said how sparse tensors add up before it made one");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a sparse gradient", nullptr);
+  const Object result = owned(PyObject_Vectorcall(function, args.begin(), args.size(), nullptr));
+  if (!is_tensor(result.get())) raise(PyExc_TypeError, "a sum of tensors is a tensor");
+  return tensor_of(result.get());
+}
+
+Tensor sum(const Tensor& a, const Tensor& b, bool in_place) {
+  const Object left = Object::steal(wrap(a)), right = Object::steal(wrap(b));
+  return asked_of_host(sum_function, {left.get(), right.get(), in_place ? Py_True : Py_False});
+}
+
+Tensor to_dense(const Tensor& t) {
+  const Object object = Object::steal(wrap(t));
+  return asked_of_host(to_dense_function, {object.get()});
+}
+
+/// _sparse_tensor(type, sizes, dtype): an instance of the class, whose parts are still to be set.
+Object sparse_tensor(PyObject*, PyObject* args) {
+  PyObject *type, *sizes, *dtype;
+  if (!PyArg_ParseTuple(args, "O!O!O:_sparse_tensor", &PyType_Type, &type, &PyTuple_Type, &sizes, &dtype))
+    throw PythonError{};
+  const auto element = dtype_from(dtype);
+  auto* python_type = reinterpret_cast<PyTypeObject*>(type);
+  if (!element || !PyType_IsSubtype(python_type, tensor_type) || is_plain_tensor_type(python_type))
+    raise(PyExc_TypeError, "_sparse_tensor() takes a subclass of Tensor, sizes and a dtype");
+  Dims dims;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); ++i) {
+    dims.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i)));
+    if (dims.back() == -1 && PyErr_Occurred()) throw PythonError{};
+  }
+  return Object::steal(wrap_as(python_type, make_sparse({*element, std::move(dims)})));
+}
+
+/// _set_sparse_hooks(sum, to_dense): sum(a, b, in_place) and to_dense(a) of tensors of which some are sparse.
+Object set_sparse_hooks(PyObject*, PyObject* args) {
+  PyObject *given_sum, *given_to_dense;
+  if (!PyArg_ParseTuple(args, "OO:_set_sparse_hooks", &given_sum, &given_to_dense)) throw PythonError{};
+  Py_XSETREF(sum_function, Py_NewRef(given_sum));
+  Py_XSETREF(to_dense_function, Py_NewRef(given_to_dense));
+  sparse_hooks() = {sum, to_dense};
+  return Object::share(Py_None);
+}
+
+}  // namespace
+
+PyMethodDef sparse_functions[] = {{"_sparse_tensor", method<sparse_tensor>(), METH_VARARGS, nullptr},
+                                  {"_set_sparse_hooks", method<set_sparse_hooks>(), METH_VARARGS, nullptr},
+                                  {}};
+
+}  // namespace terra::hooks
