@@ -21,6 +21,9 @@ typedef void (*TerraStartEvent)(TerraFrame* frame);
  * thread. */
 int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction);
 
+/* After a start: sends the events of a frame that goes on in the middle, too. It has no start event. */
+void terra_events_watch(TerraFrame* frame);
+
 /* Switches them off again; allowed inside an event. Frames that are running go on without further events, and their
  * frame objects carry no marks that a later debugger would see. A tracer that is not ours any more stays. */
 void terra_events_stop(void);

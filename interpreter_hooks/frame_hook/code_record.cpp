@@ -20,6 +20,7 @@ std::vector<std::shared_ptr<CodeRecord>>& records() {
 constexpr size_t most_dead = 500;
 constexpr size_t first_sweep = 4096;
 constexpr size_t most_with_entries = 1000;
+constexpr size_t most_rests = 32;
 
 CodeRecord* record_at(void* pointer) { return static_cast<CodeRecord*>(static_cast<TerraCodeNote*>(pointer)); }
 
@@ -28,6 +29,12 @@ void release(void* pointer) {
   if (!pointer) return;
   CodeRecord* record = record_at(pointer);
   record->dead = true;
+  Py_CLEAR(record->instructions);
+  for (const std::shared_ptr<CodeRecord>& rest : record->rests) {
+    rest->dead = true;
+    rest->entries.clear();
+  }
+  record->rests.clear();
   record->entries.clear();
 }
 
@@ -94,6 +101,28 @@ CodeRecord* record_of(PyCodeObject* code) {
   return record.get();
 }
 
+const unsigned char* instructions_of(CodeRecord& whole, PyCodeObject* code) {
+  if (!whole.instructions) whole.instructions = PyCode_GetCode(code);
+  if (!whole.instructions) PyErr_Clear();
+  return whole.instructions ? reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(whole.instructions)) : nullptr;
+}
+
+CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction) {
+  for (const std::shared_ptr<CodeRecord>& rest : whole.rests) {
+    if (rest->begins_at == instruction) return rest.get();
+  }
+  if (whole.rests.size() >= most_rests) return nullptr;
+  auto rest = std::make_shared<CodeRecord>();
+  rest->is_rest = true;
+  rest->begins_at = instruction;
+  rest->file = whole.file;
+  rest->line = PyCode_Addr2Line(code, instruction * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  rest->name = whole.name + " from line " + std::to_string(rest->line);
+  whole.rests.push_back(rest);
+  records().push_back(rest);
+  return rest.get();
+}
+
 const std::vector<std::shared_ptr<CodeRecord>>& all_records() { return records(); }
 
 void drop_idle_entries() {
@@ -135,6 +164,10 @@ void reset_records() {
     fresh.eligible = record->eligible;
     fresh.takes_direct_calls = record->takes_direct_calls;
     fresh.dead = record->dead;
+    fresh.is_rest = record->is_rest;
+    fresh.begins_at = record->begins_at;
+    fresh.rests = std::move(record->rests);
+    fresh.instructions = record->instructions;
     if (!fresh.eligible) pass_by(fresh);
     *record = std::move(fresh);
   }

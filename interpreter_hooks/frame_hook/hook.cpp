@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/cpython/interruptions.h"
+#include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
@@ -20,6 +21,7 @@
 #include "graph/cache/compiled.h"
 
 #include <optional>
+#include <utility>
 
 namespace terra::capture {
 
@@ -89,9 +91,13 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
   if (step == Step::MeasureServed) measured(record, served == Served::Done ? step : Step::Run, microseconds);
 }
 
-/// A frame that an entry may serve, or that is to be recorded or measured. Apart from `evaluate`, which every Python
-/// call of the program pays for.
-[[gnu::noinline]] PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame) {
+/// Parts of a frame that are samples and ended in a cut: how long the frame takes from their begin on is known when it
+/// ends.
+using Samples = std::vector<std::pair<CodeRecord*, Stopwatch>>;
+
+/// A frame, or the rest of one, that an entry may serve, or that is to be recorded or measured. Null without an
+/// exception: an entry has served a part of it, and it stands before the next one.
+PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame, Samples& samples) {
   if (step == Step::MeasurePlain) {
     const Entry* entry = would_serve(record, frame);
     if (!entry || entry != record.payoff.awaited()) step = record.payoff.waits() ? Step::Serve : Step::MeasureServed;
@@ -109,6 +115,10 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
     std::optional<Stopwatch> watch;
     if (step == Step::MeasureServed || record.misses_in_a_row) watch.emplace();
     const Served served = serve(record, thread, frame, &result, verification);
+    if (served == Served::Cut) {
+      if (step == Step::MeasureServed) samples.emplace_back(&record, *watch);
+      return nullptr;
+    }
     if (watch && !verification)
       note_time(record, step, served, watch->elapsed());
     else if (served != Served::Done && measures())
@@ -127,6 +137,44 @@ void note_time(CodeRecord& record, Step step, Served served, double microseconds
   }
   if (step == Step::Record) return record_frame(record, thread, frame);
   return profile(record, thread, frame);
+}
+
+/// The record of what follows the instruction that a frame stands before, once that has been performed; null: the frame
+/// has ended, and `result` is what it gave.
+CodeRecord* step_over(CodeRecord& whole, PyThreadState* thread, TerraFrame* frame, PyObject*& result) {
+  PyCodeObject* const code = terra_frame_code(frame);
+  const unsigned char* const instructions = instructions_of(whole, code);
+  const TerraStep step = instructions ? terra_frame_step_over(thread, frame, instructions) : TERRA_STEP_DECLINED;
+  CodeRecord* rest = nullptr;
+  const bool stays = step == TERRA_STEP_DONE && settings().mode != Mode::Off && terra_hook_sees(thread) &&
+                     !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame);
+  if (stays) rest = rest_of(whole, code, terra_frame_instruction(frame) + 1);
+  if (rest && rest->state != State::GivenUp) return rest;
+  result = terra_frame_run(thread, frame, step == TERRA_STEP_RAISED);
+  return nullptr;
+}
+
+/// The frame went on plainly behind a cut of `part`. Entries of nothing but the way there were in vain.
+void ends_in_vain(CodeRecord& part) {
+  if (!std::exchange(part.resumes, false)) return;
+  part.entries.remove_if([](const Entry& entry) { return entry.cut && entry.calls == 0; });
+  if (part.entries.empty()) part.state = State::Hot;
+}
+
+/// Part after part: from graphs where they fit, what stands between them by itself. Apart from `evaluate`, which every
+/// Python call of the program pays for.
+[[gnu::noinline]] PyObject* run_parts(CodeRecord& whole, Step step, PyThreadState* thread, TerraFrame* frame) {
+  Samples samples;
+  PyObject* result = nullptr;
+  for (CodeRecord* part = &whole; part;) {
+    result = step == Step::Run ? profile(*part, thread, frame) : take_part(*part, step, thread, frame, samples);
+    if (result || PyErr_Occurred()) break;
+    CodeRecord* const next = step_over(whole, thread, frame, result);
+    if (!next && result) ends_in_vain(*part);
+    if ((part = next)) step = decide(*part);
+  }
+  for (auto& [record, watch] : samples) note_time(*record, Step::MeasureServed, Served::Done, watch.elapsed());
+  return result;
 }
 
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
@@ -148,7 +196,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     return terra_frame_run(thread, frame, 0);
   }
   const Step step = decide(*record);
-  return step == Step::Run ? profile(*record, thread, frame) : take_part(*record, step, thread, frame);
+  return step == Step::Run ? profile(*record, thread, frame) : run_parts(*record, step, thread, frame);
 }
 
 /// Modes that record or compare everything have to see everything.

@@ -15,19 +15,18 @@ namespace terra::capture {
 
 namespace {
 
-/// The first part of the frame has been served; CPython runs the rest of it.
-PyObject* go_on(const Cut& cut, std::vector<PyObject*> slots, PyThreadState* thread, TerraFrame* frame) {
-  PyObject** locals = terra_frame_localsplus(frame);
-  size_t stack = terra_frame_code(frame)->co_nlocalsplus;
+/// The frame has been served up to the cut: its slots get what they hold there.
+void move_on(TerraFrame* frame, const Cut& cut, std::vector<PyObject*> slots) {
+  PyObject** const locals = terra_frame_localsplus(frame);
+  PyObject** const stack = locals + terra_frame_code(frame)->co_nlocalsplus;
+  std::vector<PyObject*> gone(stack, stack + terra_frame_stack_depth(frame));
   for (size_t i = 0; i < slots.size(); i++) {
-    PyObject*& place = locals[cut.places[i]];
-    PyObject* before = static_cast<size_t>(cut.places[i]) < stack ? place : nullptr;
-    place = slots[i];
-    slots[i] = before;
+    PyObject** const place = locals + cut.places[i];
+    if (place < stack) gone.push_back(*place);
+    *place = slots[i];
   }
   terra_frame_continue_at(frame, cut.instruction, cut.depth);
-  for (PyObject* before : slots) Py_XDECREF(before);
-  return terra_frame_run(thread, frame, 0);
+  for (PyObject* before : gone) Py_XDECREF(before);
 }
 
 /// One call on its way through the entries.
@@ -244,8 +243,10 @@ Served serve(CodeRecord& record, PyThreadState* thread, TerraFrame* frame, PyObj
   if (const std::shared_ptr<Entry> entry = search.cut()) {
     totals().cuts++;
     record.cut_hits++;
-    *result = go_on(*entry->cut, search.take_slots(), thread, frame);
-  } else if (served == Served::Done && !compares(settings().mode)) {
+    move_on(frame, *entry->cut, search.take_slots());
+    return Served::Cut;
+  }
+  if (served == Served::Done && !compares(settings().mode) && !record.is_rest) {
     offer_direct_calls(record, terra_frame_function(frame));
   }
   return served;

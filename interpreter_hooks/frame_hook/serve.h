@@ -8,6 +8,7 @@ namespace terra::capture {
 /// What became of a call to a function that has entries.
 enum class Served : unsigned char {
   Done,     ///< an entry served it
+  Cut,      ///< an entry served its first part: the frame stands where it goes on
   Missed,   ///< no entry's guards hold
   Refused,  ///< guards held, but a graph found that it wasn't made for these values
   Busy,     ///< a graph fits, but doesn't serve at present: recording another would change nothing

@@ -42,9 +42,9 @@ class Session {
   PyObject* run(PyThreadState* thread, TerraFrame* frame) {
     PyObject* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
     Py_INCREF(function);
-    recording_->aim(record_.cuts, least_calls_of_a_cut());
+    recording_->aim(record_.cuts, least_calls_of_a_cut(), record_.tensor_work && record_.resumes);
     recording_->when_over([](void* session) { static_cast<Session*>(session)->close(); }, this);
-    recording_->shielded([&] { recording_->begin(frame); });
+    recording_->shielded([&] { recording_->begin(frame, record_.is_rest); });
     PyObject* result = terra_frame_run(thread, frame, 0);
     {
       const ErrorIndicator raised;
@@ -83,7 +83,10 @@ class Session {
     }
     Stop why = recording_->why();
     // Views compute nothing, and at places that differ between calls each would have a graph of its own.
-    const bool idle = entry && (!entry->graph || (!entry->computes && !record_.relaxation.empty()));
+    // But what is on the way to tensor work behind something opaque is.
+    const bool leads_on = entry && entry->cut && record_.tensor_work;
+    const bool idle =
+        entry && !leads_on && (!entry->graph || (!entry->computes && !record_.relaxation.empty()));
     if (idle && !records_everything(settings().mode)) {
       why = {Reason::NoTensorWork, "", record_.file, record_.line};
       entry.reset();

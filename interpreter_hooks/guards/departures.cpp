@@ -188,6 +188,11 @@ std::string quiet_items_text(const Word* at, const RegisterFile& file) {
   return "no code runs when what " + file.name(head(at).a) + " holds goes";
 }
 
+bool quiet_argument_holds(Word* at, Run& run) { return is_quiet(run.arguments[at[1]], run); }
+std::string quiet_argument_text(const Word* at, const RegisterFile&) {
+  return "no code runs when what is in slot " + std::to_string(at[1]) + " of the frame goes";
+}
+
 bool quiet_together_holds(Word*, Run& run) {
   const std::span<PyObject*> leaving = run.leaving.all();
   if (only_plain_go(leaving)) return true;

@@ -29,6 +29,7 @@ TERRA_KIND_FUNCTIONS(key_at)
 // checks.cpp
 /// The text of a guard on a list of registers: `text`, and their names.
 std::string listed(std::string text, const Word* at, const RegisterFile& file);
+TERRA_KIND_FUNCTIONS(no_argument)
 TERRA_KIND_FUNCTIONS(is)
 TERRA_KIND_FUNCTIONS(equal)
 TERRA_KIND_FUNCTIONS(pinned)
@@ -60,6 +61,7 @@ TERRA_KIND_FUNCTIONS(own_dicts)
 TERRA_KIND_FUNCTIONS(quiet_attribute)
 TERRA_KIND_FUNCTIONS(quiet_item)
 TERRA_KIND_FUNCTIONS(quiet_items)
+TERRA_KIND_FUNCTIONS(quiet_argument)
 TERRA_KIND_FUNCTIONS(quiet_together)
 // tensors.cpp
 TERRA_KIND_FUNCTIONS(tensor)

@@ -9,7 +9,7 @@ namespace terra::capture {
 
 enum class Op : uint8_t {
   // Reads: dst = something reachable from a (borrowed).
-  Argument,        // [index]          argument slot of the frame
+  Argument,        // [index]          slot of the frame: an argument, or what it holds where it goes on in the middle
   Function,        //                  the function that was called
   Closure,         // a [index]        cell of a function's closure
   Cell,            // a                contents of a cell
@@ -32,6 +32,7 @@ enum class Op : uint8_t {
   Version,         // a                of a tensor's memory (a new reference)
   SizeOf,          // a [dimension]    size of a tensor, or all_elements (a new reference)
   // Guards.
+  NoArgument,   // [index]          the slot of the frame is empty
   Is,           // a [object]
   Equal,        // a [value]        same type and value
   Pinned,       // a [value]        the same of a number that is an input, where only a constant will do
@@ -57,6 +58,7 @@ enum class Op : uint8_t {
   QuietAttribute,
   QuietItem,
   QuietItems,
+  QuietArgument,  // what is in slot [index] of the frame
   QuietTogether,
   Truth,        // a [0 or 1]       of a number made by host arithmetic
   Tensor,       // a [TensorFacts]

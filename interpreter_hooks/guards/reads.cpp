@@ -15,6 +15,7 @@ std::string read_text(const Word* at, const RegisterFile& file) { return file.na
 }  // namespace
 
 bool argument_holds(Word* at, Run& run) { return found(at, run, run.arguments[at[1]]); }
+bool no_argument_holds(Word* at, Run& run) { return !run.arguments[at[1]]; }
 bool function_holds(Word* at, Run& run) { return found(at, run, reinterpret_cast<PyObject*>(run.function)); }
 
 bool closure_holds(Word* at, Run& run) {
@@ -91,6 +92,9 @@ bool key_at_holds(Word* at, Run& run) {
   return found(at, run, search.key);
 }
 
+std::string no_argument_text(const Word* at, const RegisterFile&) {
+  return "slot " + std::to_string(at[1]) + " of the frame is empty";
+}
 std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string function_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 std::string closure_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }

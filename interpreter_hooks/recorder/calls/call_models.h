@@ -150,6 +150,7 @@ void expose_all(Recording& r, ShadowFrame& f);
 
 // Contents of one container into another (calls_dicts.cpp, calls_sets.cpp).
 void copy_entries(Recording& r, Value& source, Value& target);
+void append_item(Recording& r, Value& list, const Value& value);
 Value set_operation(Recording& r, Value& a, Value& b, Word code, PyObject* result);
 
 inline std::vector<Value>& arguments(ShadowFrame& f) { return f.pending.call.positional; }

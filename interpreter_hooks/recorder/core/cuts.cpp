@@ -1,6 +1,7 @@
 #include "interpreter_hooks/recorder/core/cuts.h"
 
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/core/lines.h"
 #include "interpreter_hooks/recorder/finish/finisher.h"
@@ -80,6 +81,11 @@ bool Recording::can_cut(const ShadowFrame& f) {
   return true;
 }
 
+size_t Recording::least_calls_before(int offset) const {
+  const bool resumes = cuts_.resumes && terra_can_step_over(frames_.front()->bytes, offset);
+  return resumes ? 0 : cuts_.least_calls;
+}
+
 /// The root frame is between two instructions. True when the recording has ended here.
 bool Recording::at_boundary(ShadowFrame& f, int offset) {
   int visit = ++cuts_.visits[offset];
@@ -90,7 +96,7 @@ bool Recording::at_boundary(ShadowFrame& f, int offset) {
   cuts_.calls_here = trace_->worth();
   auto aim = std::find(cuts_.aims.begin(), cuts_.aims.end(), cuts_.here);
   if (aim != cuts_.aims.end()) {
-    if (cuts_.calls_here >= cuts_.least_calls && can_cut(f)) {
+    if (cuts_.calls_here >= least_calls_before(offset) && can_cut(f)) {
       cuts_.taken = *aim;
       cut(f, offset);
       return true;
@@ -148,7 +154,7 @@ void Recording::aim_next() {
   bool exact = !returned_ && !materialising_ && cuts_.here.valid() && !(cuts_.here == cuts_.refused);
   const CutPoint& chosen = exact ? cuts_.here : cuts_.good;
   size_t calls = exact ? cuts_.calls_here : cuts_.calls_good;
-  if (!chosen.valid() || calls < cuts_.least_calls || (materialising_ && chosen == cuts_.taken)) return;
+  if (!chosen.valid() || calls < least_calls_before(chosen.offset) || (materialising_ && chosen == cuts_.taken)) return;
   cuts_.next = chosen;
   cuts_.next.why = cuts_.taken.valid() ? cuts_.taken.why : why_;
 }

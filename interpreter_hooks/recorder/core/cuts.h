@@ -32,6 +32,8 @@ bool allows_cut(Reason reason);
 /// What a recording knows of the places where its root frame could be left.
 struct CutSearch {
   size_t least_calls = least_calls_before_cut;
+  bool resumes = false;  ///< the rest of a cut frame may be captured, too: a cut before something that can be stepped
+                         ///< over (cpython/step_over.h) need not have gained anything
   std::vector<CutPoint> aims;  ///< where this recording is to end
   CutPoint taken;              ///< the aim that it has come to
   CutPoint refused;            ///< the last aim where not everything alive could be rebuilt
@@ -43,7 +45,7 @@ struct CutSearch {
   size_t next_look = 0;           ///< number of calls from which on another place is looked at
   std::vector<int> visits;        ///< per offset
   const void* handled = nullptr;  ///< the exception that was being handled when the frame began
-  std::vector<Value> arguments;   ///< the frame's slots when it began
+  std::vector<Value> arguments;   ///< the frame's slots when the recording began: locals, then the stack
 };
 
 }  // namespace terra::capture

@@ -92,8 +92,29 @@ ShadowFrame* Recording::new_frame(TerraFrame* frame) {
   return made.get();
 }
 
-void Recording::begin(TerraFrame* frame) {
+/// The frame goes on in the middle: what its slots hold comes from outside, as arguments do.
+void Recording::take_over(ShadowFrame& root) {
+  root.started = true;
+  const int count = root.code->co_nlocalsplus;
+  PyObject** const slots = terra_frame_localsplus(root.frame);
+  for (int i = 0; i < count; i++) {
+    root.locals[i].object = slots[i];
+    if (slots[i] && PyCell_Check(slots[i])) local(root, i);
+  }
+  for (int i = count; i < count + root.real_depth() && alive_; i++) {
+    const Word index = static_cast<Word>(i);
+    if (slots[i]) {
+      root.push(read(Op::Argument, no_register, {index}, slots[i], "stack item " + std::to_string(i - count)));
+    } else {
+      guard(Op::NoArgument, no_register, {index});
+      root.push(Value::null());
+    }
+  }
+}
+
+void Recording::begin(TerraFrame* frame, bool in_the_middle) {
   room_ = terra_thread_room(thread_);
+  in_the_middle_ = in_the_middle;
   ShadowFrame* root = new_frame(frame);
   frames_.push_back(root);
   auto* function = reinterpret_cast<PyObject*>(terra_frame_function(frame));
@@ -105,17 +126,20 @@ void Recording::begin(TerraFrame* frame) {
   PyObject* globals = keep_globals(terra_frame_function(frame), root);
   entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(globals)});
   guarded_functions_.insert({function, reinterpret_cast<PyObject*>(root->code)});
+  if (in_the_middle) take_over(*root);
   for (int i = 0; i < terra_code_argument_slots(root->code); i++) {
-    root->locals[i].object = terra_frame_localsplus(frame)[i];
+    if (!in_the_middle) root->locals[i].object = terra_frame_localsplus(frame)[i];
     const bool seen_in_c = i == 0 || (terra_code_slot_kind(root->code, i) & TERRA_SLOT_CELL);  // super(), MAKE_CELL
     if (seen_in_c && alive_) local(*root, i);
   }
   cuts_.visits.assign(Py_SIZE(root->code), 0);
   cuts_.handled = terra_thread_handled_exception(thread_);
   cuts_.arguments = root->locals;
+  cuts_.arguments.insert(cuts_.arguments.end(), root->stack.begin(), root->stack.end());
   trace_->begin();
   // An audit hook of the program sees the tracer come: its frames are none of this recording.
   if (alive_ && !terra_events_start(on_start, on_instruction)) stop(Reason::Observed);
+  if (alive_ && in_the_middle) terra_events_watch(frame);
   recording_of_thread = this;
 }
 

@@ -86,7 +86,8 @@ class Recording {
   // ---- life (recording.cpp) ----
   /// The recording of this thread that is still alive, or null.
   static Recording* current();
-  void begin(TerraFrame* frame);
+  /// `in_the_middle`: of a frame that has run, or been served, up to where it stands.
+  void begin(TerraFrame* frame, bool in_the_middle);
   void stop(Reason reason, std::string detail = {});
   bool alive() const { return alive_; }
   /// Stopped, or cut: nothing more will be recorded, though the frame may run for long.
@@ -112,6 +113,7 @@ class Recording {
     }
   }
   bool returned() const { return returned_; }
+  bool in_the_middle() const { return in_the_middle_; }
   const Stop& why() const { return why_; }
   /// Milliseconds that watching has cost so far, the frame's own work aside (own_time.h).
   double& own_ms() { return own_ms_; }
@@ -127,10 +129,11 @@ class Recording {
 
   // ---- leaving the frame in the middle (cuts.cpp) ----
   /// Before begin: the recording is to end where its root frame comes to one of these points, and only after so many
-  /// calls of the engine.
-  void aim(std::vector<CutPoint> points, size_t least_calls) {
+  /// calls of the engine; `resumes`: as in CutSearch.
+  void aim(std::vector<CutPoint> points, size_t least_calls, bool resumes) {
     cuts_.aims = std::move(points);
     cuts_.least_calls = least_calls;
+    cuts_.resumes = resumes;
   }
   /// After a stop: where the next recording should end; not valid where a cut is impossible or gains nothing.
   const CutPoint& next_aim() const { return cuts_.next; }
@@ -393,6 +396,8 @@ class Recording {
   bool can_leave(const Value& value, int depth);
   bool can_cut(const ShadowFrame& frame);
   bool at_boundary(ShadowFrame& frame, int offset);
+  size_t least_calls_before(int offset) const;
+  void take_over(ShadowFrame& root);
   void cut(ShadowFrame& frame, int offset);
   void aim_next();
   void stop_here(Reason reason, std::string detail);
@@ -408,7 +413,7 @@ class Recording {
   /// Whether the garbage collector was on: a collection inside would run finalizers at another time than a run of the
   /// entry does. The program gets it back as soon as the recording stops.
   bool collecting_;
-  bool alive_ = true, returned_ = false, again_ = false, materialising_ = false;
+  bool alive_ = true, returned_ = false, again_ = false, materialising_ = false, in_the_middle_ = false;
   Stop why_;
   void (*over_call_)(void*) = nullptr;
   void* over_data_ = nullptr;

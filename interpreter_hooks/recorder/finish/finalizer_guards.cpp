@@ -111,6 +111,20 @@ void Finisher::keep_quiet(const Write& write, const std::map<PyObject*, Moves>& 
   }
 }
 
+/// Of what the frame's slots held where it went on in the middle, and neither they nor the result hold any longer. The
+/// caller keeps the arguments of a frame that begins; these are the frame's own.
+void Finisher::keep_slots_quiet(const ShadowFrame& root) {
+  std::set<PyObject*> held = {r_.result_.object};
+  for (const Value& value : root.locals) held.insert(value.object);
+  for (const Value& value : root.stack) held.insert(value.object);
+  const std::vector<Value>& before = r_.cuts_.arguments;
+  for (size_t slot = 0; slot < before.size() && r_.alive(); slot++) {
+    if (!before[slot].object || held.contains(before[slot].object)) continue;
+    quiet_.insert({Op::QuietArgument, static_cast<Register>(slot), no_register, nullptr});
+    r_.guard(Op::QuietArgument, no_register, {static_cast<Word>(slot)});
+  }
+}
+
 void Finisher::keep_departures_quiet() {
   const auto counts = [](const Write& write) { return !write.drops_number && write.target.object != Py_None; };
   std::map<PyObject*, Moves> moves;
@@ -120,6 +134,7 @@ void Finisher::keep_departures_quiet() {
   for (const Write& write : r_.writes_) {
     if (r_.alive() && counts(write)) keep_quiet(write, moves);
   }
+  if (r_.in_the_middle()) keep_slots_quiet(r_.root());
   if (quiet_.size() > 1) r_.guard(Op::QuietTogether, no_register, {}, late_quiet_);
 }
 

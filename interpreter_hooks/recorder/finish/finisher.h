@@ -33,6 +33,7 @@ class Finisher {
   Register constant_register(PyObject* object);
   void keep_quiet(const Write& write, const std::map<PyObject*, Moves>& moves);
   void keep_departures_quiet();
+  void keep_slots_quiet(const ShadowFrame& root);
   void emit_writes();
   void enter_modes(const std::vector<Value>& leaving);
   Register make_mode(Shadow& shadow);

@@ -138,8 +138,10 @@ void Recording::guard_tensor(Register reg, PyObject* tensor, const std::string& 
 
 Value& Recording::local(ShadowFrame& f, int index) {
   Value& place = f.locals[static_cast<size_t>(index)];
-  const bool unread = &f == frames_.front() && place.kind == Value::Unknown && place.object;
-  if (!unread || !alive_) return place;
+  const bool unread = &f == frames_.front() && place.kind == Value::Unknown;
+  if (unread && alive_ && in_the_middle_ && !place.object && !cuts_.arguments[static_cast<size_t>(index)].object)
+    guard(Op::NoArgument, no_register, {static_cast<Word>(index)});
+  if (!unread || !place.object || !alive_) return place;
   const std::string name = utf8_of(terra_code_slot_name(f.code, index));
   place = read(Op::Argument, no_register, {static_cast<Word>(index)}, place.object, name);
   if (!cuts_.arguments.empty()) cuts_.arguments[static_cast<size_t>(index)] = place;

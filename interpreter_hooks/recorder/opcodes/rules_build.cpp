@@ -81,13 +81,23 @@ void build_string(Recording& r, ShadowFrame& f) {
 
 Value& container(ShadowFrame& f) { return f.top(f.pending.arg); }
 
-void list_append(Recording& r, ShadowFrame& f) {
-  Shadow& list = r.shadow(container(f));
-  list.items.push_back(f.pending.in[0]);
-  r.loops().appended(list);
+/// In the rest of a frame it may have been made before.
+void only_if_fresh(Recording& r, ShadowFrame& f) {
+  if (!r.shadow(container(f)).fresh()) r.stop(Reason::UnmodelledContainer, "one that was begun before");
 }
 
-void map_add(Recording& r, ShadowFrame& f) { put_entry(r, container(f), f.pending.in[0], f.pending.in[1]); }
+void list_append(Recording& r, ShadowFrame& f) { append_item(r, container(f), f.pending.in[0]); }
+
+void begin_map_add(Recording& r, ShadowFrame& f) {
+  Value &dict = container(f), &key = f.pending.in[0];
+  if (r.takes_varying_key(dict, key) || !r.prepare_key(key)) return;
+  f.pending.extra.kind = item_in(dict.object, key.object) ? Value::Fact : Value::Unknown;
+}
+void map_add(Recording& r, ShadowFrame& f) {
+  Value &dict = container(f), &key = f.pending.in[0], &value = f.pending.in[1];
+  if (r.takes_varying_key(dict, key)) return r.store_varying(dict, key, value);
+  r.dict_store(dict, key, value, f.pending.extra.known());
+}
 
 void put_element(Recording& r, Value set, Value key) {
   if (!r.prepare_key(key) || r.set_has(set, key)) return;
@@ -106,6 +116,7 @@ void set_update(Recording& r, ShadowFrame& f) {
 void begin_extend(Recording& r, ShadowFrame& f) {
   PyObject* object = f.pending.in[0].object;
   if (is_sequence(object)) r.know_length(f.pending.in[0]);
+  r.know_length(container(f));
 }
 void list_extend(Recording& r, ShadowFrame& f) {
   Value target = container(f);
@@ -113,8 +124,7 @@ void list_extend(Recording& r, ShadowFrame& f) {
   PyObject* added = PyList_GetSlice(target.object, static_cast<Py_ssize_t>(before), PyList_GET_SIZE(target.object));
   std::vector<Value> items = r.drain(f, f.pending.in[0], added);
   Py_DECREF(added);
-  auto& all = r.shadow(target).items;
-  all.insert(all.end(), items.begin(), items.end());
+  for (const Value& item : items) append_item(r, target, item);
 }
 
 void list_to_tuple(Recording& r, ShadowFrame& f) { f.push(r.make_sequence(f.real(1), r.items(f.pending.in[0]))); }
@@ -155,13 +165,13 @@ constexpr Rule rules[] = {
     {BUILD_STRING, nullptr, build_string},
     {FORMAT_VALUE, nullptr, format_value},
     {LIST_APPEND, nullptr, list_append},
-    {MAP_ADD, nullptr, map_add},
-    {SET_ADD, nullptr, set_add},
-    {SET_UPDATE, nullptr, set_update},
+    {MAP_ADD, begin_map_add, map_add},
+    {SET_ADD, only_if_fresh, set_add},
+    {SET_UPDATE, only_if_fresh, set_update},
     {LIST_EXTEND, begin_extend, list_extend},
     {LIST_TO_TUPLE, nullptr, list_to_tuple},
-    {DICT_UPDATE, nullptr, dict_update},
-    {DICT_MERGE, nullptr, dict_update},
+    {DICT_UPDATE, only_if_fresh, dict_update},
+    {DICT_MERGE, only_if_fresh, dict_update},
     {MAKE_FUNCTION, nullptr, make_function},
 };
 

@@ -35,6 +35,8 @@ void load_const(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
 void load_fast(Recording& r, ShadowFrame& f) { f.push(r.local(f, f.pending.arg)); }
 void store_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = f.pending.in[0]; }
+/// That there is one is a fact.
+void begin_delete_fast(Recording& r, ShadowFrame& f) { r.local(f, f.pending.arg); }
 void delete_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = Value(); }
 
 PyObject* cell_at(ShadowFrame& f) { return terra_frame_localsplus(f.frame)[f.pending.arg]; }
@@ -103,7 +105,7 @@ constexpr Rule rules[] = {
     {LOAD_CONST, nullptr, load_const},
     {LOAD_FAST, nullptr, load_fast},
     {STORE_FAST, nullptr, store_fast},
-    {DELETE_FAST, nullptr, delete_fast},
+    {DELETE_FAST, begin_delete_fast, delete_fast},
     {LOAD_CLOSURE, nullptr, load_fast},
     {LOAD_DEREF, nullptr, load_deref},
     {STORE_DEREF, nullptr, store_deref},

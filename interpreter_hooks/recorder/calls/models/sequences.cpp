@@ -28,6 +28,15 @@ void repeat_call(Recording& r, ShadowFrame& f) {
   r.write({Effect::CallMethod, target.self, r.hold(callee), {}, arguments(f), "", {}});
 }
 
+void append_item(Recording& r, Value& list, const Value& value) {
+  Shadow& known = r.shadow(list);
+  (known.length_known ? known.items : known.appended).push_back(value);
+  r.loops().appended(known);
+  if (known.fresh()) return;
+  known.written = true;
+  r.write({Effect::Append, known.self, nullptr, value, {}, "", {}});
+}
+
 namespace {
 
 bool has_items(Recording& r, ShadowFrame& f, size_t least, size_t most) {
@@ -37,17 +46,8 @@ bool has_items(Recording& r, ShadowFrame& f, size_t least, size_t most) {
   return false;
 }
 
-void append(Recording& r, ShadowFrame& f, Value value) {
-  Shadow& known = r.shadow(arguments(f)[0]);
-  (known.length_known ? known.items : known.appended).push_back(value);
-  r.loops().appended(known);
-  if (known.fresh()) return;
-  known.written = true;
-  r.write({Effect::Append, known.self, nullptr, value, {}, "", {}});
-}
-
 Value end_append(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (has_items(r, f, 2, 2)) append(r, f, arguments(f)[1]);
+  if (has_items(r, f, 2, 2)) append_item(r, arguments(f)[0], arguments(f)[1]);
   return Value::fact(result);
 }
 
@@ -63,7 +63,7 @@ Value end_extend(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* added = PyList_GetSlice(list.object, before, PyList_GET_SIZE(list.object));
   std::vector<Value> items = r.drain(f, arguments(f)[1], added);
   Py_DECREF(added);
-  for (const Value& value : items) append(r, f, value);
+  for (const Value& value : items) append_item(r, arguments(f)[0], value);
   return Value::fact(result);
 }
 
