@@ -46,6 +46,7 @@ struct CodeRecord : TerraCodeNote {
   Stop why;                            ///< the last recording that gave no entry
   std::string last_miss;
   Relaxation relaxation;
+  long useful_hits = 0;        ///< hits by entries that have tensor work or come to the end of the frame
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
   int aims = 0;                ///< added to `cuts` in a row, without an entry

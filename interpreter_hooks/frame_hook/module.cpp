@@ -99,7 +99,7 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
   return nullptr;
 }
 
-/// (state, calls, recordings, hits, misses, entries, reason number, sentence) of one function.
+/// What is known of one function; "served": calls of which an entry served the end, or another part that has tensor work.
 PyObject* capture_frame(PyObject*, PyObject* callable) {
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
   CodeRecord nothing;
@@ -107,11 +107,13 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                            ? find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)))
                            : nullptr;
   if (!record) record = &nothing;
-  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l}", "state", state_name(record->state), "calls",
+  long served = record->useful_hits;
+  for (const std::shared_ptr<CodeRecord>& rest : record->rests) served = std::max(served, rest->useful_hits);
+  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l,s:l}", "state", state_name(record->state), "calls",
                        record->calls_made(), "recordings", record->recordings, "hits", record->hits, "misses",
                        record->misses, "entries", static_cast<Py_ssize_t>(record->entries.size()), "reason",
                        static_cast<int>(record->why.reason), "why", record->why.text().c_str(), "last_miss",
-                       record->last_miss.c_str(), "cut_hits", record->cut_hits);
+                       record->last_miss.c_str(), "cut_hits", record->cut_hits, "served", served);
 }
 
 /// The kinds of instructions that the entries of a function have, by name: one set per entry.

@@ -218,6 +218,7 @@ class Search {
 
 void count_hit(CodeRecord& record, Entry& entry) {
   entry.hits++;
+  if (!entry.cut || entry.calls > 0) record.useful_hits++;
   record.last_served = &entry;
   totals().replays++;
   if (!checks_of_thread) totals().graph_calls += entry.calls;  // else the interpreter counts them

@@ -29,7 +29,6 @@ TERRA_KIND_FUNCTIONS(key_at)
 // checks.cpp
 /// The text of a guard on a list of registers: `text`, and their names.
 std::string listed(std::string text, const Word* at, const RegisterFile& file);
-TERRA_KIND_FUNCTIONS(no_argument)
 TERRA_KIND_FUNCTIONS(is)
 TERRA_KIND_FUNCTIONS(equal)
 TERRA_KIND_FUNCTIONS(pinned)
@@ -43,6 +42,7 @@ TERRA_KIND_FUNCTIONS(size)
 TERRA_KIND_FUNCTIONS(contains)
 TERRA_KIND_FUNCTIONS(no_key)
 TERRA_KIND_FUNCTIONS(no_attribute)
+TERRA_KIND_FUNCTIONS(no_argument)
 TERRA_KIND_FUNCTIONS(code)
 TERRA_KIND_FUNCTIONS(globals)
 TERRA_KIND_FUNCTIONS(same)

@@ -32,7 +32,6 @@ enum class Op : uint8_t {
   Version,         // a                of a tensor's memory (a new reference)
   SizeOf,          // a [dimension]    size of a tensor, or all_elements (a new reference)
   // Guards.
-  NoArgument,   // [index]          the slot of the frame is empty
   Is,           // a [object]
   Equal,        // a [value]        same type and value
   Pinned,       // a [value]        the same of a number that is an input, where only a constant will do
@@ -46,6 +45,7 @@ enum class Op : uint8_t {
   Contains,     // a b [0 or 1]     whether a dict or set has a key that is compared by identity or value
   NoKey,        // a [key]
   NoAttribute,  // a [name]         the instance itself has no such attribute
+  NoArgument,   // [index]          the slot of the frame is empty
   Code,         // a [code, globals, defaults, kwdefaults]
   Globals,      // a [dict]         of a function
   Same,         // a b

@@ -247,7 +247,7 @@ def result_with_a_history(t):
     def forward(x):
         return x * module.t * module.t
     def f(x):
-        sys._getframe()  # only `forward` is captured
+        here = sys._getframe()  # only `forward` is captured
         module.zero_grad()
         y = forward(x)
         y.sum().backward()

@@ -84,7 +84,7 @@ class Two(Function):
 def later(f, leaves=()):
     """Calls f and then backward(); not captured itself."""
     def call(*args):
-        sys._getframe()
+        here = sys._getframe()
         y = f(*args)
         y.sum().backward()
         return y.detach(), y.grad_fn.name(), [a.grad for a in (*args, *leaves) if isinstance(a, terra.Tensor)]
@@ -153,7 +153,7 @@ def order_of_the_passes():
         e = Named.apply(b + d, "e")
         return e * c + a, d
     def call(x, both):
-        sys._getframe()
+        here = sys._getframe()
         y, d = f(x)
         (y.sum() + d.sum() if both else y.sum()).backward()
         return x.grad
@@ -177,7 +177,7 @@ def only_one_branch_is_asked_for():
     def f(x):
         return Logged.apply(x * 3, "x").sin(), Logged.apply(v * 3, "v").sin()
     def call(x, which):
-        sys._getframe()
+        here = sys._getframe()
         v.grad = None
         y = f(x)[which]
         y.sum().backward()
@@ -209,7 +209,7 @@ def gradient_reversal():
     net = Net()
     optimizer = terra.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     def call(x, strength):
-        sys._getframe()
+        here = sys._getframe()
         optimizer.zero_grad()
         label, domain = net(x, strength)
         loss = label.square().mean() + domain.sigmoid().mean()
@@ -239,7 +239,7 @@ def results_of_which_one_leaves():
         a, b, n = Two.apply(x * 2, w, seen)
         return a.sin(), b
     def call(x, which):
-        sys._getframe()
+        here = sys._getframe()
         w.grad = None
         a, b = f(x)
         (a.sum() if which == 0 else b.sum() if which == 1 else (a + b).sum()).backward()
@@ -255,7 +255,7 @@ def create_graph_through_functions():
         h = Swish.apply(x * w)
         return (h * x).sin() * w
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         (g,) = terra.autograd.grad(y.sum(), x, create_graph=True)
         g.square().sum().backward()
@@ -297,7 +297,7 @@ def saved_tensor_written_before_backward():
         h = x * 2
         return h, Swish.apply(h).sin()
     def call(x, write):
-        sys._getframe()
+        here = sys._getframe()
         h, y = f(x)
         if write:
             with terra.no_grad():
@@ -318,7 +318,7 @@ def argument_is_a_result_too():
         y = Swish.apply(h)
         return h, y, y * h
     def call(x, which):
-        sys._getframe()
+        here = sys._getframe()
         h, y, z = f(x)
         got = []
         h.register_hook(lambda g: got.append(g.clone()))
@@ -342,7 +342,7 @@ def nothing_requires_gradients_at_times():
     def f(x):
         return Swish.apply(x * 2).sin() * x
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         if y.requires_grad:
             y.sum().backward()
@@ -358,7 +358,7 @@ def many_runs_before_any_pass():
         return Swish.apply(x * w).sin()
     kept = []
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         kept.append(f(x))
         if len(kept) < 3:
             return None
@@ -392,7 +392,7 @@ def random_numbers_between():
         h = Swish.apply(terra.dropout(x * 2, 0.5, True))
         return terra.dropout(h, 0.5, True) * x
     def call(x, twice):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         if twice:
             (g,) = terra.autograd.grad(y.sum(), x, create_graph=True)
@@ -447,7 +447,7 @@ def method_as_a_hook_of_a_module():
             return g * self.calls
     module = Clip()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         module.w.grad = None
         module(x).backward()
         return module.w.grad, module.calls
@@ -461,7 +461,7 @@ def handle_that_leaves():
         h = x.sin()
         return h.exp(), h.register_hook(lambda g: g * 2)
     def call(x, remove):
-        sys._getframe()
+        here = sys._getframe()
         y, handle = f(x)
         if remove:
             handle.remove()
@@ -524,7 +524,7 @@ def retained_gradient_of_an_activation():
         h = (x * w).sin()
         return h, (h * h).sum()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         h, loss = f(x)
         h.retain_grad()
         loss.backward()
@@ -540,7 +540,7 @@ def retained_in_the_frame():
         h.retain_grad()
         return h, (h * h).sum()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         h, loss = f(x)
         loss.backward()
         return h.grad, x.grad, h.retains_grad
@@ -555,7 +555,7 @@ def hook_on_an_activation():
         k = h * x
         return h, k, (k * h).exp()
     def call(x, i):
-        sys._getframe()
+        here = sys._getframe()
         h, k, y = f(x)
         h.register_hook(lambda g: g * 2 if i % 2 else None)
         k.register_hook(lambda g: g + 1)
@@ -573,7 +573,7 @@ def gradient_for_an_activation():
         k = h.exp()
         return h, k, k.square().sum()
     def call(x, i):
-        sys._getframe()
+        here = sys._getframe()
         h, k, loss = f(x)
         if i % 3 == 0:
             return terra.autograd.grad(loss, [h, k, x])
@@ -595,7 +595,7 @@ def all_states_of_a_recurrence():
             states.append(h)
         return states
     def call(x, h, i):
-        sys._getframe()
+        here = sys._getframe()
         states = f(x, h)
         for s in states:
             s.retain_grad()
@@ -612,7 +612,7 @@ def results_that_are_views_of_each_other():
         v = h[1:]
         return h, v, (v * v).sum() + h.sum()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         h, v, y = f(x)
         v.retain_grad()
         h.retain_grad()
@@ -630,7 +630,7 @@ def result_written_behind_another():
         h.mul_(3)
         return h, k, (h * k).sum()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         h, k, y = f(x)
         h.retain_grad()
         k.retain_grad()

@@ -75,7 +75,7 @@ class InPlace(Function):
 def outside(f, leaves=()):
     """Calls f and backward(); not captured itself."""
     def call(*args):
-        sys._getframe()
+        here = sys._getframe()
         y = f(*args)
         y.sum().backward()
         return y.detach(), y.grad_fn.name(), [a.grad for a in (*args, *leaves) if isinstance(a, terra.Tensor)]
@@ -134,7 +134,7 @@ def several_results_leave():
     def f(x, w):
         return Several.apply(x, w)
     def call(x, w):
-        sys._getframe()
+        here = sys._getframe()
         a, best, b = f(x, w)
         (a * (best + 1)).sum().backward()
         return a.detach(), best, b.requires_grad, best.requires_grad, x.grad, w.grad
@@ -159,7 +159,7 @@ def in_a_module_with_an_optimizer():
     layer = Layer()
     optimizer = terra.optim.SGD(layer.parameters(), lr=0.1)
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         optimizer.zero_grad()
         layer(x).sum().backward()
         optimizer.step()
@@ -172,7 +172,7 @@ def in_a_module_with_an_optimizer():
 def differentiated_twice():
     f = lambda x: Square.apply(x * 2, 3.0)
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         (g,) = terra.autograd.grad(y.sum(), x, create_graph=True)
         (h,) = terra.autograd.grad(g.sum(), x)
@@ -191,7 +191,7 @@ def backward_twice_and_once_too_often():
 def saved_input_written_before_backward():
     f = lambda x, y: Square.apply(y, 3.0)
     def call(x, write):
-        sys._getframe()
+        here = sys._getframe()
         y = x * 2
         z = f(x, y)
         if write:
@@ -210,7 +210,7 @@ def saved_input_written_before_backward():
 def requires_no_gradient_at_times():
     f = lambda x: Square.apply(x + 1, 3.0)
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         if y.requires_grad:
             y.sum().backward()
@@ -243,7 +243,7 @@ def backward_much_later():
     kept = []
     f = lambda x: Square.apply(x * 2, 3.0)
     def call(x, i):
-        sys._getframe()
+        here = sys._getframe()
         kept.append((x, f(x)))
         if len(kept) < 4:
             return None
@@ -281,7 +281,7 @@ def written_behind_the_function():
         y.add_(1)
         return z, y
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         z, y = f(x)
         y.sum().backward()
         try:
@@ -304,7 +304,7 @@ def writes_to_its_argument():
 def writes_to_an_argument_from_outside():
     f = lambda y: InPlace.apply(y)
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         y = x * 2
         z = f(y)
         z.sum().backward()
@@ -321,7 +321,7 @@ def data_of_a_moving_average():
             p.data = 0.9 * p.data + 0.1 * q.data
         return x * 2
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         memory = [p.data for p in a]
         y = f(x)
         y = y, [p * 2 for p in a], memory

@@ -609,7 +609,7 @@ def parameters_frozen_by_a_number():
 def asked_again(f, then):
     """Calls f, and asks for gradients of what it has run the backward of."""
     def g(*given):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         r = f(*given)
         try:
             return then(r, *given), given[0].requires_grad
@@ -653,7 +653,7 @@ def some_gradients_and_later_others():
         first = terra.autograd.grad((x * w.tanh()).sum(), [w])
         return x, first
     def g(b):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         b = b.clone().requires_grad_()
         x, first = f(b * 2)
         x.sum().backward()
@@ -674,7 +674,7 @@ def gradients_that_do_not_come_by():
         (x * w).sum().backward()
         return x
     def g(b):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         b = b.clone().requires_grad_()
         x = f(b)
         return terra.autograd.grad((x * w.tanh()).sum(), w), b.grad
@@ -689,7 +689,7 @@ def gradients_that_do_not_come_by_again():
         x = a * a
         return x, (x * w).sum()
     def g(b):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         b = b.clone().requires_grad_()
         x, loss = f(b * 2)
         loss.backward()
@@ -705,7 +705,7 @@ def some_gradients_of_two_results():
         a, b = (x * v).sin(), (x * w).cos()
         return a * b, a
     def g(x):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         both, a = f(x)
         shown = []
         for roots, leaf in ((a, v), (both, w), (a, v), (both, v), (both, w)):
@@ -726,7 +726,7 @@ def written_what_only_a_branch_read():
             a = a * 2
         return a * a, a.sin()
     def g(b, i):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         b = b.clone().requires_grad_()
         results = f(b)
         with terra.no_grad():
@@ -743,7 +743,7 @@ def written_before_it_is_differentiated_again():
     def f(x):
         return x * w
     def g(x):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         y = f(x)
         with terra.no_grad():
             w.mul_(0.5)

@@ -109,7 +109,7 @@ def inspected_stack():
     return f, lambda i: (X,), None
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=3)
 def callee_that_looks_at_its_caller():
     seen = []
 

@@ -35,7 +35,7 @@ class Kept:
 def later(f, again=False):
     """A call of f and then backward(), which is not captured itself."""
     def call(*arguments):
-        sys._getframe()
+        here = sys._getframe()
         y = f(*arguments).sum()
         if again:
             y.backward(retain_graph=True)
@@ -140,7 +140,7 @@ def differentiated_twice():
         h.register_hook(lambda g: log.append(round(g.sum().item(), 4)))
         return (h * 2).sin() + h
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         (g,) = terra.autograd.grad(f(x).sum(), x, create_graph=True)
         g.pow(2).sum().backward()
         return g.detach(), (x.grad * 100).round()  # its sums are taken in another order
@@ -167,7 +167,7 @@ def never_asked():
         h.register_hook(kept.keep)
         return h.sin()
     def call(x, backward):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         if backward:
             y.sum().backward()
@@ -195,7 +195,7 @@ def handle_kept():
         handles.append(h.register_hook(kept.keep))
         return h.sin()
     def call(x, remove):
-        sys._getframe()
+        here = sys._getframe()
         y = f(x)
         if remove:
             handles.pop().remove()

@@ -168,7 +168,7 @@ def passed_back_later():
         return net(x).square().mean()
 
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         optimizer.zero_grad()
         loss = forward(x)
         loss.backward()
@@ -191,7 +191,7 @@ def passed_back_twice():
         return y, terra.sigmoid(y) * y
 
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         optimizer.zero_grad()
         y, z = forward(x)
         z.sum().backward(retain_graph=True)

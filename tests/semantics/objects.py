@@ -322,7 +322,7 @@ def closures_escape():
     return run, lambda i: (t(i), i % 3), None
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=7)
 def recursive_closure_escapes():
     def f(x):
         def power(n):
@@ -334,7 +334,7 @@ def recursive_closure_escapes():
     return run, lambda i: (t(i),), None
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=7)
 def circles():
     def f(x):
         a, b = Bag(), Bag()

@@ -244,7 +244,7 @@ def gradients_that_come_transposed():
     def layer(x):
         return x @ w.t() + b
     def f(x):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w.grad = b.grad = None
         (layer(x).t() * c).sum().backward()
         return w.grad, b.grad

@@ -170,7 +170,7 @@ def add(forward, write, ask):
         w.data = t(1)
         own = type(forward)(forward.__code__.replace(), forward.__globals__, forward.__name__)
         def f(x):
-            sys._getframe()
+            here = sys._getframe()
             w.grad = None
             made = own(x)
             with terra.no_grad():
@@ -210,7 +210,7 @@ def written_by_the_frame_itself():
         loss.backward()
         return loss.item()
     def call(x):
-        sys._getframe()
+        here = sys._getframe()
         try:
             return f(x)
         except RuntimeError as error:
@@ -227,7 +227,7 @@ def written_by_the_frame_and_differentiated_outside():
         y.mul_(2)
         return y
     def f(x):
-        sys._getframe()
+        here = sys._getframe()
         w.grad = None
         y = forward(x)
         try:

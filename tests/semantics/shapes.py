@@ -594,7 +594,7 @@ def bad_index_raises_as_ever():
     return f, lambda i: (t(5, 2), i % 7), None
 
 
-@program(calls=12, captures=6)
+@program(calls=12, captures=5)
 def caught_inside():
     def f(x, k):
         try:

@@ -14,7 +14,7 @@ def t(i, n=12):
 def written_outside(f, base, pick=lambda r: r):
     """Calls f on a tensor with a history, writes to the view that it returns and takes gradients through both."""
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         p = base(w)
         view = pick(f(p))
@@ -52,7 +52,7 @@ def view_of_a_view():
     def f(p):
         return p[1]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         whole = w * 2
         f(whole.view(3, 4).t()).mul_(3.0)
@@ -68,7 +68,7 @@ def view_of_a_result():
         y = p * 2
         return y, y[2:5]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         y, view = f(w)
         view.mul_(3.0)
@@ -84,7 +84,7 @@ def history_arrives_later():
     def f(buffer, i):
         return buffer[i : i + 4]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         buffer = terra.zeros(12)
         f(buffer, 4).add_(w[:4] * w[4:8])
@@ -108,7 +108,7 @@ def view_of_a_leaf():
     def f(w):
         return w[2:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         try:
             f(w).mul_(2.0)
@@ -123,7 +123,7 @@ def view_without_gradients():
     def f(w):
         return w[2:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         with terra.no_grad():
             view = f(w)
@@ -140,7 +140,7 @@ def overlapping_views_of_what_nobody_else_sees():
         y = w * 2
         return y[:8], y[4:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         a, b = f(w)
         a.mul_(3.0)
@@ -157,7 +157,7 @@ def history_arrives_in_what_nobody_else_sees():
         y = x * 2
         return y[:8], y[4:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         a, b = f(w)
         w = w.detach().requires_grad_()
         a.mul_(w[:8])
@@ -174,7 +174,7 @@ def history_arrives_beside():
         y = x * 2
         return y[:6], y[6:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         a, b = f(w)
         w = w.detach().requires_grad_()
         a.mul_(w[:6])
@@ -189,7 +189,7 @@ def rows_in_one_place():
     def f(x):
         return (x * 2).expand(4, 12)
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         y = f(w)
         w = w.detach().requires_grad_()
         y[1] = w * 3
@@ -206,7 +206,7 @@ def rows_in_one_place_beside_others():
         y = w * 2
         return y[:6].expand(4, 6), y[6:]
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         a, b = f(w)
         a[1] = w[6:] * 3
@@ -222,7 +222,7 @@ def views_side_by_side():
         y = (w * 2).view(3, 4)
         return (*y.chunk(2, 1), )
     def g(w):
-        sys._getframe()  # nothing that a graph goes past
+        here = sys._getframe()  # nothing that a graph goes past
         w = w.detach().requires_grad_()
         a, b = f(w)
         (b * b + a).sum().backward()

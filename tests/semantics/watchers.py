@@ -380,7 +380,7 @@ def moved_to_a_thread():
     return caller_of(f, lambda x: asyncio.run(run(x))), lambda i: (X,), None
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=3)
 def handler_that_raises():
     class Timeout(Exception):
         pass

@@ -134,12 +134,15 @@ void call(Recording& r, ShadowFrame& f) {
   r.stop(Reason::OpaqueRaise, callable_name(site.callee ? site.callee : f.pending.in[1].object));
 }
 
+/// An empty slot is a fact.
+void local_name(Recording& r, ShadowFrame& f) { r.local(f, f.pending.arg); }
+
 constexpr RaiseRule rules[] = {
     {RAISE_VARARGS, always},
     {RERAISE, always},
     {YIELD_VALUE, always},
-    {LOAD_FAST, always},
-    {DELETE_FAST, always},
+    {LOAD_FAST, local_name},
+    {DELETE_FAST, local_name},
     {LOAD_DEREF, cell},
     {LOAD_GLOBAL, global_name},
     {LOAD_ATTR, attribute},
