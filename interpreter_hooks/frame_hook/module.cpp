@@ -116,20 +116,33 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
                        record->last_miss.c_str(), "cut_hits", record->cut_hits, "served", served);
 }
 
-/// The kinds of instructions that the entries of a function have, by name: one set per entry.
+/// The names of the kinds of instructions that an entry has. Null after an exception.
+PyObject* kinds_of(const Entry& entry) {
+  PyObject* names = PySet_New(nullptr);
+  for (const Program* program : {&entry.entry, &entry.late}) {
+    program->each([&](const Word* at) {
+      PyObject* name = names ? PyUnicode_FromString(kinds[head(at).kind].name) : nullptr;
+      if (!name || PySet_Add(names, name) < 0) Py_CLEAR(names);
+      Py_XDECREF(name);
+    });
+  }
+  return names;
+}
+
+/// The kinds of instructions that the entries of a function have, and those of rests of its frames: one set per entry.
 PyObject* capture_facts(PyObject*, PyObject* callable) {
   bool known;
-  CodeRecord* record = record_of_callable(callable, "facts", known);
-  PyObject* list = known ? PyList_New(0) : nullptr;
-  for (size_t i = 0; list && record && i < record->entries.size(); i++) {
-    PyObject* names = PySet_New(nullptr);
-    for (const Program* program : {&record->entries[i]->entry, &record->entries[i]->late}) {
-      program->each([&](const Word* at) {
-        PyObject* name = names ? PyUnicode_FromString(kinds[head(at).kind].name) : nullptr;
-        if (!name || PySet_Add(names, name) < 0) Py_CLEAR(names);
-        Py_XDECREF(name);
-      });
-    }
+  const CodeRecord* record = record_of_callable(callable, "facts", known);
+  if (!known) return nullptr;
+  std::vector<std::shared_ptr<Entry>> entries;
+  if (record) {
+    entries.assign(record->entries.begin(), record->entries.end());
+    for (const std::shared_ptr<CodeRecord>& rest : record->rests)
+      entries.insert(entries.end(), rest->entries.begin(), rest->entries.end());
+  }
+  PyObject* list = PyList_New(0);
+  for (size_t i = 0; list && i < entries.size(); i++) {
+    PyObject* names = kinds_of(*entries[i]);
     if (!names || PyList_Append(list, names) < 0) Py_CLEAR(list);
     Py_XDECREF(names);
   }

@@ -3,6 +3,7 @@
 import builtins
 import collections
 import functools
+import os
 import random
 import types
 
@@ -37,6 +38,57 @@ def things(**attributes):
     ob = cls()
     vars(ob).update(attributes)
     return ob, cls
+
+
+# ---- the rest of a frame, behind something opaque ----
+
+
+@place
+def rest_of_a_frame():
+    ob, _ = things(n=3, t=x(1))
+
+    def f(x):
+        y = x * ob.n
+        os.getpid()
+        return y + ob.t * ob.n
+    return f, lambda i: (x(i),), [Attribute(ob, "n", 5), Attribute(ob, "t", x(1) * 9)], ob
+
+
+@place
+def name_that_is_not_always_bound():
+    ob, _ = things(n=0)
+
+    def f(x):
+        if ob.n:
+            extra = x * 3
+        os.getpid()
+        try:
+            return x + extra
+        except UnboundLocalError:
+            return x * 2
+    return f, lambda i: (x(i),), [Attribute(ob, "n", 5)], ob
+
+
+@place
+def last_reference_of_a_frame():
+    gone = []
+
+    class Plain:
+        pass
+
+    class Told:
+        def __del__(self):
+            gone.append(len(gone))
+    ob, _ = things(make=Plain)
+
+    def f(x):
+        kept = ob.make()
+        os.getpid()
+        y = x * 2
+        kept = None
+        gone.append("after")
+        return y, kept
+    return f, lambda i: (x(i),), [Attribute(ob, "make", Told)], gone
 
 
 # ---- attributes and names ----

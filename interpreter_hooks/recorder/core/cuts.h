@@ -5,6 +5,11 @@
 // same code is aimed there: when the frame comes to that instruction, the recording ends with an entry of what was
 // seen, which holds everything that is alive at that moment. So at an instruction of the root frame, always between two
 // instructions, shadow and interpreter agree, and nothing has to be taken back.
+//
+// The rest of the frame is captured in turn, from behind the instruction that stopped the recording:
+//     y = model(x)             # one entry, which ends before the call of open
+//     text = open(p).read()    # performed as it stands (cpython/step_over.h)
+//     return y * len(text)     # another entry, whose inputs are the frame's slots
 #pragma once
 #include "interpreter_hooks/entry/reasons.h"
 #include "interpreter_hooks/recorder/core/value.h"
