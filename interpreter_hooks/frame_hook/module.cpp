@@ -56,14 +56,22 @@ PyObject* capture_explain(PyObject*, PyObject* callable) {
   return text(record ? explain(*record) : "has not been called under capture\n");
 }
 
+/// Of a function and the rests of its frames.
+std::vector<std::shared_ptr<Entry>> all_entries(const CodeRecord& record) {
+  std::vector<std::shared_ptr<Entry>> entries(record.entries.begin(), record.entries.end());
+  for (const std::shared_ptr<CodeRecord>& rest : record.rests)
+    entries.insert(entries.end(), rest->entries.begin(), rest->entries.end());
+  return entries;
+}
+
 PyObject* capture_graphs(PyObject*, PyObject* callable) {
   bool known;
-  CodeRecord* record = record_of_callable(callable, "graphs", known);
+  const CodeRecord* record = record_of_callable(callable, "graphs", known);
   PyObject* list = known ? PyList_New(0) : nullptr;
-  for (size_t i = 0; list && record && i < record->entries.size(); i++) {
-    if (!record->entries[i]->graph) continue;
-    PyObject* graph = text(record->entries[i]->graph->text());
-    if (!graph || PyList_Append(list, graph) != 0) Py_CLEAR(list);
+  if (!list || !record) return list;
+  for (const std::shared_ptr<Entry>& entry : all_entries(*record)) {
+    PyObject* graph = list && entry->graph ? text(entry->graph->text()) : nullptr;
+    if (entry->graph && (!graph || PyList_Append(list, graph) != 0)) Py_CLEAR(list);
     Py_XDECREF(graph);
   }
   return list;
@@ -99,7 +107,8 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
   return nullptr;
 }
 
-/// What is known of one function; "served": calls of which an entry served the end, or another part that has tensor work.
+/// What is known of one function; "served": calls of which an entry served the end, or another part that has tensor
+/// work.
 PyObject* capture_frame(PyObject*, PyObject* callable) {
   PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
   CodeRecord nothing;
@@ -109,11 +118,12 @@ PyObject* capture_frame(PyObject*, PyObject* callable) {
   if (!record) record = &nothing;
   long served = record->useful_hits;
   for (const std::shared_ptr<CodeRecord>& rest : record->rests) served = std::max(served, rest->useful_hits);
-  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l,s:l}", "state", state_name(record->state), "calls",
+  return Py_BuildValue("{s:s,s:l,s:i,s:l,s:l,s:n,s:i,s:s,s:s,s:l,s:l,s:n}", "state", state_name(record->state), "calls",
                        record->calls_made(), "recordings", record->recordings, "hits", record->hits, "misses",
                        record->misses, "entries", static_cast<Py_ssize_t>(record->entries.size()), "reason",
                        static_cast<int>(record->why.reason), "why", record->why.text().c_str(), "last_miss",
-                       record->last_miss.c_str(), "cut_hits", record->cut_hits, "served", served);
+                       record->last_miss.c_str(), "cut_hits", record->cut_hits, "served", served, "rests",
+                       static_cast<Py_ssize_t>(record->rests.size()));
 }
 
 /// The names of the kinds of instructions that an entry has. Null after an exception.
@@ -133,16 +143,10 @@ PyObject* kinds_of(const Entry& entry) {
 PyObject* capture_facts(PyObject*, PyObject* callable) {
   bool known;
   const CodeRecord* record = record_of_callable(callable, "facts", known);
-  if (!known) return nullptr;
-  std::vector<std::shared_ptr<Entry>> entries;
-  if (record) {
-    entries.assign(record->entries.begin(), record->entries.end());
-    for (const std::shared_ptr<CodeRecord>& rest : record->rests)
-      entries.insert(entries.end(), rest->entries.begin(), rest->entries.end());
-  }
-  PyObject* list = PyList_New(0);
-  for (size_t i = 0; list && i < entries.size(); i++) {
-    PyObject* names = kinds_of(*entries[i]);
+  PyObject* list = known ? PyList_New(0) : nullptr;
+  if (!list || !record) return list;
+  for (const std::shared_ptr<Entry>& entry : all_entries(*record)) {
+    PyObject* names = list ? kinds_of(*entry) : nullptr;
     if (!names || PyList_Append(list, names) < 0) Py_CLEAR(list);
     Py_XDECREF(names);
   }

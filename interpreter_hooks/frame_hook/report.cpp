@@ -100,7 +100,8 @@ std::string report_json() {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string explain(const CodeRecord& record) {
+/// Of a function, or of the rest of its frames behind a cut.
+static std::string explain_part(const CodeRecord& record) {
   std::string text = record.name + " (" + record.file + ":" + std::to_string(record.line) +
                      "): " + state_name(record.state) + ", " + std::to_string(record.calls_made()) + " calls, " +
                      std::to_string(record.recordings) + " recordings, " + std::to_string(record.hits) + " replays\n";
@@ -138,11 +139,17 @@ std::string explain(const CodeRecord& record) {
   return text;
 }
 
+std::string explain(const CodeRecord& record) {
+  std::string text = explain_part(record);
+  for (const std::shared_ptr<CodeRecord>& rest : record.rests) text += explain_part(*rest);
+  return text;
+}
+
 std::string explain_all() {
   drop_stale_entries();
   std::string text;
   for (auto& record : all_records()) {
-    if (interesting(*record)) text += explain(*record);
+    if (!record->is_rest && interesting(*record)) text += explain(*record);
   }
   return text;
 }

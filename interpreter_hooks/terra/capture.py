@@ -58,8 +58,10 @@ def explain(function, *args, **kwargs):
     if args or kwargs:
         C.capture_thrift(False)
         try:
-            for _ in range(6):
+            calls = 0
+            while calls < 6 * (1 + C.capture_frame(target)["rests"]):  # each part of its frames is captured in turn
                 function(*args, **kwargs)
+                calls += 1
         finally:
             C.capture_thrift(True)
     return C.capture_explain(target)

@@ -2,6 +2,7 @@
 """What terra.explain() says and how a miss is told, word for word; stats, reset, mode and off; errors of the engine."""
 import os
 import re
+import sys
 
 import terra
 import _terra_C as C
@@ -39,8 +40,12 @@ def scaled(x, box):
     return [box.last]
 
 
+def resumed(x):
+    return x * os.isatty(99)
+
+
 def opaque(x):
-    return x * os.getpid()
+    return x * sys._getframe().f_lineno
 
 
 def without_folders(text):
@@ -65,9 +70,30 @@ scaled (explain.py:{line}): captured, 7 calls, 2 recordings, 2 replays
     effect: box.last = %4
     effect: new list = [%4]
 """
+RESUMED = """\
+resumed (explain.py:{line}): captured, 12 calls, 2 recordings, 7 replays
+  entry: 7 hits, 0 misses
+    up to line {inside}, where CPython goes on; reason 4: calls something that is not modelled: posix.isatty (explain.py:{inside})
+    resumed belongs to the same module
+    x: float32 [4, 3]
+    globals()['os'] is a module
+    type of a module is module
+    os['isatty'] is a builtin_function_or_method
+    which 6 calls saw from 4 words and 3 instructions
+resumed from line {inside} (explain.py:{inside}): captured, 7 calls, 1 recordings, 3 replays
+  entry: 3 hits, 0 misses
+    resumed belongs to the same module
+    stack item 0: float32 [4, 3]
+    stack item 1 is False
+    x is stack item 0
+    no code runs when what is in slot 2 of the frame goes
+    gradient mode is on
+    which 3 calls saw from 1 words and 9 instructions
+    graph of 1 nodes
+"""
 OPAQUE = """\
-opaque (explain.py:{line}): hot, 6 calls, 1 recordings, 0 replays
-  reason 4: calls something that is not modelled: posix.getpid (explain.py:{inside})
+opaque (explain.py:{line}): hot, 6 calls, 2 recordings, 1 replays
+  reason 4: calls something that is not modelled: sys._getframe (explain.py:{inside})
   hint: move the call out of the hot function, or leave it to co-execution
 """
 
@@ -80,6 +106,7 @@ def explanations():
     terra.explain(scaled, X, Box())
     scaled(terra.ones(5, 3), Box())
     same(without_folders(terra.explain(scaled)), SCALED.format(line=line_of(scaled)))
+    same(without_folders(terra.explain(resumed, X)), RESUMED.format(line=line_of(resumed), inside=line_of(resumed) + 1))
     same(without_folders(terra.explain(opaque, X)), OPAQUE.format(line=line_of(opaque), inside=line_of(opaque) + 1))
     text = terra.explain(Net(), X)
     assert "self.layers._modules['0'].weight: float32 [3, 2] leaf that requires grad\n" in text, text
