@@ -1,4 +1,8 @@
 // The tape's side of an op call: what TapeHooks point to.
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/slices_node.h"
@@ -18,8 +22,21 @@ void record(const Op& op, std::span<const Arg> args, std::span<Tensor> results) 
     if (is_inexact(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
 }
 
+/// The same text, for as long as the process runs.
+std::string_view kept_text(std::string text) {
+  static std::mutex lock;
+  static auto& texts = *new std::unordered_set<std::string>;
+  const std::lock_guard hold(lock);
+  return *texts.insert(std::move(text)).first;
+}
+
+/// An empty name: that of the node before.
 void name_last(const Tensor& result, std::string_view name) {
-  if (const Edge last = history(result); last.node) last.node->rename(name);
+  const Edge last = history(result);
+  if (!last.node) return;
+  if (!name.empty()) return last.node->rename(name);
+  if (const Node* before = last.node->edges[0].node.get(); before && before->name() != "AccumulateGrad")
+    last.node->rename(kept_text(before->name()));
 }
 
 void check_write(const Op&, const Tensor& target) {

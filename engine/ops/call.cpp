@@ -207,10 +207,14 @@ void promote_composite(const Op& op, Prepared& p) {
     if (half_in(p.args[i]) != DType::F32) convert_halves(p, i);
 }
 
+/// The node of a result that goes back to 16 bits is the conversion's, which takes the name of the one before.
 void to_half(const Prepared& p, std::span<Tensor> results) {
   if (p.half == DType::F32) return;
-  for (Tensor& r : results)
-    if (r.dtype() == DType::F32) r = to_dtype_op()(r, p.half);
+  for (Tensor& r : results) {
+    if (r.dtype() != DType::F32) continue;
+    r = to_dtype_op()(r, p.half);
+    if (grad_mode && r.requires_grad()) tape_hooks().name(r, "");
+  }
 }
 
 /// The dtype of the first complex tensor in it; F32: there is none.
@@ -308,7 +312,7 @@ void name_history(const Op& op, std::span<const Arg> args, const Tensor& result)
   if (!result.defined() || !result.requires_grad()) return;
   for (const Arg& a : args)
     if (a.is_tensor() && a.impl() == result.get()) return;
-  tape_hooks().name(result, op.node_name(args));
+  if (const std::string_view name = op.node_name(args); !name.empty()) tape_hooks().name(result, name);
 }
 
 /// A result that is an argument, or a view of one, where the record doesn't say so.
