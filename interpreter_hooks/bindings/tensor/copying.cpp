@@ -57,7 +57,8 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   Object result = Object::steal(wrap_as(Py_TYPE(self), copy));
   succeeded(PyDict_SetItem(memo, key.get(), result.get()));
   copy_attributes(self, result.get(), memo);
-  if (const Tensor gradient = autograd::grad(tensor_of(self)); gradient.defined()) {
+  const bool is_parameter = PyType_IsSubtype(Py_TYPE(self), parameter_type);  // the copy of one has no gradient yet
+  if (const Tensor gradient = autograd::grad(tensor_of(self)); gradient.defined() && !is_parameter) {
     Object object = Object::steal(wrap(gradient));
     // The memo knows objects by address: this one has to live as long as the memo.
     Object module = owned(PyImport_ImportModule("copy"));
