@@ -141,7 +141,7 @@ void OpNode::release_saved() {
 void OpNode::each_saved(const std::function<void(const SavedTensor&)>& visit) const {
   for (const auto* list : {&saved_, &saved_results_})
     for (const SavedTensor& s : *list)
-      if (s.defined()) visit(s);
+      if (s.unchecked().defined()) visit(s);
 }
 
 }  // namespace terra::autograd

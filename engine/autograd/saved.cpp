@@ -12,14 +12,34 @@ std::string legacy_name(const TensorMeta& t) {
   return fmt::format("torch.{}Tensor {}", scalar_type_name(t.dtype), to_string(t.sizes));
 }
 
+std::unique_ptr<const Packed> pack(const Tensor& t) {
+  const uint32_t version = t->version();
+  const GradMode off(false);
+  std::unique_ptr<const Packed> packed = pack_hook()(t);
+  check(t->version() == version,
+        "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+        "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+        "to perform in-place operations on the input to a pack hook.");
+  return packed;
+}
+
 }  // namespace
 
+PackHook& pack_hook() {
+  static thread_local PackHook hook = nullptr;
+  return hook;
+}
+
 SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
-    : alias_(t.alias()), result_index_(result_index), is_result_(is_result) {
+    : result_index_(result_index), is_result_(is_result) {
   // A result gets its history only after its node is complete.
   requires_grad_ = is_result ? is_inexact(t.dtype()) : t.requires_grad();
   if (requires_grad_ && !is_result) edge_ = gradient_edge(t);
   version_ = t->version();
+  if (pack_hook() && !t->is_symbolic() && !t->wrapped_number)
+    packed_ = pack(is_result ? t.alias() : t);
+  else
+    alias_ = t.alias();
 }
 
 void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected) {
@@ -34,14 +54,15 @@ void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version,
 }
 
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
-  if (alias_->version() != version_)
+  if (!packed_ && alias_->version() != version_)
     fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
   unpacked_ = true;
-  if (!grad_enabled() || !requires_grad_) return alias_;
-  Tensor t = alias_.alias();
+  if (!packed_ && (!grad_enabled() || !requires_grad_)) return alias_;
+  Tensor t = packed_ ? packed_->unpack().alias() : alias_.alias();
+  if (!grad_enabled() || !requires_grad_) return t;
   if (is_result_) {
     set_history(t, owner, result_index_);
-  } else if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(edge_.node.get())) {
+  } else if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(edge_.node.get()); leaf && !packed_) {
     return leaf->variable();
   } else {
     set_history(t, edge_.node, edge_.index);

@@ -1,23 +1,33 @@
 // A tensor kept for backward.
 #pragma once
+#include <memory>
 #include <string>
 
 #include "engine/autograd/node.h"
 
 namespace terra::autograd {
 
+/// What a program keeps in place of a saved tensor.
+struct Packed {
+  virtual ~Packed() = default;
+  virtual Tensor unpack() const = 0;
+};
+/// What this thread has tensors packed by that are saved; null: they are kept as they are. Called without gradients.
+using PackHook = std::unique_ptr<const Packed> (*)(const Tensor&);
+PackHook& pack_hook();
+
 /// Holds an alias of the tensor (never the tensor itself, whose history may come to include the saving node) with the
-/// version it had, and where its gradient goes.
+/// version it had, and where its gradient goes. Of a tensor that was packed, what the program made of it instead.
 class SavedTensor {
  public:
   SavedTensor() = default;
   /// `is_result`: the tensor is a result of the saving node, whose reference would be a cycle; `unpack` gets it.
   SavedTensor(const Tensor& t, bool is_result, uint32_t result_index = 0);
 
-  bool defined() const { return alias_.defined(); }
+  bool defined() const { return alias_.defined() || packed_; }
   /// The tensor as it was, with its history if gradients are enabled. Throws if its storage was written since.
   Tensor unpack(const Ref<Node>& owner) const;
-  /// Its memory, whatever is there by now, without a history.
+  /// Its memory, whatever is there by now, without a history; undefined if it was packed.
   const Tensor& unchecked() const { return alias_; }
   /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.
   bool was_unpacked() const { return unpacked_; }
@@ -26,6 +36,7 @@ class SavedTensor {
 
  private:
   Tensor alias_;
+  std::shared_ptr<const Packed> packed_;
   Edge edge_;
   uint32_t version_ = 0;
   uint32_t result_index_ = 0;

@@ -6,6 +6,7 @@
 #include "engine/errors/warnings.h"
 #include "interpreter_hooks/bindings/autograd/grad_mode.h"
 #include "interpreter_hooks/bindings/autograd/node_object.h"
+#include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/generated.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
@@ -48,8 +49,8 @@ Object create_module() {
   generate_ops(module.get());
   for (PyMethodDef* rows :
        {printing_functions, construction_functions, numpy_functions, dlpack_functions, setting_functions,
-        autocast_functions, copying_functions, autograd_functions, function_node_functions, sparse_functions,
-        record_functions, module_functions, override_functions})
+        autocast_functions, copying_functions, autograd_functions, function_node_functions, saved_tensor_functions,
+        sparse_functions, record_functions, module_functions, override_functions})
     add_functions(module.get(), rows);
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);
   add_object(module.get(), "OutOfMemoryError", out_of_memory_error());

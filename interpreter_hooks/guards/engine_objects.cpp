@@ -8,6 +8,7 @@
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/autograd/autocast.h"
 #include "interpreter_hooks/bindings/autograd/grad_mode.h"
+#include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
 #include "interpreter_hooks/bindings/objects/dtype_limits.h"
@@ -103,7 +104,8 @@ uint64_t engine_mode() {
   const uint64_t hidden = hooks::attributes_may_hide_methods ? 1 : 0;
   const hooks::Autocast cast = hooks::autocast();
   return (grad_enabled() ? gradient_mode : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
-         hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42;
+         hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42 |
+         uint64_t{hooks::saved_tensors_are_packed()} << 48;
 }
 void set_modes_of_blocks(uint64_t mode) {
   set_grad_enabled(mode & gradient_mode);

@@ -42,6 +42,7 @@ std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) 
   const bool grad = at[1] & gradient_mode, now = engine_mode() & gradient_mode;
   const uint64_t changes = at[1] ^ engine_mode();
   if (changes & autocast_mode) return "autocast has changed";
+  if (changes >> 48) return "hooks of saved tensors are in force";
   if (changes >> 40) return "attributes of tensors may hide methods now";
   if (changes >> 8) return "methods of Tensor have been replaced";
   if (grad == now) return "the default dtype has changed";

@@ -6,6 +6,7 @@
 
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -45,6 +46,7 @@ void TraceBuilder::begin() {
   element_sizes_ = eager::value_dependent_calls();
   hooks::op_observer() = &reports_;
   attached_ = true;
+  if (hooks::saved_tensors_are_packed()) r_.stop(Reason::GradientState, "hooks of saved tensors are in force");
 }
 
 void TraceBuilder::detach() {

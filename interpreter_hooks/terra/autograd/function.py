@@ -28,6 +28,53 @@ class _Saved:
         return C._with_history(self.tensor, ctx._node, self.index)
 
 
+class _Packed:
+    """What the hooks of saved tensors made of a tensor that is kept for backward, and where its gradient goes."""
+
+    __slots__ = ("edge", "index", "packed", "unpack")
+
+    def __init__(self, tensor, index, hooks):
+        pack, self.unpack = hooks
+        self.index = index
+        self.edge = None
+        if index is None and tensor.requires_grad:
+            from .graph import get_gradient_edge
+
+            self.edge = get_gradient_edge(tensor)
+        version = tensor._version
+        with C.no_grad():
+            self.packed = pack(tensor if index is None else tensor.detach())
+        if tensor._version != version:
+            raise RuntimeError(_PACKING_WRITES)
+
+    def get(self, ctx):
+        tensor = self.unpack(self.packed)
+        if not isinstance(tensor, C.Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        if self.edge is not None:
+            return C._with_history(tensor.detach(), self.edge.node, self.edge.output_nr)
+        if self.index is None or ctx._node is None:
+            return tensor.detach()
+        return C._with_history(tensor.detach(), ctx._node, self.index)
+
+
+_PACKING_WRITES = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+    "in-place operations on the input to a pack hook."
+)
+
+
+def _kept(tensor, index):
+    if tensor is None:
+        return None
+    hooks = C._saved_tensors_hooks()
+    return _Saved(tensor, index) if hooks is None else _Packed(tensor, index, hooks)
+
+
 class FunctionCtx:
     """What forward and backward of one call share; any attribute may be set."""
 
@@ -154,7 +201,7 @@ class Function:
             ctx._saved = ()
 
         results = [returned[o] for o in differentiable]
-        ctx._saved = [None if t is None else _Saved(t, _place(t, results)) for t in ctx._to_save]
+        ctx._saved = [_kept(t, _place(t, results)) for t in ctx._to_save]
         ctx._to_save = ()
         C._function_node(
             cls.__name__ + "Backward",

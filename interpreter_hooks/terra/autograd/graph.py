@@ -5,7 +5,6 @@ import typing
 
 import _terra_C as C
 
-from .._missing_parts import sentences
 from .._names import lazily
 
 __all__ = [
@@ -34,17 +33,83 @@ def get_gradient_edge(tensor):
     return GradientEdge(node, tensor.output_nr if hasattr(tensor, "output_nr") else 0)
 
 
-class save_on_cpu(contextlib.nullcontext):
-    """Where saved tensors would go to the CPU, they are there already."""
+_disabled = []  # of nested disable_saved_tensors_hooks: what each says to those who use hooks
+
+
+class saved_tensors_hooks:
+    """In this block what is kept for backward is pack_hook(tensor), and unpack_hook of that gives the tensor back. Of
+    several blocks the innermost one counts."""
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self):
+        if _disabled:
+            raise RuntimeError(_disabled[-1])
+        C._push_saved_tensors_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *exception):
+        C._pop_saved_tensors_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """What is kept for backward lies on the CPU until it is used, and then goes where it was."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
-        super().__init__()
+        def pack_to_cpu(tensor):
+            return tensor.device, tensor.cpu()
+
+        def unpack_from_cpu(packed):
+            device, tensor = packed
+            return tensor.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack_to_cpu, unpack_from_cpu)
+
+
+class _AllowMutationOnSavedContext:
+    """What allow_mutation_on_saved_tensors gives: clear() is for those who keep it."""
+
+    def clear(self):
+        pass
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors():
+    """In this block, where backward has to be called too, a copy of each tensor is kept for it, so that the tensor itself
+    may be written to."""
+    inside = True
+
+    def unpack(tensor):
+        assert inside, (
+            "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            "in which the graph was originally recorded."
+        )
+        return tensor
+
+    try:
+        with saved_tensors_hooks(lambda tensor: tensor.clone(), unpack):
+            yield _AllowMutationOnSavedContext()
+    finally:
+        inside = False
 
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """There are none to disable."""
-    yield
+    """In this block saved_tensors_hooks raises a RuntimeError that says error_message."""
+    if C._saved_tensors_hooks() is not None:
+        raise RuntimeError(error_message)
+    _disabled.append(error_message)
+    try:
+        yield
+    finally:
+        _disabled.pop()
+
+
+def increment_version(tensor):
+    """Counts a write to a tensor, or to each of several: backward refuses what was kept of them before."""
+    for each in (tensor,) if isinstance(tensor, C.Tensor) else tensor:
+        C._increment_version(each)
 
 
 class _Handles:
@@ -89,10 +154,5 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 
     return _Handles([tensor.register_hook(arrived(i)) for i, tensor in enumerate(tensors)])
 
-
-_WHY = "it is not in Terra yet: what the tape keeps can't be replaced; torch.utils.checkpoint keeps less"
-globals().update(
-    sentences("torch.autograd.graph", ("allow_mutation_on_saved_tensors", "increment_version", "saved_tensors_hooks"), _WHY)
-)
 
 __getattr__ = lazily(__name__)

@@ -107,7 +107,6 @@ says("torch.nested.nested_tensor([])", "NotImplementedError", "torch.nested.nest
 says("torch.masked.masked_tensor(1, 2)", "NotImplementedError", "torch.masked.masked_tensor")
 says("torch.quantization.quantize_dynamic(None)", "NotImplementedError", "autocast")
 says("torch.ops.aten.add", "AttributeError", "torch.ops.aten.add is not in Terra")
-says("torch.autograd.graph.saved_tensors_hooks(None, None)", "NotImplementedError", "checkpoint")
 says("torch.export.export(None, ())", "NotImplementedError", "torch.export.export")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
 says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
