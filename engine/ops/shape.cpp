@@ -128,21 +128,32 @@ void stack_of(Composition& c) {
     check(list[i].sizes() == sizes,
           "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", to_string(sizes),
           to_string(list[i].sizes()), i);
-  const int64_t dim = wrap_dim(c.integer(1), sizes.size() + 1);
+  const int64_t dim = wrap_dim(c.integer(1), sizes.size() + 1), count = static_cast<int64_t>(list.size());
+  const bool by_rows = std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.is_contiguous(); });
+  if (!by_rows && dim < static_cast<int64_t>(sizes.size())) {
+    // Laid out as what they join to is, so that images with channels last keep them there.
+    const int64_t each = sizes[static_cast<size_t>(dim)];
+    return c.result(unflatten(cat(list, dim), dim, Dims{count, each}));
+  }
   for (Tensor& t : list) t = unsqueeze(t, dim);
   c.result(cat(list, dim));
 }
 void hstack_of(Composition& c) {
   auto list = list_of(c.tensors(0));
+  check(!list.empty(), "hstack expects a non-empty TensorList");
   bool vectors = true;
   for (Tensor& t : list) {
     if (t.rank() == 0) t = reshape(t, Dims{1});
     vectors &= t.rank() == 1;
   }
+  for (size_t i = 1; i < list.size(); ++i)
+    check(list[i].rank() == list[0].rank(), "Tensors must have same number of dimensions: got {} and {}",
+          list[0].rank(), list[i].rank());
   c.result(cat(list, vectors ? 0 : 1));
 }
 void vstack_of(Composition& c) {
   auto list = list_of(c.tensors(0));
+  check(!list.empty(), "vstack expects a non-empty TensorList");
   for (Tensor& t : list)
     if (t.rank() < 2) t = reshape(t, Dims{1, -1});
   c.result(cat(list, 0));
