@@ -1,12 +1,16 @@
 // Pools of volumes. Windows are products, so the planes are pooled first, then the depth.
 #include <fmt/ranges.h>
 
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/binary.h"
+#include "engine/ops/convert.h"
+#include "engine/ops/creation.h"
 #include "engine/ops/index.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/pool.h"
 #include "engine/ops/pool_windows.h"
 #include "engine/ops/select.h"
+#include "engine/ops/unary.h"
 #include "engine/ops/view.h"
 
 namespace terra::ops {
@@ -56,19 +60,34 @@ void max_pool3d_of(Composition& c) {
                                   depth_only(p.padding, 0), depth_only(p.dilation, 1), p.ceil_mode);
   largest_of_volumes(c, x, sizes, planes, depths);
 }
+/// Means over planes, then over the depth of these; a divisor counts once.
+Tensor average_of_volumes(const Tensor& x, const Pooling& p, bool count_padding, const Arg& divisor) {
+  const Tensor planes = avg_pool2d(as_planes(x), last_two(p.kernel), last_two(p.stride), last_two(p.padding),
+                                   p.ceil_mode, count_padding, divisor.is_none() ? Arg() : Arg(int64_t{1}));
+  const Tensor means = avg_pool2d(as_depths(planes), depth_only(p.kernel, 1), depth_only(p.stride, 1),
+                                  depth_only(p.padding, 0), p.ceil_mode, count_padding, divisor);
+  return reshape(means, pooled_sizes(x.sizes(), p));
+}
+/// Integers are summed up and divided once, towards zero. How many elements a window counts: those that it has over the
+/// mean of ones in it, of which the padding has none.
+Tensor average_of_integers(const Tensor& x, const Pooling& p, bool count_padding, const Arg& divisor) {
+  const Tensor sums = average_of_volumes(x, p, count_padding, int64_t{1});
+  if (!divisor.is_none()) return trunc_divide(sums, divisor);
+  const Dims& s = x.sizes();
+  const size_t r = x.rank();
+  const Tensor one = ones(Dims{1, s[r - 3], s[r - 2], s[r - 1]}, DType::F64);
+  const Tensor filled = average_of_volumes(one, p, count_padding, int64_t{1});
+  const Tensor counts = round(filled / average_of_volumes(one, p, count_padding, Arg()));
+  return trunc_divide(sums, to_dtype(counts, x.dtype()));
+}
 void avg_pool3d_of(Composition& c) {
   const Tensor x = c.tensor(0);
   check_volume(x, "avg_pool3d");
   check_divisor(c.arg(6));
-  check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"avg_pool3d\" not implemented for '{}'",
-             scalar_type_name(x.dtype()));
+  check_kind(is_floating(x.dtype()) || x.dtype() == DType::I64, ErrorKind::NotImplementedError,
+             "\"avg_pool3d_out_frame\" not implemented for '{}'", scalar_type_name(x.dtype()));
   const Pooling p(c.ints(1), c.arg(2), c.ints(3), {}, c.flag(4));
-  const Dims sizes = pooled_sizes(x.sizes(), p);
-  const Tensor planes = avg_pool2d(as_planes(x), last_two(p.kernel), last_two(p.stride), last_two(p.padding),
-                                   p.ceil_mode, c.arg(5), c.has(6) ? Arg(int64_t{1}) : Arg());
-  c.result(reshape(avg_pool2d(as_depths(planes), depth_only(p.kernel, 1), depth_only(p.stride, 1),
-                              depth_only(p.padding, 0), p.ceil_mode, c.arg(5), c.arg(6)),
-                   sizes));
+  c.result((is_floating(x.dtype()) ? average_of_volumes : average_of_integers)(x, p, c.flag(5), c.arg(6)));
 }
 /// The result's sizes of an adaptive pool of volumes.
 Dims adaptive_volume_sizes(const Composition& c) {
