@@ -38,7 +38,8 @@ double chebyshev_of_angle(double x, double n, int kind) {
 }  // namespace
 
 double orthogonal_polynomial(double x, double degree, int kind) {
-  if (std::isnan(x) || std::isnan(degree)) return kNaN;
+  if (!std::isfinite(degree)) return 0;  // no degree, as a negative one
+  if (std::isnan(x)) return kNaN;
   if (kind >= ShiftedT && kind <= ShiftedW) {
     x = 2 * x - 1;
     kind -= ShiftedT;

@@ -48,8 +48,8 @@ constexpr Recurrence kRecurrences[] = {
 
 double orthogonal_polynomial(double x, double n, int kind) {
   const Recurrence& r = kRecurrences[kind];
-  if (std::isnan(x) || std::isnan(n)) return x + n;
-  if (std::trunc(n) < 0) return 0.0;
+  if (!std::isfinite(n) || std::trunc(n) < 0) return 0.0;
+  if (std::isnan(x)) return x;
   double before = 0, value = 1;
   for (double k = 1; k <= n; ++k) {
     const Step s = r.step(k);
