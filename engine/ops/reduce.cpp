@@ -28,10 +28,10 @@ void accumulated_shape(Inference& f) { f.result(is_inexact(f.dtype(0)) ? f.dtype
 void truth_shape(Inference& f) { f.result(f.dtype(0) == DType::U8 ? DType::U8 : DType::Bool, reduced(f)); }
 
 /// A largest element exists only where there is one.
-void check_nonempty(Inference& f, std::string_view name) {
+void check_nonempty(Inference& f, std::string_view name, ErrorKind kind = ErrorKind::IndexError) {
   if (f.impl(0).numel > 0) return;
   const uint64_t mask = dim_mask(f.arg(1), f.rank(0));
-  check_kind(mask != ~uint64_t{0}, ErrorKind::IndexError,
+  check_kind(mask != ~uint64_t{0}, kind,
              "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
              "'dim' argument.",
              name);
@@ -40,7 +40,7 @@ void check_nonempty(Inference& f, std::string_view name) {
                "{}(): Expected reduction dim {} to have non-zero size.", name, i);
 }
 void extreme_shape(Inference& f) {
-  check_nonempty(f, f.op.name);
+  check_nonempty(f, f.op.name, ErrorKind::RuntimeError);
   f.result(f.dtype(0), reduced(f));
 }
 void extreme_with_index_shape(Inference& f) {
@@ -131,6 +131,8 @@ void max_all_of(Composition& c) {
   c.result((c.op.name == "max_all" ? amax : amin)(c.tensor(0)));
 }
 void aminmax_of(Composition& c) {
+  check(c.has(1) || c.tensor(0).numel() > 0,
+        "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   const Arg dims = c.has(1) ? c.arg(1) : Arg();
   const Dims dim{c.has(1) ? c.integer(1) : 0};
   c.result(amin(c.tensor(0), dims.is_none() ? Arg() : Arg(dim), c.arg(2)));

@@ -88,7 +88,8 @@ void tensor_split_tensor_of(Composition& c) {
   split_at(c, split_dim(c, 2), indices);
 }
 void unbind_of(Composition& c) {
-  check(c.tensor(0).rank() > 0, "Dimension specified as {} but tensor has no dimensions", c.integer(1));
+  check_kind(c.tensor(0).rank() > 0, ErrorKind::IndexError, "Dimension specified as {} but tensor has no dimensions",
+             c.integer(1));
   const int64_t dim = split_dim(c, 1);
   for (int64_t i = 0; i < c.tensor(0).sizes()[dim]; ++i) c.result(select(c.tensor(0), dim, i));
 }

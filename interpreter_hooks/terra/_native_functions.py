@@ -76,8 +76,23 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     """Each tensor in num_chunks equal parts along dim, the last filled up with zeros; the parts of all side by side."""
-    parts, dim = [], dim % tensors[0].dim()
+    if len(tensors) == 0:
+        raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
+    if num_chunks < 1:
+        raise RuntimeError("_chunk_cat expects positive num_chunks")
+    rank = tensors[0].dim()
+    if not -rank <= dim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    parts, dim = [], dim + rank if dim < 0 else dim
     for t in tensors:
+        if t.numel() == 0:
+            raise RuntimeError("_chunk_cat expects non-empty tensor")
+        if t.dtype != tensors[0].dtype:
+            raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+        if dim >= t.dim():
+            raise RuntimeError("_chunk_cat expects dim < ndim for all input tensors")
+        if t.shape[:dim] != tensors[0].shape[:dim]:
+            raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
         missing = -t.size(dim) % num_chunks
         if missing:
             shape = list(t.shape)

@@ -39,6 +39,34 @@ def _highest(dtype):
     return math.inf if dtype.is_floating_point else C.iinfo(dtype).max
 
 
+def _filled_lowest(input, mask, name="amax"):
+    """Masked out elements are the least ones of the dtype, of which bools have none."""
+    if mask is None:
+        return input
+    _check_ordered(input, name)
+    return _filled(input, mask, _lowest(input.dtype))
+
+
+def _filled_highest(input, mask, name="amin"):
+    if mask is None:
+        return input
+    _check_ordered(input, name)
+    return _filled(input, mask, _highest(input.dtype))
+
+
+def _check_ordered(input, name):
+    if input.dtype == C.bool:
+        raise NotImplementedError(f"identity of {name} on torch.bool input")
+
+
+def _check_inexact(dtype, name):
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(
+            f"{name}(): Could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {dtype}"
+        )
+
+
 def _converted(input, dtype):
     return input if dtype is None else input.to(dtype)
 
@@ -49,25 +77,29 @@ def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     result = _converted(_filled(input, mask, 1), dtype)
+    if input.dim() == 0:
+        return result.prod(dtype=dtype)
     for d in sorted(_dims(input, dim), reverse=True):
-        result = result.prod(d, keepdim=keepdim)
+        result = result.prod(d, keepdim=keepdim, dtype=dtype)
     return result
 
 
 def amax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return _converted(_filled(input, mask, _lowest(input.dtype)).amax(_dims(input, dim), keepdim=keepdim), dtype)
+    return _converted(_filled_lowest(input, mask).amax(_dims(input, dim), keepdim=keepdim), dtype)
 
 
 def amin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return _converted(_filled(input, mask, _highest(input.dtype)).amin(_dims(input, dim), keepdim=keepdim), dtype)
+    return _converted(_filled_highest(input, mask).amin(_dims(input, dim), keepdim=keepdim), dtype)
 
 
 def argmax(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return _converted(_filled(input, mask, _lowest(input.dtype)), dtype).argmax(dim, keepdim=keepdim)
+    """The position, as a number of the input's dtype or of `dtype`."""
+    return _filled_lowest(input, mask, "argmax").argmax(dim, keepdim=keepdim).to(dtype or input.dtype)
 
 
 def argmin(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    return _converted(_filled(input, mask, _highest(input.dtype)), dtype).argmin(dim, keepdim=keepdim)
+    """The position, as a number of the input's dtype or of `dtype`."""
+    return _filled_highest(input, mask, "argmin").argmin(dim, keepdim=keepdim).to(dtype or input.dtype)
 
 
 def _count(input, dims, keepdim, mask):
@@ -76,6 +108,7 @@ def _count(input, dims, keepdim, mask):
 
 def mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     dims = _dims(input, dim)
+    _check_inexact(dtype or input.dtype, "mean")
     return sum(input, dims, keepdim=keepdim, dtype=dtype, mask=mask) / _count(input, dims, keepdim, mask)
 
 
@@ -83,18 +116,26 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     """The lower one of two in the middle."""
     input = _converted(input, dtype)
     if mask is None:
-        return input.median(dim, keepdim=keepdim).values
-    return _filled(input, mask, math.nan).nanmedian(dim, keepdim=keepdim).values
+        ordered = input.to(C.uint8) if input.dtype == C.bool else input
+        return ordered.median(dim, keepdim=keepdim).values.to(input.dtype)
+    if input.dtype.is_floating_point:
+        return _filled(input, mask, math.nan).nanmedian(dim, keepdim=keepdim).values
+    if not _kept(mask, input).any(dim).all():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    return _filled(input.to(C.float64), mask, math.nan).nanmedian(dim, keepdim=keepdim).values.to(input.dtype)
 
 
 def logsumexp(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     input = _converted(input, dtype)
-    return _filled(input, mask, -math.inf).logsumexp(_dims(input, dim), keepdim=keepdim)
+    filled = _filled_lowest(input, mask, "logsumexp")
+    return filled.logsumexp(_dims(input, dim), keepdim=keepdim).to(input.dtype)
 
 
 def logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
     first, second = _converted(input, dtype), _converted(other, dtype)
-    return C.logaddexp(_filled(first, input_mask, -math.inf), _filled(second, other_mask, -math.inf))
+    return C.logaddexp(
+        _filled_lowest(first, input_mask, "logaddexp"), _filled_lowest(second, other_mask, "logaddexp")
+    )
 
 
 def norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -111,7 +152,7 @@ def var(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
     count = _count(input, dims, True, mask)
     center = _filled(input, mask, 0).sum(dims, keepdim=True) / count
     total = _filled((input - center).square(), mask, 0).sum(dims, keepdim=keepdim)
-    return total / (count.reshape(total.shape) - correction).clamp(min=0)
+    return (total / (count.reshape(total.shape) - correction).clamp(min=0)).to(total.dtype)
 
 
 def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
@@ -119,15 +160,15 @@ def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
 
 
 def softmax(input, dim, *, dtype=None, mask=None):
-    return _filled(_converted(input, dtype), mask, -math.inf).softmax(dim)
+    return _filled_lowest(_converted(input, dtype), mask).softmax(dim)
 
 
 def softmin(input, dim, *, dtype=None, mask=None):
-    return (-_filled(_converted(input, dtype), mask, math.inf)).softmax(dim)
+    return (-_filled_highest(_converted(input, dtype), mask)).softmax(dim)
 
 
 def log_softmax(input, dim, *, dtype=None, mask=None):
-    return _filled(_converted(input, dtype), mask, -math.inf).log_softmax(dim)
+    return _filled_lowest(_converted(input, dtype), mask).log_softmax(dim)
 
 
 def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
@@ -137,11 +178,11 @@ def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 
 def cumsum(input, dim, *, dtype=None, mask=None):
-    return _filled(input, mask, 0).cumsum(dim, dtype=dtype)
+    return _filled(input, mask, 0).cumsum(dim, dtype=dtype or input.dtype)
 
 
 def cumprod(input, dim, *, dtype=None, mask=None):
-    return _filled(input, mask, 1).cumprod(dim, dtype=dtype)
+    return _filled(input, mask, 1).cumprod(dim, dtype=dtype or input.dtype)
 
 
 _WHY = "it is not in Terra yet; the functions of torch.masked take mask=, and torch.where fills what a mask leaves out"

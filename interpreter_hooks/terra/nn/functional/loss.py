@@ -186,6 +186,8 @@ def linear_cross_entropy(
     is nothing to choose here."""
     if input.dim() not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
     classes, *more, width = linear_weight.shape
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = records.linear(input, linear_weight.reshape(-1, width), bias).reshape(*input.shape[:-1], classes, *more)

@@ -4,7 +4,7 @@ import _terra_C as C
 
 from ._words import scalar_type
 from .distance import pairwise_distance
-from .loss import old_reduction, reduced
+from .loss import check_reduction, old_reduction, reduced
 
 records = C._functional
 
@@ -47,6 +47,9 @@ def multi_margin_loss(
         reduction = old_reduction(size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    check_reduction(reduction)
     input, weight = C._in_single(input, weight)
     input, target = _scores(input, target)
     if target.shape != input.shape[:-1] and not (input.dim() == 1 and target.numel() == 1):
@@ -71,6 +74,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     """Each row of target lists the classes of a sample; -1 ends the list."""
     if size_average is not None or reduce is not None:
         reduction = old_reduction(size_average, reduce)
+    check_reduction(reduction)
     input = C._in_single(input)
     input, target = _scores(input, target)
     if target.shape != input.shape:

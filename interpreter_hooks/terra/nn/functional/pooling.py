@@ -26,6 +26,12 @@ def _one(value):
     return value[0] if isinstance(value, (tuple, list)) else value
 
 
+def _one_size(name, output_size):
+    if isinstance(output_size, (tuple, list)) and len(output_size) != 1:
+        raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(output_size)})")
+    return _one(output_size)
+
+
 def _check_1d(name, input):
     if input.dim() not in (2, 3):
         raise RuntimeError(f"{name}() Expected 2D or 3D input tensor, but got {list(input.shape)}")
@@ -125,18 +131,28 @@ def _repeated(value, n):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
+def _check_rank(input, output_size):
+    if isinstance(output_size, (tuple, list)) and input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+
+
 def _output_size(input, output_size, n):
     """`output_size` with None replaced by the input's size."""
+    _check_rank(input, output_size)
     wanted = _repeated(output_size, n)
     return tuple(have if want is None else want for want, have in zip(wanted, input.shape[-n:]))
 
 
 def adaptive_avg_pool1d(input, output_size):
     _check_1d("adaptive_avg_pool1d", input)
-    return records.adaptive_avg_pool2d(input.unsqueeze(-2), (1, _one(output_size))).squeeze(-2)
+    size = _one_size("adaptive_avg_pool1d", output_size)
+    return records.adaptive_avg_pool2d(input.unsqueeze(-2), (1, size)).squeeze(-2)
 
 
 def adaptive_avg_pool2d(input, output_size):
+    _check_rank(input, output_size)
+    if isinstance(output_size, (tuple, list)) and len(output_size) != 2:
+        raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     return records.adaptive_avg_pool2d(input, _output_size(input, output_size, 2))
 
 
@@ -159,10 +175,12 @@ def _check_not_empty(name, input, n):
 
 def _adaptive_max_pool(input, output_size, n):
     name = f"adaptive_max_pool{n}d"
-    if isinstance(output_size, (tuple, list)) and len(output_size) != n:
+    if n == 1:
+        output_size = _one_size(name, output_size)
+    elif isinstance(output_size, (tuple, list)) and len(output_size) != n:
         raise RuntimeError(f"{name}(): internal error: output_size.size() must be {n}")
-    _check_not_empty(name, input, n)
     sizes = _output_size(input, output_size, n)
+    _check_not_empty(name, input, n)
     if min(sizes) < 0:
         shape = [*input.shape[:-n], *sizes]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
