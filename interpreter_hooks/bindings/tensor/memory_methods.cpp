@@ -2,7 +2,9 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/rules.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/objects/types.h"
@@ -19,7 +21,8 @@ void opaque(PyObject* self, const char* what) {
   if (OpObserver* observer = op_observer()) observer->on_opaque(what, self);
 }
 
-Dims sizes_from(PyObject* args) {
+/// A tuple of ints, or such a tuple's only item, as sizes (or strides: `what`) of a method.
+Dims ints_from(PyObject* args, const char* method, const char* what) {
   Object items = PyTuple_GET_SIZE(args) == 1 && PySequence_Check(PyTuple_GET_ITEM(args, 0))
                      ? owned(PySequence_Tuple(PyTuple_GET_ITEM(args, 0)))
                      : Object::share(args);
@@ -27,11 +30,21 @@ Dims sizes_from(PyObject* args) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
     int64_t size;
     if (!to_int(PyTuple_GET_ITEM(items.get(), i), size))
-      raise(PyExc_TypeError, "resize_(): sizes must be ints, not %s",
+      raise(PyExc_TypeError, "%s(): %s must be ints, not %s", method, what,
             Py_TYPE(PyTuple_GET_ITEM(items.get(), i))->tp_name);
     sizes.push_back(size);
   }
   return sizes;
+}
+
+/// The storage, or where it has fewer bytes a larger one with what it holds.
+Ref<Storage> with_room(const Ref<Storage>& storage, size_t needed) {
+  if (needed <= storage->bytes()) return storage;
+  check(!storage->exported(),
+        "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
+  Ref<Storage> larger = Storage::allocate(needed);
+  std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
+  return larger;
 }
 
 /// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
@@ -40,14 +53,7 @@ void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   const int64_t numel = checked_numel(sizes);
   const auto needed =
       static_cast<size_t>(size_product(size_sum(t.offset, numel), static_cast<int64_t>(size_of(t.dtype))));
-  Ref<Storage> storage = t.storage;
-  if (needed > storage->bytes()) {
-    check(!storage->exported(),
-          "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
-    Ref<Storage> larger = Storage::allocate(needed);
-    std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
-    storage = std::move(larger);
-  }
+  Ref<Storage> storage = with_room(t.storage, needed);
   Dims strides = strides_in(format, sizes);
   const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
   become(t, std::move(storage), *resized);
@@ -57,7 +63,8 @@ void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
 Object resize_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   Borrowed format = kwargs ? PyDict_GetItemString(kwargs, "memory_format") : nullptr;
   opaque(self, "resize_()");
-  resize(*impl_of(self), sizes_from(args), memory_format_from(format, "resize_").value_or(MemoryFormat::Contiguous));
+  resize(*impl_of(self), ints_from(args, "resize_", "sizes"),
+         memory_format_from(format, "resize_").value_or(MemoryFormat::Contiguous));
   return Object::share(self);
 }
 
@@ -74,13 +81,94 @@ Object resize_as(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
   return Object::share(self);
 }
 
-/// x.set_(y): x becomes another view of y's memory.
-Object set_memory(PyObject* self, PyObject* other) {
-  if (!is_tensor(other)) raise(PyExc_TypeError, "set_(): argument must be Tensor, not %s", Py_TYPE(other)->tp_name);
+/// Where set_() takes memory from: a tensor, or the bytes of a storage (storage.py), which have no dtype unless they
+/// are those of a TypedStorage.
+struct Source {
+  Object bytes;  ///< a tensor
+  DType dtype;
+  bool is_storage;
+};
+
+Source source_from(PyObject* given, DType wanted) {
+  if (is_tensor(given)) return {Object::share(given), impl_of(given)->dtype, false};
+  Object untyped = Object::steal(PyObject_GetAttrString(given, "_untyped_storage"));
+  if (!untyped) PyErr_Clear();
+  DType dtype = wanted;
+  if (untyped) dtype = dtype_from(owned(PyObject_GetAttrString(given, "dtype")).get()).value_or(wanted);
+  Object bytes = Object::steal(PyObject_GetAttrString(untyped ? untyped.get() : given, "_bytes"));
+  if (!bytes || !is_tensor(bytes.get())) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "set_(): argument 'source' (position 1) must be a Tensor or a storage, not %s",
+          Py_TYPE(given)->tp_name);
+  }
+  return {std::move(bytes), dtype, true};
+}
+
+/// The last byte that elements in such places reach, from the beginning of the storage.
+size_t reach(int64_t offset, const Dims& sizes, const Dims& strides, DType dtype) {
+  int64_t last = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return 0;
+    last = size_sum(last, size_product(sizes[d] - 1, strides[d]));
+  }
+  return static_cast<size_t>(size_product(size_sum(size_sum(offset, last), 1), static_cast<int64_t>(size_of(dtype))));
+}
+
+/// x.set_(source, storage_offset, size, stride): x becomes another view of the memory of a tensor or of a storage, of
+/// all of it without the rest; x.set_() of none.
+Object set_memory(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static const char* names[] = {"source", "storage_offset", "size", "stride", nullptr};
+  PyObject *given = nullptr, *offset_object = nullptr, *size = nullptr, *stride = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:set_", const_cast<char**>(names), &given, &offset_object, &size,
+                                   &stride))
+    throw PythonError{};
   opaque(self, "set_()");
-  TensorImpl &to = *impl_of(self), &from = *impl_of(other);
-  check(to.dtype == from.dtype, "set_(): the dtypes differ: {} and {}", name_of(to.dtype), name_of(from.dtype));
-  become(to, from.storage, from);
+  TensorImpl& to = *impl_of(self);
+  check_has_memory(to);
+  check(!to.requires_grad() || !autograd::is_leaf(tensor_of(self)) || !grad_enabled(),
+        "a leaf Variable that requires grad is being used in an in-place operation.");
+  if (!given) {
+    const Tensor none = Tensor::empty(Dims{0}, to.dtype);
+    become(to, none->storage, *none);
+    return Object::share(self);
+  }
+  const Source source = source_from(given, to.dtype);
+  TensorImpl& from = *impl_of(source.bytes.get());
+  check_has_memory(from);
+  if (source.is_storage)
+    check(source.dtype == to.dtype, "Expected a Storage of type {} or an UntypedStorage, but got one of type {}",
+          scalar_type_name(to.dtype), scalar_type_name(source.dtype));
+  else
+    check(source.dtype == to.dtype, "Could not set tensor of type {} to a tensor of type {}", c_type_name(from.dtype),
+          c_type_name(to.dtype));
+  if (!offset_object && !source.is_storage) {
+    become(to, from.storage, from);
+    return Object::share(self);
+  }
+  const auto each = static_cast<int64_t>(size_of(to.dtype));
+  const int64_t begin = source.is_storage ? from.offset : 0;  // of a part of a storage, in bytes
+  check(begin % each == 0, "set_(): the storage begins in the middle of an element of {}", name_of(to.dtype));
+  int64_t offset = 0;
+  Dims sizes{from.numel / each}, strides{1};
+  if (offset_object) {
+    if (!to_int(offset_object, offset)) raise(PyExc_TypeError, "set_(): storage_offset must be an int");
+    check(offset >= 0, "Tensor: invalid storage offset {}", offset);
+    if (!size) raise(PyExc_TypeError, "set_() missing 1 required positional arguments: \"size\"");
+    sizes = ints_from(owned(PySequence_Tuple(size)).get(), "set_", "sizes");
+    static_cast<void>(checked_numel(sizes));
+    strides = contiguous_strides(sizes);
+    if (stride && PyObject_Size(stride) != 0)
+      strides = ints_from(owned(PySequence_Tuple(stride)).get(), "set_", "strides");
+    check(strides.size() == sizes.size(), "unequal size length ({}) and stride length ({})", sizes.size(),
+          strides.size());
+    for (int64_t step : strides)
+      check(step >= 0, "Storage size calculation overflowed with sizes={} and strides={}", to_string(sizes),
+            to_string(strides));
+  }
+  offset += begin / each;
+  Ref<Storage> storage = with_room(from.storage, reach(offset, sizes, strides, to.dtype));
+  const Tensor view = Tensor::view_of(storage, to.dtype, std::move(sizes), std::move(strides), offset);
+  become(to, std::move(storage), *view);
   return Object::share(self);
 }
 
@@ -154,7 +242,8 @@ Object itself(PyObject* self, PyObject*) { return Object::share(self); }
 PyMethodDef memory_methods[] = {
     {"resize_", method<resize_method>(), METH_VARARGS | METH_KEYWORDS, "Another shape, with more memory where needed."},
     {"resize_as_", method<resize_as>(), METH_FASTCALL | METH_KEYWORDS, "The shape of another tensor."},
-    {"set_", method<set_memory>(), METH_O, "Another view of the memory of another tensor."},
+    {"set_", method<set_memory>(), METH_VARARGS | METH_KEYWORDS,
+     "Another view of the memory of a tensor or a storage."},
     {"apply_", method<apply>(), METH_O, "Replaces every element by function(element)."},
     {"map_", method<map>(), METH_VARARGS, "Replaces every element by function(element, element of other)."},
     {"squeeze_", method<squeeze>(), METH_FASTCALL | METH_KEYWORDS, "Drops dimensions of size 1 in place."},
