@@ -17,10 +17,10 @@ Object parameter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     throw PythonError{};
   if (data != Py_None && !is_tensor(data))
     raise(PyExc_TypeError, "Parameter(): argument 'data' (position 1) must be Tensor, not %s", Py_TYPE(data)->tp_name);
-  check_kind(
-      data == Py_None || !is_sparse(*impl_of(data)), ErrorKind::NotImplementedError,
-      "Parameter(): a sparse tensor can't be one in Terra yet; register_buffer() takes it, and a Parameter of its "
-      "values can be trained.");
+  if (data != Py_None && is_sparse(*impl_of(data))) {
+    const Object module = owned(PyImport_ImportModule("terra.sparse._parameter"));
+    return owned(PyObject_CallMethod(module.get(), "parameter", "OO", data, requires_grad));
+  }
   Tensor tensor = data == Py_None ? Tensor::empty(Dims{0}, DType::F32) : alias_of(*impl_of(data));
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::set_requires_grad(tensor, true);
   Object self = Object::steal(wrap_as(type, std::move(tensor)));

@@ -69,8 +69,13 @@ class Sparse(C.Tensor):
 
     @data.setter
     def data(self, value):
-        if type(value) is not type(self):
+        if value.layout != self.layout:
             raise RuntimeError("Attempted to set the data of a sparse tensor to a tensor of an incompatible type.")
+        if value.dtype != self.dtype:
+            raise NotImplementedError(
+                f"a sparse tensor of {self.dtype} can't become one of {value.dtype} in Terra: make a Parameter of "
+                "the converted tensor"
+            )
         with C.no_grad():
             self._elements = self._become(value)._elements.requires_grad_(self.requires_grad)
 
