@@ -594,6 +594,22 @@ def bad_index_raises_as_ever():
     return f, lambda i: (t(5, 2), i % 7), None
 
 
+@program(calls=12, captures=6)
+def size_of_any_dimension():
+    """Which dimension is asked for decides the number."""
+    def f(x, dim):
+        return x.sum(dim) / x.size(dim) + x.stride(dim)
+    return f, lambda i: (t(5, 6, 7), i % 3), None
+
+
+@program(calls=12, captures=6)
+def size_of_a_dimension_that_is_computed():
+    def f(x, dim):
+        dim = dim % x.dim()
+        return x * (1.0 / x.size(dim)), x.size(dim - 1)
+    return f, lambda i: (t(5, 6, 7), (-1, -2, -3, 0, 1, 2)[i % 6]), None
+
+
 @program(calls=12, captures=5)
 def caught_inside():
     def f(x, k):

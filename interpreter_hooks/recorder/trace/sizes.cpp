@@ -215,8 +215,8 @@ void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject
   pending()->reported = true;
   Shadow* known = r_.find(tensor);
   if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
-  if (known->self.is_fact()) id_of(tensor);                        // guards its metadata
-  if (!std::strcmp(attribute, "requires_grad")) pin_operands({});  // it was what it was to become
+  if (known->self.is_fact()) id_of(tensor);  // guards its metadata
+  pin_operands({});  // the dimension that size() was asked for, what requires_grad was to become
   if (!std::strcmp(attribute, "_version")) {
     r_.loops().spoil();
     pending()->extra = version_of(tensor, value);
