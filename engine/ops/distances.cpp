@@ -1,6 +1,7 @@
 #include "engine/ops/distances.h"
 
 #include <cmath>
+#include <tuple>
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
@@ -11,6 +12,7 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
+#include "engine/ops/unary.h"
 #include "kernels/cpu/distances.h"
 
 namespace terra::ops {
@@ -82,6 +84,17 @@ void distances_gradient(Backward& b) {
   if (pairs) return;  // the second matrix is the first
   if (b.needs(1)) b.set(1, distances_backward(transposed(g), y, x, transposed(r), b.arg(2), false));
 }
+/// Rows i < j of the n in a matrix, for each pair in the order (0, 1), (0, 2), ...: counted from the last pair, which
+/// the triangular numbers of the rows behind are known of. No sizes depend on elements here, so graphs take it.
+std::pair<Tensor, Tensor> rows_of_pairs(int64_t n) {
+  const int64_t count = n * (n - 1) / 2;
+  const Tensor pair = to_dtype(arange_to(count), DType::F64);
+  const Tensor behind =
+      floor((sqrt(8.0 * (static_cast<double>(count) - 1 - pair) + 1.0) - 1.0) / 2.0);  // rows after i + 1
+  const Tensor first = static_cast<double>(n) - 2 - behind;
+  const Tensor second = pair - static_cast<double>(count) + (behind + 1.0) * (behind + 2.0) / 2.0 + first + 1.0;
+  return {to_dtype(first, DType::I64), to_dtype(second, DType::I64)};
+}
 /// Of sum_j g_ij s_ij with s = sign(d) |d|^(p-1) / r^(p-1), d = a_i - b_j and r = |d|, by g, by d and by r.
 void backward_gradient(Backward& b) {
   const bool pairs = b.flag(5);
@@ -89,10 +102,7 @@ void backward_gradient(Backward& b) {
   const Tensor a = b.in(1), other = b.in(2);
   Tensor rows, columns, d, h = b.grad();
   if (pairs) {
-    const Tensor number = arange_to(a.size(0));
-    const Tensor places = nonzero(lt(unsqueeze(number, 1), unsqueeze(number, 0)));
-    rows = select(places, 1, 0);
-    columns = select(places, 1, 1);
+    std::tie(rows, columns) = rows_of_pairs(a.size(0));
     const auto apart = [&](const Tensor& t) { return index_select(t, 0, rows) - index_select(t, 0, columns); };
     d = apart(a);
     h = apart(h);
