@@ -1,10 +1,12 @@
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/select.h"
 #include "engine/ops/view.h"
 
 namespace terra::ops {
@@ -91,9 +93,9 @@ void linear_shape(Inference& f) {
 }
 
 // ---- gradients ------------------------------------------------------------------------------------------------------
-/// A factor of integers loses its fraction.
+/// A factor of integers loses its fraction. One that is a tensor is a number that graphs learn when they run.
 Tensor scaled(const Tensor& t, const Arg& by) {
-  if (by.is_tensor()) return mul(t, by);
+  if (by.is_tensor()) return mul(t, is_inexact(t.dtype()) ? by : Arg(to_dtype(by.tensor(), DType::I64)));
   if (is_value(by.scalar(), 1)) return t;
   return mul(t, is_inexact(t.dtype()) ? by : Arg(by.scalar().to_int()));
 }
@@ -167,8 +169,10 @@ void baddbmm_of(Composition& c) {
   check_factor(c.arg(3), c.tensor(1).dtype());
   check_factor(c.arg(4), c.tensor(1).dtype());
   const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));
-  const bool alone = !c.arg(3).is_tensor() && is_value(c.arg(3).scalar(), 0);
-  c.result(alone ? product : scaled(c.tensor(0), c.arg(3)) + product);
+  if (!c.arg(3).is_tensor() && is_value(c.arg(3).scalar(), 0)) return c.result(product);
+  const Tensor both = scaled(c.tensor(0), c.arg(3)) + product;
+  c.result(c.arg(3).is_tensor() ? where(eq(c.arg(3), 0), product, both)
+                                : both);  // what 0 is multiplied with doesn't count
 }
 
 /// Leading dimensions are batches and broadcast; a vector is a row on the left, a column on the right.

@@ -369,5 +369,19 @@ def probability_out_of_range():
     return f, args, None
 
 
+@program(calls=14, captures=4)
+def factors_of_products():
+    """0 leaves out what it is multiplied with, infinity too; factors of integers lose their fractions."""
+    def f(x, a, b, beta, alpha):
+        return terra.baddbmm(x, a, b, beta=beta, alpha=alpha)
+    def args(i):
+        beta, alpha = (0.2, 0, 1, 3, 0.0, 2.7)[i % 6], (0.6, 1, 2, 1.5, -1)[i % 5]
+        dtype = terra.int64 if i > 6 else terra.float32
+        x = terra.full((2, 2, 2), math.inf) if beta == 0 and i <= 6 else terra.arange(8).view(2, 2, 2).to(dtype)
+        rows = terra.arange(12).to(dtype)
+        return x, rows.view(2, 2, 3), rows.view(2, 3, 2), beta, alpha
+    return f, args, None
+
+
 if __name__ == "__main__":
     main()
