@@ -170,7 +170,7 @@ PointSteps complex_steps(int64_t stride) {
   return {stride, sizeof(R)};
 }
 PointSteps pair_steps(int64_t stride) { return {2 * stride, stride}; }
-PointSteps real_steps(int64_t stride) { return {stride, 0}; }
+PointSteps real_steps(int64_t stride) { return {stride, std::nullopt}; }
 
 template <class R>
 void transform_in_lanes(const Lines& lines, bool forward, R scale) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "kernels/cpu/along.h"
@@ -113,9 +114,11 @@ void for_groups(const Lines& lines, int64_t lanes, int64_t quarter_ns, Body body
   });
 }
 
-/// Where the points of a line lie: a real part every `step` bytes, the imaginary part `imag` bytes behind it.
+/// Where the points of a line lie: a real part every `step` bytes, the imaginary part `imag` bytes behind it (0 where
+/// one element stands for all). Real numbers have none.
 struct PointSteps {
-  int64_t step, imag;
+  int64_t step;
+  std::optional<int64_t> imag;
 };
 
 /// The planes of a group of lines in the memory of a thread.
@@ -129,16 +132,16 @@ class Lanes {
     second = {first.im + plane_, first.im + 2 * plane_};
   }
 
-  /// n points of each line; numbers in lanes without one are zeros. Real numbers have no step to an imaginary part.
+  /// n points of each line; numbers in lanes without one are zeros.
   void read(const LineGroup& group, PointSteps steps, int64_t n) {
-    if (group.count < lanes_ || steps.imag == 0) {
+    if (group.count < lanes_ || !steps.imag) {
       std::fill_n(first.im, n * lanes_, R(0));
       std::fill_n(first.re, n * lanes_, R(0));
     }
     each_point(group.in, group.count, n, [&](const char* line, int64_t j, int64_t lane) {
       const char* at = line + j * steps.step;
       first.re[j * lanes_ + lane] = *reinterpret_cast<const R*>(at);
-      if (steps.imag != 0) first.im[j * lanes_ + lane] = *reinterpret_cast<const R*>(at + steps.imag);
+      if (steps.imag) first.im[j * lanes_ + lane] = *reinterpret_cast<const R*>(at + *steps.imag);
     });
   }
   /// Points [begin, end) of each line: point j of these planes, or the conjugate of point mirror - j.
@@ -149,7 +152,7 @@ class Lanes {
       const int64_t j = begin + place, from = (mirror > 0 ? mirror - j : j) * lanes_ + lane;
       char* at = line + j * steps.step;
       *reinterpret_cast<R*>(at) = planes.re[from] * scale;
-      if (steps.imag != 0) *reinterpret_cast<R*>(at + steps.imag) = planes.im[from] * sign;
+      if (steps.imag) *reinterpret_cast<R*>(at + *steps.imag) = planes.im[from] * sign;
     });
   }
   /// The imaginary parts of a point become zeros.
