@@ -195,5 +195,30 @@ def numpy_ends_it():
     return f, lambda i: (t(i),), None
 
 
+class Own(terra.Tensor):
+    """What the harness sees of it is its name."""
+
+
+@program(captures=None, reason=19)
+def becomes_an_instance_of_a_subclass():
+    def f(x):
+        return (x * 2).as_subclass(Own)
+    return f, lambda i: (t(i),), None
+
+
+@program(captures=None, reason=19)
+def argument_becomes_an_instance_of_a_subclass():
+    def f(x, i):
+        return x.as_subclass(Own) if i % 2 else x
+    return f, lambda i: (t(i), 2 * (i // 4) + 1), None
+
+
+@program(captures=None, reason=19)
+def default_override_of_a_subclass():
+    def f(x):
+        return Own.__torch_function__(terra.add, (Own,), (x, 1)), x * 3
+    return f, lambda i: (t(i),), None
+
+
 if __name__ == "__main__":
     main()

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "interpreter_hooks/bindings/calls/observer.h"
+
 namespace terra::hooks {
 namespace {
 
@@ -45,6 +47,7 @@ void collect(Borrowed value, std::vector<Borrowed>& out) {
 
 void retype(PyObject* object, PyTypeObject* type) {
   if (Py_TYPE(object) != tensor_type) return;
+  if (OpObserver* observer = op_observer()) observer->on_opaque("an instance of a subclass of Tensor", object);
   Object name = owned(PyUnicode_InternFromString("__class__"));
   succeeded(PyObject_SetAttr(object, name.get(), reinterpret_cast<PyObject*>(type)));
 }

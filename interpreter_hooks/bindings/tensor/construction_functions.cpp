@@ -8,6 +8,7 @@
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/objects/size_object.h"
 #include "interpreter_hooks/bindings/objects/types.h"
@@ -187,10 +188,8 @@ Object make_subclass(PyObject*, PyObject* args, PyObject* kwargs) {
 /// The same tensor, with its history, as an instance of a subclass.
 Object as_subclass_method(PyObject* self, PyObject* type) {
   checked_type(type);
-  Object view = invoke_simple(required_op("view"), {tensor_of(self), impl_of(self)->sizes}, {self});
-  Object name = owned(PyUnicode_InternFromString("__class__"));
-  succeeded(PyObject_SetAttr(view.get(), name.get(), type));
-  return view;
+  return as_subclass(invoke_simple(required_op("view"), {tensor_of(self), impl_of(self)->sizes}, {self}),
+                     reinterpret_cast<PyTypeObject*>(type));
 }
 
 }  // namespace
