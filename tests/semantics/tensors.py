@@ -220,5 +220,20 @@ def default_override_of_a_subclass():
     return f, lambda i: (t(i),), None
 
 
+@program(captures=2)
+def results_that_nobody_has_written():
+    """Linear algebra lays its results out before it computes them."""
+    def f(x):
+        square = x.outer(x) + terra.eye(3) * 9
+        linalg = terra.linalg
+        return (linalg.inv(square), linalg.solve(square, x), linalg.cholesky(square), linalg.eigh(square)[1],
+                linalg.lstsq(square, x.reshape(3, 1))[0], linalg.matrix_exp(square * 0.1),
+                linalg.solve_triangular(square, square, upper=True), linalg.lu(square)[1], linalg.qr(square)[0])
+    def g(x):
+        return [result._version for result in f(x)]
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
 if __name__ == "__main__":
     main()
