@@ -41,6 +41,11 @@ class Pass {
     selective_ = true;
   }
   const std::vector<Tensor>& results() const { return captured_; }
+  /// What was delivered for each of the edges that are captured. Asked for before the pass.
+  std::vector<std::vector<Tensor>>& addends() {
+    addends_.resize(captures_.size());
+    return addends_;
+  }
 
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
     GradMode mode(create_graph_);
@@ -101,6 +106,8 @@ class Pass {
     Tensor& sum = w.grads[edge.index];
     if (!g.defined()) return;
     sum = sum.defined() ? sum_of(sum, g) : g;
+    for (size_t i = 0; i < addends_.size(); ++i)
+      if (captures_[i].node == edge.node && captures_[i].index == edge.index) addends_[i].push_back(g);
   }
 
   void enqueue(Node* node) {
@@ -158,6 +165,7 @@ class Pass {
   bool selective_ = false;
   std::vector<Edge> captures_;
   std::vector<Tensor> captured_;
+  std::vector<std::vector<Tensor>> addends_;
   std::unordered_map<Node*, Waiting> waiting_;
   std::vector<Node*> order_;
   std::unordered_set<Node*> queued_;
@@ -230,6 +238,21 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
           "this is the desired behavior.",
           i);
   return out;
+}
+
+std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                         std::span<const Tensor> inputs, bool create_graph) {
+  std::vector<Edge> edges, wanted;
+  std::vector<Tensor> grads;
+  prepare_roots(roots, root_gradients, edges, grads);
+  for (const Tensor& input : inputs) wanted.push_back(gradient_edge(input));
+  Pass pass(true, create_graph);
+  pass.capture(wanted);
+  std::vector<std::vector<Tensor>>& out = pass.addends();
+  pass.run(edges, grads);
+  for (size_t i = 0; i < out.size(); ++i)
+    if (!out[i].empty() && wanted[i].node->is_hooked()) out[i] = {pass.results()[i]};
+  return std::move(out);
 }
 
 }  // namespace terra::autograd

@@ -1,9 +1,18 @@
 // What a node may ask about the pass over the tape that has reached it.
 #pragma once
+#include <span>
+#include <vector>
+
+#include "engine/tensor/tensor.h"
 
 namespace terra::autograd {
 
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
+
+/// What a pass from the roots adds up to the gradient of each input, in the order in which it does; what is hooked to
+/// an input sees the sum, which is then all there is. Nothing is freed.
+std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                         std::span<const Tensor> inputs, bool create_graph);
 
 }  // namespace terra::autograd

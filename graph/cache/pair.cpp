@@ -75,6 +75,16 @@ std::unique_ptr<Halves> cut(Program joint) {
 
 using Choice = std::vector<bool>;  ///< of roots
 
+/// By part: of the edges along which the addends of each target's gradient go, the first; and the end of all.
+std::vector<std::vector<uint32_t>> edges_of(const Program& joint) {
+  std::vector<std::vector<uint32_t>> all;
+  for (const ProgramPart& part : joint.parts) all.emplace_back(part.targets.size() + 1, 0);
+  for (const Program::Gradient& g : joint.gradients) ++all[g.part][g.target + 1];
+  for (std::vector<uint32_t>& first : all)
+    for (size_t j = 1; j < first.size(); ++j) first[j] = first[j - 1] + std::max(first[j], 1u);
+  return all;
+}
+
 /// What all runs of one pair share. Kept alive by the tape nodes of runs that haven't been differentiated yet.
 class Shared {
  public:
@@ -84,6 +94,7 @@ class Shared {
         roots(joint.roots),
         parts(joint.parts),
         functions(joint.functions),
+        first_edges(edges_of(joint)),
         expected(roots.size(), true) {
     whole_ = (halves_[expected] = cut(std::move(joint))).get();
   }
@@ -140,7 +151,8 @@ class Shared {
   const std::vector<ProgramRoot> roots;
   const std::vector<ProgramPart> parts;
   const std::vector<Program::FunctionResult> functions;
-  Choice expected;  ///< which roots the last backward had gradients for
+  const std::vector<std::vector<uint32_t>> first_edges;  ///< edges_of(), with gradients for all roots
+  Choice expected;                                       ///< which roots the last backward had gradients for
 
  private:
   std::map<Choice, std::unique_ptr<Halves>> halves_;
@@ -290,13 +302,21 @@ class PairNode final : public autograd::Node {
       if (given[k]) tangents[roots()[k]] = compact(grads[k]);
     Runner::Made made;
     if (!run_backward(given, tangents, made)) return apply_again(grads, given);
-    for (size_t j = 0; j < places.size(); ++j) out[places[j].target] = std::move(made.tensors[j]);
+    std::vector<uint32_t> next = first_edges();
+    for (size_t j = 0; j < places.size(); ++j) {
+      const uint32_t target = places[j].target;
+      ensure(next[target] < first_edges()[target + 1], "more gradients of an input than with all results in use");
+      out[next[target]++] = std::move(made.tensors[j]);
+    }
     if (spoils_gradients()) [[unlikely]]
       spoil(out);
     return out;
   }
 
-  void select(const std::vector<bool>* wanted) override { wanted_ = wanted ? *wanted : std::vector<bool>(); }
+  void select(const std::vector<bool>* wanted) override {
+    wanted_.clear();
+    for (size_t j = 0; wanted && j + 1 < first_edges().size(); ++j) wanted_.push_back((*wanted)[first_edges()[j]]);
+  }
 
   std::string name() const override { return root(0).grad_fn; }
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
@@ -326,6 +346,8 @@ class PairNode final : public autograd::Node {
   };
 
   const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
+  const std::vector<uint32_t>& first_edges() const { return shared_->first_edges[part_]; }
+  const autograd::Edge& edge_to(size_t target) const { return edges[first_edges()[target]]; }
   const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
   const PartWays& ways() const { return shared_->parts[part_].ways; }
   const std::vector<SavingCalls>& saving() const { return ways().saving; }
@@ -390,7 +412,7 @@ class PairNode final : public autograd::Node {
     autograd::Edge maker;
     if (!w.what->maker.empty()) maker = {Ref<Node>(new autograd::SpentNode(w.what->maker)), w.what->place};
     for (size_t j = 0; j < targets.size() && w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input; ++j)
-      if (targets[j].kind == GradientTarget::Kind::Input && targets[j].index == w.what->index) maker = edges[j];
+      if (targets[j].kind == GradientTarget::Kind::Input && targets[j].index == w.what->index) maker = edge_to(j);
     autograd::fail_modified(w.what->meta, maker, w.storage->version(), w.version);
   }
 
@@ -432,7 +454,7 @@ class PairNode final : public autograd::Node {
   }
 
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given) {
-    Tangents step{given, Choice(given.size(), false)};
+    Tangents step{given, Choice(given.size(), false), first_edges()};
     for (size_t k = 0; k < grads.size(); ++k)
       step.require_grad[k] = grad_enabled() && given[k] && grads[k].requires_grad();
     Compiled& again = shared_->derivative(part_, step, grad_enabled());
@@ -444,7 +466,7 @@ class PairNode final : public autograd::Node {
                                           : inputs_[i].unchecked());
     const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
     for (size_t j = 0; j < targets.size(); ++j)
-      if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edges[j]));
+      if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edge_to(j)));
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tensors.push_back(compact(grads[k]));
     std::vector<RunOutput> outputs;
@@ -575,20 +597,9 @@ class Pair final : public Compiled {
     nodes.roots.resize(shared_->roots.size());
     for (uint32_t p = 0; p < shared_->parts.size(); ++p) {
       Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
-      for (const GradientTarget& target : shared_->parts[p].targets) {
-        switch (target.kind) {
-          case GradientTarget::Kind::Input:
-            node->edges.push_back(autograd::gradient_edge(past.inputs[target.index]));
-            break;
-          case GradientTarget::Kind::Root: node->edges.push_back(nodes.roots[target.index]); break;
-          case GradientTarget::Kind::Function: {
-            size_t f = 0;
-            while (shared_->functions[f].spec != target.index) ++f;
-            node->edges.push_back({nodes.functions[f], 0});
-            break;
-          }
-        }
-      }
+      const std::vector<uint32_t>& first = shared_->first_edges[p];
+      for (size_t j = 0; j + 1 < first.size(); ++j)
+        node->edges.resize(first[j + 1], edge_to(shared_->parts[p].targets[j], nodes, past));
       const Ref<autograd::Node> part(node.get());
       for (uint32_t k : shared_->parts[p].roots) {
         const ProgramRoot& root = shared_->roots[k];
@@ -604,6 +615,19 @@ class Pair final : public Compiled {
       }
     }
     return nodes;
+  }
+
+  autograd::Edge edge_to(const GradientTarget& target, const Nodes& nodes, const RunPast& past) const {
+    switch (target.kind) {
+      case GradientTarget::Kind::Input: return autograd::gradient_edge(past.inputs[target.index]);
+      case GradientTarget::Kind::Root: return nodes.roots[target.index];
+      case GradientTarget::Kind::Function: {
+        size_t f = 0;
+        while (shared_->functions[f].spec != target.index) ++f;
+        return {nodes.functions[f], 0};
+      }
+    }
+    return {};
   }
 
   void give_histories(const Nodes& nodes, const Runner::Made& made) const {

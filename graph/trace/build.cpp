@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
@@ -16,6 +17,7 @@
 #include "graph/trace/parts.h"
 #include "graph/trace/symbolic_replay.h"
 #include "graph/trace/ways.h"
+#include "kernels/cpu/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -304,7 +306,9 @@ class Builder final : SymbolicReplay::Watcher {
     if (in.is_leaf) return;
     const Tensor inside = t.alias();
     lay_out(*inside, t->strides, inside->offset);
-    autograd::set_history(inside, Ref<autograd::Node>(new Entrance(t)), 0);
+    const Ref<autograd::Node> entrance(new Entrance(t));
+    autograd::set_history(inside, entrance, 0);
+    entrances_[t.get()] = {entrance, 0};
     replay_.set(i, inside);
   }
 
@@ -601,14 +605,15 @@ class Builder final : SymbolicReplay::Watcher {
       roots.push_back(root);
       tangents.push_back(std::move(tangent));
     }
-    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, true, true);
+    const bool differentiable = request_.joint || &step != &request_.derivatives.back();
+    const std::vector<std::vector<Tensor>> grads = gradients(roots, tangents, wanted, differentiable);
     derived_ = true;
     forget_results();
-    for (const Tensor& g : grads) {
-      if (g.defined())
-        program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(g), {}});
-      else
-        program_.results.push_back({ResultSpec::Kind::None, 0, {}});
+    for (size_t j = 0; j < grads.size(); ++j) {
+      const size_t places = step.places[j + 1] - step.places[j];
+      ensure(grads[j].size() <= places, "a gradient has a place for each of its addends");
+      for (const Tensor& g : grads[j]) program_.results.push_back({ResultSpec::Kind::Tensor, spec_of(g), {}});
+      program_.results.resize(program_.results.size() + places - grads[j].size(), {ResultSpec::Kind::None, 0, {}});
     }
     connect_derived();
   }
@@ -643,15 +648,40 @@ class Builder final : SymbolicReplay::Watcher {
     }
     if (roots.empty()) return;
     for (const Parts::Target& target : part.targets) wanted.push_back(target.leaf);
-    const std::vector<Tensor> grads = autograd::gradients(roots, tangents, wanted, true, false, true);
+    const std::vector<std::vector<Tensor>> grads = gradients(roots, tangents, wanted, false);
     for (uint32_t j = 0; j < grads.size(); ++j) {
-      if (!grads[j].defined()) continue;
-      const Tensor& g = grads[j];
-      const ValueId memory = GraphEmitter::memory_of(*g);
-      const Dims strides = memory == kNoId ? contiguous_strides(g.sizes()) : g.strides();
-      program_.gradients.push_back({p, j, g.sizes(), strides});
-      add_output(memory == kNoId ? emitter_.value_of(*g) : memory);
+      for (const Tensor& g : grads[j]) {
+        const ValueId memory = GraphEmitter::memory_of(*g);
+        const Dims strides = memory == kNoId ? contiguous_strides(g.sizes()) : g.strides();
+        program_.gradients.push_back({p, j, g.sizes(), strides});
+        add_output(memory == kNoId ? emitter_.value_of(*g) : memory);
+      }
     }
+  }
+
+  /// Of each leaf; nothing where none arrives. In exact mode not the sum but what it is of, for the program's pass to
+  /// add up: what comes from behind the region comes first.
+  std::vector<std::vector<Tensor>> gradients(const std::vector<Tensor>& roots, const std::vector<Tensor>& tangents,
+                                             std::vector<Tensor> leaves, bool differentiable) const {
+    if (cpu::exact_mode()) {
+      for (Tensor& leaf : leaves) leaf = at_entrance(leaf);
+      return autograd::addends(roots, tangents, leaves, differentiable);
+    }
+    std::vector<std::vector<Tensor>> out;
+    for (const Tensor& g : autograd::gradients(roots, tangents, leaves, true, differentiable, true))
+      out.push_back(g.defined() ? std::vector{g} : std::vector<Tensor>());
+    return out;
+  }
+
+  /// The leaf, or what has the history at which the gradients that pass on to it come together.
+  Tensor at_entrance(const Tensor& leaf) const {
+    std::optional<autograd::Edge> entrance = parts_.entrance(leaf);
+    if (const auto found = entrances_.find(leaf.get()); found != entrances_.end()) entrance = found->second;
+    if (!entrance) return leaf;
+    const Tensor inside = leaf.alias();
+    lay_out(*inside, leaf->strides, leaf->offset);
+    autograd::set_history(inside, entrance->node, entrance->index);
+    return inside;
   }
 
   void describe_ways() {
@@ -707,9 +737,10 @@ class Builder final : SymbolicReplay::Watcher {
   Program program_;
   GraphEmitter emitter_;
   SymbolicReplay replay_;
-  std::vector<uint32_t> trace_inputs_;   // trace numbers of the tensors among the inputs
-  std::vector<uint32_t> tensor_number_;  // trace number -> number among the tensors
-  std::map<uint32_t, Tensor> leaf_;      // trace number -> the tensor as it entered
+  std::vector<uint32_t> trace_inputs_;                     // trace numbers of the tensors among the inputs
+  std::vector<uint32_t> tensor_number_;                    // trace number -> number among the tensors
+  std::map<uint32_t, Tensor> leaf_;                        // trace number -> the tensor as it entered
+  std::map<const TensorImpl*, autograd::Edge> entrances_;  // by leaf that stands for an input computed outside
   std::map<int32_t, std::shared_ptr<SymbolicStorage>> slot_storage_;
   std::map<const TensorImpl*, uint32_t> spec_numbers_;
   std::map<const void*, uint32_t> fresh_;

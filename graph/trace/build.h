@@ -12,6 +12,9 @@ namespace terra::graph {
 struct Tangents {
   std::vector<bool> given;
   std::vector<bool> require_grad;
+  /// By target, the first of the results that are its gradient: what it is the sum of, in order, then None. And the end
+  /// of all.
+  std::vector<uint32_t> places;
 
   auto operator<=>(const Tangents&) const = default;
 };

@@ -36,8 +36,9 @@ Place place_of(const Tensor& t) {
 /// A tensor on its way through a division.
 struct Parts::Passage {
   Tensor tensor;
-  Tensor before;  ///< with the history that it had; undefined for a result of a function
-  Tensor leaf;    ///< that it leads to in the part behind
+  Tensor before;            ///< with the history that it had; undefined for a result of a function
+  Tensor leaf;              ///< that it leads to in the part behind
+  autograd::Edge entrance;  ///< through which gradients come to the leaf
   bool needed = false;
   const Passage* same = nullptr;  ///< of the division before: the part between does nothing with it
   GradientTarget goes;
@@ -62,6 +63,7 @@ void Parts::add_passage(const Tensor& t, bool of_function) {
   passage->leaf = alias_of(t);
   set_wants_grad(*passage->leaf, true);
   const Ref<autograd::Node> node(new SeamNode(passage->leaf));
+  passage->entrance = {node, 0};
   autograd::set_history(t, node, 0);
   by_node_[node.get()] = passage.get();
   by_leaf_[passage->leaf.get()] = passage.get();
@@ -92,6 +94,12 @@ autograd::Edge Parts::origin(autograd::Edge history) const {
   while (const Passage* passage = passage_behind(history.node.get()))
     history = passage->before.defined() ? autograd::history(passage->before) : autograd::Edge{};
   return history;
+}
+
+std::optional<autograd::Edge> Parts::entrance(const Tensor& leaf) const {
+  const auto passage = by_leaf_.find(leaf.get());
+  if (passage == by_leaf_.end()) return {};
+  return passage->second->entrance;
 }
 
 std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<const std::pair<Tensor, uint32_t>> inputs,

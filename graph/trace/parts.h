@@ -53,6 +53,9 @@ class Parts {
   /// The history that one in a later part stands for; none: that of a function of the program.
   autograd::Edge origin(autograd::Edge history) const;
 
+  /// The history through which gradients come to a leaf that stands for what earlier parts made.
+  std::optional<autograd::Edge> entrance(const Tensor& leaf) const;
+
   /// Finds all roots that passes over the parts begin at, given those of results (others are appended), and where each
   /// part hands its gradients on. `inputs`: leaves that ask for gradients, in the order of the targets, with their
   /// numbers. `spec_of`: numbers of the specs of what functions made.

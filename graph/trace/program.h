@@ -141,7 +141,7 @@ struct ProgramPart {
 };
 
 /// Graph outputs stand in this order: fresh storages, scalars and storage writes as the specs number them; then the
-/// gradients of a joint program, one for each of `gradients`.
+/// gradients of a joint program, one for each of `gradients`: in exact mode their addends, in the order of the sum.
 struct Program {
   Graph graph;
   std::vector<InputBinding> inputs;  ///< one per graph input
