@@ -1,100 +1,38 @@
 // Recursive descent over the grammar that print.cpp writes; whitespace separates and is otherwise ignored.
 #include "graph/ir/parse.h"
 
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <limits>
 
-#include "engine/errors/errors.h"
 #include "graph/ir/names.h"
+#include "graph/ir/text_reader.h"
 
 namespace terra::graph {
 namespace {
 
-template <size_t N>
-int index_in(const std::string_view (&words)[N], std::string_view word) {
-  for (size_t i = 0; i < N; ++i)
-    if (words[i] == word) return static_cast<int>(i);
-  return -1;
-}
+/// Graphs inside of graphs, beyond which a text is none that a program was printed as.
+constexpr int kMostDepth = 100;
+/// Numbers of values that a short text may leave out all the same: what passes have dropped keeps its number.
+constexpr size_t kSpareValues = 1 << 16;
 
-class Parser {
+class Parser : TextReader {
  public:
-  Parser(std::string_view text, const ParseContext& context) : text_(text), context_(context) {}
+  Parser(std::string_view text, const ParseContext& context)
+      : TextReader(text, context.what, context.first_line),
+        context_(context),
+        most_values_(std::max(text.size(), kSpareValues)) {}
 
   Graph whole() {
-    Graph g = graph(true);
-    skip_space();
-    if (at_ != text_.size()) wrong("the end of the text");
+    Graph g = graph();
+    if (!at_end()) wrong("the end of the text");
     return g;
   }
 
  private:
-  [[noreturn]] void wrong(std::string_view wanted) const {
-    size_t line = 1, column = 1;
-    for (size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      ++column;
-      if (text_[i] == '\n') ++line, column = 1;
-    }
-    fail(ErrorKind::ValueError, "graph text, line {}, column {}: expected {}", line, column, wanted);
-  }
-
-  void skip_space() {
-    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_])) ++at_;
-  }
-  char peek() {
-    skip_space();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool take(std::string_view token) {
-    skip_space();
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
-    return true;
-  }
-  void need(std::string_view token) {
-    if (!take(token)) wrong(token);
-  }
-  std::string_view word() {
-    skip_space();
-    const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
-    if (start == at_) wrong("a word");
-    return text_.substr(start, at_ - start);
-  }
-  int64_t integer() {
-    skip_space();
-    int64_t v = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), v);
-    if (error != std::errc()) wrong("an integer");
-    at_ = end - text_.data();
-    return v;
-  }
-  std::string quoted() {
-    need("\"");
-    std::string out;
-    while (at_ < text_.size() && text_[at_] != '"') {
-      if (text_[at_] == '\\') ++at_;
-      if (at_ < text_.size()) out += text_[at_++];
-    }
-    if (at_ >= text_.size()) wrong("a closing quote");
-    ++at_;
-    return out;
-  }
-
-  DType dtype() {
-    const int i = index_in(kShortDTypes, word());
-    if (i < 0) wrong("a dtype");
-    return static_cast<DType>(i);
-  }
-
   ValueMeta meta() {
     if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}};
-    if (take("scalar")) {
-      const int kind = index_in(kScalarNames, word());
-      if (kind < 0) wrong("bool, int, float or complex");
-      return ValueMeta::number(static_cast<Scalar::Kind>(kind));
-    }
+    if (take("scalar"))
+      return ValueMeta::number(static_cast<Scalar::Kind>(one_of(kScalarNames, "bool, int, float or complex")));
     const DType t = dtype();
     need("[");
     Dims sizes;
@@ -108,104 +46,66 @@ class Parser {
   ValueId value_number() {
     need("%");
     const int64_t v = integer();
-    if (v < 0 || v > 100'000'000) wrong("a value number");
+    if (v < 0 || static_cast<uint64_t>(v) >= most_values_) wrong("a value number");
     return static_cast<ValueId>(v);
+  }
+  uint32_t small_integer() {
+    const int64_t v = integer();
+    if (v < 0 || v > std::numeric_limits<uint32_t>::max()) wrong("a number of 32 bits");
+    return static_cast<uint32_t>(v);
   }
   /// "%3: f32[2]": defines a value.
   ValueId defined_value(Graph& g) {
     const ValueId id = value_number();
-    if (take("\"")) {
-      --at_;
+    if (peek() == '"') {
       g.input_names.resize(g.inputs.size() + 1);
       g.input_names.back() = quoted();
     }
     need(":");
-    if (g.values.size() <= id) g.values.resize(id + 1);
+    if (g.values.size() <= id) {
+      most_values_ -= std::min(most_values_, id + 1 - g.values.size());
+      g.values.resize(id + 1);
+    }
     g.values[id] = meta();
     return id;
   }
 
-  NodeArg number() {
-    skip_space();
-    const size_t start = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || std::strchr("+-._", text_[at_])))
-      ++at_;
-    const std::string token(text_.substr(start, at_ - start));
-    if (token.empty()) wrong("an argument");
-    if (token.find_first_of(".en") == std::string::npos)
-      return Scalar(int64_t{std::strtoll(token.c_str(), nullptr, 10)});
-    char* end = nullptr;
-    const double v = std::strtod(token.c_str(), &end);
-    if (*end == '_') {  // "1.0_2.0j": a complex number by its parts
-      const double imag = std::strtod(end + 1, &end);
-      if (std::string_view(end) != "j") wrong("a number");
-      return Scalar(std::complex<double>(v, imag));
-    }
-    if (*end) wrong("a number");
-    return Scalar(v);
-  }
-
   NodeArg arg() {
-    switch (peek()) {
-      case '%': return Use{value_number()};
-      case '"': return quoted();
-      case ':': ++at_; return dtype();
-      case '(': {
-        ++at_;
-        IntList list;
-        while (!take(")")) {
-          if (!list.empty()) need(",");
-          list.push_back(integer());
-        }
-        return list;
-      }
-      case '[': {
-        ++at_;
-        UseList list;
-        while (!take("]")) {
-          if (!list.empty()) need(",");
-          list.push_back(take("none") ? kNoId : value_number());
-        }
-        return list;
-      }
-      default: break;
-    }
-    if (take("none")) return std::monostate{};
-    if (take("true")) return Scalar(true);
-    if (take("false")) return Scalar(false);
+    if (peek() == '%') return Use{value_number()};
     if (take("generator")) return context_.generator;
-    return number();
+    if (!take("[")) return attribute();
+    UseList list;
+    while (!take("]")) {
+      if (!list.empty()) need(",");
+      list.push_back(take("none") ? kNoId : value_number());
+    }
+    return list;
   }
 
   void head(Node& n) {
     const bool structural = take("$");
-    const std::string_view name = word();
-    if (structural) {
-      const int kind = index_in(kNodeNames, name);
-      if (kind < 0) wrong("a node kind");
-      n.kind = static_cast<NodeKind>(kind);
-    }
+    if (structural) n.kind = static_cast<NodeKind>(one_of(kNodeNames, "a node kind"));
     if (!structural || peek() != '(') {
-      n.op = find_op(structural ? word() : name);
+      n.op = find_op(word());
       if (!n.op) wrong("the name of an op");
     }
   }
 
   void tail(Graph& g, Node& n) {
-    if (take("expect")) n.expected = word() == "true";
-    if (take("index")) n.index = static_cast<uint32_t>(integer());
+    static constexpr std::string_view truths[] = {"false", "true"};
+    if (take("expect")) n.expected = one_of(truths, "true or false") == 1;
+    if (take("index")) n.index = small_integer();
     if (take("@")) {
-      n.chain = static_cast<uint32_t>(integer());
+      n.chain = small_integer();
       need(".");
-      n.ticket = static_cast<uint32_t>(integer());
+      n.ticket = small_integer();
     }
     while (take("{")) {
-      n.bodies.push_back(std::make_shared<Graph>(graph(false)));
+      n.bodies.push_back(std::make_shared<Graph>(graph()));
       need("}");
     }
     if (!take("#")) return;
-    skip_space();
+    peek();
     const size_t end = std::min(text_.find('\n', at_), text_.size());
     const size_t colon = text_.rfind(':', end);
     if (colon == std::string_view::npos || colon < at_) wrong("file:line");
@@ -215,7 +115,8 @@ class Parser {
     n.origin = static_cast<int32_t>(g.origins.size()) - 1;
   }
 
-  Graph graph(bool outermost) {
+  Graph graph() {
+    if (++depth_ > kMostDepth) wrong("fewer graphs inside of graphs");
     Graph g;
     need("graph");
     g.name = quoted();
@@ -234,9 +135,9 @@ class Parser {
         if (!take(",")) break;
       }
       if (!n.results.empty()) need("=");
-      if (take("constant")) {
+      if (n.results.size() == 1 && take("constant ")) {
         const auto i = static_cast<size_t>(integer());
-        if (!outermost || i >= context_.constants.size()) wrong("the number of a constant of the context");
+        if (i >= context_.constants.size()) wrong("the number of a constant of the context");
         g.constants.emplace_back(n.results.front(), context_.constants[i]);
         continue;
       }
@@ -254,12 +155,13 @@ class Parser {
       if (!take(",")) break;
     }
     need("}");
+    --depth_;
     return g;
   }
 
-  std::string_view text_;
   const ParseContext& context_;
-  size_t at_ = 0;
+  size_t most_values_;  ///< that graphs still to be read may have
+  int depth_ = 0;
 };
 
 }  // namespace

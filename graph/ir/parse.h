@@ -8,10 +8,13 @@
 
 namespace terra::graph {
 
-/// What text can't hold: the constants of the outermost graph in order, and the generator that "generator" names.
+/// What text can't hold: the constants of the graph (constants_of), and the generator that "generator" names. And how
+/// errors name the text.
 struct ParseContext {
   std::vector<Tensor> constants;
   Generator* generator = nullptr;
+  std::string_view what = "graph text";
+  size_t first_line = 1;
 };
 
 /// Throws Error(ValueError) with line and column for text that is no graph. The result isn't verified.

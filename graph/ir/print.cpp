@@ -22,8 +22,7 @@ std::string quoted(const std::string& text) {
 std::string real(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  std::string text = fmt::format("{:.17g}", v);
-  if (const std::string brief = fmt::format("{}", v); std::stod(brief) == v) text = brief;
+  const std::string text = fmt::format("{}", v);  // the shortest that is read as the same number
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
@@ -60,9 +59,8 @@ class Printer {
       out_ += ": " + to_string(g.meta(g.inputs[i]));
     }
     out_ += ") {\n";
-    for (size_t i = 0; i < g.constants.size(); ++i)
-      out_ += fmt::format("{}  %{}: {} = constant {}\n", pad, g.constants[i].first,
-                          to_string(g.meta(g.constants[i].first)), i);
+    for (const auto& [id, tensor] : g.constants)
+      out_ += fmt::format("{}  %{}: {} = constant {}\n", pad, id, to_string(g.meta(id)), constants_++);
     for (const Node& n : g.nodes) node(g, n, indent + 2);
     out_ += pad + "  return";
     for (size_t i = 0; i < g.outputs.size(); ++i) out_ += fmt::format("{}%{}", i ? ", " : " ", g.outputs[i]);
@@ -96,18 +94,31 @@ class Printer {
     }
     if (origins_ && n.origin >= 0) {
       const Origin& o = g.origins[n.origin];
-      out_ += fmt::format("  # {}:{}", o.file, o.line);
+      if (o.file.find('\n') == std::string::npos) out_ += fmt::format("  # {}:{}", o.file, o.line);
     }
     out_ += "\n";
   }
 
   const bool origins_;
+  size_t constants_ = 0;
   std::string out_;
 };
+
+void collect_constants(const Graph& graph, std::vector<Tensor>& constants) {
+  for (const auto& [id, tensor] : graph.constants) constants.push_back(tensor);
+  for (const Node& n : graph.nodes)
+    for (const auto& body : n.bodies) collect_constants(*body, constants);
+}
 
 }  // namespace
 
 std::string print_arg(const NodeArg& arg) { return std::visit(ArgText{}, arg); }
+
+std::vector<Tensor> constants_of(const Graph& graph) {
+  std::vector<Tensor> constants;
+  collect_constants(graph, constants);
+  return constants;
+}
 
 std::string print(const Graph& graph, bool origins) {
   Printer p(origins);

@@ -6,9 +6,13 @@
 
 namespace terra::graph {
 
-/// `origins` adds "# file:line" to each node that knows it.
+/// Constants are numbered in the order in which they are met, nested graphs included. `origins` adds "# file:line" to
+/// each node that knows it.
 std::string print(const Graph& graph, bool origins = true);
 /// One argument as the text form has it.
 std::string print_arg(const NodeArg& arg);
+
+/// The constants by the numbers that the text has for them.
+std::vector<Tensor> constants_of(const Graph& graph);
 
 }  // namespace terra::graph

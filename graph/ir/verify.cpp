@@ -89,6 +89,8 @@ class Verifier {
     if (id >= defined_.size()) return complain(fmt::format("{} %{} is beyond the values", what, id));
     if (defined_[id]) return complain(fmt::format("value %{} is defined twice", id));
     defined_[id] = true;
+    if (stage_ == Stage::Portable && g_.meta(id).kind == ValueKind::Handle)
+      complain(fmt::format("value %{} is an object of the host", id));
   }
 
   void check_node(const Node& n) {
@@ -107,6 +109,7 @@ class Verifier {
     });
     if (!problem_.empty()) return;
     if (n.kind == NodeKind::Op) check_op(n);
+    if (n.kind != NodeKind::Op) check_operands(n);
     check_effects(n);
     check_bodies(n);
     for (ValueId id : n.results) define(id, "result");
@@ -117,15 +120,31 @@ class Verifier {
     if (params.size() != n.args.size())
       return complain(fmt::format("has {} arguments where the signature has {}", n.args.size(), params.size()));
     if (n.op->composite) return complain("a composite op is expanded when a graph is built");
-    for (size_t i = 0; i < params.size(); ++i) {
-      const ParamRule& rule = kParamRules[static_cast<int>(params[i].type)];
-      if (!(rule.allowed >> n.args[i].index() & 1))
-        complain(fmt::format("argument '{}' can't be {}", params[i].name, print_arg(n.args[i])));
-      if (stage_ == Stage::Portable && std::holds_alternative<Generator*>(n.args[i]))
-        complain("a portable graph names no generator");
-    }
+    for (size_t i = 0; i < params.size(); ++i) check_argument(params[i], n.args[i]);
     if (n.op->is(kRandom) != (n.chain >= kFirstGeneratorChain))
       complain("an op is in a generator's chain iff it is random");
+  }
+
+  void check_argument(const Param& param, const NodeArg& arg) {
+    const ParamRule& rule = kParamRules[static_cast<int>(param.type)];
+    if (!(rule.allowed >> arg.index() & 1))
+      complain(fmt::format("argument '{}' can't be {}", param.name, print_arg(arg)));
+    const auto* generator = std::get_if<Generator*>(&arg);
+    if (stage_ == Stage::Portable && generator && *generator)
+      complain("a portable graph draws from the default generator alone");
+  }
+
+  /// All arguments of other nodes are values, but for what a write_view says of its view.
+  void check_operands(const Node& n) {
+    const size_t values = n.kind == NodeKind::WriteView ? 2 : n.args.size();
+    for (size_t i = 0; i < values; ++i)
+      if (!std::holds_alternative<Use>(n.args[i])) return complain(fmt::format("operand {} is no value", i));
+    if (n.kind != NodeKind::WriteView) return;
+    const auto& params = n.op->sig().params;
+    if (!n.op->is(kView)) return complain("a write_view goes through a view op");
+    if (params.size() + 1 != n.args.size())
+      return complain(fmt::format("has {} arguments where the view takes {}", n.args.size(), params.size() + 1));
+    for (size_t i = 1; i < params.size(); ++i) check_argument(params[i], n.args[i + 1]);
   }
 
   void check_effects(const Node& n) {

@@ -10,7 +10,8 @@ namespace terra::graph {
 enum class Stage : uint8_t {
   Captured,   ///< as built from a trace
   Optimized,  ///< after the pipeline: fused nodes as well
-  Portable,   ///< as Optimized, without handles, host calls and generators: serialises, needs no host
+  Portable,   ///< as Optimized, without handles, host calls and generators of the program's own: serialises, needs no
+              ///< host
 };
 
 /// The first violation as a sentence, or empty.

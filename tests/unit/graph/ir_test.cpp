@@ -56,11 +56,29 @@ TEST_CASE("text that was printed parses back", "[ir]") {
   %12: c64[2] = view_as_complex(%7)
   %13: c128[2] = to_dtype(%12, :c128, none)
   %14: c64[2] = mul(%12, 0.5_-2.0j)
+  %15: f32[2,3] = mul(%0, 5e-324)
   return %6, %9
 }
 )";
   start();
   CHECK(print(parse(text)) == text);
+}
+
+TEST_CASE("constants are numbered as they are met, those of nested graphs too", "[ir]") {
+  start();
+  const char* text = R"(graph "f"() {
+  %0: f32[1] = constant 0
+  %1: f32[2] = $call() { graph "b"() {
+    %0: f32[2] = constant 1
+    return %0
+  } }
+  return %0, %1
+}
+)";
+  const Graph g = parse(text, {.constants = {values({1}, {1}), values({2}, {2, 3})}});
+  CHECK(print(g) == text);
+  CHECK(constants_of(g).size() == 2);
+  CHECK_THROWS_AS(parse(text, {.constants = {values({1}, {1})}}), Error);
 }
 
 TEST_CASE("what isn't a graph is refused with line and column", "[ir]") {
@@ -89,8 +107,13 @@ TEST_CASE("the verifier finds what a stage forbids", "[ir]") {
              Catch::Contains("assert chain"));
   CHECK_THAT(violation("graph \"f\"(%0: f32[]) { $assert(%0) index 0 @1.2 $assert(%0) index 1 @1.2 return }"),
              Catch::Contains("don't ascend"));
-  CHECK_THAT(violation("graph \"f\"(%0: handle) { $host_call(%0) index 0 @2.1 return }", Stage::Portable),
+  CHECK_THAT(violation("graph \"f\"() { $host_call() index 0 @2.1 return }", Stage::Portable),
              Catch::Contains("may not stand"));
+  CHECK_THAT(violation("graph \"f\"(%0: handle) { return }", Stage::Portable),
+             Catch::Contains("an object of the host"));
+  CHECK_THAT(violation("graph \"f\"() { %0: scalar float = $item(3) return }"), Catch::Contains("is no value"));
+  CHECK_THAT(violation("graph \"f\"(%0: f32[2]) { %1: f32[2] = $write_view t(%0, %0, 1) return %1 }"),
+             Catch::Contains("where the view takes 2"));
   CHECK_THAT(
       violation(
           "graph \"f\"(%0: f32[2]) { %1: f32[2] = $fused(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
