@@ -51,6 +51,7 @@ constexpr std::array variables{
     Variable{"TERRA_BLAS_CORE", "NAME", "the kernels that OpenBLAS uses (the fastest)"},
     Variable{"TERRA_CHAOS", "KIND=N@K,...",
              "for tests: faults (guard, assert, op, value, spoil, ...: frame_hook/chaos.h)"},
+    Variable{"TERRA_ROUND_TRIP", "1", "for tests: each program that is compiled is printed and read back"},
     Variable{"TERRA_HOOK", "passthrough", "for tests: frames come to the hook, which does nothing"},
     Variable{"TERRA_MAIN_PROCESS", "N", "set by terra-run: the process that writes a FILE without %p"},
 };

@@ -50,6 +50,11 @@ class Single final : public Compiled {
   Spare<Runner::Made> made_;
 };
 
+std::shared_ptr<Compiled> make_single(Program program) {
+  optimize(program.graph, Phase::Part);
+  return std::make_shared<Single>(std::move(program));
+}
+
 }  // namespace
 
 Footprint& Footprint::operator+=(const Footprint& other) {
@@ -65,8 +70,13 @@ std::shared_ptr<Compiled> compile_request(std::shared_ptr<const Trace> trace, co
   verify(program.graph, Stage::Captured, "built from a trace");
   optimize(program.graph, Phase::Whole);
   if (request.joint && !program.roots.empty()) return make_pair(std::move(program), std::move(trace), request);
-  optimize(program.graph, Phase::Part);
-  return std::make_shared<Single>(std::move(program));
+  return make_single(std::move(program));
+}
+
+std::shared_ptr<Compiled> compile(Program program) {
+  ensure(program.roots.empty(), "results of a program that runs alone have no history");
+  optimize(program.graph, Phase::Whole);
+  return make_single(std::move(program));
 }
 
 std::shared_ptr<Compiled> compile(const Trace& trace) {

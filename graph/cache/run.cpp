@@ -17,6 +17,12 @@ namespace terra::graph {
 namespace {
 
 bool (*poll_function)() = nullptr;
+void (*look_at_program)(const Program&) = nullptr;
+
+Program checked(Program program) {
+  if (look_at_program) look_at_program(program);
+  return program;
+}
 
 /// Puts the states of generators back unless told that the run stands.
 class RandomGuard {
@@ -70,6 +76,7 @@ Ref<autograd::Node> spent_history(const TensorSpec& spec, LentTensors inputs) {
 
 void set_interrupt_poll(bool (*poll)()) { poll_function = poll; }
 bool (*interrupt_poll())() { return poll_function; }
+void (*&program_check())(const Program& program) { return look_at_program; }
 
 UninterruptedRun::UninterruptedRun() : poll_(std::exchange(poll_function, nullptr)) {}
 UninterruptedRun::~UninterruptedRun() { poll_function = poll_; }
@@ -89,7 +96,7 @@ Plan Runner::plan(const Program& program, const std::vector<bool>& consumable) {
 }
 
 Runner::Runner(Program program, const std::vector<bool>& consumable)
-    : program_(std::move(program)),
+    : program_(checked(std::move(program))),
       instance_(plan(program_, consumable)),
       results_move_(results_stand_alone(program_)),
       releasable_(program_, graph()),

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "graph/file/round_trip.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/report_files.h"
 
@@ -35,6 +36,7 @@ bool start_capture() {
   if (started) return true;
   started = true;
   capture::start();
+  if (std::getenv("TERRA_ROUND_TRIP")) graph::check_round_trips();
   return register_at_exit();
 }
 
