@@ -5,6 +5,7 @@
 
 #include "interpreter_hooks/bindings/module.h"
 #include "interpreter_hooks/embed/capture.h"
+#include "interpreter_hooks/export/module.h"
 #include "interpreter_hooks/frame_hook/module.h"
 
 namespace terra::embed {
@@ -20,6 +21,7 @@ PyObject* initialize_terra_C() {
 
 void register_builtin_modules() {
   hooks::add_module_methods(capture::capture_methods);
+  hooks::add_module_methods(capture::program_methods);
   PyImport_AppendInittab("_terra_C", initialize_terra_C);
 }
 

@@ -112,6 +112,21 @@ TEST_CASE("a loaded program runs, and keeps what it writes", "[file]") {
   }
 }
 
+TEST_CASE("a program that was captured from Python runs without it", "[file]") {
+  start();
+  const std::string folder = TERRA_CAPTURED_PROGRAMS;
+  ProgramRunner model(load(folder + "/model.safetensors")), expected(load(folder + "/expected.safetensors"));
+  const std::vector<RunOutput> wanted = expected.run({});
+  const Tensor x = result(wanted);
+  for (size_t run = 0; run < 2; ++run) {
+    const std::vector<RunOutput> made = model.run(std::vector{x});
+    REQUIRE(made.size() == 2);
+    CHECK(bits(result(made, 0)) == bits(result(wanted, 3 * run + 1)));
+    CHECK(bits(result(made, 1)) == bits(result(wanted, 3 * run + 2)));
+    CHECK(bits(model.own("norm.running_mean")) == bits(result(wanted, 3 * run + 3)));
+  }
+}
+
 // ---- damage --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a file that ends early is refused wherever it ends", "[file]") {
