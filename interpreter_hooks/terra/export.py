@@ -153,6 +153,19 @@ def _module_class():
     return ProgramModule
 
 
+def traced_module(program):
+    """Its module as torch.jit has it: train() and eval() change nothing, as in what was traced."""
+
+    class TracedProgram(_module_class()):
+        def train(self, mode=True):
+            return self
+
+        def eval(self):
+            return self
+
+    return TracedProgram(program)
+
+
 # ---- making ----------------------------------------------------------------------------------------------------------
 def _name_of(function):
     return getattr(function, "__qualname__", None) or type(function).__name__
@@ -194,9 +207,32 @@ def _own_tensors(function):
     return own, aliases
 
 
+class _AsItWas:
+    """Puts back what a call writes: the tensors and the random state."""
+
+    def __init__(self, tensors):
+        self._tensors = tensors
+
+    def __enter__(self):
+        from .random import get_rng_state
+
+        self._random = get_rng_state()
+        self._before = [(tensor, tensor._version, tensor.detach().clone()) for tensor in self._tensors]
+
+    def __exit__(self, *exception):
+        from .random import set_rng_state
+
+        set_rng_state(self._random)
+        with C.no_grad():
+            for tensor, version, value in self._before:
+                if tensor._version != version:
+                    tensor.copy_(value)
+        return False
+
+
 def export(mod, args=(), kwargs=None, *, dynamic_shapes=None, strict=False, preserve_module_call_signature=(), **_):
     """The program that mod(*args, **kwargs) runs, of a module or a function. It is called once, with copies of the
-    tensors, and without gradients."""
+    arguments, and without gradients; what the call writes to the module's tensors is put back."""
     from ._files.program import flattened, rebuilt
 
     if not callable(mod):
@@ -221,7 +257,8 @@ def export(mod, args=(), kwargs=None, *, dynamic_shapes=None, strict=False, pres
     bound = [(names.get(id(t), f"args_{i}"), copies[i], _ARGUMENT) for i, t in enumerate(tensors)] + own
     before = C.capture_mode("off")
     try:
-        handle = C.program_trace(_name_of(mod), bound, call)
+        with _AsItWas([tensor for _, tensor, _ in own]):
+            handle = C.program_trace(_name_of(mod), bound, call)
     except NotImplementedError as error:
         if str(error).startswith("torch.export"):
             raise

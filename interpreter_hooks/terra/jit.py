@@ -1,7 +1,8 @@
 """torch.jit: marks for a compiler that Terra does without. Hot code is captured as it runs, with or without them.
 
 script and trace give a callable that does what the function or module does, on the same parameters; control flow stays
-that of Python. save writes the graph that torch.fx makes of it, which load reads without the program."""
+that of Python. save writes the graph that torch.fx makes of it, which load reads without the program; of what was traced
+and has none, because Python decides by sizes, it writes the program of the examples (torch.export)."""
 
 import contextlib
 import functools
@@ -116,18 +117,25 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
 
 def trace(func=None, example_inputs=None, *_, example_kwarg_inputs=None, **__):
     """Calls it once with the examples, as a trace would: what it gives keeps the control flow of Python."""
-    _try(func, example_inputs, example_kwarg_inputs)
-    return _as_script(func, TopLevelTracedModule)
+    examples = _try(func, example_inputs, example_kwarg_inputs)
+    made = _as_script(func, TopLevelTracedModule)
+    if examples and callable(made):
+        made.__dict__["_examples"] = examples
+    return made
 
 
 def _try(func, example_inputs, example_kwarg_inputs=None):
+    """The arguments that it was called with: (positional, by keyword)."""
     from ._C import Tensor, no_grad
 
+    if example_inputs is None and example_kwarg_inputs is None:
+        return None
+    args, kwargs = (), example_kwarg_inputs or {}
+    if example_kwarg_inputs is None:
+        args = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs)
     with no_grad():
-        if example_kwarg_inputs is not None:
-            func(**example_kwarg_inputs)
-        elif example_inputs is not None:
-            func(*([example_inputs] if isinstance(example_inputs, (Tensor, dict)) else example_inputs))
+        func(*args, **kwargs)
+    return args, kwargs
 
 
 def trace_module(mod, inputs, *_, **__):
@@ -241,6 +249,8 @@ def save(m, f, _extra_files=None):
     try:
         module = fx.symbolic_trace(program)
     except (fx.proxy.TraceError, RuntimeError, TypeError, NotImplementedError) as error:
+        if _saved_as_traced(m, program, f, _extra_files):
+            return
         raise NotImplementedError(
             f"torch.jit.save: {getattr(m, 'original_name', type(m).__name__)} can't be written as a graph, because its flow "
             f"of control depends on tensors ({error}). torch.save(model.state_dict(), f) writes its parameters."
@@ -260,8 +270,34 @@ def save(m, f, _extra_files=None):
             file.close()
 
 
+def _saved_as_traced(m, program, f, extra_files):
+    """Writes the program that the examples run; False where there are none, or elements of tensors decide."""
+    from . import export
+
+    if not (examples := m.__dict__.get("_examples")):
+        return False
+    try:
+        made = export.export(program, *examples)
+    except NotImplementedError:
+        return False
+    export.save(made, f, extra_files=extra_files)
+    return True
+
+
+def _load_traced(file, extra_files):
+    """A program that was written so, as the module that trace() would give."""
+    from . import export
+
+    texts = dict.fromkeys(extra_files or ())
+    made = export.load(file, extra_files=texts)
+    for name, text in texts.items():
+        if text is not None:
+            extra_files[name] = text.encode()
+    return _as_script(export.traced_module(made), TopLevelTracedModule)
+
+
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
-    """Reads what save() wrote: only files from somebody you trust, for they hold code. The keys of `_extra_files` get the
+    """Reads what save() wrote: only files from somebody you trust, for they may hold code. The keys of `_extra_files` get the
     contents of the extra files of these names."""
     import io
 
@@ -270,6 +306,11 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
     file, description, ours = opened(f, "rb")
     try:
+        start = file.tell()
+        is_program = file.read(9)[8:] == b"{"
+        file.seek(start)
+        if is_program:
+            return _load_traced(file, _extra_files)
         archive = ArchiveReader(file, description)
         if not archive.has("module.pt"):
             raise NotImplementedError(

@@ -155,8 +155,11 @@ assert torch.equal(one, other) and one._version == other._version
 
 # State: the program reads what its module has, and a module that is read back has the same names.
 counter = Counter()
+torch.manual_seed(1)
 program = torch.export.export(counter, (torch.ones(3, 3),))
-assert counter.count == 1  # the call was made
+torch.export.export(nn.Dropout(), (torch.ones(3),))
+assert counter.count == 0 and not counter.hidden.any()  # as it was
+assert torch.rand(1) == torch.rand(1, generator=torch.Generator().manual_seed(1))
 assert program.state_dict.keys() == {"count"} and program.constants.keys() == {"hidden"}
 module = copied(program).module()
 assert module.state_dict().keys() == counter.state_dict().keys()

@@ -101,4 +101,34 @@ buffer = io.BytesIO(traced.save_to_buffer())
 assert torch.equal(torch.jit.load(buffer)(x, x), x @ x.t())
 raises(NotImplementedError, "flow of control depends on tensors", torch.jit.script(Branching()).save, io.BytesIO())
 raises(TypeError, "takes a function or a module", torch.jit.save, 3, io.BytesIO())
-print("8 passed")
+
+
+class BySizes(nn.Module):
+    """No graph of torch.fx, which has no sizes: a trace has those of the examples."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(3, 4)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x, h=None):
+        self.calls += 1
+        for step in range(len(x)):
+            h = self.cell(x[step : step + 1], h)
+        return h if x.shape[0] > 2 else -h
+
+
+raises(NotImplementedError, "flow of control", torch.jit.script(BySizes()).save, io.BytesIO())
+by_sizes = BySizes()
+buffer = io.BytesIO(torch.jit.trace(by_sizes, x).save_to_buffer({"note": "text"}))
+extra = {"note": "", "other": ""}
+read = torch.jit.load(buffer, _extra_files=extra).eval()
+assert extra == {"note": b"text", "other": ""} and isinstance(read, torch.jit.ScriptModule)
+with torch.no_grad():
+    assert torch.equal(read(x), by_sizes(x)) and read.calls == by_sizes.calls == 2
+assert list(read.state_dict()) == list(by_sizes.state_dict())
+raises(ValueError, "was made for float32 [4, 3]", read, x[:2])
+buffer.seek(0)
+assert torch.equal(torch.export.load(buffer).module()(x), read(x))
+raises(NotImplementedError, "flow of control", torch.jit.trace(Branching(), x).save, io.BytesIO())
+print("9 passed")
