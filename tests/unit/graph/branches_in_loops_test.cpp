@@ -12,10 +12,10 @@ using namespace terra::graph::test;
 namespace {
 
 /// do { h = h * 0.75; if (sum(h) > 2) h = h * w; s = sum(h) } while (s > 1), of which each round went as `ways` says.
-struct Program {
+struct RolledLoop {
   enum What { Plain, FromInput, WritesBehind, WritesInside, Contradicts };
 
-  explicit Program(const std::vector<bool>& ways, What what = Plain)
+  explicit RolledLoop(const std::vector<bool>& ways, What what = Plain)
       : t({filled({3}, 1), values({3}, {0.5f, 0.4f, 0.3f})}) {
     TraceId h = what == FromInput ? 0 : t.call("mul", {V{0}, Arg(8.0)});
     plan.by_value = true;
@@ -75,7 +75,7 @@ TEST_CASE("rounds that went different ways become one loop", "[branches in loops
   const std::vector<std::vector<bool>> patterns = {
       {true, false, false}, {false, true}, {true, true, false, true}, {false, false, true, false}};
   for (const auto& ways : patterns) {
-    Program program(ways);
+    RolledLoop program(ways);
     program.t.output(program.state);
     const Rolled rolled = program.roll();
     REQUIRE(rolled.count > 0);
@@ -96,11 +96,11 @@ TEST_CASE("rounds that went different ways become one loop", "[branches in loops
 }
 
 TEST_CASE("branches that went one way only, or contradict each other, are none", "[branches in loops]") {
-  Program one({true, true, true});
+  RolledLoop one({true, true, true});
   one.t.output(one.state);
   CHECK(one.roll().count == 0);
 
-  Program other({true, false, true, false}, Program::Contradicts);
+  RolledLoop other({true, false, true, false}, RolledLoop::Contradicts);
   other.t.output(other.state);
   const size_t records = other.t.trace.records.size();
   CHECK(other.roll().count == 0);
@@ -108,21 +108,21 @@ TEST_CASE("branches that went one way only, or contradict each other, are none",
 }
 
 TEST_CASE("what a way made for itself isn't there behind the loop", "[branches in loops]") {
-  Program program({true, false, true});
+  RolledLoop program({true, false, true});
   program.t.output(program.t.call("add", {V{program.state}, V{program.inside}}));
   CHECK(program.roll().count == 0);
 }
 
 TEST_CASE("a result that may be the program's own tensor is refused", "[branches in loops]") {
-  Program program({true, false, true}, Program::FromInput);
+  RolledLoop program({true, false, true}, RolledLoop::FromInput);
   program.t.output(program.state);
   REQUIRE(program.roll().count > 0);
   CHECK_THROWS_AS(compile(program.t.trace), LoopRefused);
 }
 
 TEST_CASE("nobody writes into what a branch may have left as it was", "[branches in loops]") {
-  for (auto what : {Program::WritesBehind, Program::WritesInside}) {
-    Program program({true, false, true, false}, what);
+  for (auto what : {RolledLoop::WritesBehind, RolledLoop::WritesInside}) {
+    RolledLoop program({true, false, true, false}, what);
     program.t.output(program.state);
     REQUIRE(program.roll().count > 0);
     CHECK_THROWS_AS(compile(program.t.trace), LoopRefused);
@@ -130,7 +130,7 @@ TEST_CASE("nobody writes into what a branch may have left as it was", "[branches
 }
 
 TEST_CASE("a branch in a loop that leads to gradients is none of the graph", "[branches in loops]") {
-  Program program({true, false, true});
+  RolledLoop program({true, false, true});
   program.t.trace.inputs[1].requires_grad = true;
   program.t.output(program.state);
   REQUIRE(program.roll().count > 0);

@@ -16,8 +16,8 @@ namespace {
 using Operation = NumberRecord::Op;
 
 /// for t in range(n): h = h * w + t; kept.append(h). `rounds` says how often it came.
-struct Program {
-  explicit Program(int rounds) : t({filled({2, 3}, 1), leaf(filled({2, 3}, 2))}) {
+struct RolledLoop {
+  explicit RolledLoop(int rounds) : t({filled({2, 3}, 1), leaf(filled({2, 3}, 2))}) {
     n = t.scalar(Scalar::Kind::Int, "n");
     t.trace.inputs[n].structural = true;
     t.trace.inputs[n].value = Scalar(int64_t{rounds});
@@ -66,12 +66,12 @@ struct Program {
 
 /// The compiled trace of four rounds, rolled, against the trace of as many rounds as there are.
 void require_same_for_all_counts(bool stacked) {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(stacked ? four.stacked() : four.state);
   REQUIRE(four.roll().count > 0);
   const auto compiled = compile(four.t.trace);
   for (int rounds : {4, 1, 7, 2, 30, 3}) {
-    Program unrolled(rounds);
+    RolledLoop unrolled(rounds);
     unrolled.t.output(stacked ? unrolled.stacked() : unrolled.state);
     std::vector<std::string> results[2];
     for (bool eager : {false, true}) {
@@ -109,7 +109,7 @@ TEST_CASE("a list that each round appends to is as long as there are rounds", "[
 }
 
 TEST_CASE("a loop that comes no round leaves what it began with", "[loop]") {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(four.state);
   REQUIRE(four.roll().count > 0);
   Replay replay(four.t.trace);
@@ -120,7 +120,7 @@ TEST_CASE("a loop that comes no round leaves what it began with", "[loop]") {
 }
 
 TEST_CASE("the printed loop and its copy say what a round does", "[loop]") {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(four.stacked());
   const size_t before = four.t.trace.records.size();
   const Rolled rolled = four.roll();
@@ -132,7 +132,7 @@ TEST_CASE("the printed loop and its copy say what a round does", "[loop]") {
 }
 
 TEST_CASE("what was made in a round and isn't alive at the end keeps the rounds apart", "[loop]") {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(four.last);  // the product, not the sum that the next round gets
   const std::string before = to_string(four.t.trace);
   CHECK(four.roll().count == 0);
@@ -140,7 +140,7 @@ TEST_CASE("what was made in a round and isn't alive at the end keeps the rounds 
 }
 
 TEST_CASE("a round that does something else keeps the rounds apart", "[loop]") {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(four.state);
   for (TraceRecord& r : four.t.trace.records)
     if (auto* call = std::get_if<CallRecord>(&r.what); call && call->results[0] == four.last) call->op = find_op("add");
@@ -148,7 +148,7 @@ TEST_CASE("a round that does something else keeps the rounds apart", "[loop]") {
 }
 
 TEST_CASE("a trace refuses more rounds than a graph should have", "[loop]") {
-  Program four(4);
+  RolledLoop four(4);
   four.t.output(four.state);
   REQUIRE(four.roll().count > 0);
   const auto compiled = compile(four.t.trace);

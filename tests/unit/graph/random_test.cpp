@@ -12,9 +12,9 @@ using namespace terra::graph::test;
 namespace {
 
 /// Writes a trace while it keeps the shapes of what it made.
-class Program {
+class RandomProgram {
  public:
-  Program(uint32_t seed, const std::vector<Tensor>& inputs, bool write_inputs)
+  RandomProgram(uint32_t seed, const std::vector<Tensor>& inputs, bool write_inputs)
       : maker_(inputs), random_(seed), write_inputs_(write_inputs), inputs_(inputs.size()) {
     for (size_t i = 0; i < inputs.size(); ++i) known_.push_back({static_cast<TraceId>(i), inputs[i].sizes()});
   }
@@ -107,7 +107,7 @@ TEST_CASE("random programs with writes to inputs, some of which share storage", 
   };
   int compared = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
-    Program p(seed, make(), true);
+    RandomProgram p(seed, make(), true);
     p.steps(20);
     p.outputs(3);
     try {
@@ -128,7 +128,7 @@ TEST_CASE("random programs with gradients", "[random]") {
   };
   int compared = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
-    Program p(seed, make(), false);
+    RandomProgram p(seed, make(), false);
     p.steps(14);
     p.maker().backward(p.total());
     try {

@@ -11,8 +11,8 @@ using namespace terra::graph::test;
 namespace {
 
 /// do { h = h * w } while (sum(h) > 1), and in place where `writes`: x itself is halved.
-struct Program {
-  explicit Program(int rounds, bool writes = false) : t({filled({3}, 1), values({3}, {0.5f, 0.4f, 0.3f})}) {
+struct RolledLoop {
+  explicit RolledLoop(int rounds, bool writes = false) : t({filled({3}, 1), values({3}, {0.5f, 0.4f, 0.3f})}) {
     TraceId h = writes ? 0 : t.call("mul", {V{0}, Arg(8.0)});
     plan.by_value = true;
     for (int k = 0; k < rounds; ++k) {
@@ -43,7 +43,7 @@ Tensor times(const Tensor& t, float factor) {
 }  // namespace
 
 TEST_CASE("one graph runs a loop as often as a tensor's value wants", "[value loop]") {
-  Program program(3);
+  RolledLoop program(3);
   program.t.output(program.state);
   const Rolled rolled = program.roll();
   REQUIRE(rolled.count > 0);
@@ -60,7 +60,7 @@ TEST_CASE("one graph runs a loop as often as a tensor's value wants", "[value lo
 }
 
 TEST_CASE("a loop that writes counts its writes", "[value loop]") {
-  Program program(3, true);
+  RolledLoop program(3, true);
   program.t.output(program.t.call("neg", {V{0}}));
   REQUIRE(program.roll().count > 0);
   const auto compiled = compile(program.t.trace);
@@ -78,7 +78,7 @@ TEST_CASE("a loop that writes counts its writes", "[value loop]") {
 }
 
 TEST_CASE("a loop whose values lead to gradients is no loop of the graph", "[value loop]") {
-  Program program(3);
+  RolledLoop program(3);
   program.t.trace.inputs[1].requires_grad = true;
   program.t.output(program.state);
   REQUIRE(program.roll().count > 0);
@@ -86,7 +86,7 @@ TEST_CASE("a loop whose values lead to gradients is no loop of the graph", "[val
 }
 
 TEST_CASE("what a loop begins with may be used behind it", "[value loop]") {
-  Program program(3);
+  RolledLoop program(3);
   program.t.output(program.t.call("add", {V{program.state}, V{program.plan.before[0]}}));
   REQUIRE(program.roll().count > 0);
   const auto compiled = compile(program.t.trace);
@@ -100,7 +100,7 @@ TEST_CASE("what a loop begins with may be used behind it", "[value loop]") {
 }
 
 TEST_CASE("a run that is interrupted in an endless loop has done nothing", "[value loop]") {
-  Program program(3);
+  RolledLoop program(3);
   program.t.output(program.state);
   REQUIRE(program.roll().count > 0);
   const auto compiled = compile(program.t.trace);
