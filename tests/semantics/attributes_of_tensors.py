@@ -102,7 +102,7 @@ def size_of_tensors_replaced():
     return f, args, None
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=3)
 def c_function_in_place_of_a_method():
     def f(x, y):
         return x.relu(y) if "relu" in names(x) else x.relu()

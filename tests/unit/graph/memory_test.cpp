@@ -143,7 +143,7 @@ TEST_CASE("a run that ends early gives its memory back", "[memory]") {
   test::start();
   Bound b(
       kProducts +
-      "%5: i64[512,512] = to_dtype(%4, i64, none) %6: f32[512,512] = gather(%4, 1, %5) %7: f32[512,512] = mm(%6, %4) "
+      "%5: i64[512,512] = to_dtype(%4, :i64, none) %6: f32[512,512] = gather(%4, 1, %5) %7: f32[512,512] = mm(%6, %4) "
       "return %7 }");
   const uint64_t before = live();
   b.inputs[0]->data_as<float>()[0] = 1e9f;
