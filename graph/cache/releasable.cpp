@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/executor/commit.h"
+#include "graph/ir/graph_table.h"
 
 namespace terra::graph {
 namespace {
@@ -16,12 +17,9 @@ bool is_of_host(const Node& node) {
          (node.is_op(kHost | kRandom) && (!node.is_op(kRandom) || node.is_op(kChecksValues)));
 }
 
-/// True iff one that `wanted` is true of is in the graph or a nested one.
+/// True iff one that `wanted` is true of is in the graph, a nested one or one that is called.
 bool has_node(const Graph& graph, bool (*wanted)(const Node&)) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-    return wanted(node) || std::any_of(node.bodies.begin(), node.bodies.end(),
-                                       [&](const auto& body) { return has_node(*body, wanted); });
-  });
+  return any_graph(graph, [&](const Graph& g) { return std::any_of(g.nodes.begin(), g.nodes.end(), wanted); });
 }
 
 /// Integers among the graph inputs, but for those that are only computed with element by element.

@@ -98,6 +98,7 @@ Plan Runner::plan(const Program& program, const std::vector<bool>& consumable) {
 Runner::Runner(Program program, const std::vector<bool>& consumable)
     : program_(checked(std::move(program))),
       instance_(plan(program_, consumable)),
+      activation_(instance_),
       results_move_(results_stand_alone(program_)),
       releasable_(program_, graph()),
       tempo_(releasable_.varies) {
@@ -116,7 +117,7 @@ Runner::Runner(Program program, const std::vector<bool>& consumable)
 Footprint Runner::footprint() const {
   Footprint f;
   f.run = instance_.plan().peak_bytes;
-  f.kept = instance_.kept_bytes();
+  f.kept = activation_.kept_bytes();
   for (const auto& [id, tensor] : graph().constants) f.constants += tensor->storage->bytes();
   return f;
 }
@@ -151,7 +152,7 @@ class Runner::Inheritance {
     }
   }
   ~Inheritance() {
-    if (stands_ || !runner_.instance_.is_settled()) return;
+    if (stands_ || !runner_.activation_.is_settled()) return;
     for (const Tensor& owner : owners_) autograd::set_grad(owner, Tensor());
   }
   Inheritance(const Inheritance&) = delete;
@@ -232,11 +233,11 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   bind_inputs(inputs, scalars, tangents, same);
   made.storages.resize(graph().outputs.size());
   struct Ending {
-    Instance& instance;
-    ~Ending() { instance.end_run(); }
-  } const ending{instance_};
+    RootActivation& activation;
+    ~Ending() { activation.end_run(); }
+  } const ending{activation_};
   std::vector<TensorImpl*> consumed;
-  if (made.consumes) instance_.consume(consumed = this->consumed(inputs));
+  if (made.consumes) activation_.consume(consumed = this->consumed(inputs));
   Stop stop;
   std::optional<Inheritance> inheritance;
   const bool inherits = !heirs_.empty() && made.stands && is_alone();
@@ -246,7 +247,7 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
     random.watch(stop.why == Stop::Why::None);
   } else {
     if (inherits) inheritance.emplace(*this, inputs, made);
-    stop = tempo_.is_short() ? instance_.run_body(poll, made.storages, inheritance.has_value())
+    stop = tempo_.is_short() ? activation_.run_body(poll, made.storages, inheritance.has_value())
                              : run_timed(poll, made, inheritance.has_value());
   }
   if (stop.why == Stop::Why::AssertFailed) return {RunStatus::AssertFailed, stop.assert_index};
@@ -255,7 +256,7 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   if (before_commit && !before_commit()) return {RunStatus::Refused, 0};
   random.stand();
   if (inheritance) inheritance->stand();
-  instance_.run_tail();
+  activation_.run_tail();
   return {};
 }
 
@@ -292,7 +293,7 @@ void Runner::check_originals(const SameTensors& same) {
     const InputBinding& in = program_.inputs[i];
     if (in.kind == InputBinding::Kind::Tensor) now[i] = input_address(same.originals, i);
     if (!stays(in, same)) continue;
-    const bool moved = bound_.holds(same) ? now[i] != instance_.bound_input(i)
+    const bool moved = bound_.holds(same) ? now[i] != activation_.bound_input(i)
                                           : bound_originals_.holds(same) && now[i] != originals_[i];
     if (moved) throw InternalError(fmt::format("the memory of input {} has moved, and nobody was told", in.index));
   }
@@ -304,9 +305,9 @@ void Runner::bind_input(size_t input, LentTensors inputs, std::span<const Scalar
                         std::span<const Tensor> tangents) {
   const InputBinding& in = program_.inputs[input];
   switch (in.kind) {
-    case InputBinding::Kind::Tensor: instance_.bind_input(input, input_address(inputs, input)); break;
-    case InputBinding::Kind::Scalar: instance_.bind_scalar(input, scalars[in.index]); break;
-    case InputBinding::Kind::Tangent: instance_.bind_input(input, tangents[in.index]->data()); break;
+    case InputBinding::Kind::Tensor: activation_.bind_input(input, input_address(inputs, input)); break;
+    case InputBinding::Kind::Scalar: activation_.bind_scalar(input, scalars[in.index]); break;
+    case InputBinding::Kind::Tangent: activation_.bind_input(input, tangents[in.index]->data()); break;
   }
 }
 
@@ -404,7 +405,7 @@ void Runner::collect(Made& made, std::vector<RunOutput>& outputs) const {
         else
           outputs.emplace_back(made.tensors[r.index]);
         break;
-      case ResultSpec::Kind::Scalar: outputs.emplace_back(instance_.scalar(graph().outputs[r.index])); break;
+      case ResultSpec::Kind::Scalar: outputs.emplace_back(activation_.scalar(graph().outputs[r.index])); break;
       case ResultSpec::Kind::Known: outputs.emplace_back(r.known); break;
       case ResultSpec::Kind::None: outputs.emplace_back(Tensor()); break;
     }

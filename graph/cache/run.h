@@ -5,7 +5,7 @@
 #include "graph/cache/compiled.h"
 #include "graph/cache/releasable.h"
 #include "graph/cache/release.h"
-#include "graph/executor/instance.h"
+#include "graph/executor/activation.h"
 #include "graph/trace/program.h"
 
 namespace terra::graph {
@@ -51,8 +51,8 @@ class Runner {
   /// Whether the graph depends on what is in that tensor (by number among the tensors of the run's inputs).
   bool reads(uint32_t tensor) const;
   /// After Done: the scalar that graph input or output `index` holds.
-  const Scalar& scalar_output(size_t index) const { return instance_.scalar(graph().outputs[index]); }
-  const Scalar& scalar_input(size_t index) const { return instance_.scalar(graph().inputs[index]); }
+  const Scalar& scalar_output(size_t index) const { return activation_.scalar(graph().outputs[index]); }
+  const Scalar& scalar_input(size_t index) const { return activation_.scalar(graph().inputs[index]); }
 
   const Program& program() const { return program_; }
   const Graph& graph() const { return instance_.plan().graph; }
@@ -92,6 +92,7 @@ class Runner {
 
   Program program_;  ///< its graph has moved into the instance's plan
   Instance instance_;
+  RootActivation activation_;
   bool results_move_;            ///< each result is a tensor of its own that nothing else is asked of
   std::vector<bool> read_;       ///< by graph input: something uses it
   std::vector<uint32_t> views_;  ///< results that are views of others

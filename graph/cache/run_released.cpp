@@ -19,7 +19,7 @@ bool poll_released() { return WithoutHostLock::is_over() || (poll_of_run && poll
 
 Stop Runner::run_timed(bool (*poll)(), Made& made, bool lasting) {
   const auto start = std::chrono::steady_clock::now();
-  const Stop stop = instance_.run_body(poll, made.storages, lasting);
+  const Stop stop = activation_.run_body(poll, made.storages, lasting);
   if (stop.why == Stop::Why::None)
     tempo_.took(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   return stop;
@@ -77,7 +77,7 @@ std::vector<Ref<Storage>> Runner::bind_copies(LentTensors inputs) {
     const size_t bytes = elements * size_of(inputs[program_.inputs[i].index]->dtype);
     const Ref<Storage>& copy = copies.emplace_back(Storage::allocate(bytes));
     if (bytes) std::memcpy(copy->data(), input_address(inputs, i), bytes);
-    instance_.bind_input(i, copy->data());
+    activation_.bind_input(i, copy->data());
     bound_ = {};
   }
   return copies;

@@ -1,202 +1,222 @@
-// Steps that run nested graphs: each has an instance of its own, whose operands are copied where they aren't
-// contiguous.
+// Steps that run nested graphs, each of which has an instance of its own, and graphs that are called.
 #include <cstring>
 
-#include "engine/errors/errors.h"
 #include "graph/executor/blocks.h"
-#include "graph/executor/kernel_block.h"
-#include "graph/executor/planner.h"
+#include "graph/executor/call_stack.h"
+#include "graph/executor/instances.h"
 
 namespace terra::graph {
 namespace {
 
-std::unique_ptr<Instance> nested(const Graph& body) {
-  PlanRequest request;
-  for (ValueId id : body.outputs)
-    request.roles.push_back({body.meta(id).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
-  return std::make_unique<Instance>(make_plan(body, std::move(request)));
-}
-
-/// An operand or result on the caller's side.
+/// An operand or result on the caller's side. Its elements are in row-major order.
 struct Port {
   ValueId id = kNoId;
   ValueKind kind = ValueKind::Tensor;
   Located at;
-  std::vector<char> copy;  ///< contiguous elements, where the caller's aren't
 };
 
-void make_ports(Instance& instance, std::span<const ValueId> ids, std::vector<Port>& ports) {
-  ports.resize(ids.size());
-  const Graph& g = instance.plan().graph;
-  for (size_t k = 0; k < ids.size(); ++k) {
-    Port& p = ports[k];
-    p.id = ids[k];
-    p.kind = g.meta(p.id).kind;
-    if (p.kind != ValueKind::Tensor) continue;
-    p.at.locate(instance, p.id);
-    if (!p.at.place->is_contiguous()) p.copy.resize(g.meta(p.id).bytes());
+Port make_port(Instance& instance, ValueId id, const Place& place) {
+  Port port{id, instance.plan().graph.meta(id).kind, {}};
+  if (port.kind == ValueKind::Tensor) port.at.place = &place;
+  return port;
+}
+
+/// Once the ports stay where they are.
+void locate(Instance& instance, std::vector<Port>& ports) {
+  for (Port& p : ports)
+    if (p.kind == ValueKind::Tensor) p.at.locate(instance, *p.at.place);
+}
+
+/// What scalar or handle `from` of one activation is becomes that of the other.
+void hand_over(ValueKind kind, Activation& giver, ValueId from, Activation& taker, ValueId to) {
+  if (kind == ValueKind::Scalar) taker.set_scalar(to, giver.scalar(from));
+  if (kind == ValueKind::Handle) taker.set_handle(to, giver.handle(from));
+}
+
+class Control : public ControlBlock {
+ public:
+  Control(Instance& instance, const Step& step, size_t first_operand) {
+    const Node& node = *step.node;
+    for (size_t a = first_operand; a < node.args.size(); ++a)
+      operands_.push_back(make_port(instance, std::get<Use>(node.args[a]).id, step.operands[a]));
+    for (ValueId r : node.results) results_.push_back(make_port(instance, r, instance.plan().places[r]));
+    locate(instance, operands_);
+    locate(instance, results_);
+    for (const auto& body : node.bodies)
+      bodies_.push_back(std::make_unique<Instance>(plan_body(*body), instance.callees()));
   }
-}
 
-void* contiguous_data(Port& p) {
-  if (p.copy.empty()) return p.at.data;
-  const Dims strides = contiguous_strides(p.at.place->sizes);
-  const View from{p.at.data, p.at.place->sizes.data(), p.at.place->strides.data(),
-                  static_cast<int32_t>(p.at.place->sizes.size()), p.at.place->dtype};
-  View to = from;
-  to.data = p.copy.data();
-  to.strides = strides.data();
-  KernelArg arg;
-  arg.kind = KernelArg::Kind::Tensor;
-  arg.count = 1;
-  arg.views = &from;
-  kernel_for("clone").run({{&to, 1}, {&arg, 1}, {}});
-  return p.copy.data();
-}
-
-struct ControlBlock : Block {
-  std::vector<Port> operands, results;
-  std::vector<std::unique_ptr<Instance>> bodies;
-};
-
-void pass_operands(ControlBlock& b, Instance& outer, Instance& inner) {
-  for (size_t k = 0; k < b.operands.size(); ++k) {
-    Port& p = b.operands[k];
-    if (p.kind == ValueKind::Tensor) inner.bind_input(k, contiguous_data(p));
-    if (p.kind == ValueKind::Scalar) inner.bind_scalar(k, outer.scalar(p.id));
-    if (p.kind == ValueKind::Handle) inner.bind_handle(k, outer.handle(p.id));
+ protected:
+  void pass(Activation& outer, size_t k, Activation& inner) const {
+    const Port& p = operands_[k];
+    if (p.kind == ValueKind::Tensor)
+      inner.bind_input(k, p.at.data);
+    else
+      hand_over(p.kind, outer, p.id, inner, inner.graph().inputs[k]);
   }
-}
 
-bool run_inner(Instance& outer, Instance& inner) {
-  const Stop stop = inner.run_body(outer.poll());
-  if (stop.why == Stop::Why::None) return true;
-  outer.stop(stop);
-  return false;
-}
+  std::vector<Port> operands_, results_;
+  std::vector<std::unique_ptr<Instance>> bodies_;
+};
 
-void take_scalars(ControlBlock& b, Instance& outer, Instance& inner) {
-  const Graph& g = inner.plan().graph;
-  for (size_t r = 0; r < b.results.size(); ++r) {
-    if (b.results[r].kind == ValueKind::Scalar) outer.set_scalar(b.results[r].id, inner.scalar(g.outputs[r]));
-    if (b.results[r].kind == ValueKind::Handle) outer.set_handle(b.results[r].id, inner.handle(g.outputs[r]));
+/// Runs one graph, results going to the node's results.
+class Once : public Control {
+ public:
+  using Control::Control;
+
+  void leave(Activation& outer, Activation& inner) override {
+    for (size_t r = 0; r < results_.size(); ++r)
+      hand_over(results_[r].kind, inner, inner.graph().outputs[r], outer, results_[r].id);
   }
-}
+  bool go_on(Activation&) override { return true; }
 
-/// Runs a body once with the node's operands, results going to the node's results.
-bool run_once(ControlBlock& b, Instance& outer, Instance& inner) {
-  pass_operands(b, outer, inner);
-  for (size_t r = 0; r < b.results.size(); ++r)
-    if (b.results[r].kind == ValueKind::Tensor) inner.bind_fresh(r, b.results[r].at.data);
-  if (!run_inner(outer, inner)) return false;
-  take_scalars(b, outer, inner);
-  return true;
-}
-
-struct SwitchBlock final : ControlBlock {
-  Port selector;
+ protected:
+  void enter(Activation& outer, Instance& instance) {
+    Activation& inner = CallStack::of_thread().enter(instance, outer, *this);
+    for (size_t k = 0; k < operands_.size(); ++k) pass(outer, k, inner);
+    for (size_t r = 0; r < results_.size(); ++r)
+      if (results_[r].kind == ValueKind::Tensor) inner.bind_fresh(r, results_[r].at.data);
+  }
 };
 
-bool run_switch(Block& block, Instance& outer) {
-  auto& b = static_cast<SwitchBlock&>(block);
-  const Scalar s = b.selector.kind == ValueKind::Scalar
-                       ? outer.scalar(b.selector.id)
-                       : read_scalar(b.selector.at.data, b.selector.at.place->dtype, Scalar::Kind::Int);
-  const int64_t cases = static_cast<int64_t>(b.bodies.size()) - 1, chosen = s.to_int();
-  return run_once(b, outer, *b.bodies[static_cast<size_t>(chosen >= 0 && chosen < cases ? chosen : cases)]);
-}
+class SwitchBlock final : public Once {
+ public:
+  SwitchBlock(Instance& instance, const Step& step)
+      : Once(instance, step, 1),
+        selector_(make_port(instance, std::get<Use>(step.node->args[0]).id, step.operands[0])) {
+    if (selector_.kind == ValueKind::Tensor) selector_.at.locate(instance, selector_.id);
+  }
 
-bool run_call(Block& block, Instance& outer) {
-  auto& b = static_cast<ControlBlock&>(block);
-  return run_once(b, outer, *b.bodies[0]);
-}
+  static bool run(Block& block, Activation& outer) {
+    auto& b = static_cast<SwitchBlock&>(block);
+    const Port& selector = b.selector_;
+    const Scalar s = selector.kind == ValueKind::Scalar
+                         ? outer.scalar(selector.id)
+                         : read_scalar(selector.at.data, selector.at.place->dtype, Scalar::Kind::Int);
+    const int64_t cases = static_cast<int64_t>(b.bodies_.size()) - 1, chosen = s.to_int();
+    b.enter(outer, *b.bodies_[static_cast<size_t>(chosen >= 0 && chosen < cases ? chosen : cases)]);
+    return false;
+  }
 
-/// The state of a loop, its operands that have results, lives in two sets of buffers that take turns as operands and
-/// results.
-struct WhileBlock final : ControlBlock {
-  std::vector<std::vector<char>> state[2];
-  std::vector<char> truth;
+ private:
+  Port selector_;
 };
 
-bool run_while(Block& block, Instance& outer) {
-  auto& b = static_cast<WhileBlock&>(block);
-  Instance &condition = *b.bodies[0], &step = *b.bodies[1];
-  const size_t n = b.results.size();
-  const Graph& cg = condition.plan().graph;
-  const ValueMeta& truth_meta = cg.meta(cg.outputs[0]);
-  pass_operands(b, outer, condition);
-  pass_operands(b, outer, step);
-  std::vector<void*> now(n, nullptr);
-  for (size_t k = 0; k < n; ++k)
-    if (b.operands[k].kind == ValueKind::Tensor)
-      now[k] = b.operands[k].copy.empty() ? b.operands[k].at.data : b.operands[k].copy.data();
-  std::vector<Scalar> scalars(n);
-  for (size_t k = 0; k < n; ++k)
-    if (b.operands[k].kind == ValueKind::Scalar) scalars[k] = outer.scalar(b.operands[k].id);
-  for (int turn = 0;; turn ^= 1) {
-    for (size_t k = 0; k < n; ++k) {
-      if (now[k]) condition.bind_input(k, now[k]), step.bind_input(k, now[k]);
-      if (b.operands[k].kind == ValueKind::Scalar)
-        condition.bind_scalar(k, scalars[k]), step.bind_scalar(k, scalars[k]);
+class CallBlock final : public Once {
+ public:
+  CallBlock(Instance& instance, const Step& step)
+      : Once(instance, step, 0), callees_(instance.callees()), id_(step.node->index) {}
+
+  static bool run(Block& block, Activation& outer) {
+    auto& b = static_cast<CallBlock&>(block);
+    if (!b.callee_) b.callee_ = &b.callees_->of(b.id_);
+    b.enter(outer, *b.callee_);
+    return false;
+  }
+
+ private:
+  Instances* const callees_;
+  const GraphId id_;
+  Instance* callee_ = nullptr;
+};
+
+/// The state of a loop, its operands that have results, lies where the operands do before the first round, then in
+/// the results and in memory beside them by turns.
+class WhileBlock final : public Control {
+ public:
+  WhileBlock(Instance& instance, const Step& step) : Control(instance, step, 0) {
+    for (size_t k = 0; k < results_.size(); ++k) beside_.push_back(make_port(instance, results_[k].id, step.beside[k]));
+    locate(instance, beside_);
+    const Graph& condition = bodies_[0]->plan().graph;
+    truth_kind_ = condition.meta(condition.outputs[0]).kind;
+    if (truth_kind_ == ValueKind::Tensor) truth_.locate(instance, step.beside.back());
+  }
+
+  static bool run(Block& block, Activation& outer) {
+    outer.rounds = {};
+    static_cast<WhileBlock&>(block).ask(outer);
+    return false;
+  }
+
+  void leave(Activation& outer, Activation& inner) override {
+    const Graph& g = inner.graph();
+    if (outer.rounds.asks) {
+      if (truth_kind_ == ValueKind::Scalar) outer.rounds.holds = inner.scalar(g.outputs[0]).to_bool();
+      return;
     }
-    if (truth_meta.is_tensor()) condition.bind_fresh(0, b.truth.data());
-    if (!run_inner(outer, condition)) return false;
-    const bool holds = truth_meta.is_tensor()
-                           ? read_scalar(b.truth.data(), truth_meta.dtype, Scalar::Kind::Bool).to_bool()
-                           : condition.scalar(cg.outputs[0]).to_bool();
-    if (!holds) break;
-    for (size_t k = 0; k < n; ++k)
-      if (now[k]) step.bind_fresh(k, b.state[turn][k].data());
-    if (!run_inner(outer, step)) return false;
-    const Graph& sg = step.plan().graph;
-    for (size_t k = 0; k < n; ++k) {
-      if (now[k]) now[k] = b.state[turn][k].data();
-      if (b.operands[k].kind == ValueKind::Scalar) scalars[k] = step.scalar(sg.outputs[k]);
-    }
+    for (size_t k = 0; k < results_.size(); ++k)
+      hand_over(results_[k].kind, inner, g.outputs[k], outer, results_[k].id);
   }
-  for (size_t k = 0; k < n; ++k) {
-    if (now[k]) std::memcpy(b.results[k].at.data, now[k], outer.plan().graph.meta(b.results[k].id).bytes());
-    if (b.operands[k].kind == ValueKind::Scalar) outer.set_scalar(b.results[k].id, scalars[k]);
-  }
-  return true;
-}
 
-void fill(ControlBlock& b, Instance& instance, const Node& node, size_t first_operand) {
-  std::vector<ValueId> operands;
-  for (size_t a = first_operand; a < node.args.size(); ++a) operands.push_back(std::get<Use>(node.args[a]).id);
-  make_ports(instance, operands, b.operands);
-  make_ports(instance, node.results, b.results);
-  for (const auto& body : node.bodies) b.bodies.push_back(nested(*body));
+  bool go_on(Activation& outer) override {
+    Activation::Rounds& rounds = outer.rounds;
+    if (!rounds.asks) {
+      ++rounds.done;
+      ask(outer);
+      return false;
+    }
+    if (truth_kind_ == ValueKind::Tensor)
+      rounds.holds = read_scalar(truth_.data, truth_.place->dtype, Scalar::Kind::Bool).to_bool();
+    if (rounds.holds) {
+      Activation& step = enter(outer, *bodies_[1]);
+      for (size_t k = 0; k < results_.size(); ++k)
+        if (results_[k].kind == ValueKind::Tensor) step.bind_fresh(k, state(k, rounds.done + 1));
+      rounds.asks = false;
+      return false;
+    }
+    for (size_t k = 0; k < results_.size(); ++k) {
+      const Port& to = results_[k];
+      if (to.kind == ValueKind::Tensor)
+        copy_state(to.at.data, state(k, rounds.done), outer.graph().meta(to.id).bytes());
+      else if (!rounds.done)
+        hand_over(to.kind, outer, operands_[k].id, outer, to.id);
+    }
+    return true;
+  }
+
+ private:
+  static void copy_state(void* to, const void* from, size_t bytes) {
+    if (to != from && bytes) std::memcpy(to, from, bytes);
+  }
+  /// Where state k is after so many rounds.
+  void* state(size_t k, uint32_t rounds) const {
+    return rounds == 0 ? operands_[k].at.data : (rounds % 2 ? results_ : beside_)[k].at.data;
+  }
+
+  void ask(Activation& outer) {
+    Activation& condition = enter(outer, *bodies_[0]);
+    if (truth_kind_ == ValueKind::Tensor) condition.bind_fresh(0, truth_.data);
+    outer.rounds.asks = true;
+  }
+
+  Activation& enter(Activation& outer, Instance& instance) {
+    Activation& inner = CallStack::of_thread().enter(instance, outer, *this);
+    const uint32_t done = outer.rounds.done;
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      if (done == 0 || k >= results_.size())
+        pass(outer, k, inner);
+      else if (results_[k].kind == ValueKind::Tensor)
+        inner.bind_input(k, state(k, done));
+      else
+        hand_over(results_[k].kind, outer, results_[k].id, inner, inner.graph().inputs[k]);
+    }
+    return inner;
+  }
+
+  std::vector<Port> beside_;
+  ValueKind truth_kind_ = ValueKind::Tensor;
+  Located truth_;
+};
+
+template <class B>
+MadeBlock make(Instance& instance, const Step& step) {
+  return {std::make_unique<B>(instance, step), B::run};
 }
 
 }  // namespace
 
-MadeBlock make_switch_block(Instance& instance, const Node& node) {
-  auto b = std::make_unique<SwitchBlock>();
-  fill(*b, instance, node, 1);
-  b->selector.id = std::get<Use>(node.args[0]).id;
-  b->selector.kind = instance.plan().graph.meta(b->selector.id).kind;
-  if (b->selector.kind == ValueKind::Tensor) b->selector.at.locate(instance, b->selector.id);
-  return {std::move(b), run_switch};
-}
-
-MadeBlock make_while_block(Instance& instance, const Node& node) {
-  auto b = std::make_unique<WhileBlock>();
-  fill(*b, instance, node, 0);
-  for (auto& buffers : b->state) {
-    buffers.resize(b->results.size());
-    for (size_t k = 0; k < b->results.size(); ++k)
-      buffers[k].resize(instance.plan().graph.meta(b->operands[k].id).bytes() + 1);
-  }
-  const Graph& condition = *node.bodies[0];
-  b->truth.resize(condition.meta(condition.outputs[0]).bytes() + 1);
-  return {std::move(b), run_while};
-}
-
-MadeBlock make_call_block(Instance& instance, const Node& node) {
-  auto b = std::make_unique<ControlBlock>();
-  fill(*b, instance, node, 0);
-  return {std::move(b), run_call};
-}
+MadeBlock make_switch_block(Instance& instance, const Step& step) { return make<SwitchBlock>(instance, step); }
+MadeBlock make_while_block(Instance& instance, const Step& step) { return make<WhileBlock>(instance, step); }
+MadeBlock make_call_block(Instance& instance, const Step& step) { return make<CallBlock>(instance, step); }
 
 }  // namespace terra::graph

@@ -14,13 +14,13 @@ struct HostOpBlock final : Block {
   std::vector<Located> results;
 };
 
-bool run_host_op(Block& block, Instance& instance) {
+bool run_host_op(Block& block, Activation& activation) {
   auto& b = static_cast<HostOpBlock&>(block);
-  const Graph& g = instance.plan().graph;
+  const Graph& g = activation.graph();
   size_t k = 0;
   const ArgList args(
       b.node->args, [&](ValueId) { return b.sources[k++].tensor(); },
-      [&](ValueId id) { return g.meta(id).is_tensor() ? nullptr : &instance.scalar(id); });
+      [&](ValueId id) { return g.meta(id).is_tensor() ? nullptr : &activation.scalar(id); });
   std::vector<Tensor> made;
   b.node->op->host(args.args(), made);
   ensure(made.size() == b.results.size(), "a host op makes as many results as it did when the graph was built");
@@ -39,16 +39,16 @@ struct HostCallBlock final : Block {
   std::vector<HostValue> args, results;
 };
 
-bool run_host_call(Block& block, Instance& instance) {
+bool run_host_call(Block& block, Activation& activation) {
   auto& b = static_cast<HostCallBlock&>(block);
-  const Graph& g = instance.plan().graph;
+  const Graph& g = activation.graph();
   const HostFunction function = host_functions();
   if (!function) throw InternalError("a graph calls the host, which supplied no functions");
   const auto value = [&](ValueId id, const Located& at) -> HostValue {
     switch (g.meta(id).kind) {
       case ValueKind::Tensor: return at.tensor();
-      case ValueKind::Scalar: return instance.scalar(id);
-      default: return instance.handle(id);
+      case ValueKind::Scalar: return activation.scalar(id);
+      default: return activation.handle(id);
     }
   };
   b.args.clear();
@@ -60,8 +60,8 @@ bool run_host_call(Block& block, Instance& instance) {
   function(b.node->index, b.args, b.results);
   for (size_t r = 0; r < b.results.size(); ++r) {
     const ValueId id = b.node->results[r];
-    if (const auto* s = std::get_if<Scalar>(&b.results[r])) instance.set_scalar(id, *s);
-    if (auto* h = std::get_if<Handle>(&b.results[r])) instance.set_handle(id, *h);
+    if (const auto* s = std::get_if<Scalar>(&b.results[r])) activation.set_scalar(id, *s);
+    if (auto* h = std::get_if<Handle>(&b.results[r])) activation.set_handle(id, *h);
   }
   return true;
 }
@@ -75,7 +75,8 @@ Tensor Located::tensor() const {
                          place->dtype, place->sizes, place->strides, 0);
 }
 
-MadeBlock make_host_op_block(Instance& instance, const Node& node) {
+MadeBlock make_host_op_block(Instance& instance, const Step& step) {
+  const Node& node = *step.node;
   auto b = std::make_unique<HostOpBlock>();
   b->node = &node;
   for_each_use(node, [&](ValueId id) {
@@ -90,7 +91,8 @@ MadeBlock make_host_op_block(Instance& instance, const Node& node) {
   return {std::move(b), run_host_op};
 }
 
-MadeBlock make_host_call_block(Instance& instance, const Node& node) {
+MadeBlock make_host_call_block(Instance& instance, const Step& step) {
+  const Node& node = *step.node;
   auto b = std::make_unique<HostCallBlock>();
   b->node = &node;
   b->tensors.resize(node.args.size() + node.results.size());

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
-#include "engine/errors/kernel_failure.h"
-#include "engine/memory/allocator.h"
+#include "graph/executor/activation.h"
 #include "graph/executor/blocks.h"
 #include "graph/executor/commit.h"
 #include "graph/executor/fused.h"
+#include "graph/executor/instances.h"
 #include "graph/executor/kernel_block.h"
 #include "graph/ir/names.h"
 
@@ -25,19 +25,19 @@ struct FusedStep final : Block {
   FusedBlock fused;
 };
 
-bool run_kernel_step(Block& block, Instance&) {
+bool run_kernel_step(Block& block, Activation&) {
   auto& step = static_cast<KernelStep&>(block);
   step.function(step.kernel->call);
   return true;
 }
 
-bool run_fused_step(Block& block, Instance&) {
+bool run_fused_step(Block& block, Activation&) {
   static_cast<FusedStep&>(block).fused.run();
   return true;
 }
 
 /// Blocks of node kinds that aren't ops. Ops are sorted out by their flags.
-using Maker = MadeBlock (*)(Instance&, const Node&);
+using Maker = MadeBlock (*)(Instance&, const Step&);
 constexpr struct {
   NodeKind kind;
   Maker make;
@@ -93,58 +93,66 @@ class Stops {
 
 }  // namespace
 
-Instance::Instance(Plan plan) : plan_(std::move(plan)) {
-  arena_.bytes = plan_.arena_bytes;
-  input_addresses_.resize(plan_.graph.inputs.size());
-  fresh_addresses_.resize(plan_.graph.outputs.size());
-  scalars_.resize(plan_.graph.values.size());
-  scalar_readers_.resize(plan_.graph.values.size());
-  handles_.resize(plan_.graph.values.size());
+Instance::Instance(Plan plan, Instances* callees) : plan_(std::move(plan)), callees_(callees) {
+  if (!callees_ && plan_.graph.table) {
+    own_callees_ = std::make_unique<Instances>(plan_.graph.table);
+    callees_ = own_callees_.get();
+  }
+  first_fresh_ = base_of_input(plan_.graph.inputs.size());
+  first_lent_ = first_fresh_ + plan_.graph.outputs.size();
+  bases_.resize(first_lent_ + plan_.lent);
+  number_values();
   add_steps();
-  if (keeps_arena()) take(arena_, *this);
 }
 
-Instance::~Instance() {
-  end_run();
-  give_back(arena_);
+Instance::~Instance() = default;
+
+/// Scalars have slots of one kind, handles those of another one.
+void Instance::number_values() {
+  for (const ValueMeta& meta : plan_.graph.values) {
+    size_t& count = meta.kind == ValueKind::Scalar ? scalars_ : handles_;
+    slots_.push_back(meta.is_tensor() ? 0 : static_cast<uint32_t>(count++));
+  }
+  readers_.resize(scalars_);
+}
+
+size_t Instance::table_bytes() const {
+  return bases_.size() * sizeof(void*) + scalars_ * sizeof(Scalar) + handles_ * sizeof(Handle);
+}
+
+void Instance::load_other(Activation& activation) {
+  loaded_ = &activation;
+  for (size_t b = 0; b < bases_.size(); ++b)
+    if (activation.bases_[b]) bind(b, activation.bases_[b]);
+  for (size_t s = 0; s < scalars_; ++s)
+    for (KernelArg* arg : readers_[s]) arg->number = activation.scalars_[s];
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-bool Instance::keeps_arena() const { return arena_.bytes > 0 && arena_.bytes < lent_bytes(); }
+bool Instance::keeps_arena() const { return plan_.arena_bytes > 0 && plan_.arena_bytes < lent_bytes(); }
 
-bool Instance::take(Block& block, Instance&) {
-  auto& lent = static_cast<Lent&>(block);
-  lent.data = memory::allocate(lent.bytes);
-  bind(lent.bound, lent.data);
+bool Instance::take(Block& block, Activation& activation) {
+  const auto& lent = static_cast<Lent&>(block);
+  activation.take(lent.base, lent.bytes);
   return true;
 }
 
-bool Instance::give(Block& block, Instance&) {
-  give_back(static_cast<Lent&>(block));
+bool Instance::give(Block& block, Activation& activation) {
+  const auto& lent = static_cast<Lent&>(block);
+  activation.give(lent.base, lent.bytes);
   return true;
 }
 
-void Instance::give_back(Lent& lent) {
-  if (lent.data) memory::release(std::exchange(lent.data, nullptr), lent.bytes);
-}
-
-bool Instance::make_fresh(Block& block, Instance& instance) {
-  instance.make_fresh(static_cast<Making&>(block).output);
+/// What nested graphs make has its memory from who runs them.
+bool Instance::make_fresh(Block& block, Activation& activation) {
+  if (activation.root_) activation.root_->make_fresh(static_cast<Making&>(block).output);
   return true;
 }
 
-bool Instance::let_go(Block& block, Instance& instance) {
-  const size_t input = static_cast<Consuming&>(block).input;
-  TensorImpl* tensor = instance.consumed_.empty() ? nullptr : instance.consumed_[input];
-  if (tensor) tensor->storage.reset();
+bool Instance::let_go(Block& block, Activation& activation) {
+  if (activation.root_) activation.root_->let_go(static_cast<Consuming&>(block).input);
   return true;
-}
-
-void Instance::make_fresh(size_t output) {
-  if (fresh_.empty()) return;
-  if (!fresh_[output]) fresh_[output] = Storage::allocate(plan_.graph.meta(plan_.graph.outputs[output]).bytes());
-  bind_fresh(output, fresh_[output]->data());
 }
 
 bool Instance::is_made_settled(size_t output) const {
@@ -152,23 +160,19 @@ bool Instance::is_made_settled(size_t output) const {
                      [&](const Making* m) { return m->output == output && m->at >= settling_; });
 }
 
-void Instance::give_all() {
-  for (const auto& lent : lent_) give_back(*lent);
-  if (!keeps_arena()) give_back(arena_);
-}
-
 /// What comes and goes at each step of the body. The tail can't fail: what it needs is there before the commit point,
 /// and goes when it has ended.
 std::vector<Instance::Turnover> Instance::plan_turnover() {
   const size_t end = plan_.body.size();
   std::vector<Turnover> turnover(end + 1);
-  lent_.resize(plan_.lent);
+  lent_bytes_.resize(plan_.lent);
   std::vector<bool> late(plan_.graph.outputs.size(), false);
   for (const Buffer& b : plan_.buffers) {
     const size_t first = std::min(static_cast<size_t>(b.block.first), end), last = static_cast<size_t>(b.block.last);
     if (b.kind == Buffer::Kind::Lent) {
-      Lent& lent = *(lent_[b.index] = std::make_unique<Lent>());
-      lent.bytes = b.block.bytes;
+      auto& lent = static_cast<Lent&>(*blocks_.emplace_back(std::make_unique<Lent>()));
+      lent.base = first_lent_ + b.index;
+      lent.bytes = lent_bytes_[b.index] = b.block.bytes;
       turnover[first].taken.push_back(&lent);
       if (last < end) turnover[last].given.push_back(&lent);
     } else if (b.kind == Buffer::Kind::Fresh && b.block.bytes >= lent_bytes()) {
@@ -187,7 +191,7 @@ std::vector<Instance::Turnover> Instance::plan_turnover() {
 
 void Instance::add_steps() {
   std::vector<Turnover> turnover = plan_turnover();
-  lends_ = !lent_.empty() || (arena_.bytes > 0 && !keeps_arena());
+  lends_ = plan_.lent > 0 || (plan_.arena_bytes > 0 && !keeps_arena());
   Stops stops(plan_.graph);
   for (size_t k = 0; k <= plan_.body.size(); ++k) {
     for (Block* lent : turnover[k].taken) body_.push_back({take, lent});
@@ -205,36 +209,23 @@ void Instance::add_steps() {
   for (const Step& s : plan_.tail) add_step(s, tail_);
 }
 
-void Instance::bind(Bound& bound, void* data) {
-  if (bound.data == data) return;
-  bound.data = data;
-  for (const Address& a : bound.addresses) *a.slot = static_cast<char*>(data) + a.offset;
-}
-
 void Instance::resolve(void** slot, int32_t buffer, int64_t offset) {
   const Buffer& b = plan_.buffers[buffer];
+  const auto lies = [&](size_t base, int64_t at) { bases_[base].addresses.push_back({slot, at + offset}); };
   switch (b.kind) {
-    case Buffer::Kind::Arena:
-      arena_.bound.addresses.push_back({slot, static_cast<int64_t>(b.block.offset) + offset});
-      break;
-    case Buffer::Kind::Lent: lent_[b.index]->bound.addresses.push_back({slot, offset}); break;
-    case Buffer::Kind::Input: input_addresses_[b.index].addresses.push_back({slot, offset}); break;
-    case Buffer::Kind::Fresh: fresh_addresses_[b.index].addresses.push_back({slot, offset}); break;
+    case Buffer::Kind::Arena: lies(kArena, static_cast<int64_t>(b.block.offset)); break;
+    case Buffer::Kind::Lent: lies(first_lent_ + b.index, 0); break;
+    case Buffer::Kind::Input: lies(base_of_input(b.index), 0); break;
+    case Buffer::Kind::Fresh: lies(base_of_fresh(b.index), 0); break;
+    case Buffer::Kind::Scalar: lies(kScalars, static_cast<int64_t>(this->slot(b.index) * sizeof(Scalar))); break;
     case Buffer::Kind::Constant:
       *slot = static_cast<char*>(plan_.graph.constants[b.index].second->data()) + offset;
       break;
-    case Buffer::Kind::Scalar: *slot = reinterpret_cast<char*>(&scalars_[b.index]) + offset; break;
   }
 }
 
-void Instance::follow(KernelArg* arg, ValueId scalar) { scalar_readers_[scalar].push_back(arg); }
-
-void Instance::set_scalar(ValueId id, const Scalar& value) {
-  scalars_[id] = value;
-  for (KernelArg* arg : scalar_readers_[id]) arg->number = value;
-}
-
-void Instance::add_block(std::unique_ptr<Block> block, RunFunction run, std::vector<Instruction>& tape) {
+void Instance::add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&),
+                         std::vector<Instruction>& tape) {
   tape.push_back({run, block.get()});
   blocks_.push_back(std::move(block));
 }
@@ -249,7 +240,7 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
   }
   if (step.kind == Step::Kind::Node)
     if (const Maker make = maker_of(*step.node)) {
-      MadeBlock made = make(*this, *step.node);
+      MadeBlock made = make(*this, step);
       return add_block(std::move(made.block), made.run, tape);
     }
   if (step.kind == Step::Kind::Node && step.node->kind != NodeKind::Op)
@@ -265,49 +256,6 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     resolve(&workspace.bytes, step.workspace, 0);
   }
   add_block(std::move(block), run_kernel_step, tape);
-}
-
-bool Instance::run_tape(std::span<const Instruction> tape, bool (*interrupted)()) {
-  for (const Instruction& i : tape) {
-    if (!i.run(*i.block, *this)) return false;
-    if (interrupted && interrupted()) {
-      stop_ = {Stop::Why::Interrupted, 0};
-      return false;
-    }
-  }
-  return true;
-}
-
-Stop Instance::run_body(bool (*interrupted)(), std::span<Ref<Storage>> fresh, bool lasting) {
-  stop_ = {};
-  poll_ = interrupted;
-  fresh_ = fresh;
-  settled_ = false;
-  struct Ending {
-    Instance* instance;
-    ~Ending() {
-      if (instance) instance->end_run();
-    }
-  } ending{this};
-  if (lends_ && !arena_.data && arena_.bytes > 0) take(arena_, *this);
-  try {
-    if (!fresh_.empty())
-      for (size_t output : early_) make_fresh(output);
-    const std::span<const Instruction> body(body_);
-    if (run_tape(body.first(settling_), interrupted)) {
-      settled_ = true;
-      run_tape(body.subspan(settling_), lasting ? nullptr : interrupted);
-    }
-  } catch (const KernelError& e) {
-    fail_as(e, {});
-  }
-  if (stop_.why == Stop::Why::None && !tail_.empty()) ending.instance = nullptr;
-  return stop_;
-}
-
-void Instance::run_tail() {
-  run_tape(tail_, nullptr);
-  end_run();
 }
 
 }  // namespace terra::graph

@@ -1,106 +1,110 @@
-// A plan bound to kernels and memory: a flat tape of {function, block} records.
+// A plan bound to kernels: a flat tape of {function, block} records. What changes from run to run is in activations.
 #pragma once
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "engine/tensor/storage.h"
 #include "graph/executor/plan.h"
-#include "graph/ir/handle.h"
 #include "kernels/abi/kernel.h"
 
 namespace terra::graph {
 
-class Instance;
+class Activation;
+class Instances;
 
-/// What ended a run of the tape before its end.
-struct Stop {
-  enum class Why : uint8_t { None, AssertFailed, Interrupted };
-  Why why = Why::None;
-  uint32_t assert_index = 0;
-};
-
-/// Arguments of one instruction. Blocks are made once; run returns false to stop the tape (the instance says why).
+/// Arguments of one instruction. Blocks are made once, for all activations.
 class Block {
  public:
   virtual ~Block() = default;
 };
 
+/// `run` returns false to stop the tape (the activation says why), or where another activation has been entered.
 struct Instruction {
-  bool (*run)(Block& block, Instance& instance) = nullptr;
+  bool (*run)(Block& block, Activation& activation) = nullptr;
   Block* block = nullptr;
 };
 
-/// One run at a time. Inputs must be bound before `run_body`; addresses stay bound between runs. What a run computes in
-/// is taken from the allocator while it is needed: between runs an instance holds no memory but a small arena.
+/// Memory is known by *bases*: the arena, the scalars, each input, each fresh output, each block that is lent. Kernels
+/// hold addresses, which are those of the activation that is loaded.
 class Instance {
  public:
-  explicit Instance(Plan plan);
+  static constexpr size_t kArena = 0, kScalars = 1;
+
+  /// `callees` are what calls find; null: instances of its own, of the graph's table.
+  explicit Instance(Plan plan, Instances* callees = nullptr);
   ~Instance();
   Instance(const Instance&) = delete;
 
   const Plan& plan() const { return plan_; }
+  /// Null in programs without calls.
+  Instances* callees() const { return callees_; }
 
-  void bind_input(size_t input, void* data) { bind(input_addresses_[input], data); }
-  const void* bound_input(size_t input) const { return input_addresses_[input].data; }
-  void bind_scalar(size_t input, const Scalar& value) { set_scalar(plan_.graph.inputs[input], value); }
-  void bind_handle(size_t input, Handle value) { handles_[plan_.graph.inputs[input]] = std::move(value); }
-  /// Memory for a fresh graph output, of the bytes of its value.
-  void bind_fresh(size_t output, void* data) { bind(fresh_addresses_[output], data); }
-
-  /// Everything that may fail; writes nothing but memory of the run and fresh outputs. Throws what kernels throw, as
-  /// Error. `interrupted` is asked after each node, those of nested graphs included; it may be null. `fresh`, one for
-  /// each graph output, become the storages of fresh ones that have none yet; without them these must be bound before.
-  /// `lasting`: once the body is settled nothing is asked any more.
-  Stop run_body(bool (*interrupted)(), std::span<Ref<Storage>> fresh = {}, bool lasting = false);
-  /// The next run may take the memory of these tensors, one for each graph input, from them when it has read them for
-  /// the last time; null: not of that one. Only inputs that were planned as consumable are.
-  void consume(std::span<TensorImpl* const> tensors) { consumed_ = tensors; }
-  /// The body that runs, or has run, came to where neither a check nor a condition could stop it any more.
-  bool is_settled() const { return settled_; }
-  /// Whether that is so before the memory of this fresh output is first written.
+  std::span<const Instruction> body() const { return body_; }
+  std::span<const Instruction> tail() const { return tail_; }
+  /// In the body: what comes behind it can't stop it.
+  size_t settling() const { return settling_; }
+  /// Whether the body is settled before the memory of this fresh output is first written.
   bool is_made_settled(size_t output) const;
-  /// The commit: can't fail.
-  void run_tail();
-  /// Ends a run whose body has run and whose tail won't; nothing where no run is under way.
-  void end_run() {
-    fresh_ = {};
-    consumed_ = {};
-    if (lends_) give_all();
+  /// Fresh outputs that are made before the first step.
+  const std::vector<size_t>& early() const { return early_; }
+  /// The arena is small: an activation has it for life.
+  bool keeps_arena() const;
+  /// Something is taken for each run.
+  bool lends() const { return lends_; }
+  /// Calls f(base, bytes) for each block that is lent.
+  template <class F>
+  void each_lent(F&& f) const {
+    for (size_t k = 0; k < lent_bytes_.size(); ++k) f(first_lent_ + k, lent_bytes_[k]);
   }
 
-  const Scalar& scalar(ValueId id) const { return scalars_[id]; }
-  void set_scalar(ValueId id, const Scalar& value);
-  const Handle& handle(ValueId id) const { return handles_[id]; }
-  void set_handle(ValueId id, Handle value) { handles_[id] = std::move(value); }
-  void stop(Stop why) { stop_ = why; }
-  /// What the body that is running is interrupted by, or null.
-  auto poll() const { return poll_; }
+  // ---- what an activation consists of ----------------------------------------------------------------------------
 
-  size_t kept_bytes() const { return keeps_arena() ? arena_.bytes : 0; }
-  size_t steps() const { return body_.size() + tail_.size(); }
+  size_t bases() const { return bases_.size(); }
+  size_t scalars() const { return scalars_; }
+  size_t handles() const { return handles_; }
+  size_t table_bytes() const;
+  size_t base_of_input(size_t input) const { return kScalars + 1 + input; }
+  size_t base_of_fresh(size_t output) const { return first_fresh_ + output; }
+  /// Among the activation's scalars or handles.
+  size_t slot(ValueId id) const { return slots_[id]; }
+
+  /// The kernels get the addresses and numbers of this activation, and what is bound to it until another one is loaded.
+  void load(Activation& activation) {
+    if (loaded_ != &activation) load_other(activation);
+  }
+  const Activation* loaded() const { return loaded_; }
+  void forget(const Activation& activation) {
+    if (loaded_ == &activation) loaded_ = nullptr;
+  }
+  void bind(size_t base, void* data) {
+    Base& b = bases_[base];
+    if (b.data == data) return;
+    b.data = data;
+    for (const Address& a : b.addresses) *a.slot = static_cast<char*>(data) + a.offset;
+  }
+  void tell(ValueId scalar, const Scalar& value) {
+    for (KernelArg* arg : readers_[slot(scalar)]) arg->number = value;
+  }
 
   // ---- for blocks under construction -----------------------------------------------------------------------------
 
-  /// `*slot` becomes the address of that byte of the buffer, now or whenever it is bound.
+  /// `*slot` becomes the address of that byte of the buffer, whenever it is bound.
   void resolve(void** slot, int32_t buffer, int64_t offset);
   /// `*arg` follows the scalar.
-  void follow(KernelArg* arg, ValueId scalar);
+  void follow(KernelArg* arg, ValueId scalar) { readers_[slot(scalar)].push_back(arg); }
 
  private:
   struct Address {
     void** slot;
     int64_t offset;
   };
-  struct Bound {
+  struct Base {
     void* data = nullptr;
     std::vector<Address> addresses;
   };
-  /// A buffer with a block of its own.
+  /// A block that comes before a step and goes behind one.
   struct Lent final : Block {
-    size_t bytes = 0;
-    void* data = nullptr;  ///< while a run has it
-    Bound bound;
+    size_t base = 0, bytes = 0;
   };
   /// Makes the storage of a fresh output.
   struct Making final : Block {
@@ -118,39 +122,33 @@ class Instance {
     std::vector<std::unique_ptr<Consuming>> consumed;
   };
 
-  static void bind(Bound& bound, void* data);
-  static bool take(Block& lent, Instance& instance);
-  static bool give(Block& lent, Instance& instance);
-  static bool make_fresh(Block& making, Instance& instance);
-  static bool let_go(Block& consuming, Instance& instance);
-  static void give_back(Lent& lent);
-  void give_all();
-  void make_fresh(size_t output);
-  bool keeps_arena() const;
+  static bool take(Block& lent, Activation& activation);
+  static bool give(Block& lent, Activation& activation);
+  static bool make_fresh(Block& making, Activation& activation);
+  static bool let_go(Block& consuming, Activation& activation);
+  void number_values();
+  void load_other(Activation& activation);
   std::vector<Turnover> plan_turnover();
   void add_steps();
   void add_step(const Step& step, std::vector<Instruction>& tape);
-  void add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Instance&), std::vector<Instruction>& tape);
-  bool run_tape(std::span<const Instruction> tape, bool (*interrupted)());
+  void add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&), std::vector<Instruction>& tape);
 
   Plan plan_;
-  Lent arena_;
-  std::vector<std::unique_ptr<Lent>> lent_;
-  std::vector<Bound> input_addresses_, fresh_addresses_;
-  std::vector<size_t> early_;              // fresh outputs that are made before the first step
-  std::vector<const Making*> made_;        // the others
-  std::span<Ref<Storage>> fresh_;          // of the run
-  std::span<TensorImpl* const> consumed_;  // of the run
-  size_t settling_ = 0;                    // in the body: what comes behind it can't stop it
-  bool settled_ = false;
-  std::vector<Scalar> scalars_;                          // by value
-  std::vector<std::vector<KernelArg*>> scalar_readers_;  // by value
-  std::vector<Handle> handles_;                          // by value
+  std::unique_ptr<Instances> own_callees_;
+  Instances* callees_;
+  Activation* loaded_ = nullptr;
+  std::vector<Base> bases_;
+  size_t first_fresh_ = 0, first_lent_ = 0;
+  std::vector<size_t> lent_bytes_;
+  std::vector<uint32_t> slots_;  // by value
+  size_t scalars_ = 0, handles_ = 0;
+  std::vector<std::vector<KernelArg*>> readers_;  // by slot of a scalar
+  std::vector<size_t> early_;
+  std::vector<const Making*> made_;  // the other fresh outputs
+  size_t settling_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Instruction> body_, tail_;
-  bool lends_ = false;  // something is taken for each run
-  Stop stop_;
-  bool (*poll_)() = nullptr;
+  bool lends_ = false;
 };
 
 }  // namespace terra::graph

@@ -197,6 +197,7 @@ class Planner {
       return;
     }
     if (n.kind == NodeKind::WriteView) return plan_write_view(index, n);
+    if (runs_graphs(n)) return plan_control(n);
     if (is_pure_op(n, "clone") && plan_.places[n.results[0]].buffer >= 0) return;  // it has been made there
     if (commits_.in_tail[index])
       place_on_inputs(n);
@@ -207,12 +208,39 @@ class Planner {
     add_node_step(n);
   }
 
-  void add_node_step(const Node& n) {
+  void add_node_step(const Node& n, Step s = {}) {
     for_each_use(n, [&](ValueId id) { touch(plan_.places[id]); });
     for (ValueId r : n.results) touch(plan_.places[r]);
-    Step s;
     s.node = &n;
     steps_->push_back(std::move(s));
+  }
+
+  static bool runs_graphs(const Node& n) {
+    return n.kind == NodeKind::Switch || n.kind == NodeKind::While || n.kind == NodeKind::Call;
+  }
+
+  Place new_place(const ValueMeta& m) {
+    return m.is_tensor() ? contiguous_place(add_buffer(Buffer::Kind::Arena, 0, m.bytes()), m) : Place();
+  }
+
+  /// Graphs are planned for operands in row-major order.
+  void plan_control(const Node& n) {
+    Step s;
+    for (const NodeArg& a : n.args) {
+      const ValueId id = std::get<Use>(a).id;
+      Place& place = s.operands.emplace_back(plan_.places[id]);
+      if (!meta(id).is_tensor() || place.is_contiguous()) continue;
+      place = new_place(meta(id));
+      add_copy(plan_.places[id], place);
+    }
+    place_results(n);
+    if (n.kind == NodeKind::While) {
+      for (ValueId r : n.results) s.beside.push_back(new_place(meta(r)));
+      s.beside.push_back(new_place(n.bodies[0]->meta(n.bodies[0]->outputs[0])));
+    }
+    for (const std::vector<Place>* places : {&s.operands, &s.beside})
+      for (const Place& p : *places) touch(p);
+    add_node_step(n, std::move(s));
   }
 
   void add_copy(const Place& from, const Place& to) {

@@ -41,22 +41,23 @@ struct ItemBlock final : Block {
 
 struct AssertBlock final : Block {
   Located source;
-  const Scalar* scalar = nullptr;
+  ValueId scalar = kNoId;  ///< in place of a tensor
   bool expected = false;
   uint32_t index = 0;
 };
 
-bool run_item(Block& block, Instance& instance) {
+bool run_item(Block& block, Activation& activation) {
   auto& b = static_cast<ItemBlock&>(block);
-  instance.set_scalar(b.result, read_scalar(b.source.data, b.source.place->dtype, b.kind));
+  activation.set_scalar(b.result, read_scalar(b.source.data, b.source.place->dtype, b.kind));
   return true;
 }
 
-bool run_assert(Block& block, Instance& instance) {
+bool run_assert(Block& block, Activation& activation) {
   auto& b = static_cast<AssertBlock&>(block);
-  const bool truth = b.scalar ? b.scalar->to_bool() : as_is(b.source.data, b.source.place->dtype).to_bool();
+  const bool truth =
+      (b.scalar != kNoId ? activation.scalar(b.scalar) : as_is(b.source.data, b.source.place->dtype)).to_bool();
   if (truth == b.expected) return true;
-  instance.stop({Stop::Why::AssertFailed, b.index});
+  activation.stop({Stop::Why::AssertFailed, b.index});
   return false;
 }
 
@@ -73,7 +74,8 @@ Scalar read_scalar(const void* data, DType dtype, Scalar::Kind kind) {
   return s;
 }
 
-MadeBlock make_item_block(Instance& instance, const Node& node) {
+MadeBlock make_item_block(Instance& instance, const Step& step) {
+  const Node& node = *step.node;
   auto b = std::make_unique<ItemBlock>();
   const ValueId source = std::get<Use>(node.args[0]).id;
   ensure(instance.plan().graph.meta(source).numel() == 1, "an item is taken of a tensor with one element");
@@ -83,12 +85,13 @@ MadeBlock make_item_block(Instance& instance, const Node& node) {
   return {std::move(b), run_item};
 }
 
-MadeBlock make_assert_block(Instance& instance, const Node& node) {
+MadeBlock make_assert_block(Instance& instance, const Step& step) {
+  const Node& node = *step.node;
   auto b = std::make_unique<AssertBlock>();
   const ValueId source = std::get<Use>(node.args[0]).id;
   const ValueMeta& meta = instance.plan().graph.meta(source);
   if (meta.kind == ValueKind::Scalar) {
-    b->scalar = &instance.scalar(source);
+    b->scalar = source;
   } else {
     ensure(meta.is_tensor() && meta.numel() == 1, "an assert is about a tensor with one element");
     b->source.locate(instance, source);

@@ -244,6 +244,7 @@ Program backward_of_part(const Program& backward, uint32_t part, std::vector<uin
   Program out;
   out.graph.name = from.name;
   out.graph.origins = from.origins;
+  out.graph.table = from.table;
   std::vector<ValueId> to(from.values.size(), kNoId);
   for (ValueId v = 0; v < from.values.size(); ++v)
     if (needed[v]) to[v] = out.graph.add_value(from.values[v]);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "graph/ir/graph_table.h"
+
 namespace terra::graph {
 
 ValueId Graph::add_input(ValueMeta meta, std::string input_name) {
@@ -64,9 +66,11 @@ void replace_uses(Graph& graph, const std::vector<ValueId>& replacement) {
 }
 
 size_t count_nodes(const Graph& graph) {
-  size_t n = graph.nodes.size();
-  for (const Node& node : graph.nodes)
-    for (const auto& body : node.bodies) n += count_nodes(*body);
+  size_t n = 0;
+  any_graph(graph, [&](const Graph& g) {
+    n += g.nodes.size();
+    return false;
+  });
   return n;
 }
 

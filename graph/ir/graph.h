@@ -1,5 +1,6 @@
 // A graph: values, nodes in a legal order of execution, inputs, constants, outputs.
 #pragma once
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,8 @@
 #include "graph/ir/node.h"
 
 namespace terra::graph {
+
+class GraphTable;
 
 struct Graph {
   std::string name;
@@ -17,6 +20,9 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<ValueId> outputs;
   std::vector<Origin> origins;
+  /// What calls refer to, here and in nested graphs; null where there are none, and in graphs of a table, whose calls
+  /// are of their own table.
+  std::shared_ptr<const GraphTable> table;
 
   ValueId add_value(ValueMeta meta) {
     values.push_back(std::move(meta));
@@ -40,7 +46,7 @@ std::vector<int32_t> definitions(const Graph& graph);
 std::vector<uint32_t> use_counts(const Graph& graph);
 /// Replaces each use of value v, in nodes and outputs, by replacement[v] (identity where unchanged).
 void replace_uses(Graph& graph, const std::vector<ValueId>& replacement);
-/// Nodes of this graph and of the bodies of its nodes.
+/// Nodes of this graph, of the bodies of its nodes and of what they call.
 size_t count_nodes(const Graph& graph);
 
 }  // namespace terra::graph

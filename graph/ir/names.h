@@ -1,5 +1,6 @@
 // The short words of the text form, shared by printer and parser.
 #pragma once
+#include <cctype>
 #include <string_view>
 
 #include "kernels/abi/dtype.h"
@@ -16,5 +17,8 @@ inline constexpr std::string_view kScalarNames[] = {"bool", "int", "float", "com
 /// Indexed by NodeKind; an Op node is written by the name of its op instead.
 inline constexpr std::string_view kNodeNames[] = {"op",     "fused",  "write_view", "item", "as_tensor",
                                                   "assert", "switch", "while",      "call", "host_call"};
+
+/// What the name of a called graph may consist of without quotes.
+inline bool is_plain_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
 }  // namespace terra::graph

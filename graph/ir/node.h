@@ -22,7 +22,7 @@ enum class NodeKind : uint8_t {
   Assert,     ///< the truth of args[0] is `expected`
   Switch,     ///< args[0] selects among bodies; the last body is `exit`; args[1..] are the operands
   While,  ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
-  Call,   ///< bodies[0] on args
+  Call,   ///< graph `index` of the table on args
   HostCall,  ///< host function `index` on args, run on the host's thread
 };
 
@@ -51,7 +51,7 @@ struct Node {
   const Op* op = nullptr;  ///< Op, WriteView
   uint32_t chain = 0;      ///< effect chain; 0: the node is pure
   uint32_t ticket = 0;     ///< position in the chain, ascending along the list
-  uint32_t index = 0;      ///< Assert: its number in the trace; HostCall: which function
+  uint32_t index = 0;      ///< Assert: its number in the trace; HostCall: which function; Call: which graph
   int32_t origin = -1;     ///< index into Graph::origins
   std::vector<NodeArg> args;
   std::vector<ValueId> results;

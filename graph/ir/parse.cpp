@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/errors/errors.h"
+#include "graph/ir/graph_table.h"
 #include "graph/ir/names.h"
 #include "graph/ir/text_reader.h"
 
@@ -23,12 +25,45 @@ class Parser : TextReader {
         most_values_(std::max(text.size(), kSpareValues)) {}
 
   Graph whole() {
-    Graph g = graph();
+    declare_callees();
+    need("graph");
+    std::string name = quoted();
+    Graph g = graph(std::move(name));
+    while (take(kCallee)) {
+      const GraphId id = callee();
+      table_->define(id, graph(table_->name(id)));
+    }
     if (!at_end()) wrong("the end of the text");
+    if (table_->size()) g.table = table_;
     return g;
   }
 
  private:
+  /// Calls may stand before what they call: the ids are given in the order in which the graphs come.
+  void declare_callees() {
+    while ((at_ = text_.find(kCallee, at_)) != std::string_view::npos) {
+      at_ += kCallee.size();
+      const std::string name = callee_name();
+      if (table_->id_of(name) != kNoId) wrong("another name");
+      table_->declare(name);
+    }
+    at_ = 0;
+  }
+  std::string callee_name() {
+    if (peek() == '"') return quoted();
+    const size_t start = at_;
+    while (at_ < text_.size() && is_plain_name(text_[at_])) ++at_;
+    if (start == at_) wrong("the name of a graph");
+    return std::string(text_.substr(start, at_ - start));
+  }
+  /// Behind the @.
+  GraphId callee() {
+    const size_t start = at_;
+    const GraphId id = table_->id_of(callee_name());
+    if (id == kNoId) at_ = start, wrong("the name of a graph that follows");
+    return id;
+  }
+
   ValueMeta meta() {
     if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}};
     if (take("scalar"))
@@ -85,7 +120,10 @@ class Parser : TextReader {
   void head(Node& n) {
     const bool structural = take("$");
     if (structural) n.kind = static_cast<NodeKind>(one_of(kNodeNames, "a node kind"));
-    if (!structural || peek() != '(') {
+    if (n.kind == NodeKind::Call) {
+      need("@");
+      n.index = callee();
+    } else if (!structural || peek() != '(') {
       n.op = find_op(word());
       if (!n.op) wrong("the name of an op");
     }
@@ -101,7 +139,9 @@ class Parser : TextReader {
       n.ticket = small_integer();
     }
     while (take("{")) {
-      n.bodies.push_back(std::make_shared<Graph>(graph()));
+      need("graph");
+      std::string name = quoted();
+      n.bodies.push_back(std::make_shared<Graph>(graph(std::move(name))));
       need("}");
     }
     if (!take("#")) return;
@@ -115,11 +155,10 @@ class Parser : TextReader {
     n.origin = static_cast<int32_t>(g.origins.size()) - 1;
   }
 
-  Graph graph() {
+  Graph graph(std::string name) {
     if (++depth_ > kMostDepth) wrong("fewer graphs inside of graphs");
     Graph g;
-    need("graph");
-    g.name = quoted();
+    g.name = std::move(name);
     need("(");
     while (!take(")")) {
       if (!g.inputs.empty()) need(",");
@@ -159,7 +198,10 @@ class Parser : TextReader {
     return g;
   }
 
+  static constexpr std::string_view kCallee = "graph @";
+
   const ParseContext& context_;
+  std::shared_ptr<GraphTable> table_ = std::make_shared<GraphTable>();
   size_t most_values_;  ///< that graphs still to be read may have
   int depth_ = 0;
 };

@@ -8,8 +8,8 @@
 
 namespace terra::graph {
 
-/// What text can't hold: the constants of the graph (constants_of), and the generator that "generator" names. And how
-/// errors name the text.
+/// What text can't hold: the constants of the graph and of its table (constants_of), and the generator that "generator"
+/// names. And how errors name the text.
 struct ParseContext {
   std::vector<Tensor> constants;
   Generator* generator = nullptr;

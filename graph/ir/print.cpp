@@ -1,10 +1,12 @@
 #include "graph/ir/print.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/ir/graph_table.h"
 #include "graph/ir/names.h"
 
 namespace terra::graph {
@@ -17,6 +19,12 @@ std::string quoted(const std::string& text) {
     out += c;
   }
   return out + '"';
+}
+
+/// How text names a graph of a table.
+std::string callee_text(const std::string& name) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), is_plain_name);
+  return "@" + (plain ? name : quoted(name));
 }
 
 std::string real(double v) {
@@ -48,11 +56,26 @@ struct ArgText {
 
 class Printer {
  public:
-  Printer(bool origins) : origins_(origins) {}
+  Printer(bool origins, const GraphTable* table) : origins_(origins), table_(table) {}
 
-  void graph(const Graph& g, int indent) {
+  /// The graph, then those of its table, whose constants have the numbers behind its own.
+  void whole(const Graph& g) {
+    graph(g, 0, quoted(g.name));
+    out_ += "\n";
+    for (GraphId id = 0; table_ && id < table_->size(); ++id) {
+      const Graph* callee = table_->find(id);
+      if (!callee) continue;
+      graph(*callee, 0, callee_text(table_->name(id)));
+      out_ += "\n";
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void graph(const Graph& g, int indent, const std::string& name) {
     const std::string pad(indent, ' ');
-    out_ += fmt::format("graph {}(", quoted(g.name));
+    out_ += fmt::format("graph {}(", name);
     for (size_t i = 0; i < g.inputs.size(); ++i) {
       out_ += fmt::format("{}%{}", i ? ", " : "", g.inputs[i]);
       if (i < g.input_names.size() && !g.input_names[i].empty()) out_ += " " + quoted(g.input_names[i]);
@@ -67,9 +90,6 @@ class Printer {
     out_ += "\n" + pad + "}";
   }
 
-  std::string take() { return std::move(out_); }
-
- private:
   void node(const Graph& g, const Node& n, int indent) {
     out_.append(indent, ' ');
     for (size_t i = 0; i < n.results.size(); ++i)
@@ -80,6 +100,7 @@ class Printer {
     } else {
       out_ += fmt::format("${}", kNodeNames[static_cast<int>(n.kind)]);
       if (n.op) out_ += fmt::format(" {}", n.op->name);
+      if (n.kind == NodeKind::Call) out_ += " " + callee(n.index);
     }
     out_ += "(";
     for (size_t i = 0; i < n.args.size(); ++i) out_ += (i ? ", " : "") + print_arg(n.args[i]);
@@ -89,7 +110,7 @@ class Printer {
     if (n.chain) out_ += fmt::format(" @{}.{}", n.chain, n.ticket);
     for (const auto& body : n.bodies) {
       out_ += " { ";
-      graph(*body, indent);
+      graph(*body, indent, quoted(body->name));
       out_ += " }";
     }
     if (origins_ && n.origin >= 0) {
@@ -99,7 +120,12 @@ class Printer {
     out_ += "\n";
   }
 
+  std::string callee(GraphId id) const {
+    return table_ && id < table_->size() ? callee_text(table_->name(id)) : fmt::format("@{}", id);
+  }
+
   const bool origins_;
+  const GraphTable* table_;
   size_t constants_ = 0;
   std::string out_;
 };
@@ -117,13 +143,15 @@ std::string print_arg(const NodeArg& arg) { return std::visit(ArgText{}, arg); }
 std::vector<Tensor> constants_of(const Graph& graph) {
   std::vector<Tensor> constants;
   collect_constants(graph, constants);
+  for (GraphId id = 0; graph.table && id < graph.table->size(); ++id)
+    if (const Graph* callee = graph.table->find(id)) collect_constants(*callee, constants);
   return constants;
 }
 
 std::string print(const Graph& graph, bool origins) {
-  Printer p(origins);
-  p.graph(graph, 0);
-  return p.take() + "\n";
+  Printer p(origins, graph.table.get());
+  p.whole(graph);
+  return p.take();
 }
 
 }  // namespace terra::graph

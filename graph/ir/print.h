@@ -6,8 +6,8 @@
 
 namespace terra::graph {
 
-/// Constants are numbered in the order in which they are met, nested graphs included. `origins` adds "# file:line" to
-/// each node that knows it.
+/// Constants are numbered in the order in which they are met, nested graphs included. The graphs of its table follow,
+/// as `graph @name(...)`. `origins` adds "# file:line" to each node that knows it.
 std::string print(const Graph& graph, bool origins = true);
 /// One argument as the text form has it.
 std::string print_arg(const NodeArg& arg);

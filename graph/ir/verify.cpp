@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
+#include "graph/ir/graph_table.h"
 #include "graph/ir/names.h"
 #include "graph/ir/print.h"
 
@@ -33,7 +34,7 @@ constexpr KindRule kKindRules[] = {
     {NodeKind::Assert, kEverywhere, false, 1, 1, 0, 0, 0},
     {NodeKind::Switch, kEverywhere, false, 1, -1, -1, 1, -1},
     {NodeKind::While, kEverywhere, false, 0, -1, -1, 2, 2},
-    {NodeKind::Call, kEverywhere, false, 0, -1, -1, 1, 1},
+    {NodeKind::Call, kEverywhere, false, 0, -1, -1, 0, 0},
     {NodeKind::HostCall, bit(Stage::Captured) | bit(Stage::Optimized), false, 0, -1, -1, 0, 0},
 };
 
@@ -55,7 +56,8 @@ constexpr ParamRule kParamRules[] = {
 
 class Verifier {
  public:
-  Verifier(const Graph& g, Stage stage) : g_(g), stage_(stage), defined_(g.values.size(), false) {}
+  Verifier(const Graph& g, Stage stage, const GraphTable* table)
+      : g_(g), stage_(stage), table_(table), defined_(g.values.size(), false) {}
 
   std::string run() {
     for (ValueId id : g_.inputs) define(id, "input");
@@ -112,6 +114,7 @@ class Verifier {
     if (n.kind != NodeKind::Op) check_operands(n);
     check_effects(n);
     check_bodies(n);
+    if (n.kind == NodeKind::Call) check_call(n);
     for (ValueId id : n.results) define(id, "result");
   }
 
@@ -160,7 +163,7 @@ class Verifier {
   void check_bodies(const Node& n) {
     for (size_t b = 0; b < n.bodies.size(); ++b) {
       const Graph& body = *n.bodies[b];
-      if (std::string inner = Verifier(body, stage_).run(); !inner.empty()) return complain(std::move(inner));
+      if (std::string inner = Verifier(body, stage_, table_).run(); !inner.empty()) return complain(std::move(inner));
       const size_t skip = n.kind == NodeKind::Switch ? 1 : 0;
       if (body.inputs.size() + skip != n.args.size())
         return complain("a nested graph takes another number of operands");
@@ -185,8 +188,30 @@ class Verifier {
     }
   }
 
+  /// The operands and results of a call are those of the graph that it names.
+  void check_call(const Node& n) {
+    const Graph* callee = table_ ? table_->find(n.index) : nullptr;
+    if (!callee) return complain(fmt::format("calls graph {}, which the table hasn't", n.index));
+    if (callee->inputs.size() != n.args.size())
+      return complain(
+          fmt::format("\"{}\" takes {} operands, not {}", callee->name, callee->inputs.size(), n.args.size()));
+    if (callee->outputs.size() != n.results.size())
+      return complain(
+          fmt::format("\"{}\" has {} results, not {}", callee->name, callee->outputs.size(), n.results.size()));
+    for (size_t i = 0; i < n.args.size(); ++i) {
+      const auto* use = std::get_if<Use>(&n.args[i]);
+      if (!use || !(callee->meta(callee->inputs[i]) == g_.meta(use->id)))
+        return complain(fmt::format("operand {} of \"{}\" has another dtype or shape", i, callee->name));
+    }
+    for (size_t i = 0; i < n.results.size(); ++i)
+      if (!(callee->meta(callee->outputs[i]) == g_.meta(n.results[i])))
+        return complain(fmt::format("result {} of \"{}\" has another dtype or shape", i, callee->name));
+    if (n.is_pure() && has_effects(*callee, table_)) complain("the call of a graph with effects is one itself");
+  }
+
   const Graph& g_;
   const Stage stage_;
+  const GraphTable* table_;
   std::vector<bool> defined_;
   std::map<uint32_t, uint32_t> tickets_;
   const Node* node_ = nullptr;
@@ -195,7 +220,13 @@ class Verifier {
 
 }  // namespace
 
-std::string find_violation(const Graph& graph, Stage stage) { return Verifier(graph, stage).run(); }
+std::string find_violation(const Graph& graph, Stage stage) {
+  const GraphTable* table = graph.table.get();
+  std::string problem = Verifier(graph, stage, table).run();
+  for (GraphId id = 0; table && id < table->size() && problem.empty(); ++id)
+    if (const Graph* callee = table->find(id)) problem = Verifier(*callee, stage, table).run();
+  return problem;
+}
 
 void verify(const Graph& graph, Stage stage, const char* when) {
   if (std::string problem = find_violation(graph, stage); !problem.empty())

@@ -14,7 +14,7 @@ enum class Stage : uint8_t {
               ///< host
 };
 
-/// The first violation as a sentence, or empty.
+/// The first violation as a sentence, or empty: of the graph, then of its table's.
 std::string find_violation(const Graph& graph, Stage stage);
 /// Throws InternalError naming `when` ("after pass fuse") and the violation.
 void verify(const Graph& graph, Stage stage, const char* when);

@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "graph/ir/graph_table.h"
 #include "graph/ir/verify.h"
 #include "graph/passes/batch_products.h"
 #include "graph/passes/copy_transposed.h"
 #include "graph/passes/drop_dead_code.h"
+#include "graph/passes/drop_dead_graphs.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fuse_elementwise.h"
 #include "graph/passes/merge_common.h"
@@ -30,18 +32,6 @@ bool switched_off(std::string_view name) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   return false;
-}
-
-/// Whatever runs as a body runs by itself.
-void optimize_bodies(Graph& graph, Phase phase) {
-  for (Node& node : graph.nodes) {
-    if (node.kind == NodeKind::Fused) continue;
-    for (auto& body : node.bodies) {
-      auto better = std::make_shared<Graph>(*body);
-      optimize(*better, phase);
-      body = std::move(better);
-    }
-  }
 }
 
 }  // namespace
@@ -67,9 +57,21 @@ const std::vector<Pass>& pipeline() {
   return passes;
 }
 
-std::vector<PassReport> optimize(Graph& graph, Phase phase) {
+namespace {
+
+/// The passes on a graph and in the bodies of its nodes: whatever runs as a body runs by itself.
+std::vector<PassReport> run_passes(Graph& graph, Phase phase) {
+  for (Node& node : graph.nodes) {
+    if (node.kind == NodeKind::Fused) continue;
+    for (auto& body : node.bodies) {
+      auto better = std::make_shared<Graph>(*body);
+      better->table = graph.table;
+      run_passes(*better, phase);
+      better->table = nullptr;
+      body = std::move(better);
+    }
+  }
   std::vector<PassReport> reports;
-  optimize_bodies(graph, phase);
   for (const Pass& pass : pipeline()) {
     if (pass.phase != phase || switched_off(pass.name)) continue;
     if (pass.reassociates && cpu::exact_mode()) continue;
@@ -82,6 +84,29 @@ std::vector<PassReport> optimize(Graph& graph, Phase phase) {
     verify(graph, Stage::Optimized, pass.name);
 #endif
   }
+  return reports;
+}
+
+/// What the graph, optimized, still calls.
+void optimize_callees(Graph& graph, Phase phase) {
+  drop_dead_graphs(graph);
+  if (!graph.table) return;
+  auto better = std::make_shared<GraphTable>(*graph.table);
+  for (GraphId id = 0; id < better->size(); ++id) {
+    if (!better->find(id)) continue;
+    Graph callee = better->at(id);
+    callee.table = graph.table;
+    run_passes(callee, phase);
+    better->define(id, std::move(callee));
+  }
+  graph.table = std::move(better);
+}
+
+}  // namespace
+
+std::vector<PassReport> optimize(Graph& graph, Phase phase) {
+  std::vector<PassReport> reports = run_passes(graph, phase);
+  optimize_callees(graph, phase);
   return reports;
 }
 

@@ -30,7 +30,8 @@ struct PassReport {
 
 const std::vector<Pass>& pipeline();
 
-/// Runs the passes of a phase, in the bodies of nodes first. TERRA_PASSES=-fuse,-simplify switches passes off by name;
+/// Runs the passes of a phase, in the bodies of nodes first, then in the graphs that are called; those that aren't go.
+/// The reports are of the graph itself. TERRA_PASSES=-fuse,-simplify switches passes off by name;
 /// in debug builds the verifier stands behind each pass.
 std::vector<PassReport> optimize(Graph& graph, Phase phase);
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/errors/errors.h"
-#include "graph/executor/instance.h"
+#include "graph/executor/activation.h"
 #include "graph/executor/planner.h"
 #include "graph/ir/parse.h"
 #include "graph/ir/print.h"
@@ -21,14 +21,15 @@ std::vector<Tensor> run_graph(const Graph& g, const std::vector<Tensor>& inputs)
   for (ValueId v : g.outputs)
     request.roles.push_back({g.meta(v).is_tensor() ? OutputRole::Kind::Fresh : OutputRole::Kind::Scalar, 0});
   Instance instance(make_plan(g, std::move(request)));
-  for (size_t i = 0; i < inputs.size(); ++i) instance.bind_input(i, inputs[i]->data());
+  RootActivation activation(instance);
+  for (size_t i = 0; i < inputs.size(); ++i) activation.bind_input(i, inputs[i]->data());
   std::vector<Tensor> outputs;
   for (size_t o = 0; o < g.outputs.size(); ++o) {
     outputs.push_back(Tensor::empty(g.meta(g.outputs[o]).sizes, g.meta(g.outputs[o]).dtype));
-    instance.bind_fresh(o, outputs.back()->data());
+    activation.bind_fresh(o, outputs.back()->data());
   }
-  REQUIRE(instance.run_body(nullptr).why == Stop::Why::None);
-  instance.run_tail();
+  REQUIRE(activation.run_body(nullptr).why == Stop::Why::None);
+  activation.run_tail();
   return outputs;
 }
 
@@ -119,8 +120,7 @@ TEST_CASE("the verifier finds what a stage forbids", "[ir]") {
           "graph \"f\"(%0: f32[2]) { %1: f32[2] = $fused(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
       Catch::Contains("may not stand"));
   CHECK_THAT(
-      violation(
-          "graph \"f\"(%0: f32[2]) { %1: f32[3] = $call(%0) { graph \"b\"(%0: f32[2]) { return %0 } } return %1 }"),
+      violation("graph \"f\"(%0: f32[2]) { %1: f32[3] = $call @b(%0) return %1 } graph @b(%0: f32[2]) { return %0 }"),
       Catch::Contains("another dtype or shape"));
 }
 
@@ -153,7 +153,8 @@ TEST_CASE("a while loop runs until its condition fails", "[ir]") {
 TEST_CASE("a call runs a graph, on strided operands too", "[ir]") {
   const Graph g = parsed(R"(graph "f"(%0: f32[2,3]) {
     %1: f32[3,2] = t(%0)
-    %2: f32[3,2] = $call(%1) { graph "b"(%0: f32[3,2]) { %1: f32[3,2] = neg(%0) return %1 } }
-    return %2 })");
+    %2: f32[3,2] = $call @b(%1)
+    return %2 }
+    graph @b(%0: f32[3,2]) { %1: f32[3,2] = neg(%0) return %1 })");
   CHECK(bits(run_graph(g, {values({2, 3}, {1, 2, 3, 4, 5, 6})})[0]) == bits(values({3, 2}, {-1, -4, -2, -5, -3, -6})));
 }

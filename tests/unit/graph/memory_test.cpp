@@ -9,7 +9,7 @@
 #include "engine/errors/errors.h"
 #include "engine/memory/allocator.h"
 #include "graph/cache/compiled.h"
-#include "graph/executor/instance.h"
+#include "graph/executor/activation.h"
 #include "graph/executor/planner.h"
 #include "graph/ir/parse.h"
 #include "graph/ir/print.h"
@@ -102,16 +102,18 @@ struct Bound {
     for (size_t o = 0; o < graph.outputs.size(); o++) request.roles.push_back({OutputRole::Kind::Fresh, 0});
     if (consumable) request.consumable.assign(graph.inputs.size(), true);
     instance = std::make_unique<Instance>(make_plan(graph, std::move(request)));
+    activation = std::make_unique<RootActivation>(*instance);
     for (size_t i = 0; i < graph.inputs.size(); i++) {
       const ValueMeta& meta = graph.meta(graph.inputs[i]);
       inputs.push_back(test::filled(meta.sizes, static_cast<uint32_t>(i + 1), meta.dtype));
-      instance->bind_input(i, inputs.back()->data());
+      activation->bind_input(i, inputs.back()->data());
     }
     fresh.resize(graph.outputs.size());
   }
 
   Graph graph;
   std::unique_ptr<Instance> instance;
+  std::unique_ptr<RootActivation> activation;
   std::vector<Tensor> inputs;
   std::vector<Ref<Storage>> fresh;
 };
@@ -129,8 +131,8 @@ TEST_CASE("between runs a graph has no large memory, and in a run what is alive"
   const uint64_t before = live();
   for (int run = 0; run < 3; run++) {
     memory::reset_peak();
-    REQUIRE(b.instance->run_body(nullptr, b.fresh).why == Stop::Why::None);
-    b.instance->run_tail();
+    REQUIRE(b.activation->run_body(nullptr, b.fresh).why == Stop::Why::None);
+    b.activation->run_tail();
     CHECK(live() == before + kMegabyte);
     CHECK(memory::statistics().peak_bytes == before + 2 * kMegabyte);
     CHECK(b.instance->plan().peak_bytes == 2 * kMegabyte);
@@ -147,9 +149,9 @@ TEST_CASE("a run that ends early gives its memory back", "[memory]") {
       "return %7 }");
   const uint64_t before = live();
   b.inputs[0]->data_as<float>()[0] = 1e9f;
-  CHECK_THROWS_AS(b.instance->run_body(nullptr, b.fresh), Error);
+  CHECK_THROWS_AS(b.activation->run_body(nullptr, b.fresh), Error);
   CHECK(live() == before);
-  CHECK_FALSE(b.instance->is_settled());
+  CHECK_FALSE(b.activation->is_settled());
 }
 
 TEST_CASE("an input that is used up goes behind its last reader", "[memory]") {
@@ -159,9 +161,9 @@ TEST_CASE("an input that is used up goes behind its last reader", "[memory]") {
     const uint64_t before = live();
     std::vector<TensorImpl*> consumed{consumes ? b.inputs[0].get() : nullptr};
     memory::reset_peak();
-    b.instance->consume(consumed);
-    REQUIRE(b.instance->run_body(nullptr, b.fresh).why == Stop::Why::None);
-    b.instance->run_tail();
+    b.activation->consume(consumed);
+    REQUIRE(b.activation->run_body(nullptr, b.fresh).why == Stop::Why::None);
+    b.activation->run_tail();
     CHECK(bool(b.inputs[0]->storage) == !consumes);
     CHECK(live() == before + (consumes ? 0 : kMegabyte));
   }
