@@ -12,14 +12,17 @@ Activation::Activation(Instance& instance, char* memory) : instance_(instance) {
   bases_ = reinterpret_cast<void**>(memory);
   scalars_ = reinterpret_cast<Scalar*>(bases_ + instance.bases());
   handles_ = reinterpret_cast<Handle*>(scalars_ + instance.scalars());
+  records_ = reinterpret_cast<Ref<Record>*>(handles_ + instance.handles());
   for (size_t b = 0; b < instance.bases(); ++b) bases_[b] = nullptr;
   for (size_t s = 0; s < instance.scalars(); ++s) new (scalars_ + s) Scalar();
   for (size_t h = 0; h < instance.handles(); ++h) new (handles_ + h) Handle();
+  for (size_t r = 0; r < instance.records(); ++r) new (records_ + r) Ref<Record>();
   bases_[Instance::kScalars] = scalars_;
 }
 
 Activation::~Activation() {
   for (size_t h = 0; h < instance_.handles(); ++h) handles_[h].~Handle();
+  for (size_t r = 0; r < instance_.records(); ++r) records_[r].~Ref<Record>();
   instance_.forget(*this);
 }
 
@@ -36,10 +39,7 @@ void Activation::give_all() {
 }
 
 RootActivation::RootActivation(Instance& instance)
-    : RootActivation(instance, std::make_unique<char[]>(instance.table_bytes())) {}
-
-RootActivation::RootActivation(Instance& instance, std::unique_ptr<char[]> memory)
-    : Activation(instance, memory.get()), memory_(std::move(memory)) {
+    : TableMemory(instance), Activation(instance, TableMemory::memory.get()) {
   root_ = this;
   if (instance_.keeps_arena()) take(Instance::kArena, instance_.plan().arena_bytes);
 }

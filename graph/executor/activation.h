@@ -7,6 +7,7 @@
 #include "engine/tensor/storage.h"
 #include "graph/executor/instance.h"
 #include "graph/ir/handle.h"
+#include "graph/ir/record.h"
 
 namespace terra::graph {
 
@@ -34,6 +35,7 @@ class Activation {
   const void* bound_input(size_t input) const { return bases_[instance_.base_of_input(input)]; }
   void bind_scalar(size_t input, const Scalar& value) { set_scalar(graph().inputs[input], value); }
   void bind_handle(size_t input, Handle value) { set_handle(graph().inputs[input], std::move(value)); }
+  void bind_record(size_t input, Ref<Record> value) { set_record(graph().inputs[input], std::move(value)); }
   /// Memory for a fresh graph output, of the bytes of its value.
   void bind_fresh(size_t output, void* data) { bind(instance_.base_of_fresh(output), data); }
 
@@ -44,6 +46,9 @@ class Activation {
   }
   const Handle& handle(ValueId id) const { return handles_[instance_.slot(id)]; }
   void set_handle(ValueId id, Handle value) { handles_[instance_.slot(id)] = std::move(value); }
+
+  const Ref<Record>& record(ValueId id) const { return records_[instance_.slot(id)]; }
+  void set_record(ValueId id, Ref<Record> value) { records_[instance_.slot(id)] = std::move(value); }
 
   /// The step that runs says why it is the last one.
   void stop(Stop why) { stop_ = why; }
@@ -77,14 +82,21 @@ class Activation {
   Instance& instance_;
   void** bases_;     // by base of the instance
   Scalar* scalars_;  // by slot
-  Handle* handles_;  // by slot
+  Handle* handles_;
+  Ref<Record>* records_;
   Stop stop_;
   RootActivation* root_ = nullptr;  // itself, where it is one
 };
 
+/// Memory for the tables of an activation, which outlives it.
+struct TableMemory {
+  explicit TableMemory(const Instance& instance) : memory(std::make_unique<char[]>(instance.table_bytes())) {}
+  const std::unique_ptr<char[]> memory;
+};
+
 /// The activation of a graph that the program runs: its body, then its tail. One run at a time. What a run computes in
 /// is taken from the allocator while it is needed: between runs it holds no memory but a small arena.
-class RootActivation final : public Activation {
+class RootActivation final : private TableMemory, public Activation {
  public:
   explicit RootActivation(Instance& instance);
   ~RootActivation();
@@ -113,12 +125,10 @@ class RootActivation final : public Activation {
  private:
   friend class Instance;
 
-  RootActivation(Instance& instance, std::unique_ptr<char[]> memory);
   void make_fresh(size_t output);
   void let_go(size_t input);
   bool run_tape(std::span<const Instruction> tape, bool (*interrupted)());
 
-  std::unique_ptr<char[]> memory_;         // of the tables
   std::span<Ref<Storage>> fresh_;          // of the run
   std::span<TensorImpl* const> consumed_;  // of the run
   bool settled_ = false;

@@ -33,6 +33,10 @@ MadeBlock make_switch_block(Instance& instance, const Step& step);
 MadeBlock make_while_block(Instance& instance, const Step& step);
 MadeBlock make_call_block(Instance& instance, const Step& step);
 
+/// pack, unpack (records.cpp).
+MadeBlock make_pack_block(Instance& instance, const Step& step);
+MadeBlock make_unpack_block(Instance& instance, const Step& step);
+
 /// A place and its address.
 struct Located {
   const Place* place = nullptr;

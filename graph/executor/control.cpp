@@ -27,10 +27,11 @@ void locate(Instance& instance, std::vector<Port>& ports) {
     if (p.kind == ValueKind::Tensor) p.at.locate(instance, *p.at.place);
 }
 
-/// What scalar or handle `from` of one activation is becomes that of the other.
+/// What scalar, handle or record `from` of one activation is becomes that of the other.
 void hand_over(ValueKind kind, Activation& giver, ValueId from, Activation& taker, ValueId to) {
   if (kind == ValueKind::Scalar) taker.set_scalar(to, giver.scalar(from));
   if (kind == ValueKind::Handle) taker.set_handle(to, giver.handle(from));
+  if (kind == ValueKind::Record) taker.set_record(to, giver.record(from));
 }
 
 class Control : public ControlBlock {

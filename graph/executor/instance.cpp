@@ -43,7 +43,8 @@ constexpr struct {
   Maker make;
 } kMakers[] = {{NodeKind::Item, make_item_block},     {NodeKind::Assert, make_assert_block},
                {NodeKind::Switch, make_switch_block}, {NodeKind::While, make_while_block},
-               {NodeKind::Call, make_call_block},     {NodeKind::HostCall, make_host_call_block}};
+               {NodeKind::Call, make_call_block},     {NodeKind::Pack, make_pack_block},
+               {NodeKind::Unpack, make_unpack_block}, {NodeKind::HostCall, make_host_call_block}};
 
 Maker maker_of(const Node& node) {
   if (node.kind == NodeKind::Op && node.op->is(kHost)) return make_host_op_block;
@@ -65,7 +66,9 @@ class Stops {
       case NodeKind::Fused:
       case NodeKind::WriteView:
       case NodeKind::Item:
-      case NodeKind::AsTensor: return false;
+      case NodeKind::AsTensor:
+      case NodeKind::Pack:
+      case NodeKind::Unpack: return false;
       default: return true;
     }
   }
@@ -107,17 +110,18 @@ Instance::Instance(Plan plan, Instances* callees) : plan_(std::move(plan)), call
 
 Instance::~Instance() = default;
 
-/// Scalars have slots of one kind, handles those of another one.
+/// Each kind has slots of its own.
 void Instance::number_values() {
   for (const ValueMeta& meta : plan_.graph.values) {
-    size_t& count = meta.kind == ValueKind::Scalar ? scalars_ : handles_;
+    size_t& count = meta.kind == ValueKind::Scalar ? scalars_ : meta.kind == ValueKind::Handle ? handles_ : records_;
     slots_.push_back(meta.is_tensor() ? 0 : static_cast<uint32_t>(count++));
   }
   readers_.resize(scalars_);
 }
 
 size_t Instance::table_bytes() const {
-  return bases_.size() * sizeof(void*) + scalars_ * sizeof(Scalar) + handles_ * sizeof(Handle);
+  return bases_.size() * sizeof(void*) + scalars_ * sizeof(Scalar) + handles_ * sizeof(Handle) +
+         records_ * sizeof(Ref<Record>);
 }
 
 void Instance::load_other(Activation& activation) {

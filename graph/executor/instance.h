@@ -62,10 +62,11 @@ class Instance {
   size_t bases() const { return bases_.size(); }
   size_t scalars() const { return scalars_; }
   size_t handles() const { return handles_; }
+  size_t records() const { return records_; }
   size_t table_bytes() const;
   size_t base_of_input(size_t input) const { return kScalars + 1 + input; }
   size_t base_of_fresh(size_t output) const { return first_fresh_ + output; }
-  /// Among the activation's scalars or handles.
+  /// Among the activation's scalars, handles or records.
   size_t slot(ValueId id) const { return slots_[id]; }
 
   /// The kernels get the addresses and numbers of this activation, and what is bound to it until another one is loaded.
@@ -141,7 +142,7 @@ class Instance {
   size_t first_fresh_ = 0, first_lent_ = 0;
   std::vector<size_t> lent_bytes_;
   std::vector<uint32_t> slots_;  // by value
-  size_t scalars_ = 0, handles_ = 0;
+  size_t scalars_ = 0, handles_ = 0, records_ = 0;
   std::vector<std::vector<KernelArg*>> readers_;  // by slot of a scalar
   std::vector<size_t> early_;
   std::vector<const Making*> made_;  // the other fresh outputs

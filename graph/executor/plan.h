@@ -33,8 +33,8 @@ struct Step {
   const Node* node = nullptr;  ///< Node; borrowed from the graph that the plan keeps
   Place from, to;              ///< Copy: elements of `from`, converted to nothing, arranged as `to`
   int32_t workspace = -1;      ///< buffer of the kernel's workspace
-  /// Nodes that run other graphs: where the arguments lie, in row-major order; memory beside the results for the state
-  /// of a loop, one place for each, and for the truth of its condition.
+  /// Nodes that run other graphs or make a record: where the arguments lie, in row-major order; memory beside the
+  /// results for the state of a loop, one place for each, and for the truth of its condition.
   std::vector<Place> operands, beside;
 };
 

@@ -197,7 +197,7 @@ class Planner {
       return;
     }
     if (n.kind == NodeKind::WriteView) return plan_write_view(index, n);
-    if (runs_graphs(n)) return plan_control(n);
+    if (takes_rows(n)) return plan_of_rows(n);
     if (is_pure_op(n, "clone") && plan_.places[n.results[0]].buffer >= 0) return;  // it has been made there
     if (commits_.in_tail[index])
       place_on_inputs(n);
@@ -215,21 +215,22 @@ class Planner {
     steps_->push_back(std::move(s));
   }
 
-  static bool runs_graphs(const Node& n) {
-    return n.kind == NodeKind::Switch || n.kind == NodeKind::While || n.kind == NodeKind::Call;
+  /// Graphs are planned for operands in row-major order, and records have their members so.
+  static bool takes_rows(const Node& n) {
+    return n.kind == NodeKind::Switch || n.kind == NodeKind::While || n.kind == NodeKind::Call ||
+           n.kind == NodeKind::Pack;
   }
 
   Place new_place(const ValueMeta& m) {
     return m.is_tensor() ? contiguous_place(add_buffer(Buffer::Kind::Arena, 0, m.bytes()), m) : Place();
   }
 
-  /// Graphs are planned for operands in row-major order.
-  void plan_control(const Node& n) {
+  void plan_of_rows(const Node& n) {
     Step s;
-    for (const NodeArg& a : n.args) {
-      const ValueId id = std::get<Use>(a).id;
-      Place& place = s.operands.emplace_back(plan_.places[id]);
-      if (!meta(id).is_tensor() || place.is_contiguous()) continue;
+    for (size_t a = 0; a < n.args.size(); ++a) {
+      const ValueId id = operand(n, a);
+      Place& place = s.operands.emplace_back(id == kNoId ? Place() : plan_.places[id]);
+      if (id == kNoId || !meta(id).is_tensor() || place.is_contiguous()) continue;
       place = new_place(meta(id));
       add_copy(plan_.places[id], place);
     }

@@ -11,7 +11,8 @@ namespace {
 
 class Cutter {
  public:
-  explicit Cutter(Program joint) : joint_(std::move(joint)), g_(joint_.graph), made_by_(definitions(g_)) {}
+  Cutter(Program joint, bool inputs_stay)
+      : joint_(std::move(joint)), inputs_stay_(inputs_stay), g_(joint_.graph), made_by_(definitions(g_)) {}
 
   Partition run() {
     mark_backward();
@@ -43,6 +44,8 @@ class Cutter {
   /// write them before backward.
   void mark_kept_by_rules() {
     kept_by_rule_.assign(g_.values.size(), false);
+    if (inputs_stay_)
+      for (ValueId input : g_.inputs) kept_by_rule_[input] = true;
     for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o) kept_by_rule_[g_.outputs[o]] = true;
     for (size_t n = g_.nodes.size(); n-- > 0;) {
       const Node& node = g_.nodes[n];
@@ -59,10 +62,6 @@ class Cutter {
       for (const SavingCalls& calls : part.ways.saving)
         for (const SavedMemory& m : calls.memory)
           if (m.kind == SavedMemory::Kind::Fresh) shared_[g_.outputs[m.index]] = static_cast<int32_t>(m.index);
-  }
-
-  bool can_repeat(const Node& n) const {
-    return n.kind == NodeKind::Op && n.is_pure() && n.op->is(kCheap | kView) && !n.op->is(kHost);
   }
 
   /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between
@@ -104,11 +103,12 @@ class Cutter {
     }
     for (size_t n = 0; n < g_.nodes.size(); ++n) {
       if (backward_[n] || !can_repeat(g_.nodes[n])) continue;
-      const ValueId result = g_.nodes[n].results[0];
-      if (!needed[result]) continue;
-      for_each_use(g_.nodes[n], [&](ValueId id) {
-        if (!constant[id]) net.add_edge(2 * id + 1, 2 * result, FlowNetwork::kInfinite);
-      });
+      for (ValueId result : g_.nodes[n].results) {
+        if (!needed[result]) continue;
+        for_each_use(g_.nodes[n], [&](ValueId id) {
+          if (!constant[id]) net.add_edge(2 * id + 1, 2 * result, FlowNetwork::kInfinite);
+        });
+      }
       // A node without operands (full) can be repeated for nothing.
     }
     net.maximise(source, sink);
@@ -214,6 +214,7 @@ class Cutter {
   }
 
   Program joint_;
+  const bool inputs_stay_;
   const Graph& g_;
   std::vector<int32_t> made_by_;
   std::vector<bool> after_tangent_;  // by value
@@ -281,6 +282,13 @@ Program backward_of_part(const Program& backward, uint32_t part, std::vector<uin
   return out;
 }
 
-Partition partition(Program joint) { return Cutter(std::move(joint)).run(); }
+Partition partition(Program joint, bool inputs_stay) { return Cutter(std::move(joint), inputs_stay).run(); }
+
+bool can_repeat(const Node& node) {
+  if (node.kind == NodeKind::Unpack) return true;
+  if (node.kind == NodeKind::Pack) return node.args.empty();
+  if (is_pure_op(node, "full")) return true;
+  return node.kind == NodeKind::Op && node.is_pure() && node.op->is(kCheap | kView) && !node.op->is(kHost);
+}
 
 }  // namespace terra::graph

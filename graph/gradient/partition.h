@@ -28,7 +28,11 @@ struct Partition {
 /// What is saved is the cheapest cut: bytes of fresh values; inputs that gradient rules read themselves cost nothing;
 /// cheap elementwise ops and views are computed again where that needs less. Random draws and effects stay in the
 /// forward half.
-Partition partition(Program joint);
+/// `inputs_stay`: nobody writes the inputs in between, so that all of them are kept by reference.
+Partition partition(Program joint, bool inputs_stay = false);
+
+/// True iff a backward half may compute the node once more rather than have its results kept.
+bool can_repeat(const Node& node);
 
 /// Of the backward half, what computes the gradients of one part of the region. `saved` becomes the numbers of the
 /// saved values that it reads, in order.

@@ -15,8 +15,8 @@ constexpr std::string_view short_name(DType t) { return kShortDTypes[static_cast
 inline constexpr std::string_view kScalarNames[] = {"bool", "int", "float", "complex"};
 
 /// Indexed by NodeKind; an Op node is written by the name of its op instead.
-inline constexpr std::string_view kNodeNames[] = {"op",     "fused",  "write_view", "item", "as_tensor",
-                                                  "assert", "switch", "while",      "call", "host_call"};
+inline constexpr std::string_view kNodeNames[] = {"op",     "fused", "write_view", "item", "as_tensor", "assert",
+                                                  "switch", "while", "call",       "pack", "unpack",    "host_call"};
 
 /// What the name of a called graph may consist of without quotes.
 inline bool is_plain_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }

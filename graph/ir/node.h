@@ -21,8 +21,10 @@ enum class NodeKind : uint8_t {
   AsTensor,   ///< scalar args[0] as a 0-d tensor (bool, i64 or f64)
   Assert,     ///< the truth of args[0] is `expected`
   Switch,     ///< args[0] selects among bodies; the last body is `exit`; args[1..] are the operands
-  While,  ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
-  Call,   ///< graph `index` of the table on args
+  While,   ///< bodies[0] condition, bodies[1] step; args are the initial operands, those without a result don't change
+  Call,    ///< graph `index` of the table on args
+  Pack,    ///< the arguments as a record; absent ones are as well
+  Unpack,  ///< what was packed as args[0]: zeros and empty records where it, or the whole record, is absent
   HostCall,  ///< host function `index` on args, run on the host's thread
 };
 

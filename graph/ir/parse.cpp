@@ -66,6 +66,7 @@ class Parser : TextReader {
 
   ValueMeta meta() {
     if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}};
+    if (take("record")) return ValueMeta::record();
     if (take("scalar"))
       return ValueMeta::number(static_cast<Scalar::Kind>(one_of(kScalarNames, "bool, int, float or complex")));
     const DType t = dtype();

@@ -25,7 +25,7 @@ size_t ValueMeta::bytes() const {
 bool operator==(const ValueMeta& a, const ValueMeta& b) {
   if (a.kind != b.kind) return false;
   if (a.kind == ValueKind::Tensor) return a.dtype == b.dtype && a.sizes == b.sizes;
-  return a.kind == ValueKind::Handle || a.scalar == b.scalar;
+  return a.kind != ValueKind::Scalar || a.scalar == b.scalar;
 }
 
 std::string to_string(const ValueMeta& meta) {
@@ -34,6 +34,7 @@ std::string to_string(const ValueMeta& meta) {
       return fmt::format("{}[{}]", short_name(meta.dtype), fmt::join(meta.sizes.begin(), meta.sizes.end(), ","));
     case ValueKind::Scalar: return fmt::format("scalar {}", kScalarNames[static_cast<int>(meta.scalar)]);
     case ValueKind::Handle: return "handle";
+    case ValueKind::Record: return "record";
   }
   return {};
 }

@@ -16,7 +16,7 @@ inline constexpr ValueId kNoId = ~0u;
 /// More than any memory has: a count of bytes that reaches it stays there.
 inline constexpr size_t kMostBytes = size_t{1} << 47;
 
-enum class ValueKind : uint8_t { Tensor, Scalar, Handle };
+enum class ValueKind : uint8_t { Tensor, Scalar, Handle, Record };
 
 struct ValueMeta {
   ValueKind kind = ValueKind::Tensor;
@@ -26,6 +26,7 @@ struct ValueMeta {
 
   static ValueMeta tensor(DType dtype, Dims sizes) { return {ValueKind::Tensor, dtype, {}, std::move(sizes)}; }
   static ValueMeta number(Scalar::Kind kind) { return {ValueKind::Scalar, DType::F32, kind, {}}; }
+  static ValueMeta record() { return {ValueKind::Record, DType::F32, {}, {}}; }
 
   bool is_tensor() const { return kind == ValueKind::Tensor; }
   int64_t numel() const;
@@ -34,7 +35,7 @@ struct ValueMeta {
   friend bool operator==(const ValueMeta& a, const ValueMeta& b);
 };
 
-/// "f32[2,3]", "scalar int", "handle": the form that parse.h reads.
+/// "f32[2,3]", "scalar int", "handle", "record": the form that parse.h reads.
 std::string to_string(const ValueMeta& meta);
 
 }  // namespace terra::graph

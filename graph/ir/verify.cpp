@@ -35,6 +35,8 @@ constexpr KindRule kKindRules[] = {
     {NodeKind::Switch, kEverywhere, false, 1, -1, -1, 1, -1},
     {NodeKind::While, kEverywhere, false, 0, -1, -1, 2, 2},
     {NodeKind::Call, kEverywhere, false, 0, -1, -1, 0, 0},
+    {NodeKind::Pack, kEverywhere, false, 0, -1, 1, 0, 0},
+    {NodeKind::Unpack, kEverywhere, false, 1, 1, -1, 0, 0},
     {NodeKind::HostCall, bit(Stage::Captured) | bit(Stage::Optimized), false, 0, -1, -1, 0, 0},
 };
 
@@ -115,6 +117,7 @@ class Verifier {
     check_effects(n);
     check_bodies(n);
     if (n.kind == NodeKind::Call) check_call(n);
+    check_kinds(n);
     for (ValueId id : n.results) define(id, "result");
   }
 
@@ -186,6 +189,16 @@ class Verifier {
         if (!(body.meta(body.outputs[i]) == g_.meta(n.results[i])))
           return complain(fmt::format("result {} of a nested graph has another dtype or shape", i));
     }
+  }
+
+  void check_kinds(const Node& n) {
+    const auto is = [&](ValueId id, ValueKind kind) { return id != kNoId && g_.meta(id).kind == kind; };
+    if (n.kind == NodeKind::AsTensor && !is(operand(n, 0), ValueKind::Scalar)) complain("takes a scalar");
+    if (n.kind == NodeKind::Unpack && !is(operand(n, 0), ValueKind::Record)) complain("takes a record");
+    if (n.kind == NodeKind::Pack && !is(n.results[0], ValueKind::Record)) complain("makes a record");
+    for (const NodeArg& a : n.args)
+      if (n.kind == NodeKind::Pack && !std::holds_alternative<Use>(a) && !std::holds_alternative<std::monostate>(a))
+        complain("keeps values only");
   }
 
   /// The operands and results of a call are those of the graph that it names.

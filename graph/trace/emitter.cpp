@@ -571,6 +571,15 @@ std::vector<ValueId> GraphEmitter::emit_switch(ValueId truth, const std::vector<
   return made;
 }
 
+std::vector<ValueId> GraphEmitter::emit_node(Node node, const std::vector<ValueMeta>& results) {
+  node.origin = origin_;
+  node.results.clear();
+  for (const ValueMeta& meta : results) node.results.push_back(graph_.add_value(meta));
+  if (node.chain) node.ticket = ++tickets_[node.chain];
+  graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.back().results;
+}
+
 /// A node with asserts inside is one itself.
 void GraphEmitter::order(Node& n) {
   const bool may_fail = std::any_of(n.bodies.begin(), n.bodies.end(), [](const auto& body) {

@@ -108,6 +108,9 @@ class GraphEmitter final : public Emitter {
   /// One of two graphs of the same inputs and outputs, by the truth of a bool without dimensions.
   std::vector<ValueId> emit_switch(ValueId truth, const std::vector<ValueId>& operands, Graph if_false, Graph if_true);
 
+  /// A node that is no op, on values of the graph, with fresh results. In a chain it gets the next ticket.
+  std::vector<ValueId> emit_node(Node node, const std::vector<ValueMeta>& results);
+
   /// Nodes made from now on come from this line.
   void set_origin(const std::string& file, int line);
 
