@@ -112,7 +112,7 @@ TEST_CASE("a call has the operands and results of what it calls", "[calls]") {
 }
 
 TEST_CASE("a graph calls itself until a number says that it is enough", "[calls]") {
-  Program program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = mul(%6, 2)"));
+  BoundGraph program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = mul(%6, 2)"));
   const Tensor x = values({2}, {1, -3});
   CHECK(bits(program({Scalar(int64_t{0}), x})[0]) == bits(x));
   CHECK(bits(program({Scalar(int64_t{3}), x})[0]) == bits(values({2}, {32, 0})));
@@ -120,7 +120,7 @@ TEST_CASE("a graph calls itself until a number says that it is enough", "[calls]
 }
 
 TEST_CASE("the depth of calls isn't bounded by the stack of the thread", "[calls]") {
-  Program program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = add(%6, %1, 1)"));
+  BoundGraph program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = add(%6, %1, 1)"));
   const int64_t depth = 100'000;
   const uint64_t live = memory::statistics().live_bytes;
   const std::vector<Tensor> made = program({Scalar(depth), values({2}, {0, 0})});
@@ -137,7 +137,7 @@ TEST_CASE("the depth of calls isn't bounded by the stack of the thread", "[calls
 }
 
 TEST_CASE("calls of one graph stand beside each other, as a tensor decides", "[calls]") {
-  Program program(kFibonacci);
+  BoundGraph program(kFibonacci);
   int64_t a = 0, b = 1;
   for (int64_t n = 0; n < 18; ++n) {
     CHECK(*program({integer(n)})[0]->data_as<int64_t>() == a);
@@ -150,7 +150,7 @@ TEST_CASE("activations have blocks of the allocator of their own", "[calls]") {
   const uint64_t before = memory::statistics().live_bytes;
   {
     const EveryBufferLent lent;
-    Program fibonacci(kFibonacci), adding(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = mul(%6, %1)"));
+    BoundGraph fibonacci(kFibonacci), adding(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = mul(%6, %1)"));
     CHECK(*fibonacci({integer(10)})[0]->data_as<int64_t>() == 55);
     CHECK(bits(adding({Scalar(int64_t{3}), values({2}, {1, 2})})[0]) == bits(values({2}, {4 * 6, 5 * 24})));
   }
@@ -159,7 +159,7 @@ TEST_CASE("activations have blocks of the allocator of their own", "[calls]") {
 
 TEST_CASE("calls that don't end are an error", "[calls]") {
   const size_t before = std::exchange(most_bytes_of_calls(), 1 << 20);
-  Program program(
+  BoundGraph program(
       "graph \"main\"(%0: f32[2]) { %1: f32[2] = $call @f(%0) return %1 }"
       " graph @f(%0: f32[2]) { %1: f32[2] = $call @f(%0) return %1 }");
   for (int run = 0; run < 2; ++run)
@@ -181,14 +181,14 @@ TEST_CASE("graphs call each other", "[calls]") {
         { graph "more"(%0: scalar int) { %1: scalar bool = $call @)" +
            callee + "(%0) return %1 } } return %6 } ";
   };
-  Program even("graph \"main\"(%0: scalar int) { %1: scalar bool = $call @even(%0) return %1 } " +
-               other("even", "odd", "full((), true, :bool)") + other("odd", "even", "full((), false, :bool)"));
+  BoundGraph even("graph \"main\"(%0: scalar int) { %1: scalar bool = $call @even(%0) return %1 } " +
+                  other("even", "odd", "full((), true, :bool)") + other("odd", "even", "full((), false, :bool)"));
   for (int64_t n = 0; n < 9; ++n) CHECK(*even({Scalar(n)})[0]->data_as<double>() == (n % 2 ? 0 : 1));
 }
 
 TEST_CASE("a loop calls what runs a loop that calls", "[calls]") {
   // f(n) = 1 + f(0) + ... + f(n - 1) = 2^n, the sum by a loop.
-  Program program(R"(graph "main"(%0: i64[]) { %1: i64[] = $call @f(%0) return %1 }
+  BoundGraph program(R"(graph "main"(%0: i64[]) { %1: i64[] = $call @f(%0) return %1 }
     graph @f(%0: i64[]) {
       %1: i64[] = full((), 0, :i64)
       %2: i64[] = full((), 1, :i64)
@@ -204,7 +204,7 @@ TEST_CASE("a loop calls what runs a loop that calls", "[calls]") {
 }
 
 TEST_CASE("a loop hands numbers from round to round", "[calls]") {
-  Program program(R"(graph "main"(%0: scalar int, %1: scalar int) {
+  BoundGraph program(R"(graph "main"(%0: scalar int, %1: scalar int) {
     %2: scalar int = $while(%0, %1)
       { graph "more"(%0: scalar int, %1: scalar int) {
           %2: i64[] = $as_tensor(%0) %3: i64[] = $as_tensor(%1) %4: bool[] = lt(%2, %3)
@@ -234,15 +234,15 @@ TEST_CASE("what ends a deep call ends the run, which may be run again", "[calls]
     table.define(0, std::move(callee));
     g.table = std::make_shared<GraphTable>(std::move(table));
     verify(g, Stage::Optimized, "with an assert");
-    Program program(g);
+    BoundGraph program(g);
     CHECK(program({Scalar(int64_t{50}), values({2}, {20, 30})}).empty());
     CHECK(program.stop.why == Stop::Why::AssertFailed);
     CHECK(program.stop.assert_index == 7);
     CHECK(bits(program({Scalar(int64_t{3}), values({2}, {20, 30})})[0]) == bits(values({2}, {-17, -27})));
   }
   SECTION("an error") {
-    Program program(chain("%5: f32[2] = add(%1, -1, 1)",
-                          "%8: i64[2] = to_dtype(%1, :i64, none) %7: f32[2] = gather(%6, 0, %8, false)"));
+    BoundGraph program(chain("%5: f32[2] = add(%1, -1, 1)",
+                             "%8: i64[2] = to_dtype(%1, :i64, none) %7: f32[2] = gather(%6, 0, %8, false)"));
     const uint64_t live = memory::statistics().live_bytes;
     CHECK_THROWS_AS(program({Scalar(int64_t{50}), values({2}, {1, 1})}), Error);
     CHECK(memory::statistics().live_bytes == live);
@@ -250,7 +250,7 @@ TEST_CASE("what ends a deep call ends the run, which may be run again", "[calls]
   }
   SECTION("an interruption") {
     static int left;
-    Program program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = neg(%6)"));
+    BoundGraph program(chain("%5: f32[2] = add(%1, 1, 1)", "%7: f32[2] = neg(%6)"));
     left = 1000;
     CHECK(program({Scalar(int64_t{1000}), values({2}, {0, 0})}, [] { return --left < 0; }).empty());
     CHECK(program.stop.why == Stop::Why::Interrupted);
@@ -268,7 +268,7 @@ TEST_CASE("passes go into graphs that are called, and drop those that aren't", "
     graph @unused(%0: f32[2]) { %1: f32[2] = $call @unused.too(%0) return %1 }
     graph @unused.too(%0: f32[2]) { return %0 }
     graph @used(%0: f32[2]) { %1: f32[2] = mul(%0, 1) %2: f32[2] = exp(%1) %3: f32[2] = neg(%2) return %3 })");
-  Program before(g);
+  BoundGraph before(g);
   const Tensor x = values({2}, {0.5f, -1});
   const std::string expected = bits(before({x})[0]);
   optimize(g, Phase::Whole);
@@ -278,6 +278,6 @@ TEST_CASE("passes go into graphs that are called, and drop those that aren't", "
   CHECK(!g.table->find(g.table->id_of("unused")));
   CHECK(!g.table->find(g.table->id_of("unused.too")));
   CHECK(g.table->at(g.table->id_of("used")).nodes.size() == 1);
-  Program after(g);
+  BoundGraph after(g);
   CHECK(bits(after({x})[0]) == expected);
 }

@@ -49,8 +49,8 @@ struct Derived {
   /// Gradients of the sum of the results times the tangents.
   std::vector<Tensor> gradients(const std::vector<Input>& inputs, const std::vector<Tensor>& tangents) {
     if (!backward) {
-      forward = std::make_unique<graph::test::Program>(caller(table, derivative.forward));
-      backward = std::make_unique<graph::test::Program>(caller(table, derivative.backward));
+      forward = std::make_unique<graph::test::BoundGraph>(caller(table, derivative.forward));
+      backward = std::make_unique<graph::test::BoundGraph>(caller(table, derivative.backward));
     }
     results = (*forward)(inputs);
     std::vector<Input> given = {forward->record(results.size() - 1)};
@@ -63,12 +63,12 @@ struct Derived {
   const GraphId id;
   Derivative derivative;
   std::shared_ptr<const GraphTable> table;
-  std::unique_ptr<graph::test::Program> forward, backward;
+  std::unique_ptr<graph::test::BoundGraph> forward, backward;
   std::vector<Tensor> results;
 };
 
 /// The same by differences, in 64 bits.
-Tensor numeric(graph::test::Program& program, std::vector<Input> inputs, size_t input,
+Tensor numeric(graph::test::BoundGraph& program, std::vector<Input> inputs, size_t input,
                const std::vector<Tensor>& tangents) {
   Tensor& x = std::get<Tensor>(inputs[input]);
   Tensor gradient = Tensor::empty(x.sizes(), DType::F64);
@@ -100,7 +100,7 @@ void require_near(const Tensor& a, const Tensor& b) {
 /// The gradients of a graph agree with differences, and so do the gradients of these, as often as `order` says.
 void check(const GraphTable& of, GraphId id, const std::vector<Input>& inputs, int order) {
   Derived plain(of, id, std::vector<bool>(inputs.size(), true));
-  graph::test::Program program(caller(plain.table, plain.id));
+  graph::test::BoundGraph program(caller(plain.table, plain.id));
   const Graph& f = plain.table->at(plain.id);
   std::vector<Tensor> tangents;
   for (uint32_t o : plain.derivative.tangents)

@@ -191,7 +191,7 @@ TEST_CASE("text that was changed is refused, or is a program all the same", "[fi
 TEST_CASE("text takes no more memory than it is long", "[file]") {
   start();
   std::string deep = "graph \"f\"() { ";
-  for (int i = 0; i < 100'000; ++i) deep += "$call() { graph \"f\"() { ";
+  for (int i = 0; i < 100'000; ++i) deep += "$switch() { graph \"f\"() { ";
   CHECK_THAT(message_of([&] { parse_program(deep); }), Catch::Contains("graphs inside of graphs"));
   CHECK_THAT(message_of([&] { parse_program("graph \"f\"(%99999999: f32[]) { return }"); }),
              Catch::Contains("a value number"));

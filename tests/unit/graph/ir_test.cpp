@@ -69,7 +69,7 @@ TEST_CASE("constants are numbered as they are met, those of nested graphs too", 
   start();
   const char* text = R"(graph "f"() {
   %0: f32[1] = constant 0
-  %1: f32[2] = $call() { graph "b"() {
+  %1: f32[2] = $switch() { graph "b"() {
     %0: f32[2] = constant 1
     return %0
   } }

@@ -23,9 +23,9 @@ inline Graph parsed(const std::string& text, const ParseContext& context = {}) {
 }
 
 /// A graph that may run many times.
-struct Program {
-  explicit Program(const Graph& g) : instance(plan_body(g)), run(instance) {}
-  explicit Program(const std::string& text) : Program(parsed(text)) {}
+struct BoundGraph {
+  explicit BoundGraph(const Graph& g) : instance(plan_body(g)), run(instance) {}
+  explicit BoundGraph(const std::string& text) : BoundGraph(parsed(text)) {}
 
   /// What it returns, scalars as tensors without dimensions; undefined in place of records.
   std::vector<Tensor> operator()(const std::vector<Input>& inputs, bool (*poll)() = nullptr) {
