@@ -5,32 +5,18 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "graph/gradient/node_emitter.h"
 #include "graph/ir/arg_list.h"
 #include "graph/ir/names.h"
 
 namespace terra::graph {
 namespace {
 
-/// The gradient of a node that is no op.
-class StructuralNode final : public autograd::Node {
- public:
-  using Rule = std::function<std::vector<Tensor>(const std::vector<Tensor>& grads)>;
-  StructuralNode(NodeKind kind, Rule rule) : kind_(kind), rule_(std::move(rule)) {}
-
-  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override { return rule_(grads); }
-  std::string name() const override { return fmt::format("{}Backward0", kNodeNames[static_cast<int>(kind_)]); }
-
- private:
-  const NodeKind kind_;
-  const Rule rule_;
-};
-
-/// On symbolic tensors, each with its value in the joint graph. Scalars, handles and records are stood for by tensors
-/// without dimensions, so that the tape knows what leads to a record.
-class JointBuilder {
+/// On symbolic tensors, each with its value in the joint graph.
+class JointBuilder : NodeEmitter {
  public:
   JointBuilder(Differentiated& graph, Callees& callees)
-      : d_(graph), g_(*graph.source), callees_(callees), emitter_(graph.joint) {}
+      : NodeEmitter(graph_emitter_), d_(graph), g_(*graph.source), callees_(callees), graph_emitter_(graph.joint) {}
 
   void run() {
     const EmitterScope scope(emitter_);
@@ -49,22 +35,6 @@ class JointBuilder {
   }
 
  private:
-  const ValueMeta& meta(ValueId id) const { return emitter_.meta(id); }
-
-  Tensor tensor_of(ValueId id) {
-    const ValueMeta& m = meta(id);
-    switch (m.kind) {
-      case ValueKind::Tensor: return emitter_.whole(id, contiguous_strides(m.sizes), 0);
-      case ValueKind::Scalar: return emitter_.number(id);
-      default: return Tensor::symbolic({DType::F32, {}}, std::make_unique<TensorSymbol>(id));
-    }
-  }
-
-  ValueId value_of(const Tensor& t) {
-    const ValueId other = GraphEmitter::scalar_of(*t);
-    return other != kNoId ? other : emitter_.value_of(*t);
-  }
-
   void add_gradients(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
     Graph& joint = d_.joint;
     std::vector<Tensor> roots, tangents, targets;
@@ -81,23 +51,7 @@ class JointBuilder {
     std::vector<Tensor> found(targets.size());
     if (!roots.empty()) found = autograd::gradients(roots, tangents, targets, false, false, true);
     for (size_t k = 0; k < targets.size(); ++k)
-      joint.outputs.push_back(gradient_value(found[k], meta(joint.inputs[d_.derivative.targets[k]])));
-  }
-
-  /// Nothing arrived: zeros, or an empty record.
-  ValueId gradient_value(const Tensor& gradient, const ValueMeta meta) {
-    if (gradient.defined()) return value_of(gradient);
-    if (meta.kind == ValueKind::Record) return emit(NodeKind::Pack, {}, {meta})[0];
-    static const Op* full = find_op("full");
-    const GradMode off(false);
-    return value_of((*full)(meta.sizes, 0, meta.dtype));
-  }
-
-  std::vector<ValueId> emit(NodeKind kind, std::vector<NodeArg> args, const std::vector<ValueMeta>& results) {
-    Node node;
-    node.kind = kind;
-    node.args = std::move(args);
-    return emitter_.emit_node(std::move(node), results);
+      joint.outputs.push_back(gradient(found[k], meta(joint.inputs[d_.derivative.targets[k]])));
   }
 
   // ---- the source, node by node ----------------------------------------------------------------------------------
@@ -176,47 +130,12 @@ class JointBuilder {
 
   // ---- nodes that are no ops -------------------------------------------------------------------------------------
 
-  static bool any_requires_grad(const std::vector<Tensor>& tensors) {
-    for (const Tensor& t : tensors)
-      if (t.defined() && t.requires_grad()) return true;
-    return false;
-  }
-
-  std::vector<ValueMeta> metas_of(const Graph& g, const std::vector<ValueId>& ids) const {
-    std::vector<ValueMeta> metas;
-    for (ValueId id : ids) metas.push_back(g.meta(id));
-    return metas;
-  }
-
-  std::vector<NodeArg> args_of(const std::vector<Tensor>& operands) {
-    std::vector<NodeArg> args;
-    for (const Tensor& t : operands) args.push_back(t.defined() ? NodeArg(Use{value_of(t)}) : NodeArg());
-    return args;
-  }
-
-  std::vector<Tensor> tensors_of(const std::vector<ValueId>& ids) {
-    std::vector<Tensor> tensors;
-    for (ValueId id : ids) tensors.push_back(tensor_of(id));
-    return tensors;
-  }
-
   /// The node as it is, on the joint graph's values.
   std::vector<Tensor> repeat(const Graph& g, const Node& n, const std::vector<Tensor>& operands) {
     Node node = n;
     node.args = args_of(operands);
     if (n.kind == NodeKind::Item) node.args = {Use{emitter_.value_of(*operands[0])}};
-    return tensors_of(emitter_.emit_node(std::move(node), metas_of(g, n.results)));
-  }
-
-  /// Results of a node on operands get their history.
-  void attach(NodeKind kind, const std::vector<Tensor>& operands, const std::vector<Tensor>& results,
-              StructuralNode::Rule rule) {
-    const Ref<autograd::Node> node(new StructuralNode(kind, std::move(rule)));
-    for (const Tensor& t : operands)
-      node->edges.push_back(t.defined() && t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
-    node->results = static_cast<uint32_t>(results.size());
-    for (uint32_t r = 0; r < results.size(); ++r)
-      if (is_differentiable(meta(value_of(results[r])))) autograd::set_history(results[r], node, r);
+    return tensors_of(emit(std::move(node), metas_of(g, n.results)));
   }
 
   std::vector<Tensor> play_pack(const Graph& g, const Node& n, const std::vector<Tensor>& operands) {
@@ -225,7 +144,7 @@ class JointBuilder {
     std::vector<ValueMeta> metas;
     for (size_t a = 0; a < operands.size(); ++a)
       metas.push_back(operands[a].defined() ? g.meta(operand(n, a)) : ValueMeta::record());
-    attach(n.kind, operands, results, [this, metas](const std::vector<Tensor>& grads) {
+    attach(n.kind, operands, results, [this, metas](autograd::Node&, const std::vector<Tensor>& grads) {
       return tensors_of(emit(NodeKind::Unpack, {Use{value_of(grads[0])}}, metas));
     });
     return results;
@@ -234,7 +153,7 @@ class JointBuilder {
   std::vector<Tensor> play_unpack(const Graph& g, const Node& n, const std::vector<Tensor>& operands) {
     std::vector<Tensor> results = repeat(g, n, operands);
     if (!any_requires_grad(operands)) return results;
-    attach(n.kind, operands, results, [this](const std::vector<Tensor>& grads) {
+    attach(n.kind, operands, results, [this](autograd::Node&, const std::vector<Tensor>& grads) {
       return tensors_of(emit(NodeKind::Pack, args_of(grads), {ValueMeta::record()}));
     });
     return results;
@@ -271,7 +190,7 @@ class JointBuilder {
     if (n.kind == NodeKind::Call) node.index = site.callees[0]->derivative.forward;
     std::vector<ValueMeta> metas = metas_of(g, n.results);
     metas.push_back(ValueMeta::record());
-    std::vector<ValueId> made = emitter_.emit_node(std::move(node), metas);
+    std::vector<ValueId> made = emit(std::move(node), metas);
     site.forward = d_.joint.nodes.size() - 1;
     site.record = made.back();
     made.pop_back();
@@ -279,9 +198,10 @@ class JointBuilder {
     const size_t number = d_.sites.size();
     d_.sites.push_back(std::move(site));
     std::vector<Tensor> results = tensors_of(made);
-    attach(n.kind, operands, results, [this, number, made, kind = n.kind](const std::vector<Tensor>& grads) {
-      return gradients_of_site(number, made, kind, grads);
-    });
+    attach(n.kind, operands, results,
+           [this, number, made, kind = n.kind](autograd::Node&, const std::vector<Tensor>& grads) {
+             return gradients_of_site(number, made, kind, grads);
+           });
     return results;
   }
 
@@ -289,7 +209,7 @@ class JointBuilder {
                                         const std::vector<Tensor>& grads) {
     for (size_t r = 0; r < results.size(); ++r)
       if (const ValueMeta m = meta(results[r]); is_differentiable(m))
-        d_.sites[number].tangents.push_back(gradient_value(grads[r], m));
+        d_.sites[number].tangents.push_back(gradient(grads[r], m));
     const Differentiated::Site& site = d_.sites[number];
     const std::vector<uint32_t>& targets = site.callees[0]->derivative.targets;
     std::vector<ValueMeta> metas;
@@ -307,14 +227,10 @@ class JointBuilder {
   Differentiated& d_;
   const Graph& g_;
   Callees& callees_;
-  GraphEmitter emitter_;
+  GraphEmitter graph_emitter_;
 };
 
 }  // namespace
-
-bool is_differentiable(const ValueMeta& meta) {
-  return meta.kind == ValueKind::Record || (meta.is_tensor() && is_inexact(meta.dtype));
-}
 
 void build_joint(Differentiated& graph, Callees& callees) { JointBuilder(graph, callees).run(); }
 

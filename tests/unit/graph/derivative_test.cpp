@@ -6,7 +6,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
-#include "graph/gradient/derivative.h"
+#include "graph/gradient/call.h"
 #include "graph/ir/print.h"
 #include "graph/passes/pipeline.h"
 #include "tests/unit/graph/run_graph.h"
@@ -295,6 +295,45 @@ TEST_CASE("gradients go back through calls of any depth", "[derivative]") {
   const std::vector<Tensor> found = d.gradients({Scalar(depth), x, w}, {x});
   CHECK(found[0]->data_as<double>()[1] == 1);  // x w^n by x: w^n
   CHECK(found[1]->data_as<double>()[1] == depth);
+}
+
+TEST_CASE("calls are recorded by the tape of symbolic tensors, and gradients of gradients are calls", "[derivative]") {
+  // x -> f(n, x, w) by a call; then the gradient by x, then by w the gradient of its square.
+  GraphTable table = *parsed(kTree).table;
+  Graph g;
+  g.name = "main";
+  std::vector<Tensor> inputs;
+  {
+    GraphEmitter emitter(g);
+    CallEmitter calls(emitter, table);
+    const EmitterScope scope(emitter);
+    static const Op* mul = find_op("mul");
+    inputs.push_back(emitter.whole(g.add_input(ValueMeta::tensor(DType::I64, {})), {}, 0));
+    for (int i = 0; i < 2; ++i)
+      inputs.push_back(leaf(emitter.whole(g.add_input(ValueMeta::tensor(DType::F64, {2})), {1}, 0)));
+    const Tensor x = (*mul)(inputs[1], 1.5);
+    const Tensor y = calls.call(0, {inputs[0], x, inputs[2]})[0];
+    const Tensor ones = (*find_op("full"))(Dims{2}, 1, DType::F64);
+    const Tensor roots[] = {y}, tangents[] = {ones}, by[] = {inputs[1], inputs[2]};
+    const std::vector<Tensor> first = autograd::gradients(roots, tangents, by, true, true, false);
+    const Tensor squares[] = {(*mul)(first[0], first[1])};
+    const std::vector<Tensor> second = autograd::gradients(squares, tangents, by, false, false, false);
+    for (const Tensor& t : {y, first[0], first[1], second[0], second[1]}) g.outputs.push_back(emitter.value_of(*t));
+  }
+  g.table = std::make_shared<GraphTable>(table);
+  verify(g, Stage::Captured, "emitted");
+  optimize(g, Phase::Whole);
+  optimize(g, Phase::Part);
+  graph::test::Program program(g);
+  const std::vector<Input> given = {integer(4), wide({2}, 1), wide({2}, 2)};
+  const std::vector<Tensor> found = program(given);
+  Tensor one = Tensor::empty(Dims{2}, DType::F64), none = Tensor::empty(Dims{2}, DType::F64);
+  for (int i : {0, 1}) one->data_as<double>()[i] = 1, none->data_as<double>()[i] = 0;
+  for (size_t i : {1, 2}) {
+    require_near(found[i], numeric(program, given, i, {one, none, none, none, none}));
+    // d(a b) = a db + b da, where a and b are held.
+    require_near(found[i + 2], numeric(program, given, i, {none, found[2], found[1], none, none}));
+  }
 }
 
 TEST_CASE("no gradient passes a loop", "[derivative]") {
