@@ -195,6 +195,8 @@ ValueId GraphEmitter::value_of(const TensorImpl& tensor) {
   if (!tensor.is_symbolic()) return constant(tensor);
   TensorSymbol& s = symbol(tensor);
   if (s.scalar != kNoId) {
+    if (graph_.meta(s.scalar).kind != ValueKind::Scalar)
+      throw InternalError("arithmetic on a record: the gradients of one that is used twice can't be added");
     if (s.value == kNoId) {
       s.value = graph_.add_value(ValueMeta::tensor(tensor.dtype, {}));
       Node& n = append(NodeKind::AsTensor);

@@ -336,6 +336,11 @@ TEST_CASE("calls are recorded by the tape of symbolic tensors, and gradients of 
   }
 }
 
+TEST_CASE("the gradients of a record aren't added", "[derivative]") {
+  CHECK_THROWS_WITH(check(kTree, {integer(3), wide({2}, 1), wide({2}, 2)}, 3),
+                    Catch::Contains("the gradients of one that is used twice can't be added"));
+}
+
 TEST_CASE("no gradient passes a loop", "[derivative]") {
   CHECK_THROWS_WITH(Derived(kMain + R"(graph @f(%0: f64[2]) {
       %1: f64[2] = $while(%0)
