@@ -324,7 +324,7 @@ TEST_CASE("calls are recorded by the tape of symbolic tensors, and gradients of 
   verify(g, Stage::Captured, "emitted");
   optimize(g, Phase::Whole);
   optimize(g, Phase::Part);
-  graph::test::Program program(g);
+  graph::test::BoundGraph program(g);
   const std::vector<Input> given = {integer(4), wide({2}, 1), wide({2}, 2)};
   const std::vector<Tensor> found = program(given);
   Tensor one = Tensor::empty(Dims{2}, DType::F64), none = Tensor::empty(Dims{2}, DType::F64);
