@@ -140,11 +140,15 @@ class Verifier {
       complain("a portable graph draws from the default generator alone");
   }
 
-  /// All arguments of other nodes are values, but for what a write_view says of its view.
+  /// All arguments of other nodes are values, but for what a write_view says of its view; records have empty places.
   void check_operands(const Node& n) {
     const size_t values = n.kind == NodeKind::WriteView ? 2 : n.args.size();
+    const auto may_stand = [&n](const NodeArg& arg) {
+      return std::holds_alternative<Use>(arg) ||
+             (n.kind == NodeKind::Pack && std::holds_alternative<std::monostate>(arg));
+    };
     for (size_t i = 0; i < values; ++i)
-      if (!std::holds_alternative<Use>(n.args[i])) return complain(fmt::format("operand {} is no value", i));
+      if (!may_stand(n.args[i])) return complain(fmt::format("operand {} is no value", i));
     if (n.kind != NodeKind::WriteView) return;
     const auto& params = n.op->sig().params;
     if (!n.op->is(kView)) return complain("a write_view goes through a view op");
