@@ -16,15 +16,21 @@ __all__ = [
     "check_sparse_tensor_invariants",
     "log_softmax",
     "mm",
+    "sampled_addmm",
     "softmax",
     "spdiags",
     "sum",
 ]
 
 
-def mm(mat1, mat2):
-    """The product of two matrices, of which any may be sparse."""
-    return C.mm(mat1, mat2)
+def mm(mat1, mat2, reduce=None):
+    """The product of two matrices, of which any may be sparse; of a CSR matrix and a dense one with another reduction
+    ("mean", "amax", "amin") in place of the sum."""
+    if reduce is None:
+        return C.mm(mat1, mat2)
+    from ._sampled import mm_reduced
+
+    return mm_reduced(mat1, mat2, reduce)
 
 
 def addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
@@ -104,7 +110,7 @@ for _name, _dtype in (
 globals().update(
     sentences(
         "torch.sparse",
-        ("as_sparse_gradcheck", "sampled_addmm", "to_sparse_semi_structured", "SparseSemiStructuredTensor"),
+        ("as_sparse_gradcheck", "to_sparse_semi_structured", "SparseSemiStructuredTensor"),
     )
 )
-__getattr__ = lazily(__name__)
+__getattr__ = lazily(__name__, functions={"._sampled": ("sampled_addmm",)})
