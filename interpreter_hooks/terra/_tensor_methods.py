@@ -84,6 +84,13 @@ def lu(self, pivot=True, get_infos=False):
     return tuple(factorize(self, pivot, get_infos))
 
 
+def hardshrink(self, lambd=0.5):
+    """0 for elements between -lambd and lambd, others as they are."""
+    from .nn.functional import hardshrink as shrink
+
+    return shrink(self, lambd)
+
+
 def _removed(name):
     """A method that PyTorch has removed: it says what to call in its place."""
 
@@ -118,8 +125,8 @@ def sparse_layout_function(cls, func, types, args=(), kwargs=None):
 
 
 METHODS = {
-    "__dlpack_device__": dlpack_device, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
-    "get_device": get_device, "is_distributed": is_distributed,
+    "__dlpack_device__": dlpack_device, "__rdiv__": C.Tensor.__rtruediv__, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
+    "get_device": get_device, "hardshrink": hardshrink, "is_distributed": is_distributed,
     "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
     "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip

@@ -58,7 +58,7 @@ torch._chunk_cat([torch.ones(2, 2), torch.ones(2)], 1, 2) | torch._chunk_cat([to
 torch._chunk_cat([torch.ones(2, 2), torch.ones(3, 3)], 1, 2) | torch._chunk_cat([torch.ones(2, 2), torch.ones(2, 2).int()], 0, 2)
 torch.special.chebyshev_polynomial_t(torch.tensor([0.5, nan, inf]), torch.tensor([inf, -inf, nan])) | torch.special.legendre_polynomial_p(torch.tensor([nan, 2.0]), 2)
 [torch.stack([last] * 2, dim).stride() for dim in range(5)] | [torch.stack([last3] * 2, dim).stride() for dim in range(6)]
-torch.stack([last, last.contiguous()]).stride() | torch.stack([last[0], last[1]]).stride() | torch.stack([wave(2, 3).t()] * 2, 1) | torch.stack([last] * 2, 1).sum((0, 3, 4))
+torch.tensor([-1.0, 0.2, 2.0]).hardshrink() | torch.ones(2).__rdiv__(3.0) | torch.stack([last, last.contiguous()]).stride() | torch.stack([last[0], last[1]]).stride() | torch.stack([wave(2, 3).t()] * 2, 1) | torch.stack([last] * 2, 1).sum((0, 3, 4))
 """
 NAMES = {
     **globals(), "nan": float("nan"), "inf": float("inf"), "last": wave(2, 3, 4, 5).to(memory_format=torch.channels_last),
