@@ -79,10 +79,11 @@ void backward_host(Args a, Results& out) {
 // ---- gradients ------------------------------------------------------------------------------------------------------
 void distances_gradient(Backward& b) {
   const Tensor x = b.in(0), y = b.in(1), g = b.grad(), r = b.out();
+  const double p = b.real(2);  // the rule of distances_backward asks what it is
   const bool pairs = b.flag(3);
-  if (b.needs(0)) b.set(0, distances_backward(g, x, y, r, b.arg(2), pairs));
+  if (b.needs(0)) b.set(0, distances_backward(g, x, y, r, p, pairs));
   if (pairs) return;  // the second matrix is the first
-  if (b.needs(1)) b.set(1, distances_backward(transposed(g), y, x, transposed(r), b.arg(2), false));
+  if (b.needs(1)) b.set(1, distances_backward(transposed(g), y, x, transposed(r), p, false));
 }
 /// Rows i < j of the n in a matrix, for each pair in the order (0, 1), (0, 2), ...: counted from the last pair, which
 /// the triangular numbers of the rows behind are known of. No sizes depend on elements here, so graphs take it.
