@@ -14,6 +14,7 @@ namespace terra::autograd {
 namespace {
 
 thread_local bool frees_saved = false;
+thread_local int passes_under_way = 0;
 
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
@@ -48,6 +49,10 @@ class Pass {
   }
 
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
+    struct UnderWay {
+      UnderWay() { ++passes_under_way; }
+      ~UnderWay() { --passes_under_way; }
+    } const under_way;
     GradMode mode(create_graph_);
     count_consumers(roots);
     if (selective_) mark_wanted();
@@ -196,6 +201,8 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
 }
 
 }  // namespace
+
+bool pass_under_way() { return passes_under_way > 0; }
 
 bool pass_frees() { return frees_saved; }
 

@@ -7,6 +7,9 @@
 
 namespace terra::autograd {
 
+/// Whether a pass over the tape is under way in this thread.
+bool pass_under_way();
+
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 

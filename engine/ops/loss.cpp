@@ -64,8 +64,14 @@ Tensor cut_log(const Tensor& x) { return maximum(log(clamp(x, 1e-45)), -100.0); 
 void binary_cross_entropy_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
   check_same_size(x, t);
-  if (!x->is_symbolic() && x.numel() > 0)
-    check(known_integer(all(logical_and(ge(x, 0), le(x, 1)))) != 0, "all elements of input should be between 0 and 1");
+  if (x.numel() > 0) {
+    const Tensor right = to_dtype(all(logical_and(ge(x, 0), le(x, 1))), DType::I64);
+    // In a graph a division by zero ends the run; eager execution says why.
+    if (right->is_symbolic())
+      floor_divide(ones_like(right), right);
+    else
+      check(known_integer(right) != 0, "all elements of input should be between 0 and 1");
+  }
   Tensor loss = -(t * cut_log(x) + (1 - t) * cut_log(1 - x));
   if (c.has(2)) loss = loss * c.tensor(2);
   c.result(reduced(loss, c.text(3)));

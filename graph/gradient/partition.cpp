@@ -210,7 +210,7 @@ class Cutter {
     }
     b.first_gradient = static_cast<uint32_t>(g.outputs.size());
     b.gradients = joint_.gradients;
-    drop_dead_code(g);
+    drop_checked_code(g);  // by the forward half
   }
 
   Program joint_;

@@ -50,6 +50,7 @@ struct Origin {
 struct Node {
   NodeKind kind = NodeKind::Op;
   bool expected = false;   ///< Assert
+  bool checks = false;     ///< Op: the program itself called it, and it may refuse the values that it sees
   const Op* op = nullptr;  ///< Op, WriteView
   uint32_t chain = 0;      ///< effect chain; 0: the node is pure
   uint32_t ticket = 0;     ///< position in the chain, ascending along the list

@@ -4,5 +4,8 @@
 #include "graph/ir/graph.h"
 
 namespace terra::graph {
+/// Ops stay that the program itself called and that may refuse what they see: it may have called them for that.
 bool drop_dead_code(Graph& graph);
-}
+/// They go as well: another graph has seen the same before.
+bool drop_checked_code(Graph& graph);
+}  // namespace terra::graph

@@ -31,13 +31,14 @@ bool merge_common(Graph& graph) {
     const size_t h = hash_of(node);
     bool found = false;
     for (auto [it, end] = seen.equal_range(h); it != end && !found; ++it) {
-      const Node& first = graph.nodes[it->second];
+      Node& first = graph.nodes[it->second];
       if (!same_computation(first, node) || first.results.size() != node.results.size()) continue;
       bool same_metas = true;
       for (size_t r = 0; r < node.results.size(); ++r)
         same_metas &= graph.meta(first.results[r]) == graph.meta(node.results[r]);
       if (!same_metas) continue;
       for (size_t r = 0; r < node.results.size(); ++r) same[node.results[r]] = first.results[r];
+      first.checks = first.checks || node.checks;
       merged[n] = found = changed = true;
     }
     if (!found) seen.emplace(h, n);

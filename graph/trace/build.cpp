@@ -621,6 +621,7 @@ class Builder final : SymbolicReplay::Watcher {
   /// The run that is differentiated went this way, whatever may have been written to its inputs since.
   void assert_nothing() {
     std::erase_if(program_.graph.nodes, [](const Node& node) { return node.kind == NodeKind::Assert; });
+    for (Node& node : program_.graph.nodes) node.checks = false;
   }
 
   /// Tangents of the roots in, gradients of what each part asks for out.

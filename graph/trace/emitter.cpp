@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/inference.h"
 #include "engine/ops/layout.h"
@@ -362,6 +363,7 @@ Node& GraphEmitter::append_call(const Op& op, std::span<const Arg> args, std::ve
   Node& n = append(NodeKind::Op);
   n.op = &op;
   n.args = std::move(converted);
+  n.checks = op.is(kChecksValues) && !autograd::pass_under_way();
   if ((n.chain = chain_of(op, args)) != 0) n.ticket = ++tickets_[n.chain];
   return n;
 }

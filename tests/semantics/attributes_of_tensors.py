@@ -156,5 +156,36 @@ def intermediates_while_methods_may_be_hidden():
     return f, args, None
 
 
+def replaced(method, new, f):
+    """Frames without any op while Tensor has another method, calls 6 and 7."""
+    old = vars(terra.Tensor)[method]
+    def args(i):
+        if i in (6, 8):
+            setattr(terra.Tensor, method, new if i == 6 else old)
+        return t(i), i % 2
+    return f, args, None
+
+
+@program(calls=12, captures=4)
+def length_replaced():
+    def f(x, i):
+        return len(x), i
+    return replaced("__len__", lambda self: 9, f)
+
+
+@program(calls=12, captures=4)
+def size_replaced():
+    def f(x, i):
+        return x.shape, x.numel(), i
+    return replaced("numel", lambda self: 9, f)
+
+
+@program(calls=12, captures=4)
+def length_of_an_item_replaced():
+    def f(x, i):
+        return isinstance(x, terra.Tensor), len([x, x][i]), i
+    return replaced("__len__", lambda self: 1000, f)
+
+
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
+#include "interpreter_hooks/recorder/trace/builder.h"
 
 #include <opcode.h>
 
@@ -74,7 +75,7 @@ Asking asking(int opcode) {
   }
 }
 
-/// Tensors whose class the guard on the engine's mode knows.
+/// Tensors: the guard on the engine's mode knows their class.
 bool is_counted(PyObject* object) { return is_plain_tensor(object) && !is_parameter(object); }
 
 }  // namespace
@@ -86,7 +87,9 @@ void Recording::special_methods(PyTypeObject* type) {
 void Recording::asked_by_c(Value& value, int levels) {
   if (!alive_ || !value.known()) return;
   PyObject* object = value.object;
-  if (is_changeable(Py_TYPE(object)) && !is_counted(object)) {
+  if (is_counted(object)) {
+    trace_->guard_mode();
+  } else if (is_changeable(Py_TYPE(object))) {
     shadow(value);
     guard_type(object);
     special_methods(Py_TYPE(object));
