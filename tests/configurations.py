@@ -18,6 +18,7 @@ CONFIGURATIONS = [
     *((f"TERRA_PASSES=-{name}", r"(semantics|programs/(?!leaving))") for name in PASSES),
     *((f"HARNESS_MODE={mode}", r"semantics/") for mode in ("auto", "verify", "stress-verify")),
     ("TERRA_SELF_CHECK=all", r"semantics/(?!reasons)"),
+    ("TERRA_ROUND_TRIP=1", r"(semantics|programs|python/(autograd|nn|ops|optim))"),
     ("--threads=1", r"(semantics|programs|python/(?!launcher))"),
     ("--capture=off", ALL_BUT_CAPTURE),
     ("--capture=coexec", ALL_BUT_CAPTURE),

@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/memory/spare.h"
+#include "graph/cache/compile_program.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
 #include "graph/cache/shaped.h"

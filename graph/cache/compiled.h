@@ -90,13 +90,6 @@ class Compiled {
 /// the trace can't be replayed for them. Throws InternalError when the trace can't be expressed; the message says why.
 std::shared_ptr<Compiled> compile(const Trace& trace);
 
-/// The same of a program whose results have no history, as it was built from a trace.
-struct Program;
-std::shared_ptr<Compiled> compile(Program program);
-
-/// For tests: is shown each program that will be run, and throws where it finds fault. Null: nobody looks.
-void (*&program_check())(const Program& program);
-
 /// Asked between nodes on the thread that runs: returning true abandons the run before its commit point (Ctrl-C).
 void set_interrupt_poll(bool (*poll)());
 

@@ -11,6 +11,7 @@
 #include "engine/errors/errors.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/epoch.h"
+#include "graph/cache/compile_program.h"
 #include "graph/executor/planner.h"
 
 namespace terra::graph {

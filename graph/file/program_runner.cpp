@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/errors/errors.h"
+#include "graph/cache/compile_program.h"
 
 namespace terra::graph {
 namespace {

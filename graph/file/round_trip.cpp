@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "engine/errors/errors.h"
-#include "graph/cache/compiled.h"
+#include "graph/cache/compile_program.h"
 #include "graph/file/shapes.h"
 #include "graph/file/text.h"
 #include "graph/ir/print.h"

@@ -83,6 +83,14 @@ class ExportedProgram:
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Unable to call ExportedProgram directly. You should use `exported_program.module()` instead.")
 
+    def _bytes(self, extra):
+        from ._files.program import encoded
+
+        return C.program_to_file(self._handle, encoded(**self._structure | {"extra": extra}))
+
+    def __reduce__(self):
+        return _from_bytes, (self._bytes({}), f"a copy of {self.name}")
+
     def __str__(self):
         """The text in the file."""
         return C.program_parts(self._handle)[2]
@@ -140,6 +148,14 @@ def _module_class():
         def forward(self, *args, **kwargs):
             return self._program._run(args, kwargs)
 
+        def _apply(self, fn, recurse=True):
+            if any(fn(tensor) is not tensor for tensor in (*self.parameters(), *self.buffers())):
+                raise NotImplementedError(f"{self._program.name}: the tensors of an exported program stay what they are")
+            return self
+
+        def __reduce__(self):
+            return ExportedProgram.module, (self._program,)
+
         def train(self, mode=True):
             raise NotImplementedError("Calling train() is not supported yet.")
 
@@ -157,6 +173,9 @@ def traced_module(program):
     """Its module as torch.jit has it: train() and eval() change nothing, as in what was traced."""
 
     class TracedProgram(_module_class()):
+        def __reduce__(self):
+            return traced_module, (self._program,)
+
         def train(self, mode=True):
             return self
 
@@ -275,7 +294,6 @@ def export(mod, args=(), kwargs=None, *, dynamic_shapes=None, strict=False, pres
 def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
     """Writes a program to a path or file object; with extra files, {name: text}."""
     from ._files.archive import opened
-    from ._files.program import encoded
 
     if not isinstance(ep, ExportedProgram):
         raise TypeError(
@@ -284,7 +302,7 @@ def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
     extra = {}
     for name, data in (extra_files or {}).items():
         extra[name] = base64.b64encode(data.encode() if isinstance(data, str) else data).decode()
-    data = C.program_to_file(ep._handle, encoded(**ep._structure, extra=extra))
+    data = ep._bytes(extra)
     file, _, ours = opened(f, "wb")
     try:
         file.write(data)
@@ -296,7 +314,6 @@ def save(ep, f, *, extra_files=None, opset_version=None, pickle_protocol=2):
 def load(f, *, extra_files=None, expected_opset_version=None):
     """Reads what save() wrote. The keys of `extra_files` get the contents of the extra files of these names."""
     from ._files.archive import opened
-    from ._files.program import decoded
 
     file, description, ours = opened(f, "rb")
     try:
@@ -304,12 +321,19 @@ def load(f, *, extra_files=None, expected_opset_version=None):
     finally:
         if ours:
             file.close()
-    handle = C.program_from_file(data, description)
-    structure = decoded(C.program_parts(handle)[1], description)
+    made = _from_bytes(data, description)
+    kept = made._structure.pop("extra", {})
     for name in extra_files or {}:
-        if name in structure.get("extra", {}):
-            extra_files[name] = base64.b64decode(structure["extra"][name]).decode()
-    return ExportedProgram(handle, structure)
+        if name in kept:
+            extra_files[name] = base64.b64decode(kept[name]).decode()
+    return made
+
+
+def _from_bytes(data, description):
+    from ._files.program import decoded
+
+    handle = C.program_from_file(data, description)
+    return ExportedProgram(handle, decoded(C.program_parts(handle)[1], description))
 
 
 __getattr__ = lazily(__name__)

@@ -3,6 +3,7 @@
 
 import copy
 import io
+import pickle
 
 import torch
 from torch import nn
@@ -169,4 +170,9 @@ linear = torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),))
 names = [name for name, _ in copied(linear).module().named_parameters()]
 assert names == ["weight", "bias"] == [name for name, _ in linear.named_parameters()]
 
-print(f"{passed + 3} passed")
+# Copies have a state of their own; what is no change is allowed.
+twin = copy.deepcopy(module.to("cpu").float())
+assert type(twin) is type(module) and twin(torch.ones(3, 3))[3] == 43 and module.count == 42
+assert pickle.loads(pickle.dumps(program)).module()(torch.ones(3, 3))[3] == 1 and counter.count == 0
+
+print(f"{passed + 4} passed")

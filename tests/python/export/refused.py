@@ -88,6 +88,7 @@ refuses(TypeError, "the arguments has 2 items where the program has 1", module, 
 refuses(RuntimeError, "computes no gradients", module, x.clone().requires_grad_(), mode="a", n=2)
 refuses(RuntimeError, "Unable to call ExportedProgram directly", program, x)
 refuses(NotImplementedError, "train()", module.train)
+refuses(NotImplementedError, "stay what they are", export(nn.Linear(2, 2), (x,)).module().double)
 writes = export(lambda x, y: (x.add_(1), y), (torch.zeros(3, 3), torch.zeros(3, 3))).module()
 square = torch.zeros(3, 3)
 refuses(ValueError, "'y' shares its memory with 'x', which the program writes", writes, square, square.view(3, 3))
