@@ -11,6 +11,17 @@
 namespace terra::graph {
 namespace {
 
+/// Own tensors may leave gaps in their memory, up to so many times what they hold.
+constexpr int64_t kMostGaps = 16;
+
+/// Whether there could be a tensor of these sizes.
+bool is_in_memory(const ValueMeta& m) {
+  auto bytes = static_cast<int64_t>(size_of(m.dtype));
+  for (int64_t size : m.sizes)
+    if (size < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return false;
+  return m.sizes.size() <= static_cast<size_t>(kMaxRank) && bytes < static_cast<int64_t>(kMostBytes);
+}
+
 /// Elements of a tensor whose sizes and strides are given; -1 where they are those of no tensor in memory.
 int64_t elements(const Dims& sizes, const Dims& strides, int64_t offset = 0) {
   if (sizes.size() != strides.size() || sizes.size() > static_cast<size_t>(kMaxRank) || offset < 0) return -1;
@@ -62,11 +73,9 @@ class Check {
   }
 
   void check_values(const Graph& graph) {
-    for (const ValueMeta& m : graph.values) {
-      const bool is_size = std::all_of(m.sizes.begin(), m.sizes.end(), [](int64_t s) { return s >= 0; });
-      if (!is_size || m.sizes.size() > static_cast<size_t>(kMaxRank) || m.bytes() >= kMostBytes)
+    for (const ValueMeta& m : graph.values)
+      if (!is_in_memory(m))
         complain(fmt::format("graph \"{}\" has a value of {}, which no memory holds", graph.name, to_string(m)));
-    }
     for (const Node& n : graph.nodes)
       for (const auto& body : n.bodies) check_values(*body);
   }

@@ -226,4 +226,10 @@ TEST_CASE("what can't be kept is said", "[file]") {
   p = small_program();
   p.program.inputs[1].strides = {100, 1};
   CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("is no view of"));
+  p = small_program();
+  p.tensors[2].strides = {1 << 30};
+  CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("'count' leaves gaps in its memory"));
+  p = small_program();
+  p.program.graph.values[0].sizes = {int64_t{1} << 32, int64_t{1} << 32};
+  CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("which no memory holds"));
 }
