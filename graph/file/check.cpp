@@ -81,10 +81,15 @@ class Check {
   }
 
   void check_tensor(const ProgramTensor& t) {
-    if (elements(t.sizes, t.strides) < 0) complain(fmt::format("'{}' has no legal sizes and strides", t.name));
-    const size_t same = static_cast<size_t>(
-        std::count_if(p_.tensors.begin(), p_.tensors.end(), [&](const ProgramTensor& o) { return o.name == t.name; }));
-    if (same > 1) complain(fmt::format("two of its tensors are named '{}'", t.name));
+    const ValueMeta meta = ValueMeta::tensor(t.dtype, t.sizes);
+    const int64_t reach = elements(t.sizes, t.strides);
+    if (!is_in_memory(meta) || reach < 0)
+      return complain(fmt::format("'{}' has sizes and strides that no memory holds", t.name));
+    if (t.role == ProgramTensor::Role::Argument) return;
+    if (reach / kMostGaps > meta.numel())
+      complain(fmt::format("'{}' leaves gaps in its memory, with strides {}", t.name, to_string(t.strides)));
+    if (t.name.starts_with(kConstantPrefix)) complain(fmt::format("'{}' is the name of a constant", t.name));
+    if (!names_.insert(t.name).second) complain(fmt::format("two of its tensors are named '{}'", t.name));
   }
 
   const ProgramTensor* bound(uint32_t index) {
