@@ -230,6 +230,13 @@ TEST_CASE("what can't be kept is said", "[file]") {
   p.tensors[2].strides = {1 << 30};
   CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("'count' leaves gaps in its memory"));
   p = small_program();
+  p.tensors[2].name = p.tensors[1].name;
+  CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("two of its tensors are named 'weight \"w\"'"));
+  p.tensors[2].name = "constant 7";
+  CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("'constant 7' is the name of a constant"));
+  p.tensors[2].name = p.tensors[0].name;
+  CHECK(ProgramRunner(p).own("x").get() == p.tensors[2].value.get());
+  p = small_program();
   p.program.graph.values[0].sizes = {int64_t{1} << 32, int64_t{1} << 32};
   CHECK_THAT(message_of([&] { to_file(p); }), Catch::Contains("which no memory holds"));
 }
