@@ -1,5 +1,6 @@
 """The rules of the house, each a function that yields one sentence per violation. See README.md for the picture."""
 
+import collections
 import dataclasses
 import functools
 import pathlib
@@ -12,6 +13,8 @@ PYTHON_FENCE = ("interpreter_hooks/", "apps/terra-run/", "tests/")
 CUDA_FENCE = ("kernels/cuda/", "tests/")
 LONGEST_FILE = 800
 LONGEST_README = 40
+LARGEST_ROOM = 45  # source files in one folder; those whose files are rows of one table may have more
+TABLES = ("kernels/", "engine/ops", "tests/")
 SOURCES = (".c", ".cpp", ".cu", ".h")
 TEXTS = (*SOURCES, ".py", ".pyi", ".txt", ".md", ".json", ".sh", ".cmake", ".html", "")
 # Put together here so that the rule does not find itself.
@@ -174,6 +177,13 @@ def files_are_small(house):
             yield f"tests/architecture/long_files.txt excuses {file}, which needs no excuse: take the line out."
 
 
+def rooms_are_small(house):
+    rooms = collections.Counter(str(pathlib.PurePath(file).parent) for file in house.files if file.endswith(SOURCES))
+    for room, count in sorted(rooms.items()):
+        if count > LARGEST_ROOM and not room.startswith(TABLES):
+            yield f"{room}/ holds {count} source files, more than {LARGEST_ROOM}: give its concepts rooms of their own."
+
+
 def every_folder_explains_itself(house):
     folders = {str(parent) for file in house.files for parent in pathlib.PurePath(file).parents}
     for folder in sorted(folders):
@@ -198,6 +208,6 @@ def variables_are_in_the_help(house):
 RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
     python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, tensors_change_in_one_place,
-    callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished, files_are_small, every_folder_explains_itself,
-    variables_are_in_the_help,
+    callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished, files_are_small,
+    rooms_are_small, every_folder_explains_itself, variables_are_in_the_help,
 ]
