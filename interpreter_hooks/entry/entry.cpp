@@ -67,15 +67,15 @@ bool may_follow(const Entry& entry, const Entry& failed, size_t branch) {
   return true;
 }
 
-bool relies_on(const Entry& entry, const Relaxation& relaxation) {
+bool relies_on(const Entry& entry, const Speculation& speculation) {
   bool found = false;
   entry.entry.each([&](const Word* at) {
     if (static_cast<Op>(head(at).kind) == Op::Tensor) {
       const TensorFacts& facts = *pointer<TensorFacts>(at[1]);
-      found = found || facts.is_outdated(relaxation.free_sizes(facts.path, facts.sizes.size()));
+      found = found || facts.is_outdated(speculation.free_sizes(facts.path, facts.sizes.size()));
     }
     if (static_cast<Op>(head(at).kind) != Op::Equal || !is_number(object_word(at[1])) || head(at).a < 0) return;
-    found = found || relaxation.relaxed(entry.file.name(head(at).a));
+    found = found || speculation.relaxed(entry.file.name(head(at).a));
   });
   return found;
 }

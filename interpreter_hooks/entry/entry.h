@@ -29,7 +29,7 @@ struct Branch {
   uint32_t at = 0;        ///< number of the assert; offset in the late program
 };
 
-/// A branch on a tensor, and what the program held there besides tensors (choices.h).
+/// A branch on a tensor, and what the program held there besides tensors (phis.h).
 struct Place {
   /// The value of a variable that isn't chosen by the way yet; 0: one that is like no other.
   struct Held {
@@ -120,6 +120,6 @@ struct Entry {
 /// thereby shown that `entry`, should its guards hold, would fail too.
 bool may_follow(const Entry& entry, const Entry& failed, size_t branch);
 /// A number that is an input by now is a fact in this entry.
-bool relies_on(const Entry& entry, const Relaxation& relaxation);
+bool relies_on(const Entry& entry, const Speculation& speculation);
 
 }  // namespace terra::capture

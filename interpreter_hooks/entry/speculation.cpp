@@ -24,14 +24,14 @@ std::string family(const std::string& path) {
 
 }  // namespace
 
-bool Relaxation::relax(const std::string& path) {
+bool Speculation::relax(const std::string& path) {
   if (path.empty()) return false;
   std::string kin = family(path);
   if (!kin.empty()) families_.insert(kin);
   return paths_.insert(path).second;
 }
 
-bool Relaxation::met(const std::string& path, PyObject* number) {
+bool Speculation::met(const std::string& path, PyObject* number) {
   uint64_t bits = 0;
   if (PyFloat_CheckExact(number)) {
     bits = std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(number));
@@ -46,21 +46,21 @@ bool Relaxation::met(const std::string& path, PyObject* number) {
   return !is_new && same_type && !same && relax(path);
 }
 
-bool Relaxation::relaxed(const std::string& path) const {
+bool Speculation::relaxed(const std::string& path) const {
   if (paths_.empty()) return false;
   if (paths_.count(path)) return true;
   std::string kin = family(path);
   return !kin.empty() && families_.count(kin);
 }
 
-bool Relaxation::free(const std::string& path, size_t rank, FreeSizes more) {
+bool Speculation::free(const std::string& path, size_t rank, FreeSizes more) {
   if (path.empty() || !more || (free_sizes(path, rank) & more) == more) return false;
   sizes_[{path, rank}] |= more;
   if (std::string kin = family(path); !kin.empty()) sizes_[{kin, rank}] |= more;
   return true;
 }
 
-FreeSizes Relaxation::free_sizes(const std::string& path, size_t rank) const {
+FreeSizes Speculation::free_sizes(const std::string& path, size_t rank) const {
   if (sizes_.empty() || path.empty()) return 0;
   FreeSizes free = 0;
   if (auto own = sizes_.find({path, rank}); own != sizes_.end()) free |= own->second;

@@ -11,15 +11,15 @@
 
 namespace terra::capture {
 
-/// A variable at a place of the program whose value follows from the way that a run came there (choices.h).
-struct Choice {
+/// A variable at a place of the program whose value follows from the way that a run came there (phis.h).
+struct PhiSlot {
   uint64_t place;
   uint32_t slot;
-  auto operator<=>(const Choice&) const = default;
+  auto operator<=>(const PhiSlot&) const = default;
 };
 
 /// Belongs to a code object and outlives its recordings. Paths are the names of registers ("self.layers[0].count").
-class Relaxation {
+class Speculation {
  public:
   /// Makes the number at `path` an input, and with it all numbers of that name below the same root
   /// ("self", "count"), and all items of the same list. False when it was one already.
@@ -55,14 +55,14 @@ class Relaxation {
   bool loop_is_split(const std::string& place) const { return split_loops_.count(place) != 0; }
   /// Paths that come to the same place have left different values there. False when that can't be, or was known.
   /// `path` is that of an attribute that some of them have stored, and empty for variables.
-  bool choose(const Choice& what, const std::string& path) {
+  bool choose(const PhiSlot& what, const std::string& path) {
     return chosen_.size() < most_choices && !settled_.count(what) && chosen_.try_emplace(what, path).second;
   }
-  bool is_chosen(const Choice& what) const { return chosen_.count(what) != 0; }
+  bool is_chosen(const PhiSlot& what) const { return chosen_.count(what) != 0; }
   /// With their paths.
-  const std::map<Choice, std::string>& chosen() const { return chosen_; }
+  const std::map<PhiSlot, std::string>& chosen() const { return chosen_; }
   /// Something has to be known about it: paths that leave different values there stay apart.
-  void settle(const Choice& what) { chosen_.erase(what), settled_.insert(what); }
+  void settle(const PhiSlot& what) { chosen_.erase(what), settled_.insert(what); }
   /// A run found that a tensor's value decides something another way than before: perhaps that a loop comes round
   /// again.
   void part_ways() { parted_ = true; }
@@ -81,8 +81,8 @@ class Relaxation {
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_, split_loops_;
   static constexpr size_t most_choices = 64;
-  std::map<Choice, std::string> chosen_;
-  std::set<Choice> settled_;
+  std::map<PhiSlot, std::string> chosen_;
+  std::set<PhiSlot> settled_;
   bool parted_ = false;
   Functions functions_ = Functions::Inside;
   std::map<std::pair<std::string, size_t>, FreeSizes> sizes_;  ///< by path, by family

@@ -45,7 +45,7 @@ struct CodeRecord : TerraCodeNote {
   const Entry* last_served = nullptr;  ///< to be compared with others; it may be gone
   Stop why;                            ///< the last recording that gave no entry
   std::string last_miss;
-  Relaxation relaxation;
+  Speculation speculation;
   long useful_hits = 0;        ///< hits by entries that have tensor work or come to the end of the frame
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame

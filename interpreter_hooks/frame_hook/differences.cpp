@@ -49,13 +49,13 @@ const Place::Held* held_in(const Place& place, uint32_t slot) {
 }
 
 /// Chooses what differs where one path has come to `here` and the other to `there`, which are alike.
-bool choose(const Place& here, const Place& there, Relaxation& relaxation) {
+bool choose(const Place& here, const Place& there, Speculation& speculation) {
   bool any = false;
   for (const auto& [one, other] : {std::pair(&here, &there), std::pair(&there, &here)}) {
     for (const Place::Held& held : one->held) {
       const Place::Held* const same = held_in(*other, held.slot);
       const bool differs = !same || !held.value || held.value != same->value;
-      any = (differs && relaxation.choose({here.at, held.slot}, held.path)) || any;
+      any = (differs && speculation.choose({here.at, held.slot}, held.path)) || any;
     }
   }
   return any;
@@ -63,7 +63,7 @@ bool choose(const Place& here, const Place& there, Relaxation& relaxation) {
 
 }  // namespace
 
-bool find_differences(const Entry& made, const std::vector<std::shared_ptr<Entry>>& entries, Relaxation& relaxation) {
+bool find_differences(const Entry& made, const std::vector<std::shared_ptr<Entry>>& entries, Speculation& speculation) {
   bool any = false;
   for (const auto& entry : entries) {
     if (entry.get() == &made || !can_meet(made, *entry)) continue;
@@ -71,16 +71,16 @@ bool find_differences(const Entry& made, const std::vector<std::shared_ptr<Entry
       const Place &here = made.places[d], &there = entry->places[d];
       if (!here.form || here.form != there.form || here.at != there.at) continue;
       // Before the first branch all paths hold the same, but sums are told from one another by the way only.
-      if (d == 0 || part_before(made, *entry, d)) any = choose(here, there, relaxation) || any;
+      if (d == 0 || part_before(made, *entry, d)) any = choose(here, there, speculation) || any;
     }
   }
   return any;
 }
 
-bool knows_choices(const Entry& entry, const Relaxation& relaxation) {
+bool knows_choices(const Entry& entry, const Speculation& speculation) {
   return std::any_of(entry.places.begin(), entry.places.end(), [&](const Place& place) {
     return std::any_of(place.held.begin(), place.held.end(), [&](const Place::Held& held) {
-      return relaxation.is_chosen({place.at, held.slot});
+      return speculation.is_chosen({place.at, held.slot});
     });
   });
 }

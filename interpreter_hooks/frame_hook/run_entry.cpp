@@ -248,11 +248,11 @@ void publish(Entry& entry, Run& run, Attempt& attempt) {
 namespace {
 
 /// A guard on a tensor failed: lets the sizes differ that do. False if more than sizes is different.
-bool relax_sizes(const TensorFacts& facts, PyObject* object, Relaxation& relaxation, bool& relaxed) {
+bool relax_sizes(const TensorFacts& facts, PyObject* object, Speculation& speculation, bool& relaxed) {
   if (!object || !is_plain_tensor(object)) return false;
   const FreeSizes more = facts.to_be_freed(*tensor_of(object));
   if (!more) return false;
-  relaxed = relaxation.free(facts.path, facts.sizes.size(), more) || relaxed;
+  relaxed = speculation.free(facts.path, facts.sizes.size(), more) || relaxed;
   return true;
 }
 
@@ -264,7 +264,7 @@ bool guards_hold(Entry& entry, PyObject* const* arguments, PyFunctionObject* fun
   return entry.entry.run(run) < 0;
 }
 
-bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation) {
+bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Speculation& speculation) {
   Registers registers(entry.file);
   Run run{registers.first(), arguments, function};
   bool relaxed = false;
@@ -272,16 +272,16 @@ bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* fun
     const Op op = static_cast<Op>(head(at).kind);
     PyObject* object = head(at).a == no_register ? nullptr : run.registers[head(at).a];
     if (op == Op::Tensor && is_tensor(object)) {
-      return relax_sizes(*pointer<TensorFacts>(at[1]), object, relaxation, relaxed);
+      return relax_sizes(*pointer<TensorFacts>(at[1]), object, speculation, relaxed);
     }
     if (op == Op::Pinned) return true;
     if (op == Op::Length && object && PyList_CheckExact(object)) {
-      relaxation.relax("len(" + entry.file.name(head(at).a) + ")");
+      speculation.relax("len(" + entry.file.name(head(at).a) + ")");
       return true;
     }
     if (op != Op::Equal || !is_number(object_word(at[1]))) return false;
     if (head(at).a < 0 || entry.file.owned(head(at).a) || !is_number(object)) return false;
-    relaxed = relaxation.relax(entry.file.name(head(at).a)) || relaxed;
+    relaxed = speculation.relax(entry.file.name(head(at).a)) || relaxed;
     return true;
   });
   return relaxed;

@@ -36,7 +36,7 @@ struct Attempt {
 bool guards_hold(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
 /// After a miss: relaxes every number and every size whose guard fails for these arguments (not only the first one), up
 /// to the first guard that fails for another reason. True if any was a fact until now.
-bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Relaxation& relaxation);
+bool relax_facts(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Speculation& speculation);
 
 /// The inputs of the entry's graph, out of the registers. False: an int doesn't fit.
 bool read_inputs(const Entry& entry, const Run& run, graph::PathInputs& inputs);

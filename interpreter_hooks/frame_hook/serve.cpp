@@ -147,7 +147,7 @@ class Search {
     if (entry->file.stale()) return;
     if (made.branch >= 0) {
       failed_.push_back({entry, static_cast<size_t>(made.branch)});
-      record_.relaxation.part_ways();
+      record_.speculation.part_ways();
     }
     // In words for the first few misses and then more and more rarely: texts cost more than guards.
     const bool in_words = entry->misses < 4 || !(entry->misses & (entry->misses - 1)) || settings().frozen;
@@ -184,10 +184,10 @@ class Search {
     bool relaxed = false;
     for (const std::shared_ptr<Entry>& entry : entries) {
       if (entry->file.stale()) continue;
-      relaxed = relax_facts(*entry, arguments_, function_, record_.relaxation) || relaxed;
+      relaxed = relax_facts(*entry, arguments_, function_, record_.speculation) || relaxed;
     }
     if (!relaxed) return;
-    record_.entries.remove_if([&](const Entry& entry) { return relies_on(entry, record_.relaxation); });
+    record_.entries.remove_if([&](const Entry& entry) { return relies_on(entry, record_.speculation); });
   }
 
   Served fall_back() {

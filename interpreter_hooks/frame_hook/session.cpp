@@ -20,7 +20,7 @@ namespace terra::capture {
 class Session {
  public:
   Session(CodeRecord& record, PyThreadState* thread)
-      : record_(record), recording_(std::make_unique<Recording>(record.relaxation, thread)) {
+      : record_(record), recording_(std::make_unique<Recording>(record.speculation, thread)) {
     totals().recordings++;
     session_of_thread = this;
     terra_hook_watch(1);
@@ -85,8 +85,7 @@ class Session {
     // Views compute nothing, and at places that differ between calls each would have a graph of its own.
     // But what is on the way to tensor work behind something opaque is.
     const bool leads_on = entry && entry->cut && record_.tensor_work;
-    const bool idle =
-        entry && !leads_on && (!entry->graph || (!entry->computes && !record_.relaxation.empty()));
+    const bool idle = entry && !leads_on && (!entry->graph || (!entry->computes && !record_.speculation.empty()));
     if (idle && !records_everything(settings().mode)) {
       why = {Reason::NoTensorWork, "", record_.file, record_.line};
       entry.reset();
@@ -97,8 +96,8 @@ class Session {
       entry->checks.plain_seconds = std::max(plain, 0.0) / 1e6;
       totals().captures++;
       const std::vector<std::shared_ptr<Entry>> entries(record_.entries.begin(), record_.entries.end());
-      if (find_differences(*entry, entries, record_.relaxation))
-        record_.entries.remove_if([&](const Entry& other) { return knows_choices(other, record_.relaxation); });
+      if (find_differences(*entry, entries, record_.speculation))
+        record_.entries.remove_if([&](const Entry& other) { return knows_choices(other, record_.speculation); });
       else
         Paths::join(entry, entries);
     }

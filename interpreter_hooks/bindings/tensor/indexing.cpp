@@ -41,7 +41,7 @@ Object as_index_tensor(Borrowed item) {
   return tensor;
 }
 
-/// Walks the items of an index from left to right, narrowing `current` by views and collecting tensors.
+/// LiveIterators the items of an index from left to right, narrowing `current` by views and collecting tensors.
 class Walk {
  public:
   explicit Walk(PyObject* self) : current_(Object::share(self)) {}

@@ -45,14 +45,14 @@ struct ModelList {
   const CallModel* models;
   size_t count;
 };
-ModelList object_models();    // calls_objects.cpp: attributes, types, super
-ModelList sequence_models();  // calls_sequences.cpp: list, tuple, deque
-ModelList dict_models();      // calls_dicts.cpp: dict and its subclasses
-ModelList set_models();       // calls_sets.cpp
-ModelList iterator_models();  // calls_iterators.cpp: enumerate, zip, map, itertools
-ModelList pure_models();      // calls_pure.cpp: numbers and strings, sum, sorted
-ModelList output_models();    // calls_output.cpp: print, random numbers
-ModelList control_models();   // calls_control.cpp: generators, exceptions
+ModelList object_models();    // models/objects.cpp: attributes, types, super
+ModelList sequence_models();  // models/sequences.cpp: list, tuple, deque
+ModelList dict_models();      // models/dicts.cpp: dict and its subclasses
+ModelList set_models();       // models/sets.cpp
+ModelList iterator_models();  // models/iterators.cpp: enumerate, zip, map, itertools
+ModelList pure_models();      // models/pure.cpp: numbers and strings, sum, sorted
+ModelList output_models();    // models/output.cpp: print, random numbers
+ModelList control_models();   // models/control.cpp: generators, exceptions
 ModelList clock_models();     // clocks.cpp
 
 /// Calls visit(row) for each row of the table.
@@ -74,15 +74,15 @@ inline uint32_t traits_of(const CallSite& call) {
 }
 /// Why a callable without a model ends a recording.
 Reason refusal_of(PyObject* callee);
-/// Opens the call of a functools.lru_cache that has the result (calls_cached.cpp); false: it is none.
+/// Opens the call of a functools.lru_cache that has the result (models/cached.cpp); false: it is none.
 bool open_cached(Recording& r, ShadowFrame& f);
-/// Opens the call of an itemgetter, attrgetter or methodcaller (calls_getters.cpp); false: it is none.
+/// Opens the call of an itemgetter, attrgetter or methodcaller (models/getters.cpp); false: it is none.
 bool open_getter(Recording& r, ShadowFrame& f);
 /// An operator.itemgetter: it never changes.
 bool is_item_getter(PyObject* object);
-/// Opens the draw of a number from a generator of numpy (calls_numpy.cpp); false: it is none.
+/// Opens the draw of a number from a generator of numpy (models/numpy.cpp); false: it is none.
 bool open_numpy_draw(Recording& r, ShadowFrame& f);
-/// Opens the call of Logger._log (calls_logging.cpp); false: it is none, or writes to more than a plain stream.
+/// Opens the call of Logger._log (models/logging.cpp); false: it is none, or writes to more than a plain stream.
 bool open_logging(Recording& r, ShadowFrame& f);
 /// Writing to it runs no Python code.
 bool is_plain_stream(PyObject* stream);
@@ -124,12 +124,12 @@ bool is_program_function(PyObject* object);
 /// int | str
 bool is_union(PyObject* object);
 /// How far C code looks into what it is given.
-enum class Sight : uint8_t {
+enum class Exposure : uint8_t {
   Items,  ///< it takes the items, and hands them on
   All     ///< it compares them, adds them up, prints them
 };
 /// Whether C code can have seen nothing but facts and tensors in a value that was exposed to it.
-bool transparent(Recording& r, const Value& value, Sight sight = Sight::All, int depth = 0);
+bool transparent(Recording& r, const Value& value, Exposure exposure = Exposure::All, int depth = 0);
 /// Whether its text says where something lies, or what something is called that can get another name: functions,
 /// classes of the program, keys that are compared by identity.
 bool has_text_of_its_own(PyObject* object, int depth = 0);
@@ -148,7 +148,7 @@ Value value_of_real(Recording& r, PyObject* object);
 void expose(Recording& r, Value& value, int depth = 0);
 void expose_all(Recording& r, ShadowFrame& f);
 
-// Contents of one container into another (calls_dicts.cpp, calls_sets.cpp).
+// Contents of one container into another (models/dicts.cpp, models/sets.cpp).
 void copy_entries(Recording& r, Value& source, Value& target);
 void append_item(Recording& r, Value& list, const Value& value);
 Value set_operation(Recording& r, Value& a, Value& b, Word code, PyObject* result);

@@ -34,14 +34,14 @@ Recording* Recording::current() {
   return recording_of_thread && recording_of_thread->alive_ ? recording_of_thread : nullptr;
 }
 
-Recording::Recording(Relaxation& relaxation, PyThreadState* thread)
-    : relaxation_(relaxation),
+Recording::Recording(Speculation& speculation, PyThreadState* thread)
+    : speculation_(speculation),
       thread_(thread),
       entry_(std::make_unique<Entry>()),
       trace_(std::make_unique<TraceBuilder>(*this)),
       loops_(std::make_unique<Loops>(*this)),
-      origins_(std::make_unique<Origins>(*this)),
-      choices_(std::make_unique<Choices>(*this)) {
+      value_numbers_(std::make_unique<ValueNumbers>(*this)),
+      phis_(std::make_unique<Phis>(*this)) {
   recorder_stats().recordings++;
   collecting_ = PyGC_Disable();
 }

@@ -27,9 +27,9 @@
 
 namespace terra::capture {
 
-class Choices;
+class Phis;
 class Loops;
-class Origins;
+class ValueNumbers;
 class TraceBuilder;
 
 /// Immutable and one of a kind in the process: comparing addresses is comparing values.
@@ -79,7 +79,7 @@ inline thread_local constinit Recording* recording_of_thread = nullptr;
 
 class Recording {
  public:
-  Recording(Relaxation& relaxation, PyThreadState* thread);
+  Recording(Speculation& speculation, PyThreadState* thread);
   ~Recording();
   Recording(const Recording&) = delete;
 
@@ -143,7 +143,7 @@ class Recording {
   void start_event(TerraFrame* frame);
   void instruction_event(TerraFrame* frame);  // let_go() is the caller's business after each of these
   /// A Python frame below the root is about to run. `frame` is bound from the open instruction of its caller
-  /// (bind.cpp). `throwing`: a suspended generator, into which an exception is thrown.
+  /// (bind_arguments.cpp). `throwing`: a suspended generator, into which an exception is thrown.
   ShadowFrame* enter(TerraFrame* frame, bool throwing);
   /// It has run; `result` is what it returned, borrowed, or null after an exception of class `raised_kind`.
   void leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kind);
@@ -304,7 +304,7 @@ class Recording {
   /// A link or traceback of an exception made inside, which can only be seen inside.
   bool keeps_exception_field(Value& owner, PyObject* name);
 
-  // ---- calls (call_sites.cpp, calls.cpp, bind.cpp) ----
+  // ---- calls (call_sites.cpp, calls.cpp, bind_arguments.cpp) ----
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
                  std::vector<PyObject*> keywords, std::vector<Value> keyword_values);
   Value call_result(ShadowFrame& frame, PyObject* result);
@@ -313,7 +313,8 @@ class Recording {
   /// What a weak reference refers to: another object, or None, in each run.
   Value referent(const Value& reference, PyObject* result);
   void bind(ShadowFrame& child, const CallSite& site);
-  /// The frame is that of a method that the open instruction calls with its operands (protocols.cpp). False: it is not.
+  /// The frame is that of a method that the open instruction calls with its operands (bind_dunders.cpp). False: it is
+  /// not.
   bool bind_operands(ShadowFrame& child, ShadowFrame& caller);
   void bind_from_c(ShadowFrame& child, ShadowFrame& caller);
   Value bind_object(ShadowFrame& caller, PyObject* object);
@@ -334,7 +335,7 @@ class Recording {
   /// followed from here on. False: it is none.
   bool adopt(const Value& value);
   void set_children(PyObject* iterator, std::vector<Value> children);
-  Walks& walks() { return walks_; }
+  LiveIterators& live_iterators() { return live_iterators_; }
   /// Whether dropping the iterator would run code of the program.
   bool suspended_in_try(PyObject* iterator);
   /// The end of a recorded run must not leave such a generator behind.
@@ -359,8 +360,8 @@ class Recording {
 
   TraceBuilder& trace() { return *trace_; }
   Loops& loops() { return *loops_; }
-  Choices& choices() { return *choices_; }
-  Origins& origins() { return *origins_; }
+  Phis& phis() { return *phis_; }
+  ValueNumbers& value_numbers() { return *value_numbers_; }
   std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
@@ -368,16 +369,16 @@ class Recording {
   Register gradient_register(Register tensor, const std::string& name);
   RegisterFile& file() { return entry_->file; }
   PyThreadState* thread() const { return thread_; }
-  Relaxation& relaxation() { return relaxation_; }
+  Speculation& speculation() { return speculation_; }
   std::map<std::string, PyObject*>& facts() { return facts_; }
   Entry& entry_being_made() { return *entry_; }
   bool materialising() const { return materialising_; }
 
  private:
-  friend class Choices;
+  friend class Phis;
   friend class Finisher;
   friend class Loops;
-  friend class LoopStateReader;
+  friend class ProgramStateReader;
   ShadowFrame* new_frame(TerraFrame* frame);
   Access way_to(Value& owner, PyObject* name, PyObject** found);
   void know_attribute_names(Value& dict);
@@ -405,7 +406,7 @@ class Recording {
 
   bool number_differs(const std::string& path, PyObject* number);
 
-  Relaxation& relaxation_;
+  Speculation& speculation_;
   PyThreadState* thread_;
   int room_ = 0;  ///< below the recursion limit, before the root frame ran
   void resume_collector();
@@ -427,8 +428,8 @@ class Recording {
   CutSearch cuts_;
   std::unique_ptr<TraceBuilder> trace_;
   std::unique_ptr<Loops> loops_;
-  std::unique_ptr<Origins> origins_;
-  std::unique_ptr<Choices> choices_;
+  std::unique_ptr<ValueNumbers> value_numbers_;
+  std::unique_ptr<Phis> phis_;
   std::vector<bool> late_;
   std::unordered_map<PyObject*, Register> constants_;
   std::set<Register> pinned_;
@@ -451,7 +452,7 @@ class Recording {
   std::vector<ShadowFrame*> frames_;
   std::unordered_map<TerraFrame*, ShadowFrame*> generators_;
   std::vector<PyObject*> adopted_;  ///< iterators from outside that are followed (held)
-  Walks walks_;
+  LiveIterators live_iterators_;
   std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
   std::unordered_map<PyCodeObject*, PyObject*> bytes_;
   std::unordered_map<PyCodeObject*, std::set<std::string>> stored_names_;  ///< of attributes that a code assigns to

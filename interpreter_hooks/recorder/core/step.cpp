@@ -141,7 +141,7 @@ void Recording::instruction_event(TerraFrame* frame) {
       const Opcode& before = opcode(pending.opcode);
       if (before.rule->end) before.rule->end(*this, f);
       if (alive_) trace_->settle(f);
-      if (alive_ && walks_.disturbed(*this, f))
+      if (alive_ && live_iterators_.disturbed(*this, f))
         stop(Reason::UnmodelledIteration, "a container that changes below an iterator");
       if (alive_ && !pending.returns.empty() && !pending.used_returns) {
         stop(Reason::HiddenPythonCode, before.name);

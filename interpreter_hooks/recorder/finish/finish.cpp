@@ -88,7 +88,7 @@ bool Finisher::overwrites_a_fact() {
     auto fact = r_.facts_.find(write.path);
     if (write.path.empty() || fact == r_.facts_.end() || !is_number(fact->second)) continue;
     if (write.value.is_fact() && same_value(write.value.object, fact->second)) continue;
-    relaxed = r_.relaxation_.relax(write.path) || relaxed;
+    relaxed = r_.speculation_.relax(write.path) || relaxed;
   }
   return relaxed;
 }

@@ -1,4 +1,4 @@
-// The last step of a recording; private to finish.cpp, finish_apart.cpp and the tests.
+// The last step of a recording; private to finish.cpp, alias_guards.cpp and the tests.
 #pragma once
 #include "interpreter_hooks/recorder/core/recording.h"
 

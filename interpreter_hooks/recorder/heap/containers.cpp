@@ -46,7 +46,7 @@ Value Recording::length(Value& sequence) {
   hold(before);
   Py_DECREF(before);
   const std::string path = "len(" + known.path + ")";
-  const bool differs = relaxation_.met(path, before) || relaxation_.relaxed(path);
+  const bool differs = speculation_.met(path, before) || speculation_.relaxed(path);
   if (!differs) return {};
   std::vector<Word> words = call_operands(file(), len, {reg_of(known.self)});
   Value length = host(Op::Call, no_register, no_register, std::move(words), before, {});
@@ -70,7 +70,7 @@ Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
   const std::string path = known.path + "[" + std::to_string(index < 0 ? index + added : index) + "]";
   PyObject* object = real_item(sequence.object, index < 0 ? index + all : index);
   if (index >= 0) return read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object, path);
-  if (is_number(object)) relaxation_.relax(path);  // what was appended last is seldom what it was before
+  if (is_number(object)) speculation_.relax(path);  // what was appended last is seldom what it was before
   PyObject* from_end = PyLong_FromSsize_t(index + added);
   Register base = reg_of(known.self), at = reg_of(Value::fact(hold(from_end))), reg = new_register(path, false, false);
   Py_DECREF(from_end);
@@ -116,7 +116,7 @@ Value Recording::item_of(Value& sequence, const Value& index) {
   Shadow& known = shadow(sequence);
   const bool as_it_was = known.outside && !known.written && known.appended.empty();
   if (!as_it_was || !index.has_register() || late(index.reg) || !PyLong_CheckExact(index.object)) return {};
-  if (choices_->refuse(index.reg)) return {};
+  if (phis_->refuse(index.reg)) return {};
   Py_ssize_t place = PyLong_AsSsize_t(index.object);
   if (place < 0) place += Py_SIZE(sequence.object);
   PyObject* object = real_item(sequence.object, place);

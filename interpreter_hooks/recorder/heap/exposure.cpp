@@ -68,8 +68,9 @@ bool counts_along(Iterator::Kind kind) {
 }
 
 /// The value of an item, or of what is under a key.
-bool is_known(Recording& r, const Value& value, Sight sight, int depth) {
-  return value.known() && (is_atom(value.object) || sight == Sight::Items || transparent(r, value, sight, depth));
+bool is_known(Recording& r, const Value& value, Exposure exposure, int depth) {
+  return value.known() &&
+         (is_atom(value.object) || exposure == Exposure::Items || transparent(r, value, exposure, depth));
 }
 
 }  // namespace
@@ -112,12 +113,12 @@ void expose_all(Recording& r, ShadowFrame& f) {
   for (Value& value : f.pending.call.keyword_values) expose(r, value);
 }
 
-bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
+bool transparent(Recording& r, const Value& value, Exposure exposure, int depth) {
   static PyObject* const len = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
   if (!value.known() || depth > most_levels) return false;
   PyObject* object = value.object;
   if (Value container = container_read_by(r, value); container.known())
-    return transparent(r, container, sight, depth + 1);
+    return transparent(r, container, exposure, depth + 1);
   if (is_tensor_method(object) || object == len) return true;
   if (const Shadow* made = is_partial(object) ? r.find(object) : nullptr; made && made->fresh())
     return is_program_function(made->function.object);
@@ -137,10 +138,11 @@ bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
     PyObject* base = known->iterator->base;
     if (base && base != object) {
       const int level = by_keys ? 0 : depth + 1;  // of a dict that is walked over nothing but the keys are seen
-      if (!transparent(r, r.shadow(Value::fact(base)).self, sight, level)) return false;
+      if (!transparent(r, r.shadow(Value::fact(base)).self, exposure, level)) return false;
     }
     auto& children = known->iterator->children;
-    return std::all_of(children.begin(), children.end(), [&](Value& v) { return transparent(r, v, sight, depth + 1); });
+    return std::all_of(children.begin(), children.end(),
+                       [&](Value& v) { return transparent(r, v, exposure, depth + 1); });
   }
   if (is_plain_object(object) || is_module(object)) {
     // Handed on; what else C code does with it is done by methods of its class.
@@ -150,11 +152,11 @@ bool transparent(Recording& r, const Value& value, Sight sight, int depth) {
   if (is_set(object)) return known->keys_known;
   if (is_sequence(object)) {
     return std::all_of(known->items.begin(), known->items.end(),
-                       [&](Value& v) { return is_known(r, v, sight, depth + 1); });
+                       [&](Value& v) { return is_known(r, v, exposure, depth + 1); });
   }
   if (!is_dict(object) || !known->keys_known) return false;
   return depth == 0 || std::all_of(known->entries.begin(), known->entries.end(),
-                                   [&](Shadow::Entry& entry) { return is_known(r, entry.value, sight, depth + 1); });
+                                   [&](Shadow::Entry& entry) { return is_known(r, entry.value, exposure, depth + 1); });
 }
 
 bool has_text_of_its_own(PyObject* object, int depth) {
@@ -197,9 +199,10 @@ bool hands_items_on(const CallSite& call) {
 }  // namespace
 
 bool knows_operands(Recording& r, ShadowFrame& f) {
-  const Sight sight = hands_items_on(f.pending.call) ? Sight::Items : Sight::All;
+  const Exposure exposure = hands_items_on(f.pending.call) ? Exposure::Items : Exposure::All;
   std::vector<Value> all = everything(f);
-  return std::all_of(all.begin(), all.end(), [&](Value& v) { return is_atom(v.object) || transparent(r, v, sight); });
+  return std::all_of(all.begin(), all.end(),
+                     [&](Value& v) { return is_atom(v.object) || transparent(r, v, exposure); });
 }
 
 void check_operands(Recording& r, ShadowFrame& f) {
@@ -240,7 +243,7 @@ bool comes_to(Recording& r, const Value& operand, const Value& returned, int dep
   Shadow* known = operand.known() && depth < most_levels ? r.find(operand.object) : nullptr;
   if (!known || !known->iterator) return false;
   bool asks = known->iterator->kind == Iterator::Combined;
-  r.walks().comes_to(r, operand.object, returned);
+  r.live_iterators().comes_to(r, operand.object, returned);
   for (const Value& child : known->iterator->children) asks = comes_to(r, child, returned, depth + 1) || asks;
   return asks;
 }
@@ -289,7 +292,7 @@ void expose_returned(Recording& r, const ShadowFrame& frame, const Pending& pend
     expose(r, value);
     const bool readable = look != Look::Text || !has_text_of_its_own(value.object);
     const bool handed_on = is_atom(value.object) || (value.is_fact() && is_unchanging(value.object));
-    if (!readable || (!handed_on && !transparent(r, value, Sight::All, 1)))
+    if (!readable || (!handed_on && !transparent(r, value, Exposure::All, 1)))
       r.stop(Reason::UnmodelledCall, std::string("a ") + Py_TYPE(value.object)->tp_name + " that C code looks at");
   }
 }

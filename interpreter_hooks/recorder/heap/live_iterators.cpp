@@ -62,7 +62,7 @@ int count_visit(PyObject* object, void* context) {
 }  // namespace
 
 /// Whether anyone but the recording has the iterator: a name, a frame, an iterator that is alive itself.
-bool Walks::is_alive(Recording& r, PyObject* iterator, int depth) const {
+bool LiveIterators::is_alive(Recording& r, PyObject* iterator, int depth) const {
   Py_ssize_t others = Py_REFCNT(iterator) - r.times_held(iterator);
   const auto above = outer_.find(iterator);
   if (above == outer_.end()) return others > 0;
@@ -76,24 +76,24 @@ bool Walks::is_alive(Recording& r, PyObject* iterator, int depth) const {
   return others > 0;
 }
 
-void Walks::begin(Recording& r, PyObject* iterator, const std::vector<Value>& operands, int levels) {
-  Walk& walk = walks_[iterator];
+void LiveIterators::begin(Recording& r, PyObject* iterator, const std::vector<Value>& operands, int levels) {
+  Walk& walk = live_iterators_[iterator];
   walk.levels = levels;
   for (const Value& operand : operands) {
     if (operand.known()) collect(r, operand.object, levels, walk.containers);
   }
 }
 
-void Walks::comes_to(Recording& r, PyObject* iterator, const Value& value) {
-  auto found = walks_.find(iterator);
-  if (found == walks_.end()) return;
+void LiveIterators::comes_to(Recording& r, PyObject* iterator, const Value& value) {
+  auto found = live_iterators_.find(iterator);
+  if (found == live_iterators_.end()) return;
   Shadow* known = r.peek(value.object);
   const int above = known && known->iterator ? 0 : 1;
   collect(r, value.object, found->second.levels - above, found->second.containers);
 }
 
-bool Walks::disturbed(Recording& r, const ShadowFrame& f) {
-  if (walks_.empty()) return false;
+bool LiveIterators::disturbed(Recording& r, const ShadowFrame& f) {
+  if (live_iterators_.empty()) return false;
   PyObject* changed = changed_by(f.pending);
   if (!changed) return false;
   const auto is_it = [&](PyObject* container) {
@@ -105,8 +105,8 @@ bool Walks::disturbed(Recording& r, const ShadowFrame& f) {
     const auto& containers = walk.second.containers;
     return std::any_of(containers.begin(), containers.end(), is_it);
   };
-  std::erase_if(walks_, [&](const auto& walk) { return is_below(walk) && !is_alive(r, walk.first); });
-  return std::any_of(walks_.begin(), walks_.end(), is_below);
+  std::erase_if(live_iterators_, [&](const auto& walk) { return is_below(walk) && !is_alive(r, walk.first); });
+  return std::any_of(live_iterators_.begin(), live_iterators_.end(), is_below);
 }
 
 }  // namespace terra::capture

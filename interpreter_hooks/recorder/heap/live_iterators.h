@@ -12,7 +12,7 @@ struct ShadowFrame;
 
 /// What map(abs, l) or chain(l, m) will read was made a fact when the iterator was made: until it is gone, none of the
 /// containers may change.
-class Walks {
+class LiveIterators {
  public:
   /// `levels`: how deep C code looks into the operands, 1 for the items alone.
   void begin(Recording& r, PyObject* iterator, const std::vector<Value>& operands, int levels);
@@ -33,7 +33,7 @@ class Walks {
   };
   bool is_alive(Recording& r, PyObject* iterator, int depth = 0) const;
 
-  std::unordered_map<PyObject*, Walk> walks_;                    // by the iterator, which the recording holds
+  std::unordered_map<PyObject*, Walk> live_iterators_;           // by the iterator, which the recording holds
   std::unordered_map<PyObject*, std::vector<PyObject*>> outer_;  // those that ask it, all held
 };
 

@@ -232,7 +232,7 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
 /// The program asks what a dict has after a store under a key that varies: such keys are facts from now on.
 void Recording::ask_blurred() {
   if (!alive_) return;
-  relaxation_.insist(varying_keys);
+  speculation_.insist(varying_keys);
   record_again();
   stop(Reason::UnmodelledContainer, "a dict that was stored to under a key that varies");
 }
@@ -241,7 +241,7 @@ bool Recording::takes_varying_key(const Value& dict, const Value& key) {
   const auto hashes_in_c = [](const Value& v) {
     return v.known() && (is_number(v.object) || PyUnicode_CheckExact(v.object) || PyBool_Check(v.object));
   };
-  if (!key.known() || key.is_fact() || relaxation_.insisted(varying_keys)) return false;
+  if (!key.known() || key.is_fact() || speculation_.insisted(varying_keys)) return false;
   if (PyTuple_CheckExact(key.object)) {
     Shadow* known = find(key.object);
     if (!known || known->outside || !std::all_of(known->items.begin(), known->items.end(), hashes_in_c)) return false;

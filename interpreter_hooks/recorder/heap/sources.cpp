@@ -123,7 +123,7 @@ Register Recording::new_register(std::string name, bool owned, bool late) {
 }
 
 void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b) {
-  if (!alive_ || choices_->refuse(a) || choices_->refuse(b)) return;
+  if (!alive_ || phis_->refuse(a) || phis_->refuse(b)) return;
   bool is_late = (a != no_register && late(a)) || (b != no_register && late(b));
   if (is_late) entry_->branches.push_back({.late = true, .at = static_cast<uint32_t>(entry_->late.end())});
   (is_late ? entry_->late : entry_->entry).emit(op, no_register, a, b, operands);
@@ -131,7 +131,7 @@ void Recording::guard(Op op, Register a, std::vector<Word> operands, Register b)
 
 void Recording::guard_tensor(Register reg, PyObject* tensor, const std::string& path) {
   const TensorImpl& impl = *tensor_of(tensor);
-  const FreeSizes free = relaxation_.free_sizes(path, impl.sizes.size());
+  const FreeSizes free = speculation_.free_sizes(path, impl.sizes.size());
   auto* facts = file().keep(std::make_unique<TensorFacts>(impl, path, free));
   guard(Op::Tensor, reg, {word_of(facts), word_of(file().watch(Py_TYPE(tensor)))});
 }
@@ -169,7 +169,7 @@ Register Recording::gradient_register(Register tensor, const std::string& name) 
 /// Whether the number at `path` is an input: known to differ between calls, or about to be replaced by the very code
 /// that reads it, as counters are.
 bool Recording::number_differs(const std::string& path, PyObject* number) {
-  if (relaxation_.relaxed(path) || relaxation_.met(path, number)) return true;
+  if (speculation_.relaxed(path) || speculation_.met(path, number)) return true;
   const size_t dot = path.rfind('.');
   if (dot == std::string::npos || frames_.empty()) return false;
   const ShadowFrame& f = *frames_.back();
@@ -179,7 +179,7 @@ bool Recording::number_differs(const std::string& path, PyObject* number) {
     for (; f.bytes[2 * at] == EXTENDED_ARG; at++) argument = argument << 8 | f.bytes[2 * at + 3];
     if (f.bytes[2 * at] == STORE_ATTR) names->second.insert(utf8_of(f.name(argument)));
   }
-  return names->second.count(path.substr(dot + 1)) && relaxation_.relax(path);
+  return names->second.count(path.substr(dot + 1)) && speculation_.relax(path);
 }
 
 Value Recording::classify(Register reg, PyObject* object, const std::string& path) {
@@ -262,7 +262,7 @@ Register Recording::reg_of(const Value& meant) {
   const Value value = leaving_as(meant);
   if (value.has_register()) {
     trace_->sizes().need(value.reg);
-    trace_->readings().need(value.reg);
+    trace_->tensor_scalars().need(value.reg);
     return value.reg;
   }
   if (!value.known()) {
@@ -291,11 +291,11 @@ void Recording::pin(Value& value) {
     value = Value::fact(value.object);
     return;
   }
-  if (!value.has_register() || !is_atom(value.object) || choices_->refuse(value.reg)) return;
+  if (!value.has_register() || !is_atom(value.object) || phis_->refuse(value.reg)) return;
   if (restless_.count(value.reg)) return stop(Reason::UnmodelledCall, "a clock whose number is used as a constant");
   if (pinned_.insert(value.reg).second) {
     recorder_stats().pins++;
-    if (!trace_->sizes().fix(value) && !trace_->readings().fix(value))
+    if (!trace_->sizes().fix(value) && !trace_->tensor_scalars().fix(value))
       guard(Op::Pinned, reg_of(value), {word_of(file().keep(value.object))});
   }
   value = Value::fact(value.object);
@@ -379,12 +379,12 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
   // The same sum again, as loops do it, is the number that is there already. What is drawn is another one each time.
   std::vector<Word> key = operands;
   key.insert(key.end(), {static_cast<Word>(static_cast<uint16_t>(a)), static_cast<Word>(static_cast<uint16_t>(b))});
-  const bool is_chosen = std::any_of(in.begin(), in.end(), [&](const Value& v) { return choices_->is_chosen(v); });
+  const bool is_chosen = std::any_of(in.begin(), in.end(), [&](const Value& v) { return phis_->is_chosen(v); });
   const bool repeatable = !is_late && !is_chosen && op != Op::Draw;
   if (auto known = computed_.find({op, key}); repeatable && known != computed_.end())
     return Value::dynamic(known->second, hold(result));
   Register dst = new_register("", true, is_late);
-  if (!is_late && is_chosen) choices_->computed(dst, entry_->entry.end(), in);
+  if (!is_late && is_chosen) phis_->computed(dst, entry_->entry.end(), in);
   if (std::any_of(in.begin(), in.end(), [&](const Value& v) { return restless_.count(v.reg) != 0; }))
     restless_.insert(dst);
   if (alive_) (is_late ? entry_->late : entry_->entry).emit(op, dst, a, b, operands);
@@ -406,7 +406,7 @@ void Recording::truth(Value& value) {
   if (value.is_fact() && (is_atom(object) || is_unchanging(object))) return;
   if (is_atom(object)) {
     if (PySlice_Check(object)) return;
-    if (trace_->readings().decide(value)) return;
+    if (trace_->tensor_scalars().decide(value)) return;
     Value number = trace_->sizes().truth(value);
     if (trace_->sizes().fix(number) || !decided_.insert(value.reg).second) return;
     guard(Op::Truth, reg_of(value), {static_cast<Word>(PyObject_IsTrue(object))});

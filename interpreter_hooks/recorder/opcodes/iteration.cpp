@@ -102,7 +102,7 @@ void Recording::set_children(PyObject* iterator, std::vector<Value> children) {
   };
   if (std::any_of(children.begin(), children.end(), is_iterator)) wrappers_.push_back(iterator);
   for (const Value& child : children)
-    if (child.object) walks_.wraps(iterator, child.object);
+    if (child.object) live_iterators_.wraps(iterator, child.object);
   find(iterator)->iterator->children = std::move(children);
 }
 

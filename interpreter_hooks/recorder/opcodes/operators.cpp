@@ -177,7 +177,7 @@ Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyOb
   if (all_facts(in)) return Value::fact(r.hold(result));
   if (Value size = r.trace().sizes().computed(op, code, nullptr, in, result); size.known()) return size;
   if (op == Op::Compare) {
-    if (Value truth = r.trace().readings().compared(code, in, result); truth.known()) return truth;
+    if (Value truth = r.trace().tensor_scalars().compared(code, in, result); truth.known()) return truth;
   }
   // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
   // computed from facts only. A power that is a float is one, or complex for some negative bases, where base or

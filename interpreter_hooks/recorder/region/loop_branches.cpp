@@ -19,16 +19,16 @@ constexpr size_t none = ~size_t{0};
 /// Rounds in which what the loop reads is read, and variables get their first value.
 constexpr size_t most_unlike = 2;
 
-size_t items_of(const LoopState& state) {
+size_t items_of(const ProgramState& state) {
   size_t items = 0;
-  for (const LoopState::List& list : state.lists) items += list.items;
+  for (const ProgramState::List& list : state.lists) items += list.items;
   return items;
 }
 
 }  // namespace
 
 void Loops::asks(bool truth, bool first) {
-  if (open_.empty() || !r_.relaxation().parts_ways()) return;
+  if (open_.empty() || !r_.speculation().parts_ways()) return;
   number_locals();
   for (size_t number : open_) {
     Watch& watch = watches_[number];
@@ -36,7 +36,7 @@ void Loops::asks(bool truth, bool first) {
     if (!watch.visits_known) continue;
     const ShadowFrame& top = *r_.top();
     const bool last = watch.frame == &top && top.pending.offset == watch.body.last;
-    LoopState state = LoopStateReader(r_, watch.began).read_alive(true, last ? watch.body.twin : -1);
+    ProgramState state = ProgramStateReader(r_, watch.began).read_alive(true, last ? watch.body.twin : -1);
     watch.forgets |= state.forgets;
     if (!state.readable) {
       watch.visits_known = false;
@@ -90,7 +90,7 @@ bool goes_different_ways(const Visits& visits) {
 
 /// Another call may go ways that these rounds went too seldom, or whose states weren't read.
 bool Loops::may_show_more(const Watch& watch) const {
-  if (!r_.relaxation().parts_ways()) return watch.rounds.front().branches != watch.rounds.back().branches;
+  if (!r_.speculation().parts_ways()) return watch.rounds.front().branches != watch.rounds.back().branches;
   return watch.visits_known && goes_different_ways(watch.visits) && first_of_same(watch) <= most_unlike;
 }
 
@@ -142,7 +142,7 @@ bool Loops::leaves_alike(const Watch& watch, size_t first, size_t exit) const {
 bool Loops::roll_branches(Watch& watch, const std::vector<graph::TraceId>& outputs) {
   auto& rounds = watch.rounds;
   if (!watch.visits_known || watch.visits.empty() || rounds.size() < 2) return false;
-  if (r_.relaxation().loop_is_unrolled(watch.place) || r_.relaxation().loop_is_split(watch.place)) return false;
+  if (r_.speculation().loop_is_unrolled(watch.place) || r_.speculation().loop_is_split(watch.place)) return false;
   if (!goes_different_ways(watch.visits) || (cut_ && watch.forgets)) return false;
   watch.end = std::min(watch.end, r_.trace().record_count());
   const size_t first = first_of_same(watch);
@@ -155,7 +155,7 @@ bool Loops::roll_branches(Watch& watch, const std::vector<graph::TraceId>& outpu
     plan.rounds.push_back(rounds[k].record);
     plan.held.push_back(rounds[k].alive.values);
   }
-  const LoopState &before = rounds[first].alive, &after = rounds[first + 1].alive;
+  const ProgramState &before = rounds[first].alive, &after = rounds[first + 1].alive;
   for (size_t i = 0; i < before.lists.size(); i++)
     plan.grown.push_back({before.lists[i].number, before.lists[i].items, after.lists[i].items});
   for (const Visit& visit : watch.visits)

@@ -81,7 +81,7 @@ bool jumps_back(int code) {
 
 }  // namespace
 
-Loops::Loops(Recording& recording) : r_(recording), watching_(!recording.relaxation().empty()) {}
+Loops::Loops(Recording& recording) : r_(recording), watching_(!recording.speculation().empty()) {}
 
 std::string Loops::place_of(const ShadowFrame& f, int offset) const {
   return utf8_of(f.code->co_filename) + ":" + std::to_string(f.code->co_firstlineno) + "+" + std::to_string(offset);
@@ -97,7 +97,7 @@ bool Loops::counts(ShadowFrame& f, std::vector<Value>& numbers) {
   const bool walked = next < static_cast<int>(Py_SIZE(f.code)) && f.bytes[2 * next] == GET_ITER;
   if (!watching_ || !walked || numbers.empty() || numbers.size() > 3) return false;
   const std::string place = place_of(f, next);
-  if (r_.relaxation().loop_is_fixed(place) || (!varies && !r_.relaxation().loop_is_left(place))) return false;
+  if (r_.speculation().loop_is_fixed(place) || (!varies && !r_.speculation().loop_is_left(place))) return false;
   for (const Value& value : numbers) {
     if (!is_int(value) || (value.has_register() && r_.late(value.reg) && !sizes.follow(value))) return false;
   }
@@ -260,7 +260,7 @@ void Loops::look(ShadowFrame& f, int offset) {
     const bool again = continued || (before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset);
     if (again && watch != watches_.rend()) return round(*watch);
     const std::string place = place_of(f, offset);
-    if (again || r_.relaxation().loop_is_fixed(place)) return;
+    if (again || r_.speculation().loop_is_fixed(place)) return;
     Watch& made = watches_.emplace_back();
     made.body = body;
     made.began = r_.events_;
@@ -303,12 +303,12 @@ void Loops::round(Watch& watch) {
   round.writes = r_.writes_.size();
   round.branches = r_.entry_->branches.size();
   round.stored_again = stored_again(watch.rounds);
-  if (watch.rounds.size() <= most_states) round.state = LoopStateReader(r_, watch.began).read();
-  if (!r_.relaxation().parts_ways() || !watch.visits_known) return;
+  if (watch.rounds.size() <= most_states) round.state = ProgramStateReader(r_, watch.began).read();
+  if (!r_.speculation().parts_ways() || !watch.visits_known) return;
   const size_t count = watch.rounds.size();
   watch.visits_known = count <= (watch.visits.empty() ? enough_rounds : most_branched);
   if (!watch.visits_known) return;
-  round.alive = LoopStateReader(r_, watch.began).read_alive(false);
+  round.alive = ProgramStateReader(r_, watch.began).read_alive(false);
   watch.forgets |= round.alive.forgets;
 }
 
@@ -350,7 +350,7 @@ void Loops::leave_loops_around() {
       while (next < count && f->bytes[2 * next] == CACHE) next++;
       const bool around = code == FOR_ITER && jump_target(code, arg, next) > here;
       if (around && offset > 0 && f->bytes[2 * (offset - 1)] == GET_ITER)
-        r_.relaxation().leave_loop(place_of(*f, offset - 1));
+        r_.speculation().leave_loop(place_of(*f, offset - 1));
     }
   }
 }
@@ -409,7 +409,7 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
   int attempts = 0;
   bool any = false;
   for (size_t first = 0; first + 1 < std::min(rounds.size(), most_states) && attempts < most_attempts; first++) {
-    const LoopState &before = rounds[first].state, &after = rounds[first + 1].state;
+    const ProgramState &before = rounds[first].state, &after = rounds[first + 1].state;
     if (!before.like(after) || !again(first)) continue;
     attempts++;
     graph::LoopPlan plan;
@@ -421,9 +421,9 @@ bool Loops::roll(Watch& watch, const std::vector<graph::TraceId>& outputs) {
     for (size_t k = first + 2; k < std::min(rounds.size(), most_states); k++)
       plan.later.push_back({rounds[k].record, rounds[k].state.values});
     plan.by_value = rounds[first].branches != rounds[first + 1].branches;
-    bool known = !plan.by_value || !r_.relaxation().loop_is_unrolled(watch.place);
+    bool known = !plan.by_value || !r_.speculation().loop_is_unrolled(watch.place);
     for (size_t i = 0; i < before.lists.size(); i++) {
-      const LoopState::List &from = before.lists[i], &to = after.lists[i];
+      const ProgramState::List &from = before.lists[i], &to = after.lists[i];
       known = known && from.number == to.number && from.items <= to.items &&
               (from.items == to.items || r_.peek(from.object)->asked < watch.began);
       plan.grown.push_back({from.number, from.items, to.items});
@@ -481,7 +481,7 @@ void Loops::number_branches() {
 
 void Loops::unroll() {
   for (const auto& [place, branches] : by_value_)
-    branches ? r_.relaxation().split_loop(place) : r_.relaxation().unroll_loop(place);
+    branches ? r_.speculation().split_loop(place) : r_.speculation().unroll_loop(place);
 }
 
 /// What the program gets, and what it holds when later rounds of the loops around begin.
@@ -490,7 +490,7 @@ std::vector<graph::TraceId> Loops::used_behind(const Watch& watch, std::vector<g
     if (other.rounds.empty() || other.rounds.back().record < watch.rounds.front().record) continue;
     for (const Round& round : other.rounds) {
       if (round.record < watch.rounds.front().record) continue;
-      const LoopState& state = round.alive.words.empty() ? round.state : round.alive;
+      const ProgramState& state = round.alive.words.empty() ? round.state : round.alive;
       outputs.insert(outputs.end(), state.values.begin(), state.values.end());
     }
   }
@@ -511,7 +511,7 @@ void Loops::roll(bool cut) {
     }
     for (Value& number : watch.relied_on) r_.pin(number);
     // Of rounds that go different ways another call may show more.
-    if (watch.rounds.size() > enough_rounds && !may_show_more(watch)) r_.relaxation().fix_loop(watch.place);
+    if (watch.rounds.size() > enough_rounds && !may_show_more(watch)) r_.speculation().fix_loop(watch.place);
   }
   if (rolled_by_value()) number_branches();
 }

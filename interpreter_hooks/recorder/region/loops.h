@@ -72,8 +72,8 @@ class Loops {
     /// What the round before this one stored went to the places that the round before that had stored to: one store
     /// remains of them all.
     bool stored_again = false;
-    LoopState state;  ///< of the first few rounds
-    LoopState alive;  ///< where tensors are known to decide something
+    ProgramState state;  ///< of the first few rounds
+    ProgramState alive;  ///< where tensors are known to decide something
   };
   /// In a round the truth of a tensor was asked for.
   struct Visit {

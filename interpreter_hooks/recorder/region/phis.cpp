@@ -21,13 +21,13 @@ bool is_plain(PyObject* object) {
 
 }  // namespace
 
-bool Choices::may_differ(const Value& value) const {
+bool Phis::may_differ(const Value& value) const {
   if (!value.known() || !is_plain(value.object)) return false;
   return value.is_fact() || (value.has_register() && !r_.late(value.reg) && !r_.trace().sizes().follow(value));
 }
 
 /// The instruction that every frame is at.
-uint64_t Choices::here() const {
+uint64_t Phis::here() const {
   uint64_t key = 0;
   for (const ShadowFrame* f : r_.frames_) {
     const std::string place = utf8_of(f->code->co_filename) + ":" + std::to_string(f->code->co_firstlineno) + "+" +
@@ -37,14 +37,14 @@ uint64_t Choices::here() const {
   return key;
 }
 
-bool Choices::is_alive(const ShadowFrame& f, size_t local) {
+bool Phis::is_alive(const ShadowFrame& f, size_t local) {
   const auto [found, is_new] = alive_.try_emplace(f.code, f);
   return f.pending.opcode < 0 || found->second.behind(f.pending.offset, local);
 }
 
 /// In the same event, or, where Python code has run below an instruction meanwhile, in the same instruction: perhaps
 /// not the same time, should it be in a loop.
-bool Choices::asked_before() {
+bool Phis::asked_before() {
   bool before = std::exchange(last_, r_.events_) == r_.events_;
   for (const ShadowFrame* f : r_.frames_) {
     const bool calls = f != r_.top() || !f->pending.returns.empty();
@@ -55,7 +55,7 @@ bool Choices::asked_before() {
   return before;
 }
 
-bool Choices::at_branch() {
+bool Phis::at_branch() {
   place_ = here();
   ShadowFrame& root = r_.root();
   for (size_t k = 0; k < root.locals.size(); k++) {  // or else paths would part over who has asked for arguments so far
@@ -64,8 +64,8 @@ bool Choices::at_branch() {
   const bool first = !asked_before();
   const ShadowFrame& top = *r_.top();
   too_late_ = !first || top.real_depth() == static_cast<int>(top.stack.size());
-  if (too_late_ || r_.relaxation().chosen().empty()) return first;
-  const auto chosen = r_.relaxation().chosen();  // it changes where a value can't be chosen after all
+  if (too_late_ || r_.speculation().chosen().empty()) return first;
+  const auto chosen = r_.speculation().chosen();  // it changes where a value can't be chosen after all
   for (const auto& [what, path] : chosen)
     if (what.place == place_ && !path.empty()) choose_stored(path, what);
   for (size_t i = 0; i < r_.frames_.size(); i++) {
@@ -76,32 +76,32 @@ bool Choices::at_branch() {
   return first;
 }
 
-void Choices::choose(Value& value, Choice what) {
-  if (!r_.relaxation().is_chosen(what) || !may_differ(value) || is_chosen(value) || !r_.alive()) return;
+void Phis::choose(Value& value, PhiSlot what) {
+  if (!r_.speculation().is_chosen(what) || !may_differ(value) || is_chosen(value) || !r_.alive()) return;
   Program& entry = r_.entry_being_made().entry;
   const Register source = r_.reg_of(value), reg = r_.new_register("", true, false);
   places_.back().sums.push_back(entry.end());
   sums_.insert(entry.end());
   entry.emit(Op::Copy, reg, source, no_register);
-  origins_[reg] = {what};
+  value_numbers_[reg] = {what};
   value = Value::dynamic(reg, value.object);
 }
 
 // ---- attributes ----
 
-bool Choices::is_plain_store(const Write& write) const {
+bool Phis::is_plain_store(const Write& write) const {
   const bool attribute = write.effect == Effect::SetAttribute || write.effect == Effect::SetPlainAttribute;
   return attribute && write.replaces && !PyType_Check(write.target.object) && may_differ(write.value);
 }
 
-Write* Choices::store_to(const std::string& path) {
+Write* Phis::store_to(const std::string& path) {
   for (auto write = r_.writes_.rbegin(); write != r_.writes_.rend(); ++write)
     if (write->path == path) return &*write;
   return nullptr;
 }
 
 /// What another path has stored to this one stores as well: what is there already. False: that can't be done.
-bool Choices::store_again(const std::string& path) {
+bool Phis::store_again(const std::string& path) {
   const size_t dot = path.find_last_of('.');
   const auto owner = std::find_if(r_.shadows_.begin(), r_.shadows_.end(), [&](const auto& each) {
     return each.second.outside && each.second.path == path.substr(0, dot) && each.second.self.has_register();
@@ -123,7 +123,7 @@ bool Choices::store_again(const std::string& path) {
   return r_.alive() && store_to(path);
 }
 
-void Choices::choose_stored(const std::string& path, Choice what) {
+void Phis::choose_stored(const std::string& path, PhiSlot what) {
   if (!store_to(path) && !store_again(path)) return;
   Write* const write = store_to(path);
   Value& now = r_.shadow(write->target).attributes[write->name];
@@ -134,7 +134,7 @@ void Choices::choose_stored(const std::string& path, Choice what) {
 
 // ---- what other paths ask ----
 
-void Choices::noted(LoopState* state) {
+void Phis::noted(ProgramState* state) {
   Place& place = places_.back();
   place.at = place_;
   if (state && state->formed) {
@@ -147,26 +147,26 @@ void Choices::noted(LoopState* state) {
   places_.emplace_back();
 }
 
-void Choices::computed(Register result, int offset, const std::vector<Value>& in) {
-  std::set<Choice> all;
+void Phis::computed(Register result, int offset, const std::vector<Value>& in) {
+  std::set<PhiSlot> all;
   for (const Value& value : in)
-    if (is_chosen(value)) all.insert(origins_[value.reg].begin(), origins_[value.reg].end());
-  origins_[result] = std::move(all);
+    if (is_chosen(value)) all.insert(value_numbers_[value.reg].begin(), value_numbers_[value.reg].end());
+  value_numbers_[result] = std::move(all);
   places_.back().sums.push_back(offset);
   sums_.insert(offset);
 }
 
-bool Choices::refuse(Register reg) {
-  const auto found = origins_.find(reg);
-  if (found == origins_.end()) return false;
-  for (const Choice& choice : found->second) r_.relaxation().settle(choice);
+bool Phis::refuse(Register reg) {
+  const auto found = value_numbers_.find(reg);
+  if (found == value_numbers_.end()) return false;
+  for (const PhiSlot& choice : found->second) r_.speculation().settle(choice);
   r_.record_again();
   r_.stop(Reason::OverwrittenFact, "a value that depends on a branch decides something");
   return true;
 }
 
-void Choices::finish(Entry& entry) {
-  if (!origins_.empty()) {
+void Phis::finish(Entry& entry) {
+  if (!value_numbers_.empty()) {
     int offset = 0;
     entry.entry.each([&](const Word* at) {
       if (!sums_.count(offset)) each_operand(at, [&](Register reg) { refuse(reg); });

@@ -21,9 +21,9 @@
 
 namespace terra::capture {
 
-class Choices {
+class Phis {
  public:
-  explicit Choices(Recording& recording) : r_(recording) {}
+  explicit Phis(Recording& recording) : r_(recording) {}
 
   /// A branch on a tensor is about to be recorded: chooses what is known to differ here. False: C code of an
   /// instruction that is still open has asked for a truth before, and what it made of that is in no state.
@@ -31,10 +31,10 @@ class Choices {
   /// The open instruction has asked for a truth before; once for each branch.
   bool asked_before();
   /// What the state at that branch turned out to be; null: it can't be compared.
-  void noted(LoopState* state);
+  void noted(ProgramState* state);
   /// Of a kind that can be chosen, and not known to be anything that the graph computes.
   bool may_differ(const Value& value) const;
-  bool is_chosen(const Value& value) const { return value.has_register() && origins_.count(value.reg); }
+  bool is_chosen(const Value& value) const { return value.has_register() && value_numbers_.count(value.reg); }
   /// The instruction of the entry program at `offset` computes `result` from `in`, of which some are chosen.
   void computed(Register result, int offset, const std::vector<Value>& in);
   /// Something has to be known about the value. True: it is a chosen one, and the recording is over.
@@ -59,8 +59,8 @@ class Choices {
 
  private:
   uint64_t here() const;
-  void choose(Value& value, Choice what);
-  void choose_stored(const std::string& path, Choice what);
+  void choose(Value& value, PhiSlot what);
+  void choose_stored(const std::string& path, PhiSlot what);
   Write* store_to(const std::string& path);
   bool store_again(const std::string& path);
 
@@ -70,9 +70,9 @@ class Choices {
   std::unordered_map<const ShadowFrame*, int> asked_;  ///< the instruction of each frame that asked for a truth last
   bool too_late_ = false;  ///< what follows from the truth is there already: it is none of what the way here has left
   std::unordered_map<PyCodeObject*, Liveness> alive_;
-  std::unordered_map<Register, std::set<Choice>> origins_;  ///< of chosen registers: what they follow from
-  std::set<int> sums_;                                      ///< offsets of instructions that may read them
-  std::vector<Place> places_ = std::vector<Place>(1);       ///< so far; the last one is still to come
+  std::unordered_map<Register, std::set<PhiSlot>> value_numbers_;  ///< of chosen registers: what they follow from
+  std::set<int> sums_;                                             ///< offsets of instructions that may read them
+  std::vector<Place> places_ = std::vector<Place>(1);              ///< so far; the last one is still to come
 };
 
 }  // namespace terra::capture

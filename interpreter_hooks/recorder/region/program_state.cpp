@@ -41,13 +41,13 @@ constexpr int deepest_atom = 4;
 
 }  // namespace
 
-LoopState LoopStateReader::read_to_last() {
+ProgramState ProgramStateReader::read_to_last() {
   lasts_ = forgets_ = open_ = true;
   if (!r_.adopted_.empty()) unreadable();
   return read();
 }
 
-LoopState LoopStateReader::read_alive(bool open, int as) {
+ProgramState ProgramStateReader::read_alive(bool open, int as) {
   forgets_ = true;
   open_ = open;
   as_ = as;
@@ -55,7 +55,7 @@ LoopState LoopStateReader::read_alive(bool open, int as) {
 }
 
 /// Classes, functions, modules and code live as long as the program mostly; to hold any other object would be noticed.
-void LoopStateReader::address(PyObject* object) {
+void ProgramStateReader::address(PyObject* object) {
   word(object);
   if (!lasts_) return;
   const bool lives = object == Py_None || PyBool_Check(object) || PyType_Check(object) || PyFunction_Check(object) ||
@@ -67,12 +67,12 @@ void LoopStateReader::address(PyObject* object) {
     unreadable();
 }
 
-void LoopStateReader::came_from(const Value& value) {
-  const uint64_t origin = value.has_register() ? r_.origins().of(value.reg) : 0;
+void ProgramStateReader::came_from(const Value& value) {
+  const uint64_t origin = value.has_register() ? r_.value_numbers().of(value.reg) : 0;
   origin ? word(origin) : unreadable();
 }
 
-void LoopStateReader::from_outside(const Shadow& shadow) {
+void ProgramStateReader::from_outside(const Shadow& shadow) {
   if (!lasts_) return word(shadow.self.object);
   if (shadow.path.empty() || shadow.attributes_of || (shadow.written && !changed_.count(shadow.self.object)))
     unreadable();
@@ -80,7 +80,7 @@ void LoopStateReader::from_outside(const Shadow& shadow) {
   came_from(shadow.self);
 }
 
-LoopState LoopStateReader::read() {
+ProgramState ProgramStateReader::read() {
   if (lasts_) writes();
   for (size_t i = 0; i < r_.frames_.size(); i++) frame(*r_.frames_[i], i);
   std::vector<PyObject*> written;
@@ -98,7 +98,7 @@ LoopState LoopStateReader::read() {
   return std::move(state_);
 }
 
-void LoopStateReader::frame(const ShadowFrame& f, size_t index) {
+void ProgramStateReader::frame(const ShadowFrame& f, size_t index) {
   const bool top = index + 1 == r_.frames_.size();
   address(reinterpret_cast<PyObject*>(f.code));
   if (!lasts_ || &f != r_.frames_.front())
@@ -117,32 +117,32 @@ void LoopStateReader::frame(const ShadowFrame& f, size_t index) {
   word(open.taken);
 }
 
-void LoopStateReader::values(const std::vector<Value>& all) {
+void ProgramStateReader::values(const std::vector<Value>& all) {
   word(all.size());
   for (const Value& each : all) value(each);
 }
 
-void LoopStateReader::variables(const ShadowFrame& f, size_t index) {
+void ProgramStateReader::variables(const ShadowFrame& f, size_t index) {
   for (bool on_stack : {false, true}) {
     const std::vector<Value>& all = on_stack ? f.stack : f.locals;
     word(all.size());
     for (size_t k = 0; k < all.size(); k++) {
-      const bool forgotten = forgets_ && !on_stack && !r_.choices().is_alive(f, k);
+      const bool forgotten = forgets_ && !on_stack && !r_.phis().is_alive(f, k);
       state_.forgets |= forgotten && all[k].known();
-      forgotten ? word(dead) : variable(all[k], Choices::slot(index, k, on_stack));
+      forgotten ? word(dead) : variable(all[k], Phis::slot(index, k, on_stack));
     }
   }
 }
 
 /// What the frame has done to objects from outside so far. Their state follows from it, and from what they were. The
 /// order of stores to attributes that were there before says nothing, and another path may have left one alone.
-void LoopStateReader::writes() {
+void ProgramStateReader::writes() {
   std::map<uint32_t, const Write*> stores;
   const std::vector<Write> all = coalesced(r_.writes_);
   for (const Write& write : all) {
     changed_.insert(write.target.object);
-    if (r_.choices().is_plain_store(write)) {
-      const bool alone = stores.emplace(Choices::slot(write.path), &write).second;
+    if (r_.phis().is_plain_store(write)) {
+      const bool alone = stores.emplace(Phis::slot(write.path), &write).second;
       if (!alone) unreadable();
       continue;
     }
@@ -166,8 +166,8 @@ void LoopStateReader::writes() {
 
 /// Other paths may leave another value there: of that kind, should the form of their states be this one's. `always`:
 /// all paths have such a variable.
-void LoopStateReader::variable(const Value& held, uint32_t slot, const std::string& path, bool always) {
-  if (!lasts_ || !r_.choices().may_differ(held)) return value(held);
+void ProgramStateReader::variable(const Value& held, uint32_t slot, const std::string& path, bool always) {
+  if (!lasts_ || !r_.phis().may_differ(held)) return value(held);
   if (always) {
     form(fact);
     form(reinterpret_cast<uintptr_t>(Py_TYPE(held.object)));
@@ -177,7 +177,7 @@ void LoopStateReader::variable(const Value& held, uint32_t slot, const std::stri
   in_variable_ = true;
   value(held);
   in_variable_ = false;
-  if (!r_.choices().is_chosen(held)) {
+  if (!r_.phis().is_chosen(held)) {
     uint64_t hash = 1;
     for (size_t i = from; i < state_.words.size(); i++) hash = hash * 0x9E3779B97F4A7C15 + state_.words[i] + 1;
     state_.held.push_back({slot, state_.readable ? hash | 1 : 0, path});
@@ -186,7 +186,7 @@ void LoopStateReader::variable(const Value& held, uint32_t slot, const std::stri
 }
 
 /// Nothing is known of it but its type; which one it is where several are held.
-void LoopStateReader::chosen(const Value& value) {
+void ProgramStateReader::chosen(const Value& value) {
   word(chosen_value);
   word(Py_TYPE(value.object));
   const auto [found, is_new] = chosen_.try_emplace(value.reg, state_.chosen.size());
@@ -194,8 +194,8 @@ void LoopStateReader::chosen(const Value& value) {
   word(found->second);
 }
 
-void LoopStateReader::value(const Value& value) {
-  if (lasts_ && r_.choices().is_chosen(value)) return chosen(value);
+void ProgramStateReader::value(const Value& value) {
+  if (lasts_ && r_.phis().is_chosen(value)) return chosen(value);
   switch (value.kind) {
     case Value::Unknown: return word(value.object ? unread : unknown);
     case Value::Null: return word(null);
@@ -208,7 +208,7 @@ void LoopStateReader::value(const Value& value) {
 }
 
 /// Facts are alike when they are the same object, or equal and of a kind that nobody tells apart.
-void LoopStateReader::atom(PyObject* object, int depth) {
+void ProgramStateReader::atom(PyObject* object, int depth) {
   if (!object) return word(null);
   word(Py_TYPE(object));
   if (PyLong_CheckExact(object)) {
@@ -229,7 +229,7 @@ void LoopStateReader::atom(PyObject* object, int depth) {
   address(object);
 }
 
-void LoopStateReader::numbered(graph::TraceId id) {
+void ProgramStateReader::numbered(graph::TraceId id) {
   word(value_number);
   const auto [found, is_new] = numbers_.try_emplace(id, state_.values.size());
   if (is_new) state_.values.push_back(id);
@@ -238,8 +238,8 @@ void LoopStateReader::numbered(graph::TraceId id) {
 
 /// Numbers that follow from sizes, from counting, from tensors: by their number in the trace, or as what they are
 /// computed from.
-void LoopStateReader::number(const Value& value) {
-  if (const Readings& readings = r_.trace().readings(); readings.follow(value)) {
+void ProgramStateReader::number(const Value& value) {
+  if (const TensorScalars& readings = r_.trace().tensor_scalars(); readings.follow(value)) {
     word(Py_TYPE(value.object));
     return numbered(readings.id(value));
   }
@@ -268,7 +268,7 @@ void LoopStateReader::number(const Value& value) {
   values(*part.operands);
 }
 
-void LoopStateReader::object(PyObject* object) {
+void ProgramStateReader::object(PyObject* object) {
   const Shadow* shadow = r_.peek(object);
   if (!shadow) {
     word(other);
@@ -286,7 +286,7 @@ void LoopStateReader::object(PyObject* object) {
 }
 
 /// What C code and the program can ask a tensor without leaving a record.
-void LoopStateReader::tensor(const Shadow& shadow) {
+void ProgramStateReader::tensor(const Shadow& shadow) {
   const TensorImpl& t = *tensor_of(shadow.self.object);
   // One from outside is the program's own: which of them is held makes a difference even where the trace only moves
   // them around.
@@ -307,7 +307,7 @@ void LoopStateReader::tensor(const Shadow& shadow) {
   for (int64_t stride : t.strides) word(static_cast<uint64_t>(stride));
 }
 
-void LoopStateReader::contents(const Shadow& s) {
+void ProgramStateReader::contents(const Shadow& s) {
   PyObject* object = s.self.object;
   const bool generator = s.iterator && (lasts_ || s.iterator->kind == Iterator::Generator);
   if (generator || PyExceptionInstance_Check(object)) unreadable();  // they hold more than a shadow says

@@ -10,7 +10,7 @@
 
 namespace terra::capture {
 
-struct LoopState {
+struct ProgramState {
   std::vector<uint64_t> words;
   std::vector<graph::TraceId> values;  ///< tensors and numbers in the order in which they are met, each once
   struct List {
@@ -28,20 +28,20 @@ struct LoopState {
   bool forgets = false;           ///< variables that nobody will ask for are left out
   std::vector<Register> chosen;   ///< chosen values in the order in which they are met, each once
 
-  bool like(const LoopState& other) const { return readable && other.readable && words == other.words; }
+  bool like(const ProgramState& other) const { return readable && other.readable && words == other.words; }
 };
 
 /// Reads frames, cells and the objects that the frame made or changed; `since` is when the loop began (Shadow::asked).
-class LoopStateReader {
+class ProgramStateReader {
  public:
-  LoopStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
-  LoopState read();
+  ProgramStateReader(Recording& recording, long since) : r_(recording), since_(since) {}
+  ProgramState read();
   /// Of variables, only those that can still be asked for. `open`: between the two halves of an instruction, which
   /// counts as one at offset `as` where that isn't -1.
-  LoopState read_alive(bool open, int as = -1);
+  ProgramState read_alive(bool open, int as = -1);
   /// In words that another recording of the code can be compared with: what comes from outside goes by how it was
   /// reached. The entry that is being made keeps the facts alive that go by their address.
-  LoopState read_to_last();
+  ProgramState read_to_last();
 
  private:
   void word(uint64_t word) {
@@ -76,7 +76,7 @@ class LoopStateReader {
   bool lasts_ = false, forgets_ = false, open_ = false;
   int as_ = -1;
   bool in_variable_ = false;  ///< that may hold different values on different paths
-  LoopState state_;
+  ProgramState state_;
   std::unordered_map<graph::TraceId, size_t> numbers_;
   std::unordered_map<PyObject*, size_t> objects_;
   std::unordered_map<Register, size_t> chosen_, sums_;

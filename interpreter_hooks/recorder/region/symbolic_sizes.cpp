@@ -121,7 +121,7 @@ Value Sizes::computed(Op op, Word code, PyObject* callee, const std::vector<Valu
   Scalar expected;
   if (!about_sizes || !operation || !to_scalar(result, expected)) return {};
   for (const Value& value : in)
-    if (value.has_register() && r_.choices().refuse(value.reg)) return {};
+    if (value.has_register() && r_.phis().refuse(value.reg)) return {};
   try {  // what the graph library makes of it must be what Python made
     const Scalar same = graph::computed(*operation, operands[0], operands.size() > 1 ? operands[1] : Scalar());
     if (graph::bits_of(same) != graph::bits_of(expected)) return {};
@@ -154,7 +154,7 @@ bool Sizes::is_counted(const Value& value) const {
 
 Value Sizes::counted(Op op, Word code, const std::vector<Value>& in, PyObject* result) {
   for (const Value& value : in)
-    if (value.has_register()) r_.choices().refuse(value.reg);
+    if (value.has_register()) r_.phis().refuse(value.reg);
   Node node;
   node.op = op;
   node.code = code;

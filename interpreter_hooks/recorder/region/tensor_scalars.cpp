@@ -30,15 +30,15 @@ Scalar scalar_of(PyObject* number) {
 
 }  // namespace
 
-Value Readings::add(graph::TraceId id, PyObject* object) {
+Value TensorScalars::add(graph::TraceId id, PyObject* object) {
   const Register reg = r_.new_register("", true, true);
   nodes_.emplace(reg, Node{id});
   return Value::dynamic(reg, r_.hold(object));
 }
 
-Value Readings::item(graph::TraceId id, PyObject* number) { return add(id, number); }
+Value TensorScalars::item(graph::TraceId id, PyObject* number) { return add(id, number); }
 
-bool Readings::operand(const Value& value, bool floats, TraceNumber& out) {
+bool TensorScalars::operand(const Value& value, bool floats, TraceNumber& out) {
   const bool number = value.known() && is_number(value.object) && !PyBool_Check(value.object);
   if (!number || !fits(value.object, floats)) return false;
   if (value.is_fact()) {
@@ -56,7 +56,7 @@ bool Readings::operand(const Value& value, bool floats, TraceNumber& out) {
   return r_.alive();
 }
 
-Value Readings::compared(Word code, const std::vector<Value>& in, PyObject* result) {
+Value TensorScalars::compared(Word code, const std::vector<Value>& in, PyObject* result) {
   if (in.size() != 2 || !PyBool_Check(result) ||
       std::none_of(in.begin(), in.end(), [&](const Value& v) { return follow(v); }))
     return {};
@@ -72,14 +72,14 @@ Value Readings::compared(Word code, const std::vector<Value>& in, PyObject* resu
   return add(record.result, result);
 }
 
-void Readings::need(Register reg) {
+void TensorScalars::need(Register reg) {
   const auto found = nodes_.find(reg);
   if (found == nodes_.end() || found->second.needed) return;
   found->second.needed = true;
   trace_.publish(found->second.id, reg);
 }
 
-bool Readings::decide(const Value& value) {
+bool TensorScalars::decide(const Value& value) {
   const auto found = value.has_register() ? nodes_.find(value.reg) : nodes_.end();
   if (found == nodes_.end()) return false;
   if (std::exchange(found->second.decided, true)) return true;

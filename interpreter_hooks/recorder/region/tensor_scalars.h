@@ -14,9 +14,9 @@ namespace terra::capture {
 class Recording;
 class TraceBuilder;
 
-class Readings {
+class TensorScalars {
  public:
-  Readings(Recording& recording, TraceBuilder& trace) : r_(recording), trace_(trace) {}
+  TensorScalars(Recording& recording, TraceBuilder& trace) : r_(recording), trace_(trace) {}
 
   /// The only element of a tensor: number `id` of the trace.
   Value item(graph::TraceId id, PyObject* number);

@@ -21,11 +21,11 @@ uint64_t word_for(PyObject* object) {
 
 }  // namespace
 
-uint64_t Origins::constant(Register reg) const {
+uint64_t ValueNumbers::constant(Register reg) const {
   return joined(1, word_for(r_.file().constants()[static_cast<size_t>(-1 - reg)]));
 }
 
-uint64_t Origins::made_by(const Word* at) const {
+uint64_t ValueNumbers::made_by(const Word* at) const {
   const Op op = static_cast<Op>(head(at).kind);
   uint64_t word = joined(2, static_cast<uint64_t>(op));
   bool known = true, any = false;
@@ -52,7 +52,7 @@ uint64_t Origins::made_by(const Word* at) const {
 }
 
 /// Of a register that instructions looked at so far have made.
-uint64_t Origins::found(Register reg) const {
+uint64_t ValueNumbers::found(Register reg) const {
   if (reg < 0) return constant(reg);
   const auto [tensor, dim] = r_.trace().sizes().size_of(reg);  // there may be no instruction for it
   if (tensor != no_register) {
@@ -62,7 +62,7 @@ uint64_t Origins::found(Register reg) const {
   return static_cast<size_t>(reg) < known_.size() ? known_[static_cast<size_t>(reg)] : 0;
 }
 
-uint64_t Origins::of(Register reg) {
+uint64_t ValueNumbers::of(Register reg) {
   const Program& entry = r_.entry_being_made().entry;
   for (; looked_at_ < entry.end(); looked_at_ += head(entry.at(looked_at_)).words) {
     const Word* at = entry.at(looked_at_);

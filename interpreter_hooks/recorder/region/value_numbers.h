@@ -10,9 +10,9 @@ namespace terra::capture {
 
 class Recording;
 
-class Origins {
+class ValueNumbers {
  public:
-  explicit Origins(Recording& recording) : r_(recording) {}
+  explicit ValueNumbers(Recording& recording) : r_(recording) {}
   /// Zero where that can't be said: of numbers that are drawn, read from a clock or computed by the graph.
   uint64_t of(Register reg);
 

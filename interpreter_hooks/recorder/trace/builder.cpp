@@ -35,7 +35,7 @@ PyObject* object_behind(const Tensor& tensor) { return static_cast<PyObject*>(te
 }  // namespace
 
 TraceBuilder::TraceBuilder(Recording& recording)
-    : r_(recording), reports_(recording, *this), sizes_(recording, *this), readings_(recording, *this) {}
+    : r_(recording), reports_(recording, *this), sizes_(recording, *this), tensor_scalars_(recording, *this) {}
 TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
@@ -79,9 +79,9 @@ std::string TraceBuilder::place(const terra::Op& op, const std::string& file, in
 
 /// Earlier the graph refused numbers as inputs of this call.
 bool TraceBuilder::is_constant_here(const terra::Op& op) {
-  if (!r_.relaxation().insists()) return false;
+  if (!r_.speculation().insists()) return false;
   const graph::TraceRecord here = at_this_line({});
-  return r_.relaxation().insisted(place(op, here.file, here.line));
+  return r_.speculation().insisted(place(op, here.file, here.line));
 }
 
 // ---- values ----
@@ -118,7 +118,7 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
   input.offset = tensor.offset;
   input.requires_grad = tensor.requires_grad();
   input.is_leaf = is_leaf(tensor);
-  input.free_sizes = r_.relaxation().free_sizes(shadow.path, tensor.sizes.size()) != 0;
+  input.free_sizes = r_.speculation().free_sizes(shadow.path, tensor.sizes.size()) != 0;
   shadow.trace_id = first_input + static_cast<TraceId>(inputs_.size());
   if (input.free_sizes) varying_.insert(shadow.trace_id);
   inputs_.push_back({object, r_.reg_of(shadow.self), std::move(input)});
@@ -436,7 +436,7 @@ void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
               : PyFloat_CheckExact(value) ? terra::Scalar::Kind::Float
                                           : terra::Scalar::Kind::Int;
   if (!r_.alive()) return;
-  const Value result = readings_.item(item.result, value);
+  const Value result = tensor_scalars_.item(item.result, value);
   scalar_ids_[result.reg] = item.result;
   pending()->extra = result;
   items_.push_back({value, result});
@@ -456,13 +456,13 @@ void TraceBuilder::assert_truth(TraceId id, bool value) {
   graph::TraceMark& mark = trace_.marks.emplace_back();
   bool first = false;
   if (asserts_ <= most_marks && open_runs_.empty()) {
-    first = r_.choices().at_branch();
-    LoopState state = LoopStateReader(r_, 0).read_to_last();
-    r_.choices().noted(&state);
+    first = r_.phis().at_branch();
+    ProgramState state = ProgramStateReader(r_, 0).read_to_last();
+    r_.phis().noted(&state);
     if (state.readable && first) mark = {std::move(state.words), std::move(state.values)};
   } else {
-    first = !r_.choices().asked_before() && open_runs_.empty();
-    r_.choices().noted(nullptr);
+    first = !r_.phis().asked_before() && open_runs_.empty();
+    r_.phis().noted(nullptr);
   }
   r_.loops().asks(value, first);
   record(graph::AssertRecord{id, value});

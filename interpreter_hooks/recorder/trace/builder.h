@@ -36,7 +36,7 @@ class TraceBuilder final : public hooks::OpObserver {
   /// The number of a tensor's rows is a fact from here on.
   void fix_length(PyObject* tensor);
   Sizes& sizes() { return sizes_; }
-  Readings& readings() { return readings_; }
+  TensorScalars& tensor_scalars() { return tensor_scalars_; }
   /// A branch: what follows was recorded under this truth of a tensor, or of a number that the graph knows.
   void assert_truth(graph::TraceId id, bool value);
   /// An early number as an input of the trace.
@@ -187,7 +187,7 @@ class TraceBuilder final : public hooks::OpObserver {
   uint32_t asserts_ = 0;
 
   Sizes sizes_;
-  Readings readings_;
+  TensorScalars tensor_scalars_;
   std::unordered_set<graph::TraceId> varying_;                  ///< tensors whose sizes may differ between runs
   std::unordered_set<graph::TraceId> steady_;                   ///< results of calls whose sizes are facts
   std::unordered_set<graph::TraceId> moved_;                    ///< inputs whose dimensions the frame changed in place

@@ -39,14 +39,14 @@ void TraceBuilder::on_function(const void* node, const char* name, std::span<PyO
   pending()->reported = true;
   graph::FunctionRecord function{number_in(callbacks_, node), name, ids_of(inputs), ids_of(outputs), saves};
   if (!r_.alive()) return;
-  const auto functions = r_.relaxation().functions();
-  function.outlives = functions != Relaxation::Functions::Inside;
+  const auto functions = r_.speculation().functions();
+  function.outlives = functions != Speculation::Functions::Inside;
   if (function.outlives) {
     const bool writes = std::any_of(outputs.begin(), outputs.end(), [&](PyObject* output) {
       return std::find(inputs.begin(), inputs.end(), output) != inputs.end();
     });
-    link(outputs, writes || functions == Relaxation::Functions::Last);
-    if (writes || functions == Relaxation::Functions::Last || !r_.alive()) return;
+    link(outputs, writes || functions == Speculation::Functions::Last);
+    if (writes || functions == Speculation::Functions::Last || !r_.alive()) return;
   }
   record(std::move(function));
 }
@@ -70,7 +70,7 @@ void TraceBuilder::link(std::span<PyObject* const> outputs, bool last) {
 /// The gradient is computed after the frame: a run puts the hook on the tensor that it has published.
 void TraceBuilder::put_on_afterwards(PyObject* tensor) {
   id_of(tensor);
-  if (r_.relaxation().functions() == Relaxation::Functions::Last)
+  if (r_.speculation().functions() == Speculation::Functions::Last)
     return r_.stop(Reason::GradientState, "a hook on a tensor whose gradient is computed after the frame");
   links_ = true;
   call_afterwards();
@@ -107,7 +107,7 @@ void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyOb
   pending()->reported = true;
   if (!made_inside(tensor, "register_hook()")) return;
   r_.put(handle, Value::fresh(handle), false, "");
-  if (r_.relaxation().functions() != Relaxation::Functions::Inside) return put_on_afterwards(tensor);
+  if (r_.speculation().functions() != Speculation::Functions::Inside) return put_on_afterwards(tensor);
   graph::HookRecord hook{id_of(tensor), number_in(callbacks_, hooks)};
   pending()->extra = Value::fresh(handle);
   if (first && r_.alive()) record(hook);

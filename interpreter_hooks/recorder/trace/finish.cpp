@@ -130,16 +130,16 @@ bool TraceBuilder::compile(Entry& entry) {
     return true;
   } catch (const graph::NumberRefused& e) {
     if (r_.loops().rolled_by_value()) return refused(e.what());
-    r_.relaxation().insist(place(*e.op, e.file, e.line));
+    r_.speculation().insist(place(*e.op, e.file, e.line));
     r_.record_again();
     return refused(e.what());
   } catch (const graph::CallbackOutlives& e) {
-    if (r_.relaxation().functions() == Relaxation::Functions::Inside) r_.record_again();
-    r_.relaxation().relax_functions();
+    if (r_.speculation().functions() == Speculation::Functions::Inside) r_.record_again();
+    r_.speculation().relax_functions();
     return refused(e.what());
   } catch (const InternalError& e) {
-    if (links_ && r_.relaxation().functions() == Relaxation::Functions::Outlive) {
-      r_.relaxation().relax_functions();
+    if (links_ && r_.speculation().functions() == Speculation::Functions::Outlive) {
+      r_.speculation().relax_functions();
       r_.record_again();
     }
     return refused(e.what());
@@ -170,7 +170,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   if (gradients_) link_gradients();
   if (r_.alive()) r_.loops().roll(cut);
   if (!r_.alive()) return;
-  r_.choices().finish(entry);
+  r_.phis().finish(entry);
   if (!r_.alive()) return;
   if (r_.loops().rolled_by_value()) trace_.marks.clear(), entry.places.clear();  // asserts have another number each
   guard_tensors(entry);

@@ -26,7 +26,7 @@ bool numbers_decide_sizes(const terra::Op& op) { return op.name == "arange" || o
 // ---- arguments ----
 
 TraceId TraceBuilder::structural_input(const Value& value) {
-  r_.choices().refuse(value.reg);
+  r_.phis().refuse(value.reg);
   const TraceId id = scalar_input(value);
   if (!r_.alive() || id < first_scalar) return kNoValue;
   scalars_[id - first_scalar].second.structural = true;
@@ -136,7 +136,7 @@ bool TraceBuilder::results_vary(const graph::CallRecord& call) const {
 bool TraceBuilder::may_vary(const Shadow& tensor) const {
   if (tensor.trace_id != kNoValue) return varies(tensor.trace_id);
   const size_t rank = tensor_of(tensor.self.object)->sizes.size();
-  return tensor.outside && r_.relaxation().free_sizes(tensor.path, rank) != 0;
+  return tensor.outside && r_.speculation().free_sizes(tensor.path, rank) != 0;
 }
 
 /// A size as a value: a fact where it is guarded.
@@ -146,7 +146,7 @@ Value TraceBuilder::told_size(Shadow& tensor, int32_t dim, PyObject* value) {
   if (id < first_input || moved_.count(id)) return sizes_.size(id, dim, value, no_register, "");
   const bool all = dim == graph::SizeRecord::kElements;
   const auto& sizes = tensor_of(tensor.self.object)->sizes;
-  const FreeSizes free = r_.relaxation().free_sizes(tensor.path, sizes.size());
+  const FreeSizes free = r_.speculation().free_sizes(tensor.path, sizes.size());
   const bool fixed = !all && (!(free >> dim & 1) || sizes[static_cast<size_t>(dim)] < 2);
   if (fixed) return Value::fact(r_.hold(value));
   const std::string name = tensor.path + (all ? ".numel()" : ".shape[" + std::to_string(dim) + "]");

@@ -169,7 +169,7 @@ Value begin_walk(Recording& r, ShadowFrame& f, PyObject* result, Iterator::Kind 
   r.find(result)->iterator->hands_on = kind == Iterator::Combined && levels <= 1;
   std::vector<Value> operands = everything(f);
   operands.insert(operands.end(), f.pending.returns.begin(), f.pending.returns.end());
-  r.walks().begin(r, result, operands, levels);
+  r.live_iterators().begin(r, result, operands, levels);
   return made;
 }
 

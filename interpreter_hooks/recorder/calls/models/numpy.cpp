@@ -66,7 +66,7 @@ bool open_numpy_draw(Recording& r, ShadowFrame& f) {
                                  [](const Value& v) { return v.known() && is_number(v.object); });
   if (!draws || !takes) return false;
   for (Value& value : site.positional) {  // what a graph computes is known after the draws
-    if (value.has_register() && (r.late(value.reg) || r.choices().is_chosen(value))) r.pin(value);
+    if (value.has_register() && (r.late(value.reg) || r.phis().is_chosen(value))) r.pin(value);
   }
   site.kind = CallSite::Model;
   site.model = &model;

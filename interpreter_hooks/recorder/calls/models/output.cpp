@@ -135,7 +135,7 @@ void begin_random(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (!plain_arguments(r, f, 1, 2)) return;
   if (!random_state_is_known()) r.stop(Reason::UnmodelledCall, callable_name(f.pending.call.callee));
-  if (in.size() > 1 && in[1].has_register() && (r.late(in[1].reg) || r.choices().is_chosen(in[1]))) r.pin(in[1]);
+  if (in.size() > 1 && in[1].has_register() && (r.late(in[1].reg) || r.phis().is_chosen(in[1]))) r.pin(in[1]);
 }
 template <int method_number>
 Value end_random(Recording& r, ShadowFrame& f, PyObject* result) {

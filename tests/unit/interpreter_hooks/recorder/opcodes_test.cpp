@@ -70,13 +70,13 @@ TEST_CASE("every reason has a sentence, a hint and an example") {
 }
 
 TEST_CASE("a number that is relaxed takes its kin below the same root with it") {
-  Relaxation relaxation;
-  CHECK(relaxation.relax("self.layers[0].count"));
-  CHECK_FALSE(relaxation.relax("self.layers[0].count"));
-  CHECK(relaxation.relaxed("self.layers[7].count"));
-  CHECK_FALSE(relaxation.relaxed("self.layers[0].size"));
-  CHECK_FALSE(relaxation.relaxed("other.count"));
-  CHECK(relaxation.relax("o.sizes[1]"));
-  CHECK(relaxation.relaxed("o.sizes[4]"));
-  CHECK_FALSE(relaxation.relaxed("o.limits[1]"));
+  Speculation speculation;
+  CHECK(speculation.relax("self.layers[0].count"));
+  CHECK_FALSE(speculation.relax("self.layers[0].count"));
+  CHECK(speculation.relaxed("self.layers[7].count"));
+  CHECK_FALSE(speculation.relaxed("self.layers[0].size"));
+  CHECK_FALSE(speculation.relaxed("other.count"));
+  CHECK(speculation.relax("o.sizes[1]"));
+  CHECK(speculation.relaxed("o.sizes[4]"));
+  CHECK_FALSE(speculation.relaxed("o.limits[1]"));
 }
