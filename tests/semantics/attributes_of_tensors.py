@@ -180,7 +180,7 @@ def size_replaced():
     return replaced("numel", lambda self: 9, f)
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=2)
 def length_of_an_item_replaced():
     def f(x, i):
         return isinstance(x, terra.Tensor), len([x, x][i]), i

@@ -21,7 +21,7 @@ def asked(op, good, bad, after=lambda x: x * 2):
     return f, lambda i: (terra.arange(3.0) + i, bad if i in (5, 6, 9) else good), seen
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=3)
 def index_out_of_range():
     return asked(lambda at: terra.ones(3)[at], AT, OUTSIDE)
 
@@ -82,7 +82,7 @@ def with_gradients_afterwards():
     return g, lambda i: (terra.arange(3.0) + i, OUTSIDE if i in (5, 6, 9) else AT), w
 
 
-@program(calls=12, captures=4)
+@program(calls=12, captures=3)
 def needed_as_well():
     """Losses check what they are given, in graphs too."""
     def f(p, x):

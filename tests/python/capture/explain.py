@@ -62,10 +62,10 @@ scaled (explain.py:{line}): captured, 7 calls, 2 recordings, 2 replays
     scaled belongs to the same module
     x: float32 [*, 3]
     globals()['FACTOR'] == 2.0
+    gradient mode is on
     type of box is Box
     class Box is unchanged
     no code runs when box.last goes
-    gradient mode is on
     graph of 1 nodes
     effect: box.last = %4
     effect: new list = [%4]
