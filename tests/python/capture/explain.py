@@ -86,8 +86,8 @@ resumed from line {inside} (explain.py:{inside}): captured, 7 calls, 1 recording
     stack item 0: float32 [4, 3]
     stack item 1 is False
     x is stack item 0
-    no code runs when what is in slot 2 of the frame goes
     gradient mode is on
+    no code runs when what is in slot 2 of the frame goes
     which 3 calls saw from 1 words and 9 instructions
     graph of 1 nodes
 """
