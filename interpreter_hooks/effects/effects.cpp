@@ -2,8 +2,8 @@
 
 #include "engine/ops/call.h"
 #include "interpreter_hooks/guards/functions.h"
+#include "interpreter_hooks/guards/guard_dependencies.h"
 #include "interpreter_hooks/guards/scalars.h"
-#include "interpreter_hooks/guards/standing.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 

@@ -12,7 +12,7 @@ namespace terra::capture {
 /// How a call can come to be served. Each remembers other things of earlier runs, so each is checked by itself.
 enum class Way : uint8_t {
   Whole,     ///< all guards, on a frame
-  Short,     ///< what has not changed is taken as known (guards/recheck.h), on a frame
+  Short,     ///< what has not changed is taken as known (guards/guard_memo.h), on a frame
   Direct,    ///< the same, without a frame (frame_hook/direct_call.h)
   Merged,    ///< paths that run as one graph (frame_hook/paths.h)
   Released,  ///< other threads went on while the graph computed (frame_hook/release.h)

@@ -4,9 +4,9 @@
 #include "interpreter_hooks/entry/checks.h"
 #include "interpreter_hooks/entry/reasons.h"
 #include "interpreter_hooks/entry/speculation.h"
+#include "interpreter_hooks/guards/guard_memo.h"
 #include "interpreter_hooks/guards/kinds.h"
 #include "interpreter_hooks/guards/program.h"
-#include "interpreter_hooks/guards/recheck.h"
 
 #include "engine/memory/spare.h"
 #include "graph/cache/compiled.h"
@@ -18,7 +18,7 @@
 
 namespace terra::capture {
 
-class Paths;  // frame_hook/paths.h
+class MergedEntries;  // frame_hook/paths.h
 
 /// A place where the recorded run depended on the value of a tensor: an assert of the graph, a guard of the late
 /// program on a number that was taken from a tensor, or a loop of the graph, which goes on until such a value ends it.
@@ -71,7 +71,7 @@ struct Entry {
   RegisterFile file;
   Program entry{kinds};
   Program late{kinds};
-  Recheck recheck;  ///< the short way through the entry program
+  GuardMemo guard_memo;  ///< the short way through the entry program
   EffectProgram effects;
 
   /// Null when the frame did no tensor work (stress mode).
@@ -98,7 +98,7 @@ struct Entry {
   /// What the graph was made of, where it has asserts, for merging; shared by nobody else.
   std::shared_ptr<const graph::Trace> trace;
   /// The merged paths of its region that this entry is one of, or null, and its number there.
-  std::shared_ptr<Paths> paths;
+  std::shared_ptr<MergedEntries> paths;
   uint32_t path = 0;
   bool direct = true;  ///< its runs seldom end before the commit
   /// It may serve calls that have no frame, without what is made of several entries.

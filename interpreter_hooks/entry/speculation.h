@@ -18,7 +18,8 @@ struct PhiSlot {
   auto operator<=>(const PhiSlot&) const = default;
 };
 
-/// Belongs to a code object and outlives its recordings. Paths are the names of registers ("self.layers[0].count").
+/// Belongs to a code object and outlives its recordings. MergedEntries are the names of registers
+/// ("self.layers[0].count").
 class Speculation {
  public:
   /// Makes the number at `path` an input, and with it all numbers of that name below the same root
@@ -53,8 +54,8 @@ class Speculation {
   /// A loop whose rounds no graph can run as one where they go different ways.
   void split_loop(const std::string& place) { split_loops_.insert(place); }
   bool loop_is_split(const std::string& place) const { return split_loops_.count(place) != 0; }
-  /// Paths that come to the same place have left different values there. False when that can't be, or was known.
-  /// `path` is that of an attribute that some of them have stored, and empty for variables.
+  /// MergedEntries that come to the same place have left different values there. False when that can't be, or was
+  /// known. `path` is that of an attribute that some of them have stored, and empty for variables.
   bool choose(const PhiSlot& what, const std::string& path) {
     return chosen_.size() < most_choices && !settled_.count(what) && chosen_.try_emplace(what, path).second;
   }

@@ -53,6 +53,9 @@ void sweep_dead() {
   next = std::max(first_sweep, 2 * list.size());
 }
 
+/// The import system: CPython's, and what we have added to it.
+bool is_machinery(const std::string& file) { return file.starts_with("<frozen") || file.starts_with("<terra"); }
+
 /// terra.capture itself: explain() calls a function so that it is captured, and not its own frame with the calls
 /// inside.
 bool steers_capture(const std::string& file) { return file.ends_with("/terra/capture.py"); }
@@ -89,7 +92,7 @@ CodeRecord* record_of(PyCodeObject* code) {
   constexpr int wanted = CO_OPTIMIZED | CO_NEWLOCALS;
   constexpr int refused = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   record->eligible = (code->co_flags & wanted) == wanted && !(code->co_flags & refused) && record->name != "<module>" &&
-                     record->file.compare(0, 7, "<frozen") != 0 && !steers_capture(record->file);
+                     !is_machinery(record->file) && !steers_capture(record->file);
   record->takes_direct_calls = record->eligible && takes_direct_calls(code);
   if (!record->eligible) pass_by(*record);
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, static_cast<TerraCodeNote*>(record.get())) < 0) {

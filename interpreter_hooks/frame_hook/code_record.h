@@ -4,7 +4,7 @@
 #include "interpreter_hooks/entry/reasons.h"
 #include "interpreter_hooks/entry/speculation.h"
 #include "interpreter_hooks/frame_hook/entry_table.h"
-#include "interpreter_hooks/frame_hook/payoff.h"
+#include "interpreter_hooks/frame_hook/profitability.h"
 #include "interpreter_hooks/recorder/core/cuts.h"
 
 #include <memory>
@@ -51,7 +51,7 @@ struct CodeRecord : TerraCodeNote {
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
   int aims = 0;                ///< added to `cuts` in a row, without an entry
   EntryTable entries;
-  Payoff payoff;
+  Profitability profitability;
   long calls_before = 0;  ///< `calls` when idle entries were last looked for
   bool dead = false;      ///< the code object is gone; what the report says of it stays for a while
   double recording_ms = 0;

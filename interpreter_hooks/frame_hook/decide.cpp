@@ -41,13 +41,13 @@ void give_up(CodeRecord& r, Reason reason) {
 
 /// Where the frame that is about to run stands among those that call it. A caller counts that may be captured itself,
 /// with all that it calls.
-Payoff::Position position() {
-  Payoff::Position position = Payoff::Position::Outermost;
+Profitability::Position position() {
+  Profitability::Position position = Profitability::Position::Outermost;
   for (TerraFrame* caller = terra_frame_current(PyThreadState_Get()); caller; caller = terra_frame_caller(caller)) {
     const CodeRecord* r = find_record(terra_frame_code(caller));
     if (!r || !r->eligible || r->state == State::GivenUp || (r->failures > 0 && r->entries.empty())) continue;
-    if (r->calls > 1) return Payoff::Position::Inner;
-    position = Payoff::Position::Unsure;
+    if (r->calls > 1) return Profitability::Position::Inner;
+    position = Profitability::Position::Unsure;
   }
   return position;
 }
@@ -56,7 +56,8 @@ Payoff::Position position() {
 /// for some calls.
 bool may_buy(CodeRecord& r) {
   if (!measures()) return true;
-  if (r.payoff.is_worth_recording(position(), r.calls) && ledger().affords(r.payoff.price(), process_time_us()))
+  if (r.profitability.is_worth_recording(position(), r.calls) &&
+      ledger().affords(r.profitability.price(), process_time_us()))
     return true;
   r.next_recording = r.calls + 1 + r.calls / 8;
   return false;
@@ -67,13 +68,13 @@ CodeRecord* serving_record = nullptr;
 
 bool may_build(double microseconds, int times_met) {
   if (!measures() || !serving_record) return true;
-  const Payoff& payoff = serving_record->payoff;
-  const double price = microseconds > 0 ? microseconds : payoff.price();
-  return payoff.is_worth_building(price, times_met) && ledger().affords(price, process_time_us());
+  const Profitability& profitability = serving_record->profitability;
+  const double price = microseconds > 0 ? microseconds : profitability.price();
+  return profitability.is_worth_building(price, times_met) && ledger().affords(price, process_time_us());
 }
 
 void has_built(double microseconds) {
-  if (serving_record) serving_record->payoff.built(microseconds);
+  if (serving_record) serving_record->profitability.built(microseconds);
   ledger().spend(microseconds);
 }
 
@@ -107,12 +108,12 @@ Step decide(CodeRecord& r) {
     case State::Captured:
     case State::Settled:
       if (r.calls < r.next_try) return Step::Run;
-      if (!r.payoff.is_due(r.calls)) return Step::Serve;
+      if (!r.profitability.is_due(r.calls)) return Step::Serve;
       if (!measures()) {
-        r.payoff.wait(r.calls);
+        r.profitability.wait(r.calls);
         return Step::Serve;
       }
-      return r.payoff.sample() == Payoff::Sample::Plain ? Step::MeasurePlain : Step::MeasureServed;
+      return r.profitability.sample() == Profitability::Sample::Plain ? Step::MeasurePlain : Step::MeasureServed;
     case State::GivenUp: break;
   }
   return Step::Run;
@@ -122,7 +123,7 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
   r.recordings++;
   if (entry && r.entries.make_room()) {
     r.failures = r.aims = 0;
-    if (entry->graph && entry->graph->has_backward()) r.payoff.has_backward();
+    if (entry->graph && entry->graph->has_backward()) r.profitability.has_backward();
     r.entries.add(std::move(entry));
     r.state = can_be_recorded(r) ? State::Captured : State::Settled;
     drop_idle_entries();
@@ -155,7 +156,7 @@ bool aim(CodeRecord& r, const CutPoint& point) {
 bool missed(CodeRecord& r) {
   r.misses++;
   r.misses_in_a_row++;
-  if (measures() && r.payoff.is_a_loss()) {
+  if (measures() && r.profitability.is_a_loss()) {
     give_up(r, Reason::DoesNotPay);
     return false;
   }
@@ -168,10 +169,11 @@ bool missed(CodeRecord& r) {
 }
 
 void measured(CodeRecord& r, Step step, double microseconds) {
-  if (step == Step::MeasureServed) ledger().bring_back(r.payoff.served(r.last_served, microseconds, r.hits));
-  if (step == Step::MeasurePlain) r.payoff.compared(microseconds);
-  r.payoff.sampled(r.calls);
-  if (r.payoff.verdict() == Payoff::Verdict::Loses && r.state != State::GivenUp) give_up(r, Reason::DoesNotPay);
+  if (step == Step::MeasureServed) ledger().bring_back(r.profitability.served(r.last_served, microseconds, r.hits));
+  if (step == Step::MeasurePlain) r.profitability.compared(microseconds);
+  r.profitability.sampled(r.calls);
+  if (r.profitability.verdict() == Profitability::Verdict::Loses && r.state != State::GivenUp)
+    give_up(r, Reason::DoesNotPay);
 }
 
 void serves(CodeRecord* record) { serving_record = record; }
@@ -184,7 +186,7 @@ bool measures() {
 }
 
 void paid_for_recording(CodeRecord& r, double microseconds) {
-  r.payoff.recorded(microseconds);
+  r.profitability.recorded(microseconds);
   ledger().spend(microseconds);
 }
 

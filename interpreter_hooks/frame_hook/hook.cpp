@@ -4,10 +4,10 @@
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/idle_unhook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
 #include "interpreter_hooks/frame_hook/release.h"
-#include "interpreter_hooks/frame_hook/rest.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
@@ -68,7 +68,7 @@ void give_way() {
 PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
   const uint64_t before = hooks::counters.eager_calls;
   const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
-  if (record.calls > profile_runs && !(record.tensor_work && record.payoff.wants_plain_time(record.calls))) {
+  if (record.calls > profile_runs && !(record.tensor_work && record.profitability.wants_plain_time(record.calls))) {
     PyObject* result = terra_frame_run(thread, frame, 0);
     if (hooks::counters.eager_calls != before) record.tensor_work = true;
     return result;
@@ -78,7 +78,7 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
   PyObject* result = terra_frame_run(thread, frame, 0);
   const uint64_t operations = hooks::counters.eager_calls - before;
   if (operations) record.tensor_work = true;
-  record.payoff.ran_plainly(watch.elapsed(), operations, eager::kernel_time_us - kernels_before);
+  record.profitability.ran_plainly(watch.elapsed(), operations, eager::kernel_time_us - kernels_before);
   return result;
 }
 
@@ -86,7 +86,7 @@ PyObject* profile(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) 
 void note_time(CodeRecord& record, Step step, Served served, double microseconds) {
   if (!measures()) return;
   if (served != Served::Done) {
-    ledger().spend(record.payoff.searched(microseconds));
+    ledger().spend(record.profitability.searched(microseconds));
   }
   if (step == Step::MeasureServed) measured(record, served == Served::Done ? step : Step::Run, microseconds);
 }
@@ -100,7 +100,8 @@ using Samples = std::vector<std::pair<CodeRecord*, Stopwatch>>;
 PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraFrame* frame, Samples& samples) {
   if (step == Step::MeasurePlain) {
     const Entry* entry = would_serve(record, frame);
-    if (!entry || entry != record.payoff.awaited()) step = record.payoff.waits() ? Step::Serve : Step::MeasureServed;
+    if (!entry || entry != record.profitability.awaited())
+      step = record.profitability.waits() ? Step::Serve : Step::MeasureServed;
   }
   if (step == Step::MeasurePlain) [[unlikely]] {
     const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
@@ -122,7 +123,7 @@ PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraF
     if (watch && !verification)
       note_time(record, step, served, watch->elapsed());
     else if (served != Served::Done && measures())
-      ledger().spend(record.payoff.searched(-1));
+      ledger().spend(record.profitability.searched(-1));
     if (served == Served::Done) {
       if (!verification) return result;
       return interpret_and_compare(record, *verification, [&] { return terra_frame_run(thread, frame, 0); });

@@ -3,9 +3,9 @@
 #include "engine/memory/allocator.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"
+#include "interpreter_hooks/frame_hook/idle_unhook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
-#include "interpreter_hooks/frame_hook/paths.h"
-#include "interpreter_hooks/frame_hook/rest.h"
+#include "interpreter_hooks/frame_hook/merged_entries.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/core/recording.h"
@@ -122,9 +122,9 @@ static std::string explain_part(const CodeRecord& record) {
     entry->entry.each([&](const Word* at) {
       if (!is_read(at)) text += "    " + kinds[head(at).kind].text(at, entry->file) + "\n";
     });
-    if (entry->recheck.words() || entry->recheck.steps()) {
-      text += "    which " + std::to_string(entry->recheck.passes()) + " calls saw from " +
-              std::to_string(entry->recheck.words()) + " words and " + std::to_string(entry->recheck.steps()) +
+    if (entry->guard_memo.words() || entry->guard_memo.steps()) {
+      text += "    which " + std::to_string(entry->guard_memo.passes()) + " calls saw from " +
+              std::to_string(entry->guard_memo.words()) + " words and " + std::to_string(entry->guard_memo.steps()) +
               " instructions\n";
     }
     if (entry->paths) {

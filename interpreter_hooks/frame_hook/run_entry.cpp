@@ -51,7 +51,7 @@ void check_short_way(Entry& entry, const Run& run, std::string& internal_error) 
       internal_error = "a read that nothing seemed to have changed: " + entry.file.name(reg);
   }
   std::vector<TensorImpl*> inputs;
-  entry.recheck.lend(run, inputs);
+  entry.guard_memo.lend(run, inputs);
   for (size_t i = 0; i < inputs.size(); i++) {
     if (inputs[i] != hooks::impl_of(whole.registers[entry.tensors[i]]))
       internal_error = "an input that nothing seemed to have changed: " + entry.file.name(entry.tensors[i]);
@@ -98,8 +98,8 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
   auto& [inputs, outputs] = buffers.get();
   graph::SameTensors same;
   if (way != Way::Whole) {
-    entry.recheck.lend(run, inputs.tensors);
-    same = {entry.recheck.token(), entry.recheck.others()};
+    entry.guard_memo.lend(run, inputs.tensors);
+    same = {entry.guard_memo.token(), entry.guard_memo.others()};
   } else {
     read_tensors(entry, run, inputs.tensors);
     if (!verification && !refuse) drop_unread(entry, run, inputs.tensors);
@@ -161,7 +161,7 @@ void run_held(Entry& entry, Run& run, Way way, const Fault& fault, Verification*
   if (way == Way::Whole)
     read_tensors(entry, run, inputs);
   else
-    entry.recheck.lend(run, inputs);
+    entry.guard_memo.lend(run, inputs);
   if (!takes_check(entry, way, inputs)) return false;
   attempt.outcome = Outcome::Due;
   attempt.way = way;
@@ -170,7 +170,7 @@ void run_held(Entry& entry, Run& run, Way way, const Fault& fault, Verification*
 
 /// True: the guards held the short way, and the attempt has been made.
 bool attempt_shortly(Entry& entry, Run& run, Way way, Verification* verification, Attempt& attempt) {
-  if (!entry.recheck.holds(run, entry.file)) return false;
+  if (!entry.guard_memo.holds(run, entry.file)) return false;
   if (entry.checks.due(way, entry.hits) && !verification && is_due(entry, run, way, attempt)) [[unlikely]]
     return true;
   if ((settings().strict || verification) && !run.random.drawn()) [[unlikely]]
@@ -194,9 +194,9 @@ void attempt_entry(Entry& entry, Run& run, Verification* verification, Attempt& 
   }
   if (entry.checks.due(Way::Whole, entry.hits) && !verification && is_due(entry, run, Way::Whole, attempt)) [[unlikely]]
     return;
-  if (shortens && entry.recheck.pays()) entry.recheck.note(entry.entry, run, entry.read_later(), entry.tensors);
+  if (shortens && entry.guard_memo.pays()) entry.guard_memo.note(entry.entry, run, entry.read_later(), entry.tensors);
   if (forgets_words) [[unlikely]]
-    entry.recheck.rest_on_nothing();
+    entry.guard_memo.rest_on_nothing();
   run_held(entry, run, Way::Whole, fault, verification, attempt);
 }
 

@@ -52,7 +52,7 @@ void publish(Entry& entry, Run& run, Attempt& attempt);
 double graph_seconds(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int runs);
 
 Attempt run_entry(Entry& entry, PyObject* const* arguments, PyFunctionObject* function);
-/// The same, Missed where the short way through the guards (recheck.h) doesn't lead to the end.
+/// The same, Missed where the short way through the guards (guard_memo.h) doesn't lead to the end.
 void run_entry_shortly(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, Attempt& attempt);
 /// Why the entry program fails for these arguments, in words with values; to be called after it did.
 std::string describe_miss(Entry& entry, PyObject* const* arguments, PyFunctionObject* function, int missed_at);

@@ -86,7 +86,7 @@ Check::~Check() {
   witnesses--;
   checks_of_thread--;
   check_memory.made(peak_before_, memory::statistics().peak_bytes);
-  if (!checks_all()) asked_->recheck.forgive();
+  if (!checks_all()) asked_->guard_memo.forgive();
   const double microseconds = watch_.elapsed();
   asked_->checks.took(microseconds / 1e6);
   check_account().spend(microseconds / 1e6);

@@ -3,7 +3,7 @@
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/direct_call.h"
 #include "interpreter_hooks/frame_hook/hook.h"
-#include "interpreter_hooks/frame_hook/paths.h"
+#include "interpreter_hooks/frame_hook/merged_entries.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/recorder/calls/clocks.h"
@@ -169,7 +169,7 @@ class Search {
     const std::shared_ptr<Entry>& failed = failed_.front().entry;
     if (failed->branches[failed_.front().branch].late || !failed->merges || failed->hits < 1) return;
     if ((served->paths && served->paths->joined()) || (failed->paths && failed->paths->joined())) return;
-    if (!Paths::merge({failed, served})) served->merges = false;
+    if (!MergedEntries::merge({failed, served})) served->merges = false;
   }
 
   /// False when a run that failed has shown that this entry went another way than the frame would go now.

@@ -2,9 +2,9 @@
 
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/decide.h"
-#include "interpreter_hooks/frame_hook/differences.h"
+#include "interpreter_hooks/frame_hook/find_phis.h"
 #include "interpreter_hooks/frame_hook/hook.h"
-#include "interpreter_hooks/frame_hook/paths.h"
+#include "interpreter_hooks/frame_hook/merged_entries.h"
 #include "interpreter_hooks/recorder/core/own_time.h"
 #include "interpreter_hooks/recorder/core/recording.h"
 #include "interpreter_hooks/recorder/core/time_line.h"
@@ -99,7 +99,7 @@ class Session {
       if (find_differences(*entry, entries, record_.speculation))
         record_.entries.remove_if([&](const Entry& other) { return knows_choices(other, record_.speculation); });
       else
-        Paths::join(entry, entries);
+        MergedEntries::join(entry, entries);
     }
     if (!error_.empty()) broken(record_, error_.c_str());
     record_.recording_ms += recording_->own_ms();

@@ -127,7 +127,7 @@ void Finisher::emit_writes() {
 
 namespace {
 
-/// Paths that are merged run their entry programs one after the other; numbers can be drawn only once.
+/// MergedEntries that are merged run their entry programs one after the other; numbers can be drawn only once.
 bool draws(const Program& entry) {
   bool found = false;
   entry.each([&](const Word* at) { found = found || static_cast<Op>(head(at).kind) == Op::Draw; });

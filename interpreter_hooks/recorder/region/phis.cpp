@@ -1,6 +1,6 @@
 #include "interpreter_hooks/recorder/region/phis.h"
 
-#include "interpreter_hooks/guards/standing.h"
+#include "interpreter_hooks/guards/guard_dependencies.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/trace/builder.h"

@@ -1,28 +1,28 @@
 // Capture that does not pay is found out, and recordings are bought when they are likely to pay: by times that the test
 // gives.
-#include "interpreter_hooks/frame_hook/payoff.h"
+#include "interpreter_hooks/frame_hook/profitability.h"
 
 #include <catch2/catch.hpp>
 
 #include "interpreter_hooks/frame_hook/ledger.h"
 
 using terra::capture::Ledger;
-using terra::capture::Payoff;
-using Position = Payoff::Position;
-using Sample = Payoff::Sample;
-using Verdict = Payoff::Verdict;
+using terra::capture::Profitability;
+using Position = Profitability::Position;
+using Sample = Profitability::Sample;
+using Verdict = Profitability::Verdict;
 
 namespace {
 
 /// Calls a captured function so often, its times given by number of the sample; returns how many calls ran plainly.
 template <class Served, class Plain>
-int call(Payoff& payoff, long calls, Served served, Plain plain) {
+int call(Profitability& profitability, long calls, Served served, Plain plain) {
   int of_served = 0, of_plain = 0;
   for (long i = 1; i <= calls; i++) {
-    if (!payoff.is_due(i)) continue;
-    if (payoff.sample() == Sample::Served) payoff.served(&payoff, served(of_served++), i);
-    if (payoff.sample() == Sample::Plain) payoff.compared(plain(of_plain++));
-    payoff.sampled(i);
+    if (!profitability.is_due(i)) continue;
+    if (profitability.sample() == Sample::Served) profitability.served(&profitability, served(of_served++), i);
+    if (profitability.sample() == Sample::Plain) profitability.compared(plain(of_plain++));
+    profitability.sampled(i);
   }
   return of_plain;
 }
@@ -32,16 +32,16 @@ auto always(double microseconds) {
 }
 
 /// A function that has run plainly `calls` times.
-Payoff profiled(int calls, double microseconds, uint64_t operations, double kernels = 0) {
-  Payoff payoff;
-  for (int i = 0; i < calls; i++) payoff.ran_plainly(microseconds, operations, kernels);
-  return payoff;
+Profitability profiled(int calls, double microseconds, uint64_t operations, double kernels = 0) {
+  Profitability profitability;
+  for (int i = 0; i < calls; i++) profitability.ran_plainly(microseconds, operations, kernels);
+  return profitability;
 }
 
 }  // namespace
 
-TEST_CASE("serving that is slower loses, serving that is faster pays", "[payoff]") {
-  Payoff slow, fast, even;
+TEST_CASE("serving that is slower loses, serving that is faster pays", "[profitability]") {
+  Profitability slow, fast, even;
   call(slow, 64 * 40, always(24), always(20));
   call(fast, 64 * 40, always(10), always(20));
   call(even, 64 * 40, always(21), always(20));
@@ -50,22 +50,22 @@ TEST_CASE("serving that is slower loses, serving that is faster pays", "[payoff]
   CHECK(even.verdict() == Verdict::Pays);
 }
 
-TEST_CASE("what takes twice as long loses after a few calls", "[payoff]") {
-  Payoff payoff;
-  call(payoff, 64 * 4, always(50), always(20));
-  CHECK(payoff.verdict() == Verdict::Loses);
+TEST_CASE("what takes twice as long loses after a few calls", "[profitability]") {
+  Profitability profitability;
+  call(profitability, 64 * 4, always(50), always(20));
+  CHECK(profitability.verdict() == Verdict::Loses);
 }
 
-TEST_CASE("a few calls say nothing else, and comparing ends with the verdict", "[payoff]") {
-  Payoff payoff;
-  call(payoff, 64 * 8, always(24), always(20));
-  CHECK(payoff.verdict() == Verdict::Open);
-  Payoff settled;
-  CHECK(call(settled, 64 * 1000, always(10), always(20)) == static_cast<int>(Payoff::enough));
+TEST_CASE("a few calls say nothing else, and comparing ends with the verdict", "[profitability]") {
+  Profitability profitability;
+  call(profitability, 64 * 8, always(24), always(20));
+  CHECK(profitability.verdict() == Verdict::Open);
+  Profitability settled;
+  CHECK(call(settled, 64 * 1000, always(10), always(20)) == static_cast<int>(Profitability::enough));
 }
 
-TEST_CASE("where the gradient comes later only half of the calls is seen", "[payoff]") {
-  Payoff pair, slow;
+TEST_CASE("where the gradient comes later only half of the calls is seen", "[profitability]") {
+  Profitability pair, slow;
   pair.has_backward();
   slow.has_backward();
   call(pair, 64 * 40, always(26), always(20));
@@ -74,22 +74,22 @@ TEST_CASE("where the gradient comes later only half of the calls is seen", "[pay
   CHECK(slow.verdict() == Verdict::Loses);
 }
 
-TEST_CASE("what the machine does in between does not decide", "[payoff]") {
-  Payoff payoff;
+TEST_CASE("what the machine does in between does not decide", "[profitability]") {
+  Profitability profitability;
   call(
-      payoff, 64 * 40, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
-  CHECK(payoff.verdict() == Verdict::Pays);
+      profitability, 64 * 40, [](int i) { return i < 2 ? 900.0 : 10.0; }, always(20));
+  CHECK(profitability.verdict() == Verdict::Pays);
 }
 
-TEST_CASE("misses count: calls that are served fast only now and then lose", "[payoff]") {
-  Payoff payoff;
+TEST_CASE("misses count: calls that are served fast only now and then lose", "[profitability]") {
+  Profitability profitability;
   call(
-      payoff, 64 * 40, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
-  CHECK(payoff.verdict() == Verdict::Loses);
+      profitability, 64 * 40, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
+  CHECK(profitability.verdict() == Verdict::Loses);
 }
 
-TEST_CASE("long calls are run plainly in between only when that seems as fast", "[payoff]") {
-  Payoff fast = profiled(3, 8000, 10), slow = profiled(3, 4000, 10), unsure = profiled(3, 4900, 10);
+TEST_CASE("long calls are run plainly in between only when that seems as fast", "[profitability]") {
+  Profitability fast = profiled(3, 8000, 10), slow = profiled(3, 4000, 10), unsure = profiled(3, 4900, 10);
   CHECK(call(fast, 64 * 20, always(5000), always(8000)) == 0);
   CHECK(call(slow, 64 * 20, always(5000), always(4000)) == 5);
   CHECK(slow.verdict() == Verdict::Loses);
@@ -97,43 +97,43 @@ TEST_CASE("long calls are run plainly in between only when that seems as fast", 
   CHECK(unsure.verdict() == Verdict::Pays);
 }
 
-TEST_CASE("calls of different sizes are compared in pairs of one entry", "[payoff]") {
-  Payoff payoff;
-  for (int i = 0; i < 8; i++) payoff.ran_plainly(i % 2 ? 200 : 6000, 50, 0);
-  payoff.recorded(1000);
+TEST_CASE("calls of different sizes are compared in pairs of one entry", "[profitability]") {
+  Profitability profitability;
+  for (int i = 0; i < 8; i++) profitability.ran_plainly(i % 2 ? 200 : 6000, 50, 0);
+  profitability.recorded(1000);
   int large = 0, small = 0;  // two entries
-  CHECK(payoff.served(&large, 5500, 1) == 0);
-  CHECK(payoff.served(&large, 5500, 2) == 0);  // longer than a plain call of one kind, shorter than of the other
-  CHECK(payoff.served(&large, 7000, 3) == -1000);
-  CHECK(payoff.served(&small, 150, 4) == 50);
-  CHECK(payoff.awaited() == &small);
-  payoff.compared(300);
-  CHECK(payoff.awaited() == nullptr);
-  payoff.served(&large, 3000, 5);
-  payoff.compared(6000);
-  CHECK(payoff.served(&large, 3000, 6) == Approx(3000));
-  CHECK(payoff.served(&small, 150, 7) == Approx(150));
+  CHECK(profitability.served(&large, 5500, 1) == 0);
+  CHECK(profitability.served(&large, 5500, 2) == 0);  // longer than a plain call of one kind, shorter than of the other
+  CHECK(profitability.served(&large, 7000, 3) == -1000);
+  CHECK(profitability.served(&small, 150, 4) == 50);
+  CHECK(profitability.awaited() == &small);
+  profitability.compared(300);
+  CHECK(profitability.awaited() == nullptr);
+  profitability.served(&large, 3000, 5);
+  profitability.compared(6000);
+  CHECK(profitability.served(&large, 3000, 6) == Approx(3000));
+  CHECK(profitability.served(&small, 150, 7) == Approx(150));
 }
 
-TEST_CASE("what served calls save is brought back, and those between samples count like them", "[payoff]") {
-  Payoff payoff = profiled(3, 100, 10);
-  payoff.recorded(1000);
-  CHECK(payoff.served(&payoff, 400, 1) == Approx(-300));  // touches its memory for the first time
-  CHECK(payoff.cost() == Approx(1300));
-  CHECK(payoff.price() == Approx(1300));
-  for (long i = 2; i <= 4; i++) payoff.served(&payoff, 40, i);
-  CHECK(payoff.brought_back() == Approx(180));
-  CHECK(payoff.served(&payoff, 40, 14) == Approx(600));
+TEST_CASE("what served calls save is brought back, and those between samples count like them", "[profitability]") {
+  Profitability profitability = profiled(3, 100, 10);
+  profitability.recorded(1000);
+  CHECK(profitability.served(&profitability, 400, 1) == Approx(-300));  // touches its memory for the first time
+  CHECK(profitability.cost() == Approx(1300));
+  CHECK(profitability.price() == Approx(1300));
+  for (long i = 2; i <= 4; i++) profitability.served(&profitability, 40, i);
+  CHECK(profitability.brought_back() == Approx(180));
+  CHECK(profitability.served(&profitability, 40, 14) == Approx(600));
 }
 
-TEST_CASE("what large kernels take is no Python that a recording would watch", "[payoff]") {
-  const Payoff python = profiled(8, 6000, 50), kernels = profiled(8, 6000, 50, 5700);
+TEST_CASE("what large kernels take is no Python that a recording would watch", "[profitability]") {
+  const Profitability python = profiled(8, 6000, 50), kernels = profiled(8, 6000, 50, 5700);
   CHECK(python.price() > 50'000);
   CHECK(kernels.price() == Approx(200 + 60 * 50 + 10 * 150));
 }
 
-TEST_CASE("an outermost function is recorded at once where that is cheap, others have to earn it", "[payoff]") {
-  const Payoff cheap = profiled(3, 50, 10);
+TEST_CASE("an outermost function is recorded at once where that is cheap, others have to earn it", "[profitability]") {
+  const Profitability cheap = profiled(3, 50, 10);
   CHECK(cheap.is_worth_recording(Position::Outermost, 4));
   CHECK(!cheap.is_worth_recording(Position::Unsure, 4));
   CHECK(cheap.is_worth_recording(Position::Unsure, 8));
@@ -143,44 +143,44 @@ TEST_CASE("an outermost function is recorded at once where that is cheap, others
   CHECK(profiled(30, 5000, 500).is_worth_recording(Position::Outermost, 31));
 }
 
-TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[payoff]") {
-  Payoff payoff = profiled(3, 50, 10);
+TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[profitability]") {
+  Profitability profitability = profiled(3, 50, 10);
   int waited[6] = {};
   for (int& calls : waited) {
-    payoff.recorded(800);
-    while (!payoff.is_worth_recording(Position::Outermost, 100)) payoff.ran_plainly(50, 10, 0), calls++;
+    profitability.recorded(800);
+    while (!profitability.is_worth_recording(Position::Outermost, 100)) profitability.ran_plainly(50, 10, 0), calls++;
   }
   CHECK(waited[0] == 0);
   CHECK(waited[5] > 3 * waited[3]);
 }
 
-TEST_CASE("a function that saves nothing is not recorded again", "[payoff]") {
-  Payoff payoff = profiled(3, 50, 10);
-  payoff.recorded(3000);
-  for (long i = 1; i <= 4; i++) payoff.served(&payoff, 60, i);
-  for (int i = 0; i < 10000; i++) payoff.ran_plainly(50, 10, 0);
-  CHECK(!payoff.is_worth_recording(Position::Outermost, 10000));
+TEST_CASE("a function that saves nothing is not recorded again", "[profitability]") {
+  Profitability profitability = profiled(3, 50, 10);
+  profitability.recorded(3000);
+  for (long i = 1; i <= 4; i++) profitability.served(&profitability, 60, i);
+  for (int i = 0; i < 10000; i++) profitability.ran_plainly(50, 10, 0);
+  CHECK(!profitability.is_worth_recording(Position::Outermost, 10000));
 }
 
-TEST_CASE("searches in vain add up, also those that nobody has timed", "[payoff]") {
-  Payoff payoff = profiled(4, 50, 10);
-  payoff.recorded(1000);
-  CHECK(payoff.searched(20) == Approx(20));
-  CHECK(payoff.searched(-1) == Approx(20));
-  CHECK(payoff.cost() == Approx(1040));
-  CHECK(!payoff.is_a_loss());
-  for (int i = 0; i < 200; i++) payoff.searched(-1);
-  CHECK(payoff.is_a_loss());
-  for (int i = 0; i < 1000; i++) payoff.ran_plainly(50, 10, 0);
-  CHECK(!payoff.is_a_loss());
+TEST_CASE("searches in vain add up, also those that nobody has timed", "[profitability]") {
+  Profitability profitability = profiled(4, 50, 10);
+  profitability.recorded(1000);
+  CHECK(profitability.searched(20) == Approx(20));
+  CHECK(profitability.searched(-1) == Approx(20));
+  CHECK(profitability.cost() == Approx(1040));
+  CHECK(!profitability.is_a_loss());
+  for (int i = 0; i < 200; i++) profitability.searched(-1);
+  CHECK(profitability.is_a_loss());
+  for (int i = 0; i < 1000; i++) profitability.ran_plainly(50, 10, 0);
+  CHECK(!profitability.is_a_loss());
 }
 
-TEST_CASE("sizes that come back are built for", "[payoff]") {
-  Payoff payoff = profiled(16, 1000, 100);
-  payoff.recorded(9000);
-  for (long i = 1; i <= 4; i++) payoff.served(&payoff, 400, i);
-  CHECK(!payoff.is_worth_building(9000, 1));
-  CHECK(payoff.is_worth_building(9000, 5));
+TEST_CASE("sizes that come back are built for", "[profitability]") {
+  Profitability profitability = profiled(16, 1000, 100);
+  profitability.recorded(9000);
+  for (long i = 1; i <= 4; i++) profitability.served(&profitability, 400, i);
+  CHECK(!profitability.is_worth_building(9000, 1));
+  CHECK(profitability.is_worth_building(9000, 5));
 }
 
 TEST_CASE("the process may lose its grace and a share of its time, and spend part of what came back", "[ledger]") {

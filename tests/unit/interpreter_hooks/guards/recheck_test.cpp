@@ -1,7 +1,7 @@
 // The short way through an entry program: it holds exactly while the whole program does, and with what that would read.
 #include "tests/unit/interpreter_hooks/support.h"
 
-#include "interpreter_hooks/guards/recheck.h"
+#include "interpreter_hooks/guards/guard_memo.h"
 
 using namespace terra::capture;
 
@@ -10,7 +10,7 @@ namespace {
 /// A program over arguments that is noted after it has held.
 struct Noted {
   Guarded g;
-  Recheck recheck;
+  GuardMemo guard_memo;
   std::vector<Register> wanted;
 
   bool whole(const std::vector<PyObject*>& arguments, std::vector<PyObject*>& read) {
@@ -25,7 +25,7 @@ struct Noted {
   bool shortly(const std::vector<PyObject*>& arguments, std::vector<PyObject*>& read) {
     std::vector<PyObject*> space(g.file.words());
     Run run{g.file.prepare(space.data()), arguments.data()};
-    const bool held = recheck.holds(run, g.file);
+    const bool held = guard_memo.holds(run, g.file);
     read.clear();
     for (const Register r : wanted) read.push_back(held ? run.registers[r] : nullptr);
     if (held) g.file.release(run.registers);
@@ -37,7 +37,7 @@ struct Noted {
     REQUIRE(g.program.run(run) < 0);
     std::vector<bool> needed(g.file.size(), false);
     for (const Register r : wanted) needed[static_cast<size_t>(r)] = true;
-    recheck.note(g.program, run, needed, {});
+    guard_memo.note(g.program, run, needed, {});
     g.file.release(run.registers);
   }
 };
@@ -72,7 +72,7 @@ constexpr const char* world =
 
 }  // namespace
 
-TEST_CASE("the short way holds while nothing has changed, and reads what the whole way reads", "[recheck]") {
+TEST_CASE("the short way holds while nothing has changed, and reads what the whole way reads", "[guard_memo]") {
   Names names(world);
   Noted n;
   follow(n, names);
@@ -85,11 +85,11 @@ TEST_CASE("the short way holds while nothing has changed, and reads what the who
     CHECK(n.shortly(arguments, by_short));
     CHECK(by_short == by_whole);
   }
-  CHECK(n.recheck.passes() == 3);
-  CHECK(n.recheck.words() > 0);
+  CHECK(n.guard_memo.passes() == 3);
+  CHECK(n.guard_memo.words() > 0);
 }
 
-TEST_CASE("whatever is changed, the short way never holds where the whole way doesn't", "[recheck]") {
+TEST_CASE("whatever is changed, the short way never holds where the whole way doesn't", "[guard_memo]") {
   const char* changes[] = {"a.child = C()",
                            "a.child = a.child",
                            "a.child.table = {'k': 'w'}",
@@ -134,7 +134,7 @@ TEST_CASE("whatever is changed, the short way never holds where the whole way do
   }
 }
 
-TEST_CASE("another argument is checked, not remembered", "[recheck]") {
+TEST_CASE("another argument is checked, not remembered", "[guard_memo]") {
   Names names(std::string(world) + "b = C(); b.child = C(); b.child.table = {'k': 'w'}\nd = D()\n");
   Noted n;
   follow(n, names);
@@ -149,7 +149,7 @@ TEST_CASE("another argument is checked, not remembered", "[recheck]") {
   }
 }
 
-TEST_CASE("what a failed short way has gathered is forgotten", "[recheck]") {
+TEST_CASE("what a failed short way has gathered is forgotten", "[guard_memo]") {
   Names names(
       "class Loud:\n    def __del__(self): pass\nclass C: pass\na, b = C(), C()\na.x = a.y = Loud(); keep = a.x\nb.z = "
       "1");
@@ -160,15 +160,15 @@ TEST_CASE("what a failed short way has gathered is forgotten", "[recheck]") {
   g.guard(Op::QuietTogether, no_register);
   g.read(Op::Attribute, b, {word_of(g.file.keep(interned("z")))});
   std::vector<PyObject*> space(g.file.words()), arguments = {names["a"], names["b"]};
-  Recheck recheck;
+  GuardMemo guard_memo;
   {
     Run run{g.file.prepare(space.data()), arguments.data()};
     REQUIRE(g.program.run(run) < 0);
-    recheck.note(g.program, run, std::vector<bool>(g.file.size(), false), {});
+    guard_memo.note(g.program, run, std::vector<bool>(g.file.size(), false), {});
     CHECK(run.leaving.all().size() == 2);
   }
   names.run("b.z = 2\nb.w = 1\ndel b.z");
   Run run{g.file.prepare(space.data()), arguments.data()};
-  CHECK_FALSE(recheck.holds(run, g.file));
+  CHECK_FALSE(guard_memo.holds(run, g.file));
   CHECK(run.leaving.all().empty());
 }

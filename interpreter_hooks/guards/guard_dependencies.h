@@ -1,4 +1,4 @@
-// What the instructions of an entry program rest on, as words of memory (recheck.h says what for).
+// What the instructions of an entry program rest on, as words of memory (guard_memo.h says what for).
 #pragma once
 #include "interpreter_hooks/guards/kinds.h"
 
@@ -16,19 +16,19 @@ inline Word word_at(const void* at) {
 }
 
 /// What unchanged words say about a register, or about an instruction as a whole (then Found and Held are the same).
-enum class Standing : uint8_t {
+enum class Dependence : uint8_t {
   Varies,  ///< nothing: the instruction has to run
   Found,   ///< its object is at the address where one was before
   Held,    ///< it is the very object of before: something unchanged has held it since
 };
 
 /// The registers of a run whose program has held, and the words noted so far.
-class Standings {
+class GuardDependencies {
  public:
-  Standings(Run& run, size_t registers) : run_(run), standing_(registers, Standing::Varies) {}
-  virtual ~Standings() = default;
+  GuardDependencies(Run& run, size_t registers) : run_(run), dependence_(registers, Dependence::Varies) {}
+  virtual ~GuardDependencies() = default;
 
-  Standing standing(Register r) const { return r < 0 ? Standing::Held : standing_[static_cast<size_t>(r)]; }
+  Dependence dependence(Register r) const { return r < 0 ? Dependence::Held : dependence_[static_cast<size_t>(r)]; }
   PyObject* object(Register r) const { return run_.registers[r]; }
   /// The eight bytes at `at` decide. They can be read while everything is known that the operands rest on.
   template <class T>
@@ -40,18 +40,18 @@ class Standings {
   virtual void look_further() = 0;
 
  protected:
-  void stands(Register r, Standing standing) {
-    if (r >= 0 && r != no_register) standing_[static_cast<size_t>(r)] = standing;
+  void stands(Register r, Dependence dependence) {
+    if (r >= 0 && r != no_register) dependence_[static_cast<size_t>(r)] = dependence;
   }
   virtual void note_word(const void* at) = 0;
 
  private:
   Run& run_;
-  std::vector<Standing> standing_;
+  std::vector<Dependence> dependence_;
 };
 
 /// Notes what the instruction rests on. It has just held, and so has everything before it.
-Standing rests_on(const Word* at, Standings& s);
+Dependence rests_on(const Word* at, GuardDependencies& s);
 
 /// True for a read whose result the registers only borrow.
 bool is_borrowed_read(const Word* at);

@@ -11,7 +11,7 @@ namespace terra::capture {
 
 /// Each entry keeps its guards, its late program and its effects; what is merged is the graph. A run needs the guards
 /// of the likely path, and those of another one only when the graph goes there.
-class Paths {
+class MergedEntries {
  public:
   /// Makes `entries`, which were seen to be paths of one region, and the live ones that they are merged with already,
   /// members of new merged paths. False: they can't be.

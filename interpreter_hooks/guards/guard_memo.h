@@ -11,7 +11,7 @@
 // object is at that address, not that it is the one from before: everything learnt from it is compared too. Only what
 // an unchanged dict or class has held all along is known to be the same object.
 #pragma once
-#include "interpreter_hooks/guards/standing.h"
+#include "interpreter_hooks/guards/guard_dependencies.h"
 
 #include <deque>
 #include <map>
@@ -24,7 +24,7 @@ class TensorImpl;
 
 namespace terra::capture {
 
-class Recheck {
+class GuardMemo {
  public:
   /// True: the program would hold, and the registers that `note` was told of are as it would have left them. False:
   /// nothing is known, and the registers are as they were prepared.

@@ -1,4 +1,4 @@
-#include "interpreter_hooks/guards/recheck.h"
+#include "interpreter_hooks/guards/guard_memo.h"
 
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -20,26 +20,26 @@ bool is_holder(PyObject* object) { return !is_tensor(object) && !is_number(objec
 }  // namespace
 
 /// One pass over a program that has just held.
-class Noting final : public Standings {
+class Noting final : public GuardDependencies {
  public:
-  Noting(Recheck& recheck, Program& program, Run& run, const std::vector<bool>& needed)
-      : Standings(run, needed.size()),
-        recheck_(recheck),
+  Noting(GuardMemo& guard_memo, Program& program, Run& run, const std::vector<bool>& needed)
+      : GuardDependencies(run, needed.size()),
+        guard_memo_(guard_memo),
         program_(program),
         needed_(needed),
         stage_of_register_(needed.size(), 0) {}
 
   void all(const std::vector<Register>& inputs) {
-    recheck_.tensors_.clear();
-    recheck_.steps_.clear();
-    recheck_.made_.clear();
+    guard_memo_.tensors_.clear();
+    guard_memo_.steps_.clear();
+    guard_memo_.made_.clear();
     for (int offset = 0; offset != program_.end(); offset += head(program_.at(offset)).words) one(offset);
     lay_out();
     lend(inputs);
-    recheck_.found_.clear();
+    guard_memo_.found_.clear();
     for (size_t r = 0; r < needed_.size(); r++) {
       const auto reg = static_cast<Register>(r);
-      if (needed_[r] && standing(reg) != Standing::Varies) recheck_.found_.emplace_back(reg, object(reg));
+      if (needed_[r] && dependence(reg) != Dependence::Varies) guard_memo_.found_.emplace_back(reg, object(reg));
     }
   }
 
@@ -47,7 +47,7 @@ class Noting final : public Standings {
   static constexpr uint32_t nowhere = UINT32_MAX;
   inline static uint64_t last_token_ = 0;
   struct Noted {
-    Recheck::Watched word;
+    GuardMemo::Watched word;
     uint32_t stage;
   };
 
@@ -58,8 +58,8 @@ class Noting final : public Standings {
     stage_ = after_ = 0;
     each_operand(at, [&](Register r) { stage_ = std::max(stage_, stage_of(r)); });
     after_ = stage_;
-    const Standing found = rests_on(at, *this);
-    if (found != Standing::Varies && !restless_) {
+    const Dependence found = rests_on(at, *this);
+    if (found != Dependence::Varies && !restless_) {
       // What an instruction says of a register holds when its words are known: nobody looks further before.
       each_operand(at, [&](Register r) { reach(r, after_); });
       reach(head(at).dst, after_);
@@ -70,24 +70,24 @@ class Noting final : public Standings {
     add_step(offset, at, kinds[head(at).kind].holds, program_.word(offset));
     const Register dst = head(at).dst;
     if (dst == no_register || !is_borrowed_read(at) || !is_holder(object(dst)) ||
-        changed(recheck_.changed_reads_, offset))
+        changed(guard_memo_.changed_reads_, offset))
       return;
-    Recheck::Made& made = recheck_.made_.emplace_back(Recheck::Made{{is_word(dst), word_of(object(dst))}});
+    GuardMemo::Made& made = guard_memo_.made_.emplace_back(GuardMemo::Made{{is_word(dst), word_of(object(dst))}});
     add_step(offset, made.words, is_holds, made.words, true);
-    stands(dst, Standing::Found);
+    stands(dst, Dependence::Found);
   }
 
   /// The guard on a tensor that an argument is, joined with the read of the argument.
   bool fused(const Word* at) {
     if (static_cast<Op>(head(at).kind) != Op::Tensor) return false;
-    const auto read = std::find_if(recheck_.steps_.begin(), recheck_.steps_.end(), [&](const Recheck::Step& step) {
-      return step.holds == argument_holds && head(step.at).dst == head(at).a;
-    });
-    if (read == recheck_.steps_.end()) return false;
-    recheck_.tensors_.push_back({static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]),
-                                 pointer<TensorFacts>(at[1]), 0, nowhere});
-    stage_of_step_.erase(stage_of_step_.begin() + (read - recheck_.steps_.begin()));
-    recheck_.steps_.erase(read);
+    const auto read = std::find_if(
+        guard_memo_.steps_.begin(), guard_memo_.steps_.end(),
+        [&](const GuardMemo::Step& step) { return step.holds == argument_holds && head(step.at).dst == head(at).a; });
+    if (read == guard_memo_.steps_.end()) return false;
+    guard_memo_.tensors_.push_back({static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]),
+                                    pointer<TensorFacts>(at[1]), 0, nowhere});
+    stage_of_step_.erase(stage_of_step_.begin() + (read - guard_memo_.steps_.begin()));
+    guard_memo_.steps_.erase(read);
     return true;
   }
 
@@ -96,7 +96,7 @@ class Noting final : public Standings {
       if (r >= 0) needed_[static_cast<size_t>(r)] = true;
       last_step_ = std::max(last_step_, stage_of(r));
     });
-    recheck_.steps_.push_back({origin, expects, holds, at});
+    guard_memo_.steps_.push_back({origin, expects, holds, at});
     stage_of_step_.push_back(last_step_);
     reach(head(reads).dst, last_step_);
   }
@@ -111,49 +111,49 @@ class Noting final : public Standings {
   /// Sorts words into stages.
   void lay_out() {
     std::stable_sort(words_.begin(), words_.end(), [](const Noted& a, const Noted& b) { return a.stage < b.stage; });
-    recheck_.words_.clear();
-    recheck_.stages_.clear();
+    guard_memo_.words_.clear();
+    guard_memo_.stages_.clear();
     const uint32_t last = std::max(last_step_, words_.empty() ? 0 : words_.back().stage);
     uint32_t step = 0;
     auto word = words_.begin();
     for (uint32_t stage = 0; stage <= last; stage++) {
       while (step < stage_of_step_.size() && stage_of_step_[step] == stage) step++;
-      for (; word != words_.end() && word->stage == stage; ++word) recheck_.words_.push_back(word->word);
-      recheck_.stages_.push_back({step, static_cast<uint32_t>(recheck_.words_.size())});
+      for (; word != words_.end() && word->stage == stage; ++word) guard_memo_.words_.push_back(word->word);
+      guard_memo_.stages_.push_back({step, static_cast<uint32_t>(guard_memo_.words_.size())});
     }
   }
 
   /// A tensor that is the same object has the same impl for life.
   void lend(const std::vector<Register>& inputs) {
-    recheck_.inputs_.clear();
-    recheck_.read_.clear();
-    recheck_.others_.clear();
-    recheck_.token_ = ++last_token_;
+    guard_memo_.inputs_.clear();
+    guard_memo_.read_.clear();
+    guard_memo_.others_.clear();
+    guard_memo_.token_ = ++last_token_;
     for (Register r : inputs) {
-      const auto place = static_cast<uint32_t>(recheck_.inputs_.size());
-      const bool same = standing(r) == Standing::Held;
-      recheck_.inputs_.push_back(same ? hooks::impl_of(object(r)) : nullptr);
-      if (!same) recheck_.others_.push_back(place);
+      const auto place = static_cast<uint32_t>(guard_memo_.inputs_.size());
+      const bool same = dependence(r) == Dependence::Held;
+      guard_memo_.inputs_.push_back(same ? hooks::impl_of(object(r)) : nullptr);
+      if (!same) guard_memo_.others_.push_back(place);
       if (same || is_argument(r, place)) continue;
-      recheck_.read_.emplace_back(place, r);
+      guard_memo_.read_.emplace_back(place, r);
       if (r >= 0) needed_[static_cast<size_t>(r)] = true;
     }
-    for (Recheck::Argument& argument : recheck_.tensors_)
-      if (argument.input == nowhere) argument.input = static_cast<uint32_t>(recheck_.inputs_.size());
-    recheck_.inputs_.push_back(nullptr);
+    for (GuardMemo::Argument& argument : guard_memo_.tensors_)
+      if (argument.input == nowhere) argument.input = static_cast<uint32_t>(guard_memo_.inputs_.size());
+    guard_memo_.inputs_.push_back(nullptr);
   }
 
   /// True: what is in the register is read and checked before anything else, which puts it among the inputs.
   bool is_argument(Register r, uint32_t place) {
-    const auto argument = std::find_if(recheck_.tensors_.begin(), recheck_.tensors_.end(),
+    const auto argument = std::find_if(guard_memo_.tensors_.begin(), guard_memo_.tensors_.end(),
                                        [&](const auto& each) { return each.dst == r && each.input == nowhere; });
-    if (argument == recheck_.tensors_.end()) return false;
+    if (argument == guard_memo_.tensors_.end()) return false;
     argument->input = place;
     return true;
   }
 
   void note_word(const void* at) override {
-    if (changed(recheck_.changed_words_, at)) restless_ = true;
+    if (changed(guard_memo_.changed_words_, at)) restless_ = true;
     const auto [known, is_new] = known_.try_emplace(at, stage_);
     if (is_new) words_.push_back({{at, word_at(at)}, stage_});
     after_ = std::max(after_, known->second + 1);
@@ -163,10 +163,10 @@ class Noting final : public Standings {
   template <class K>
   static bool changed(const std::map<K, int>& times, K which) {
     const auto found = times.find(which);
-    return found != times.end() && found->second >= Recheck::restless;
+    return found != times.end() && found->second >= GuardMemo::restless;
   }
 
-  Recheck& recheck_;
+  GuardMemo& guard_memo_;
   Program& program_;
   std::vector<bool> needed_;
   std::vector<uint32_t> stage_of_register_;  ///< from which on one may look into what it holds
@@ -181,13 +181,13 @@ class Noting final : public Standings {
 };
 
 /// Of one that isn't the tensor of the pass before.
-[[gnu::noinline]] bool Recheck::Argument::fits(const TensorImpl& tensor) {
+[[gnu::noinline]] bool GuardMemo::Argument::fits(const TensorImpl& tensor) {
   if (!facts->hold(tensor)) return false;
   serial = follows_a_base(tensor) ? 0 : tensor.serial;
   return true;
 }
 
-bool Recheck::is_unchanged(const Watched*& word, const Watched* end) const {
+bool GuardMemo::is_unchanged(const Watched*& word, const Watched* end) const {
   const auto difference = [](const Watched& w) { return word_at(w.at) ^ w.value; };
   const Watched* w = word;
   Word any = 0;
@@ -201,20 +201,20 @@ bool Recheck::is_unchanged(const Watched*& word, const Watched* end) const {
   return false;
 }
 
-bool Recheck::changed(const Watched& word, Run& run, const RegisterFile& file) {
+bool GuardMemo::changed(const Watched& word, Run& run, const RegisterFile& file) {
   if (!forgives_) changed_words_[word.at]++;
   ready_ = false;
   return failed(run, file);
 }
 
-bool Recheck::failed(Run& run, const RegisterFile& file) {
+bool GuardMemo::failed(Run& run, const RegisterFile& file) {
   file.release(run.registers);
   run.random.put_back();
   run.leaving.clear();
   return false;
 }
 
-bool Recheck::holds(Run& run, const RegisterFile& file) {
+bool GuardMemo::holds(Run& run, const RegisterFile& file) {
   if (!ready_) return false;
   for (Argument& argument : tensors_) {
     PyObject* const object = run.arguments[argument.index];
@@ -245,12 +245,12 @@ bool Recheck::holds(Run& run, const RegisterFile& file) {
   return true;
 }
 
-void Recheck::lend(const Run& run, std::vector<TensorImpl*>& inputs) const {
+void GuardMemo::lend(const Run& run, std::vector<TensorImpl*>& inputs) const {
   inputs.assign(inputs_.begin(), inputs_.end() - 1);
   for (const auto& [place, reg] : read_) inputs[place] = hooks::impl_of(run.registers[reg]);
 }
 
-void Recheck::note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs) {
+void GuardMemo::note(Program& program, Run& run, const std::vector<bool>& needed, const std::vector<Register>& inputs) {
   if (!pays()) return;
   notes_++;
   forgives_ = false;
@@ -258,7 +258,7 @@ void Recheck::note(Program& program, Run& run, const std::vector<bool>& needed, 
   ready_ = true;
 }
 
-void Recheck::rest_on_nothing() {
+void GuardMemo::rest_on_nothing() {
   words_.clear();
   for (Stage& stage : stages_) stage.words = 0;
 }

@@ -1,4 +1,4 @@
-#include "interpreter_hooks/frame_hook/paths.h"
+#include "interpreter_hooks/frame_hook/merged_entries.h"
 
 #include "interpreter_hooks/entry/registers.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
@@ -54,12 +54,12 @@ void add(std::vector<std::shared_ptr<Entry>>& list, const std::shared_ptr<Entry>
 
 }  // namespace
 
-std::shared_ptr<Entry> Paths::at(uint32_t path) const {
+std::shared_ptr<Entry> MergedEntries::at(uint32_t path) const {
   std::shared_ptr<Entry> entry = entries_[path].lock();
   return entry && entry->paths.get() == this && !entry->file.stale() ? entry : nullptr;
 }
 
-bool Paths::join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries) {
+bool MergedEntries::join(const std::shared_ptr<Entry>& made, const std::vector<std::shared_ptr<Entry>>& entries) {
   const auto starts = [](const Entry& entry) {
     return entry.can_meet() && entry.trace && !entry.trace->marks.empty() && !entry.trace->marks[0].place.empty();
   };
@@ -70,7 +70,7 @@ bool Paths::join(const std::shared_ptr<Entry>& made, const std::vector<std::shar
   return merge(all, true);
 }
 
-bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_joined) {
+bool MergedEntries::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_joined) {
   std::vector<std::shared_ptr<Entry>> all;
   for (const auto& entry : entries) {
     add(all, entry);
@@ -82,7 +82,7 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_
     if (!entry->trace) return false;
     traces.push_back(entry->trace.get());
   }
-  auto paths = std::make_shared<Paths>();
+  auto paths = std::make_shared<MergedEntries>();
   const TimedScope timed(Activity::Compiled, only_joined ? "compile joined" : "compile switches", "", 0);
   try {
     paths->graph_ = only_joined ? graph::compile_joined(traces) : graph::compile_switch(traces);
@@ -104,9 +104,9 @@ bool Paths::merge(const std::vector<std::shared_ptr<Entry>>& entries, bool only_
   return true;
 }
 
-Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function,
-                   Verification* verification) {
-  const std::shared_ptr<Paths> held = entry->paths;
+Attempt MergedEntries::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, PyFunctionObject* function,
+                           Verification* verification) {
+  const std::shared_ptr<MergedEntries> held = entry->paths;
   Attempt attempt;
   if (entry->checks.due(Way::Merged, entry->hits) && !verification && takes_check(*entry, Way::Merged, {})) {
     attempt.outcome = Outcome::Due;
@@ -175,7 +175,7 @@ Attempt Paths::run(std::shared_ptr<Entry>& entry, PyObject* const* arguments, Py
   return attempt;
 }
 
-std::vector<Generator*> Paths::generators() const {
+std::vector<Generator*> MergedEntries::generators() const {
   std::vector<Generator*> all;
   for (const std::weak_ptr<Entry>& each : entries_) {
     const std::shared_ptr<Entry> entry = each.lock();

@@ -1,4 +1,4 @@
-#include "interpreter_hooks/frame_hook/differences.h"
+#include "interpreter_hooks/frame_hook/find_phis.h"
 
 #include "interpreter_hooks/guards/scalars.h"
 

@@ -1,4 +1,4 @@
-#include "interpreter_hooks/frame_hook/rest.h"
+#include "interpreter_hooks/frame_hook/idle_unhook.h"
 
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/frame_hook/hook.h"

@@ -1,4 +1,4 @@
-#include "interpreter_hooks/guards/standing.h"
+#include "interpreter_hooks/guards/guard_dependencies.h"
 
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/container_kinds.h"
@@ -15,28 +15,30 @@ namespace terra::capture {
 
 namespace {
 
-bool stands(const Standings& s, Register r) { return s.standing(r) != Standing::Varies; }
-PyObject* a_of(const Word* at, const Standings& s) { return s.object(head(at).a); }
+bool stands(const GuardDependencies& s, Register r) { return s.dependence(r) != Dependence::Varies; }
+PyObject* a_of(const Word* at, const GuardDependencies& s) { return s.object(head(at).a); }
 
-void rest_on_dict(PyObject* dict, Standings& s) { s.rest_on(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag); }
+void rest_on_dict(PyObject* dict, GuardDependencies& s) {
+  s.rest_on(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag);
+}
 
 // ---- reads: what becomes of the register ----
 
-Standing closure(const Word* at, Standings& s) {
+Dependence closure(const Word* at, GuardDependencies& s) {
   auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, s));
   s.rest_on(&function->func_closure);
   s.look_further();
   s.rest_on(&reinterpret_cast<PyVarObject*>(function->func_closure)->ob_size);
   s.rest_on(&reinterpret_cast<PyTupleObject*>(function->func_closure)->ob_item[at[1]]);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing cell(const Word* at, Standings& s) {
+Dependence cell(const Word* at, GuardDependencies& s) {
   s.rest_on(&reinterpret_cast<PyCellObject*>(a_of(at, s))->ob_ref);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing item(const Word* at, Standings& s) {
+Dependence item(const Word* at, GuardDependencies& s) {
   PyObject* sequence = a_of(at, s);
   s.rest_on(&reinterpret_cast<PyVarObject*>(sequence)->ob_size);
   if (PyList_CheckExact(sequence)) {
@@ -44,33 +46,33 @@ Standing item(const Word* at, Standings& s) {
     s.rest_on(&list->ob_item);
     s.look_further();
     s.rest_on(&list->ob_item[at[1]]);
-    return Standing::Found;
+    return Dependence::Found;
   }
-  if (!PyTuple_Check(sequence)) return Standing::Varies;
+  if (!PyTuple_Check(sequence)) return Dependence::Varies;
   s.rest_on(&reinterpret_cast<PyTupleObject*>(sequence)->ob_item[at[1]]);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing key(const Word* at, Standings& s) {
+Dependence key(const Word* at, GuardDependencies& s) {
   rest_on_dict(a_of(at, s), s);
-  return Standing::Held;
+  return Dependence::Held;
 }
 
-Standing key_of(const Word* at, Standings& s) {
-  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Standing::Varies;
+Dependence key_of(const Word* at, GuardDependencies& s) {
+  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Dependence::Varies;
   return key(at, s);
 }
 
 /// An OrderedDict changes its order without a new version.
 bool version_tells_order(PyObject* container) { return PyDict_Check(container) && !PyODict_Check(container); }
 
-Standing key_at(const Word* at, Standings& s) {
-  return version_tells_order(a_of(at, s)) ? key(at, s) : Standing::Varies;
+Dependence key_at(const Word* at, GuardDependencies& s) {
+  return version_tells_order(a_of(at, s)) ? key(at, s) : Dependence::Varies;
 }
 
 /// Which dict a terra.nn.Module has, as its own.
-void rest_on_place(const Word* at, PyObject* const* place, Standings& s) {
-  if (s.standing(head(at).a) == Standing::Held && *place)
+void rest_on_place(const Word* at, PyObject* const* place, GuardDependencies& s) {
+  if (s.dependence(head(at).a) == Dependence::Held && *place)
     s.rest_on(&module_dict_epoch());
   else
     s.rest_on(place);
@@ -78,13 +80,13 @@ void rest_on_place(const Word* at, PyObject* const* place, Standings& s) {
 }
 
 /// Of the instance itself: found, or found to be absent.
-Standing attribute(const Word* at, Standings& s) {
+Dependence attribute(const Word* at, GuardDependencies& s) {
   if (is_module(a_of(at, s))) {
     PyObject* const* place = module_dict_place(a_of(at, s));
     rest_on_place(at, place, s);
-    if (!*place) return Standing::Found;
+    if (!*place) return Dependence::Found;
     rest_on_dict(*place, s);
-    return Standing::Held;
+    return Dependence::Held;
   }
   const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
   int in_dict = 0;
@@ -93,16 +95,16 @@ Standing attribute(const Word* at, Standings& s) {
     s.rest_on(words[i]);
     s.look_further();
   }
-  return in_dict ? Standing::Held : Standing::Found;
+  return in_dict ? Dependence::Held : Dependence::Found;
 }
 
-Standing slot(const Word* at, Standings& s) {
+Dependence slot(const Word* at, GuardDependencies& s) {
   s.rest_on(reinterpret_cast<PyObject**>(reinterpret_cast<char*>(a_of(at, s)) + at[1]));
-  return Standing::Found;
+  return Dependence::Found;
 }
 
 /// What look-ups in a class find. A tag that is not valid any more keeps its number, so the flags count too.
-void rest_on_class(PyTypeObject* type, Standings& s) {
+void rest_on_class(PyTypeObject* type, GuardDependencies& s) {
   struct Tag {
     unsigned version, padding;
   };
@@ -111,110 +113,110 @@ void rest_on_class(PyTypeObject* type, Standings& s) {
   s.rest_on(reinterpret_cast<Tag*>(&type->tp_version_tag));
 }
 
-Standing class_attribute(const Word* at, Standings& s) {
+Dependence class_attribute(const Word* at, GuardDependencies& s) {
   auto* type = pointer<PyTypeObject>(at[1]);
-  if (!version_of(type)) return Standing::Varies;
+  if (!version_of(type)) return Dependence::Varies;
   rest_on_class(type, s);
-  return Standing::Held;
+  return Dependence::Held;
 }
 
-Standing instance_dict(const Word* at, Standings& s) {
+Dependence instance_dict(const Word* at, GuardDependencies& s) {
   const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
   const int count = terra_instance_dict_words(a_of(at, s), words);
   for (int i = 0; i < count; i++) s.rest_on(words[i]);
-  return count ? Standing::Found : Standing::Varies;
+  return count ? Dependence::Found : Dependence::Varies;
 }
 
-Standing method_part(const Word* at, Standings& s) {
+Dependence method_part(const Word* at, GuardDependencies& s) {
   auto* method = reinterpret_cast<PyMethodObject*>(a_of(at, s));
   s.rest_on(at[1] ? &method->im_self : &method->im_func);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing module_part(const Word* at, Standings& s) {
+Dependence module_part(const Word* at, GuardDependencies& s) {
   PyObject* const* own = module_dict_place(a_of(at, s));
   rest_on_place(at, own, s);
-  if (at[1] == module_own) return s.standing(head(at).a);
+  if (at[1] == module_own) return s.dependence(head(at).a);
   rest_on_dict(*own, s);
-  return Standing::Held;
+  return Dependence::Held;
 }
 
 // ---- guards: whether they stand ----
 
 /// For guards that say nothing but which objects registers hold.
-Standing same_objects(const Word* at, Standings& s) {
-  return head(at).b == no_register || stands(s, head(at).b) ? Standing::Found : Standing::Varies;
+Dependence same_objects(const Word* at, GuardDependencies& s) {
+  return head(at).b == no_register || stands(s, head(at).b) ? Dependence::Found : Dependence::Varies;
 }
 
-Standing equal(const Word* at, Standings& s) {
+Dependence equal(const Word* at, GuardDependencies& s) {
   // The value in the guard is kept alive: nothing else can be at its address.
-  return a_of(at, s) == object_word(at[1]) ? Standing::Found : Standing::Varies;
+  return a_of(at, s) == object_word(at[1]) ? Dependence::Found : Dependence::Varies;
 }
 
-Standing type(const Word* at, Standings& s) {
+Dependence type(const Word* at, GuardDependencies& s) {
   PyObject* object = a_of(at, s);
   // Only classes made at run time, and those of modules, can be exchanged.
   const bool fixed = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_IMMUTABLETYPE) && !PyModule_Check(object);
-  if (!fixed || s.standing(head(at).a) != Standing::Held) s.rest_on(&object->ob_type);
-  return Standing::Found;
+  if (!fixed || s.dependence(head(at).a) != Dependence::Held) s.rest_on(&object->ob_type);
+  return Dependence::Found;
 }
 
-Standing type_of(const Word* at, Standings& s) {
+Dependence type_of(const Word* at, GuardDependencies& s) {
   s.rest_on(&object_word(at[1])->ob_type);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing class_facts(const Word* at, Standings& s) {
+Dependence class_facts(const Word* at, GuardDependencies& s) {
   const ClassFacts& facts = *pointer<ClassFacts>(at[1]);
-  if (!facts.version) return Standing::Varies;
+  if (!facts.version) return Dependence::Varies;
   rest_on_class(facts.type, s);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing length(const Word* at, Standings& s) {
+Dependence length(const Word* at, GuardDependencies& s) {
   s.rest_on(&reinterpret_cast<PyVarObject*>(a_of(at, s))->ob_size);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
 /// For guards on which keys a dict has.
-Standing some_keys(const Word* at, Standings& s) {
-  if (!PyDict_Check(a_of(at, s))) return Standing::Varies;
+Dependence some_keys(const Word* at, GuardDependencies& s) {
+  if (!PyDict_Check(a_of(at, s))) return Dependence::Varies;
   rest_on_dict(a_of(at, s), s);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing keys(const Word* at, Standings& s) {
-  return version_tells_order(a_of(at, s)) ? some_keys(at, s) : Standing::Varies;
+Dependence keys(const Word* at, GuardDependencies& s) {
+  return version_tells_order(a_of(at, s)) ? some_keys(at, s) : Dependence::Varies;
 }
 
-Standing contains(const Word* at, Standings& s) {
-  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Standing::Varies;
+Dependence contains(const Word* at, GuardDependencies& s) {
+  if (!stands(s, head(at).b) || !compares_by_identity(s.object(head(at).b))) return Dependence::Varies;
   return some_keys(at, s);
 }
 
-Standing code(const Word* at, Standings& s) {
+Dependence code(const Word* at, GuardDependencies& s) {
   auto* function = reinterpret_cast<PyFunctionObject*>(a_of(at, s));
   s.rest_on(&a_of(at, s)->ob_type);
   s.rest_on(&function->func_code);
   s.rest_on(&function->func_globals);
   s.rest_on(&function->func_defaults);
   s.rest_on(&function->func_kwdefaults);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing globals(const Word* at, Standings& s) {
+Dependence globals(const Word* at, GuardDependencies& s) {
   s.rest_on(&reinterpret_cast<PyFunctionObject*>(a_of(at, s))->func_globals);
-  return Standing::Found;
+  return Dependence::Found;
 }
 
-Standing all_distinct(const Word* at, Standings& s) {
+Dependence all_distinct(const Word* at, GuardDependencies& s) {
   bool all = true;
   each_packed(at, 0, [&](Register r) { all = all && stands(s, r); });
-  return all ? Standing::Found : Standing::Varies;
+  return all ? Dependence::Found : Dependence::Varies;
 }
 
 /// Which dict an object has is told by what leads to it; those of a module are items of the first.
-void rest_on_own_dict(PyObject* object, Standings& s) {
+void rest_on_own_dict(PyObject* object, GuardDependencies& s) {
   const uint64_t* words[TERRA_MOST_ATTRIBUTE_WORDS];
   const int count = terra_instance_dict_words(object, words);
   for (int i = 0; i < count; i++) s.rest_on(words[i]);
@@ -224,36 +226,38 @@ void rest_on_own_dict(PyObject* object, Standings& s) {
   rest_on_dict(dict, s);
 }
 
-Standing own_dicts(const Word* at, Standings& s) {
-  if (all_distinct(at, s) == Standing::Varies) return Standing::Varies;
+Dependence own_dicts(const Word* at, GuardDependencies& s) {
+  if (all_distinct(at, s) == Dependence::Varies) return Dependence::Varies;
   each_packed(at, 0, [&](Register r) {
     if (!PyDict_Check(s.object(r))) rest_on_own_dict(s.object(r), s);
   });
-  return Standing::Found;
+  return Dependence::Found;
 }
 
 /// The tensor is the one of before, and so is everything that the epoch counts changes of.
-bool is_settled(Register r, Standings& s) {
-  if (s.standing(r) != Standing::Held || !is_plain_tensor(s.object(r)) || follows_a_base(*tensor_of(s.object(r))))
+bool is_settled(Register r, GuardDependencies& s) {
+  if (s.dependence(r) != Dependence::Held || !is_plain_tensor(s.object(r)) || follows_a_base(*tensor_of(s.object(r))))
     return false;
   s.rest_on(&s.object(r)->ob_type);
   s.rest_on(&tensor_epoch);
   return true;
 }
 
-Standing tensor(const Word* at, Standings& s) { return is_settled(head(at).a, s) ? Standing::Found : Standing::Varies; }
-
-Standing two_tensors(const Word* at, Standings& s) {
-  return is_settled(head(at).a, s) && is_settled(head(at).b, s) ? Standing::Found : Standing::Varies;
+Dependence tensor(const Word* at, GuardDependencies& s) {
+  return is_settled(head(at).a, s) ? Dependence::Found : Dependence::Varies;
 }
 
-Standing tensors(const Word* at, Standings& s) {
+Dependence two_tensors(const Word* at, GuardDependencies& s) {
+  return is_settled(head(at).a, s) && is_settled(head(at).b, s) ? Dependence::Found : Dependence::Varies;
+}
+
+Dependence tensors(const Word* at, GuardDependencies& s) {
   bool all = true;
   each_packed(at, 0, [&](Register r) { all = all && is_settled(r, s); });
-  return all ? Standing::Found : Standing::Varies;
+  return all ? Dependence::Found : Dependence::Varies;
 }
 
-Standing no_hooks(const Word* at, Standings& s) {
+Dependence no_hooks(const Word* at, GuardDependencies& s) {
   std::vector<const uint64_t*> words;
   rest_on_place(at, module_dict_place(a_of(at, s)), s);
   module_hook_words(a_of(at, s), words);
@@ -261,13 +265,13 @@ Standing no_hooks(const Word* at, Standings& s) {
     s.rest_on(word);
     s.look_further();
   }
-  return Standing::Found;
+  return Dependence::Found;
 }
 
 /// Kinds without a row always run: they read tensors, numbers, or what no word tells of.
 struct Row {
   Op op;
-  Standing (*rests)(const Word* at, Standings& s);
+  Dependence (*rests)(const Word* at, GuardDependencies& s);
 };
 constexpr Row rows[] = {
     {Op::Closure, closure},
@@ -310,11 +314,11 @@ constexpr Row rows[] = {
 
 }  // namespace
 
-Standing rests_on(const Word* at, Standings& s) {
+Dependence rests_on(const Word* at, GuardDependencies& s) {
   const auto row =
       std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return code(r.op) == head(at).kind; });
-  if (row == std::end(rows)) return Standing::Varies;
-  if (head(at).a != no_register && !stands(s, head(at).a)) return Standing::Varies;
+  if (row == std::end(rows)) return Dependence::Varies;
+  if (head(at).a != no_register && !stands(s, head(at).a)) return Dependence::Varies;
   return row->rests(at, s);
 }
 

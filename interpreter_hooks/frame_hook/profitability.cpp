@@ -1,4 +1,4 @@
-#include "interpreter_hooks/frame_hook/payoff.h"
+#include "interpreter_hooks/frame_hook/profitability.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ double Times::least() const { return count_ ? *std::min_element(times_.begin(), 
 
 double Times::most() const { return count_ ? *std::max_element(times_.begin(), times_.begin() + kept()) : 0; }
 
-void Payoff::ran_plainly(double microseconds, uint64_t operations, double kernels) {
+void Profitability::ran_plainly(double microseconds, uint64_t operations, double kernels) {
   plain_.add(microseconds);
   count_plain(microseconds);
   const auto calls = static_cast<double>(std::min<size_t>(plain_.count(), 8));
@@ -48,7 +48,7 @@ void Payoff::ran_plainly(double microseconds, uint64_t operations, double kernel
   kernels_ += (kernels - kernels_) / calls;
 }
 
-void Payoff::recorded(double microseconds) {
+void Profitability::recorded(double microseconds) {
   spent_ += microseconds;
   last_price_ = microseconds;
   plain_since_ = 0;
@@ -60,20 +60,20 @@ void Payoff::recorded(double microseconds) {
 
 /// What a served call of that length has saved. Before two calls have been compared, plain calls of the function have
 /// to tell, whatever their sizes: where they differ much, a time that lies among theirs says nothing.
-double Payoff::saved_by(double served) const {
+double Profitability::saved_by(double served) const {
   if (ratios_.count() >= 2) return served / ratios_.typical() - served;
   if (!plain_.count()) return 0;
   const bool alike = plain_.most() <= spread * plain_.least();
   return (alike ? plain_.typical() : std::clamp(served, plain_.least(), plain_.most())) - served;
 }
 
-void Payoff::compared(double microseconds) {
+void Profitability::compared(double microseconds) {
   ratios_.add(awaited_time_ / std::max(microseconds, 1e-3));
   awaited_ = nullptr;
   judge();
 }
 
-double Payoff::served(const void* entry, double microseconds, long hits) {
+double Profitability::served(const void* entry, double microseconds, long hits) {
   served_.add(microseconds);
   const long others = std::max(0L, hits - hits_noted_ - 1);
   hits_noted_ = hits;
@@ -89,12 +89,12 @@ double Payoff::served(const void* entry, double microseconds, long hits) {
 }
 
 /// A long call is not run plainly for the sake of a comparison unless the plain runs before seem to have been as fast.
-bool Payoff::is_in_doubt() const {
+bool Profitability::is_in_doubt() const {
   return served_.count() >= 3 && ratios_.count() < most_doubts && plain_.count() > 0 &&
          served_.least() > plain_.least();
 }
 
-void Payoff::sampled(long call) {
+void Profitability::sampled(long call) {
   const double served = served_.typical();
   const bool is_long = served > longest;
   const Sample before = next_;
@@ -111,9 +111,9 @@ void Payoff::sampled(long call) {
   }
 }
 
-void Payoff::wait(long call) { next_sample_ = call + period_of_settled; }
+void Profitability::wait(long call) { next_sample_ = call + period_of_settled; }
 
-void Payoff::judge() {
+void Profitability::judge() {
   if (verdict_ != Verdict::Open) return;
   const bool is_long = served_.typical() > longest;
   if (is_long) {
@@ -128,26 +128,26 @@ void Payoff::judge() {
     verdict_ = ratios_.typical() > tolerance_ ? Verdict::Loses : Verdict::Pays;
 }
 
-double Payoff::price() const {
+double Profitability::price() const {
   if (last_price_ > 0) return last_price_;
   const double python = std::max(0.0, plain_.typical() - kernels_ - eager_operation * operations_);
   return price_of_call + price_of_operation * operations_ +
          std::min(python_slowdown * python, 50 * price_of_operation * (1 + operations_));
 }
 
-double Payoff::saving() const {
+double Profitability::saving() const {
   const double plain = plain_.typical();
   if (ratios_.count() >= 2) return std::max(0.0, plain * (1 - ratios_.typical()));
   if (served_.count() >= first_samples) return std::max(0.0, plain - served_.typical());
   return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * plain);
 }
 
-bool Payoff::is_worth_building(double price, int times_met) const {
+bool Profitability::is_worth_building(double price, int times_met) const {
   const bool free = price <= small_change && unpaid_ < cheap_recordings;
   return free || times_met * saving() >= wanted_return * price * std::exp2(std::max(0, unpaid_ - 1));
 }
 
-bool Payoff::is_worth_recording(Position position, long calls) const {
+bool Profitability::is_worth_recording(Position position, long calls) const {
   const double price = this->price(), plain = plain_.typical();
   const bool is_free = position == Position::Outermost || (position == Position::Unsure && calls >= sure_of_a_loop);
   if (is_free && price <= small_change && unpaid_ < cheap_recordings) return true;

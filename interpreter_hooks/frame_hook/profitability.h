@@ -29,7 +29,7 @@ class Times {
 
 /// The account of one function. Times are given in (microseconds), so that tests need no clock; what capture itself
 /// took below a call is not part of the call's time.
-class Payoff {
+class Profitability {
  public:
   /// What a call that an entry could serve is for: it is served, served and timed, or run plainly and timed to compare.
   enum class Sample : uint8_t { None, Served, Plain };
