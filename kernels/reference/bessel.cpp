@@ -22,7 +22,7 @@ double bessel_j(int n, double x) {
   return sum / points;
 }
 /// K_n(x) exp(x) is the integral of exp(-x (cosh t - 1)) cosh nt over t > 0.
-double scaled_k(int n, double x) {
+double scaled_k(double n, double x) {
   if (x < 0) return kNaN;
   if (x == 0) return std::numeric_limits<double>::infinity();
   if (std::isinf(x)) return 0;
@@ -40,6 +40,10 @@ double bessel_function(double x, int kind) {
   if (kind < 4) return x < 0 || std::isinf(x) ? kNaN : kind == 2 ? ::y0(x) : ::y1(x);
   if (kind < 8) return scaled_k(kind % 2, x) * (kind < 6 && x > 0 && !std::isinf(x) ? std::exp(-x) : 1);
   if (!std::isfinite(x)) return kNaN;
+  if (x > 2) {  // K of order 1/3
+    const double z = 2.0 / 3 * x * std::sqrt(x);
+    return std::sqrt(x / 3) / std::numbers::pi * scaled_k(1.0 / 3, z) * std::exp(-z);
+  }
   // Airy: the power series of the two solutions of y'' = x y, near 0.
   double f = 1, g = x, f_term = 1, g_term = x;
   for (int k = 1; k < 200; ++k) {
