@@ -152,8 +152,8 @@ static int call(TerraFrame* frame, int arg, PyObject* names) {
   PyObject** const top = top_of(frame);
   const int total = arg + (top[-(arg + 2)] != NULL);
   const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
-  PyObject* result = PyObject_Vectorcall(
-      top[-(total + 1)], top - total, (size_t)(total - named) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+  PyObject* result = PyObject_Vectorcall(top[-(total + 1)], top - total,
+                                         (size_t)(total - named) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
   replace(frame, arg + 2, 0, result);
   return result != NULL;
 }
