@@ -1,12 +1,12 @@
 """Random programs, plain against captured:
 
-    terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain] [--verify] [--shrink]
+    terra-run tests/fuzz/semantics.py [SEED [COUNT]] [-v] [--plain] [--verify] [--shrink] [--still] [--opaque]
 
 Each program is called twelve times with arguments that alias, change and grow; results, arguments and all reachable
 state are compared after every call. --plain: numbers take the place of tensors. --verify: each replay is compared with
 the frame as well, reads and writes one by one. --shrink: what remains of a program that differs when statements that
-don't matter are taken away. --still: no class, function or module is changed between calls. The last line says how many
-calls were served by replay."""
+don't matter are taken away. --still: no class, function or module is changed between calls. --opaque: between
+statements is something that no recording goes through. The last line says how many calls were served by replay."""
 import contextlib
 import copy
 import functools
@@ -27,6 +27,7 @@ from _harness import look  # noqa: E402
 CALLS = 12
 PLAIN = "--plain" in sys.argv
 STILL = "--still" in sys.argv
+OPAQUE = "--opaque" in sys.argv
 if not PLAIN:
     import terra
 
@@ -87,6 +88,10 @@ class Ctx:
     def __exit__(s, *a):
         s.o.n -= 1
         return a[0] is KeyError
+
+
+def away(x):
+    return x if os.getpid() else None
 
 
 def helper(x, n=2, *a, **k):
@@ -396,8 +401,21 @@ class Writer:
             ]  # fmt: skip
         return r.choice(options)()
 
+    def with_opaque_calls(s, body):
+        """Between some statements something that no recording goes through."""
+        r, lines = random.Random(len(body)), []
+        for line in body.splitlines(keepends=True):
+            indent = line[: len(line) - len(line.lstrip())]
+            if r.random() < 0.15 and not line.lstrip().startswith(("el", "except", "finally", "case", ")", "]", "}")):
+                name = r.choice(["t0", "t1", "i0", "x0"])
+                lines.append(f"{indent}{name} = away({name})\n")
+            lines.append(line)
+        return "".join(lines)
+
     def program(s):
         body = "".join(s.statement(1, 0) for _ in range(s.r.randrange(3, 8)))
+        if OPAQUE:
+            body = s.with_opaque_calls(body)
         return f"def f(o, p, t0, t1, n, d, xs, log, at):\n  i0 = 1; x0 = 0.5; out = []; mine = {{}}; seen = set(); fresh = Blank()\n{body}  return t0, t1, i0, x0, out, d\n"
 
 
