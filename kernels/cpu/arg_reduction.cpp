@@ -71,6 +71,7 @@ void find_in_columns(const char* x, int64_t stride, int64_t n, int64_t columns, 
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;  // vectors of as many elements
   Index index[kColumns] = {};
   T value[kColumns];
+  std::copy_n(best, columns, value);
   for (int64_t k = n - 1; k >= 0; --k) {
     const T* row = reinterpret_cast<const T*>(x + k * stride);
     for (int64_t j = 0; j < columns; ++j) {
