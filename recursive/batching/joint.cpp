@@ -1,0 +1,203 @@
+#include "recursive/batching/joint.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/autograd/autograd.h"
+#include "engine/ops/call.h"
+#include "graph/gradient/derivative.h"
+#include "graph/trace/emitter.h"
+#include "recursive/batching/rules.h"
+
+namespace terra::recursive {
+namespace {
+
+using graph::Node;
+using graph::NodeKind;
+using graph::ValueMeta;
+
+class JointBuilder {
+ public:
+  JointBuilder(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows)
+      : all_(all), of_(of), path_(path), wanted_(wanted), rows_(rows), emitter_(joint_.graph) {}
+
+  Joint run() {
+    const EmitterScope scope(emitter_);
+    const GradMode on(true);
+    const graph::Graph& body = path_.body;
+    joint_.graph.name = body.name;
+    values_.resize(body.values.size());
+    for (const auto& [id, tensor] : body.constants) values_[id] = Batched{tensor};
+    for (size_t n = 0; n < body.nodes.size(); ++n) {
+      if (body.nodes[n].origin >= 0) {
+        const graph::Origin& origin = body.origins[body.nodes[n].origin];
+        emitter_.set_origin(origin.file, origin.line);
+      }
+      play(body.nodes[n]);
+    }
+    for (uint32_t r = 0; r < body.outputs.size(); ++r)
+      add_output({JointOutput::Kind::Result, r, 0}, value(body.outputs[r]));
+    if (wanted_.any()) add_gradients();
+    return std::move(joint_);
+  }
+
+ private:
+  // ---- inputs, when they are first read ----------------------------------------------------------------------------
+
+  Batched add_input(JointInput from, const ValueMeta& meta, bool requires_grad) {
+    ValueMeta many = meta;
+    const bool rows = from.kind != JointInput::Kind::Shared && rows_ > 0;
+    if (rows) many.sizes.insert(0, rows_);
+    const ValueId id = joint_.graph.add_input(many);
+    joint_.inputs.push_back(from);
+    Batched made{emitter_.whole(id, contiguous_strides(many.sizes), 0), rows};
+    if (requires_grad && graph::is_differentiable(meta)) autograd::set_requires_grad(made.tensor, true);
+    tensors_.push_back(made.tensor);
+    return made;
+  }
+
+  static DType dtype_of(Scalar::Kind kind) {
+    return kind == Scalar::Kind::Bool ? DType::Bool : kind == Scalar::Kind::Int ? DType::I64 : DType::F64;
+  }
+
+  /// What a host value or an input of the SubGraph is here.
+  Batched outside(ValueId id) {
+    const graph::Graph& body = path_.body;
+    const ValueMeta& meta = body.meta(id);
+    if (meta.kind == graph::ValueKind::Scalar) {
+      Batched fed = add_input({JointInput::Kind::Feed, path_.slots[id], 0}, ValueMeta::tensor(dtype_of(meta.scalar), {}), false);
+      fed.number = true;
+      return fed;
+    }
+    if (!meta.is_tensor()) throw Unbatchable{"something that is no tensor is computed with"};
+    const auto at = std::find(body.inputs.begin(), body.inputs.end(), id);
+    if (at == body.inputs.end()) return add_input({JointInput::Kind::Feed, path_.slots[id], 0}, meta, wanted_.feeds);
+    const auto i = static_cast<uint32_t>(at - body.inputs.begin());
+    const SubGraphInput& input = of_.inputs[i];
+    if (input.kind == InputKind::Row) return add_input({JointInput::Kind::Argument, i, 0}, meta, wanted_.any());
+    return add_input({JointInput::Kind::Shared, input.root, 0}, meta, wanted_.inputs[input.root]);
+  }
+
+  const Batched& value(ValueId id) {
+    if (!values_[id]) values_[id] = outside(id);
+    return *values_[id];
+  }
+
+  // ---- nodes -------------------------------------------------------------------------------------------------------
+
+  void play(const Node& n) {
+    switch (n.kind) {
+      case NodeKind::HostCall: return;  // the walk has done it
+      case NodeKind::Call: return play_call(n);
+      case NodeKind::Op: return set_results(n, call_op(*n.op, args_of(n, 0)));
+      case NodeKind::WriteView: {
+        std::vector<BatchedArg> args = args_of(n, 2);
+        return set_results(n, {write_batched(*n.op, value(graph::operand(n, 0)), value(graph::operand(n, 1)),
+                                             std::move(args), std::max<int64_t>(rows_, 1))});
+      }
+      case NodeKind::AsTensor: {
+        Batched fed = value(graph::operand(n, 0));
+        fed.number = false;
+        const ValueMeta& meta = path_.body.meta(n.results[0]);
+        if (fed.tensor.dtype() != meta.dtype) fed.tensor = (*find_op("to_dtype"))(fed.tensor, meta.dtype);
+        return set_results(n, {fed});
+      }
+      default: throw Unbatchable{"a graph that calls itself asserts, loops or keeps records"};
+    }
+  }
+
+  std::vector<BatchedArg> args_of(const Node& n, size_t first) {
+    std::vector<BatchedArg> args;
+    for (size_t a = first; a < n.args.size(); ++a) {
+      if (const auto* use = std::get_if<graph::Use>(&n.args[a])) {
+        args.push_back(value(use->id));
+      } else if (const auto* list = std::get_if<graph::UseList>(&n.args[a])) {
+        std::vector<Batched> all;
+        for (ValueId id : *list) all.push_back(id == kNoId ? Batched() : value(id));
+        args.push_back(std::move(all));
+      } else {
+        args.push_back(n.args[a]);
+      }
+    }
+    return args;
+  }
+
+  std::vector<Batched> call_op(const Op& op, const std::vector<BatchedArg>& args) {
+    return call_batched(op, args, rows_);
+  }
+
+  void set_results(const Node& n, std::vector<Batched> results) {
+    for (size_t r = 0; r < std::min(results.size(), n.results.size()); ++r) values_[n.results[r]] = std::move(results[r]);
+  }
+
+  void play_call(const Node& n) {
+    const auto call = static_cast<uint32_t>(calls_++);
+    const SubGraph& callee = all_.of(n.index);
+    for (uint32_t i = 0; i < callee.inputs.size(); ++i)
+      if (callee.inputs[i].kind == InputKind::Row)
+        add_output({JointOutput::Kind::Operand, i, call}, value(graph::operand(n, i)));
+    for (uint32_t r = 0; r < n.results.size(); ++r)
+      values_[n.results[r]] =
+          add_input({JointInput::Kind::Result, r, call}, path_.body.meta(n.results[r]), wanted_.any());
+  }
+
+  // ---- outputs -----------------------------------------------------------------------------------------------------
+
+  void add_output(JointOutput to, Batched from) {
+    if (rows_ > 0 && !from.rows) {
+      Dims sizes = from.tensor.sizes();
+      sizes.insert(0, rows_);
+      from.tensor = (*find_op("expand"))(from.tensor, sizes);
+    }
+    joint_.outputs.push_back(to);
+    joint_.graph.outputs.push_back(emitter_.value_of(*from.tensor));
+    outputs_.push_back(from.tensor);
+  }
+
+  void add_gradients() {
+    std::vector<Tensor> roots, tangents, targets;
+    std::vector<uint32_t> numbers;
+    for (uint32_t o = 0; o < outputs_.size(); ++o) {
+      if (!outputs_[o].requires_grad()) continue;
+      roots.push_back(outputs_[o]);
+      const ValueMeta meta = ValueMeta::tensor(outputs_[o].dtype(), outputs_[o].sizes());
+      const ValueId id = joint_.graph.add_input(meta, "tangent");
+      joint_.inputs.push_back({JointInput::Kind::Tangent, o, 0});
+      tangents.push_back(emitter_.whole(id, contiguous_strides(meta.sizes), 0));
+    }
+    for (uint32_t i = 0; i < tensors_.size(); ++i)
+      if (tensors_[i].requires_grad()) {
+        targets.push_back(tensors_[i]);
+        numbers.push_back(i);
+      }
+    if (roots.empty() || targets.empty()) return;
+    const std::vector<Tensor> found = autograd::gradients(roots, tangents, targets, false, false, true);
+    const GradMode off(false);
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (!found[k].defined()) continue;
+      joint_.outputs.push_back({JointOutput::Kind::Gradient, numbers[k], 0});
+      joint_.graph.outputs.push_back(emitter_.value_of(*found[k]));
+    }
+  }
+
+  const SubGraphs& all_;
+  const SubGraph& of_;
+  const Path& path_;
+  const Wanted& wanted_;
+  const int64_t rows_;
+  Joint joint_;
+  graph::GraphEmitter emitter_;
+  std::vector<std::optional<Batched>> values_;  // by value of the body
+  std::vector<Tensor> tensors_, outputs_;       // inputs and outputs of the joint graph
+  size_t calls_ = 0;
+};
+
+}  // namespace
+
+bool Wanted::any() const { return feeds || std::find(inputs.begin(), inputs.end(), true) != inputs.end(); }
+
+Joint build_joint(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
+  return JointBuilder(all, of, path, wanted, rows).run();
+}
+
+}  // namespace terra::recursive

@@ -1,0 +1,34 @@
+// How an op computes many calls at once: the same op, or a few others, on operands with one more dimension.
+#pragma once
+#include <variant>
+#include <vector>
+
+#include "engine/ops/op.h"
+#include "graph/ir/node.h"
+
+namespace terra::recursive {
+
+/// A tensor of a body while many calls are played at once. With `rows` its first dimension numbers the calls, and the
+/// others are those of one call; without, all calls share it.
+struct Batched {
+  Tensor tensor;
+  bool rows = false;
+  bool number = false;  ///< it stands for a Python number, which decides no dtype
+
+  /// Of one call.
+  size_t rank() const { return tensor.rank() - (rows ? 1 : 0); }
+  int64_t size(size_t dim) const { return tensor.sizes()[dim + (rows ? 1 : 0)]; }
+};
+
+/// An argument of an op: none or an attribute, a tensor, tensors.
+using BatchedArg = std::variant<graph::NodeArg, Batched, std::vector<Batched>>;
+
+/// The results of a call of an op for so many rows. Undefined where only gradient rules read them. Ops whose operands
+/// all calls share are called once for all. Throws Unbatchable for an op that has no rule, or not for such arguments.
+std::vector<Batched> call_batched(const Op& op, const std::vector<BatchedArg>& args, int64_t rows);
+
+/// `base` with the elements that the view op shows replaced by `value`; `args` are those of the view op from 1 on.
+Batched write_batched(const Op& view, const Batched& base, const Batched& value, std::vector<BatchedArg> args,
+                      int64_t rows);
+
+}  // namespace terra::recursive

@@ -1,0 +1,90 @@
+// What there is to know of graphs that call themselves before any of them runs: the paths through each, and which of
+// its inputs are the same in all calls.
+//
+//   def encode(tree):                          @encode, two paths:
+//       if tree.is_leaf:                         0  no call
+//           return leaf(words[tree.word])        1  call 0: @encode(tree.left), call 1: @encode(tree.right)
+//       return join(encode(tree.left), encode(tree.right))
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "graph/ir/graph_table.h"
+
+namespace terra::recursive {
+
+using graph::GraphId;
+using graph::kNoId;
+using graph::ValueId;
+
+/// What an input of a SubGraph is to its calls.
+enum class InputKind : uint8_t {
+  Host,    ///< a handle or a number: known when the structure has been walked
+  Shared,  ///< a tensor that every call hands down as it got it: a weight
+  Row,     ///< a tensor that is each call's own
+};
+
+struct SubGraphInput {
+  InputKind kind = InputKind::Row;
+  uint32_t root = 0;  ///< Shared: which input of the root it is
+};
+
+/// Values that the host decides have slots, which a walk fills.
+inline constexpr uint32_t kNoSlot = ~0u;
+
+struct HostStep {
+  uint32_t function = 0;                ///< its number
+  std::vector<uint32_t> args, results;  ///< slots
+};
+
+/// What the host decides for a call before its tensor work: straight pieces of host work, a branch behind each.
+struct HostBlock {
+  std::vector<HostStep> steps;
+  uint32_t selector = kNoSlot;  ///< a number that says which of `next` comes; the last one for all others
+  std::vector<uint32_t> next;   ///< blocks; none where a path begins
+  uint32_t path = 0;            ///< where none comes
+};
+
+/// One call with all branches taken: nodes in the order of the program, without switches.
+struct Path {
+  graph::Graph body;
+  std::vector<uint32_t> calls;  ///< which nodes of the body call
+  std::vector<uint32_t> slots;  ///< by value of the body
+  uint32_t used_slots = 0;
+};
+
+/// A graph of the table that takes part in the recursion. Its inputs that the host decides have the first slots.
+struct SubGraph {
+  GraphId id = kNoId;
+  std::string name;
+  std::vector<SubGraphInput> inputs;
+  std::vector<graph::ValueMeta> results;
+  std::vector<HostBlock> blocks;  ///< the first one is where calls begin
+  std::vector<Path> paths;
+};
+
+/// The root and all that it calls, by GraphId. Throws Unbatchable where a branch depends on what tensors hold.
+class SubGraphs {
+ public:
+  SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root);
+
+  const SubGraph& root() const { return *of_[root_]; }
+  const SubGraph& of(GraphId id) const { return *of_[id]; }
+  bool has(GraphId id) const { return of_[id] != nullptr; }
+  GraphId size() const { return static_cast<GraphId>(of_.size()); }
+
+ private:
+  void add(GraphId id);
+  void find_shared_inputs();
+
+  const std::shared_ptr<const graph::GraphTable> table_;
+  const GraphId root_;
+  std::vector<std::unique_ptr<SubGraph>> of_;
+};
+
+/// Why calls can't run many at a time.
+struct Unbatchable {
+  std::string why;
+};
+
+}  // namespace terra::recursive

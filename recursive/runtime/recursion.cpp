@@ -1,0 +1,131 @@
+#include "recursive/runtime/recursion.h"
+
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/saved.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+
+namespace terra::recursive {
+namespace {
+
+/// The gradient of one invocation: the batches of its run in reverse.
+class InvocationNode final : public autograd::Node {
+ public:
+  InvocationNode(std::shared_ptr<Recursion> recursion, std::unique_ptr<Run> run,
+                 const std::vector<std::vector<HostValue>>& operands)
+      : recursion_(std::move(recursion)), run_(std::move(run)) {
+    const auto& inputs = recursion_->graphs().root().inputs;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].kind == InputKind::Shared) add_edge({Target::Shared, 0, i}, std::get<Tensor>(operands[0][i]));
+      if (inputs[i].kind == InputKind::Row)
+        for (uint32_t r = 0; r < operands.size(); ++r) add_edge({Target::Operand, r, i}, std::get<Tensor>(operands[r][i]));
+    }
+    for (uint32_t f = 0; f < run_->feeds().size(); ++f) add_edge({Target::Feed, f, 0}, run_->fed(run_->feeds()[f]));
+    for (const auto& of_root : operands) {
+      (void)of_root;
+      for (const graph::ValueMeta& meta : recursion_->graphs().root().results) metas_.push_back({meta.dtype, meta.sizes});
+    }
+    this->results = static_cast<uint32_t>(metas_.size());
+  }
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    if (grad_enabled())
+      throw Error(ErrorKind::RuntimeError,
+                  "The gradient of a recursive function that runs many calls at once was asked for with "
+                  "create_graph=True: second derivatives need the calls one by one. Run with --capture=off, or decorate "
+                  "the function with terra.compiler.disable.");
+    const size_t count = recursion_->graphs().root().results.size();
+    std::vector<std::vector<Tensor>> tangents;
+    for (size_t g = 0; g < grads.size(); ++g) {
+      if (g % count == 0) tangents.emplace_back();
+      tangents.back().push_back(grads[g]);
+    }
+    for (const autograd::SavedTensor& s : saved_) s.unpack(Ref<Node>(this));  // throws where one was written since
+    const RunGradients found = run_->backward(tangents);
+    std::vector<Tensor> all;
+    for (const Target& t : targets_)
+      all.push_back(t.kind == Target::Shared    ? found.shared[t.input]
+                    : t.kind == Target::Operand ? found.operands[t.number][t.input]
+                                                : found.feeds[t.number]);
+    return all;
+  }
+  std::string name() const override { return "InvokeBackward0"; }
+  void release_saved() override {
+    run_->release();
+    saved_.clear();
+  }
+  bool released() const override { return run_->released(); }
+  const TensorMeta* result_meta(uint32_t i) const override { return &metas_[i]; }
+  void each_saved(const std::function<void(const autograd::SavedTensor&)>& visit) const override {
+    for (const autograd::SavedTensor& s : saved_) visit(s);
+  }
+
+ private:
+  struct Target {
+    enum Kind : uint8_t { Shared, Operand, Feed } kind;
+    uint32_t number;  ///< of the root, of the feed
+    uint32_t input;
+  };
+
+  /// Shared tensors are read again, so they must still be what they were.
+  void add_edge(Target target, const Tensor& t) {
+    if (target.kind == Target::Shared) saved_.emplace_back(t, false);
+    targets_.push_back(target);
+    edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
+  }
+
+  const std::shared_ptr<Recursion> recursion_;
+  const std::unique_ptr<Run> run_;
+  std::vector<Target> targets_;
+  std::vector<autograd::SavedTensor> saved_;
+  std::vector<TensorMeta> metas_;
+};
+
+}  // namespace
+
+std::shared_ptr<Recursion> Recursion::make(std::shared_ptr<const graph::GraphTable> table, GraphId root) {
+  return std::shared_ptr<Recursion>(new Recursion(std::move(table), root));
+}
+
+StagedPath& Recursion::staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched) {
+  std::unique_ptr<StagedPath>& made = staged_[{of.id, path, wanted, batched}];
+  if (made) return *made;
+  made = std::make_unique<StagedPath>(stage_path(graphs_, of, of.paths[path], wanted, batched));
+  if (!made->why_one_by_one.empty()) counts_.one_by_one.push_back(made->why_one_by_one);
+  return *made;
+}
+
+std::vector<Tensor> Recursion::invoke(const std::vector<HostValue>& operands, const RecursionOptions& options) {
+  return std::move(invoke_all({operands}, options)[0]);
+}
+
+std::vector<std::vector<Tensor>> Recursion::invoke_all(std::vector<std::vector<HostValue>> operands,
+                                                       const RecursionOptions& options) {
+  const auto& inputs = graphs_.root().inputs;
+  Wanted wanted;
+  wanted.inputs.resize(inputs.size());
+  if (grad_enabled())
+    for (size_t i = 0; i < inputs.size(); ++i)
+      for (const auto& given : operands)
+        if (const auto* t = std::get_if<Tensor>(&given[i]); t && t->requires_grad()) wanted.inputs[i] = true;
+  Forest forest(graphs_, operands, options.most_depth);
+  wanted.feeds = grad_enabled() && forest.reads_gradients();
+  auto run = std::make_unique<Run>(
+      graphs_, operands, std::move(forest),
+      [&](const SubGraph& of, uint32_t path) -> StagedPath& { return staged(of, path, wanted, options.batched); });
+  ++counts_.invocations;
+  counts_.calls += run->forest().size();
+  counts_.batches += run->schedule().batches.size();
+  std::vector<std::vector<Tensor>> results = run->forward();
+  if (!wanted.any()) return results;
+  const auto node = Ref<autograd::Node>(new InvocationNode(shared_from_this(), std::move(run), operands));
+  uint32_t index = 0;
+  for (auto& of_root : results)
+    for (const Tensor& t : of_root) {
+      if (is_inexact(t.dtype())) autograd::set_history(t, node, index);
+      ++index;
+    }
+  return results;
+}
+
+}  // namespace terra::recursive

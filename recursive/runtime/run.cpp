@@ -1,0 +1,345 @@
+#include "recursive/runtime/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/ops/op.h"
+#include "kernels/cpu/parallel.h"
+
+namespace terra::recursive {
+namespace {
+
+using Phase = Moment::Phase;
+
+constexpr size_t kAlignment = 64;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+bool is_backward(Moment m) { return m.phase == Phase::Backward || m.phase == Phase::After; }
+
+Tensor contiguous(const Tensor& t) {
+  static const Op* op = find_op("contiguous");
+  const Tensor made = t.is_contiguous() ? t : (*op)(t);
+  return made.requires_grad() ? made.alias() : made;
+}
+
+Tensor bytes_of(size_t bytes) { return Tensor::empty(Dims{static_cast<int64_t>(bytes)}, DType::U8); }
+
+bool same_kind(const Tensor& t, const graph::ValueMeta& meta) { return t.dtype() == meta.dtype && t.sizes() == meta.sizes; }
+
+}  // namespace
+
+Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest,
+         const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged)
+    : graphs_(graphs),
+      roots_(std::move(roots)),
+      forest_(std::move(forest)),
+      schedule_(graphs, forest_, staged) {
+  const auto& inputs = graphs.root().inputs;
+  for (const auto& given : roots_) {
+    auto& tensors = operands_.emplace_back(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].kind == InputKind::Row) tensors[i] = contiguous(std::get<Tensor>(given[i]));
+  }
+}
+
+// ---- memory -----------------------------------------------------------------------------------------------------
+
+void Run::allocate(uint32_t path, bool backward) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const StagedPath& s = *p.staged;
+  PathMemory& m = memory_[path];
+  m.at.resize(s.values.size());
+  const auto wanted = [&](const Kept& k) { return k.kept && is_backward(k.moment) == backward; };
+  const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * p.calls->size() : k.bytes); };
+  size_t total = 0;
+  for (const Kept& k : s.values)
+    if (wanted(k)) total += bytes(k);
+  Tensor& block = backward ? m.backward : m.forward;
+  block = bytes_of(total + kAlignment);
+  char* next = static_cast<char*>(block->data());
+  next += aligned(reinterpret_cast<uintptr_t>(next)) - reinterpret_cast<uintptr_t>(next);
+  for (ValueId id = 0; id < s.values.size(); ++id) {
+    if (!wanted(s.values[id])) continue;
+    m.at[id] = next;
+    next += bytes(s.values[id]);
+  }
+  if (backward) return;
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    if (s.joint.inputs[i].kind != JointInput::Kind::Shared) continue;
+    m.held.push_back(contiguous(std::get<Tensor>(roots_[0][s.joint.inputs[i].index])));
+    m.at[s.joint.graph.inputs[i]] = static_cast<char*>(m.held.back()->data());
+  }
+}
+
+void Run::release() {
+  memory_.clear();
+  operands_.clear();
+}
+
+const char* Run::zeros(size_t bytes) {
+  if (zeros_.size() < bytes) zeros_.resize(bytes);
+  return zeros_.data();
+}
+
+// ---- what comes from outside of a path ------------------------------------------------------------------------------
+
+void Run::fill_feeds(uint32_t path) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const StagedPath& s = *p.staged;
+  const auto& order = p.order[p.order_of({Phase::Before})];
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    if (s.joint.inputs[i].kind != JointInput::Kind::Feed) continue;
+    const uint32_t slot = s.joint.inputs[i].index;
+    const ValueId id = s.joint.graph.inputs[i];
+    const auto& body = p.of->paths[p.number];
+    const auto value = static_cast<ValueId>(std::find(body.slots.begin(), body.slots.end(), slot) - body.slots.begin());
+    const graph::ValueMeta& meta = body.body.meta(value);
+    char* to = memory_[path].at[id];
+    for (uint32_t place = 0; place < order.size(); ++place, to += s.values[id].bytes) {
+      const HostValue& host = forest_.host(forest_[order[place]], slot);
+      if (const auto* number = std::get_if<Scalar>(&host)) {
+        if (meta.is_tensor()) throw InternalError("the host gives a number where a tensor was declared");
+        switch (meta.scalar) {
+          case Scalar::Kind::Bool: *reinterpret_cast<bool*>(to) = number->to_bool(); break;
+          case Scalar::Kind::Int: *reinterpret_cast<int64_t*>(to) = number->to_int(); break;
+          default: *reinterpret_cast<double*>(to) = number->to_double(); break;
+        }
+        continue;
+      }
+      const Tensor& tensor = std::get<Tensor>(host);
+      if (!same_kind(tensor, meta)) throw InternalError("the host gives a tensor of another kind than was declared");
+      std::memcpy(to, contiguous(tensor)->data(), s.values[id].bytes);
+      if (tensor.requires_grad()) feeds_.push_back({path, id, place});
+    }
+  }
+}
+
+const Tensor& Run::fed(const FeedUse& use) const {
+  const ScheduledPath& p = schedule_.paths[use.path];
+  const auto& inputs = p.staged->joint.graph.inputs;
+  const auto i = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), use.value) - inputs.begin());
+  const CallId call = p.order[p.order_of({Phase::Before})][use.row];
+  return std::get<Tensor>(forest_.host(forest_[call], p.staged->joint.inputs[i].index));
+}
+
+/// A result of a call, or an operand of one of its calls.
+const char* Run::row(const Call& call, JointOutput::Kind kind, uint32_t index, uint32_t site) {
+  const uint32_t path = schedule_.number[call.callee][call.path];
+  const ScheduledPath& p = schedule_.paths[path];
+  const ValueId id = p.staged->output(kind, index, site);
+  const Kept& k = p.staged->values[id];
+  return memory_[path].at[id] + k.bytes * p.place[p.order_of(k.moment)][call.row];
+}
+
+/// The gradient of a call's argument, or of a result that one of its calls gave it.
+const char* Run::gradient_row(const Call& call, JointInput::Kind kind, uint32_t index, uint32_t site) {
+  const uint32_t path = schedule_.number[call.callee][call.path];
+  const ScheduledPath& p = schedule_.paths[path];
+  const ValueId id = p.staged->gradient(kind, index, site);
+  if (id == kNoId) return nullptr;
+  const Kept& k = p.staged->values[id];
+  return memory_[path].at[id] + k.bytes * (k.rows ? p.place[p.order_of(k.moment)][call.row] : 0);
+}
+
+const char* Run::operand_row(const Call& call, uint32_t input) {
+  if (call.caller == kNoCall) return static_cast<const char*>(operands_[call.root][input]->data());
+  return row(forest_[call.caller], JointOutput::Kind::Operand, input, call.site);
+}
+
+template <class Source>
+void Run::gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, Source&& source) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const Kept& k = p.staged->values[value];
+  const auto& order = p.order[p.order_of(k.moment)];
+  char* to = memory_[path].at[value] + k.bytes * first;
+  cpu::parallel_for(count, cpu::grain_for_cost(static_cast<int64_t>(k.bytes / 4) + 80), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const char* from = source(forest_[order[first + i]]);
+      if (from)
+        std::memcpy(to + k.bytes * i, from, k.bytes);
+      else
+        std::memset(to + k.bytes * i, 0, k.bytes);
+    }
+  });
+}
+
+void Run::gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count) {
+  const StagedPath& s = *schedule_.paths[path].staged;
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    const JointInput& in = s.joint.inputs[i];
+    const ValueId id = s.joint.graph.inputs[i];
+    if (!(s.values[id].moment == m)) continue;
+    switch (in.kind) {
+      case JointInput::Kind::Shared:
+      case JointInput::Kind::Feed: break;
+      case JointInput::Kind::Argument:
+        gather(path, id, first, count, [&](const Call& call) { return operand_row(call, in.index); });
+        break;
+      case JointInput::Kind::Result:
+        gather(path, id, first, count, [&](const Call& call) {
+          return row(forest_[forest_.called(call, in.call)], JointOutput::Kind::Result, in.index, 0);
+        });
+        break;
+      case JointInput::Kind::Tangent: {
+        const JointOutput& of = s.joint.outputs[in.index];
+        gather(path, id, first, count, [&](const Call& call) -> const char* {
+          if (of.kind == JointOutput::Kind::Operand)
+            return gradient_row(forest_[forest_.called(call, of.call)], JointInput::Kind::Argument, of.index, 0);
+          if (call.caller != kNoCall)
+            return gradient_row(forest_[call.caller], JointInput::Kind::Result, of.index, call.site);
+          const Tensor& t = (*tangents_)[call.root][of.index];
+          return t.defined() ? static_cast<const char*>(t->data()) : nullptr;
+        });
+        break;
+      }
+    }
+  }
+}
+
+// ---- running ----------------------------------------------------------------------------------------------------
+
+/// The value for rows [first, first + count) in the order of `m`: a stretch of its memory, or gathered where it was
+/// made in another order.
+char* Run::rows_for(uint32_t path, ValueId value, Moment m, uint32_t first, uint32_t count,
+                    std::vector<Tensor>& scratch) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const Kept& k = p.staged->values[value];
+  char* memory = memory_[path].at[value];
+  if (!k.rows) return memory;
+  const uint32_t made = p.order_of(k.moment), read = p.order_of(m);
+  if (made == read || p.calls->size() == 1) return memory + k.bytes * first;
+  scratch.push_back(bytes_of(k.bytes * count));
+  auto* to = static_cast<char*>(scratch.back()->data());
+  for (uint32_t i = 0; i < count; ++i) {
+    const Call& call = forest_[p.order[read][first + i]];
+    std::memcpy(to + k.bytes * i, memory + k.bytes * p.place[made][call.row], k.bytes);
+  }
+  return to;
+}
+
+void Run::run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, uint32_t count) {
+  std::vector<Tensor> scratch;
+  graph::RootActivation& activation = segment.graph.activation(count);
+  for (size_t i = 0; i < segment.inputs.size(); ++i)
+    activation.bind_input(i, rows_for(path, segment.inputs[i], m, first, count, scratch));
+  const StagedPath& s = *schedule_.paths[path].staged;
+  std::vector<std::pair<ValueId, Tensor>> parts;  // of sums over all calls, which are made call by call
+  for (size_t o = 0; o < segment.outputs.size(); ++o) {
+    const ValueId id = segment.outputs[o];
+    const Kept& k = s.values[id];
+    if (!k.rows && s.one_by_one && first > 0 && m.phase == Phase::After) {
+      const graph::ValueMeta& meta = s.joint.graph.meta(id);
+      parts.emplace_back(id, Tensor::empty(meta.sizes, meta.dtype));
+      activation.bind_fresh(o, parts.back().second->data());
+    } else {
+      activation.bind_fresh(o, memory_[path].at[id] + (k.rows ? k.bytes * first : 0));
+    }
+  }
+  activation.run_body(nullptr);
+  activation.run_tail();
+  for (const auto& [id, part] : parts) {
+    const graph::ValueMeta& meta = s.joint.graph.meta(id);
+    const Ref<Storage> storage = Storage::wrap(memory_[path].at[id], meta.bytes(), [](void*) {}, nullptr);
+    find_op("add")->in_place(Tensor::view_of(storage, meta.dtype, meta.sizes, contiguous_strides(meta.sizes), 0), part);
+  }
+}
+
+void Run::run(uint32_t path, Moment m, uint32_t first, uint32_t count) {
+  gather_inputs(path, m, first, count);
+  StagedPath& s = *schedule_.paths[path].staged;
+  std::optional<Segment>& segment = s.segment(m);
+  if (!segment) return;
+  if (!s.one_by_one) return run_rows(path, *segment, m, first, count);
+  for (uint32_t i = 0; i < count; ++i) run_rows(path, *segment, m, first + i, 1);
+}
+
+std::vector<std::vector<Tensor>> Run::forward() {
+  const GradMode off(false);
+  memory_.resize(schedule_.paths.size());
+  for (uint32_t p = 0; p < schedule_.paths.size(); ++p) {
+    allocate(p, false);
+    fill_feeds(p);
+    run(p, {Phase::Before}, 0, static_cast<uint32_t>(schedule_.paths[p].calls->size()));
+  }
+  for (const Batch& b : schedule_.batches) run(b.path, {Phase::Forward, b.stage}, b.first, b.count);
+  std::vector<std::vector<Tensor>> results;
+  for (CallId root : forest_.roots()) {
+    auto& made = results.emplace_back();
+    for (uint32_t r = 0; r < graphs_.root().results.size(); ++r) {
+      const graph::ValueMeta& meta = graphs_.root().results[r];
+      made.push_back(Tensor::empty(meta.sizes, meta.dtype));
+      std::memcpy(made.back()->data(), row(forest_[root], JointOutput::Kind::Result, r, 0), meta.bytes());
+    }
+  }
+  return results;
+}
+
+RunGradients Run::backward(const std::vector<std::vector<Tensor>>& tangents) {
+  const GradMode off(false);
+  std::vector<std::vector<Tensor>> given;
+  for (const auto& of_root : tangents) {
+    auto& list = given.emplace_back();
+    for (const Tensor& t : of_root) list.push_back(t.defined() ? contiguous(t) : t);
+  }
+  tangents_ = &given;
+  for (uint32_t p = 0; p < schedule_.paths.size(); ++p) allocate(p, true);
+  for (size_t b = schedule_.batches.size(); b-- > 0;) {
+    const Batch& batch = schedule_.batches[b];
+    run(batch.path, {Phase::Backward, batch.stage}, batch.first, batch.count);
+  }
+  for (uint32_t p = 0; p < schedule_.paths.size(); ++p)
+    run(p, {Phase::After}, 0, static_cast<uint32_t>(schedule_.paths[p].calls->size()));
+  tangents_ = nullptr;
+  RunGradients found = collect();
+  for (PathMemory& m : memory_) m.backward = Tensor();
+  return found;
+}
+
+RunGradients Run::collect() {
+  RunGradients found;
+  const auto& inputs = graphs_.root().inputs;
+  found.shared.resize(inputs.size());
+  found.operands.resize(roots_.size(), std::vector<Tensor>(inputs.size()));
+  found.feeds.resize(feeds_.size());
+  const auto tensor_at = [](const char* from, const graph::ValueMeta& meta) {
+    Tensor made = Tensor::empty(meta.sizes, meta.dtype);
+    std::memcpy(made->data(), from, meta.bytes());
+    return made;
+  };
+  for (uint32_t path = 0; path < schedule_.paths.size(); ++path) {
+    const StagedPath& s = *schedule_.paths[path].staged;
+    for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
+      if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
+      const JointInput& of = s.joint.inputs[s.joint.outputs[o].index];
+      if (of.kind != JointInput::Kind::Shared) continue;
+      const ValueId id = s.joint.graph.outputs[o];
+      const Tensor part = tensor_at(memory_[path].at[id], s.joint.graph.meta(id));
+      Tensor& sum = found.shared[of.index];
+      sum = sum.defined() ? find_op("add")->in_place(sum, part) : part;
+    }
+  }
+  for (uint32_t r = 0; r < roots_.size(); ++r)
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].kind != InputKind::Row) continue;
+      const Tensor& operand = operands_[r][i];
+      if (const char* from = gradient_row(forest_[forest_.roots()[r]], JointInput::Kind::Argument, i, 0))
+        found.operands[r][i] = tensor_at(from, graph::ValueMeta::tensor(operand.dtype(), operand.sizes()));
+    }
+  for (size_t f = 0; f < feeds_.size(); ++f) {
+    const ScheduledPath& p = schedule_.paths[feeds_[f].path];
+    const auto& values = p.staged->joint.graph.inputs;
+    const auto i = static_cast<size_t>(std::find(values.begin(), values.end(), feeds_[f].value) - values.begin());
+    const Call& call = forest_[p.order[p.order_of({Phase::Before})][feeds_[f].row]];
+    const Tensor& fed = this->fed(feeds_[f]);
+    if (const char* from = gradient_row(call, JointInput::Kind::Feed, p.staged->joint.inputs[i].index, 0))
+      found.feeds[f] = tensor_at(from, graph::ValueMeta::tensor(fed.dtype(), fed.sizes()));
+  }
+  return found;
+}
+
+}  // namespace terra::recursive

@@ -1,0 +1,81 @@
+// One run of a forest: the memory of its calls, forward and backward.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "recursive/runtime/schedule.h"
+
+namespace terra::recursive {
+
+/// What came of a pass backward. Undefined where nothing arrived.
+struct RunGradients {
+  std::vector<Tensor> shared;                ///< by input of the root
+  std::vector<std::vector<Tensor>> operands;  ///< by root and input: of those that aren't shared
+  /// Of tensors that the host read: by Run::feeds().
+  std::vector<Tensor> feeds;
+};
+
+/// A tensor that the host read from the structure, for one call.
+struct FeedUse {
+  uint32_t path = 0;    ///< in Schedule::paths
+  ValueId value = 0;    ///< of the joint graph
+  uint32_t row = 0;     ///< of the path
+};
+
+/// Values of calls lie in rows, one for each call of a path, in the order in which a stage runs them: what a batch
+/// computes is one stretch of memory. What a batch reads from other calls is gathered from their rows. Only `forward`
+/// has to come first; `backward` may come several times.
+class Run {
+ public:
+  /// Operands by root and input of the SubGraph, and the walk of their structures. `staged` compiles.
+  Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest,
+      const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged);
+
+  /// Results by root.
+  std::vector<std::vector<Tensor>> forward();
+  /// Tangents by root and result, undefined for zeros.
+  RunGradients backward(const std::vector<std::vector<Tensor>>& tangents);
+  /// Whatever only a pass backward reads goes.
+  void release();
+  bool released() const { return memory_.empty(); }
+
+  const Forest& forest() const { return forest_; }
+  const Schedule& schedule() const { return schedule_; }
+  /// Tensors with a gradient among what the host read.
+  const std::vector<FeedUse>& feeds() const { return feeds_; }
+  const Tensor& fed(const FeedUse& use) const;
+
+ private:
+  struct PathMemory {
+    std::vector<char*> at;  ///< by value of the joint graph
+    std::vector<Tensor> held;
+    Tensor forward, backward;
+  };
+
+  void allocate(uint32_t path, bool backward);
+  void fill_feeds(uint32_t path);
+  void run(uint32_t path, Moment m, uint32_t first, uint32_t count);
+  void run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, uint32_t count);
+  void gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count);
+  template <class Source>
+  void gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, Source&& source);
+  char* rows_for(uint32_t path, ValueId value, Moment m, uint32_t first, uint32_t count, std::vector<Tensor>& scratch);
+  const char* row(const Call& call, JointOutput::Kind kind, uint32_t index, uint32_t site);
+  const char* gradient_row(const Call& call, JointInput::Kind kind, uint32_t index, uint32_t site);
+  const char* operand_row(const Call& call, uint32_t input);
+  const char* zeros(size_t bytes);
+  RunGradients collect();
+
+  const SubGraphs& graphs_;
+  const std::vector<std::vector<HostValue>> roots_;
+  const Forest forest_;
+  const Schedule schedule_;
+  std::vector<PathMemory> memory_;  // by path of the schedule
+  std::vector<FeedUse> feeds_;
+  std::vector<std::vector<Tensor>> operands_;               // by root and input: contiguous, where not shared
+  const std::vector<std::vector<Tensor>>* tangents_ = nullptr;  // of the pass that runs
+  std::vector<char> zeros_;
+};
+
+}  // namespace terra::recursive
