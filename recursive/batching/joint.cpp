@@ -65,7 +65,8 @@ class JointBuilder {
     const graph::Graph& body = path_.body;
     const ValueMeta& meta = body.meta(id);
     if (meta.kind == graph::ValueKind::Scalar) {
-      Batched fed = add_input({JointInput::Kind::Feed, path_.slots[id], 0}, ValueMeta::tensor(dtype_of(meta.scalar), {}), false);
+      Batched fed =
+          add_input({JointInput::Kind::Feed, path_.slots[id], 0}, ValueMeta::tensor(dtype_of(meta.scalar), {}), false);
       fed.number = true;
       return fed;
     }
@@ -127,7 +128,8 @@ class JointBuilder {
   }
 
   void set_results(const Node& n, std::vector<Batched> results) {
-    for (size_t r = 0; r < std::min(results.size(), n.results.size()); ++r) values_[n.results[r]] = std::move(results[r]);
+    for (size_t r = 0; r < std::min(results.size(), n.results.size()); ++r)
+      values_[n.results[r]] = std::move(results[r]);
   }
 
   void play_call(const Node& n) {

@@ -71,9 +71,10 @@ bool alike(const Graph& a, const Graph& b) {
       if (x.args[i].index() != y.args[i].index()) return false;
       const auto *l = std::get_if<graph::IntList>(&x.args[i]), *m = std::get_if<graph::IntList>(&y.args[i]);
       const auto *s = std::get_if<Scalar>(&x.args[i]), *t = std::get_if<Scalar>(&y.args[i]);
-      const bool numbers = l   ? l->size() == m->size()
-                           : s ? s->kind() == t->kind() && (s->kind() == Scalar::Kind::Int || graph::same_scalar(*s, *t))
-                               : graph::same_arg(x.args[i], y.args[i]);
+      const bool numbers =
+          l   ? l->size() == m->size()
+          : s ? s->kind() == t->kind() && (s->kind() == Scalar::Kind::Int || graph::same_scalar(*s, *t))
+              : graph::same_arg(x.args[i], y.args[i]);
       if (!numbers) return false;
     }
     for (size_t i = 0; i < x.bodies.size(); ++i)

@@ -55,9 +55,7 @@ struct BatchedCall {
   int64_t rows;
   std::vector<Batched> results;
 
-  [[noreturn]] void refuse(std::string_view why) const {
-    throw Unbatchable{fmt::format("'{}' {}", op.name, why)};
-  }
+  [[noreturn]] void refuse(std::string_view why) const { throw Unbatchable{fmt::format("'{}' {}", op.name, why)}; }
 
   const Batched* tensor(size_t i) const { return i < args.size() ? std::get_if<Batched>(&args[i]) : nullptr; }
   const Batched& at(size_t i) const {
@@ -286,8 +284,8 @@ void addmm(BatchedCall& c) {
   if (!beta || !alpha) c.refuse("has factors of its own in each call");
   const Scalar by = std::get<Scalar>(*beta), times = std::get<Scalar>(*alpha);
   if (!bias.rows && !b.rows && bias.rank() < 2)
-    return c.give(run("reshape", run("addmm", bias.tensor, stacked(a), b.tensor, by, times),
-                      Dims{c.rows, a.size(0), b.size(1)}));
+    return c.give(
+        run("reshape", run("addmm", bias.tensor, stacked(a), b.tensor, by, times), Dims{c.rows, a.size(0), b.size(1)}));
   const Tensor made = run("mul", product(a, b, c.rows), times);
   c.give(run("add", made, run("mul", aligned(bias, 2), by)));
 }
@@ -309,7 +307,8 @@ void index_select(BatchedCall& c) {
   const Batched x = c.at(0), index = c.at(2);
   if (!index.rows) return along_dims_of_first(c);
   const auto rank = static_cast<int64_t>(x.rank());
-  if (x.rows || rank == 0 || (c.integer(1) + rank) % rank != 0) c.refuse("picks along another dimension than the first");
+  if (x.rows || rank == 0 || (c.integer(1) + rank) % rank != 0)
+    c.refuse("picks along another dimension than the first");
   Dims sizes = sizes_of(x);
   sizes[0] = index.rank() == 0 ? 1 : index.size(0);
   c.give(run("reshape", run("index_select", x.tensor, 0, run("reshape", index.tensor, Dims{-1})),

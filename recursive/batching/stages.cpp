@@ -191,8 +191,10 @@ class Stager {
     Kept& k = made_.values[id];
     if (k.kept) return;
     k.kept = true;
-    k.rows = has_rows(id) && !is_total(id);
-    if (!k.rows && info(id).rows && !is_total(id)) throw Unbatchable{"a value of graph \"" + joint_.graph.name + "\" mixes calls"};
+    k.total = is_total(id);
+    k.rows = has_rows(id) && !k.total;
+    if (!k.rows && info(id).rows && !k.total)
+      throw Unbatchable{"a value of graph \"" + joint_.graph.name + "\" mixes calls"};
     k.moment = moment_of_value(id);
     k.bytes = joint_.graph.meta(id).bytes();
     if (k.rows && twin_) k.bytes /= kRows;

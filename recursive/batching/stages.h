@@ -33,18 +33,19 @@ struct Segment {
 /// A value that outlives the segment in which it is made, or that comes from outside.
 struct Kept {
   bool kept = false;
-  bool rows = false;  ///< one for each call; else one for all
+  bool rows = false;   ///< one for each call; else one for all
+  bool total = false;  ///< the gradient of a shared tensor: a sum over all calls
   Moment moment;
   size_t bytes = 0;  ///< of one row
 };
 
 /// A path, compiled.
 struct StagedPath {
-  Joint joint;              ///< of its graph, only values and outputs
-  bool one_by_one = false;     ///< segments run for one row at a time
-  std::string why_one_by_one;  ///< an op has no rule for many calls
-  uint32_t stages = 0;       ///< of Forward and Backward
-  bool has_arguments = false;  ///< stage 0 waits for the caller
+  Joint joint;                      ///< of its graph, only values and outputs
+  bool one_by_one = false;          ///< segments run for one row at a time
+  std::string why_one_by_one;       ///< an op has no rule for many calls
+  uint32_t stages = 0;              ///< of Forward and Backward
+  bool has_arguments = false;       ///< stage 0 waits for the caller
   std::vector<Kept> values;         ///< by value of the joint graph
   std::vector<uint32_t> called_at;  ///< by call: the stage behind which it has its operands
   std::optional<Segment> before, after;

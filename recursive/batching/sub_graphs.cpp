@@ -92,8 +92,7 @@ class PathFinder {
     for (const auto& body : n.bodies) {
       Walk next = walk;
       Frame inner{body.get(), 0, std::vector<ValueId>(body->values.size(), kNoId), &n};
-      for (size_t i = 0; i < body->inputs.size(); ++i)
-        inner.value[body->inputs[i]] = f.value[graph::operand(n, i + 1)];
+      for (size_t i = 0; i < body->inputs.size(); ++i) inner.value[body->inputs[i]] = f.value[graph::operand(n, i + 1)];
       next.enter(std::move(inner));
       const auto begins = static_cast<uint32_t>(made_.blocks.size());
       made_.blocks.emplace_back();
@@ -155,7 +154,8 @@ void SubGraphs::add(GraphId id) {
   for (ValueId input : g.inputs)
     made.inputs.push_back({is_host(g.meta(input)) ? InputKind::Host : InputKind::Shared, kNoId});
   for (ValueId output : g.outputs) {
-    if (!g.meta(output).is_tensor()) throw Unbatchable{"graph \"" + made.name + "\" returns something other than tensors"};
+    if (!g.meta(output).is_tensor())
+      throw Unbatchable{"graph \"" + made.name + "\" returns something other than tensors"};
     made.results.push_back(g.meta(output));
   }
   PathFinder(made).run(g);

@@ -39,8 +39,7 @@ class Forest::Walk {
     const SubGraph& callee = graphs_.of(w.callee);
     slots_.clear();
     for (size_t i = 0; i < callee.inputs.size(); ++i)
-      if (callee.inputs[i].kind == InputKind::Host)
-        slots_.push_back(std::move(operands_[w.operands + slots_.size()]));
+      if (callee.inputs[i].kind == InputKind::Host) slots_.push_back(std::move(operands_[w.operands + slots_.size()]));
     operands_.resize(w.operands);  // those of the calls that wait lie before
     const uint32_t path = choose(callee);
     auto& rows = forest_.paths_[w.callee][path];
@@ -95,8 +94,8 @@ class Forest::Walk {
   const SubGraphs& graphs_;
   const uint32_t most_depth_;
   const graph::HostFunction function_;
-  std::vector<Waiting> waiting_;               // the last one comes next
-  std::vector<HostValue> operands_;            // of those that wait
+  std::vector<Waiting> waiting_;     // the last one comes next
+  std::vector<HostValue> operands_;  // of those that wait
   std::vector<HostValue> slots_, args_, results_;
 };
 

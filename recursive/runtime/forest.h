@@ -19,11 +19,11 @@ struct Call {
   uint32_t path = 0;
   uint32_t row = 0;  ///< among the calls of its path
   CallId caller = kNoCall;
-  uint32_t site = 0;     ///< which call of the caller's path it is
-  uint32_t root = 0;     ///< of the structure: which one
-  uint32_t depth = 0;    ///< calls that it is inside of
-  uint32_t called = 0;   ///< in Forest::called: what it calls, in the order of its path
-  uint32_t host = 0;     ///< where its slots begin
+  uint32_t site = 0;    ///< which call of the caller's path it is
+  uint32_t root = 0;    ///< of the structure: which one
+  uint32_t depth = 0;   ///< calls that it is inside of
+  uint32_t called = 0;  ///< in Forest::called: what it calls, in the order of its path
+  uint32_t host = 0;    ///< where its slots begin
 };
 
 /// The walk is deeper than the host would let the program go.

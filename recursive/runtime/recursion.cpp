@@ -18,22 +18,25 @@ class InvocationNode final : public autograd::Node {
     for (uint32_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].kind == InputKind::Shared) add_edge({Target::Shared, 0, i}, std::get<Tensor>(operands[0][i]));
       if (inputs[i].kind == InputKind::Row)
-        for (uint32_t r = 0; r < operands.size(); ++r) add_edge({Target::Operand, r, i}, std::get<Tensor>(operands[r][i]));
+        for (uint32_t r = 0; r < operands.size(); ++r)
+          add_edge({Target::Operand, r, i}, std::get<Tensor>(operands[r][i]));
     }
     for (uint32_t f = 0; f < run_->feeds().size(); ++f) add_edge({Target::Feed, f, 0}, run_->fed(run_->feeds()[f]));
     for (const auto& of_root : operands) {
       (void)of_root;
-      for (const graph::ValueMeta& meta : recursion_->graphs().root().results) metas_.push_back({meta.dtype, meta.sizes});
+      for (const graph::ValueMeta& meta : recursion_->graphs().root().results)
+        metas_.push_back({meta.dtype, meta.sizes});
     }
     this->results = static_cast<uint32_t>(metas_.size());
   }
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
     if (grad_enabled())
-      throw Error(ErrorKind::RuntimeError,
-                  "The gradient of a recursive function that runs many calls at once was asked for with "
-                  "create_graph=True: second derivatives need the calls one by one. Run with --capture=off, or decorate "
-                  "the function with terra.compiler.disable.");
+      throw Error(
+          ErrorKind::RuntimeError,
+          "The gradient of a recursive function that runs many calls at once was asked for with "
+          "create_graph=True: second derivatives need the calls one by one. Run with --capture=off, or decorate "
+          "the function with terra.compiler.disable.");
     const size_t count = recursion_->graphs().root().results.size();
     std::vector<std::vector<Tensor>> tangents;
     for (size_t g = 0; g < grads.size(); ++g) {

@@ -14,8 +14,8 @@
 namespace terra::recursive {
 
 struct RecursionOptions {
-  bool batched = true;         ///< false: one call after the other, for comparison
-  uint32_t most_depth = ~0u;   ///< TooDeep beyond so many calls inside of each other
+  bool batched = true;        ///< false: one call after the other, for comparison
+  uint32_t most_depth = ~0u;  ///< TooDeep beyond so many calls inside of each other
 };
 
 /// What has been done so far.

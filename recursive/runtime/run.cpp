@@ -29,16 +29,15 @@ Tensor contiguous(const Tensor& t) {
 
 Tensor bytes_of(size_t bytes) { return Tensor::empty(Dims{static_cast<int64_t>(bytes)}, DType::U8); }
 
-bool same_kind(const Tensor& t, const graph::ValueMeta& meta) { return t.dtype() == meta.dtype && t.sizes() == meta.sizes; }
+bool same_kind(const Tensor& t, const graph::ValueMeta& meta) {
+  return t.dtype() == meta.dtype && t.sizes() == meta.sizes;
+}
 
 }  // namespace
 
 Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest,
          const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged)
-    : graphs_(graphs),
-      roots_(std::move(roots)),
-      forest_(std::move(forest)),
-      schedule_(graphs, forest_, staged) {
+    : graphs_(graphs), roots_(std::move(roots)), forest_(std::move(forest)), schedule_(graphs, forest_, staged) {
   const auto& inputs = graphs.root().inputs;
   for (const auto& given : roots_) {
     auto& tensors = operands_.emplace_back(inputs.size());
@@ -54,7 +53,7 @@ void Run::allocate(uint32_t path, bool backward) {
   const StagedPath& s = *p.staged;
   PathMemory& m = memory_[path];
   m.at.resize(s.values.size());
-  const auto wanted = [&](const Kept& k) { return k.kept && is_backward(k.moment) == backward; };
+  const auto wanted = [&](const Kept& k) { return k.kept && !k.total && is_backward(k.moment) == backward; };
   const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * p.calls->size() : k.bytes); };
   size_t total = 0;
   for (const Kept& k : s.values)
@@ -68,7 +67,14 @@ void Run::allocate(uint32_t path, bool backward) {
     m.at[id] = next;
     next += bytes(s.values[id]);
   }
-  if (backward) return;
+  if (backward) {
+    for (ValueId id = 0; id < s.values.size(); ++id) {
+      if (!s.values[id].total) continue;
+      const graph::ValueMeta& meta = s.joint.graph.meta(id);
+      m.at[id] = static_cast<char*>(m.totals.emplace(id, Tensor::empty(meta.sizes, meta.dtype)).first->second->data());
+    }
+    return;
+  }
   for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
     if (s.joint.inputs[i].kind != JointInput::Kind::Shared) continue;
     m.held.push_back(contiguous(std::get<Tensor>(roots_[0][s.joint.inputs[i].index])));
@@ -157,15 +163,16 @@ void Run::gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, S
   const Kept& k = p.staged->values[value];
   const auto& order = p.order[p.order_of(k.moment)];
   char* to = memory_[path].at[value] + k.bytes * first;
-  cpu::parallel_for(count, cpu::grain_for_cost(static_cast<int64_t>(k.bytes / 4) + 80), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const char* from = source(forest_[order[first + i]]);
-      if (from)
-        std::memcpy(to + k.bytes * i, from, k.bytes);
-      else
-        std::memset(to + k.bytes * i, 0, k.bytes);
-    }
-  });
+  cpu::parallel_for(count, cpu::grain_for_cost(static_cast<int64_t>(k.bytes / 4) + 80),
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t i = begin; i < end; ++i) {
+                        const char* from = source(forest_[order[first + i]]);
+                        if (from)
+                          std::memcpy(to + k.bytes * i, from, k.bytes);
+                        else
+                          std::memset(to + k.bytes * i, 0, k.bytes);
+                      }
+                    });
 }
 
 void Run::gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count) {
@@ -232,7 +239,7 @@ void Run::run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, ui
   for (size_t o = 0; o < segment.outputs.size(); ++o) {
     const ValueId id = segment.outputs[o];
     const Kept& k = s.values[id];
-    if (!k.rows && s.one_by_one && first > 0 && m.phase == Phase::After) {
+    if (k.total && s.one_by_one && first > 0) {
       const graph::ValueMeta& meta = s.joint.graph.meta(id);
       parts.emplace_back(id, Tensor::empty(meta.sizes, meta.dtype));
       activation.bind_fresh(o, parts.back().second->data());
@@ -242,11 +249,7 @@ void Run::run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, ui
   }
   activation.run_body(nullptr);
   activation.run_tail();
-  for (const auto& [id, part] : parts) {
-    const graph::ValueMeta& meta = s.joint.graph.meta(id);
-    const Ref<Storage> storage = Storage::wrap(memory_[path].at[id], meta.bytes(), [](void*) {}, nullptr);
-    find_op("add")->in_place(Tensor::view_of(storage, meta.dtype, meta.sizes, contiguous_strides(meta.sizes), 0), part);
-  }
+  for (const auto& [id, part] : parts) find_op("add")->in_place(memory_[path].totals[id], part);
 }
 
 void Run::run(uint32_t path, Moment m, uint32_t first, uint32_t count) {
@@ -296,7 +299,10 @@ RunGradients Run::backward(const std::vector<std::vector<Tensor>>& tangents) {
     run(p, {Phase::After}, 0, static_cast<uint32_t>(schedule_.paths[p].calls->size()));
   tangents_ = nullptr;
   RunGradients found = collect();
-  for (PathMemory& m : memory_) m.backward = Tensor();
+  for (PathMemory& m : memory_) {
+    m.backward = Tensor();
+    m.totals.clear();
+  }
   return found;
 }
 
@@ -318,7 +324,7 @@ RunGradients Run::collect() {
       const JointInput& of = s.joint.inputs[s.joint.outputs[o].index];
       if (of.kind != JointInput::Kind::Shared) continue;
       const ValueId id = s.joint.graph.outputs[o];
-      const Tensor part = tensor_at(memory_[path].at[id], s.joint.graph.meta(id));
+      const Tensor& part = memory_[path].totals[id];
       Tensor& sum = found.shared[of.index];
       sum = sum.defined() ? find_op("add")->in_place(sum, part) : part;
     }

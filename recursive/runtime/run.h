@@ -1,5 +1,6 @@
 // One run of a forest: the memory of its calls, forward and backward.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,7 +11,7 @@ namespace terra::recursive {
 
 /// What came of a pass backward. Undefined where nothing arrived.
 struct RunGradients {
-  std::vector<Tensor> shared;                ///< by input of the root
+  std::vector<Tensor> shared;                 ///< by input of the root
   std::vector<std::vector<Tensor>> operands;  ///< by root and input: of those that aren't shared
   /// Of tensors that the host read: by Run::feeds().
   std::vector<Tensor> feeds;
@@ -18,9 +19,9 @@ struct RunGradients {
 
 /// A tensor that the host read from the structure, for one call.
 struct FeedUse {
-  uint32_t path = 0;    ///< in Schedule::paths
-  ValueId value = 0;    ///< of the joint graph
-  uint32_t row = 0;     ///< of the path
+  uint32_t path = 0;  ///< in Schedule::paths
+  ValueId value = 0;  ///< of the joint graph
+  uint32_t row = 0;   ///< of the path
 };
 
 /// Values of calls lie in rows, one for each call of a path, in the order in which a stage runs them: what a batch
@@ -51,6 +52,7 @@ class Run {
     std::vector<char*> at;  ///< by value of the joint graph
     std::vector<Tensor> held;
     Tensor forward, backward;
+    std::map<ValueId, Tensor> totals;  ///< gradients of shared tensors, while a pass backward runs
   };
 
   void allocate(uint32_t path, bool backward);
@@ -73,7 +75,7 @@ class Run {
   const Schedule schedule_;
   std::vector<PathMemory> memory_;  // by path of the schedule
   std::vector<FeedUse> feeds_;
-  std::vector<std::vector<Tensor>> operands_;               // by root and input: contiguous, where not shared
+  std::vector<std::vector<Tensor>> operands_;                   // by root and input: contiguous, where not shared
   const std::vector<std::vector<Tensor>>* tangents_ = nullptr;  // of the pass that runs
   std::vector<char> zeros_;
 };

@@ -31,9 +31,9 @@ class Levels {
  private:
   struct Frame {
     CallId call;
-    uint32_t stage;   ///< the next one to get its level
-    uint32_t waits;   ///< the level of what that waits for
-    uint32_t site;    ///< the next call that may be made before it
+    uint32_t stage;  ///< the next one to get its level
+    uint32_t waits;  ///< the level of what that waits for
+    uint32_t site;   ///< the next call that may be made before it
   };
 
   const StagedPath& staged(CallId id) const { return *schedule_.path_of(forest_[id]).staged; }
