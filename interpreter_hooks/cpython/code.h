@@ -10,8 +10,13 @@ extern "C" {
 
 enum { TERRA_SLOT_LOCAL = 0x20, TERRA_SLOT_CELL = 0x40, TERRA_SLOT_FREE = 0x80 };
 
-/* What was kept with a code object under an index of _PyEval_RequestCodeExtraIndex, or NULL. */
+/* An index under which something can be kept with every code object; `release` gets it when the code object dies. -1
+ * where there is none left. */
+Py_ssize_t terra_code_extra_index(void (*release)(void*));
+/* What is kept under an index, or NULL. */
 void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index);
+/* False, without an exception, where there is no memory. */
+int terra_code_set_extra(PyCodeObject* code, Py_ssize_t index, void* extra);
 
 /* Kind bits of a slot of localsplus; a slot can be a local and a cell at once (an argument that a closure captures). */
 int terra_code_slot_kind(PyCodeObject* code, int slot);

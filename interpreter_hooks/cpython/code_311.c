@@ -14,7 +14,17 @@
 
 #include "interpreter_hooks/cpython/code_extra_311.h"
 
-void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index) { return code_extra(code, index); }
+Py_ssize_t terra_code_extra_index(void (*release)(void*)) { return _PyEval_RequestCodeExtraIndex(release); }
+
+void* terra_code_extra(const PyCodeObject* code, Py_ssize_t index) {
+  return index < 0 ? NULL : code_extra(code, index);
+}
+
+int terra_code_set_extra(PyCodeObject* code, Py_ssize_t index, void* extra) {
+  if (_PyCode_SetExtra((PyObject*)code, index, extra) == 0) return 1;
+  PyErr_Clear();
+  return 0;
+}
 
 int terra_code_slot_kind(PyCodeObject* code, int slot) {
   return (unsigned char)PyBytes_AS_STRING(code->co_localspluskinds)[slot];

@@ -49,7 +49,7 @@ typedef struct {
   uint32_t unseen;
 } TerraCodeNote;
 
-/* Notes are kept with code objects under this index of _PyEval_RequestCodeExtraIndex. */
+/* Notes are kept with code objects under this index of terra_code_extra_index. */
 void terra_hook_read_notes(Py_ssize_t index);
 
 /* While the sum of all `change` is above zero, the evaluator sees every frame: notes are not read, and the frames of
@@ -79,6 +79,19 @@ int terra_frame_can_run(const PyThreadState* thread);
  * the skipped prologue would have done: cells and free variables are in their slots. Not for generators. Exception and
  * line tables are static: enclosing `try` and `with` blocks, tracebacks and f_lineno need nothing else. */
 void terra_frame_continue_at(TerraFrame* frame, int instruction, int depth);
+
+/* ---- a frame that the evaluator does not run, moved on by somebody else (step_over.h) ---- */
+
+/* Calls perform(frame, context) with the frame in the thread's chain, where callees, tracebacks and sys._getframe() see
+ * it as they see those that the evaluator runs, and returns what that returns. */
+int terra_frame_perform(PyThreadState* thread, TerraFrame* frame, int (*perform)(TerraFrame*, void*), void* context);
+
+/* The instruction at this offset (behind its prefixes) is running. */
+void terra_frame_set_instruction(TerraFrame* frame, int instruction);
+void terra_frame_set_stack_depth(TerraFrame* frame, int depth);
+
+/* Somebody holds the frame's object and may look at it at any time. */
+int terra_frame_is_watched(const TerraFrame* frame);
 
 /* ---- what a frame is (borrowed references) ---- */
 

@@ -95,9 +95,33 @@ int terra_frame_can_run(const PyThreadState* thread) {
 }
 
 void terra_frame_continue_at(TerraFrame* frame, int instruction, int depth) {
-  frame->prev_instr = _PyCode_CODE(frame->f_code) + instruction - 1;
+  terra_frame_set_instruction(frame, instruction - 1);
+  terra_frame_set_stack_depth(frame, depth);
+}
+
+/* As _PyEval_EvalFrameDefault puts a frame into the chain and takes it out. */
+int terra_frame_perform(PyThreadState* thread, TerraFrame* frame, int (*perform)(TerraFrame*, void*), void* context) {
+  _PyCFrame link = {.use_tracing = thread->cframe->use_tracing, .current_frame = frame, .previous = thread->cframe};
+  frame->is_entry = true;
+  frame->previous = link.previous->current_frame;
+  thread->cframe = &link;
+  thread->recursion_remaining--;
+  const int done = perform(frame, context);
+  thread->recursion_remaining++;
+  thread->cframe = link.previous;
+  thread->cframe->use_tracing = link.use_tracing;
+  return done;
+}
+
+void terra_frame_set_instruction(TerraFrame* frame, int instruction) {
+  frame->prev_instr = _PyCode_CODE(frame->f_code) + instruction;
+}
+
+void terra_frame_set_stack_depth(TerraFrame* frame, int depth) {
   frame->stacktop = frame->f_code->co_nlocalsplus + depth;
 }
+
+int terra_frame_is_watched(const TerraFrame* frame) { return frame->frame_obj && Py_REFCNT(frame->frame_obj) > 1; }
 
 PyCodeObject* terra_frame_code(const TerraFrame* frame) { return frame->f_code; }
 

@@ -1,9 +1,10 @@
 /* One instruction of a frame, performed outside the evaluator: what stands between two parts of a frame that graphs
- * serve. `code` are the frame's instructions without specialisation, as PyCode_GetCode gives them. */
+ * serve. */
 #ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_STEP_OVER_H
 #define TERRA_INTERPRETER_HOOKS_CPYTHON_STEP_OVER_H
 
 #include "interpreter_hooks/cpython/frame.h"
+#include "interpreter_hooks/cpython/instructions.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,15 +17,12 @@ typedef enum {
 } TerraStep;
 
 /* Whether the instruction (of a call: the sequence that begins there) is one of those that can be performed. */
-int terra_can_step_over(const unsigned char* code, int instruction);
+int terra_can_step_over(const TerraInstruction* instruction);
 
 /* Performs the instruction that a frame of this thread, which the evaluator does not run, stands before (see
  * terra_frame_continue_at). Meanwhile the frame is in the thread's chain, at this instruction: callees, tracebacks and
  * sys._getframe() see what they see under the evaluator. */
-TerraStep terra_frame_step_over(PyThreadState* thread, TerraFrame* frame, const unsigned char* code);
-
-/* Somebody holds the frame's object and may look at it at any time. */
-int terra_frame_is_watched(const TerraFrame* frame);
+TerraStep terra_frame_step_over(PyThreadState* thread, TerraFrame* frame);
 
 #ifdef __cplusplus
 }

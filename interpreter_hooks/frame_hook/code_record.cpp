@@ -29,7 +29,6 @@ void release(void* pointer) {
   if (!pointer) return;
   CodeRecord* record = record_at(pointer);
   record->dead = true;
-  Py_CLEAR(record->instructions);
   for (const std::shared_ptr<CodeRecord>& rest : record->rests) {
     rest->dead = true;
     rest->entries.clear();
@@ -76,12 +75,12 @@ const char* state_name(State state) {
   return names[static_cast<int>(state)];
 }
 
-CodeRecord* find_record(PyCodeObject* code) { return slot < 0 ? nullptr : record_at(terra_code_extra(code, slot)); }
+CodeRecord* find_record(PyCodeObject* code) { return record_at(terra_code_extra(code, slot)); }
 
 CodeRecord* record_of(PyCodeObject* code) {
   if (CodeRecord* known = find_record(code)) return known;
   if (slot < 0) {
-    slot = _PyEval_RequestCodeExtraIndex(release);
+    slot = terra_code_extra_index(release);
     if (slot < 0) return nullptr;
     terra_hook_read_notes(slot);
   }
@@ -95,19 +94,10 @@ CodeRecord* record_of(PyCodeObject* code) {
                      !is_machinery(record->file) && !steers_capture(record->file);
   record->takes_direct_calls = record->eligible && takes_direct_calls(code);
   if (!record->eligible) pass_by(*record);
-  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), slot, static_cast<TerraCodeNote*>(record.get())) < 0) {
-    PyErr_Clear();
-    return nullptr;
-  }
+  if (!terra_code_set_extra(code, slot, static_cast<TerraCodeNote*>(record.get()))) return nullptr;
   sweep_dead();
   records().push_back(record);
   return record.get();
-}
-
-const unsigned char* instructions_of(CodeRecord& whole, PyCodeObject* code) {
-  if (!whole.instructions) whole.instructions = PyCode_GetCode(code);
-  if (!whole.instructions) PyErr_Clear();
-  return whole.instructions ? reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(whole.instructions)) : nullptr;
 }
 
 CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction) {
@@ -170,7 +160,6 @@ void reset_records() {
     fresh.is_rest = record->is_rest;
     fresh.begins_at = record->begins_at;
     fresh.rests = std::move(record->rests);
-    fresh.instructions = record->instructions;
     if (!fresh.eligible) pass_by(fresh);
     *record = std::move(fresh);
   }

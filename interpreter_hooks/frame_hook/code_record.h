@@ -60,15 +60,12 @@ struct CodeRecord : TerraCodeNote {
   bool resumes = true;                             ///< rests of its frames are captured as far as is known
   int begins_at = 0;                               ///< of a rest: its first instruction
   std::vector<std::shared_ptr<CodeRecord>> rests;  ///< of a whole function
-  PyObject* instructions = nullptr;                ///< of a function with rests: its code without specialisation
 };
 
 /// The record of a code object; made at the first call. Null for code that can't carry one.
 CodeRecord* record_of(PyCodeObject* code);
 /// The record of the rest of `whole` from that instruction on; made at need. Null where there are too many.
 CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction);
-/// The instructions of a function without specialisation; null if there is no memory.
-const unsigned char* instructions_of(CodeRecord& whole, PyCodeObject* code);
 /// The record if there is one.
 CodeRecord* find_record(PyCodeObject* code);
 /// Of every code object that was called, with the last few hundred of the dead that were recorded.

@@ -144,8 +144,7 @@ PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraF
 /// has ended, and `result` is what it gave.
 CodeRecord* step_over(CodeRecord& whole, PyThreadState* thread, TerraFrame* frame, PyObject*& result) {
   PyCodeObject* const code = terra_frame_code(frame);
-  const unsigned char* const instructions = instructions_of(whole, code);
-  const TerraStep step = instructions ? terra_frame_step_over(thread, frame, instructions) : TERRA_STEP_DECLINED;
+  const TerraStep step = terra_frame_step_over(thread, frame);
   CodeRecord* rest = nullptr;
   const bool stays = step == TERRA_STEP_DONE && settings().mode != Mode::Off && terra_hook_sees(thread) &&
                      !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame);

@@ -1,10 +1,9 @@
 // Host arithmetic on numbers and strings: what the frame would have computed from inputs that change between calls. An
 // exception is a miss: the frame is interpreted and raises it itself.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/undisturbed.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -43,7 +42,7 @@ std::string result_text(const Word* at, const RegisterFile& file, const std::str
 
 bool binary_holds(Word* at, Run& run) {
   PyObject *a = a_of(at, run), *b = b_of(at, run);
-  const BinaryFunction function = binary_functions[at[1] % NB_INPLACE_ADD];
+  const BinaryFunction function = binary_functions[at[1] % TERRA_IN_PLACE];
   if (is_short_number(a) && is_short_number(b) && function != power) [[likely]] {
     return computed(at, run, function(a, b));
   }
@@ -52,7 +51,7 @@ bool binary_holds(Word* at, Run& run) {
 }
 std::string binary_text(const Word* at, const RegisterFile& file) {
   return result_text(at, file,
-                     file.name(head(at).a) + " " + binary_signs[at[1] % NB_INPLACE_ADD] + " " + file.name(head(at).b));
+                     file.name(head(at).a) + " " + binary_signs[at[1] % TERRA_IN_PLACE] + " " + file.name(head(at).b));
 }
 
 bool compare_holds(Word* at, Run& run) {

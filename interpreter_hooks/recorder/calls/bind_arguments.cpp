@@ -1,12 +1,11 @@
 // Python frames below the recorded one: arguments by position, never by pointer (a small int is no evidence of origin).
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -18,29 +17,29 @@ bool same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a,
 
 /// Whether what the child returns is exactly what the open instruction of the caller yields.
 bool hands_result_through(const Pending& pending) {
-  switch (pending.opcode) {
-    case CALL:
-    case CALL_FUNCTION_EX:
-    case BEFORE_WITH:
-    case WITH_EXCEPT_START:
+  switch (pending.kind) {
+    case TERRA_CALL:
+    case TERRA_CALL_FUNCTION_EX:
+    case TERRA_BEFORE_WITH:
+    case TERRA_WITH_EXCEPT_START:
       return pending.call.kind == CallSite::Function || pending.call.kind == CallSite::Instance ||
              pending.call.kind == CallSite::NewInstance ||
              (pending.call.kind == CallSite::Model && (runs_python(pending.access) || makes_text(pending.call)));
-    case LOAD_ATTR:
-    case LOAD_METHOD:
-    case BINARY_OP:
-    case BINARY_SUBSCR:
-    case COMPARE_OP:
-    case FORMAT_VALUE:
-    case SEND:
-    case FOR_ITER: return true;
+    case TERRA_LOAD_ATTR:
+    case TERRA_LOAD_METHOD:
+    case TERRA_BINARY_OP:
+    case TERRA_BINARY_SUBSCR:
+    case TERRA_COMPARE_OP:
+    case TERRA_FORMAT_VALUE:
+    case TERRA_SEND:
+    case TERRA_FOR_ITER: return true;
     default: return false;
   }
 }
 
 /// next(g), g.send(x): what a generator yields is the result; ", ".join(g), sum(g): it is read as it is.
 bool resumes_generator(const Pending& pending) {
-  return pending.opcode == CALL && (traits_of(pending.call) & (kResumes | kFoldsNumbers)) != 0;
+  return pending.kind == TERRA_CALL && (traits_of(pending.call) & (kResumes | kFoldsNumbers)) != 0;
 }
 
 /// The frame is that of __new__ or __init__, as the class has them.
@@ -158,10 +157,10 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
   }
   if (reinterpret_cast<PyObject*>(frame.code) == enum_hash_code()) return;
   Pending& pending = frames_[frames_.size() - 2]->pending;
-  bool ends_generator = frame.generator && frame.pending.opcode == RETURN_VALUE;
+  bool ends_generator = frame.generator && frame.pending.kind == TERRA_RETURN_VALUE;
   if (ends_generator) {  // tells the consumer that there is no more; `yield from` and StopIteration carry the value
     frame.ended = true;
-    if (pending.opcode != SEND) pin_deep(value);
+    if (pending.kind != TERRA_SEND) pin_deep(value);
     pending.ended = value;
     pending.used_returns = true;
     return;

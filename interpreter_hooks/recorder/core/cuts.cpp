@@ -1,14 +1,13 @@
 #include "interpreter_hooks/recorder/core/cuts.h"
 
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/core/lines.h"
 #include "interpreter_hooks/recorder/finish/finisher.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -26,9 +25,9 @@ constexpr int deepest = 8;
 
 /// The instruction before ended a statement: little is on the stack, and what is there belongs to loops and blocks.
 bool ends_statement(const Pending& before) {
-  if (before.opcode < 0) return false;
-  const Opcode& row = opcode(before.opcode);
-  return row.next == Next::Falls && row.pushes(before.arg) == 0 && row.pops(before.arg) > 0;
+  if (!before.is_open()) return false;
+  const Rules& row = rules_of(before.kind);
+  return row.next == Next::Falls && row.pushes(before) == 0 && row.pops(before) > 0;
 }
 
 }  // namespace
@@ -82,15 +81,15 @@ bool Recording::can_cut(const ShadowFrame& f) {
 }
 
 size_t Recording::least_calls_before(int offset) const {
-  const bool resumes = cuts_.resumes && terra_can_step_over(frames_.front()->bytes, offset);
+  const bool resumes = cuts_.resumes && terra_can_step_over(&frames_.front()->instructions[offset]);
   return resumes ? 0 : cuts_.least_calls;
 }
 
 /// The root frame is between two instructions. True when the recording has ended here.
 bool Recording::at_boundary(ShadowFrame& f, int offset) {
   int visit = ++cuts_.visits[offset];
-  int code = f.bytes[2 * offset];
-  if (f.keyword_names || code == CALL || code == RESUME) return false;
+  const int kind = f.instructions[offset].kind;
+  if (f.keyword_names || kind == TERRA_CALL || kind == TERRA_RESUME) return false;
   cuts_.here.offset = offset;
   cuts_.here.visit = visit;
   cuts_.calls_here = trace_->worth();

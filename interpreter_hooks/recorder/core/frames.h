@@ -1,6 +1,7 @@
 // Shadow frames: the recorded frame and the Python frames below it.
 #pragma once
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/core/value.h"
 
 #include <vector>
@@ -59,12 +60,8 @@ inline bool runs_python(Access access) {
 }
 
 /// The instruction that is being executed: begun at its event, finished at the frame's next event.
-struct Pending {
-  int opcode = -1;
-  int arg = 0;
+struct Pending : TerraInstruction {
   int offset = 0;              ///< of the instruction, code units
-  int next = 0;                ///< where it falls through to
-  int target = -1;             ///< where it jumps to
   std::vector<Value> in;       ///< the operands it took
   std::vector<Value> returns;  ///< what Python frames below it returned
   bool used_returns = false;
@@ -77,12 +74,16 @@ struct Pending {
   bool called_by_c = false;   ///< a Python frame below it is no method of its operands: C code called that for an item
   bool child_raised = false;  ///< an exception left a Python frame below it
   Value ended;                ///< what a generator below it returned at its end
+
+  Pending() : TerraInstruction{.target = -1} {}
+  Pending(const TerraInstruction& instruction, int offset) : TerraInstruction(instruction), offset(offset) {}
+  bool is_open() const { return kind != TERRA_NOTHING; }
 };
 
 struct ShadowFrame {
   TerraFrame* frame = nullptr;
-  PyCodeObject* code = nullptr;  // held by the recording
-  const unsigned char* bytes = nullptr;
+  PyCodeObject* code = nullptr;                    // held by the recording
+  const TerraInstruction* instructions = nullptr;  ///< by offset
   Value function;
   std::vector<Value> locals;
   std::vector<Value> stack;

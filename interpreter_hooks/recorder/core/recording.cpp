@@ -52,10 +52,7 @@ Recording::~Recording() {
   trace_.reset();
   entry_.reset();
   std::vector<PyObject*> dropped = held_.take();
-  for (auto& [code, bytes] : bytes_) {
-    dropped.push_back(reinterpret_cast<PyObject*>(code));
-    dropped.push_back(bytes);
-  }
+  for (PyCodeObject* code : codes_) dropped.push_back(reinterpret_cast<PyObject*>(code));
   for (PyObject* object : dropped) Py_DECREF(object);
 }
 
@@ -81,12 +78,9 @@ ShadowFrame* Recording::new_frame(TerraFrame* frame) {
   auto& made = own_.emplace_back(std::make_unique<ShadowFrame>());
   made->frame = frame;
   made->code = terra_frame_code(frame);
-  PyObject*& bytes = bytes_[made->code];
-  if (!bytes) {
-    bytes = PyCode_GetCode(made->code);  // without specialisation
-    Py_INCREF(made->code);
-  }
-  made->bytes = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(bytes));
+  if (codes_.insert(made->code).second) Py_INCREF(made->code);
+  made->instructions = terra_instructions(made->code);
+  if (!made->instructions) throw std::bad_alloc();
   made->locals.assign(made->code->co_nlocalsplus, Value());
   made->generator = made->code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
   return made.get();
@@ -156,7 +150,7 @@ void Recording::stop(Reason reason, std::string detail) {
   if (!frames_.empty()) {
     ShadowFrame& frame = *frames_.back();
     why_.file = utf8_of(frame.code->co_filename);
-    int offset = frame.pending.opcode >= 0 ? frame.pending.offset : 0;
+    int offset = frame.pending.is_open() ? frame.pending.offset : 0;
     why_.line = line_at(frame, offset);
   }
   recorder_stats().stopped++;

@@ -1,6 +1,6 @@
 // One recording: CPython runs a frame for real, and this object watches.
 //
-// The life of a recording: begin(frame) makes the root's shadow frame; every opcode event goes to `instruction`
+// The life of a recording: begin(frame) makes the root's shadow frame; every instruction event goes to `instruction`
 // (step.cpp), which finishes the instruction before it and begins the next by the rules (rules.h); Python frames below
 // enter and leave through `enter` and `leave`; tensor operations report themselves (observer.cpp); finish() turns what
 // was seen into an Entry. Stopping costs nothing: CPython simply goes on.
@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace terra::capture {
@@ -454,7 +455,7 @@ class Recording {
   std::vector<PyObject*> adopted_;  ///< iterators from outside that are followed (held)
   LiveIterators live_iterators_;
   std::vector<PyObject*> wrappers_;  ///< zip and the like over generators (held): see check_wrappers
-  std::unordered_map<PyCodeObject*, PyObject*> bytes_;
+  std::unordered_set<PyCodeObject*> codes_;
   std::unordered_map<PyCodeObject*, std::set<std::string>> stored_names_;  ///< of attributes that a code assigns to
 };
 

@@ -1,12 +1,11 @@
 // One event: finish the instruction before, compare every slot with the real stack, begin the next one.
 #include "interpreter_hooks/cpython/events.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/region/loops.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -14,27 +13,8 @@ namespace {
 
 constexpr long event_budget = 2'000'000;
 
-/// The instruction at `offset`, its EXTENDED_ARG prefixes folded in.
-void decode(const ShadowFrame& f, Pending& pending, int offset) {
-  const unsigned char* bytes = f.bytes;
-  const int count = static_cast<int>(Py_SIZE(f.code));  // code units
-  int at = offset, arg = bytes[2 * at + 1];
-  while (bytes[2 * at] == EXTENDED_ARG) {
-    at++;
-    arg = arg << 8 | bytes[2 * at + 1];
-  }
-  pending.opcode = bytes[2 * at];
-  pending.arg = arg;
-  pending.offset = offset;
-  pending.next = at + 1;
-  while (pending.next < count && bytes[2 * pending.next] == CACHE) pending.next++;
-  if (pending.next < count && bytes[2 * pending.next] == RESUME)
-    pending.next++;  // behind a yield: a start event, not an instruction event
-  pending.target = jump_target(pending.opcode, arg, pending.next);
-}
-
 bool can_follow(const Pending& pending, int offset) {
-  switch (opcode(pending.opcode).next) {
+  switch (rules_of(pending.kind).next) {
     case Next::Falls: return offset == pending.next;
     case Next::Jumps: return offset == pending.target;
     case Next::Branches: return offset == pending.next || offset == pending.target;
@@ -77,13 +57,13 @@ void Recording::start_event(TerraFrame* frame) {
 /// The open instruction of `f` raised an exception of that class: what made it do so becomes a fact, or the recording
 /// ends. Exceptions that come from nowhere (a signal, a full stack or heap) are never foretold.
 void Recording::raised(ShadowFrame& f, PyObject* kind) {
-  if (!alive_ || f.pending.opcode < 0) return;
+  if (!alive_ || !f.pending.is_open()) return;
   static PyObject* const sudden[] = {PyExc_KeyboardInterrupt, PyExc_RecursionError, PyExc_MemoryError,
                                      PyExc_SystemError};
   for (PyObject* type : sudden) {
     if (PyErr_GivenExceptionMatches(kind, type)) return stop(Reason::OpaqueRaise, short_text(kind));
   }
-  const Opcode& open = opcode(f.pending.opcode);
+  const Rules& open = rules_of(f.pending.kind);
   if (!open.raised) return stop(Reason::OpaqueRaise, open.name);
   open.raised(*this, f);
   if (alive_) trace_->settle(f);
@@ -114,14 +94,14 @@ void Recording::check_slots(ShadowFrame& f) {
   int depth = f.real_depth();
   if (static_cast<int>(f.stack.size()) != depth) {
     recorder_stats().slots_wrong++;
-    return stop(Reason::OutOfStep, "stack depth after " + std::string(opcode(f.pending.opcode).name));
+    return stop(Reason::OutOfStep, "stack depth after " + std::string(rules_of(f.pending.kind).name));
   }
   PyObject** real = f.real_stack();
   recorder_stats().slots_checked += depth;
   for (int i = 0; i < depth; i++) {
     if (f.stack[i].object == real[i]) continue;
     recorder_stats().slots_wrong++;
-    const char* name = f.pending.opcode >= 0 ? opcode(f.pending.opcode).name : "the start";
+    const char* name = f.pending.is_open() ? rules_of(f.pending.kind).name : "the start";
     return stop(Reason::OutOfStep, "slot " + std::to_string(i) + " after " + std::string(name));
   }
 }
@@ -136,9 +116,9 @@ void Recording::instruction_event(TerraFrame* frame) {
   int offset = terra_frame_instruction(frame);
 
   Pending& pending = f.pending;
-  if (pending.opcode >= 0) {
+  if (pending.is_open()) {
     if (can_follow(pending, offset)) {
-      const Opcode& before = opcode(pending.opcode);
+      const Rules& before = rules_of(pending.kind);
       if (before.rule->end) before.rule->end(*this, f);
       if (alive_) trace_->settle(f);
       if (alive_ && live_iterators_.disturbed(*this, f))
@@ -160,13 +140,12 @@ void Recording::instruction_event(TerraFrame* frame) {
   loops_->arrive(f, offset);
   if (!alive_) return;
 
-  if (pending.opcode >= 0 || !pending.in.empty()) pending = Pending();
-  decode(f, pending, offset);
-  const Opcode& now = opcode(pending.opcode);
+  pending = Pending(f.instructions[offset], offset);
+  const Rules& now = rules_of(pending.kind);
   if (!now.rule) {
-    return stop(Reason::UnmodelledOpcode, now.name ? now.name : "opcode " + std::to_string(pending.opcode));
+    return stop(Reason::UnmodelledOpcode, now.name ? now.name : "opcode " + std::to_string(pending.arg));
   }
-  int pops = now.pops(pending.arg);
+  int pops = now.pops(pending);
   if (pops > static_cast<int>(f.stack.size())) return stop(Reason::OutOfStep, now.name);
   pending.in.assign(f.stack.end() - pops, f.stack.end());
   f.stack.resize(f.stack.size() - pops);

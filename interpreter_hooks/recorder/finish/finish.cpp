@@ -1,12 +1,11 @@
 // From what was seen to an entry: materialise what leaves the frame, write the effects, compile the graph.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/calls/clocks.h"
 #include "interpreter_hooks/recorder/finish/finisher.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -23,9 +22,9 @@ bool late_can_fail(const Program& late) {
   bool can = false;
   late.each([&](const Word* at) {
     Op op = static_cast<Op>(head(at).kind);
-    Word sign = op == Op::Binary ? at[1] % NB_INPLACE_ADD : 0;
+    Word sign = op == Op::Binary ? at[1] % TERRA_IN_PLACE : 0;
     bool safe = op == Op::Compare || op == Op::Unary ||
-                (op == Op::Binary && (sign == NB_ADD || sign == NB_SUBTRACT || sign == NB_MULTIPLY));
+                (op == Op::Binary && (sign == TERRA_ADD || sign == TERRA_SUBTRACT || sign == TERRA_MULTIPLY));
     can = can || !safe;
   });
   return can;

@@ -1,10 +1,9 @@
 // Lists, tuples, deques and cells: what was read, what the frame changed, and the guards that make it a fact.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/core/recording.h"
 #include "interpreter_hooks/recorder/region/phis.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -53,7 +52,7 @@ Value Recording::length(Value& sequence) {
   if (!added) return length;
   PyObject *more = PyLong_FromSsize_t(added), *now = PyNumber_Add(before, more);
   const Value by = Value::fact(hold(more));
-  Value sum = host(Op::Binary, length.reg, reg_of(by), {NB_ADD}, now, {length, by});
+  Value sum = host(Op::Binary, length.reg, reg_of(by), {TERRA_ADD}, now, {length, by});
   Py_DECREF(more);
   Py_DECREF(now);
   return sum;

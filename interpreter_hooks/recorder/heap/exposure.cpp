@@ -1,11 +1,10 @@
 // What C code looks at by itself, where nobody follows it: the operands of sum(), sorted() and the like, and what
 // functions and generators of the program return to it. All of that has to be facts.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 #include <set>
@@ -273,11 +272,11 @@ Look look_of_search(const ShadowFrame& frame, const Pending& pending) {
 
 void expose_returned(Recording& r, const ShadowFrame& frame, const Pending& pending, Value& value) {
   if (!r.alive() || !value.known()) return;
-  const bool call = pending.opcode == CALL || pending.opcode == CALL_FUNCTION_EX;
+  const bool call = pending.kind == TERRA_CALL || pending.kind == TERRA_CALL_FUNCTION_EX;
   if (call && pending.call.kind != CallSite::Model) return;
-  Look look = call                            ? look_of_callable(r, frame, pending.call, value)
-              : pending.opcode == CONTAINS_OP ? look_of_search(frame, pending)
-                                              : Look::Nothing;
+  Look look = call                                ? look_of_callable(r, frame, pending.call, value)
+              : pending.kind == TERRA_CONTAINS_OP ? look_of_search(frame, pending)
+                                                  : Look::Nothing;
   Shadow* returned = r.find(value.object);
   const bool iterator = returned && returned->iterator && returned->iterator->kind != Iterator::Generator;
   for (const Value& operand : call ? pending.call.positional : pending.in) {

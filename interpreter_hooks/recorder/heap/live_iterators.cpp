@@ -1,7 +1,6 @@
 #include "interpreter_hooks/recorder/heap/live_iterators.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -31,15 +30,15 @@ void collect(Recording& r, PyObject* object, int levels, std::vector<PyObject*>&
 
 /// The object that the instruction may have changed; null for most.
 PyObject* changed_by(const Pending& pending) {
-  switch (pending.opcode) {
-    case STORE_SUBSCR:
-    case STORE_ATTR: return pending.in[1].object;
-    case DELETE_SUBSCR:
-    case DELETE_ATTR: return pending.in[0].object;
-    case BINARY_SUBSCR: return is_default_dict(pending.in[0].object) ? pending.in[0].object : nullptr;
-    case BINARY_OP: return pending.arg >= NB_INPLACE_ADD ? pending.in[0].object : nullptr;
-    case CALL:
-    case CALL_FUNCTION_EX: {
+  switch (pending.kind) {
+    case TERRA_STORE_SUBSCR:
+    case TERRA_STORE_ATTR: return pending.in[1].object;
+    case TERRA_DELETE_SUBSCR:
+    case TERRA_DELETE_ATTR: return pending.in[0].object;
+    case TERRA_BINARY_SUBSCR: return is_default_dict(pending.in[0].object) ? pending.in[0].object : nullptr;
+    case TERRA_BINARY_OP: return pending.arg >= TERRA_IN_PLACE ? pending.in[0].object : nullptr;
+    case TERRA_CALL:
+    case TERRA_CALL_FUNCTION_EX: {
       const CallSite& call = pending.call;
       return (traits_of(call) & kChanges) && !call.positional.empty() ? call.positional[0].object : nullptr;
     }

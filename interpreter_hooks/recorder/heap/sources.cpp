@@ -1,4 +1,5 @@
 // Reads of the outside world: each is emitted once, classified as fact or input, and guarded accordingly.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -10,7 +11,6 @@
 #include "interpreter_hooks/recorder/trace/builder.h"
 
 #include <fmt/format.h>
-#include <opcode.h>
 
 #include <algorithm>
 #include <functional>
@@ -174,10 +174,9 @@ bool Recording::number_differs(const std::string& path, PyObject* number) {
   if (dot == std::string::npos || frames_.empty()) return false;
   const ShadowFrame& f = *frames_.back();
   auto [names, is_new] = stored_names_.try_emplace(f.code);
-  for (Py_ssize_t at = 0; is_new && at < Py_SIZE(f.code); at++) {
-    int argument = f.bytes[2 * at + 1];
-    for (; f.bytes[2 * at] == EXTENDED_ARG; at++) argument = argument << 8 | f.bytes[2 * at + 3];
-    if (f.bytes[2 * at] == STORE_ATTR) names->second.insert(utf8_of(f.name(argument)));
+  for (int at = 0; is_new && at < terra_code_units(f.code); at = f.instructions[at].next) {
+    const TerraInstruction& i = f.instructions[at];
+    if (i.kind == TERRA_STORE_ATTR) names->second.insert(utf8_of(f.name(i.arg)));
   }
   return names->second.count(path.substr(dot + 1)) && speculation_.relax(path);
 }
@@ -235,7 +234,7 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
 
 PyObject* Recording::keep_globals(PyFunctionObject* function, const ShadowFrame* entering) {
   auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-  Py_ssize_t known = 1 + static_cast<Py_ssize_t>(bytes_.count(code));  // the function's, and that of the recording
+  Py_ssize_t known = 1 + static_cast<Py_ssize_t>(codes_.count(code));  // the function's, and that of the recording
   for (const ShadowFrame* frame : frames_) known += frame->code == code && frame != entering;
   known += entering && entering->code == code;
   return file().keep_globals(function, Py_REFCNT(code) == known);

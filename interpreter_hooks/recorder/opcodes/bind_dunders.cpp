@@ -1,8 +1,7 @@
 // Methods of classes in Python that an instruction calls by itself: their arguments are its operands, by position.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/core/recording.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@ constexpr int elsewhere = -1;  ///< an argument that is no operand: the name of 
 
 /// Which operand each argument is, self first; self's class has the method under one of the names.
 struct Protocol {
-  int opcode;
+  int kind;
   std::vector<int> order;
   Names names;
 };
@@ -38,15 +37,15 @@ const std::vector<Protocol>& protocols() {
       interned({"__radd__", "__rsub__", "__rmul__", "__rmatmul__", "__rtruediv__", "__rfloordiv__", "__rmod__",
                 "__rpow__", "__rand__", "__ror__", "__rxor__", "__rlshift__", "__rrshift__"});
   static const std::vector<Protocol> table = {
-      {BINARY_SUBSCR, {0, 1}, interned({"__getitem__"})},
-      {STORE_SUBSCR, {1, 2, 0}, interned({"__setitem__"})},
-      {DELETE_SUBSCR, {0, 1}, interned({"__delitem__"})},
-      {CONTAINS_OP, {1, 0}, interned({"__contains__"})},
-      {STORE_ATTR, {1, elsewhere, 0}, interned({"__setattr__"})},
-      {COMPARE_OP, {0, 1}, comparisons},
-      {COMPARE_OP, {1, 0}, comparisons},
-      {BINARY_OP, {0, 1}, left},
-      {BINARY_OP, {1, 0}, right},
+      {TERRA_BINARY_SUBSCR, {0, 1}, interned({"__getitem__"})},
+      {TERRA_STORE_SUBSCR, {1, 2, 0}, interned({"__setitem__"})},
+      {TERRA_DELETE_SUBSCR, {0, 1}, interned({"__delitem__"})},
+      {TERRA_CONTAINS_OP, {1, 0}, interned({"__contains__"})},
+      {TERRA_STORE_ATTR, {1, elsewhere, 0}, interned({"__setattr__"})},
+      {TERRA_COMPARE_OP, {0, 1}, comparisons},
+      {TERRA_COMPARE_OP, {1, 0}, comparisons},
+      {TERRA_BINARY_OP, {0, 1}, left},
+      {TERRA_BINARY_OP, {1, 0}, right},
   };
   return table;
 }
@@ -90,14 +89,14 @@ bool Recording::bind_operands(ShadowFrame& child, ShadowFrame& caller) {
   };
   bool own = false, known = false;
   for (const Protocol& protocol : protocols()) {
-    known = known || protocol.opcode == open.opcode;
-    if (protocol.opcode != open.opcode || protocol.order.size() > open.in.size() + 1) continue;
+    known = known || protocol.kind == open.kind;
+    if (protocol.kind != open.kind || protocol.order.size() > open.in.size() + 1) continue;
     const Value& self = open.in[protocol.order[0]];
     if (is_atom(self.object) || !has_method(Py_TYPE(self.object), protocol.names, function)) continue;
     own = own || (terra_code_argument_slots(child.code) > 0 && real[0] == self.object);
     if (matches(protocol.order)) return take(protocol.order);
   }
-  if (open.opcode != STORE_ATTR) {
+  if (open.kind != TERRA_STORE_ATTR) {
     caller.pending.called_by_c = caller.pending.called_by_c || (known && !own);
     return false;
   }

@@ -2,12 +2,11 @@
 //
 // The fields that C code keeps (args, cause, context) follow from what the frame did. A traceback does not: it names
 // real frames, so that an exception that was raised must not leave the recorded run.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -22,9 +21,9 @@ bool has_handler(const ShadowFrame& f) {
   for (int at = f.pending.offset;;) {
     at = terra_code_handler(f.code, at, &depth, &lasti);
     if (at < 0) return false;
-    const int first = f.bytes[2 * at], second = f.bytes[2 * (at + 1)];
-    if (first == COPY && second == POP_EXCEPT) continue;
-    if (first != PUSH_EXC_INFO || second != WITH_EXCEPT_START) return true;
+    const int first = f.instructions[at].kind, second = f.instructions[f.instructions[at].next].kind;
+    if (first == TERRA_COPY && second == TERRA_POP_EXCEPT) continue;
+    if (first != TERRA_PUSH_EXC_INFO || second != TERRA_WITH_EXCEPT_START) return true;
     PyObject* exit = f.stack[static_cast<size_t>(depth) - 1].object;
     PyObject* manager = exit && PyCFunction_Check(exit) ? PyCFunction_GET_SELF(exit) : nullptr;
     if (!manager || !is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(manager)))) return true;

@@ -1,12 +1,11 @@
 // Iterators: CPython advances the real one, the shadow advances beside it.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/region/loops.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -498,12 +497,12 @@ void send(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {GET_ITER, nullptr, get_iter},
-    {FOR_ITER, begin_for_iter, for_iter},
-    {UNPACK_SEQUENCE, begin_unpack, unpack},
-    {UNPACK_EX, begin_unpack, unpack_ex},
-    {GET_YIELD_FROM_ITER, nullptr, get_iter},
-    {SEND, begin_send, send},
+    {TERRA_GET_ITER, nullptr, get_iter},
+    {TERRA_FOR_ITER, begin_for_iter, for_iter},
+    {TERRA_UNPACK_SEQUENCE, begin_unpack, unpack},
+    {TERRA_UNPACK_EX, begin_unpack, unpack_ex},
+    {TERRA_GET_YIELD_FROM_ITER, nullptr, get_iter},
+    {TERRA_SEND, begin_send, send},
 };
 
 }  // namespace

@@ -1,11 +1,10 @@
 // The result of an operator: a fact, host arithmetic, what a Python method returned, or a tensor that reported itself.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -64,10 +63,10 @@ Value multiplied(Recording& r, std::vector<Value>& in) {
 
 Value sequence_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   std::vector<Value> items = r.items(in[0]);
-  if (code == NB_ADD && is_sequence(in[1].object)) {
+  if (code == TERRA_ADD && is_sequence(in[1].object)) {
     std::vector<Value> more = r.items(in[1]);
     items.insert(items.end(), more.begin(), more.end());
-  } else if (code == NB_MULTIPLY && PyLong_CheckExact(in[1].object)) {
+  } else if (code == TERRA_MULTIPLY && PyLong_CheckExact(in[1].object)) {
     r.pin(in[1]);
     items = repeated(r, items, in[1].object);
   } else {
@@ -119,8 +118,8 @@ bool compare_keys(Recording& r, std::vector<Value>& in, Word code) {
 /// | of dicts, | & - ^ of sets, and their in-place forms.
 Value mapping_result(Recording& r, std::vector<Value>& in, Word code, PyObject* result) {
   PyObject* other = in[1].object;
-  bool in_place = code >= NB_INPLACE_ADD;
-  if (is_dict(in[0].object) && is_dict(other) && code % NB_INPLACE_ADD == NB_OR && result != other) {
+  bool in_place = code >= TERRA_IN_PLACE;
+  if (is_dict(in[0].object) && is_dict(other) && code % TERRA_IN_PLACE == TERRA_OR && result != other) {
     if (!in_place && !PyDict_CheckExact(result)) {
       r.stop(Reason::UnmodelledContainer, "| of a subclass of dict");
       return {};
@@ -182,9 +181,9 @@ Value scalar_result(Recording& r, std::vector<Value>& in, Op op, Word code, PyOb
   // Host arithmetic must give what it gave here, type included, and never run away: powers of ints and shifts are
   // computed from facts only. A power that is a float is one, or complex for some negative bases, where base or
   // exponent is a float; a small power of an int is an int.
-  const Word sign = op == Op::Binary ? code % NB_INPLACE_ADD : NB_ADD;
-  const bool power = sign == NB_POWER;
-  const bool grows = sign == NB_LSHIFT || (power && !is_short_power(in, result));
+  const Word sign = op == Op::Binary ? code % TERRA_IN_PLACE : Word{TERRA_ADD};
+  const bool power = sign == TERRA_POWER;
+  const bool grows = sign == TERRA_LEFT_SHIFT || (power && !is_short_power(in, result));
   if (grows || !is_atom(result)) {
     for (Value& value : in) r.pin(value);
     return Value::fact(r.hold(result));
@@ -233,13 +232,13 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
   if (pending.extra.known() && pending.extra.object == result) return pending.extra;
   PyObject* first = in[0].object;
   if (op == Op::Binary && is_sequence(first)) {
-    if (code == NB_INPLACE_ADD && PyList_CheckExact(first)) return extended(r, f, result);
-    if (code == NB_INPLACE_MULTIPLY && PyList_CheckExact(first)) return multiplied(r, in);
-    if (code >= NB_INPLACE_ADD && is_deque(first)) {
+    if (code == TERRA_IN_PLACE + TERRA_ADD && PyList_CheckExact(first)) return extended(r, f, result);
+    if (code == TERRA_IN_PLACE + TERRA_MULTIPLY && PyList_CheckExact(first)) return multiplied(r, in);
+    if (code >= TERRA_IN_PLACE && is_deque(first)) {
       r.stop(Reason::UnmodelledContainer, "an in-place operator on a deque");
       return {};
     }
-    if (is_sequence(result)) return sequence_result(r, in, code % NB_INPLACE_ADD, result);
+    if (is_sequence(result)) return sequence_result(r, in, code % TERRA_IN_PLACE, result);
   }
   const auto by_value = [](const Value& v) { return v.known() && (is_atom(v.object) || is_value_member(v.object)); };
   if (op == Op::Compare && std::all_of(in.begin(), in.end(), by_value)) {  // members of enums that are strings
@@ -247,12 +246,12 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
     return Value::fact(r.hold(result));
   }
   if (op == Op::Compare) return comparison(r, in, code, result);
-  if (op == Op::Binary && code % NB_INPLACE_ADD == NB_REMAINDER && is_atom(result) && fits_format(r, in)) {
+  if (op == Op::Binary && code % TERRA_IN_PLACE == TERRA_REMAINDER && is_atom(result) && fits_format(r, in)) {
     std::vector<Register> registers;
     std::vector<Value> items = r.items(in[1]);
     for (Value& value : items) registers.push_back(r.reg_of(value));
     Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), in[1].object, items);
-    return r.host(op, r.reg_of(in[0]), tuple.reg, {NB_REMAINDER}, result, {in[0], tuple});
+    return r.host(op, r.reg_of(in[0]), tuple.reg, {TERRA_REMAINDER}, result, {in[0], tuple});
   }
   if (op == Op::Binary && is_atom(first) && is_atom(result)) {  // "%s and %s" % (a, b)
     for (Value& value : in) {

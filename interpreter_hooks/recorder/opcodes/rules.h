@@ -1,34 +1,32 @@
-// The rules: what an instruction does to the shadow. Two small functions per opcode, collected in one table.
+// The rules: what an instruction does to the shadow. Two small functions per kind, collected in one table.
 #pragma once
 #include "interpreter_hooks/recorder/core/recording.h"
 
 namespace terra::capture {
 
 /// `begin` runs before CPython executes the instruction; its operands are in pending.in already. `end` runs after it,
-/// only if it did not raise, and pushes exactly as many values as opcodes_311.h says. Reads of what the instruction is
-/// going to change belong to begin, writes to end.
+/// only if it did not raise, and pushes exactly as many values as cpython/instructions.h says. Reads of what the
+/// instruction is going to change belong to begin, writes to end.
 struct Rule {
-  int opcode;
+  int kind;
   void (*begin)(Recording& r, ShadowFrame& f);
   void (*end)(Recording& r, ShadowFrame& f);
 };
 
 enum class Next : uint8_t { None, Falls, Jumps, Branches, Leaves };
 
-/// Everything about one opcode: its line in opcodes_311.h and its rule.
-struct Opcode {
+/// Everything about one kind of instructions: its line in cpython/instructions.h and its rules.
+struct Rules {
   const char* name = nullptr;
-  int (*pops)(int arg) = nullptr;
-  int (*pushes)(int arg) = nullptr;
+  int (*pops)(const TerraInstruction& instruction) = nullptr;
+  int (*pushes)(const TerraInstruction& instruction) = nullptr;
   Next next = Next::None;
   const Rule* rule = nullptr;  ///< null: ends the recording
   /// Makes a fact of whatever made the instruction raise; null: an exception ends the recording.
   void (*raised)(Recording& r, ShadowFrame& f) = nullptr;
 };
 
-const Opcode& opcode(int code);
-/// Where a jump goes: code units.
-int jump_target(int opcode, int arg, int next);
+const Rules& rules_of(int kind);
 
 struct RuleList {
   const Rule* rules;
@@ -45,7 +43,7 @@ RuleList match_rules();
 RuleList import_rules();
 
 struct RaiseRule {
-  int opcode;
+  int kind;
   void (*raised)(Recording& r, ShadowFrame& f);
 };
 struct RaiseRuleList {

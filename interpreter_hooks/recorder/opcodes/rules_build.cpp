@@ -1,11 +1,10 @@
 // Building containers, slices, strings and functions.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/region/loops.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -71,7 +70,7 @@ void build_string(Recording& r, ShadowFrame& f) {
   Value text = in[0];
   for (size_t i = 1; i < in.size(); i++) {
     PyObject* joined = i + 1 == in.size() ? Py_NewRef(result) : PyUnicode_Concat(text.object, in[i].object);
-    text = r.host(Op::Binary, r.reg_of(text), r.reg_of(in[i]), {NB_ADD}, joined, {text, in[i]});
+    text = r.host(Op::Binary, r.reg_of(text), r.reg_of(in[i]), {TERRA_ADD}, joined, {text, in[i]});
     Py_DECREF(joined);
   }
   f.push(text);
@@ -156,23 +155,23 @@ void make_function(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {BUILD_TUPLE, nullptr, build_sequence},
-    {BUILD_LIST, nullptr, build_sequence},
-    {BUILD_SET, nullptr, build_set},
-    {BUILD_MAP, nullptr, build_map},
-    {BUILD_CONST_KEY_MAP, nullptr, build_const_key_map},
-    {BUILD_SLICE, nullptr, build_slice},
-    {BUILD_STRING, nullptr, build_string},
-    {FORMAT_VALUE, nullptr, format_value},
-    {LIST_APPEND, nullptr, list_append},
-    {MAP_ADD, begin_map_add, map_add},
-    {SET_ADD, only_if_fresh, set_add},
-    {SET_UPDATE, only_if_fresh, set_update},
-    {LIST_EXTEND, begin_extend, list_extend},
-    {LIST_TO_TUPLE, nullptr, list_to_tuple},
-    {DICT_UPDATE, only_if_fresh, dict_update},
-    {DICT_MERGE, only_if_fresh, dict_update},
-    {MAKE_FUNCTION, nullptr, make_function},
+    {TERRA_BUILD_TUPLE, nullptr, build_sequence},
+    {TERRA_BUILD_LIST, nullptr, build_sequence},
+    {TERRA_BUILD_SET, nullptr, build_set},
+    {TERRA_BUILD_MAP, nullptr, build_map},
+    {TERRA_BUILD_CONST_KEY_MAP, nullptr, build_const_key_map},
+    {TERRA_BUILD_SLICE, nullptr, build_slice},
+    {TERRA_BUILD_STRING, nullptr, build_string},
+    {TERRA_FORMAT_VALUE, nullptr, format_value},
+    {TERRA_LIST_APPEND, nullptr, list_append},
+    {TERRA_MAP_ADD, begin_map_add, map_add},
+    {TERRA_SET_ADD, only_if_fresh, set_add},
+    {TERRA_SET_UPDATE, only_if_fresh, set_update},
+    {TERRA_LIST_EXTEND, begin_extend, list_extend},
+    {TERRA_LIST_TO_TUPLE, nullptr, list_to_tuple},
+    {TERRA_DICT_UPDATE, only_if_fresh, dict_update},
+    {TERRA_DICT_MERGE, only_if_fresh, dict_update},
+    {TERRA_MAKE_FUNCTION, nullptr, make_function},
 };
 
 }  // namespace

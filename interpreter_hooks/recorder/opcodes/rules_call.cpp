@@ -1,8 +1,7 @@
 // Calls and returns.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -131,9 +130,9 @@ void resume(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {KW_NAMES, keyword_names, nullptr},    {PRECALL, nullptr, end_precall},
-    {CALL, begin_call, end_call},          {CALL_FUNCTION_EX, begin_call_ex, end_call},
-    {RETURN_VALUE, return_value, nullptr}, {YIELD_VALUE, return_value, resume},
+    {TERRA_KW_NAMES, keyword_names, nullptr},    {TERRA_PRECALL, nullptr, end_precall},
+    {TERRA_CALL, begin_call, end_call},          {TERRA_CALL_FUNCTION_EX, begin_call_ex, end_call},
+    {TERRA_RETURN_VALUE, return_value, nullptr}, {TERRA_YIELD_VALUE, return_value, resume},
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
 // Attributes, items, operators and the building of containers.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 #include <cstring>
@@ -281,11 +280,11 @@ void delete_subscript(Recording& r, ShadowFrame& f) {
 /// In-place operators change their first operand: what it holds is read before.
 void begin_binary(Recording& r, ShadowFrame& f) {
   auto& in = f.pending.in;
-  if (f.pending.arg < NB_INPLACE_ADD) return;
+  if (f.pending.arg < TERRA_IN_PLACE) return;
   for (Value& value : in) {
     if (is_dict(value.object) || is_set(value.object)) r.know_keys(value);
   }
-  if (f.pending.arg == NB_INPLACE_MULTIPLY && is_sequence(in[0].object)) r.items(in[0]);
+  if (f.pending.arg == TERRA_IN_PLACE + TERRA_MULTIPLY && is_sequence(in[0].object)) r.items(in[0]);
   if (PyList_CheckExact(in[0].object) && !is_sequence(in[1].object)) r.know_length(in[0]);
 }
 void binary(Recording& r, ShadowFrame& f) {
@@ -406,21 +405,21 @@ void contains(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {LOAD_ATTR, begin_load_attribute, load_attribute},
-    {LOAD_METHOD, begin_load_attribute, load_method},
-    {STORE_ATTR, begin_store_attribute, store_attribute},
-    {DELETE_ATTR, begin_delete_attribute, delete_attribute},
-    {BINARY_SUBSCR, begin_subscript, binary_subscript},
-    {STORE_SUBSCR, begin_store_subscript, store_subscript},
-    {DELETE_SUBSCR, begin_delete_subscript, delete_subscript},
-    {BINARY_OP, begin_binary, binary},
-    {COMPARE_OP, nullptr, compare},
-    {UNARY_NEGATIVE, nullptr, unary<unary_negative>},
-    {UNARY_POSITIVE, nullptr, unary<unary_positive>},
-    {UNARY_INVERT, nullptr, unary<unary_invert>},
-    {UNARY_NOT, begin_not, unary_not_rule},
-    {IS_OP, nullptr, is_op},
-    {CONTAINS_OP, begin_contains, contains},
+    {TERRA_LOAD_ATTR, begin_load_attribute, load_attribute},
+    {TERRA_LOAD_METHOD, begin_load_attribute, load_method},
+    {TERRA_STORE_ATTR, begin_store_attribute, store_attribute},
+    {TERRA_DELETE_ATTR, begin_delete_attribute, delete_attribute},
+    {TERRA_BINARY_SUBSCR, begin_subscript, binary_subscript},
+    {TERRA_STORE_SUBSCR, begin_store_subscript, store_subscript},
+    {TERRA_DELETE_SUBSCR, begin_delete_subscript, delete_subscript},
+    {TERRA_BINARY_OP, begin_binary, binary},
+    {TERRA_COMPARE_OP, nullptr, compare},
+    {TERRA_UNARY_NEGATIVE, nullptr, unary<unary_negative>},
+    {TERRA_UNARY_POSITIVE, nullptr, unary<unary_positive>},
+    {TERRA_UNARY_INVERT, nullptr, unary<unary_invert>},
+    {TERRA_UNARY_NOT, begin_not, unary_not_rule},
+    {TERRA_IS_OP, nullptr, is_op},
+    {TERRA_CONTAINS_OP, begin_contains, contains},
 };
 
 }  // namespace

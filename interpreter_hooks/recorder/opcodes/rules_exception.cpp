@@ -1,8 +1,7 @@
 // `with`, and what handlers do. A raise that is caught inside the recording is deterministic under the guards.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -71,13 +70,13 @@ void begin_raise(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {BEFORE_WITH, begin_with, with},
-    {WITH_EXCEPT_START, begin_with_except, with_except},
-    {PUSH_EXC_INFO, nullptr, push_exception_info},
-    {CHECK_EXC_MATCH, begin_check_match, check_match},
-    {POP_EXCEPT, nullptr, nullptr},
-    {RAISE_VARARGS, begin_raise, nullptr},
-    {RERAISE, nullptr, nullptr},
+    {TERRA_BEFORE_WITH, begin_with, with},
+    {TERRA_WITH_EXCEPT_START, begin_with_except, with_except},
+    {TERRA_PUSH_EXC_INFO, nullptr, push_exception_info},
+    {TERRA_CHECK_EXC_MATCH, begin_check_match, check_match},
+    {TERRA_POP_EXCEPT, nullptr, nullptr},
+    {TERRA_RAISE_VARARGS, begin_raise, nullptr},
+    {TERRA_RERAISE, nullptr, nullptr},
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
 // Imports inside the frame: of modules that are loaded. That sys.modules holds them is a fact; loading one is not
 // captured.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <cstring>
 #include <string>
@@ -81,8 +80,8 @@ void import_from(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {IMPORT_NAME, begin_import, import_name},
-    {IMPORT_FROM, nullptr, import_from},
+    {TERRA_IMPORT_NAME, begin_import, import_name},
+    {TERRA_IMPORT_FROM, nullptr, import_from},
 };
 
 }  // namespace

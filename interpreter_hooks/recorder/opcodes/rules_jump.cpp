@@ -1,7 +1,6 @@
 // Jumps: a branch on a number that changes between calls is an assert; on anything else its truth is a fact.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -27,19 +26,14 @@ void or_pop(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {JUMP_FORWARD, nullptr, nullptr},
-    {JUMP_BACKWARD, nullptr, nullptr},
-    {JUMP_BACKWARD_NO_INTERRUPT, nullptr, nullptr},
-    {POP_JUMP_FORWARD_IF_TRUE, decide, decided},
-    {POP_JUMP_FORWARD_IF_FALSE, decide, decided},
-    {POP_JUMP_BACKWARD_IF_TRUE, decide, decided},
-    {POP_JUMP_BACKWARD_IF_FALSE, decide, decided},
-    {POP_JUMP_FORWARD_IF_NONE, is_none, nullptr},
-    {POP_JUMP_FORWARD_IF_NOT_NONE, is_none, nullptr},
-    {POP_JUMP_BACKWARD_IF_NONE, is_none, nullptr},
-    {POP_JUMP_BACKWARD_IF_NOT_NONE, is_none, nullptr},
-    {JUMP_IF_TRUE_OR_POP, decide, or_pop},
-    {JUMP_IF_FALSE_OR_POP, decide, or_pop},
+    {TERRA_JUMP, nullptr, nullptr},
+    {TERRA_JUMP_NO_INTERRUPT, nullptr, nullptr},
+    {TERRA_POP_JUMP_IF_TRUE, decide, decided},
+    {TERRA_POP_JUMP_IF_FALSE, decide, decided},
+    {TERRA_POP_JUMP_IF_NONE, is_none, nullptr},
+    {TERRA_POP_JUMP_IF_NOT_NONE, is_none, nullptr},
+    {TERRA_JUMP_IF_TRUE_OR_POP, decide, or_pop},
+    {TERRA_JUMP_IF_FALSE_OR_POP, decide, or_pop},
 };
 
 }  // namespace

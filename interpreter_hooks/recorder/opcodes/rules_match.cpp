@@ -1,10 +1,9 @@
 // Structural pattern matching: each instruction looks at a subject and says which way the program goes.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -130,8 +129,9 @@ void match_class(Recording& r, ShadowFrame& f) {
 }
 
 constexpr Rule rules[] = {
-    {MATCH_MAPPING, nullptr, match_kind},       {MATCH_SEQUENCE, nullptr, match_kind}, {GET_LEN, nullptr, get_length},
-    {MATCH_KEYS, begin_match_keys, match_keys}, {MATCH_CLASS, nullptr, match_class},
+    {TERRA_MATCH_MAPPING, nullptr, match_kind}, {TERRA_MATCH_SEQUENCE, nullptr, match_kind},
+    {TERRA_GET_LEN, nullptr, get_length},       {TERRA_MATCH_KEYS, begin_match_keys, match_keys},
+    {TERRA_MATCH_CLASS, nullptr, match_class},
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
-// What an instruction that raised leaves behind: guards under which it would raise again. An opcode that is not in the
+// What an instruction that raised leaves behind: guards under which it would raise again. A kind that is not in the
 // table may not raise inside a recording. Python frames below the instruction have accounted for themselves already.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -15,7 +14,7 @@ namespace {
 /// Nothing but the position in the code decides.
 void always(Recording&, ShadowFrame&) {}
 
-void opaque(Recording& r, ShadowFrame& f) { r.stop(Reason::OpaqueRaise, opcode(f.pending.opcode).name); }
+void opaque(Recording& r, ShadowFrame& f) { r.stop(Reason::OpaqueRaise, rules_of(f.pending.kind).name); }
 
 /// Operands that are numbers, strings and the like become facts. False if there are others.
 bool pin_atoms(Recording& r, std::vector<Value>& values) {
@@ -47,7 +46,7 @@ void below(Recording& r, ShadowFrame& f) {
 }
 
 void global_name(Recording& r, ShadowFrame& f) {
-  PyObject* name = f.name(f.pending.arg >> 1);
+  PyObject* name = f.name(f.pending.arg);
   for (PyObject* dict : {f.callee()->func_globals, f.callee()->func_builtins}) {
     Value holder =
         r.by_identity(dict).known() ? r.by_identity(dict) : r.put(dict, Value::fact(dict), true, "globals()").self;
@@ -138,42 +137,40 @@ void call(Recording& r, ShadowFrame& f) {
 void local_name(Recording& r, ShadowFrame& f) { r.local(f, f.pending.arg); }
 
 constexpr RaiseRule rules[] = {
-    {RAISE_VARARGS, always},
-    {RERAISE, always},
-    {YIELD_VALUE, always},
-    {LOAD_FAST, local_name},
-    {DELETE_FAST, local_name},
-    {LOAD_DEREF, cell},
-    {LOAD_GLOBAL, global_name},
-    {LOAD_ATTR, attribute},
-    {LOAD_METHOD, attribute},
-    {STORE_ATTR, attribute_store},
-    {BINARY_SUBSCR, item_read},
-    {STORE_SUBSCR, item_store},
-    {DELETE_SUBSCR, item_read},
-    {BINARY_OP, operation},
-    {COMPARE_OP, operation},
-    {UNARY_NEGATIVE, operation},
-    {UNARY_POSITIVE, operation},
-    {UNARY_INVERT, operation},
-    {UNARY_NOT, truth},
-    {CONTAINS_OP, contains},
-    {FORMAT_VALUE, operation},
-    {GET_ITER, operation},
-    {FOR_ITER, below},
-    {SEND, below},
-    {UNPACK_SEQUENCE, unpacking},
-    {UNPACK_EX, unpacking},
-    {BEFORE_WITH, below},
-    {WITH_EXCEPT_START, below},
-    {CALL, call},
-    {CALL_FUNCTION_EX, call},
-    {POP_JUMP_FORWARD_IF_TRUE, truth},
-    {POP_JUMP_FORWARD_IF_FALSE, truth},
-    {POP_JUMP_BACKWARD_IF_TRUE, truth},
-    {POP_JUMP_BACKWARD_IF_FALSE, truth},
-    {JUMP_IF_TRUE_OR_POP, truth},
-    {JUMP_IF_FALSE_OR_POP, truth},
+    {TERRA_RAISE_VARARGS, always},
+    {TERRA_RERAISE, always},
+    {TERRA_YIELD_VALUE, always},
+    {TERRA_LOAD_FAST, local_name},
+    {TERRA_DELETE_FAST, local_name},
+    {TERRA_LOAD_DEREF, cell},
+    {TERRA_LOAD_GLOBAL, global_name},
+    {TERRA_LOAD_ATTR, attribute},
+    {TERRA_LOAD_METHOD, attribute},
+    {TERRA_STORE_ATTR, attribute_store},
+    {TERRA_BINARY_SUBSCR, item_read},
+    {TERRA_STORE_SUBSCR, item_store},
+    {TERRA_DELETE_SUBSCR, item_read},
+    {TERRA_BINARY_OP, operation},
+    {TERRA_COMPARE_OP, operation},
+    {TERRA_UNARY_NEGATIVE, operation},
+    {TERRA_UNARY_POSITIVE, operation},
+    {TERRA_UNARY_INVERT, operation},
+    {TERRA_UNARY_NOT, truth},
+    {TERRA_CONTAINS_OP, contains},
+    {TERRA_FORMAT_VALUE, operation},
+    {TERRA_GET_ITER, operation},
+    {TERRA_FOR_ITER, below},
+    {TERRA_SEND, below},
+    {TERRA_UNPACK_SEQUENCE, unpacking},
+    {TERRA_UNPACK_EX, unpacking},
+    {TERRA_BEFORE_WITH, below},
+    {TERRA_WITH_EXCEPT_START, below},
+    {TERRA_CALL, call},
+    {TERRA_CALL_FUNCTION_EX, call},
+    {TERRA_POP_JUMP_IF_TRUE, truth},
+    {TERRA_POP_JUMP_IF_FALSE, truth},
+    {TERRA_JUMP_IF_TRUE_OR_POP, truth},
+    {TERRA_JUMP_IF_FALSE_OR_POP, truth},
 };
 
 }  // namespace

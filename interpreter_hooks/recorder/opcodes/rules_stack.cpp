@@ -1,8 +1,7 @@
 // Motion between stack, locals, cells and globals.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 namespace terra::capture {
 
@@ -53,7 +52,7 @@ void store_deref(Recording& r, ShadowFrame& f) {
 }
 
 void load_global(Recording& r, ShadowFrame& f) {
-  PyObject* name = f.name(f.pending.arg >> 1);
+  PyObject* name = f.name(f.pending.arg);
   PyFunctionObject* function = f.callee();
   Value globals = dict_of_program(r, function->func_globals, "globals()");
   Value value = r.dict_item(globals, name);
@@ -62,7 +61,7 @@ void load_global(Recording& r, ShadowFrame& f) {
     value = r.dict_item(builtins, name);
   }
   if (!value.known()) r.stop(Reason::UnknownOrigin, utf8_of(name));
-  if (f.pending.arg & 1) f.push(Value::null());
+  if (f.pending.flags & TERRA_PUSHES_NULL) f.push(Value::null());
   f.push(value);
 }
 
@@ -95,25 +94,24 @@ void delete_global(Recording& r, ShadowFrame& f) {
 void load_assertion_error(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
 constexpr Rule rules[] = {
-    {NOP, nullptr, nullptr},
-    {RESUME, nullptr, nullptr},
-    {CACHE, nullptr, nullptr},
-    {POP_TOP, nullptr, nullptr},
-    {PUSH_NULL, nullptr, push_null},
-    {COPY, nullptr, copy},
-    {SWAP, nullptr, swap},
-    {LOAD_CONST, nullptr, load_const},
-    {LOAD_FAST, nullptr, load_fast},
-    {STORE_FAST, nullptr, store_fast},
-    {DELETE_FAST, begin_delete_fast, delete_fast},
-    {LOAD_CLOSURE, nullptr, load_fast},
-    {LOAD_DEREF, nullptr, load_deref},
-    {STORE_DEREF, nullptr, store_deref},
-    {LOAD_GLOBAL, nullptr, load_global},
-    {STORE_GLOBAL, begin_store_global, store_global},
-    {DELETE_DEREF, begin_delete_deref, delete_deref},
-    {DELETE_GLOBAL, begin_delete_global, delete_global},
-    {LOAD_ASSERTION_ERROR, nullptr, load_assertion_error},
+    {TERRA_NOP, nullptr, nullptr},
+    {TERRA_RESUME, nullptr, nullptr},
+    {TERRA_POP_TOP, nullptr, nullptr},
+    {TERRA_PUSH_NULL, nullptr, push_null},
+    {TERRA_COPY, nullptr, copy},
+    {TERRA_SWAP, nullptr, swap},
+    {TERRA_LOAD_CONST, nullptr, load_const},
+    {TERRA_LOAD_FAST, nullptr, load_fast},
+    {TERRA_STORE_FAST, nullptr, store_fast},
+    {TERRA_DELETE_FAST, begin_delete_fast, delete_fast},
+    {TERRA_LOAD_CLOSURE, nullptr, load_fast},
+    {TERRA_LOAD_DEREF, nullptr, load_deref},
+    {TERRA_STORE_DEREF, nullptr, store_deref},
+    {TERRA_LOAD_GLOBAL, nullptr, load_global},
+    {TERRA_STORE_GLOBAL, begin_store_global, store_global},
+    {TERRA_DELETE_DEREF, begin_delete_deref, delete_deref},
+    {TERRA_DELETE_GLOBAL, begin_delete_global, delete_global},
+    {TERRA_LOAD_ASSERTION_ERROR, nullptr, load_assertion_error},
 };
 
 }  // namespace

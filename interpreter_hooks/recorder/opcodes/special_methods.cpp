@@ -1,76 +1,71 @@
 // What C code looks up on classes by itself: operators, protocols, conversions. Whatever came of it, that these methods
 // are what they are, and that there are no others, is a fact.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
 
-#include <opcode.h>
-
 namespace terra::capture {
 
 namespace {
 
-/// How many operands the C code of an opcode asks for methods that lie on the stack below those that it takes.
+/// How many operands the C code of an instruction asks for methods that lie on the stack below those that it takes.
 struct Asking {
   bool operands;  ///< those that it takes
   int below;
 };
 
-/// An opcode that isn't listed asks all of its operands.
-Asking asking(int opcode) {
-  switch (opcode) {
-    case NOP:
-    case RESUME:
-    case CACHE:
-    case POP_TOP:
-    case PUSH_NULL:
-    case COPY:
-    case SWAP:
-    case LOAD_CONST:
-    case LOAD_FAST:
-    case STORE_FAST:
-    case DELETE_FAST:
-    case LOAD_CLOSURE:
-    case LOAD_DEREF:
-    case STORE_DEREF:
-    case DELETE_DEREF:
-    case LOAD_GLOBAL:
-    case STORE_GLOBAL:
-    case DELETE_GLOBAL:
-    case LOAD_ASSERTION_ERROR:
-    case LOAD_ATTR:  // reads and stores of attributes have facts of their own (attributes.cpp, stores.cpp)
-    case LOAD_METHOD:
-    case STORE_ATTR:
-    case DELETE_ATTR:
-    case IS_OP:
-    case BUILD_TUPLE:
-    case BUILD_LIST:
-    case BUILD_STRING:
-    case LIST_TO_TUPLE:
-    case LIST_APPEND:
-    case JUMP_FORWARD:
-    case JUMP_BACKWARD:
-    case JUMP_BACKWARD_NO_INTERRUPT:
-    case POP_JUMP_FORWARD_IF_NONE:
-    case POP_JUMP_FORWARD_IF_NOT_NONE:
-    case POP_JUMP_BACKWARD_IF_NONE:
-    case POP_JUMP_BACKWARD_IF_NOT_NONE:
-    case KW_NAMES:
-    case PRECALL:
-    case CALL:  // asks what is called (call_sites.cpp)
-    case MAKE_FUNCTION:
-    case RETURN_VALUE:
-    case YIELD_VALUE:
-    case PUSH_EXC_INFO:
-    case POP_EXCEPT:
-    case RERAISE:
-    case IMPORT_NAME:
-    case IMPORT_FROM: return {false, 0};
-    case GET_LEN:
-    case MATCH_MAPPING:
-    case MATCH_SEQUENCE: return {false, 1};
-    case MATCH_KEYS: return {false, 2};
+/// A kind that isn't listed asks all of its operands.
+Asking asking(int kind) {
+  switch (kind) {
+    case TERRA_NOP:
+    case TERRA_RESUME:
+    case TERRA_POP_TOP:
+    case TERRA_PUSH_NULL:
+    case TERRA_COPY:
+    case TERRA_SWAP:
+    case TERRA_LOAD_CONST:
+    case TERRA_LOAD_FAST:
+    case TERRA_STORE_FAST:
+    case TERRA_DELETE_FAST:
+    case TERRA_LOAD_CLOSURE:
+    case TERRA_LOAD_DEREF:
+    case TERRA_STORE_DEREF:
+    case TERRA_DELETE_DEREF:
+    case TERRA_LOAD_GLOBAL:
+    case TERRA_STORE_GLOBAL:
+    case TERRA_DELETE_GLOBAL:
+    case TERRA_LOAD_ASSERTION_ERROR:
+    case TERRA_LOAD_ATTR:  // reads and stores of attributes have facts of their own (attributes.cpp, stores.cpp)
+    case TERRA_LOAD_METHOD:
+    case TERRA_STORE_ATTR:
+    case TERRA_DELETE_ATTR:
+    case TERRA_IS_OP:
+    case TERRA_BUILD_TUPLE:
+    case TERRA_BUILD_LIST:
+    case TERRA_BUILD_STRING:
+    case TERRA_LIST_TO_TUPLE:
+    case TERRA_LIST_APPEND:
+    case TERRA_JUMP:
+    case TERRA_JUMP_NO_INTERRUPT:
+    case TERRA_POP_JUMP_IF_NONE:
+    case TERRA_POP_JUMP_IF_NOT_NONE:
+    case TERRA_KW_NAMES:
+    case TERRA_PRECALL:
+    case TERRA_CALL:  // asks what is called (call_sites.cpp)
+    case TERRA_MAKE_FUNCTION:
+    case TERRA_RETURN_VALUE:
+    case TERRA_YIELD_VALUE:
+    case TERRA_PUSH_EXC_INFO:
+    case TERRA_POP_EXCEPT:
+    case TERRA_RERAISE:
+    case TERRA_IMPORT_NAME:
+    case TERRA_IMPORT_FROM: return {false, 0};
+    case TERRA_GET_LEN:
+    case TERRA_MATCH_MAPPING:
+    case TERRA_MATCH_SEQUENCE: return {false, 1};
+    case TERRA_MATCH_KEYS: return {false, 2};
     default: return {true, 0};
   }
 }
@@ -120,7 +115,7 @@ void Recording::call_asked(ShadowFrame& f) {
 }
 
 void Recording::classes_asked(ShadowFrame& f) {
-  const Asking asked = asking(f.pending.opcode);
+  const Asking asked = asking(f.pending.kind);
   if (asked.operands) {
     for (Value& operand : f.pending.in) asked_by_c(operand);
   }

@@ -1,40 +1,13 @@
 #include "interpreter_hooks/recorder/region/liveness.h"
 
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
 namespace terra::capture {
 
 namespace {
-
-bool jumps(int code) {
-  switch (code) {
-    case JUMP_FORWARD:
-    case JUMP_BACKWARD:
-    case JUMP_BACKWARD_NO_INTERRUPT:
-    case POP_JUMP_FORWARD_IF_TRUE:
-    case POP_JUMP_FORWARD_IF_FALSE:
-    case POP_JUMP_FORWARD_IF_NONE:
-    case POP_JUMP_FORWARD_IF_NOT_NONE:
-    case POP_JUMP_BACKWARD_IF_TRUE:
-    case POP_JUMP_BACKWARD_IF_FALSE:
-    case POP_JUMP_BACKWARD_IF_NONE:
-    case POP_JUMP_BACKWARD_IF_NOT_NONE:
-    case JUMP_IF_TRUE_OR_POP:
-    case JUMP_IF_FALSE_OR_POP:
-    case FOR_ITER:
-    case SEND: return true;
-    default: return false;
-  }
-}
-
-bool goes_on(int code) {
-  return code != JUMP_FORWARD && code != JUMP_BACKWARD && code != JUMP_BACKWARD_NO_INTERRUPT && code != RETURN_VALUE &&
-         code != RAISE_VARARGS && code != RERAISE;
-}
 
 bool asks_by_name(PyCodeObject* code) {
   static constexpr const char* names[] = {"locals", "vars",      "dir",          "eval",
@@ -51,7 +24,7 @@ bool asks_by_name(PyCodeObject* code) {
 }  // namespace
 
 Liveness::Liveness(const ShadowFrame& f) {
-  const int count = static_cast<int>(Py_SIZE(f.code));
+  const int count = terra_code_units(f.code);
   const size_t slots = f.locals.size();
   const bool all = asks_by_name(f.code);
   Slots always(slots, all);
@@ -63,36 +36,27 @@ Liveness::Liveness(const ShadowFrame& f) {
     for (size_t s = 0; s < into.size(); s++)
       if (from[s]) into[s] = true;
   };
-  std::vector<int> starts;  // of whole instructions, each from its first EXTENDED_ARG on
-  for (int offset = 0; offset < count; offset++) {
-    starts.push_back(offset);
-    while (f.bytes[2 * offset] == EXTENDED_ARG && offset + 1 < count) offset++;
-  }
+  std::vector<int> starts;  // of whole instructions
+  for (int offset = 0; offset < count; offset = f.instructions[offset].at + 1)
+    if (f.instructions[offset].kind != TERRA_NOTHING) starts.push_back(offset);
   for (bool changed = !all; changed;) {
     changed = false;
     for (auto at = starts.rbegin(); at != starts.rend(); ++at) {
-      int arg = 0, last = *at;
-      for (;; last++) {
-        arg = arg << 8 | f.bytes[2 * last + 1];
-        if (f.bytes[2 * last] != EXTENDED_ARG || last + 1 >= count) break;
-      }
-      const int code = f.bytes[2 * last];
-      int next = last + 1;
-      while (next < count && f.bytes[2 * next] == CACHE) next++;
+      const TerraInstruction& i = f.instructions[*at];
+      const Next next = rules_of(i.kind).next;
       Slots live = always;
-      if (goes_on(code)) join(live, before[static_cast<size_t>(next)]);
-      if (jumps(code)) join(live, before[static_cast<size_t>(std::clamp(jump_target(code, arg, next), 0, count))]);
+      if (next != Next::Jumps && next != Next::Leaves) join(live, before[static_cast<size_t>(i.next)]);
+      if (i.target >= 0) join(live, before[static_cast<size_t>(std::clamp(i.target, 0, count))]);
       int depth, lasti;
-      if (const int handler = terra_code_handler(f.code, last, &depth, &lasti); handler >= 0)
-        join(live, before[static_cast<size_t>(handler)]);
-      for (int offset = *at; offset <= last; offset++) behind_[static_cast<size_t>(offset)] = live;
-      const auto slot = static_cast<size_t>(arg);
-      if (code == STORE_FAST && slot < slots && !always[slot]) {
+      const int handler = terra_code_handler(f.code, i.at, &depth, &lasti);
+      if (handler >= 0) join(live, before[static_cast<size_t>(handler)]);
+      for (int offset = *at; offset <= i.at; offset++) behind_[static_cast<size_t>(offset)] = live;
+      const auto slot = static_cast<size_t>(i.arg);
+      if (i.kind == TERRA_STORE_FAST && slot < slots && !always[slot]) {
         live[slot] = false;
-        if (const int handler = terra_code_handler(f.code, last, &depth, &lasti); handler >= 0)
-          join(live, before[static_cast<size_t>(handler)]);
+        if (handler >= 0) join(live, before[static_cast<size_t>(handler)]);
       }
-      if ((code == LOAD_FAST || code == DELETE_FAST) && slot < slots) live[slot] = true;
+      if ((i.kind == TERRA_LOAD_FAST || i.kind == TERRA_DELETE_FAST) && slot < slots) live[slot] = true;
       if (live != before[static_cast<size_t>(*at)]) {
         before[static_cast<size_t>(*at)] = std::move(live);
         changed = true;

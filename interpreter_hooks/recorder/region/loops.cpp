@@ -1,12 +1,11 @@
 #include "interpreter_hooks/recorder/region/loops.h"
 
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -43,40 +42,23 @@ std::vector<Value> bounds_of(Recording& r, PyObject* range) {
   return numbers;
 }
 
+/// Null behind the end of the code.
+const TerraInstruction* instruction_at(const ShadowFrame& f, int offset) {
+  return offset < terra_code_units(f.code) ? &f.instructions[offset] : nullptr;
+}
+
 /// Whether reversed() gets what is about to be pushed; `next` becomes the offset behind that call.
 bool is_reversed_next(const ShadowFrame& f, int& next) {
-  const int count = static_cast<int>(Py_SIZE(f.code));
-  const auto skip_caches = [&](int& offset) {
-    while (offset < count && f.bytes[2 * offset] == CACHE) offset++;
-  };
-  if (next >= count || f.bytes[2 * next] != PRECALL || f.bytes[2 * next + 1] != 1) return false;
+  const TerraInstruction* at = instruction_at(f, next);
+  if (at && at->kind == TERRA_PRECALL) at = instruction_at(f, at->next);
+  if (!at || at->kind != TERRA_CALL || at->arg != 1) return false;
   if (f.stack.empty() || f.stack.back().object != reinterpret_cast<PyObject*>(&PyReversed_Type)) return false;
-  int call = next + 1;
-  skip_caches(call);
-  if (call >= count || f.bytes[2 * call] != CALL) return false;
-  next = call + 1;
-  skip_caches(next);
+  next = at->next;
   return true;
 }
 
-/// The opcode at an offset and its argument; `next` becomes the offset behind it.
-int code_at(const unsigned char* bytes, int offset, int& arg, int& next) {
-  arg = bytes[2 * offset + 1];
-  while (bytes[2 * offset] == EXTENDED_ARG) {
-    offset++;
-    arg = arg << 8 | bytes[2 * offset + 1];
-  }
-  next = offset + 1;
-  return bytes[2 * offset];
-}
-int code_at(const ShadowFrame& f, int offset) {
-  int arg, next;
-  return code_at(f.bytes, offset, arg, next);
-}
-
-bool jumps_back(int code) {
-  return code == JUMP_BACKWARD || code == POP_JUMP_BACKWARD_IF_TRUE || code == POP_JUMP_BACKWARD_IF_FALSE ||
-         code == POP_JUMP_BACKWARD_IF_NONE || code == POP_JUMP_BACKWARD_IF_NOT_NONE;
+bool jumps_back(const TerraInstruction& i, int offset) {
+  return i.target >= 0 && i.target <= offset && i.kind != TERRA_JUMP_NO_INTERRUPT;
 }
 
 }  // namespace
@@ -94,7 +76,8 @@ bool Loops::counts(ShadowFrame& f, std::vector<Value>& numbers) {
   const bool varies = std::any_of(numbers.begin(), numbers.end(), [](const Value& v) { return v.has_register(); });
   int next = f.pending.next;
   is_reversed_next(f, next);
-  const bool walked = next < static_cast<int>(Py_SIZE(f.code)) && f.bytes[2 * next] == GET_ITER;
+  const TerraInstruction* const behind = instruction_at(f, next);
+  const bool walked = behind && behind->kind == TERRA_GET_ITER;
   if (!watching_ || !walked || numbers.empty() || numbers.size() > 3) return false;
   const std::string place = place_of(f, next);
   if (r_.speculation().loop_is_fixed(place) || (!varies && !r_.speculation().loop_is_left(place))) return false;
@@ -112,7 +95,7 @@ Value Loops::iterator(PyObject* iterator, PyObject* range) {
   Watch& watch = watches_.emplace_back();
   watch.iterator = iterator;
   watch.began = r_.events_;
-  watch.place = place_of(f, f.pending.opcode == GET_ITER ? f.pending.offset : f.pending.next);
+  watch.place = place_of(f, f.pending.kind == TERRA_GET_ITER ? f.pending.offset : f.pending.next);
   for (const Value& number : {numbers[0], numbers[1]}) r_.trace().sizes().leaves(number, watch.relied_on);
   numbers[0] = r_.trace().sizes().counter(numbers[0]);
   r_.set_children(iterator, std::move(numbers));
@@ -129,7 +112,7 @@ Value Loops::reversed(PyObject* iterator, PyObject* range) {
   }
   const auto less_a_step = [&](const Value& number) {
     PyObject* result = PyNumber_Subtract(number.object, numbers[2].object);
-    const Value made = r_.trace().sizes().counted(Op::Binary, NB_SUBTRACT, {number, numbers[2]}, result);
+    const Value made = r_.trace().sizes().counted(Op::Binary, TERRA_SUBTRACT, {number, numbers[2]}, result);
     Py_DECREF(result);
     return made;
   };
@@ -159,7 +142,7 @@ Value Loops::next(Iterator& counter, PyObject* produced) {
   if (!r_.alive()) return {};
   const Value current = Value::dynamic(counter.children[0].reg, r_.hold(produced));
   PyObject* sum = PyNumber_Add(produced, counter.children[2].object);
-  counter.children[0] = r_.trace().sizes().counted(Op::Binary, NB_ADD, {current, counter.children[2]}, sum);
+  counter.children[0] = r_.trace().sizes().counted(Op::Binary, TERRA_ADD, {current, counter.children[2]}, sum);
   Py_DECREF(sum);
   counter.index++;
   return current;
@@ -171,17 +154,13 @@ void Loops::ended(Iterator& counter) { decide(r_, counter, Py_False); }
 
 const std::vector<Loops::Body>& Loops::bodies(const ShadowFrame& f) {
   const auto [found, is_new] = bodies_.try_emplace(f.code);
-  const int count = static_cast<int>(Py_SIZE(f.code));
-  for (int offset = 0, next = 0; is_new && offset < count; offset = next) {
-    int arg = 0;
-    const int code = code_at(f.bytes, offset, arg, next);
-    while (next < count && f.bytes[2 * next] == CACHE) next++;
-    if (!jumps_back(code)) continue;
-    const int target = jump_target(code, arg, next);
-    if (target < 0 || target > offset || code_at(f, target) == FOR_ITER) continue;
+  const int count = terra_code_units(f.code);
+  for (int offset = 0; is_new && offset < count; offset = f.instructions[offset].next) {
+    const TerraInstruction& i = f.instructions[offset];
+    if (!jumps_back(i, offset) || f.instructions[i.target].kind == TERRA_FOR_ITER) continue;
     auto& all = found->second;
-    auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == target; });
-    if (same == all.end()) same = all.insert(all.end(), {target, offset, target, -1});
+    auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == i.target; });
+    if (same == all.end()) same = all.insert(all.end(), {i.target, offset, i.target, -1});
     same->last = offset;
   }
   if (is_new) find_twins(f, found->second);
@@ -196,18 +175,13 @@ void Loops::find_twins(const ShadowFrame& f, std::vector<Body>& all) {
   for (Body& body : all) {
     for (const Body& head : all)
       if (is_head(head, body)) body.from = std::min(body.from, head.first);
-    int at = body.from, arg = 0, next = at;
-    while (next < body.first) {
-      at = next;
-      code_at(f.bytes, at, arg, next);
-      while (next < body.first && f.bytes[2 * next] == CACHE) next++;
-    }
+    int at = body.from;
+    for (int next = at; next < body.first; next = f.instructions[at].next) at = next;
     if (at == body.from) continue;
-    int behind = 0, last_arg = 0;
-    const int test = code_at(f.bytes, at, arg, next), last = code_at(f.bytes, body.last, last_arg, behind);
-    const bool same = (test == POP_JUMP_FORWARD_IF_FALSE && last == POP_JUMP_BACKWARD_IF_TRUE) ||
-                      (test == POP_JUMP_FORWARD_IF_TRUE && last == POP_JUMP_BACKWARD_IF_FALSE);
-    if (same && jump_target(test, arg, next) == behind) body.twin = at;
+    const TerraInstruction &test = f.instructions[at], &last = f.instructions[body.last];
+    const bool same = (test.kind == TERRA_POP_JUMP_IF_FALSE && last.kind == TERRA_POP_JUMP_IF_TRUE) ||
+                      (test.kind == TERRA_POP_JUMP_IF_TRUE && last.kind == TERRA_POP_JUMP_IF_FALSE);
+    if (same && test.target == last.next) body.twin = at;
   }
   const std::vector<Body> before = all;
   std::erase_if(all, [&](const Body& head) {
@@ -236,16 +210,15 @@ void Loops::close(const ShadowFrame& f, int offset) {
 
 void Loops::look(ShadowFrame& f, int offset) {
   if (!open_.empty()) close(f, offset);
-  if (code_at(f, offset) == FOR_ITER) {
+  const TerraInstruction& here = f.instructions[offset];
+  if (here.kind == TERRA_FOR_ITER) {
     Shadow* known = f.stack.empty() ? nullptr : r_.peek(f.stack.back().object);
     if (!known || !known->iterator || known->iterator->kind != Iterator::Counted) return;
     const auto watch = std::find_if(watches_.rbegin(), watches_.rend(),
                                     [&](const Watch& w) { return w.iterator == f.stack.back().object; });
     if (watch == watches_.rend()) return;
     if (watch->rounds.empty()) {
-      int arg = 0, next = 0;
-      code_at(f.bytes, offset, arg, next);
-      watch->body = {offset, jump_target(FOR_ITER, arg, next) - 1, offset};
+      watch->body = {offset, here.target - 1, offset};
       open(*watch, f);
     }
     return round(*watch);
@@ -257,7 +230,7 @@ void Loops::look(ShadowFrame& f, int offset) {
       return !w.iterator && w.frame == &f && w.body.first == offset;
     });
     const bool continued = body.from < offset && watch != watches_.rend() && watch->end == Watch::not_left;
-    const bool again = continued || (before.opcode >= 0 && jumps_back(before.opcode) && before.target == offset);
+    const bool again = continued || (jumps_back(before, before.offset) && before.target == offset);
     if (again && watch != watches_.rend()) return round(*watch);
     const std::string place = place_of(f, offset);
     if (again || r_.speculation().loop_is_fixed(place)) return;
@@ -273,12 +246,11 @@ void Loops::look(ShadowFrame& f, int offset) {
 /// Variables that the loop gives other numbers are numbers of the trace from here on: one that goes up in steps would
 /// be another fact in each round.
 void Loops::count_locals(ShadowFrame& f, const Body& body) {
-  for (int offset = body.first, next = 0; offset < Py_SIZE(f.code); offset = next) {
-    int arg = 0;
-    const int code = code_at(f.bytes, offset, arg, next);
-    if (code != STORE_FAST && code != LOAD_FAST) continue;
-    Value& local = r_.local(f, arg);  // now: no round is to know more than the one before it
-    if (code == LOAD_FAST || offset > body.last) continue;
+  for (int offset = body.first; offset < terra_code_units(f.code); offset = f.instructions[offset].next) {
+    const TerraInstruction& i = f.instructions[offset];
+    if (i.kind != TERRA_STORE_FAST && i.kind != TERRA_LOAD_FAST) continue;
+    Value& local = r_.local(f, i.arg);  // now: no round is to know more than the one before it
+    if (i.kind == TERRA_LOAD_FAST || offset > body.last) continue;
     if (is_int(local) && (local.is_fact() || local.has_register()) && !r_.trace().sizes().is_counted(local))
       local = r_.trace().sizes().counter(local);
   }
@@ -343,14 +315,12 @@ void Loops::decided_by_value() { leave_loops_around(); }
 
 void Loops::leave_loops_around() {
   for (const ShadowFrame* f : r_.frames_) {
-    const int count = static_cast<int>(Py_SIZE(f->code)), here = f->pending.offset;
-    for (int offset = 0, next = 0; offset <= here && offset < count; offset = next) {
-      int arg = 0;
-      const int code = code_at(f->bytes, offset, arg, next);
-      while (next < count && f->bytes[2 * next] == CACHE) next++;
-      const bool around = code == FOR_ITER && jump_target(code, arg, next) > here;
-      if (around && offset > 0 && f->bytes[2 * (offset - 1)] == GET_ITER)
-        r_.speculation().leave_loop(place_of(*f, offset - 1));
+    const int count = terra_code_units(f->code), here = f->pending.offset;
+    for (int offset = 0, before = 0; offset <= here && offset < count; offset = f->instructions[offset].next) {
+      const TerraInstruction& i = f->instructions[offset];
+      const bool around = i.kind == TERRA_FOR_ITER && i.target > here;
+      if (around && f->instructions[before].kind == TERRA_GET_ITER) r_.speculation().leave_loop(place_of(*f, before));
+      before = offset;
     }
   }
 }
@@ -370,16 +340,16 @@ void Loops::asked(Shadow& list) {
   const Pending& open = f->pending;
   const auto is_list = [&](const Value& value) { return value.object == object; };
   const auto& given = open.call.positional;
-  switch (open.opcode) {
-    case LOAD_METHOD:
-    case LOAD_ATTR:
+  switch (open.kind) {
+    case TERRA_LOAD_METHOD:
+    case TERRA_LOAD_ATTR:
       if (PyUnicode_CompareWithASCIIString(f->name(open.arg), "append") == 0) return;
       break;
-    case PRECALL: return;
-    case LIST_APPEND:
+    case TERRA_PRECALL: return;
+    case TERRA_LIST_APPEND:
       if (!is_list(open.in[0])) return;
       break;
-    case CALL:
+    case TERRA_CALL:
       if ((traits_of(open.call) & (kAtBack | kKeeps)) == (kAtBack | kKeeps) && given.size() == 2 && is_list(given[0]) &&
           !is_list(given[1]))
         return;

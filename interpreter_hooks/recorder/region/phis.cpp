@@ -39,7 +39,7 @@ uint64_t Phis::here() const {
 
 bool Phis::is_alive(const ShadowFrame& f, size_t local) {
   const auto [found, is_new] = alive_.try_emplace(f.code, f);
-  return f.pending.opcode < 0 || found->second.behind(f.pending.offset, local);
+  return !f.pending.is_open() || found->second.behind(f.pending.offset, local);
 }
 
 /// In the same event, or, where Python code has run below an instruction meanwhile, in the same instruction: perhaps

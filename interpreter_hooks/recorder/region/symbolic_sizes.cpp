@@ -1,13 +1,12 @@
 #include "interpreter_hooks/recorder/region/symbolic_sizes.h"
 
 #include "graph/trace/numbers.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/region/loops.h"
 #include "interpreter_hooks/recorder/region/phis.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 #include <cstring>
@@ -35,14 +34,14 @@ bool to_scalar(PyObject* object, Scalar& out) {
 }
 
 std::optional<Operation> binary_operation(Word code) {
-  switch (code % NB_INPLACE_ADD) {
-    case NB_ADD: return Operation::Add;
-    case NB_SUBTRACT: return Operation::Subtract;
-    case NB_MULTIPLY: return Operation::Multiply;
-    case NB_FLOOR_DIVIDE: return Operation::FloorDivide;
-    case NB_REMAINDER: return Operation::Modulo;
-    case NB_TRUE_DIVIDE: return Operation::TrueDivide;
-    case NB_POWER: return Operation::Power;
+  switch (code % TERRA_IN_PLACE) {
+    case TERRA_ADD: return Operation::Add;
+    case TERRA_SUBTRACT: return Operation::Subtract;
+    case TERRA_MULTIPLY: return Operation::Multiply;
+    case TERRA_FLOOR_DIVIDE: return Operation::FloorDivide;
+    case TERRA_REMAINDER: return Operation::Modulo;
+    case TERRA_TRUE_DIVIDE: return Operation::TrueDivide;
+    case TERRA_POWER: return Operation::Power;
     default: return {};
   }
 }
@@ -170,7 +169,7 @@ Value Sizes::counter(const Value& number) {
   PyObject* zero = PyLong_FromLong(0);
   const Value none = Value::fact(r_.hold(zero));
   Py_DECREF(zero);
-  return counted(Op::Binary, NB_ADD, {number, none}, number.object);
+  return counted(Op::Binary, TERRA_ADD, {number, none}, number.object);
 }
 
 Value Sizes::truth(const Value& value) {

@@ -1,4 +1,5 @@
 #include "interpreter_hooks/recorder/trace/builder.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/recorder/core/lines.h"
 #include "interpreter_hooks/recorder/region/loops.h"
 #include "interpreter_hooks/recorder/region/phis.h"
@@ -12,8 +13,6 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/trace/ids.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 #include <cstring>
@@ -238,7 +237,7 @@ TraceArg TraceBuilder::argument(const hooks::CallReport& report, size_t index, b
 }
 
 bool TraceBuilder::is_index(const Pending& open) {
-  return (open.opcode == BINARY_SUBSCR || open.opcode == STORE_SUBSCR) && open.returns.empty();
+  return (open.kind == TERRA_BINARY_SUBSCR || open.kind == TERRA_STORE_SUBSCR) && open.returns.empty();
 }
 
 /// Numbers that the call used otherwise than its record says are facts.
@@ -299,7 +298,7 @@ void TraceBuilder::settle(ShadowFrame& frame) {
   if (items_.empty()) return;
   auto items = std::move(items_);
   items_.clear();
-  const bool formats = frame.pending.opcode == FORMAT_VALUE;  // f"{loss:.3f}" takes it as it is
+  const bool formats = frame.pending.kind == TERRA_FORMAT_VALUE;  // f"{loss:.3f}" takes it as it is
   for (auto& [object, value] : items) {
     bool result = !frame.stack.empty() && frame.top().has_register() && frame.top().reg == value.reg;
     if (!result && !(formats && frame.pending.extra.reg == value.reg)) r_.pin(value);

@@ -1,8 +1,7 @@
 // Python functions that passes over the tape call: gradients of autograd.Function, hooks on tensors.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -162,7 +161,7 @@ Value TraceBuilder::version_of(PyObject* tensor, PyObject* version) {
   const Value start = Value::dynamic(storage.reg, r_.hold(before)), count = Value::fact(r_.hold(writes));
   Py_DECREF(before);
   Py_DECREF(writes);
-  return r_.host(Op::Binary, start.reg, r_.reg_of(count), {NB_ADD}, version, {start, count});
+  return r_.host(Op::Binary, start.reg, r_.reg_of(count), {TERRA_ADD}, version, {start, count});
 }
 
 }  // namespace terra::capture

@@ -1,11 +1,10 @@
 // C callables without effects: numbers, strings, iterators, and the builtins that walk over containers.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -143,8 +142,8 @@ Value end_divmod(Recording& r, ShadowFrame& f, PyObject* result) {
   auto& in = arguments(f);
   if (in.size() != 2 || !is_number(in[0].object) || !is_number(in[1].object) || all_facts(in))
     return end_pure(r, f, result);
-  Value quotient = scalar_result(r, in, Op::Binary, NB_FLOOR_DIVIDE, PyTuple_GET_ITEM(result, 0));
-  Value rest = scalar_result(r, in, Op::Binary, NB_REMAINDER, PyTuple_GET_ITEM(result, 1));
+  Value quotient = scalar_result(r, in, Op::Binary, TERRA_FLOOR_DIVIDE, PyTuple_GET_ITEM(result, 0));
+  Value rest = scalar_result(r, in, Op::Binary, TERRA_REMAINDER, PyTuple_GET_ITEM(result, 1));
   return r.make_sequence(result, {quotient, rest});
 }
 

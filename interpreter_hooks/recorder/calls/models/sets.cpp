@@ -1,8 +1,7 @@
 // Sets and frozensets.
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
-
-#include <opcode.h>
 
 #include <algorithm>
 
@@ -49,9 +48,9 @@ std::vector<Value> combine(const std::vector<Value>& a, const std::vector<Value>
   std::vector<Value> result;
   for (const Value& value : a) {
     bool both = among(b, value.object);
-    if (code == NB_OR || (code == NB_AND) == both) result.push_back(value);
+    if (code == TERRA_OR || (code == TERRA_AND) == both) result.push_back(value);
   }
-  if (code == NB_OR || code == NB_XOR) {
+  if (code == TERRA_OR || code == TERRA_XOR) {
     for (const Value& value : b) {
       if (!among(a, value.object)) result.push_back(value);
     }
@@ -94,10 +93,10 @@ void operate_in_place(Recording& r, Value& set, const Value& other, Word which, 
   static constexpr struct {
     Word code;
     const char* name;
-  } methods[] = {{NB_OR, "update"},
-                 {NB_AND, "intersection_update"},
-                 {NB_SUBTRACT, "difference_update"},
-                 {NB_XOR, "symmetric_difference_update"}};
+  } methods[] = {{TERRA_OR, "update"},
+                 {TERRA_AND, "intersection_update"},
+                 {TERRA_SUBTRACT, "difference_update"},
+                 {TERRA_XOR, "symmetric_difference_update"}};
   const Value operand = r.shadow(set).fresh() ? Value() : as_it_is_now(r, other);
   Shadow& known = r.shadow(set);
   replace_entries(known, keys);
@@ -218,15 +217,15 @@ constexpr CallModel models[] = {
     {"set", "discard", begin_element, end_discard, kChanges},
     {"set", "remove", begin_element, end_discard, kChanges},
     {"set", "clear", begin_whole, end_clear, kChanges},
-    {"set", "update", begin_whole, end_combine<NB_OR>, kChanges | kKeeps},
-    {"set", "difference_update", begin_whole, end_combine<NB_SUBTRACT>, kChanges},
-    {"set", "intersection_update", begin_whole, end_combine<NB_AND>, kChanges},
+    {"set", "update", begin_whole, end_combine<TERRA_OR>, kChanges | kKeeps},
+    {"set", "difference_update", begin_whole, end_combine<TERRA_SUBTRACT>, kChanges},
+    {"set", "intersection_update", begin_whole, end_combine<TERRA_AND>, kChanges},
     FOR_BOTH("__contains__", begin_element, end_contains),
-    FOR_BOTH("union", begin_whole, end_combine<NB_OR>),
-    FOR_BOTH("intersection", begin_whole, end_combine<NB_AND>),
-    FOR_BOTH("difference", begin_whole, end_combine<NB_SUBTRACT>),
-    FOR_BOTH("symmetric_difference", begin_whole, end_combine<NB_XOR>),
-    FOR_BOTH("copy", begin_whole, end_combine<NB_OR>),
+    FOR_BOTH("union", begin_whole, end_combine<TERRA_OR>),
+    FOR_BOTH("intersection", begin_whole, end_combine<TERRA_AND>),
+    FOR_BOTH("difference", begin_whole, end_combine<TERRA_SUBTRACT>),
+    FOR_BOTH("symmetric_difference", begin_whole, end_combine<TERRA_XOR>),
+    FOR_BOTH("copy", begin_whole, end_combine<TERRA_OR>),
     FOR_BOTH("issubset", begin_whole, end_fact),
     FOR_BOTH("issuperset", begin_whole, end_fact),
     FOR_BOTH("isdisjoint", begin_whole, end_fact),
@@ -239,8 +238,8 @@ constexpr CallModel models[] = {
 
 Value set_operation(Recording& r, Value& a, Value& b, Word code, PyObject* result) {
   std::vector<Value> left = keys_of(r, a), right = keys_of(r, b);
-  Word which = code % NB_INPLACE_ADD;
-  if (which != NB_OR && which != NB_AND && which != NB_XOR && which != NB_SUBTRACT) {
+  Word which = code % TERRA_IN_PLACE;
+  if (which != TERRA_OR && which != TERRA_AND && which != TERRA_XOR && which != TERRA_SUBTRACT) {
     r.stop(Reason::UnmodelledOperator, "an operator on sets");
     return {};
   }

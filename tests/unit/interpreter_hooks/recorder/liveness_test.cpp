@@ -23,14 +23,10 @@ class Function {
     PyObject* const f = PyDict_GetItemString(globals_, "f");
     REQUIRE(f);
     frame_.code = reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(f));
-    bytes_ = PyCode_GetCode(frame_.code);
-    frame_.bytes = reinterpret_cast<const unsigned char*>(PyBytes_AS_STRING(bytes_));
+    frame_.instructions = terra_instructions(frame_.code);
     frame_.locals.resize(static_cast<size_t>(frame_.code->co_nlocalsplus));
   }
-  ~Function() {
-    Py_DECREF(bytes_);
-    Py_DECREF(globals_);
-  }
+  ~Function() { Py_DECREF(globals_); }
   Function(const Function&) = delete;
 
   /// The variables that are alive behind the first instruction of a line (counted from 1) that satisfies a condition
@@ -55,7 +51,6 @@ class Function {
 
  private:
   PyObject* globals_;
-  PyObject* bytes_;
   ShadowFrame frame_;
 };
 
