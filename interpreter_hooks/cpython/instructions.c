@@ -4,6 +4,10 @@
 
 int terra_code_units(const PyCodeObject* code) { return (int)Py_SIZE(code); }
 
+int terra_code_line(PyCodeObject* code, int offset) {
+  return PyCode_Addr2Line(code, offset * (int)sizeof(_Py_CODEUNIT));
+}
+
 static TerraInstruction* decode_all(PyCodeObject* code) {
   const int count = terra_code_units(code);
   TerraInstruction* decoded = PyMem_Malloc((size_t)count * sizeof *decoded);

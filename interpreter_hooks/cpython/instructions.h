@@ -162,6 +162,8 @@ typedef struct {
  * the first call and kept with the code object. NULL without an exception where there is no memory. */
 const TerraInstruction* terra_instructions(PyCodeObject* code);
 int terra_code_units(const PyCodeObject* code);
+/* The line of the program that the instruction at an offset comes from. */
+int terra_code_line(PyCodeObject* code, int offset);
 
 /* What terra_instructions is made of, for one version: the instruction at an offset of `units` code units without
  * specialisation. */

@@ -83,6 +83,27 @@ bool terra_set_has(PyObject* set, PyObject* element, Py_hash_t hash, bool (*equa
   return visit_set((PySetObject*)set, hash, is_wanted, &wanted);
 }
 
+PyObject* terra_dict_item(PyObject* dict, PyObject* key, Py_hash_t hash) {
+  return _PyDict_GetItem_KnownHash(dict, key, hash);
+}
+
+bool terra_set_next(PyObject* set, Py_ssize_t* position, PyObject** element) {
+  Py_hash_t hash;
+  return _PySet_NextEntry(set, position, element, &hash);
+}
+
+size_t terra_set_layout(PyObject* set) {
+  const size_t prime = 1000003;
+  const PySetObject* table = (PySetObject*)set;
+  if (table->fill != table->used) return 0;
+  const size_t last = (size_t)table->mask;
+  size_t layout = last + 1;
+  for (size_t place = 0; place <= last; place++) {
+    if (table->table[place].key) layout = layout * prime + place;
+  }
+  return layout | (size_t)1 << 63;
+}
+
 bool terra_table_compares_in_c(PyObject* container, Py_hash_t hash) {
   return PyAnySet_Check(container) ? !visit_set((PySetObject*)container, hash, compares_in_python, NULL)
                                    : dict_compares_in_c((PyDictObject*)container, hash);

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/frame_hook/direct_call.h"
 
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
@@ -109,7 +110,7 @@ CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction) {
   rest->is_rest = true;
   rest->begins_at = instruction;
   rest->file = whole.file;
-  rest->line = PyCode_Addr2Line(code, instruction * static_cast<int>(sizeof(_Py_CODEUNIT)));
+  rest->line = terra_code_line(code, instruction);
   rest->name = whole.name + " from line " + std::to_string(rest->line);
   whole.rests.push_back(rest);
   records().push_back(rest);

@@ -1,5 +1,6 @@
 // Guards on Python objects.
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/tables.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/module_parts.h"
@@ -69,7 +70,7 @@ std::string max_length_text(const Word* at, const RegisterFile& file) {
 bool keys_holds(Word* at, Run& run) {
   PyObject *container = a_of(at, run), *keys = object_word(at[1]);
   if (key_count(container) != PyTuple_GET_SIZE(keys)) return false;
-  if (is_set(container) && set_layout(container) != at[2]) return false;
+  if (is_set(container) && terra_set_layout(container) != at[2]) return false;
   PyObject** next = reinterpret_cast<PyTupleObject*>(keys)->ob_item;
   return each_key(
       container, [](PyObject* key, void* context) { return same_value(key, *(*static_cast<PyObject***>(context))++); },

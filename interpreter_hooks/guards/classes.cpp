@@ -1,5 +1,6 @@
 #include "interpreter_hooks/guards/kinds.h"
 
+#include "interpreter_hooks/cpython/versions.h"
 #include "interpreter_hooks/guards/special_names.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@ namespace terra::capture {
 
 unsigned version_of(PyTypeObject* type) {
   static PyObject* any = PyUnicode_InternFromString("__class__");
-  if (!(type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG)) _PyType_Lookup(type, any);  // a look-up assigns the tag
-  return type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG ? type->tp_version_tag : 0;
+  if (!terra_class_version(type)) _PyType_Lookup(type, any);  // which gives it one
+  return terra_class_version(type);
 }
 
 static unsigned long patterns_of(PyTypeObject* type) {
@@ -64,7 +65,7 @@ bool ClassFacts::look_ups_hold() {
 
 bool ClassFacts::hold() {
   if (!type || patterns_of(type) != patterns) return false;
-  if ((type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) && type->tp_version_tag == version && version) return true;
+  if (version && terra_class_version(type) == version) return true;
   if (strict || type->tp_getattro != getattro || type->tp_setattro != setattro || !look_ups_hold()) return false;
   version = version_of(type);
   return true;

@@ -94,24 +94,11 @@ Py_ssize_t max_length_of(PyObject* deque) {
   return result;
 }
 
-size_t set_layout(PyObject* set) {
-  constexpr size_t prime = 1000003;
-  auto* table = reinterpret_cast<PySetObject*>(set);
-  if (table->fill != table->used) return 0;
-  const auto last = static_cast<size_t>(table->mask);
-  size_t layout = last + 1;
-  for (size_t place = 0; place <= last; place++) {
-    if (table->table[place].key) layout = layout * prime + place;
-  }
-  return layout | size_t{1} << 63;
-}
-
 bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), void* context) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
   if (is_set(container)) {
-    Py_hash_t hash;
-    while (_PySet_NextEntry(container, &position, &key, &hash)) {
+    while (terra_set_next(container, &position, &key)) {
       if (!visit(key, context)) return false;
     }
     return true;
@@ -227,7 +214,7 @@ Py_hash_t hash_of(PyObject* key) {
 PyObject* item_in(PyObject* dict, PyObject* key) {
   const Py_hash_t hash = hash_of(key);
   if (hash == -1 || !terra_table_compares_in_c(dict, hash)) return nullptr;
-  PyObject* found = _PyDict_GetItem_KnownHash(dict, key, hash);
+  PyObject* found = terra_dict_item(dict, key, hash);
   if (!found) PyErr_Clear();
   return found;
 }
@@ -236,7 +223,7 @@ Presence presence_of(PyObject* container, PyObject* key) {
   const Py_hash_t hash = hash_of(key);
   if (hash == -1 || !terra_table_compares_in_c(container, hash)) return Presence::Unknown;
   if (!is_set(container)) {
-    const bool found = _PyDict_GetItem_KnownHash(container, key, hash);
+    const bool found = terra_dict_item(container, key, hash);
     if (!found) PyErr_Clear();
     return found ? Presence::Present : Presence::Absent;
   }

@@ -31,9 +31,6 @@ PyObject* real_item(PyObject* sequence, Py_ssize_t index);
 Py_ssize_t key_count(PyObject* container);
 /// maxlen of a deque, -1 where it has none.
 Py_ssize_t max_length_of(PyObject* deque);
-/// Stands for the size of a set's table and the places that are taken in it, where nothing was ever removed; else 0.
-/// Two sets of one layout with the same elements in the same order keep their order through the same changes.
-size_t set_layout(PyObject* set);
 /// Keys of a dict or elements of a set in the order of iteration, borrowed. Stops early when visit says false.
 bool each_key(PyObject* container, bool (*visit)(PyObject* key, void* context), void* context);
 

@@ -1,6 +1,7 @@
 #include "interpreter_hooks/guards/guard_dependencies.h"
 
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/versions.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -18,9 +19,7 @@ namespace {
 bool stands(const GuardDependencies& s, Register r) { return s.dependence(r) != Dependence::Varies; }
 PyObject* a_of(const Word* at, const GuardDependencies& s) { return s.object(head(at).a); }
 
-void rest_on_dict(PyObject* dict, GuardDependencies& s) {
-  s.rest_on(&reinterpret_cast<PyDictObject*>(dict)->ma_version_tag);
-}
+void rest_on_dict(PyObject* dict, GuardDependencies& s) { s.rest_on(terra_dict_version(dict)); }
 
 // ---- reads: what becomes of the register ----
 
@@ -103,14 +102,11 @@ Dependence slot(const Word* at, GuardDependencies& s) {
   return Dependence::Found;
 }
 
-/// What look-ups in a class find. A tag that is not valid any more keeps its number, so the flags count too.
+/// What look-ups in a class find.
 void rest_on_class(PyTypeObject* type, GuardDependencies& s) {
-  struct Tag {
-    unsigned version, padding;
-  };
-  static_assert(offsetof(PyTypeObject, tp_version_tag) % alignof(Word) == 0);
-  s.rest_on(&type->tp_flags);
-  s.rest_on(reinterpret_cast<Tag*>(&type->tp_version_tag));
+  const uint64_t* words[TERRA_CLASS_VERSION_WORDS];
+  terra_class_version_words(type, words);
+  for (const uint64_t* word : words) s.rest_on(word);
 }
 
 Dependence class_attribute(const Word* at, GuardDependencies& s) {

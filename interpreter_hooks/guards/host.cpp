@@ -1,6 +1,7 @@
 // Host arithmetic on numbers and strings: what the frame would have computed from inputs that change between calls. An
 // exception is a miss: the frame is interpreted and raises it itself.
 #include "interpreter_hooks/cpython/instructions.h"
+#include "interpreter_hooks/cpython/numbers.h"
 #include "interpreter_hooks/guards/functions.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/undisturbed.h"
@@ -29,9 +30,8 @@ bool computed(const Word* at, Run& run, PyObject* result) {
   return result != nullptr;
 }
 
-/// Arithmetic on such numbers never looks for signals, except that powers of them may be long.
 bool is_short_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || (PyLong_Check(object) && Py_SIZE(object) >= -1 && Py_SIZE(object) <= 1);
+  return PyFloat_CheckExact(object) || (PyLong_Check(object) && terra_int_is_short(object));
 }
 
 std::string result_text(const Word* at, const RegisterFile& file, const std::string& what) {

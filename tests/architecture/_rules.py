@@ -38,6 +38,14 @@ NAMING_FILES = {  # file -> what it names, that has no row
     "interpreter_hooks/recorder/calls/call_sites.cpp": "the engine's functions, and tp_new of any type",
     "interpreter_hooks/recorder/opcodes/rules_import.cpp": "whatever the program has put in the place of __import__",
 }
+CPYTHON_FENCE = "interpreter_hooks/cpython/"
+# What only one minor version of CPython promises: its bytecode, the insides of its structs, its private functions.
+VERSIONED = re.compile(r"<opcode\.h>|Py_BUILD_CORE|<internal/|\bPyCode_GetCode\b|\b_Py_CODEUNIT\b|"
+                       r"\b(?:ma_version_tag|ma_keys|ma_values|tp_version_tag|func_version|co_code_adaptive|co_extra|"
+                       r"co_localspluskinds|co_exceptiontable|f_frame|cframe|prev_instr|stacktop|ob_digit|lv_tag)\b|"
+                       r"\b(?:PySetObject|setentry|PyGenObject|_PyInterpreterFrame|PyDictObject)\b|"
+                       r"\b_Py(?:Code|Dict|Eval|Frame|Interpreter|Long|Runtime|Set)[A-Z_]|"
+                       r"(?<![\w\"])(?:LOAD|STORE|DELETE|BUILD|BINARY|UNARY|POP_JUMP|JUMP)_[A-Z_]+\b(?![\"\w])")
 LIBRARY = re.compile(r"terra_library\((\S+?)(?:\s+ROOMS\s+[^)]*?)?(?:\s+LINK\s+([^)]*))?\)")
 
 
@@ -126,6 +134,16 @@ def python_stays_in_interpreter_hooks(house):
             yield f"{file} includes Python.h: only interpreter_hooks/ and the launcher know it. Use an opaque handle."
 
 
+def versions_of_cpython_stay_in_one_folder(house):
+    for file, text in house.files.items():
+        if not file.endswith(SOURCES) or file.startswith((CPYTHON_FENCE, "tests/")):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := VERSIONED.search(line.partition("//")[0]):
+                yield (f"{file}:{number} uses {found[0]}, which differs between minor versions of CPython: say what you "
+                       f"want to know in a header of {CPYTHON_FENCE}.")
+
+
 def cuda_stays_in_kernels_cuda(house):
     for file, _, target in house.includes():
         if CUDA_HEADER.fullmatch(target) and not file.startswith(CUDA_FENCE):
@@ -207,7 +225,7 @@ def variables_are_in_the_help(house):
 
 RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
-    python_stays_in_interpreter_hooks, cuda_stays_in_kernels_cuda, tensors_change_in_one_place,
-    callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished, files_are_small,
-    rooms_are_small, every_folder_explains_itself, variables_are_in_the_help,
+    python_stays_in_interpreter_hooks, versions_of_cpython_stay_in_one_folder, cuda_stays_in_kernels_cuda,
+    tensors_change_in_one_place, callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished,
+    files_are_small, rooms_are_small, every_folder_explains_itself, variables_are_in_the_help,
 ]

@@ -25,6 +25,7 @@ BROKEN = {
     "folders_use_those_to_their_left": {"kernels/abi/view.h": '#include "engine/tensor/tensor.h"\n'},
     "folders_use_what_they_link": {"engine/tensor/tensor.h": '#include "kernels/cpu/loop.cpp"\n'},
     "python_stays_in_interpreter_hooks": {"engine/tensor/tensor.h": "#include <Python.h>\n"},
+    "versions_of_cpython_stay_in_one_folder": {"engine/tensor/tensor.h": "  switch (opcode) {\n    case LOAD_FAST:\n"},
     "cuda_stays_in_kernels_cuda": {"kernels/cpu/loop.cpp": "#  include <cuda_runtime.h>\n"},
     "tensors_change_in_one_place": {"kernels/cpu/loop.cpp": "  t->storage = std::move(larger);\n"},
     "callables_are_known_by_their_rows": {"interpreter_hooks/recorder/x.cpp": '  if (model->name == "append") {\n'},

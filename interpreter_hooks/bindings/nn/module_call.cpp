@@ -6,6 +6,7 @@
 
 #include "interpreter_hooks/bindings/nn/module_object.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
+#include "interpreter_hooks/cpython/versions.h"
 
 namespace terra::hooks {
 namespace {
@@ -29,18 +30,15 @@ bool global_hooks_exist() {
   return false;
 }
 
-const uint64_t& version_of(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
-
-/// True when neither a hook nor a forward of its own is among what the module itself holds. A version of a dict is
-/// never that of another dict, nor of the same with other keys or values.
+/// True when neither a hook nor a forward of its own is among what the module itself holds.
 bool is_plain(PyObject* self) {
   ModuleObject* m = module_object(self);
   if (!m->dict) return true;
-  if (m->plain == version_of(m->dict)) return true;
+  if (m->plain == *terra_dict_version(m->dict)) return true;
   if (PyDict_GetItemWithError(m->dict, module_names().forward)) return false;
   for (PyObject* key : module_names().hooks)
     if (PyDict_GetItemWithError(m->dict, key)) return false;
-  m->plain = version_of(m->dict);
+  m->plain = *terra_dict_version(m->dict);
   return true;
 }
 
@@ -94,7 +92,7 @@ bool module_has_hooks(Borrowed module) {
 }
 
 void module_hook_words(Borrowed module, std::vector<const uint64_t*>& words) {
-  const auto version = [&](PyObject* dict) { words.push_back(&version_of(dict)); };
+  const auto version = [&](PyObject* dict) { words.push_back(terra_dict_version(dict)); };
   version(global_module_hooks());
   PyObject *kind, *hooks;
   for (Py_ssize_t at = 0; PyDict_Next(global_module_hooks(), &at, &kind, &hooks);)

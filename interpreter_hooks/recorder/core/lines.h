@@ -5,9 +5,7 @@
 namespace terra::capture {
 
 /// The line of the instruction at `offset` of the frame's code.
-inline int line_at(const ShadowFrame& frame, int offset) {
-  return PyCode_Addr2Line(frame.code, offset * static_cast<int>(sizeof(_Py_CODEUNIT)));
-}
+inline int line_at(const ShadowFrame& frame, int offset) { return terra_code_line(frame.code, offset); }
 /// Of the instruction that it is at.
 inline int line_of(const ShadowFrame& frame) { return line_at(frame, frame.pending.offset); }
 

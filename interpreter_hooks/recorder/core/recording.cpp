@@ -126,7 +126,7 @@ void Recording::begin(TerraFrame* frame, bool in_the_middle) {
     const bool seen_in_c = i == 0 || (terra_code_slot_kind(root->code, i) & TERRA_SLOT_CELL);  // super(), MAKE_CELL
     if (seen_in_c && alive_) local(*root, i);
   }
-  cuts_.visits.assign(Py_SIZE(root->code), 0);
+  cuts_.visits.assign(static_cast<size_t>(terra_code_units(root->code)), 0);
   cuts_.handled = terra_thread_handled_exception(thread_);
   cuts_.arguments = root->locals;
   cuts_.arguments.insert(cuts_.arguments.end(), root->stack.begin(), root->stack.end());

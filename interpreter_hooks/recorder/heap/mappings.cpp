@@ -1,6 +1,7 @@
 // Dicts and sets. Keys are compared by value (then they are facts) or by identity (then which of them are the same
 // object is a fact); a key that would run __hash__ or __eq__ of the program ends the recording.
 #include "interpreter_hooks/cpython/code.h"
+#include "interpreter_hooks/cpython/tables.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/core/recording.h"
@@ -48,7 +49,7 @@ std::string key_text(Recording& r, const Value& key) {
 bool same_order(const std::vector<PyObject*>& keys, PyObject* real) {
   PyObject* again = PySet_New(nullptr);
   for (PyObject* key : keys) PySet_Add(again, key);
-  bool same = set_layout(again) == set_layout(real) && real_keys(again) == real_keys(real);
+  bool same = terra_set_layout(again) == terra_set_layout(real) && real_keys(again) == real_keys(real);
   Py_DECREF(again);
   PyErr_Clear();
   return same;
@@ -125,7 +126,7 @@ void Recording::know_keys(Value& container) {
   if (std::all_of(before.begin(), before.end(), is_value_key)) {
     PyObject* keys = PyTuple_New(static_cast<Py_ssize_t>(before.size()));
     for (size_t i = 0; i < before.size(); i++) PyTuple_SET_ITEM(keys, i, Py_NewRef(before[i]));
-    Word layout = is_set(container.object) ? set_layout(container.object) : 0;
+    Word layout = is_set(container.object) ? terra_set_layout(container.object) : 0;
     known.order_lost = is_set(container.object) && layout == 0;
     guard(Op::Keys, self, {word_of(file().keep(keys)), layout});
     Py_DECREF(keys);
@@ -329,8 +330,8 @@ Value Recording::instance_entry(PyObject* object, PyObject* key) {
 Value Recording::default_factory(Value& dict) {
   Shadow& known = shadow(dict);
   if (known.function.known()) return known.function;
-  PyObject** place = reinterpret_cast<PyObject**>(reinterpret_cast<char*>(dict.object) + sizeof(PyDictObject));
-  Value factory = read(Op::Slot, reg_of(known.self), {sizeof(PyDictObject)}, *place, known.path + ".default_factory");
+  PyObject* const held = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(dict.object) + TERRA_DEFAULT_FACTORY);
+  Value factory = read(Op::Slot, reg_of(known.self), {TERRA_DEFAULT_FACTORY}, held, known.path + ".default_factory");
   return shadow(dict).function = factory;
 }
 
