@@ -1,5 +1,5 @@
-# The CPython that a build embeds: its headers, its static library, and where its standard library is. It is Debian's, or
-# the one that TERRA_PYTHON_EXECUTABLE belongs to.
+# The CPython that a build embeds: its headers, its static library, and where its standard library is. It is
+# Debian's, or the one that TERRA_PYTHON_EXECUTABLE belongs to.
 set(verified 3.11) # minor versions with which all tests pass
 set(known 3.11)    # those with files here
 if(NOT TERRA_PYTHON IN_LIST known)
@@ -8,7 +8,8 @@ if(NOT TERRA_PYTHON IN_LIST known)
 endif()
 if(NOT TERRA_PYTHON IN_LIST verified AND NOT TERRA_PYTHON_UNVERIFIED)
   message(FATAL_ERROR "Terra has not been verified with CPython ${TERRA_PYTHON}: programs may crash, or compute "
-                      "something else under capture. Build with TERRA_PYTHON=${verified}, or say -DTERRA_PYTHON_UNVERIFIED=ON.")
+                      "something else under capture. Build with TERRA_PYTHON=${verified}, or say "
+                      "-DTERRA_PYTHON_UNVERIFIED=ON.")
 endif()
 
 if(TERRA_PYTHON_EXECUTABLE)
@@ -54,8 +55,8 @@ foreach(library expat z)
 endforeach()
 list(APPEND TERRA_PYTHON_DEPENDENCIES Threads::Threads ${CMAKE_DL_LIBS} util m)
 
-# terra_choose_version(<target>): of its files that are named for a version of CPython (frame_311.c), those stay that hold
-# for the chosen one: of several for one concept, the newest that is not newer than the version.
+# terra_choose_version(<target>): of its files that are named for a version of CPython (frame_311.c), those stay that
+# hold for the chosen one: of several for one concept, the newest that is not newer than the version.
 function(terra_choose_version target)
   string(REPLACE "." "" chosen ${TERRA_PYTHON})
   get_target_property(sources ${target} SOURCES)
