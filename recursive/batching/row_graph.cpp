@@ -62,6 +62,8 @@ bool alike(const Graph& a, const Graph& b) {
     if (a.values[v].kind != b.values[v].kind || a.values[v].dtype != b.values[v].dtype ||
         a.values[v].sizes.size() != b.values[v].sizes.size())
       return false;
+  for (size_t c = 0; c < a.constants.size(); ++c)
+    if (!(a.constants[c].second.sizes() == b.constants[c].second.sizes())) return false;
   for (size_t n = 0; n < a.nodes.size(); ++n) {
     const Node &x = a.nodes[n], &y = b.nodes[n];
     if (x.kind != y.kind || x.op != y.op || x.results != y.results || x.args.size() != y.args.size() ||

@@ -1,6 +1,7 @@
 #include "recursive/batching/stages.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -294,10 +295,15 @@ class Stager {
     made.name = g.name;
     made.values = g.values;
     made.origins = g.origins;
-    made.constants = g.constants;
     made.inputs = c.inputs;
     made.outputs = c.outputs;
-    for (size_t n : c.nodes) made.nodes.push_back(g.nodes[n]);
+    std::vector<bool> used(g.values.size(), false);
+    for (size_t n : c.nodes) {
+      graph::for_each_use(g.nodes[n], [&](ValueId id) { used[id] = true; });
+      made.nodes.push_back(g.nodes[n]);
+    }
+    for (const auto& constant : g.constants)
+      if (used[constant.first]) made.constants.push_back(constant);
     graph::optimize(made, graph::Phase::Part);
     return made;
   }
@@ -311,9 +317,44 @@ class Stager {
   std::vector<Moment> moments_;                 // by node
 };
 
+/// Constants that a pass made of something with rows are rows that are repeated, and outputs that are constants are
+/// made by nodes: what is neither from outside nor made by a node belongs to no stage.
+void unfold_constants(Joint& joint, int64_t rows) {
+  Graph& g = joint.graph;
+  std::vector<Node> made;
+  std::vector<ValueId> replacement(g.values.size());
+  for (ValueId id = 0; id < replacement.size(); ++id) replacement[id] = id;
+  const auto constants = g.constants;
+  for (const auto& [id, tensor] : constants) {
+    const bool is_output = std::find(g.outputs.begin(), g.outputs.end(), id) != g.outputs.end();
+    if (rows > 0 && tensor.rank() > 0 && tensor.size(0) == rows) {
+      const Tensor row = (*find_op("contiguous"))((*find_op("narrow"))(tensor, 0, 0, 1));
+      const size_t bytes = static_cast<size_t>(row.numel()) * size_of(row.dtype());
+      const Tensor all = (*find_op("contiguous"))(tensor);
+      for (int64_t r = 0; r < rows; ++r)
+        if (std::memcmp(static_cast<const char*>(all->data()) + static_cast<size_t>(r) * bytes, row->data(), bytes) !=
+            0)
+          throw Unbatchable{"graph \"" + g.name + "\" has a constant that differs from call to call"};
+      const Dims& sizes = g.meta(id).sizes;
+      made.push_back(graph::new_op(
+          g, "expand", {graph::Use{g.add_constant(row)}, graph::IntList(sizes.begin(), sizes.end())}, g.meta(id), -1));
+    } else if (is_output) {
+      made.push_back(graph::new_op(g, "clone", {graph::Use{id}}, g.meta(id), -1));
+    } else {
+      continue;
+    }
+    replacement[id] = made.back().results[0];
+  }
+  if (made.empty()) return;
+  for (auto id = static_cast<ValueId>(replacement.size()); id < g.values.size(); ++id) replacement.push_back(id);
+  graph::replace_uses(g, replacement);
+  g.nodes.insert(g.nodes.begin(), made.begin(), made.end());
+}
+
 Joint optimized(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
   Joint joint = build_joint(all, of, path, wanted, rows);
   graph::optimize(joint.graph, graph::Phase::Whole);
+  unfold_constants(joint, rows);
   return joint;
 }
 

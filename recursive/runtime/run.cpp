@@ -133,13 +133,18 @@ const Tensor& Run::fed(const FeedUse& use) const {
   return std::get<Tensor>(forest_.host(forest_[call], p.staged->joint.inputs[i].index));
 }
 
+const char* Run::row_of(uint32_t path, ValueId value, const Call& call) const {
+  const ScheduledPath& p = schedule_.paths[path];
+  const Kept& k = p.staged->values[value];
+  return memory_[path].at[value] + (k.rows ? k.bytes * p.place[p.order_of(k.moment)][call.row] : 0);
+}
+
 /// A result of a call, or an operand of one of its calls.
 const char* Run::row(const Call& call, JointOutput::Kind kind, uint32_t index, uint32_t site) {
   const uint32_t path = schedule_.number[call.callee][call.path];
   const ScheduledPath& p = schedule_.paths[path];
   const ValueId id = p.staged->output(kind, index, site);
-  const Kept& k = p.staged->values[id];
-  return memory_[path].at[id] + k.bytes * p.place[p.order_of(k.moment)][call.row];
+  return row_of(path, id, call);
 }
 
 /// The gradient of a call's argument, or of a result that one of its calls gave it.
@@ -148,8 +153,7 @@ const char* Run::gradient_row(const Call& call, JointInput::Kind kind, uint32_t 
   const ScheduledPath& p = schedule_.paths[path];
   const ValueId id = p.staged->gradient(kind, index, site);
   if (id == kNoId) return nullptr;
-  const Kept& k = p.staged->values[id];
-  return memory_[path].at[id] + k.bytes * (k.rows ? p.place[p.order_of(k.moment)][call.row] : 0);
+  return row_of(path, id, call);
 }
 
 const char* Run::operand_row(const Call& call, uint32_t input) {

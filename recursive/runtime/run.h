@@ -63,6 +63,7 @@ class Run {
   template <class Source>
   void gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, Source&& source);
   char* rows_for(uint32_t path, ValueId value, Moment m, uint32_t first, uint32_t count, std::vector<Tensor>& scratch);
+  const char* row_of(uint32_t path, ValueId value, const Call& call) const;
   const char* row(const Call& call, JointOutput::Kind kind, uint32_t index, uint32_t site);
   const char* gradient_row(const Call& call, JointInput::Kind kind, uint32_t index, uint32_t site);
   const char* operand_row(const Call& call, uint32_t input);

@@ -37,6 +37,10 @@ class Forestry {
     Tree* l = this->random(random, left, words);
     return node({l, this->random(random, leaves - left, words)});
   }
+  template <class F>
+  void for_each(F&& f) {
+    for (const auto& tree : trees_) f(*tree);
+  }
   Tree* chain(int depth, int64_t words) {
     Tree* t = leaf(0);
     for (int i = 1; i <= depth; ++i) t = node({t, leaf(i % words)});
@@ -53,7 +57,15 @@ class Forestry {
 };
 
 /// The host functions of these tests, by number.
-enum HostFunctions : uint32_t { kArity = 0, kWord = 1, kChild0 = 2, kChild1 = 3, kWeight = 4, kTensor = 5, kChild2 = 6 };
+enum HostFunctions : uint32_t {
+  kArity = 0,
+  kWord = 1,
+  kChild0 = 2,
+  kChild1 = 3,
+  kWeight = 4,
+  kTensor = 5,
+  kChild2 = 6
+};
 
 inline void read_tree(uint32_t index, std::span<const graph::HostValue> args, std::span<graph::HostValue> results) {
   const auto* tree = static_cast<const Tree*>(std::get<graph::Handle>(args[0]).get());
