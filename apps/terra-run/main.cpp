@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "apps/terra-run/options.h"
+#include "engine/device/backend.h"
 #include "interpreter_hooks/cpython/frame.h"
 #include "interpreter_hooks/embed/builtin_modules.h"
 #include "interpreter_hooks/embed/capture.h"
 #include "interpreter_hooks/embed/interpreter.h"
-#include "kernels/cpu/blas.h"
 
 namespace {
 
@@ -37,7 +37,7 @@ void print_version() {
                            "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"}) {
     if (const char* value = std::getenv(name)) std::printf("%s=%s\n", name, value);
   }
-  std::printf("BLAS core: %s\n", terra::cpu::blas::core_name());
+  std::printf("BLAS core: %s\n", terra::libraries().linear_algebra.name());
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/device/backend.h"
 #include "engine/eager/long_call.h"
 #include "engine/errors/errors.h"
 #include "engine/errors/kernel_failure.h"
 #include "engine/memory/allocator.h"
 #include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
-#include "kernels/cpu/elementwise.h"
 
 namespace terra::eager {
 namespace {
@@ -23,7 +23,7 @@ const Kernel* lookup(const Op& op, bool from_reference) {
   static const std::array<std::vector<const Kernel*>, 2> tables = [] {
     std::array<std::vector<const Kernel*>, 2> found;
     for (const Op* known : all_ops()) {
-      found[false].push_back(find_kernel(known->name));
+      found[false].push_back(cpu_backend().find_kernel(known->name));
       found[true].push_back(find_reference_kernel(known->name));
     }
     return found;
@@ -62,7 +62,7 @@ DType operand_dtype(const Op& op, std::span<const Arg> args) {
 
 /// For a kernel that doesn't take all of `outs` as they lie: the results go through contiguous memory.
 void run_through_copies(const Op& op, const Kernel& kernel, std::span<const Arg> args, std::span<const View> outs) {
-  static const Kernel& copy = *find_kernel("copy");
+  static const Kernel& copy = *cpu_backend().find_kernel("copy");
   std::vector<Tensor> dense(outs.size());
   std::vector<View> places(outs.begin(), outs.end());
   for (size_t i = 0; i < outs.size(); ++i) {
@@ -77,7 +77,7 @@ void run_through_copies(const Op& op, const Kernel& kernel, std::span<const Arg>
     operands[1].kind = KernelArg::Kind::Tensor;
     operands[1].count = 1;
     operands[1].views = &places[i];
-    copy.run({{&outs[i], 1}, operands, {}});
+    cpu_backend().launch(copy, {{&outs[i], 1}, operands, {}});
   }
 }
 
@@ -104,6 +104,7 @@ const Kernel& kernel_of(const Op& op) {
 void use_reference_kernels(bool yes) { reference = yes; }
 
 void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh) {
+  const Backend& backend = cpu_backend();
   const Kernel& kernel = kernel_of(op);
   if (!fresh && !std::all_of(outs.begin(), outs.end(), [&](const View& out) { return kernel.takes(out); }))
     return run_through_copies(op, kernel, args, outs);
@@ -161,7 +162,8 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
 
   try {
     const LongCall::Running running(call_of_op);
-    if (!kernel.run) return cpu::run_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
+    if (!kernel.run)
+      return backend.launch_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
     // Reference loops read numbers as operands too.
     for (size_t i = 0; i < args.size(); ++i)
       if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar &&
@@ -172,14 +174,15 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
       }
     KernelCall call{outs, {kernel_args.data(), args.size()}, {}};
     if (const size_t bytes = kernel.workspace ? kernel.workspace(call) : 0; bytes > 0) {
-      call.workspace = {memory::allocate(bytes), bytes};
+      call.workspace = {backend.allocate(bytes), bytes};
       struct Release {
+        const Backend& backend;
         Workspace w;
-        ~Release() { memory::release(w.bytes, w.size); }
-      } release{call.workspace};
-      kernel.run(call);
+        ~Release() { backend.release(w.bytes, w.size); }
+      } release{backend, call.workspace};
+      backend.launch(kernel, call);
     } else {
-      kernel.run(call);
+      backend.launch(kernel, call);
     }
   } catch (const KernelError& e) {
     fail_as(e, op.name);

@@ -13,7 +13,6 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/unary.h"
-#include "kernels/cpu/distances.h"
 
 namespace terra::ops {
 namespace {
@@ -50,7 +49,7 @@ void backward_shape(Inference& f) {
 /// Calls work(i, T()) for each matrix of a batch, one after the other: rows are what threads share.
 template <class Work>
 void each_of_batch(const Tensor& a, const Work& work) {
-  cpu::with_float(a.dtype(), [&]<class T>(T) {
+  with_float(a.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < count_of(a.sizes()); ++i) work(i, T());
   });
 }
@@ -59,8 +58,9 @@ void distances_host(Args a, Results& out) {
   out = made_by_shape(distances, a);
   const int64_t count = count_of(x.sizes());
   each_of_batch(x, [&]<class T>(int64_t i, T) {
-    cpu::distances(a[2].scalar().to_double(), a[3].scalar().to_bool(), x.size(-1), part<const T>(x, i, count),
-                   x.size(-2), part<const T>(y, i, count), y.size(-2), part<T>(out[0], i, count));
+    std::get<Distances<T>>(libraries().distances)
+        .forward(a[2].scalar().to_double(), a[3].scalar().to_bool(), x.size(-1), part<const T>(x, i, count), x.size(-2),
+                 part<const T>(y, i, count), y.size(-2), part<T>(out[0], i, count));
   });
 }
 void backward_host(Args a, Results& out) {
@@ -69,10 +69,10 @@ void backward_host(Args a, Results& out) {
   out = made_by_shape(distances_backward, a);
   const int64_t count = count_of(in[1].sizes());
   each_of_batch(in[1], [&]<class T>(int64_t i, T) {
-    cpu::distances_backward(a[4].scalar().to_double(), a[5].scalar().to_bool(), in[1].size(-1),
-                            part<const T>(in[1], i, count), in[1].size(-2), part<const T>(in[2], i, count),
-                            in[2].size(-2), part<const T>(in[0], i, count), part<const T>(in[3], i, count),
-                            part<T>(out[0], i, count));
+    std::get<Distances<T>>(libraries().distances)
+        .backward(a[4].scalar().to_double(), a[5].scalar().to_bool(), in[1].size(-1), part<const T>(in[1], i, count),
+                  in[1].size(-2), part<const T>(in[2], i, count), in[2].size(-2), part<const T>(in[0], i, count),
+                  part<const T>(in[3], i, count), part<T>(out[0], i, count));
   });
 }
 

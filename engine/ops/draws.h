@@ -1,14 +1,21 @@
 // What records of draws have in common.
 #pragma once
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/op.h"
-#include "kernels/cpu/random.h"
 
 namespace terra::ops {
 
 /// The state that a call with this argument draws from: the generator's, or the default one's.
 RandomState& state_of(const Arg& generator);
+
+/// The draws of numbers of type T.
+template <class T>
+const Draws<T>& draws_of() {
+  return std::get<Draws<T>>(libraries().draws.of_many);
+}
+inline const DrawsOfOne& draws_of_one() { return libraries().draws.of_one; }
 
 /// Makes a tensor and calls draw(pointer, n) on its elements: float or double; 16-bit floats are drawn as float.
 template <class Draw>

@@ -5,7 +5,6 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/matrices.h"
 #include "engine/ops/rules.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -23,7 +22,7 @@ void cholesky_host(Args a, Results& out) {
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(out[1], i, count)[0] = cpu::linalg::cholesky(rows_of(A), part<T>(out[0], i, count));
+    part<int32_t>(out[1], i, count)[0] = lapack<T>().cholesky(rows_of(A), part<T>(out[0], i, count));
   });
   check_info(out[1], a[1].text(), A.rank() > 2);
 }
@@ -47,7 +46,7 @@ void cholesky_inverse_host(Args a, Results& out) {
   const Tensor info = zeros(batch_of(L.sizes()), DType::I32);
   const int64_t count = count_of(L.sizes());
   each_matrix(L, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::cholesky_inverse(rows_of(L), part<T>(out[0], i, count));
+    part<int32_t>(info, i, count)[0] = lapack<T>().cholesky_inverse(rows_of(L), part<T>(out[0], i, count));
   });
   check_info(info, "cholesky_inverse", L.rank() > 2);
 }
@@ -73,8 +72,8 @@ void ldl_host(Args a, Results& out) {
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(out[2], i, count)[0] = cpu::linalg::ldl(a[2].scalar().to_bool(), rows_of(A),
-                                                          part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
+    part<int32_t>(out[2], i, count)[0] = lapack<T>().ldl(a[2].scalar().to_bool(), rows_of(A), part<T>(out[0], i, count),
+                                                         part<int32_t>(out[1], i, count));
   });
   check_info(out[2], a[1].text(), A.rank() > 2);
 }
@@ -97,8 +96,8 @@ void ldl_solve_host(Args a, Results& out) {
   const int64_t count = count_of(B.sizes());
   each_matrix(B, [&]<class T>(int64_t i, T) {
     const int info =
-        cpu::linalg::ldl_solve(a[3].scalar().to_bool(), rows_of(B), columns_of(B), part<const T>(LD, i, count),
-                               part<const int32_t>(pivots, i, count), part<T>(out[0], i, count));
+        lapack<T>().ldl_solve(a[3].scalar().to_bool(), rows_of(B), columns_of(B), part<const T>(LD, i, count),
+                              part<const int32_t>(pivots, i, count), part<T>(out[0], i, count));
     check(info == 0, "torch.linalg.ldl_solve: the pivots are none that ldl_factor makes");
   });
 }

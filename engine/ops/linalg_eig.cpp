@@ -9,7 +9,6 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -38,8 +37,8 @@ void find_eigenvalues(const Tensor& A, const Tensor& values, const Tensor& vecto
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     using Z = std::complex<Real<T>>;
-    part<int32_t>(info, i, count)[0] = cpu::linalg::eig(rows_of(A), part<T>(lost, i, count), part<Z>(values, i, count),
-                                                        vectors.defined() ? part<Z>(vectors, i, count) : nullptr);
+    part<int32_t>(info, i, count)[0] = lapack<T>().eig(rows_of(A), part<T>(lost, i, count), part<Z>(values, i, count),
+                                                       vectors.defined() ? part<Z>(vectors, i, count) : nullptr);
   });
   check_info(info, "linalg.eig", A.rank() > 2);
 }

@@ -9,7 +9,6 @@
 #include "engine/ops/matrices.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -38,7 +37,7 @@ void least_squares_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     int rank = 0;
-    part<int32_t>(info, i, count)[0] = cpu::linalg::least_squares(
+    part<int32_t>(info, i, count)[0] = lapack<T>().least_squares(
         a[3].text(), rows_of(A), columns_of(A), columns_of(B), static_cast<Real<T>>(a[2].scalar().to_double()),
         part<T>(lost, i, count), part<T>(out[0], i, count), rank, part<Real<T>>(out[2], i, count));
     part<int64_t>(out[1], i, count)[0] = rank;

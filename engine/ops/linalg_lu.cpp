@@ -12,7 +12,6 @@
 #include "engine/ops/order.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -36,7 +35,7 @@ void lu_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[2], i, count)[0] =
-        cpu::linalg::lu(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
+        lapack<T>().lu(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<int32_t>(out[1], i, count));
   });
   check_info(out[2], a[2].text(), A.rank() > 2);
 }

@@ -11,7 +11,6 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -39,9 +38,9 @@ void pseudoinverse_host(Args a, Results& out) {
   each_matrix(A, [&]<class T>(int64_t i, T) {
     const Real<T> atol = *part<Real<T>>(absolute, i, count), rtol = *part<Real<T>>(relative, i, count);
     T *from = part<T>(lost, i, count), *to = part<T>(out[0], i, count);
-    part<int32_t>(info, i, count)[0] =
-        hermitian ? cpu::linalg::pseudoinverse_hermitian(rows_of(A), atol, rtol, from, to)
-                  : cpu::linalg::pseudoinverse(columns_of(A), rows_of(A), atol, rtol, from, to);
+    part<int32_t>(info, i, count)[0] = hermitian
+                                           ? lapack<T>().pseudoinverse_hermitian(rows_of(A), atol, rtol, from, to)
+                                           : lapack<T>().pseudoinverse(columns_of(A), rows_of(A), atol, rtol, from, to);
   });
   check_info(info, hermitian ? "linalg.eigh" : "linalg.svd", A.rank() > 2);
 }

@@ -11,7 +11,6 @@
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/unary.h"
-#include "kernels/cpu/linear_algebra.h"
 
 // The determinant, the cofactors and the exponential of the transpose are those of the matrix, transposed: rows may
 // stand for columns here.
@@ -34,7 +33,7 @@ void det_host(Args a, Results& out) {
   const Tensor lost = lost_rows(A);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<T>(out[0], i, count)[0] = cpu::linalg::determinant(rows_of(A), part<T>(lost, i, count));
+    part<T>(out[0], i, count)[0] = lapack<T>().determinant(rows_of(A), part<T>(lost, i, count));
   });
 }
 void det_gradient(Backward& b) { b.set(0, as_matrices(b.grad()) * conjugate(cofactors(b.in(0)))); }
@@ -51,7 +50,7 @@ void cofactors_host(Args a, Results& out) {
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::cofactors(rows_of(A), part<T>(out[0], i, count));
+    part<int32_t>(info, i, count)[0] = lapack<T>().cofactors(rows_of(A), part<T>(out[0], i, count));
     if (part<int32_t>(info, i, count)[0] != 0)  // no numbers in, no numbers out
       std::fill_n(part<T>(out[0], i, count), A.size(-1) * A.size(-1), std::numeric_limits<Real<T>>::quiet_NaN());
   });
@@ -74,8 +73,8 @@ void slogdet_host(Args a, Results& out) {
   const Tensor lost = lost_rows(A);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    cpu::linalg::log_determinant(rows_of(A), part<T>(lost, i, count), *part<T>(out[0], i, count),
-                                 *part<Real<T>>(out[1], i, count));
+    lapack<T>().log_determinant(rows_of(A), part<T>(lost, i, count), *part<T>(out[0], i, count),
+                                *part<Real<T>>(out[1], i, count));
   });
 }
 /// log |det A| has the gradient A^-H. The sign of a real determinant has none; a complex one turns as the logarithm's
@@ -111,7 +110,7 @@ void matrix_exp_host(Args a, Results& out) {
   out = made_by_shape(matrix_exponential, a);
   fill_with(out[0], A);
   const int64_t count = count_of(A.sizes());
-  each_matrix(A, [&]<class T>(int64_t i, T) { cpu::linalg::exponential(rows_of(A), part<T>(out[0], i, count)); });
+  each_matrix(A, [&]<class T>(int64_t i, T) { lapack<T>().exponential(rows_of(A), part<T>(out[0], i, count)); });
 }
 /// The exponential of [[A^H, G], [0, A^H]] has the gradient in its upper right (Mathias, 1996).
 void matrix_exp_gradient(Backward& b) {

@@ -7,7 +7,6 @@
 #include "engine/ops/matrices.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -32,8 +31,8 @@ void qr_host(Args a, Results& out) {
   const bool wanted = a[1].text() != "r";
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    cpu::linalg::qr(rows_of(A), columns_of(A), columns_of(out[1]), part<T>(lost, i, count),
-                    wanted ? part<T>(out[0], i, count) : nullptr, part<T>(out[1], i, count));
+    lapack<T>().qr(rows_of(A), columns_of(A), columns_of(out[1]), part<T>(lost, i, count),
+                   wanted ? part<T>(out[0], i, count) : nullptr, part<T>(out[1], i, count));
   });
 }
 /// Of a tall A: dA = (dQ + Q S) R^-H, S being the Hermitian matrix that has the upper triangle of dR R^H - Q^H dQ. The
@@ -73,7 +72,7 @@ void reflections_host(Args a, Results& out) {
   fill_with(out[0], transposed(A.alias()));
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    cpu::linalg::reflections(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<T>(out[1], i, count));
+    lapack<T>().reflections(rows_of(A), columns_of(A), part<T>(out[0], i, count), part<T>(out[1], i, count));
   });
 }
 void no_geqrf_gradient(Backward&) {

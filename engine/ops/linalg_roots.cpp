@@ -4,7 +4,6 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/matrices.h"
 #include "engine/ops/rules.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -28,7 +27,7 @@ void lyapunov_host(Args a, Results& out) {
   const int64_t count = count_of(S.sizes());
   each_matrix(S, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] =
-        cpu::linalg::lyapunov(rows_of(S), part<T>(S, i, count), part<T>(out[0], i, count));
+        lapack<T>().lyapunov(rows_of(S), part<T>(S, i, count), part<T>(out[0], i, count));
   });
   check_info(info, "linalg.eigh", S.rank() > 2);
 }
@@ -52,7 +51,7 @@ void square_root_host(Args a, Results& out) {
   const Tensor info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::square_root(rows_of(A), part<T>(out[0], i, count));
+    part<int32_t>(info, i, count)[0] = lapack<T>().square_root(rows_of(A), part<T>(out[0], i, count));
   });
   check_info(info, "linalg.eigh", A.rank() > 2);
 }
@@ -77,8 +76,8 @@ void polar_host(Args a, Results& out) {
   const Tensor lost = lost_rows(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::polar(columns_of(A), rows_of(A), part<T>(lost, i, count),
-                                                          part<T>(out[0], i, count), part<T>(out[1], i, count));
+    part<int32_t>(info, i, count)[0] = lapack<T>().polar(columns_of(A), rows_of(A), part<T>(lost, i, count),
+                                                         part<T>(out[0], i, count), part<T>(out[1], i, count));
   });
   check_info(info, "linalg.svd", A.rank() > 2);
 }

@@ -5,7 +5,6 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/matrices.h"
 #include "engine/ops/rules.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -33,7 +32,7 @@ void solve_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(out[1], i, count)[0] =
-        cpu::linalg::solve(rows_of(B), columns_of(B), part<T>(lu, i, count), part<T>(out[0], i, count));
+        lapack<T>().solve(rows_of(B), columns_of(B), part<T>(lu, i, count), part<T>(out[0], i, count));
   });
   check_info(out[1], a[2].text(), A.rank() > 2);
 }
@@ -57,8 +56,8 @@ void triangular_host(Args a, Results& out) {
   const auto flag = [&](int i) { return a[i].scalar().to_bool(); };
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    cpu::linalg::triangular(!flag(3), flag(2), flag(4), rows_of(B), columns_of(B), part<const T>(A, i, count),
-                            part<T>(out[0], i, count));
+    lapack<T>().triangular(!flag(3), flag(2), flag(4), rows_of(B), columns_of(B), part<const T>(A, i, count),
+                           part<T>(out[0], i, count));
   });
 }
 /// As for any matrix, but for the elements that A is not asked for.

@@ -9,7 +9,6 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
-#include "kernels/cpu/linear_algebra.h"
 
 namespace terra::ops {
 namespace {
@@ -38,8 +37,8 @@ void svd_host(Args a, Results& out) {
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
     part<int32_t>(info, i, count)[0] =
-        cpu::linalg::svd(rows_of(A), columns_of(A), a[1].scalar().to_bool(), part<T>(lost, i, count),
-                         part<Real<T>>(out[1], i, count), part<T>(out[0], i, count), part<T>(out[2], i, count));
+        lapack<T>().svd(rows_of(A), columns_of(A), a[1].scalar().to_bool(), part<T>(lost, i, count),
+                        part<Real<T>>(out[1], i, count), part<T>(out[0], i, count), part<T>(out[2], i, count));
   });
   check_info(info, "linalg.svd", A.rank() > 2);
 }
@@ -85,8 +84,8 @@ void singular_values_host(Args a, Results& out) {
   const Tensor lost = lost_copy(A), info = zeros(batch_of(A.sizes()), DType::I32);
   const int64_t count = count_of(A.sizes());
   each_matrix(A, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::svd<T>(rows_of(A), columns_of(A), false, part<T>(lost, i, count),
-                                                           part<Real<T>>(out[0], i, count), nullptr, nullptr);
+    part<int32_t>(info, i, count)[0] = lapack<T>().svd(rows_of(A), columns_of(A), false, part<T>(lost, i, count),
+                                                       part<Real<T>>(out[0], i, count), nullptr, nullptr);
   });
   check_info(info, "linalg.svd", A.rank() > 2);
 }
@@ -118,8 +117,8 @@ void find_eigenvalues(const Arg* a, const Tensor& values, const Tensor& matrices
   const int64_t count = count_of(matrices.sizes());
   const Tensor info = zeros(batch_of(matrices.sizes()), DType::I32);
   each_matrix(matrices, [&]<class T>(int64_t i, T) {
-    part<int32_t>(info, i, count)[0] = cpu::linalg::eigh(rows_of(matrices), triangle, vectors,
-                                                         part<T>(matrices, i, count), part<Real<T>>(values, i, count));
+    part<int32_t>(info, i, count)[0] = lapack<T>().eigh(rows_of(matrices), triangle, vectors,
+                                                        part<T>(matrices, i, count), part<Real<T>>(values, i, count));
   });
   check_info(info, "linalg.eigh", matrices.rank() > 2);
 }

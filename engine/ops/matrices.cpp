@@ -11,7 +11,6 @@
 #include "engine/ops/inference.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
-#include "kernels/cpu/blas_core.h"
 
 namespace terra::ops {
 namespace {
@@ -149,7 +148,7 @@ Tensor rows(const Tensor& t, int64_t first, int64_t end) {
 }
 
 std::vector<Tensor> made_by_shape(const Op& op, std::span<const Arg> args) {
-  cpu::blas::ensure_core();
+  libraries().linear_algebra.start();
   std::vector<ResultMeta> metas;
   Inference inference(op, args, DType::F32, metas);
   op.shape(inference);

@@ -7,22 +7,21 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "engine/errors/kernel_failure.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/op.h"
 #include "engine/ops/view.h"
-#include "kernels/cpu/complex_number.h"
-#include "kernels/cpu/dtype_dispatch.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 
 namespace terra::ops {
 
 using Sizes = std::span<const int64_t>;
 using Args = std::span<const Arg>;
 using Results = std::vector<Tensor>;
-using cpu::Real;
 
 /// How Python sees an op of linear algebra. 16-bit floats reach it as they are, and it refuses most of them.
 inline constexpr uint32_t kTakesHalves = kMovesBytes;
@@ -87,6 +86,11 @@ Tensor lost_copy(const Tensor& t);
 inline Tensor lost_rows(const Tensor& t) { return lost_copy(transposed(t.alias())); }
 inline int rows_of(const Tensor& t) { return static_cast<int>(t.size(-2)); }
 inline int columns_of(const Tensor& t) { return static_cast<int>(t.size(-1)); }
+/// The routines for matrices of numbers of type T.
+template <class T>
+const LinearAlgebra<T>& lapack() {
+  return std::get<LinearAlgebra<T>>(libraries().linear_algebra.routines);
+}
 /// How many matrices a tensor holds.
 int64_t count_of(Sizes sizes);
 /// How many of these matrices make a piece of work for one thread.
@@ -96,7 +100,7 @@ int64_t grain_of(Sizes sizes);
 template <class Work>
 void each_matrix(const Tensor& t, const Work& work) {
   try {
-    cpu::with_inexact(t.dtype(), [&]<class T>(T) {
+    with_inexact(t.dtype(), [&]<class T>(T) {
       cpu::parallel_for(count_of(t.sizes()), grain_of(t.sizes()), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) work(i, T());
       });

@@ -52,7 +52,7 @@ void frexp_host(Args a, Results& out) {
   out = made_by_shape(frexp_parts, a);
   fill_with(out[0], self);
   int32_t* exponents = out[1]->data_as<int32_t>();
-  cpu::with_float(self.dtype(), [&]<class T>(T) {
+  with_float(self.dtype(), [&]<class T>(T) {
     T* parts = out[0]->data_as<T>();
     for (int64_t i = 0; i < self.numel(); ++i) {
       int exponent = 0;

@@ -13,7 +13,6 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/view.h"
-#include "kernels/cpu/random.h"
 
 namespace terra::ops {
 namespace {
@@ -62,8 +61,9 @@ Tensor uniforms(std::span<const int64_t> sizes, DType dtype, const Arg& generato
     return from_parts(sizes, dtype,
                       [&](const Dims& pairs, DType part) { return uniforms(pairs, part, generator, low, high); });
   }
-  const Tensor t = drawn(sizes, dtype, "check_uniform_bounds",
-                         [&](auto* p, int64_t n) { random::uniform(state_of(generator), p, n, low, high); });
+  const Tensor t = drawn(sizes, dtype, "check_uniform_bounds", [&]<class T>(T* p, int64_t n) {
+    draws_of<T>().uniform(state_of(generator), p, n, low, high);
+  });
   return below_end(t, low, high);
 }
 
@@ -79,8 +79,8 @@ Tensor normals(std::span<const int64_t> sizes, DType dtype, const Arg& generator
   return drawn(sizes, dtype, "normal_kernel_cpu", [&]<class T>(T* p, int64_t n) {
     RandomState& state = state_of(generator);
     const int64_t left = is_half(dtype) && blocks && n > 16 ? n % 16 : 0;
-    random::normal(state, p, n - left, mean, deviation, blocks);
-    if (left > 0) random::normal(state, p + n - 16, 16, mean, deviation, blocks);
+    draws_of<T>().normal(state, p, n - left, mean, deviation, blocks);
+    if (left > 0) draws_of<T>().normal(state, p + n - 16, 16, mean, deviation, blocks);
   });
 }
 
@@ -96,8 +96,9 @@ void randn_host(Args a, Results& out) {
 void randint_host(Args a, Results& out) {
   const int64_t low = a[0].scalar().to_int(), high = a[1].scalar().to_int();
   check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
-  out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64),
-                              [&](auto* p, int64_t n) { random::randint(state_of(a[4]), p, n, low, high); }));
+  out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64), [&]<class T>(T* p, int64_t n) {
+    draws_of<T>().randint(state_of(a[4]), p, n, low, high);
+  }));
 }
 void randperm_host(Args a, Results& out) {
   const int64_t n = a[0].scalar().to_int();
@@ -105,7 +106,7 @@ void randperm_host(Args a, Results& out) {
   check_kind(a[1].is_none() || !is_complex(a[1].dtype()), ErrorKind::NotImplementedError,
              "\"randperm\" not implemented for '{}'", a[1].is_none() ? "" : scalar_type_name(a[1].dtype()));
   Tensor t = Tensor::empty(Dims{n}, DType::I64);
-  random::randperm(state_of(a[2]), t->data_as<int64_t>(), n);
+  libraries().draws.permutation(state_of(a[2]), t->data_as<int64_t>(), n);
   const DType dtype = dtype_or(a[1], DType::I64);
   out.push_back(dtype == DType::I64 ? t : to_dtype(t, dtype));
 }
@@ -126,7 +127,7 @@ void exponential_host(Args a, Results& out) {
   const double lambda = a[1].scalar().to_double();
   check(lambda > 0, "exponential_ expects lambda > 0.0, but found lambda={}", lambda);
   out.push_back(drawn(self.sizes(), self.dtype(), "exponential_kernel_cpu",
-                      [&](auto* p, int64_t n) { random::exponential(state_of(a[2]), p, n, lambda); }));
+                      [&]<class T>(T* p, int64_t n) { draws_of<T>().exponential(state_of(a[2]), p, n, lambda); }));
 }
 void check_probability(double p) { check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={}", p); }
 void bernoulli_host(Args a, Results& out) {
@@ -135,11 +136,11 @@ void bernoulli_host(Args a, Results& out) {
   check_probability(p);
   if (self.dtype() == DType::Bool) {
     Tensor t = Tensor::empty(self.sizes(), DType::Bool);
-    random::bernoulli(state_of(a[2]), t->data_as<bool>(), t.numel(), p);
+    draws_of<bool>().bernoulli(state_of(a[2]), t->data_as<bool>(), t.numel(), p);
     return out.push_back(t);
   }
   out.push_back(drawn_numbers(self.sizes(), self.dtype(),
-                              [&](auto* to, int64_t n) { random::bernoulli(state_of(a[2]), to, n, p); }));
+                              [&]<class T>(T* to, int64_t n) { draws_of<T>().bernoulli(state_of(a[2]), to, n, p); }));
 }
 void bernoulli_each_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
@@ -148,7 +149,7 @@ void bernoulli_each_host(Args a, Results& out) {
     const T* from = p->data_as<T>();
     for (int64_t i = 0; i < n; ++i)
       check(from[i] >= 0 && from[i] <= 1, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
-    random::bernoulli_each(state_of(a[1]), to, from, n);
+    draws_of<T>().bernoulli_each(state_of(a[1]), to, from, n);
   }));
 }
 void dropout_mask_host(Args a, Results& out) {
@@ -156,7 +157,7 @@ void dropout_mask_host(Args a, Results& out) {
   const double keep = 1 - a[1].scalar().to_double();
   const DType dtype = real_dtype_of(self.dtype());  // complex numbers go or stay whole
   const Tensor mask = drawn(self.sizes(), dtype, "bernoulli_scalar_cpu_", [&]<class T>(T* p, int64_t n) {
-    random::bernoulli_scaled(state_of(a[2]), p, n, keep, keep == 0 ? T(0) : static_cast<T>(1 / keep));
+    draws_of<T>().bernoulli_scaled(state_of(a[2]), p, n, keep, keep == 0 ? T(0) : static_cast<T>(1 / keep));
   });
   out.push_back(dtype == self.dtype() ? mask : to_dtype(mask, self.dtype()));
 }
@@ -169,7 +170,7 @@ void rrelu_noise_host(Args a, Results& out) {
   out.push_back(drawn(self.sizes(), self.dtype(), "rrelu_with_noise_out_cpu", [&]<class T>(T* to, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       double slope = 1;
-      if (drawn_for[i]) random::uniform(state_of(a[3]), &slope, 1, low, high);
+      if (drawn_for[i]) draws_of<double>().uniform(state_of(a[3]), &slope, 1, low, high);
       to[i] = static_cast<T>(slope);
     }
   }));
@@ -178,18 +179,19 @@ void random_any_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   if (self.dtype() == DType::Bool) {
     Tensor t = Tensor::empty(self.sizes(), DType::Bool);
-    random::random_full_range(state_of(a[1]), t->data_as<bool>(), t.numel());
+    draws_of<bool>().full_range(state_of(a[1]), t->data_as<bool>(), t.numel());
     return out.push_back(t);
   }
   out.push_back(drawn_numbers(self.sizes(), self.dtype(),
-                              [&](auto* to, int64_t n) { random::random_full_range(state_of(a[1]), to, n); }));
+                              [&]<class T>(T* to, int64_t n) { draws_of<T>().full_range(state_of(a[1]), to, n); }));
 }
 void random_range_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const int64_t low = a[1].scalar().to_int(), high = a[2].scalar().to_int();
   check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
-  out.push_back(drawn_numbers(self.sizes(), self.dtype(),
-                              [&](auto* to, int64_t n) { random::randint(state_of(a[3]), to, n, low, high); }));
+  out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&]<class T>(T* to, int64_t n) {
+    draws_of<T>().randint(state_of(a[3]), to, n, low, high);
+  }));
 }
 void multinomial_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
@@ -205,8 +207,9 @@ void multinomial_host(Args a, Results& out) {
   Tensor t = Tensor::empty(self.rank() == 2 ? Dims{rows, samples} : Dims{samples}, DType::I64);
   const auto sample = [&]<class T>(const T* from) {
     for (int64_t r = 0; r < rows; ++r)
-      if (const char* wrong = random::multinomial_error(from + r * n, n)) fail(ErrorKind::RuntimeError, "{}", wrong);
-    random::multinomial(state_of(a[3]), t->data_as<int64_t>(), from, rows, n, samples, replacement);
+      if (const char* wrong = draws_of<T>().multinomial_error(from + r * n, n))
+        fail(ErrorKind::RuntimeError, "{}", wrong);
+    draws_of<T>().multinomial(state_of(a[3]), t->data_as<int64_t>(), from, rows, n, samples, replacement);
   };
   weights.dtype() == DType::F64 ? sample(weights->data_as<double>()) : sample(weights->data_as<float>());
   out.push_back(t);

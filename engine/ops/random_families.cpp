@@ -11,7 +11,6 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
-#include "kernels/cpu/random_families.h"
 
 namespace terra::ops {
 namespace {
@@ -58,7 +57,7 @@ void poisson_host(Args a, Results& out) {
   for (int64_t i = 0; i < self.numel(); ++i)
     check(rates[i] >= 0, "invalid Poisson rate, expected rate to be non-negative");
   out.push_back(filled(self.sizes(), self.dtype(), "poisson_cpu", [&]<class T>(int64_t i, T) {
-    return static_cast<T>(random::poisson(state_of(a[1]), rates[i]));
+    return static_cast<T>(draws_of_one().poisson(state_of(a[1]), rates[i]));
   }));
 }
 void binomial_host(Args a, Results& out) {
@@ -67,7 +66,7 @@ void binomial_host(Args a, Results& out) {
   const Dims sizes = broadcast_sizes(count.sizes(), p.sizes());
   const Elements counts(expand(count, sizes)), ps(expand(p, sizes));
   out.push_back(filled(sizes, count.dtype(), "binomial_cpu", [&]<class T>(int64_t i, T) {
-    return static_cast<T>(random::binomial(state_of(a[2]), counts[i], ps[i]));
+    return static_cast<T>(draws_of_one().binomial(state_of(a[2]), counts[i], ps[i]));
   }));
 }
 void standard_gamma_host(Args a, Results& out) {
@@ -75,7 +74,8 @@ void standard_gamma_host(Args a, Results& out) {
   check_float(self, "gamma_cpu");
   const Elements alphas(self);
   out.push_back(filled(self.sizes(), self.dtype(), "gamma_cpu", [&]<class T>(int64_t i, T) {
-    return std::max(std::numeric_limits<T>::min(), static_cast<T>(random::standard_gamma(state_of(a[1]), alphas[i])));
+    return std::max(std::numeric_limits<T>::min(),
+                    static_cast<T>(draws_of_one().standard_gamma(state_of(a[1]), alphas[i])));
   }));
 }
 void sample_dirichlet_host(Args a, Results& out) {
@@ -86,7 +86,7 @@ void sample_dirichlet_host(Args a, Results& out) {
   std::vector<double> drawn(static_cast<size_t>(self.numel())),
       sums(drawn.size() / static_cast<size_t>(std::max<int64_t>(n, 1)));
   for (size_t i = 0; i < drawn.size(); ++i) {
-    drawn[i] = random::standard_gamma(state_of(a[1]), alphas[static_cast<int64_t>(i)]);
+    drawn[i] = draws_of_one().standard_gamma(state_of(a[1]), alphas[static_cast<int64_t>(i)]);
     sums[i / static_cast<size_t>(n)] += drawn[i];
   }
   out.push_back(filled(self.sizes(), self.dtype(), "dirichlet", [&]<class T>(int64_t i, T) {
@@ -99,7 +99,7 @@ void cauchy_host(Args a, Results& out) {
   const double median = a[1].scalar().to_double(), sigma = a[2].scalar().to_double();
   check(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma={}", sigma);
   out.push_back(filled(self.sizes(), self.dtype(), "cauchy_cpu", [&]<class T>(int64_t, T) {
-    return static_cast<T>(random::cauchy(state_of(a[3]), median, sigma));
+    return static_cast<T>(draws_of_one().cauchy(state_of(a[3]), median, sigma));
   }));
 }
 void geometric_host(Args a, Results& out) {
@@ -108,7 +108,7 @@ void geometric_host(Args a, Results& out) {
   check(p > 0 && p < 1, "geometric_ expects p to be in (0, 1), but got p={}", p);
   const DType dtype = is_floating(self.dtype()) ? self.dtype() : DType::F64;
   const Tensor drawn = filled(self.sizes(), dtype, "geometric_cpu", [&]<class T>(int64_t, T) {
-    return static_cast<T>(random::geometric(state_of(a[2]), p));
+    return static_cast<T>(draws_of_one().geometric(state_of(a[2]), p));
   });
   out.push_back(dtype == self.dtype() ? drawn : to_dtype(drawn, self.dtype()));
 }
@@ -117,7 +117,7 @@ void log_normal_host(Args a, Results& out) {
   const double mean = a[1].scalar().to_double(), deviation = a[2].scalar().to_double();
   check(deviation > 0, "log_normal_ expects std > 0.0, but found std={}", deviation);
   out.push_back(filled(self.sizes(), self.dtype(), "log_normal_cpu", [&]<class T>(int64_t, T) {
-    return static_cast<T>(random::log_normal(state_of(a[3]), mean, deviation));
+    return static_cast<T>(draws_of_one().log_normal(state_of(a[3]), mean, deviation));
   }));
 }
 
@@ -127,7 +127,7 @@ void standard_gamma_grad_host(Args a, Results& out) {
   check_like_first(self, a[1].tensor(), "_standard_gamma_grad");
   const Elements alphas(self), samples(a[1].tensor());
   out.push_back(filled(self.sizes(), self.dtype(), "_standard_gamma_grad_cpu", [&]<class T>(int64_t i, T) {
-    return static_cast<T>(random::standard_gamma_slope(alphas[i], samples[i]));
+    return static_cast<T>(draws_of_one().standard_gamma_slope(alphas[i], samples[i]));
   }));
 }
 void dirichlet_grad_host(Args a, Results& out) {
@@ -135,7 +135,7 @@ void dirichlet_grad_host(Args a, Results& out) {
   for (const Arg& other : a.subspan(1)) check_like_first(self, other.tensor(), "_dirichlet_grad");
   const Elements samples(self), alphas(a[1].tensor()), totals(a[2].tensor());
   out.push_back(filled(self.sizes(), self.dtype(), "_dirichlet_grad_cpu", [&]<class T>(int64_t i, T) {
-    return static_cast<T>(random::dirichlet_slope(samples[i], alphas[i], totals[i]));
+    return static_cast<T>(draws_of_one().dirichlet_slope(samples[i], alphas[i], totals[i]));
   }));
 }
 

@@ -63,7 +63,7 @@ void places_host(Args a, Results& out) {
   if (boundaries.dtype() == DType::Bool)
     find(bool{});
   else
-    cpu::with_number(boundaries.dtype(), find);
+    with_number(boundaries.dtype(), find);
 }
 
 /// Boundaries and values in one dtype that holds both.

@@ -2,16 +2,16 @@
 
 #include <random>
 
-#include "kernels/cpu/random.h"
+#include "engine/device/backend.h"
 
 namespace terra {
 
 /// PyTorch's default_rng_seed_val.
 constexpr uint64_t kDefaultSeed = 67280421310721;
 
-Generator::Generator() { random::seed(state_, kDefaultSeed); }
+Generator::Generator() { libraries().draws.seed(state_, kDefaultSeed); }
 
-void Generator::manual_seed(uint64_t value) { random::seed(state_, value); }
+void Generator::manual_seed(uint64_t value) { libraries().draws.seed(state_, value); }
 
 uint64_t Generator::seed() {
   std::random_device device;

@@ -2,8 +2,8 @@
 
 #include <new>
 
+#include "engine/device/backend.h"
 #include "engine/errors/kernel_failure.h"
-#include "engine/memory/allocator.h"
 #include "graph/executor/call_stack.h"
 
 namespace terra::graph {
@@ -26,11 +26,11 @@ Activation::~Activation() {
   instance_.forget(*this);
 }
 
-void Activation::take(size_t base, size_t bytes) { bind(base, memory::allocate(bytes)); }
+void Activation::take(size_t base, size_t bytes) { bind(base, cpu_backend().allocate(bytes)); }
 
 /// The kernels keep the address of what is gone: nothing is read behind its last reader.
 void Activation::give(size_t base, size_t bytes) {
-  if (bases_[base]) memory::release(std::exchange(bases_[base], nullptr), bytes);
+  if (bases_[base]) cpu_backend().release(std::exchange(bases_[base], nullptr), bytes);
 }
 
 void Activation::give_all() {

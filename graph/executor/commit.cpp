@@ -1,6 +1,6 @@
 #include "graph/executor/commit.h"
 
-#include "kernels/abi/kernel.h"
+#include "engine/device/backend.h"
 
 namespace terra::graph {
 namespace {
@@ -44,7 +44,7 @@ bool reads_only_as_replaced(const Node& node, size_t result, ValueId old, const 
 bool is_elementwise_node(const Node& node) {
   if (node.kind == NodeKind::Fused) return true;
   if (!node.is_op(kElementwise) || node.op->writes) return false;
-  const Kernel* kernel = find_kernel(node.op->name);
+  const Kernel* kernel = cpu_backend().find_kernel(node.op->name);
   return kernel && !kernel->run;
 }
 

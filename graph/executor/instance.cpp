@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "graph/executor/activation.h"
 #include "graph/executor/blocks.h"
@@ -17,8 +18,8 @@ namespace terra::graph {
 namespace {
 
 struct KernelStep final : Block {
-  std::unique_ptr<KernelBlock> kernel;
-  KernelFunction function = nullptr;
+  std::unique_ptr<KernelBlock> block;
+  decltype(Backend::launch) launch = nullptr;
 };
 struct FusedStep final : Block {
   explicit FusedStep(const Plan& plan, const Node& node) : fused(plan, node) {}
@@ -27,7 +28,7 @@ struct FusedStep final : Block {
 
 bool run_kernel_step(Block& block, Activation&) {
   auto& step = static_cast<KernelStep&>(block);
-  step.function(step.kernel->call);
+  step.launch(*step.block->kernel, step.block->call);
   return true;
 }
 
@@ -237,8 +238,7 @@ void Instance::add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activ
 void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
   if (step.kind == Step::Kind::Node && is_elementwise_node(*step.node)) {
     auto block = std::make_unique<FusedStep>(plan_, *step.node);
-    for (const FusedBlock::Address& a : block->fused.addresses)
-      resolve(reinterpret_cast<void**>(a.data), a.buffer, a.offset);
+    for (const FusedBlock::Address& a : block->fused.addresses) resolve(a.data, a.buffer, a.offset);
     for (const FusedBlock::Number& n : block->fused.numbers) follow(n.arg, n.scalar);
     return add_block(std::move(block), run_fused_step, tape);
   }
@@ -250,12 +250,12 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
   if (step.kind == Step::Kind::Node && step.node->kind != NodeKind::Op)
     throw InternalError(fmt::format("a {} node can't be executed", kNodeNames[static_cast<int>(step.node->kind)]));
   auto block = std::make_unique<KernelStep>();
-  block->kernel = step.kind == Step::Kind::Copy ? make_copy_block(step) : make_kernel_block(plan_, *step.node);
-  block->function = block->kernel->kernel->run;
-  for (const KernelBlock::Address& a : block->kernel->addresses) resolve(&a.view->data, a.buffer, a.offset);
-  for (const KernelBlock::Number& n : block->kernel->numbers) follow(n.arg, n.scalar);
+  block->block = step.kind == Step::Kind::Copy ? make_copy_block(step) : make_kernel_block(plan_, *step.node);
+  block->launch = cpu_backend().launch;
+  for (const KernelBlock::Address& a : block->block->addresses) resolve(&a.view->data, a.buffer, a.offset);
+  for (const KernelBlock::Number& n : block->block->numbers) follow(n.arg, n.scalar);
   if (step.workspace >= 0) {
-    Workspace& workspace = block->kernel->call.workspace;
+    Workspace& workspace = block->block->call.workspace;
     workspace.size = plan_.buffers[step.workspace].block.bytes;
     resolve(&workspace.bytes, step.workspace, 0);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 
 namespace terra::graph {
@@ -39,7 +40,7 @@ void finish(KernelBlock& block) { block.call = {block.outs, block.args, {}}; }
 }  // namespace
 
 const Kernel& kernel_for(std::string_view op) {
-  const Kernel* kernel = find_kernel(op);
+  const Kernel* kernel = cpu_backend().find_kernel(op);
   if (!kernel) throw InternalError(fmt::format("the op '{}' has no CPU kernel in this build", op));
   return *kernel;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/abi/kernel.h"
+#include "engine/device/backend.h"
 
 namespace terra::graph {
 namespace {
@@ -13,7 +13,7 @@ constexpr size_t kLargestGroup = 48;  // ops; bounds the scratch tiles of a chai
 bool can_fuse(const Node& n) {
   if (!n.is_op(kElementwise) || n.op->writes || !n.is_pure() || n.op->is(kChecksValues) || n.results.size() != 1)
     return false;
-  const Kernel* kernel = find_kernel(n.op->name);
+  const Kernel* kernel = cpu_backend().find_kernel(n.op->name);
   return kernel && !kernel->run;
 }
 

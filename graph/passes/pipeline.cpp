@@ -17,7 +17,7 @@
 #include "graph/passes/merge_updates.h"
 #include "graph/passes/narrow_products.h"
 #include "graph/passes/simplify.h"
-#include "kernels/cpu/exact_mode.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -74,7 +74,7 @@ std::vector<PassReport> run_passes(Graph& graph, Phase phase) {
   std::vector<PassReport> reports;
   for (const Pass& pass : pipeline()) {
     if (pass.phase != phase || switched_off(pass.name)) continue;
-    if (pass.reassociates && cpu::exact_mode()) continue;
+    if (pass.reassociates && exact_mode()) continue;
     const size_t before = graph.nodes.size();
     const auto start = std::chrono::steady_clock::now();
     pass.run(graph);

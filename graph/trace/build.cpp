@@ -17,7 +17,7 @@
 #include "graph/trace/parts.h"
 #include "graph/trace/symbolic_replay.h"
 #include "graph/trace/ways.h"
-#include "kernels/cpu/exact_mode.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -664,7 +664,7 @@ class Builder final : SymbolicReplay::Watcher {
   /// add up: what comes from behind the region comes first.
   std::vector<std::vector<Tensor>> gradients(const std::vector<Tensor>& roots, const std::vector<Tensor>& tangents,
                                              std::vector<Tensor> leaves, bool differentiable) const {
-    if (cpu::exact_mode()) {
+    if (exact_mode()) {
       for (Tensor& leaf : leaves) leaf = at_entrance(leaf);
       return autograd::addends(roots, tangents, leaves, differentiable);
     }

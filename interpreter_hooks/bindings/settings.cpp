@@ -8,7 +8,7 @@
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 
 namespace terra::hooks {
 namespace {

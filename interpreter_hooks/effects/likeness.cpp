@@ -7,7 +7,7 @@
 #include "interpreter_hooks/guards/text.h"
 
 #include "engine/autograd/autograd.h"
-#include "kernels/cpu/exact_mode.h"
+#include "kernels/abi/exact_mode.h"
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ bool Likeness::storages_alike(const std::string& what, const Storage* expected, 
 
 bool Likeness::same_elements(const std::string& what, const TensorImpl& expected, const TensorImpl& got) {
   if (geometry(expected) != geometry(got)) return differs(what, geometry(expected), geometry(got));
-  return elements_alike(what, expected, got, cpu::exact_mode());
+  return elements_alike(what, expected, got, exact_mode());
 }
 
 bool Likeness::near_elements(const std::string& what, const TensorImpl& expected, const TensorImpl& got) {
@@ -118,7 +118,7 @@ bool Likeness::alike(const std::string& what, PyObject* expected, PyObject* got)
     const double b = PyFloat_CheckExact(expected) ? PyFloat_AS_DOUBLE(got) : PyLong_AsDouble(got);
     const double relative = PyFloat_CheckExact(expected) ? tolerance(DType::F32) : 0;
     PyErr_Clear();  // a large int
-    const bool may_differ = !cpu::exact_mode() && (relative > 0 || allowed_numbers_ > 0);
+    const bool may_differ = !exact_mode() && (relative > 0 || allowed_numbers_ > 0);
     if (may_differ && near(a, b, relative, 0, allowed_numbers_)) return true;
     return differs(what, in_words(expected), in_words(got), true);
   }

@@ -9,7 +9,7 @@
 
 #include "engine/eager/thread_time.h"
 #include "graph/cache/build_policy.h"
-#include "kernels/cpu/exact_mode.h"
+#include "kernels/abi/exact_mode.h"
 
 #include <algorithm>
 #include <utility>
@@ -181,8 +181,7 @@ void serves(CodeRecord* record) { serving_record = record; }
 void install_build_policy() { graph::set_build_policy({may_build, has_built}); }
 
 bool measures() {
-  return settings().mode == Mode::Auto && settings().thrifty && !settings().frozen && !chaos_is_on() &&
-         !cpu::exact_mode();
+  return settings().mode == Mode::Auto && settings().thrifty && !settings().frozen && !chaos_is_on() && !exact_mode();
 }
 
 void paid_for_recording(CodeRecord& r, double microseconds) {

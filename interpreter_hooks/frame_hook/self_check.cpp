@@ -7,7 +7,7 @@
 #include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/memory/allocator.h"
-#include "kernels/cpu/exact_mode.h"
+#include "kernels/abi/exact_mode.h"
 
 #include <algorithm>
 #include <chrono>
@@ -75,7 +75,7 @@ bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) 
 Check::Check(std::shared_ptr<Entry> entry, Way way)
     : Verification(std::move(entry)), way_(way), peak_before_(memory::statistics().peak_bytes) {
   compare_gradients();
-  if (asked_->checks.is_delicate() && !cpu::exact_mode()) measure_rounding();
+  if (asked_->checks.is_delicate() && !exact_mode()) measure_rounding();
   checks_of_thread++;
   witnesses++;
   terra_hook_watch(1);
@@ -99,7 +99,7 @@ bool Check::convicts(const std::optional<Difference>& difference) {
     checks.put_off(way_, asked_->hits);
     return false;
   }
-  if (difference && (cpu::exact_mode() || !difference->of_values || checks.doubt(way_))) return true;
+  if (difference && (exact_mode() || !difference->of_values || checks.doubt(way_))) return true;
   if (difference) {
     log().info("a value may be wrong, or off by rounding: {}", difference->text());
     return false;

@@ -5,7 +5,7 @@
 namespace terra {
 
 /// Mersenne Twister mt19937 and the one normal sample that small draws keep for later (normals come in pairs).
-/// Trivially copyable: a copy is a fork. Draws in kernels/cpu/random.h advance it.
+/// Trivially copyable: a copy is a fork. Draws in draws.h advance it.
 struct RandomState {
   uint64_t seed = 0;  ///< as given to `seed`; only its low 32 bits enter the stream
   uint32_t left = 1;  ///< one more than the words of the block that are not used yet

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/subview.h"
 
 namespace terra::cpu {

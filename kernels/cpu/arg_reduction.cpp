@@ -6,9 +6,9 @@
 #include <memory>
 #include <type_traits>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/reducer.h"
 

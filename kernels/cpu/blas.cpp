@@ -14,12 +14,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/abi/exact_mode.h"
 #include "kernels/abi/kernel_error.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/blas_core.h"
-#include "kernels/cpu/exact_mode.h"
 #include "kernels/cpu/fork_locks.h"
 #include "kernels/cpu/held_signals.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
 
 // The serial OpenBLAS hands out its packing buffers without a lock: two threads that ask at once get the same one, and

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/abi/exact_mode.h"
 #include "kernels/cpu/blas.h"
-#include "kernels/cpu/exact_mode.h"
 
 // Neither is in OpenBLAS's headers: they clear and fill its table of kernels.
 extern "C" void gotoblas_dynamic_quit();

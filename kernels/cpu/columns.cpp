@@ -1,8 +1,8 @@
 // im2col and col2im: the windows of images as columns, and their sums put back. Images are shared out among threads.
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/convolution_columns.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {

@@ -2,25 +2,11 @@
 #pragma once
 #include <cmath>
 #include <complex>
-#include <type_traits>
 
 #include "kernels/abi/kernel.h"
+#include "kernels/abi/real_part.h"
 
 namespace terra::cpu {
-
-/// The type of a number's parts: T itself where it is real.
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-template <class T>
-using Real = typename RealOf<T>::type;
-template <class T>
-inline constexpr bool kIsComplex = !std::is_same_v<T, Real<T>>;
 
 /// The conjugate of a number of either kind, in its own type.
 template <class T>

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/exact_mode.h"
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/convolution_columns.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
-#include "kernels/cpu/exact_mode.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/scratch.h"
 

@@ -8,12 +8,12 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/convolution.h"
 #include "kernels/cpu/convolution_parts.h"
 #include "kernels/cpu/convolution_unit.h"
 #include "kernels/cpu/fork_locks.h"
 #include "kernels/cpu/held_signals.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/single_thread.h"
 
 namespace terra::cpu {

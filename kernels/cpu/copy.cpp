@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "kernels/abi/half.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

@@ -1,10 +1,10 @@
 // Kernels that make tensors from numbers: arange, linspace, eye.
 #include <cmath>
 
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

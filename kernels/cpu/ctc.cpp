@@ -7,10 +7,10 @@
 #include <limits>
 #include <string>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/kernel_error.h"
-#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/families.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {

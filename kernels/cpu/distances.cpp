@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 
 namespace terra::cpu {
 namespace {

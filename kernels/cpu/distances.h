@@ -1,5 +1,4 @@
-// Distances between rows of two matrices in a norm of any order, and what they are derived by. Matrices lie row by row
-// without gaps. T: float, double.
+// The library of kernels/abi/distances.h, and its inner loops.
 #pragma once
 #include <cstdint>
 
@@ -18,10 +17,8 @@ struct DistanceLoops {
 TERRA_PER_ISA(extern const DistanceLoops<float> distance_loops_f32;
               extern const DistanceLoops<double> distance_loops_f64;)
 
-/// out[i, j] = |a_i - b_j|, or, for pairs, |a_i - a_j| for all j > i behind each other.
 template <class T>
 void distances(double p, bool pairs, int64_t columns, const T* a, int64_t rows, const T* b, int64_t others, T* out);
-/// The derivative of sum g * distances by a.
 template <class T>
 void distances_backward(double p, bool pairs, int64_t columns, const T* a, int64_t rows, const T* b, int64_t others,
                         const T* g, const T* distances, T* out);

@@ -1,8 +1,8 @@
 #include "kernels/cpu/elementwise.h"
 
 #include "kernels/abi/kernel_error.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

@@ -1,12 +1,12 @@
 // The gradient of an embedding: rows of the incoming gradient are summed by index.
 #include <algorithm>
 
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

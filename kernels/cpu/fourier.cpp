@@ -12,9 +12,9 @@
 #include <unsupported/Eigen/FFT>
 #include <vector>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/fourier_groups.h"
 

@@ -3,10 +3,10 @@
 #include <functional>
 #include <type_traits>
 
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

@@ -1,9 +1,9 @@
 // Kernels that only move elements: copies, fills, concatenation, padding, flips, triangles.
 #include <algorithm>
 
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/families.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/subview.h"
 
 namespace terra::cpu {

@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstring>
 
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 
 namespace terra::cpu {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Own code because Eigen's NonBlockingThreadPool is a task queue (an allocation and a possible wake-up per task, no
 // join), while kernels only ever need one loop split: a job is a few words that live in the pool.
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 
 #include <immintrin.h>
 #include <pthread.h>

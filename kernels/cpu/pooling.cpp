@@ -4,11 +4,11 @@
 #include <string>
 #include <type_traits>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/kernel_error.h"
-#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/rows.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/blas.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

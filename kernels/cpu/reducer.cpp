@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/iteration.h"
-#include "kernels/cpu/parallel.h"
 
 namespace terra::cpu {
 

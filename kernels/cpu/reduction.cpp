@@ -2,9 +2,9 @@
 #include <memory>
 #include <string>
 
+#include "kernels/abi/exact_mode.h"
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/exact_mode.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/reducer.h"
 #include "kernels/cpu/subview.h"

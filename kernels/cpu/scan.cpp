@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 
 namespace terra::cpu {

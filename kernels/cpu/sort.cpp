@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/abi/dtype_dispatch.h"
 #include "kernels/cpu/along.h"
-#include "kernels/cpu/dtype_dispatch.h"
 #include "kernels/cpu/families.h"
 
 namespace terra::cpu {

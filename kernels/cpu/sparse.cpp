@@ -1,10 +1,10 @@
 // Products with matrices that are given by their entries.
 #include <algorithm>
 
-#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/cpu/dtype_dispatch.h"
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/rows.h"
-#include "kernels/cpu/parallel.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {

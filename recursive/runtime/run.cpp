@@ -8,7 +8,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/op.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 
 namespace terra::recursive {
 namespace {

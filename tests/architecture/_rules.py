@@ -11,6 +11,8 @@ VISITORS = ["models", "tests"]  # may look at everything
 TOP_LEVEL = [*FOLDERS, *VISITORS, "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE"]
 PYTHON_FENCE = ("interpreter_hooks/", "apps/terra-run/", "tests/")
 CUDA_FENCE = ("kernels/cuda/", "tests/")
+# Folder of a device's kernels -> its backend, which alone knows them.
+BACKENDS = {"kernels/cpu/": "engine/device/cpu_", "kernels/cuda/": "engine/device/cuda_"}
 LONGEST_FILE = 800
 LONGEST_README = 40
 LARGEST_ROOM = 45  # source files in one folder; those whose files are rows of one table may have more
@@ -150,6 +152,14 @@ def cuda_stays_in_kernels_cuda(house):
             yield f"{file} includes {target}: CUDA headers stay under kernels/cuda/."
 
 
+def kernels_of_a_device_stay_behind_its_backend(house):
+    for file, _, target in house.includes():
+        for folder, backend in BACKENDS.items():
+            if target.startswith(folder) and not file.startswith((folder, backend, "tests/")):
+                yield (f"{file} includes {target}: only the backend of a device ({backend}*) knows its kernels. Others ask "
+                       "the table that engine/device/backend.h has.")
+
+
 def tensors_change_in_one_place(house):
     for file, text in house.files.items():
         if not file.endswith(SOURCES) or file.startswith(("engine/tensor/", "tests/")) or file in OTHER_FIELDS:
@@ -226,6 +236,7 @@ def variables_are_in_the_help(house):
 RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
     python_stays_in_interpreter_hooks, versions_of_cpython_stay_in_one_folder, cuda_stays_in_kernels_cuda,
-    tensors_change_in_one_place, callables_are_known_by_their_rows, no_machine_paths, nothing_is_left_unfinished,
-    files_are_small, rooms_are_small, every_folder_explains_itself, variables_are_in_the_help,
+    kernels_of_a_device_stay_behind_its_backend, tensors_change_in_one_place, callables_are_known_by_their_rows,
+    no_machine_paths, nothing_is_left_unfinished, files_are_small, rooms_are_small, every_folder_explains_itself,
+    variables_are_in_the_help,
 ]

@@ -27,6 +27,7 @@ BROKEN = {
     "python_stays_in_interpreter_hooks": {"engine/tensor/tensor.h": "#include <Python.h>\n"},
     "versions_of_cpython_stay_in_one_folder": {"engine/tensor/tensor.h": "  switch (opcode) {\n    case LOAD_FAST:\n"},
     "cuda_stays_in_kernels_cuda": {"kernels/cpu/loop.cpp": "#  include <cuda_runtime.h>\n"},
+    "kernels_of_a_device_stay_behind_its_backend": {"engine/tensor/tensor.h": '#include "kernels/cpu/loop.cpp"\n'},
     "tensors_change_in_one_place": {"kernels/cpu/loop.cpp": "  t->storage = std::move(larger);\n"},
     "callables_are_known_by_their_rows": {"interpreter_hooks/recorder/x.cpp": '  if (model->name == "append") {\n'},
     "no_machine_paths": {"kernels/cpu/loop.cpp": "// see /" + "home/me\n"},

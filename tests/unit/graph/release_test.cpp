@@ -14,7 +14,7 @@
 #include "engine/ops/call.h"
 #include "engine/random/generator.h"
 #include "graph/cache/run.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 #include "tests/unit/graph/support.h"
 
 using namespace terra;

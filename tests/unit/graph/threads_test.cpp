@@ -7,7 +7,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 #include "tests/unit/graph/support.h"
 
 using namespace terra;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/abi/kernel.h"
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/reference/numbers.h"
 
 namespace terra::test {

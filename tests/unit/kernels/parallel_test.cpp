@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/parallel.h"
+#include "kernels/abi/parallel.h"
 #include "kernels/cpu/processors.h"
 
 using namespace terra::cpu;

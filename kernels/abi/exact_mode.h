@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace terra::cpu {
+namespace terra {
 
 /// Constant for the life of the process.
 inline bool exact_mode() {
@@ -14,4 +14,4 @@ inline bool exact_mode() {
   return exact;
 }
 
-}  // namespace terra::cpu
+}  // namespace terra

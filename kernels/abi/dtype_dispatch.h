@@ -4,7 +4,7 @@
 
 #include "kernels/abi/kernel_error.h"
 
-namespace terra::cpu {
+namespace terra {
 
 /// Calls fn with a value of the C++ type of a floating dtype that kernels compute in.
 template <class F>
@@ -42,4 +42,4 @@ decltype(auto) with_real_or_complex(DType dtype, F&& fn) {
   return with_number(dtype, fn);
 }
 
-}  // namespace terra::cpu
+}  // namespace terra
