@@ -1,5 +1,6 @@
 // Walks the tape from the roots to the leaves. No formulas here: nodes know their gradients.
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -9,6 +10,7 @@
 #include "engine/autograd/sparse_gradients.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra::autograd {
 namespace {
@@ -25,7 +27,11 @@ struct Waiting {
 /// The node with the hooks that were put on it.
 std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
   for (const auto& [id, hook] : std::vector(node.pre_hooks)) hook(grads);
+  std::optional<DeviceScope> scope;  // for the tensors that a rule makes of nothing
+  for (const Tensor& g : grads)
+    if (g.defined() && g.device() != current_device() && !scope) scope.emplace(g.device());
   std::vector<Tensor> out = node.apply(grads);
+  scope.reset();
   for (const auto& [id, hook] : std::vector(node.post_hooks)) hook(out, grads);
   return out;
 }
@@ -189,11 +195,15 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
       check(g.sizes() == root.sizes(),
             "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.", i,
             to_string(g.sizes()), i, to_string(root.sizes()));
-      grads.push_back(g);
+      check(g.device() == root.device() || g.rank() == 0,
+            "invalid gradient at index {} - expected device {} but got {}", i, to_string(root.device()),
+            to_string(g.device()));
+      grads.push_back(moved_to(g, root.device()));
     } else {
       check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
       check(!is_complex(root.dtype()), "grad can be implicitly created only for real scalar outputs but got torch.{}",
             name_of(root.dtype()));
+      const DeviceScope scope(root.device());
       grads.push_back((*full)(root.sizes(), 1.0, root.dtype()));
     }
     edges.push_back(gradient_edge(root));

@@ -60,7 +60,7 @@ OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node
       edges.emplace_back();
       return;
     }
-    metas_.push_back({t.dtype(), t.sizes(), t->wrapped_number});
+    metas_.push_back({t.dtype(), t.sizes(), t->wrapped_number, t.device()});
     edges.push_back(t.requires_grad() && is_inexact(t.dtype()) ? gradient_edge(t) : Edge{});
   };
   for (size_t p = 0; p < args.size(); ++p) {
@@ -76,7 +76,7 @@ OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node
 void OpNode::save_results(std::span<const Tensor> made) {
   results = static_cast<uint32_t>(made.size());
   for (size_t i = 0; i < made.size(); ++i) {
-    result_metas_.push_back({made[i].dtype(), made[i].sizes()});
+    result_metas_.push_back({made[i].dtype(), made[i].sizes(), false, made[i].device()});
     const bool save = op_.saved & saves_result(static_cast<int>(i));
     saved_results_.push_back(save ? SavedTensor(made[i], true, static_cast<uint32_t>(i)) : SavedTensor());
   }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "engine/device/device.h"
 #include "kernels/abi/distances.h"
 #include "kernels/abi/draws.h"
 #include "kernels/abi/fused.h"
@@ -33,17 +34,20 @@ struct Backend {
   /// Bytes from and to the host's memory. The first may be read, and the second is written, when the call returns.
   void (*copy_in)(void* to, const void* host, size_t bytes);
   void (*copy_out)(void* host, const void* from, size_t bytes);
+  /// Bytes of the device from one place to another.
+  void (*copy)(void* to, const void* from, size_t bytes);
+  void (*clear)(void* to, size_t bytes);  ///< to zeros
 
   // ---- kernels
   /// Null if there is none of that op.
   const Kernel* (*find_kernel)(std::string_view op);
   /// A kernel that runs whole. The call is the caller's again when this returns.
   void (*launch)(const Kernel& kernel, const KernelCall& call);
-  /// An elementwise kernel: out[i] = kernel(inputs[i]...) with the inputs broadcast to `out`. Numbers among the
-  /// operands are 0-d views of the host's memory. `params` are the op's arguments in signature order; only attributes
-  /// are read. `out` may have any strides and may be exactly one of the inputs.
+  /// An elementwise kernel: out[i] = kernel(inputs[i]...) with the inputs broadcast to `out`. `params` are the
+  /// op's arguments in signature order; only attributes are read. `out` may have any strides and may be exactly one of
+  /// the inputs.
   void (*launch_elementwise)(const Kernel& kernel, const View& out, std::span<const View> inputs,
-                             const KernelArg* params);
+                             std::span<const KernelArg> params);
   std::unique_ptr<FusedKernel> (*prepare_fused)(const FusedGroup& group);
 
   /// Returns when all that was launched is done. Throws what a kernel has thrown.
@@ -51,6 +55,20 @@ struct Backend {
 };
 
 const Backend& cpu_backend();
+/// Null where a device has none.
+const Backend* find_backend(Device device);
+namespace detail {
+const Backend& backend_elsewhere(Device device);
+}
+/// Throws Error where a device has none.
+inline const Backend& backend_of(Device device) {
+  if (device.is_cpu()) [[likely]]
+    return cpu_backend();
+  return detail::backend_elsewhere(device);
+}
+/// Of another device than the CPU; to be called before any of its tensors is made.
+void register_backend(Device device, const Backend& backend);
+
 /// Those of the host.
 const Libraries& libraries();
 

@@ -9,19 +9,30 @@
 namespace terra {
 namespace {
 
-void copy(void* to, const void* from, size_t bytes) {
+void copy_bytes(void* to, const void* from, size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void clear(void* to, size_t bytes) {
+  if (bytes > 0) std::memset(to, 0, bytes);
+}
+
+void launch_elementwise(const Kernel& kernel, const View& out, std::span<const View> inputs,
+                        std::span<const KernelArg> params) {
+  cpu::run_elementwise(kernel, out, inputs, params.data());
 }
 
 constexpr Backend kCpu{
     .name = "CPU",
     .allocate = memory::allocate,
     .release = memory::release,
-    .copy_in = copy,
-    .copy_out = copy,
+    .copy_in = copy_bytes,
+    .copy_out = copy_bytes,
+    .copy = copy_bytes,
+    .clear = clear,
     .find_kernel = find_kernel,
     .launch = [](const Kernel& kernel, const KernelCall& call) { kernel.run(call); },
-    .launch_elementwise = cpu::run_elementwise,
+    .launch_elementwise = launch_elementwise,
     .prepare_fused = cpu::prepare_fused,
     .synchronize = [] {},
 };

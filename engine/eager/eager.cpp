@@ -4,10 +4,12 @@
 #include "engine/eager/kernel_call.h"
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/registry.h"
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra::eager {
 
@@ -46,11 +48,46 @@ void require_real(const Op& op, std::span<const Arg> args) {
 
 Tensor contiguous_copy(const TensorImpl& t) {
   static const Op* clone = find_op("clone");
-  Tensor copy = Tensor::empty(t.sizes, t.dtype);
+  Tensor copy = Tensor::empty(t.sizes, t.dtype, t.device);
   const Arg source[] = {Arg(const_cast<TensorImpl*>(&t))};
   const View out[] = {copy->view()};
-  run_kernel(*clone, source, out);
+  run_kernel(*clone, source, out, t.device);
   return copy;
+}
+
+/// A call's arguments with all tensors on one device.
+class MovedArgs {
+ public:
+  MovedArgs(std::span<const Arg> args, Device device) : args_(args.begin(), args.end()) {
+    kept_.reserve(args.size());
+    lists_.reserve(args.size());
+    for (Arg& a : args_) {
+      if (a.is_tensor() && a.impl()->device != device) {
+        a = Arg(kept_.emplace_back(moved_to(a.tensor(), device)));
+      } else if (a.kind() == Arg::Kind::TensorList) {
+        auto& list = lists_.emplace_back(a.tensors().begin(), a.tensors().end());
+        for (Tensor& t : list)
+          if (t.defined()) t = moved_to(t, device);
+        a = Arg(list);
+      }
+    }
+  }
+  std::span<const Arg> args() const { return args_; }
+
+ private:
+  std::vector<Arg> args_;
+  std::vector<Tensor> kept_;
+  std::vector<std::vector<Tensor>> lists_;
+};
+
+/// The host computes these wherever the operands are: they come to it, and the results go there.
+void run_host_rule(const Op& op, std::span<const Arg> args, Device device, std::vector<Tensor>& results) {
+  if (device.is_cpu()) return op.host(args, results);
+  const DeviceScope here{Device()};
+  const MovedArgs moved(args, Device());
+  const size_t first = results.size();
+  op.host(moved.args(), results);
+  for (size_t i = first; i < results.size(); ++i) results[i] = moved_to(results[i], device);
 }
 
 class EagerEmitter final : public Emitter {
@@ -60,7 +97,7 @@ class EagerEmitter final : public Emitter {
     require_real(op, args);
     if (op.is(kHost)) {
       if (!op.shape && !op.is(kRandom)) ++value_dependent_calls();
-      return op.host(args, results);
+      return run_host_rule(op, args, device_of(op, args), results);
     }
     if (op.is(kView)) {
       const TensorImpl& base = *args[0].impl();
@@ -68,35 +105,53 @@ class EagerEmitter final : public Emitter {
         results.push_back(Tensor::view_of(base.storage, m.dtype, m.sizes, m.strides, m.offset));
       return;
     }
+    const Device device = metas.empty() ? Device() : metas[0].device;
+    if (device.is_cpu()) [[likely]]
+      return compute(op, args, metas, device, results);
+    const MovedArgs moved(args, device);
+    compute(op, moved.args(), metas, device, results);
+  }
+
+  void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                  std::span<const Tensor> targets) override {
+    require_real(op, args);
+    const Device device = targets.empty() ? Device() : targets[0].device();
+    if (device.is_cpu()) [[likely]]
+      return write(op, args, metas, targets, device);
+    const MovedArgs moved(args, device);
+    write(op, moved.args(), metas, targets, device);
+  }
+
+ private:
+  static constexpr size_t kMaxResults = 8;
+
+  static void compute(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, Device device,
+                      std::vector<Tensor>& results) {
     View outs[kMaxResults];
     ensure(metas.size() <= kMaxResults, "an op has at most eight results");
     bool by_rows = true;
     for (size_t i = 0; i < metas.size(); ++i) {
       const ResultMeta& m = metas[i];
       by_rows = by_rows && m.strides.empty();
-      results.push_back(Tensor::empty(m.sizes, m.dtype));
+      results.push_back(Tensor::empty(m.sizes, m.dtype, device));
       if (!m.strides.empty()) lay_out(*results.back(), m.strides, 0);
       outs[i] = results.back()->view();
     }
-    run_kernel(op, args, {outs, metas.size()}, by_rows);
+    run_kernel(op, args, {outs, metas.size()}, device, by_rows);
   }
 
-  void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
-                  std::span<const Tensor> targets) override {
-    require_real(op, args);
+  static void write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                    std::span<const Tensor> targets, Device device) {
     const bool in_place = op.writes != 0 || op.is(kElementwise) || op.reuses & params({0});
     if (in_place)
-      write_in_place(op, args, targets);
+      write_in_place(op, args, targets, device);
     else
-      write_beside(op, args, metas, targets);
+      write_beside(op, args, metas, targets, device);
     for (const Tensor& t : targets) t->storage->bump_version();
   }
 
- private:
-  static constexpr size_t kMaxResults = 8;
-
   /// The kernel writes the targets' memory; other operands that overlap it are copied first.
-  static void write_in_place(const Op& op, std::span<const Arg> args, std::span<const Tensor> targets) {
+  static void write_in_place(const Op& op, std::span<const Arg> args, std::span<const Tensor> targets, Device device) {
     std::vector<View> outs;
     outs.reserve(targets.size());
     for (const Tensor& t : targets) outs.push_back(t->view());
@@ -110,24 +165,24 @@ class EagerEmitter final : public Emitter {
       const bool harmless = (op.is(kElementwise) || i == 0) && same_view(operand, target);
       if (operand.storage == target.storage && !harmless) safe[i] = Arg(copies.emplace_back(contiguous_copy(operand)));
     }
-    run_kernel(op, safe, outs);
+    run_kernel(op, safe, outs, device);
   }
 
   /// The kernel needs memory of its own: its results are copied over the targets.
   static void write_beside(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
-                           std::span<const Tensor> targets) {
+                           std::span<const Tensor> targets, Device device) {
     std::vector<Tensor> made;
     std::vector<View> outs;
     for (const ResultMeta& m : metas) {
-      made.push_back(Tensor::empty(m.sizes, m.dtype));
+      made.push_back(Tensor::empty(m.sizes, m.dtype, device));
       outs.push_back(made.back()->view());
     }
-    run_kernel(op, args, outs);
+    run_kernel(op, args, outs, device);
     static const Op* copy = find_op("copy");
     for (size_t i = 0; i < targets.size(); ++i) {
       const Arg source[] = {targets[i], made[i]};
       const View out[] = {targets[i]->view()};
-      run_kernel(*copy, source, out);
+      run_kernel(*copy, source, out, device);
     }
   }
 };

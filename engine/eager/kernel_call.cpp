@@ -18,7 +18,7 @@ bool reference = false;
 
 bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
 
-const Kernel* lookup(const Op& op, bool from_reference) {
+const Kernel* lookup_cpu(const Op& op, bool from_reference) {
   // Indexed by the op's dense id: kernels of all ops that exist at the first call.
   static const std::array<std::vector<const Kernel*>, 2> tables = [] {
     std::array<std::vector<const Kernel*>, 2> found;
@@ -49,7 +49,7 @@ struct BoxedNumber {
       case DType::C128: *reinterpret_cast<std::complex<double>*>(bytes) = s.to_complex(); break;
       default: throw InternalError("16-bit floats are computed in float32");
     }
-    return {bytes, nullptr, nullptr, 0, dtype};
+    return {bytes, nullptr, nullptr, 0, dtype, true};
   }
 };
 
@@ -61,23 +61,24 @@ DType operand_dtype(const Op& op, std::span<const Arg> args) {
 }
 
 /// For a kernel that doesn't take all of `outs` as they lie: the results go through contiguous memory.
-void run_through_copies(const Op& op, const Kernel& kernel, std::span<const Arg> args, std::span<const View> outs) {
-  static const Kernel& copy = *cpu_backend().find_kernel("copy");
+void run_through_copies(const Op& op, const Kernel& kernel, std::span<const Arg> args, std::span<const View> outs,
+                        Device device) {
+  static const Op& copy = *find_op("copy");
   std::vector<Tensor> dense(outs.size());
   std::vector<View> places(outs.begin(), outs.end());
   for (size_t i = 0; i < outs.size(); ++i) {
     if (kernel.takes(outs[i])) continue;
-    dense[i] = Tensor::empty({outs[i].sizes, static_cast<size_t>(outs[i].rank)}, outs[i].dtype);
+    dense[i] = Tensor::empty({outs[i].sizes, static_cast<size_t>(outs[i].rank)}, outs[i].dtype, device);
     places[i] = dense[i]->view();
   }
-  run_kernel(op, args, places);
+  run_kernel(op, args, places, device);
   for (size_t i = 0; i < outs.size(); ++i) {
     if (!dense[i].defined()) continue;
     KernelArg operands[2];  // the old value, which isn't read, and the new one
     operands[1].kind = KernelArg::Kind::Tensor;
     operands[1].count = 1;
     operands[1].views = &places[i];
-    cpu_backend().launch(copy, {{&outs[i], 1}, operands, {}});
+    backend_of(device).launch(kernel_of(copy, device), {{&outs[i], 1}, operands, {}});
   }
 }
 
@@ -93,21 +94,21 @@ DType dtype_of_numbers(const Op& op, std::span<const Arg> args) {
   return is_half(dtype) ? DType::F32 : dtype;
 }
 
-const Kernel& kernel_of(const Op& op) {
-  const Kernel* kernel = lookup(op, reference);
-  if (!kernel && reference) kernel = lookup(op, false);
-  check_kind(kernel != nullptr, ErrorKind::NotImplementedError, "The operation '{}' has no CPU kernel in this build.",
-             op.name);
+const Kernel& kernel_of(const Op& op, Device device) {
+  const Kernel* kernel = device.is_cpu() ? lookup_cpu(op, reference) : backend_of(device).find_kernel(op.name);
+  if (!kernel && reference && device.is_cpu()) kernel = lookup_cpu(op, false);
+  check_kind(kernel != nullptr, ErrorKind::NotImplementedError, "The operation '{}' has no {} kernel in this build.",
+             op.name, backend_of(device).name);
   return *kernel;
 }
 
 void use_reference_kernels(bool yes) { reference = yes; }
 
-void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, bool fresh) {
-  const Backend& backend = cpu_backend();
-  const Kernel& kernel = kernel_of(op);
+void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> outs, Device device, bool fresh) {
+  const Backend& backend = backend_of(device);
+  const Kernel& kernel = kernel_of(op, device);
   if (!fresh && !std::all_of(outs.begin(), outs.end(), [&](const View& out) { return kernel.takes(out); }))
-    return run_through_copies(op, kernel, args, outs);
+    return run_through_copies(op, kernel, args, outs, device);
   LongCall call_of_op(op, fresh, args, outs);
   InlineArray<KernelArg, kMaxParams> kernel_args(args.size());
   InlineArray<View, kMaxParams> views(args.size()), operands(args.size());
@@ -162,8 +163,11 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
 
   try {
     const LongCall::Running running(call_of_op);
-    if (!kernel.run)
-      return backend.launch_elementwise(kernel, outs[0], {operands.data(), operand_count}, kernel_args.data());
+    if (!kernel.run) {
+      backend.launch_elementwise(kernel, outs[0], {operands.data(), operand_count}, {kernel_args.data(), args.size()});
+      if (!device.is_cpu() && op.is(kChecksValues)) backend.synchronize();
+      return;
+    }
     // Reference loops read numbers as operands too.
     for (size_t i = 0; i < args.size(); ++i)
       if (op.is(kElementwise) && kernel_args[i].kind == KernelArg::Kind::Scalar &&
@@ -184,6 +188,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
     } else {
       backend.launch(kernel, call);
     }
+    if (!device.is_cpu() && op.is(kChecksValues)) backend.synchronize();
   } catch (const KernelError& e) {
     fail_as(e, op.name);
   }

@@ -11,17 +11,6 @@ thread_local bool letting_go = false;
 /// Fewer elements don't take long in any op.
 constexpr int64_t kFewElements = 8192;
 
-/// Calls visit(const TensorImpl&) for every tensor among the arguments.
-template <class F>
-void each_tensor(std::span<const Arg> args, F visit) {
-  for (const Arg& a : args) {
-    if (a.is_tensor()) visit(*a.impl());
-    if (a.kind() != Arg::Kind::TensorList) continue;
-    for (const Tensor& t : a.tensors())
-      if (t.defined()) visit(*t);
-  }
-}
-
 /// Used under the host's lock.
 double& pace_of(const Op& op) {
   static std::vector<double> paces;

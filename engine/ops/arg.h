@@ -77,6 +77,17 @@ class Arg {
 
 static_assert(sizeof(Arg) == 24);
 
+/// Calls visit(const TensorImpl&) for every tensor among the arguments.
+template <class F>
+void each_tensor(std::span<const Arg> args, F visit) {
+  for (const Arg& a : args) {
+    if (a.is_tensor()) visit(*a.impl());
+    if (a.kind() != Arg::Kind::TensorList) continue;
+    for (const Tensor& t : a.tensors())
+      if (t.defined()) visit(*t);
+  }
+}
+
 /// A copy of a call's arguments that owns everything it refers to: what tapes and traces keep. `keep_tensor(i)` says
 /// which tensor parameters to hold; the others become None (their metadata is kept elsewhere).
 class OwnedArgs {

@@ -1,9 +1,12 @@
 #include "engine/ops/call.h"
 
+#include <optional>
+
 #include "engine/errors/errors.h"
 #include "engine/memory/inline_array.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/composition.h"
+#include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
 #include "engine/ops/layout.h"
@@ -240,10 +243,13 @@ void check_complex(const Op& op, const Prepared& p) {
 }
 
 void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
+  const Device device = device_of(op, p.span());
   if (op.is(kHost)) return;
   Inference inference(op, p.span(), p.common, metas);
   op.shape(inference);
   if (!op.is(kView)) lay_out_results(op, p.span(), metas);
+  if (!device.is_cpu()) [[unlikely]]
+    for (ResultMeta& m : metas) m.device = device;
   if (op.is(kMovesBytes | kView)) return;
   for (ResultMeta& m : metas)  // a factory was asked for them
     if (is_half(m.dtype)) {
@@ -331,6 +337,8 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   const size_t first = results.size();
   check_complex(op, p);
   promote_composite(op, p);
+  std::optional<DeviceScope> scope;  // for the tensors that it makes of nothing
+  if (const Device device = device_of(op, p.span()); device != current_device()) scope.emplace(device);
   Composition c(op, p.span(), results);
   op.composite(c);
   const std::span<Tensor> made(results.data() + first, results.size() - first);

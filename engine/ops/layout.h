@@ -3,6 +3,7 @@
 #include <span>
 
 #include "engine/ops/emitter.h"
+#include "engine/tensor/dense.h"
 #include "engine/tensor/tensor.h"
 
 namespace terra {
@@ -17,9 +18,6 @@ inline constexpr uint32_t kLaidOutAsAsked = 1 << 23;
 
 /// True iff the elements fill a range of memory, each place once, in whatever order of dimensions.
 bool is_dense(const TensorImpl& t);
-
-/// The dimensions from the one with the longest steps to the one with the shortest; those that step alike in order.
-Dims from_outer_to_inner(std::span<const int64_t> strides);
 
 /// True iff the elements of `a` lie as those of `b`: with the same strides where `b` is dense, row by row where it
 /// isn't or has other sizes. Dimensions of size 1 don't count.

@@ -11,6 +11,7 @@
 #include "engine/ops/inference.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/select.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra::ops {
 namespace {
@@ -178,8 +179,9 @@ int64_t grain_of(Sizes sizes) {
   return cpu::grain_for_cost(static_cast<int64_t>(std::min(1e9, 400 + 4 * m * n * std::max(m, n))));
 }
 
-void check_info(const Tensor& info, std::string_view name, bool is_batch) {
+void check_info(const Tensor& infos, std::string_view name, bool is_batch) {
   if (name.empty()) return;
+  const Tensor info = to_host(infos);
   for (int64_t i = 0; i < info.numel(); ++i) {
     const int32_t code = info->data_as<int32_t>()[i];
     if (code == 0) continue;

@@ -6,6 +6,7 @@
 
 #include "engine/ops/convert.h"
 #include "engine/ops/view.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra {
 
@@ -117,7 +118,8 @@ void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(siz
 int64_t known_integer(const Tensor& t) {
   ensure(!t->is_symbolic(), "the sizes of a result depend on the values of a tensor that isn't computed yet");
   ensure(t.numel() == 1, "a tensor of one element is read as an integer");
-  return *(t.dtype() == DType::I64 ? t : ops::to_dtype(t, DType::I64))->data_as<int64_t>();
+  const Tensor here = to_host(t);
+  return *(here.dtype() == DType::I64 ? here : ops::to_dtype(here, DType::I64))->data_as<int64_t>();
 }
 
 }  // namespace terra

@@ -16,6 +16,7 @@
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra::ops {
 namespace {
@@ -132,7 +133,7 @@ void bucketize_number_of(Composition& c) {
 // ---- histograms -----------------------------------------------------------------------------------------------------
 double known_number(const Tensor& t) {
   ensure(!t->is_symbolic(), "the range of a histogram that isn't given: its ends depend on the values of a tensor");
-  return *to_dtype(t, DType::F64)->data_as<double>();
+  return *to_dtype(to_host(t), DType::F64)->data_as<double>();
 }
 struct Range {
   double low, high;

@@ -9,7 +9,7 @@ namespace terra {
 /// PyTorch's default_rng_seed_val.
 constexpr uint64_t kDefaultSeed = 67280421310721;
 
-Generator::Generator() { libraries().draws.seed(state_, kDefaultSeed); }
+Generator::Generator(Device device) : device_(device) { libraries().draws.seed(state_, kDefaultSeed); }
 
 void Generator::manual_seed(uint64_t value) { libraries().draws.seed(state_, value); }
 

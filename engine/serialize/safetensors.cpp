@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/errors/errors.h"
+#include "engine/tensor/transfer.h"
 #include "kernels/abi/view.h"
 
 namespace terra {
@@ -49,7 +50,9 @@ void copy_rows(const TensorImpl& t, size_t dim, const char* from, char*& to) {
     copy_rows(t, dim + 1, from + i * t.strides[dim] * static_cast<int64_t>(size), to);
 }
 
-std::string elements_of(const TensorImpl& t) {
+std::string elements_of(const Tensor& anywhere) {
+  const Tensor here = to_host(anywhere);
+  const TensorImpl& t = *here;
   std::string bytes(static_cast<size_t>(t.numel) * size_of(t.dtype), '\0');
   char* to = bytes.data();
   if (t.numel == 0) return bytes;
@@ -229,7 +232,7 @@ std::string to_safetensors(const SafeTensors& contents) {
   std::string sums(kDigits, '0'), data;
   for (const auto* named : order) {
     const auto& [name, tensor] = *named;
-    const std::string bytes = elements_of(*tensor);
+    const std::string bytes = elements_of(tensor);
     entries[name] = {{"dtype", kNames[static_cast<int>(tensor.dtype())]},
                      {"shape", std::vector<int64_t>(tensor.sizes().begin(), tensor.sizes().end())},
                      {"data_offsets", {data.size(), data.size() + bytes.size()}}};

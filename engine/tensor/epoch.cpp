@@ -8,6 +8,7 @@ void become(TensorImpl& tensor, Ref<Storage> storage, const TensorImpl& like) {
   check_has_memory(tensor);
   check_has_memory(like);
   note_changed(tensor);
+  if (storage) tensor.device = storage->device();
   tensor.storage = std::move(storage);
   tensor.dtype = like.dtype;
   tensor.offset = like.offset;

@@ -1,39 +1,48 @@
 #include "engine/tensor/storage.h"
 
-#include "engine/memory/allocator.h"
+#include "engine/device/backend.h"
 
 namespace terra {
 
-Ref<Storage> Storage::allocate(size_t bytes) {
-  void* data = memory::allocate(bytes);
+Ref<Storage> Storage::allocate(size_t bytes, Device device) {
+  void* data = backend_of(device).allocate(bytes);
   auto* s = new Storage;
   s->data_ = data;
   s->bytes_ = bytes;
+  s->device_ = device;
   return Ref<Storage>(s);
 }
 
-Ref<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(void*), void* context) {
+Ref<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(void*), void* context, Device device) {
   auto* s = new Storage;
   s->data_ = data;
   s->bytes_ = bytes;
   s->release_ = release;
   s->context_ = context;
   s->exported_ = true;
+  s->device_ = device;
   return Ref<Storage>(s);
 }
 
 Ref<Storage> Storage::apart(const Ref<Storage>& original) {
   const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
-  Ref<Storage> apart = wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release());
+  Ref<Storage> apart =
+      wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release(), original->device());
   apart->bytes_of_ = original->bytes_of_;
   return apart;
+}
+
+Ref<Storage> Storage::copied(const Storage& original) {
+  Ref<Storage> copy = allocate(original.bytes(), original.device());
+  backend_of(original.device()).copy(copy->data(), original.data(), original.bytes());
+  return copy;
 }
 
 void Storage::destroy(Storage* s) {
   if (s->release_)
     s->release_(s->context_);
   else
-    memory::release(s->data_, s->bytes_);
+    backend_of(s->device_).release(s->data_, s->bytes_);
   delete s;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/device/device.h"
 #include "engine/memory/intrusive.h"
 
 namespace terra {
@@ -12,15 +13,19 @@ namespace terra {
 /// that a run was handed to.
 class Storage final : public Counted {
  public:
-  /// Uninitialised bytes from the caching allocator.
-  static Ref<Storage> allocate(size_t bytes);
+  /// Uninitialised bytes from the device's allocator.
+  static Ref<Storage> allocate(size_t bytes, Device device = {});
   /// Bytes that somebody else owns: `release(context)` is called when the last view goes.
-  static Ref<Storage> wrap(void* data, size_t bytes, void (*release)(void*), void* context);
+  static Ref<Storage> wrap(void* data, size_t bytes, void (*release)(void*), void* context, Device device = {});
   /// The bytes of another storage, which it keeps alive, with a version of its own: what x.data views.
   static Ref<Storage> apart(const Ref<Storage>& original);
+  /// A new storage with the same bytes.
+  static Ref<Storage> copied(const Storage& original);
   static void destroy(Storage* storage);
 
+  /// An address on the device, which means nothing to the host unless that is the CPU.
   void* data() const { return data_; }
+  Device device() const { return device_; }
   size_t bytes() const { return bytes_; }
 
   uint32_t version() const { return version_; }
@@ -48,6 +53,7 @@ class Storage final : public Counted {
   uint32_t writes_ = 0;
   Storage* bytes_of_ = this;  // of an `apart` one: the storage that has the bytes
   bool exported_ = false;
+  Device device_;
 };
 
 }  // namespace terra

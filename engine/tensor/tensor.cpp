@@ -33,15 +33,16 @@ int64_t Tensor::size(int64_t dim) const {
   return all[static_cast<size_t>(wrap_dim(dim, all.size()))];
 }
 
-Tensor Tensor::empty(std::span<const int64_t> sizes, DType dtype) {
+Tensor Tensor::empty(std::span<const int64_t> sizes, DType dtype, Device device) {
   const int64_t n = checked_numel(sizes);
   int64_t bytes = 0;
   if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) [[unlikely]]
     fail(ErrorKind::RuntimeError, "Storage size calculation overflowed with sizes={}", to_string(sizes));
   auto* impl = new TensorImpl;
   Tensor t{Ref<TensorImpl>(impl)};
-  impl->storage = Storage::allocate(static_cast<size_t>(bytes));
+  impl->storage = Storage::allocate(static_cast<size_t>(bytes), device);
   impl->dtype = dtype;
+  impl->device = device;
   impl->sizes = Dims(sizes);
   impl->strides = contiguous_strides(sizes);
   impl->numel = n;
@@ -52,6 +53,7 @@ Tensor Tensor::view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strid
   const int64_t n = checked_numel(sizes);
   if (storage) check_within(*storage, dtype, sizes, strides, offset);
   auto* impl = new TensorImpl;
+  if (storage) impl->device = storage->device();
   impl->storage = std::move(storage);
   impl->dtype = dtype;
   impl->offset = offset;
@@ -65,6 +67,7 @@ Tensor Tensor::alias() const {
   const TensorImpl& from = **this;
   auto* impl = new TensorImpl;
   impl->dtype = from.dtype;
+  impl->device = from.device;
   impl->wrapped_number = from.wrapped_number;
   impl->storage = from.storage;
   impl->offset = from.offset;
@@ -79,6 +82,7 @@ Tensor Tensor::alias() const {
 Tensor Tensor::symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol) {
   auto* impl = new TensorImpl;
   impl->dtype = meta.dtype;
+  impl->device = meta.device;
   impl->wrapped_number = meta.wrapped;
   impl->numel = checked_numel(meta.sizes);
   impl->strides = contiguous_strides(meta.sizes);

@@ -40,11 +40,13 @@ struct OwnerHooks {
 };
 OwnerHooks& owner_hooks();
 
-/// dtype and sizes: what a shape rule computes. `wrapped` marks a Python number (see TensorImpl::wrapped_number).
+/// dtype and sizes: what a shape rule computes; the device is that of the operands. `wrapped` marks a Python number
+/// (see TensorImpl::wrapped_number).
 struct TensorMeta {
   DType dtype = DType::F32;
   Dims sizes;
   bool wrapped = false;
+  Device device = {};
 };
 
 /// A strong reference to a TensorImpl; the type that ops take and return. Null when default-constructed.
@@ -55,6 +57,7 @@ class Tensor : public Ref<TensorImpl> {
 
   bool defined() const { return get() != nullptr; }
   DType dtype() const;
+  Device device() const;
   const Dims& sizes() const;
   const Dims& strides() const;
   /// Throws Error for a dimension that the tensor doesn't have.
@@ -65,7 +68,7 @@ class Tensor : public Ref<TensorImpl> {
   bool is_contiguous() const;
 
   /// A fresh contiguous tensor with uninitialised elements.
-  static Tensor empty(std::span<const int64_t> sizes, DType dtype);
+  static Tensor empty(std::span<const int64_t> sizes, DType dtype, Device device = {});
   /// Another view of the same storage; offset counts elements. Throws Error if it would reach beyond the storage.
   static Tensor view_of(Ref<Storage> storage, DType dtype, Dims sizes, Dims strides, int64_t offset);
   /// Another tensor with the same elements (same storage or graph value), without gradient history.
@@ -95,6 +98,7 @@ class TensorImpl final : public Counted {
   bool keeps_owner = false;
   /// Marks of those who make tensors of another kind than strided ones: kSparseBit (sparse.h).
   uint8_t binding_bits = 0;
+  Device device;  ///< of its storage
 
   /// Of this tensor as it is now: no other has or had it, and note_changed (epoch.h) gives it another one.
   uint64_t serial = new_tensor_serial();
@@ -138,6 +142,7 @@ inline uint64_t new_tensor_serial() {
 }
 
 inline DType Tensor::dtype() const { return get()->dtype; }
+inline Device Tensor::device() const { return get()->device; }
 inline const Dims& Tensor::sizes() const { return get()->sizes; }
 inline const Dims& Tensor::strides() const { return get()->strides; }
 inline size_t Tensor::rank() const { return get()->sizes.size(); }

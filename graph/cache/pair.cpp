@@ -15,6 +15,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/random/generator.h"
+#include "engine/tensor/transfer.h"
 #include "graph/cache/run.h"
 #include "graph/gradient/partition.h"
 #include "graph/ir/print.h"
@@ -200,8 +201,7 @@ struct RunPast {
       Storage* storage = inputs[p.inputs[w.input].index]->storage.get();
       Ref<Storage>& copy = copies[storage];
       if (copy) continue;
-      copy = Storage::allocate(storage->bytes());
-      std::memcpy(copy->data(), storage->data(), storage->bytes());
+      copy = Storage::copied(*storage);
     }
     for (size_t i = 0; i < inputs.size() && !copies.empty(); ++i) {
       const TensorImpl& t = *inputs[i];
@@ -229,8 +229,12 @@ Tensor with_history(const autograd::Edge& edge) {
 
 /// Changes what is most significant in the first element of each.
 void spoil(const std::vector<Tensor>& gradients) {
-  for (const Tensor& g : gradients)
-    if (g.defined() && g.numel()) static_cast<unsigned char*>(g->data())[size_of(g.dtype()) - 1] ^= 0x40;
+  for (const Tensor& g : gradients) {
+    if (!g.defined() || !g.numel()) continue;
+    const size_t size = size_of(g.dtype());
+    change_on_host(g.device(), g->data(), size,
+                   [size](void* element) { static_cast<unsigned char*>(element)[size - 1] ^= 0x40; });
+  }
 }
 
 /// The gradient of one part of one run: from the gradients of its roots to those of its targets. Where they arrive

@@ -1,12 +1,12 @@
 #include "graph/cache/rehearsal.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "engine/autograd/autograd.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/transfer.h"
 
 namespace terra::graph {
 
@@ -44,10 +44,7 @@ void Rehearsal::add(const std::vector<Tensor>& inputs) {
   for (const Tensor& t : inputs) {
     inputs_.push_back(t);
     Ref<Storage>& copy = storages_[t->storage.get()];
-    if (!copy) {
-      copy = Storage::allocate(t->storage->bytes());
-      if (t->storage->bytes()) std::memcpy(copy->data(), t->storage->data(), t->storage->bytes());
-    }
+    if (!copy) copy = Storage::copied(*t->storage);
     copies_.push_back(Tensor::view_of(copy, t->dtype, t->sizes, t->strides, t->offset));
     set_wants_grad(*copies_.back(), t->requires_grad());
     versions_.push_back(t->storage->version());
@@ -78,7 +75,9 @@ void Rehearsal::shake() {
   std::set<const Storage*> done;
   for (const Tensor& t : copies_) {
     Storage& storage = *t->storage;
-    if (done.insert(&storage).second) shake_elements(storage.data(), storage.bytes(), t.dtype());
+    if (done.insert(&storage).second)
+      change_on_host(storage.device(), storage.data(), storage.bytes(),
+                     [&](void* elements) { shake_elements(elements, storage.bytes(), t.dtype()); });
   }
 }
 

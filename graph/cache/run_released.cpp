@@ -1,8 +1,8 @@
 // The body of a run that takes long, which other threads may overtake.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
+#include "engine/device/backend.h"
 #include "engine/eager/host_lock.h"
 #include "engine/random/draws_apart.h"
 #include "graph/cache/run.h"
@@ -75,8 +75,9 @@ std::vector<Ref<Storage>> Runner::bind_copies(LentTensors inputs) {
     for (size_t d = 0; d < sizes.size(); ++d) elements += static_cast<size_t>((sizes[d] - 1) * strides[d]);
     if (graph().meta(graph().inputs[i]).numel() == 0) elements = 0;
     const size_t bytes = elements * size_of(inputs[program_.inputs[i].index]->dtype);
-    const Ref<Storage>& copy = copies.emplace_back(Storage::allocate(bytes));
-    if (bytes) std::memcpy(copy->data(), input_address(inputs, i), bytes);
+    const Device device = inputs[program_.inputs[i].index]->device;
+    const Ref<Storage>& copy = copies.emplace_back(Storage::allocate(bytes, device));
+    backend_of(device).copy(copy->data(), input_address(inputs, i), bytes);
     activation_.bind_input(i, copy->data());
     bound_ = {};
   }

@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "engine/device/backend.h"
 #include "engine/errors/kernel_failure.h"
 #include "graph/executor/call_stack.h"
 
@@ -26,11 +25,11 @@ Activation::~Activation() {
   instance_.forget(*this);
 }
 
-void Activation::take(size_t base, size_t bytes) { bind(base, cpu_backend().allocate(bytes)); }
+void Activation::take(size_t base, size_t bytes) { bind(base, backend().allocate(bytes)); }
 
 /// The kernels keep the address of what is gone: nothing is read behind its last reader.
 void Activation::give(size_t base, size_t bytes) {
-  if (bases_[base]) cpu_backend().release(std::exchange(bases_[base], nullptr), bytes);
+  if (bases_[base]) backend().release(std::exchange(bases_[base], nullptr), bytes);
 }
 
 void Activation::give_all() {
@@ -51,7 +50,10 @@ RootActivation::~RootActivation() {
 
 void RootActivation::make_fresh(size_t output) {
   if (fresh_.empty()) return;
-  if (!fresh_[output]) fresh_[output] = Storage::allocate(graph().meta(graph().outputs[output]).bytes());
+  if (!fresh_[output]) {
+    const size_t bytes = graph().meta(graph().outputs[output]).bytes();
+    fresh_[output] = Storage::allocate(bytes, instance_.plan().device);
+  }
   bind_fresh(output, fresh_[output]->data());
 }
 

@@ -29,6 +29,7 @@ class Activation {
 
   Instance& instance() const { return instance_; }
   const Graph& graph() const { return instance_.plan().graph; }
+  const Backend& backend() const { return instance_.backend(); }
 
   // What is bound stays bound.
   void bind_input(size_t input, void* data) { bind(instance_.base_of_input(input), data); }

@@ -41,17 +41,20 @@ MadeBlock make_unpack_block(Instance& instance, const Step& step);
 struct Located {
   const Place* place = nullptr;
   void* data = nullptr;
+  Device device;  ///< whose address it is
 
   void locate(Instance& instance, ValueId id) { locate(instance, instance.plan().places[id]); }
   void locate(Instance& instance, const Place& at) {
+    const Plan& plan = instance.plan();
     place = &at;
+    if (plan.buffers[at.buffer].kind != Buffer::Kind::Scalar) device = plan.device;
     instance.resolve(&data, place->buffer, place->offset);
   }
   /// A tensor over the same memory, for code that takes tensors; valid for the length of a step.
   Tensor tensor() const;
 };
 
-/// The only element at an address.
-Scalar read_scalar(const void* data, DType dtype, Scalar::Kind kind);
+/// The only element at an address of a device.
+Scalar read_scalar(Device device, const void* data, DType dtype, Scalar::Kind kind);
 
 }  // namespace terra::graph

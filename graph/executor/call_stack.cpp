@@ -15,6 +15,11 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + memory::kAlignment - 1) / memory::kAlignment * memory::kAlignment;
 }
 
+/// The arena of an activation lies behind it, where it is small and of the host's memory.
+size_t bytes_of_arena_beside(const Instance& instance) {
+  return instance.keeps_arena() && instance.plan().device.is_cpu() ? aligned(instance.plan().arena_bytes) : 0;
+}
+
 }  // namespace
 
 /// An activation with its place on the stack.
@@ -66,7 +71,7 @@ char* CallStack::reserve(size_t bytes) {
 
 Activation& CallStack::enter(Instance& instance, Activation& caller, ControlBlock& step) {
   const size_t head = aligned(sizeof(Frame)), tables = aligned(instance.table_bytes());
-  const size_t arena = instance.keeps_arena() ? aligned(instance.plan().arena_bytes) : 0;
+  const size_t arena = bytes_of_arena_beside(instance);
   const size_t chunk = chunk_, used = used_;
   char* const at = reserve(head + tables + arena);
   Frame* frame = new (at) Frame(instance, at + head, caller, step);
@@ -83,7 +88,9 @@ Activation& CallStack::enter(Instance& instance, Activation& caller, ControlBloc
 
 void CallStack::leave() {
   Frame* const frame = top_;
-  if (frame->instance().lends()) frame->give_all();
+  const Instance& instance = frame->instance();
+  if (instance.lends()) frame->give_all();
+  if (!bytes_of_arena_beside(instance)) frame->give(Instance::kArena, instance.plan().arena_bytes);
   top_ = frame->below;
   chunk_ = frame->chunk;
   used_ = frame->used;

@@ -1,6 +1,4 @@
 // Steps that run nested graphs, each of which has an instance of its own, and graphs that are called.
-#include <cstring>
-
 #include "graph/executor/blocks.h"
 #include "graph/executor/call_stack.h"
 #include "graph/executor/instances.h"
@@ -44,7 +42,7 @@ class Control : public ControlBlock {
     locate(instance, operands_);
     locate(instance, results_);
     for (const auto& body : node.bodies)
-      bodies_.push_back(std::make_unique<Instance>(plan_body(*body), instance.callees()));
+      bodies_.push_back(std::make_unique<Instance>(plan_body(*body, instance.plan().device), instance.callees()));
   }
 
  protected:
@@ -91,9 +89,9 @@ class SwitchBlock final : public Once {
   static bool run(Block& block, Activation& outer) {
     auto& b = static_cast<SwitchBlock&>(block);
     const Port& selector = b.selector_;
-    const Scalar s = selector.kind == ValueKind::Scalar
-                         ? outer.scalar(selector.id)
-                         : read_scalar(selector.at.data, selector.at.place->dtype, Scalar::Kind::Int);
+    const Scalar s = selector.kind == ValueKind::Scalar ? outer.scalar(selector.id)
+                                                        : read_scalar(selector.at.device, selector.at.data,
+                                                                      selector.at.place->dtype, Scalar::Kind::Int);
     const int64_t cases = static_cast<int64_t>(b.bodies_.size()) - 1, chosen = s.to_int();
     b.enter(outer, *b.bodies_[static_cast<size_t>(chosen >= 0 && chosen < cases ? chosen : cases)]);
     return false;
@@ -157,7 +155,7 @@ class WhileBlock final : public Control {
       return false;
     }
     if (truth_kind_ == ValueKind::Tensor)
-      rounds.holds = read_scalar(truth_.data, truth_.place->dtype, Scalar::Kind::Bool).to_bool();
+      rounds.holds = read_scalar(truth_.device, truth_.data, truth_.place->dtype, Scalar::Kind::Bool).to_bool();
     if (rounds.holds) {
       Activation& step = enter(outer, *bodies_[1]);
       for (size_t k = 0; k < results_.size(); ++k)
@@ -168,7 +166,7 @@ class WhileBlock final : public Control {
     for (size_t k = 0; k < results_.size(); ++k) {
       const Port& to = results_[k];
       if (to.kind == ValueKind::Tensor)
-        copy_state(to.at.data, state(k, rounds.done), outer.graph().meta(to.id).bytes());
+        copy_state(outer, state(k, rounds.done), to);
       else if (!rounds.done)
         hand_over(to.kind, outer, operands_[k].id, outer, to.id);
     }
@@ -176,8 +174,8 @@ class WhileBlock final : public Control {
   }
 
  private:
-  static void copy_state(void* to, const void* from, size_t bytes) {
-    if (to != from && bytes) std::memcpy(to, from, bytes);
+  static void copy_state(const Activation& outer, const void* from, const Port& to) {
+    if (to.at.data != from) outer.backend().copy(to.at.data, from, outer.graph().meta(to.id).bytes());
   }
   /// Where state k is after so many rounds.
   void* state(size_t k, uint32_t rounds) const {

@@ -75,7 +75,7 @@ FusedBlock::FusedBlock(const Plan& plan, const Node& node) {
       out = static_cast<uint32_t>(group_.slots.size());
       group_.slots.push_back({.kind = SlotKind::Between, .dtype = g.meta(result).dtype});
     }
-    add_step(g, n, slot_of_value, out);
+    add_step(g, n, plan.device, slot_of_value, out);
     slot_of_value[result] = out;
   }
   if (!single)  // scalars of a chain are inputs of its graph: use the outer numbers
@@ -86,7 +86,7 @@ FusedBlock::FusedBlock(const Plan& plan, const Node& node) {
           break;
         }
   collapse(space);
-  kernel_ = cpu_backend().prepare_fused(group_);
+  kernel_ = backend_of(plan.device).prepare_fused(group_);
 }
 
 uint32_t FusedBlock::add_external(const Plan& plan, const Place& place, const Dims& space, bool output) {
@@ -115,10 +115,11 @@ uint32_t FusedBlock::constant_slot(const Scalar& s, DType dtype) {
   return static_cast<uint32_t>(group_.slots.size()) - 1;
 }
 
-void FusedBlock::add_step(const Graph& g, const Node& n, const std::vector<uint32_t>& slot_of_value, uint32_t out) {
+void FusedBlock::add_step(const Graph& g, const Node& n, Device device, const std::vector<uint32_t>& slot_of_value,
+                          uint32_t out) {
   const DType number_dtype = operand_dtype(g, n);
   FusedGroup::Step& step = group_.steps.emplace_back();
-  step.kernel = &kernel_for(n.op->name);
+  step.kernel = &kernel_for(n.op->name, device);
   step.dtype = number_dtype;
   step.operands.push_back(out);
   step.params.resize(n.args.size());

@@ -36,7 +36,7 @@ class FusedBlock {
   };
 
   uint32_t add_external(const Plan& plan, const Place& place, const Dims& space, bool output);
-  void add_step(const Graph& g, const Node& n, const std::vector<uint32_t>& slot_of_value, uint32_t out);
+  void add_step(const Graph& g, const Node& n, Device device, const std::vector<uint32_t>& slot_of_value, uint32_t out);
   uint32_t constant_slot(const Scalar& s, DType dtype);
   void collapse(const Dims& space);
 

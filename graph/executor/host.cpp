@@ -1,7 +1,6 @@
 // Steps that the host side computes: ops with a host rule (random draws) and host functions.
-#include <cstring>
-
 #include "engine/errors/errors.h"
+#include "engine/tensor/transfer.h"
 #include "graph/executor/blocks.h"
 #include "graph/ir/arg_list.h"
 
@@ -19,7 +18,7 @@ bool run_host_op(Block& block, Activation& activation) {
   const Graph& g = activation.graph();
   size_t k = 0;
   const ArgList args(
-      b.node->args, [&](ValueId) { return b.sources[k++].tensor(); },
+      b.node->args, [&](ValueId) { return to_host(b.sources[k++].tensor()); },
       [&](ValueId id) { return g.meta(id).is_tensor() ? nullptr : &activation.scalar(id); });
   std::vector<Tensor> made;
   b.node->op->host(args.args(), made);
@@ -28,7 +27,8 @@ bool run_host_op(Block& block, Activation& activation) {
     const Place& p = *b.results[r].place;
     if (made[r].dtype() != p.dtype || !(made[r].sizes() == p.sizes) || !made[r].is_contiguous())
       throw InternalError("a host op made a result of another shape than when the graph was built");
-    std::memcpy(b.results[r].data, made[r]->data(), static_cast<size_t>(made[r].numel()) * size_of(p.dtype));
+    activation.backend().copy_in(b.results[r].data, made[r]->data(),
+                                 static_cast<size_t>(made[r].numel()) * size_of(p.dtype));
   }
   return true;
 }
@@ -71,7 +71,7 @@ bool run_host_call(Block& block, Activation& activation) {
 Tensor Located::tensor() const {
   const auto bytes = static_cast<size_t>(storage_reach(place->sizes, place->strides, 0)) * size_of(place->dtype);
   return Tensor::view_of(Storage::wrap(
-                             data, bytes, [](void*) {}, nullptr),
+                             data, bytes, [](void*) {}, nullptr, device),
                          place->dtype, place->sizes, place->strides, 0);
 }
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "graph/executor/activation.h"
 #include "graph/executor/blocks.h"
@@ -19,17 +18,38 @@ namespace {
 
 struct KernelStep final : Block {
   std::unique_ptr<KernelBlock> block;
-  decltype(Backend::launch) launch = nullptr;
+  KernelFunction function = nullptr;  ///< of the kernel
 };
 struct FusedStep final : Block {
   explicit FusedStep(const Plan& plan, const Node& node) : fused(plan, node) {}
   FusedBlock fused;
 };
 
+/// On the CPU.
 bool run_kernel_step(Block& block, Activation&) {
   auto& step = static_cast<KernelStep&>(block);
-  step.launch(*step.block->kernel, step.block->call);
+  step.function(step.block->call);
   return true;
+}
+
+bool launch_kernel_step(Block& block, Activation& activation) {
+  const KernelBlock& kernel = *static_cast<KernelStep&>(block).block;
+  activation.backend().launch(*kernel.kernel, kernel.call);
+  return true;
+}
+
+/// The step may find values that it can't take: the run goes no further then.
+bool launch_checked_step(Block& block, Activation& activation) {
+  launch_kernel_step(block, activation);
+  activation.backend().synchronize();
+  return true;
+}
+
+/// How a device takes the kernel of a step.
+auto kernel_step_on(Device device, const Step& step) {
+  if (device.is_cpu()) return run_kernel_step;
+  const bool checks = step.kind == Step::Kind::Node && step.node->op->is(kChecksValues);
+  return checks ? launch_checked_step : launch_kernel_step;
 }
 
 bool run_fused_step(Block& block, Activation&) {
@@ -97,9 +117,10 @@ class Stops {
 
 }  // namespace
 
-Instance::Instance(Plan plan, Instances* callees) : plan_(std::move(plan)), callees_(callees) {
+Instance::Instance(Plan plan, Instances* callees)
+    : plan_(std::move(plan)), backend_(backend_of(plan_.device)), callees_(callees) {
   if (!callees_ && plan_.graph.table) {
-    own_callees_ = std::make_unique<Instances>(plan_.graph.table);
+    own_callees_ = std::make_unique<Instances>(plan_.graph.table, plan_.device);
     callees_ = own_callees_.get();
   }
   first_fresh_ = base_of_input(plan_.graph.inputs.size());
@@ -250,8 +271,8 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
   if (step.kind == Step::Kind::Node && step.node->kind != NodeKind::Op)
     throw InternalError(fmt::format("a {} node can't be executed", kNodeNames[static_cast<int>(step.node->kind)]));
   auto block = std::make_unique<KernelStep>();
-  block->block = step.kind == Step::Kind::Copy ? make_copy_block(step) : make_kernel_block(plan_, *step.node);
-  block->launch = cpu_backend().launch;
+  block->block = step.kind == Step::Kind::Copy ? make_copy_block(plan_, step) : make_kernel_block(plan_, *step.node);
+  block->function = block->block->kernel->run;
   for (const KernelBlock::Address& a : block->block->addresses) resolve(&a.view->data, a.buffer, a.offset);
   for (const KernelBlock::Number& n : block->block->numbers) follow(n.arg, n.scalar);
   if (step.workspace >= 0) {
@@ -259,7 +280,7 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     workspace.size = plan_.buffers[step.workspace].block.bytes;
     resolve(&workspace.bytes, step.workspace, 0);
   }
-  add_block(std::move(block), run_kernel_step, tape);
+  add_block(std::move(block), kernel_step_on(plan_.device, step), tape);
 }
 
 }  // namespace terra::graph

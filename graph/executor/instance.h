@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/device/backend.h"
 #include "graph/executor/plan.h"
 #include "kernels/abi/kernel.h"
 
@@ -36,6 +37,8 @@ class Instance {
   Instance(const Instance&) = delete;
 
   const Plan& plan() const { return plan_; }
+  /// Of the plan's device.
+  const Backend& backend() const { return backend_; }
   /// Null in programs without calls.
   Instances* callees() const { return callees_; }
 
@@ -135,6 +138,7 @@ class Instance {
   void add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&), std::vector<Instruction>& tape);
 
   Plan plan_;
+  const Backend& backend_;
   std::unique_ptr<Instances> own_callees_;
   Instances* callees_;
   Activation* loaded_ = nullptr;

@@ -8,8 +8,9 @@
 namespace terra::graph {
 namespace {
 
-View view_at(const Place& p) {
-  return {nullptr, p.sizes.data(), p.strides.data(), static_cast<int32_t>(p.sizes.size()), p.dtype};
+View view_at(const Plan& plan, const Place& p) {
+  const bool is_number = plan.buffers[p.buffer].kind == Buffer::Kind::Scalar;
+  return {nullptr, p.sizes.data(), p.strides.data(), static_cast<int32_t>(p.sizes.size()), p.dtype, is_number};
 }
 
 size_t count_tensors(const Node& node) {
@@ -23,15 +24,16 @@ size_t count_tensors(const Node& node) {
 /// Adds views and remembers which need an address.
 class Filler {
  public:
-  explicit Filler(KernelBlock& block) : block_(block) {}
+  Filler(const Plan& plan, KernelBlock& block) : plan_(plan), block_(block) {}
 
   View* view(std::vector<View>& into, const Place* place) {
-    into.push_back(place ? view_at(*place) : View());
+    into.push_back(place ? view_at(plan_, *place) : View());
     if (place) block_.addresses.push_back({&into.back(), place->buffer, place->offset});
     return &into.back();
   }
 
  private:
+  const Plan& plan_;
   KernelBlock& block_;
 };
 
@@ -39,9 +41,10 @@ void finish(KernelBlock& block) { block.call = {block.outs, block.args, {}}; }
 
 }  // namespace
 
-const Kernel& kernel_for(std::string_view op) {
-  const Kernel* kernel = cpu_backend().find_kernel(op);
-  if (!kernel) throw InternalError(fmt::format("the op '{}' has no CPU kernel in this build", op));
+const Kernel& kernel_for(std::string_view op, Device device) {
+  const Backend& backend = backend_of(device);
+  const Kernel* kernel = backend.find_kernel(op);
+  if (!kernel) throw InternalError(fmt::format("the op '{}' has no {} kernel in this build", op, backend.name));
   return *kernel;
 }
 
@@ -67,12 +70,12 @@ KernelArg kernel_argument(const NodeArg& attribute) {
 
 std::unique_ptr<KernelBlock> make_kernel_block(const Plan& plan, const Node& node) {
   auto block = std::make_unique<KernelBlock>();
-  block->kernel = &kernel_for(node.op->name);
+  block->kernel = &kernel_for(node.op->name, plan.device);
   ensure(block->kernel->run != nullptr, "an op that isn't elementwise has a kernel that runs whole");
   block->args.resize(node.args.size());
   block->views.reserve(count_tensors(node) + 1);
   block->outs.reserve(node.results.size());
-  Filler filler(*block);
+  Filler filler(plan, *block);
   size_t written = 0;  // targets come in the order of results; the kernel finds the old values in the new ones' memory
   for (size_t p = 0; p < node.args.size(); ++p) {
     const bool target = node.op->writes >> p & 1;
@@ -104,13 +107,13 @@ std::unique_ptr<KernelBlock> make_kernel_block(const Plan& plan, const Node& nod
   return block;
 }
 
-std::unique_ptr<KernelBlock> make_copy_block(const Step& step) {
+std::unique_ptr<KernelBlock> make_copy_block(const Plan& plan, const Step& step) {
   auto block = std::make_unique<KernelBlock>();
   const bool plain = step.to.is_contiguous();
-  block->kernel = &kernel_for(plain ? "clone" : "copy");
+  block->kernel = &kernel_for(plain ? "clone" : "copy", plan.device);
   block->views.reserve(2);
   block->outs.reserve(1);
-  Filler filler(*block);
+  Filler filler(plan, *block);
   const auto tensor = [&](const Place& p) {
     KernelArg k;
     k.kind = KernelArg::Kind::Tensor;

@@ -33,10 +33,10 @@ struct KernelBlock {
 /// For an op node that isn't elementwise. Sizes, strides and lists point into the plan, which must stay where it is.
 std::unique_ptr<KernelBlock> make_kernel_block(const Plan& plan, const Node& node);
 /// For a copy step: `clone` to a contiguous place, `copy` to a strided one.
-std::unique_ptr<KernelBlock> make_copy_block(const Step& step);
+std::unique_ptr<KernelBlock> make_copy_block(const Plan& plan, const Step& step);
 
 /// Throws InternalError if there is no kernel.
-const Kernel& kernel_for(std::string_view op);
+const Kernel& kernel_for(std::string_view op, Device device);
 
 /// The kernel argument of an attribute; lists and strings are borrowed from it.
 KernelArg kernel_argument(const NodeArg& attribute);

@@ -29,7 +29,7 @@ bool place_view(const Op& view, const Place& base, std::span<const NodeArg> attr
   // In a graph it is of the elements in row-major order.
   if (view.name == "as_strided" && !base.is_contiguous()) return false;
   // A tensor without memory: view rules read dtype, sizes, strides and offset only.
-  Tensor t = Tensor::symbolic({base.dtype, base.sizes}, nullptr);
+  Tensor t = Tensor::symbolic({base.dtype, base.sizes, false, {}}, nullptr);
   lay_out(*t, base.strides, 0);
   std::vector<NodeArg> args{Use{0}};
   args.insert(args.end(), attributes.begin(), attributes.end());

@@ -47,6 +47,7 @@ struct OutputRole {
 
 struct Plan {
   Graph graph;
+  Device device;                  ///< that computes all of it
   std::vector<OutputRole> roles;  ///< one per graph output
   std::vector<Place> places;      ///< by value; buffer -1: not a tensor, or never materialised
   std::vector<Buffer> buffers;

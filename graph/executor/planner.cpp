@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "engine/errors/errors.h"
 #include "graph/executor/commit.h"
 #include "graph/executor/kernel_block.h"
@@ -12,10 +14,28 @@ namespace {
 
 constexpr int32_t kForever = INT32_MAX;
 
+/// Where the tensors of a graph are. Numbers that stand for tensors without dimensions are the host's.
+Device device_of(const Graph& graph) {
+  std::vector<bool> is_number(graph.values.size(), false);
+  for (const Node& n : graph.nodes)
+    if (n.kind == NodeKind::AsTensor) is_number[n.results[0]] = true;
+  std::optional<Device> found;
+  for (ValueId v = 0; v < graph.values.size(); ++v) {
+    const ValueMeta& m = graph.meta(v);
+    if (!m.is_tensor() || is_number[v]) continue;
+    if (!found) found = m.device;
+    if (m.device != *found)
+      throw InternalError(
+          fmt::format("a graph computes on one device, not on {} and {}", to_string(*found), to_string(m.device)));
+  }
+  return found.value_or(Device());
+}
+
 class Planner {
  public:
   Planner(Graph graph, PlanRequest request) : request_(std::move(request)) {
     plan_.graph = std::move(graph);
+    plan_.device = request_.device ? *request_.device : device_of(plan_.graph);
     plan_.roles = request_.roles;
     plan_.consumable = request_.consumable;
     plan_.places.resize(plan_.graph.values.size());
@@ -130,7 +150,7 @@ class Planner {
       const Node* made = maker(result);
       if (!made || made->kind != NodeKind::Op || made->op->is(kView | kHost) || made->op->writes || made->op->reuses)
         continue;
-      if (is_elementwise_node(*made) || !kernel_for(made->op->name).any_strides) continue;
+      if (is_elementwise_node(*made) || !kernel_for(made->op->name, plan_.device).any_strides) continue;
       turned_[result] = {copy.results[0], &std::get<IntList>(order->args[1])};
     }
   }
@@ -215,10 +235,15 @@ class Planner {
     steps_->push_back(std::move(s));
   }
 
-  /// Graphs are planned for operands in row-major order, and records have their members so.
+  /// Graphs are planned for operands in row-major order on their device, and records have their members so.
   static bool takes_rows(const Node& n) {
     return n.kind == NodeKind::Switch || n.kind == NodeKind::While || n.kind == NodeKind::Call ||
            n.kind == NodeKind::Pack;
+  }
+
+  /// Numbers that are read as tensors are the host's.
+  bool is_on_device(const Place& p) const {
+    return plan_.device.is_cpu() || plan_.buffers[p.buffer].kind != Buffer::Kind::Scalar;
   }
 
   Place new_place(const ValueMeta& m) {
@@ -230,7 +255,7 @@ class Planner {
     for (size_t a = 0; a < n.args.size(); ++a) {
       const ValueId id = operand(n, a);
       Place& place = s.operands.emplace_back(id == kNoId ? Place() : plan_.places[id]);
-      if (id == kNoId || !meta(id).is_tensor() || place.is_contiguous()) continue;
+      if (id == kNoId || !meta(id).is_tensor() || (place.is_contiguous() && is_on_device(place))) continue;
       place = new_place(meta(id));
       add_copy(plan_.places[id], place);
     }

@@ -1,5 +1,7 @@
 // Decides where every value lies and in which order things happen.
 #pragma once
+#include <optional>
+
 #include "graph/executor/plan.h"
 
 namespace terra::graph {
@@ -7,6 +9,7 @@ namespace terra::graph {
 struct PlanRequest {
   std::vector<OutputRole> roles;    ///< one per graph output
   std::vector<Dims> input_strides;  ///< one per graph input; empty: contiguous
+  std::optional<Device> device;     ///< of the graph around this one; none: that of the tensors
   std::vector<bool> consumable;     ///< by graph input, where there are any: its memory may go behind its last reader
 };
 

@@ -1,6 +1,4 @@
-// Steps that keep values together, and give them back.
-#include <cstring>
-
+// Steps that keep values together, in the host's memory, and give them back.
 #include "engine/errors/errors.h"
 #include "graph/executor/blocks.h"
 #include "graph/ir/record.h"
@@ -26,9 +24,7 @@ bool run_pack(Block& block, Activation& activation) {
     const RecordLayout::Member& member = b.layout->members[i];
     if (!member.present) continue;
     switch (member.kind) {
-      case ValueKind::Tensor:
-        if (member.bytes) std::memcpy(record->tensor(i), b.tensors[i].data, member.bytes);
-        break;
+      case ValueKind::Tensor: activation.backend().copy_out(record->tensor(i), b.tensors[i].data, member.bytes); break;
       case ValueKind::Scalar: record->scalar(i) = activation.scalar(b.operands[i]); break;
       case ValueKind::Handle: record->handle(i) = activation.handle(b.operands[i]); break;
       case ValueKind::Record: record->record(i) = activation.record(b.operands[i]); break;
@@ -58,11 +54,10 @@ bool run_unpack(Block& block, Activation& activation) {
       throw InternalError("a record is unpacked as something else than what was packed");
     switch (meta.kind) {
       case ValueKind::Tensor:
-        if (!meta.bytes()) break;
         if (present)
-          std::memcpy(b.tensors[i].data, record->tensor(i), meta.bytes());
+          activation.backend().copy_in(b.tensors[i].data, record->tensor(i), meta.bytes());
         else
-          std::memset(b.tensors[i].data, 0, meta.bytes());
+          activation.backend().clear(b.tensors[i].data, meta.bytes());
         break;
       case ValueKind::Scalar: activation.set_scalar(id, present ? record->scalar(i) : Scalar()); break;
       case ValueKind::Handle: activation.set_handle(id, present ? record->handle(i) : Handle()); break;

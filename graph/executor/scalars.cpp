@@ -33,6 +33,14 @@ Scalar as_is(const void* data, DType dtype) {
   return Scalar();
 }
 
+/// The element, wherever it is.
+Scalar fetched(Device device, const void* data, DType dtype) {
+  if (device.is_cpu()) return as_is(data, dtype);
+  alignas(16) char element[kMaxElementSize];
+  backend_of(device).copy_out(element, data, size_of(dtype));
+  return as_is(element, dtype);
+}
+
 struct ItemBlock final : Block {
   Located source;
   ValueId result = kNoId;
@@ -48,14 +56,15 @@ struct AssertBlock final : Block {
 
 bool run_item(Block& block, Activation& activation) {
   auto& b = static_cast<ItemBlock&>(block);
-  activation.set_scalar(b.result, read_scalar(b.source.data, b.source.place->dtype, b.kind));
+  activation.set_scalar(b.result, read_scalar(b.source.device, b.source.data, b.source.place->dtype, b.kind));
   return true;
 }
 
 bool run_assert(Block& block, Activation& activation) {
   auto& b = static_cast<AssertBlock&>(block);
   const bool truth =
-      (b.scalar != kNoId ? activation.scalar(b.scalar) : as_is(b.source.data, b.source.place->dtype)).to_bool();
+      (b.scalar != kNoId ? activation.scalar(b.scalar) : fetched(b.source.device, b.source.data, b.source.place->dtype))
+          .to_bool();
   if (truth == b.expected) return true;
   activation.stop({Stop::Why::AssertFailed, b.index});
   return false;
@@ -63,8 +72,8 @@ bool run_assert(Block& block, Activation& activation) {
 
 }  // namespace
 
-Scalar read_scalar(const void* data, DType dtype, Scalar::Kind kind) {
-  const Scalar s = as_is(data, dtype);
+Scalar read_scalar(Device device, const void* data, DType dtype, Scalar::Kind kind) {
+  const Scalar s = fetched(device, data, dtype);
   switch (kind) {
     case Scalar::Kind::Bool: return Scalar(s.to_bool());
     case Scalar::Kind::Int: return Scalar(s.to_int());

@@ -73,15 +73,19 @@ class Check {
   }
 
   void check_values(const Graph& graph) {
-    for (const ValueMeta& m : graph.values)
+    for (const ValueMeta& m : graph.values) {
       if (!is_in_memory(m))
         complain(fmt::format("graph \"{}\" has a value of {}, which no memory holds", graph.name, to_string(m)));
+      if (!m.device.is_cpu())
+        complain(fmt::format("graph \"{}\" has a value of {}, and programs in files are the CPU's", graph.name,
+                             to_string(m)));
+    }
     for (const Node& n : graph.nodes)
       for (const auto& body : n.bodies) check_values(*body);
   }
 
   void check_tensor(const ProgramTensor& t) {
-    const ValueMeta meta = ValueMeta::tensor(t.dtype, t.sizes);
+    const ValueMeta meta = ValueMeta::tensor(t.dtype, t.sizes, {});
     const int64_t reach = elements(t.sizes, t.strides);
     if (!is_in_memory(meta) || reach < 0)
       return complain(fmt::format("'{}' has sizes and strides that no memory holds", t.name));

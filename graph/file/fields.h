@@ -26,6 +26,8 @@ inline constexpr std::string_view kWords<ResultSpec::Kind>[] = {"tensor", "scala
 template <>
 inline constexpr std::string_view kWords<GradientTarget::Kind>[] = {"input", "root", "function"};
 template <>
+inline constexpr const auto& kWords<DeviceKind> = kDeviceKindNames;
+template <>
 inline constexpr std::string_view kWords<SavedMemory::Kind>[] = {"input", "fresh", "apart"};
 
 // ---- the fields of records: calls f(name, field) -------------------------------------------------------------------
@@ -75,9 +77,14 @@ void each_field(T& x, F&& f) {
   f("input", x.input), f("requires_grad", x.requires_grad);
 }
 
+template <Is<Device> T, class F>
+void each_field(T& x, F&& f) {
+  f("kind", x.kind), f("index", x.index);
+}
+
 template <Is<TensorMeta> T, class F>
 void each_field(T& x, F&& f) {
-  f("dtype", x.dtype), f("sizes", x.sizes), f("wrapped", x.wrapped);
+  f("dtype", x.dtype), f("sizes", x.sizes), f("wrapped", x.wrapped), f("device", x.device);
 }
 
 template <Is<ProgramRoot> T, class F>

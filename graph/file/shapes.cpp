@@ -46,7 +46,7 @@ class Shapes {
       case NodeKind::AsTensor: {
         const ValueMeta &from = g_.meta(operand(n, 0)), &to = g_.meta(n.results[0]);
         const bool fits = from.kind == ValueKind::Scalar &&
-                          to == ValueMeta::tensor(kNumberDTypes[static_cast<size_t>(from.scalar)], {});
+                          to == ValueMeta::tensor(kNumberDTypes[static_cast<size_t>(from.scalar)], {}, {});
         return fits ? "" : "makes a tensor of a number";
       }
       case NodeKind::Assert:
@@ -71,7 +71,7 @@ class Shapes {
     const ValueMeta& m = g_.meta(id);
     if (m.kind == ValueKind::Scalar)
       return Tensor::symbolic({kNumberDTypes[static_cast<size_t>(m.scalar)], {}, true}, nullptr);
-    Tensor t = Tensor::symbolic({m.dtype, m.sizes}, nullptr);
+    Tensor t = Tensor::symbolic({m.dtype, m.sizes, false, m.device}, nullptr);
     lay_out(*t, contiguous_strides(m.sizes), 0);
     return t;
   }
@@ -116,7 +116,7 @@ class Shapes {
 
   std::string compare(const Node& n, const ResultMeta& made, const ValueMeta& said) const {
     const bool in_float = is_half(made.dtype) && !n.op->is(kMovesBytes | kView);  // what kernels compute in
-    const ValueMeta wanted = ValueMeta::tensor(in_float ? DType::F32 : made.dtype, made.sizes);
+    const ValueMeta wanted = ValueMeta::tensor(in_float ? DType::F32 : made.dtype, made.sizes, said.device);
     return wanted == said ? "" : fmt::format("makes {}, not {}", to_string(wanted), to_string(said));
   }
 
@@ -132,9 +132,9 @@ class Shapes {
     std::vector<NodeArg> args = n.args;
     args.erase(args.begin() + 1);
     const ResultMeta view = inferred(*n.op, args, g_.meta(base).dtype).at(0);
-    if (!(ValueMeta::tensor(view.dtype, view.sizes) == g_.meta(value)))
-      return fmt::format("writes {} where {} was", to_string(g_.meta(value)),
-                         to_string(ValueMeta::tensor(view.dtype, view.sizes)));
+    const ValueMeta was = ValueMeta::tensor(view.dtype, view.sizes, g_.meta(base).device);
+    if (!(was == g_.meta(value)))
+      return fmt::format("writes {} where {} was", to_string(g_.meta(value)), to_string(was));
     return look_at_reach(view, base);
   }
 

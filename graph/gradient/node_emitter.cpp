@@ -63,6 +63,7 @@ ValueId NodeEmitter::gradient(const Tensor& gradient, ValueMeta meta) {
   if (meta.kind == ValueKind::Record) return emit(NodeKind::Pack, {}, {meta})[0];
   static const Op* full = find_op("full");
   const GradMode off(false);
+  const DeviceScope scope(meta.device);
   return value_of((*full)(meta.sizes, 0, meta.dtype));
 }
 

@@ -15,7 +15,7 @@ ValueId Graph::add_input(ValueMeta meta, std::string input_name) {
 }
 
 ValueId Graph::add_constant(Tensor tensor) {
-  const ValueId id = add_value(ValueMeta::tensor(tensor.dtype(), tensor.sizes()));
+  const ValueId id = add_value(ValueMeta::tensor(tensor.dtype(), tensor.sizes(), tensor.device()));
   constants.emplace_back(id, std::move(tensor));
   return id;
 }

@@ -65,7 +65,7 @@ class Parser : TextReader {
   }
 
   ValueMeta meta() {
-    if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}};
+    if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}, {}};
     if (take("record")) return ValueMeta::record();
     if (take("scalar"))
       return ValueMeta::number(static_cast<Scalar::Kind>(one_of(kScalarNames, "bool, int, float or complex")));
@@ -76,7 +76,15 @@ class Parser : TextReader {
       if (!sizes.empty()) need(",");
       sizes.push_back(integer());
     }
-    return ValueMeta::tensor(t, std::move(sizes));
+    return ValueMeta::tensor(t, std::move(sizes), take("@") ? device() : Device());
+  }
+
+  Device device() {
+    const size_t kind = one_of(kDeviceKindNames, "a device");
+    need(":");
+    const int64_t index = integer();
+    if (index < 0 || index >= kDevicesOfKind) wrong("the number of a device");
+    return {static_cast<DeviceKind>(kind), static_cast<uint8_t>(index)};
   }
 
   ValueId value_number() {

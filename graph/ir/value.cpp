@@ -24,14 +24,15 @@ size_t ValueMeta::bytes() const {
 
 bool operator==(const ValueMeta& a, const ValueMeta& b) {
   if (a.kind != b.kind) return false;
-  if (a.kind == ValueKind::Tensor) return a.dtype == b.dtype && a.sizes == b.sizes;
+  if (a.kind == ValueKind::Tensor) return a.dtype == b.dtype && a.device == b.device && a.sizes == b.sizes;
   return a.kind != ValueKind::Scalar || a.scalar == b.scalar;
 }
 
 std::string to_string(const ValueMeta& meta) {
   switch (meta.kind) {
     case ValueKind::Tensor:
-      return fmt::format("{}[{}]", short_name(meta.dtype), fmt::join(meta.sizes.begin(), meta.sizes.end(), ","));
+      return fmt::format("{}[{}]{}", short_name(meta.dtype), fmt::join(meta.sizes.begin(), meta.sizes.end(), ","),
+                         meta.device.is_cpu() ? "" : "@" + terra::to_string(meta.device));
     case ValueKind::Scalar: return fmt::format("scalar {}", kScalarNames[static_cast<int>(meta.scalar)]);
     case ValueKind::Handle: return "handle";
     case ValueKind::Record: return "record";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/device/device.h"
 #include "engine/tensor/dims.h"
 #include "kernels/abi/dtype.h"
 #include "kernels/abi/scalar.h"
@@ -23,10 +24,13 @@ struct ValueMeta {
   DType dtype = DType::F32;                   ///< Tensor
   Scalar::Kind scalar = Scalar::Kind::Float;  ///< Scalar
   Dims sizes;                                 ///< Tensor
+  Device device = {};                         ///< Tensor
 
-  static ValueMeta tensor(DType dtype, Dims sizes) { return {ValueKind::Tensor, dtype, {}, std::move(sizes)}; }
-  static ValueMeta number(Scalar::Kind kind) { return {ValueKind::Scalar, DType::F32, kind, {}}; }
-  static ValueMeta record() { return {ValueKind::Record, DType::F32, {}, {}}; }
+  static ValueMeta tensor(DType dtype, Dims sizes, Device device) {
+    return {ValueKind::Tensor, dtype, {}, std::move(sizes), device};
+  }
+  static ValueMeta number(Scalar::Kind kind) { return {ValueKind::Scalar, DType::F32, kind, {}, {}}; }
+  static ValueMeta record() { return {ValueKind::Record, DType::F32, {}, {}, {}}; }
 
   bool is_tensor() const { return kind == ValueKind::Tensor; }
   int64_t numel() const;
@@ -35,7 +39,7 @@ struct ValueMeta {
   friend bool operator==(const ValueMeta& a, const ValueMeta& b);
 };
 
-/// "f32[2,3]", "scalar int", "handle", "record": the form that parse.h reads.
+/// "f32[2,3]", "f32[2,3]@cuda:0", "scalar int", "handle", "record": the form that parse.h reads.
 std::string to_string(const ValueMeta& meta);
 
 }  // namespace terra::graph

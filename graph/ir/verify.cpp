@@ -65,7 +65,7 @@ class Verifier {
     for (ValueId id : g_.inputs) define(id, "input");
     for (const auto& [id, tensor] : g_.constants) {
       define(id, "constant");
-      if (problem_.empty() && !(g_.meta(id) == ValueMeta::tensor(tensor.dtype(), tensor.sizes())))
+      if (problem_.empty() && !(g_.meta(id) == ValueMeta::tensor(tensor.dtype(), tensor.sizes(), tensor.device())))
         complain(fmt::format("constant %{} has another dtype or shape than its tensor", id));
     }
     for (const Node& n : g_.nodes) {

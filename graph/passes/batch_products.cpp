@@ -235,8 +235,9 @@ class Batcher {
     return graph_.nodes.back().results[0];
   }
   ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes) {
-    const DType dtype = graph_.meta(first_.matrix).dtype;
-    return add(new_op(graph_, op, std::move(args), ValueMeta::tensor(dtype, std::move(sizes)), origin_));
+    const ValueMeta& matrix = graph_.meta(first_.matrix);
+    ValueMeta result = ValueMeta::tensor(matrix.dtype, std::move(sizes), matrix.device);
+    return add(new_op(graph_, op, std::move(args), std::move(result), origin_));
   }
   ValueId narrow(ValueId whole, size_t dim, Part part) {
     Dims sizes = graph_.meta(whole).sizes;

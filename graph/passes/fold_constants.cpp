@@ -41,7 +41,8 @@ bool fold_constants(Graph& graph) {
     }
     bool as_declared = results.size() == node.results.size();
     for (size_t r = 0; r < node.results.size() && as_declared; ++r)
-      as_declared = graph.meta(node.results[r]) == ValueMeta::tensor(results[r].dtype(), results[r].sizes());
+      as_declared =
+          graph.meta(node.results[r]) == ValueMeta::tensor(results[r].dtype(), results[r].sizes(), results[r].device());
     if (!as_declared) continue;
     for (size_t r = 0; r < node.results.size(); ++r) {
       known[node.results[r]] = results[r];

@@ -25,8 +25,10 @@ class Joiner {
     const Node& n = graph_.nodes[made_by_[id]];
     return n.kind == NodeKind::Op && n.op->name == op ? &n : nullptr;
   }
-  ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes, DType dtype) {
-    nodes.push_back(new_op(graph_, op, std::move(args), ValueMeta::tensor(dtype, std::move(sizes)), origin_));
+  /// A result of the dtype and on the device of another value.
+  ValueId emit(std::string_view op, std::vector<NodeArg> args, Dims sizes, const ValueMeta& like) {
+    ValueMeta result = ValueMeta::tensor(like.dtype, std::move(sizes), like.device);
+    nodes.push_back(new_op(graph_, op, std::move(args), std::move(result), origin_));
     return nodes.back().results[0];
   }
   ValueId cat(const UseList& parts, size_t dim) {
@@ -73,11 +75,11 @@ ValueId join_products(Joiner& join, std::vector<Term*>& terms, const ValueMeta& 
   if (transposed.size() == left.size()) {
     const ValueId whole = join.cat(transposed, 0);
     const Dims& sizes = join.meta(whole).sizes;
-    a = join.emit("t", {Use{whole}}, Dims{sizes[1], sizes[0]}, sum.dtype);
+    a = join.emit("t", {Use{whole}}, Dims{sizes[1], sizes[0]}, sum);
   } else {
     a = join.cat(left, 1);
   }
-  return join.emit("mm", {Use{a}, Use{b}}, sum.sizes, sum.dtype);
+  return join.emit("mm", {Use{a}, Use{b}}, sum.sizes, sum);
 }
 
 ValueId join_row_sums(Joiner& join, std::vector<Term*>& terms, const ValueMeta& sum) {
@@ -101,7 +103,7 @@ ValueId join_row_sums(Joiner& join, std::vector<Term*>& terms, const ValueMeta& 
   const std::vector<NodeArg> rest(first->args.begin() + 1, first->args.end());
   std::vector<NodeArg> args = {Use{join.cat(parts, 0)}};
   args.insert(args.end(), rest.begin(), rest.end());
-  return join.emit("sum", std::move(args), sum.sizes, sum.dtype);
+  return join.emit("sum", std::move(args), sum.sizes, sum);
 }
 
 ValueId join_slices(Joiner& join, std::vector<Term*>& terms, const ValueMeta& sum) {
@@ -192,7 +194,7 @@ bool merge_sums(Graph& graph) {
     parts.insert(parts.end(), others.begin(), others.end());
     ValueId total = parts[0];
     for (size_t i = 1; i < parts.size(); ++i)
-      total = join.emit("add", {Use{total}, Use{parts[i]}, Scalar(int64_t{1})}, sum.sizes, sum.dtype);
+      total = join.emit("add", {Use{total}, Use{parts[i]}, Scalar(int64_t{1})}, sum.sizes, sum);
     join.nodes.back().results = graph.nodes[at].results;
     replaced.emplace_back(at, std::move(join.nodes));
   }

@@ -36,7 +36,8 @@ bool narrow_products(Graph& graph) {
     sizes[dim] = graph.meta(part.results[0]).sizes[dim];
     product.results = part.results;
     part.args[0] = Use{operand};
-    part.results = {graph.add_value(ValueMeta::tensor(graph.meta(operand).dtype, std::move(sizes)))};
+    part.results = {
+        graph.add_value(ValueMeta::tensor(graph.meta(operand).dtype, std::move(sizes), graph.meta(operand).device))};
     product.args[dim] = Use{part.results[0]};
     parts.emplace_back(at, std::move(part));
     gone[n] = true;

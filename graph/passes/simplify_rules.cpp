@@ -96,7 +96,7 @@ bool copy_is_source(Rewrite& r) {
   if (r.meta(source) == result) return r.becomes(source);
   if (r.meta(source).dtype != result.dtype)
     source = r.insert("to_dtype", {Use{source}, result.dtype, NodeArg()},
-                      ValueMeta::tensor(result.dtype, r.meta(source).sizes));
+                      ValueMeta::tensor(result.dtype, r.meta(source).sizes, result.device));
   if (r.meta(source).sizes == result.sizes) return r.becomes("view", {Use{source}, sizes_of(result)});
   return r.becomes("expand", {Use{source}, sizes_of(result)});
 }

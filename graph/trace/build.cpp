@@ -220,7 +220,8 @@ class Builder final : SymbolicReplay::Watcher {
   void describe_parts() {
     for (const Parts::Root& root : roots_) {
       const Tensor& t = root.tensor;
-      program_.roots.push_back({root.spec, root.part, 0, {t.dtype(), t.sizes()}, autograd::history(t).node->name()});
+      program_.roots.push_back(
+          {root.spec, root.part, 0, {t.dtype(), t.sizes(), false, t.device()}, autograd::history(t).node->name()});
     }
     for (const Parts::Part& part : connected_) {
       ProgramPart& out = program_.parts.emplace_back();
@@ -262,7 +263,8 @@ class Builder final : SymbolicReplay::Watcher {
   void bind_alone(uint32_t i) {
     const TraceInput& in = inputs_[i];
     const auto slot = static_cast<int32_t>(program_.inputs.size());
-    const ValueId id = program_.graph.add_input(ValueMeta::tensor(in.meta.dtype, in.meta.sizes), in.name);
+    const ValueId id =
+        program_.graph.add_input(ValueMeta::tensor(in.meta.dtype, in.meta.sizes, in.meta.device), in.name);
     program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[i], in.offset, in.strides, !in.exact_offset});
     const Tensor t = emitter_.whole(id, in.strides, in.offset, slot);
     t->wrapped_number = in.meta.wrapped;
@@ -285,14 +287,15 @@ class Builder final : SymbolicReplay::Watcher {
       end = std::max(end, b);
     }
     const auto slot = static_cast<int32_t>(program_.inputs.size());
-    const ValueId id = program_.graph.add_input(ValueMeta::tensor(first_in.meta.dtype, Dims{end - first}),
-                                                "storage of " + first_in.name);
+    const ValueId id = program_.graph.add_input(
+        ValueMeta::tensor(first_in.meta.dtype, Dims{end - first}, first_in.meta.device), "storage of " + first_in.name);
     program_.inputs.push_back({InputBinding::Kind::Tensor, tensor_number_[members[0]], first, Dims{1}, false});
     const Tensor base = emitter_.whole(id, Dims{1}, first, slot);
     slot_storage_[slot] = GraphEmitter::symbol_of(*base)->storage;
     for (uint32_t i : members) {
       const TraceInput& in = inputs_[i];
-      replay_.set(i, emitter_.strided(base, {in.meta.dtype, in.meta.sizes}, in.strides, in.offset, in.offset - first));
+      replay_.set(i, emitter_.strided(base, {in.meta.dtype, in.meta.sizes, false, in.meta.device}, in.strides,
+                                      in.offset, in.offset - first));
     }
   }
 
@@ -553,6 +556,7 @@ class Builder final : SymbolicReplay::Watcher {
     std::vector<Tensor> roots;
     for (const Parts::Root& root : roots_) {
       roots.push_back(root.tensor);
+      const DeviceScope scope(root.tensor.device());
       ones.push_back((*full)(root.tensor.sizes(), 1.0, root.tensor.dtype()));
     }
     for (const Tensor& g : autograd::gradients(roots, ones, leaves, true, false, true))
@@ -595,8 +599,8 @@ class Builder final : SymbolicReplay::Watcher {
       const Tensor& root = roots_[part.roots[k]].tensor;
       const auto slot = static_cast<int32_t>(program_.inputs.size());
       const Dims strides = contiguous_strides(root.sizes());
-      const ValueId id =
-          program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("gradient {}", k));
+      const ValueId id = program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes(), root.device()),
+                                                  fmt::format("gradient {}", k));
       program_.inputs.push_back({InputBinding::Kind::Tensor, next_tensor_, 0, strides, false});
       Tensor tangent = emitter_.whole(id, strides, 0, slot);
       set_wants_grad(*tangent, step.require_grad[k]);
@@ -641,8 +645,8 @@ class Builder final : SymbolicReplay::Watcher {
       if (!request_.tangents.empty() && !request_.tangents[k]) continue;
       const Tensor& root = roots_[k].tensor;
       const Dims strides = contiguous_strides(root.sizes());
-      const ValueId id =
-          program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes()), fmt::format("tangent {}", k));
+      const ValueId id = program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes(), root.device()),
+                                                  fmt::format("tangent {}", k));
       program_.inputs.push_back({InputBinding::Kind::Tangent, k, 0, strides, false});
       tangents.push_back(emitter_.whole(id, strides, 0));
       roots.push_back(root);
@@ -703,7 +707,7 @@ class Builder final : SymbolicReplay::Watcher {
     const TensorSymbol* symbol = GraphEmitter::symbol_of(*t);
     if (!symbol || !symbol->storage) return {};
     SavedMemory memory;
-    memory.meta = {t.dtype(), t.sizes()};
+    memory.meta = {t.dtype(), t.sizes(), false, t.device()};
     if (symbol->own_version) {
       const auto place = apart_.find(symbol->own_version.get());
       if (place == apart_.end()) return {};

@@ -7,6 +7,7 @@
 
 #include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/devices.h"
 #include "engine/ops/inference.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/overlap.h"
@@ -138,7 +139,8 @@ Tensor GraphEmitter::whole(ValueId value, const Dims& strides, int64_t offset, i
   storage->value = value;
   storage->input = input;
   const ValueMeta& m = graph_.meta(value);
-  Tensor t = Tensor::symbolic({m.dtype, m.sizes}, std::make_unique<TensorSymbol>(std::move(storage), nullptr));
+  Tensor t = Tensor::symbolic({m.dtype, m.sizes, false, m.device},
+                              std::make_unique<TensorSymbol>(std::move(storage), nullptr));
   lay_out(*t, strides, offset);
   note_row_major(*symbol(*t).storage, *t);
   return t;
@@ -152,7 +154,7 @@ Tensor GraphEmitter::strided(const Tensor& base, const TensorMeta& meta, const D
   view->op = as_strided;
   view->attributes = {IntList(meta.sizes.begin(), meta.sizes.end()), IntList(strides.begin(), strides.end()),
                       Scalar(relative)};
-  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes, meta.device);
   Tensor t = Tensor::symbolic(meta, std::make_unique<TensorSymbol>(symbol(*base).storage, std::move(view)));
   lay_out(*t, strides, offset);
   return t;
@@ -168,7 +170,7 @@ Tensor GraphEmitter::uncounted(const Tensor& tensor) {
 
 Tensor GraphEmitter::number(ValueId scalar) {
   const DType dtype = kNumberDTypes[static_cast<int>(graph_.meta(scalar).scalar)];
-  return Tensor::symbolic({dtype, {}, true}, std::make_unique<TensorSymbol>(scalar));
+  return Tensor::symbolic({dtype, {}, true, {}}, std::make_unique<TensorSymbol>(scalar));
 }
 
 ValueId GraphEmitter::constant(const TensorImpl& tensor) {
@@ -199,7 +201,7 @@ ValueId GraphEmitter::value_of(const TensorImpl& tensor) {
     if (graph_.meta(s.scalar).kind != ValueKind::Scalar)
       throw InternalError("arithmetic on a record: the gradients of one that is used twice can't be added");
     if (s.value == kNoId) {
-      s.value = graph_.add_value(ValueMeta::tensor(tensor.dtype, {}));
+      s.value = graph_.add_value(ValueMeta::tensor(tensor.dtype, {}, {}));
       Node& n = append(NodeKind::AsTensor);
       n.args = {Use{s.scalar}};
       n.results = {s.value};
@@ -258,11 +260,14 @@ uint32_t GraphEmitter::chain_of(const Op& op, std::span<const Arg> args) {
 /// Host ops have no shape rule: run it on stand-ins where shapes don't depend on elements.
 std::vector<ResultMeta> GraphEmitter::host_metas(const Op& op, std::span<const Arg> args) {
   std::vector<ResultMeta> metas;
+  const Device device = device_of(op, args);
   if (op.shape) {
     Inference inference(op, args, DType::F32, metas);
     op.shape(inference);
+    for (ResultMeta& m : metas) m.device = device;
     return metas;
   }
+  const DeviceScope here{Device()};
   std::vector<Arg> real(args.begin(), args.end());
   std::vector<Tensor> kept;
   kept.reserve(args.size());
@@ -284,7 +289,7 @@ std::vector<ResultMeta> GraphEmitter::host_metas(const Op& op, std::span<const A
   } else {
     op.host(real, made);
   }
-  for (const Tensor& t : made) metas.push_back({{t.dtype(), t.sizes()}, t.strides(), 0});
+  for (const Tensor& t : made) metas.push_back({{t.dtype(), t.sizes(), false, device}, t.strides(), 0});
   return metas;
 }
 
@@ -307,7 +312,7 @@ std::shared_ptr<const SymbolicView> GraphEmitter::view_of_memory(const SymbolicS
   view->op = as_strided;
   view->attributes = {IntList(meta.sizes.begin(), meta.sizes.end()), IntList(meta.strides.begin(), meta.strides.end()),
                       Scalar(is_empty ? int64_t{0} : first)};
-  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes, meta.device);
   return view;
 }
 
@@ -333,7 +338,7 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
     auto step = std::make_shared<SymbolicView>();
     step->op = &op;
     for (size_t i = 1; i < args.size(); ++i) step->attributes.push_back(node_arg(op.sig().params[i].type, args[i]));
-    step->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+    step->meta = ValueMeta::tensor(meta.dtype, meta.sizes, meta.device);
     step->parent = std::move(parent);
     view = std::move(step);
   }
@@ -369,7 +374,8 @@ Node& GraphEmitter::append_call(const Op& op, std::span<const Arg> args, std::ve
 }
 
 ValueId GraphEmitter::append_view(std::string_view op, ValueId of, IntList attribute, Dims sizes) {
-  const ValueId result = graph_.add_value(ValueMeta::tensor(graph_.meta(of).dtype, std::move(sizes)));
+  const ValueId result =
+      graph_.add_value(ValueMeta::tensor(graph_.meta(of).dtype, std::move(sizes), graph_.meta(of).device));
   Node& n = append(NodeKind::Op);
   n.op = find_op(op);
   n.args = {Use{of}, std::move(attribute)};
@@ -410,7 +416,7 @@ Tensor GraphEmitter::lying(ValueId value, const ResultMeta& meta, const IntList&
   auto view = std::make_shared<SymbolicView>();
   view->op = permute;
   view->attributes = {back};
-  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes);
+  view->meta = ValueMeta::tensor(meta.dtype, meta.sizes, meta.device);
   Tensor t = Tensor::symbolic(meta, std::make_unique<TensorSymbol>(storage, std::move(view)));
   lay_out(*t, meta.strides, 0);
   storage->elements = t.numel();
@@ -434,7 +440,7 @@ void GraphEmitter::emit_laid_out(const Op& op, std::span<const Arg> args, std::s
     values = {std::get<Use>(converted[0]).id};
   } else {
     for (const ResultMeta& m : metas) {
-      ValueMeta value = ValueMeta::tensor(m.dtype, m.sizes);
+      ValueMeta value = ValueMeta::tensor(m.dtype, m.sizes, m.device);
       const IntList order = in_order ? order_in_memory(m.strides) : IntList();
       for (size_t i = 0; i < order.size(); ++i) value.sizes[i] = m.sizes[static_cast<size_t>(order[i])];
       refuse_huge(values.emplace_back(graph_.add_value(std::move(value))));
@@ -472,7 +478,7 @@ void GraphEmitter::emit(const Op& op, std::span<const Arg> args, std::span<const
   append_call(op, args, node_args(op, args));
   const size_t node = graph_.nodes.size() - 1;
   for (const ResultMeta& m : metas) {
-    const ValueId id = graph_.add_value(ValueMeta::tensor(m.dtype, m.sizes));
+    const ValueId id = graph_.add_value(ValueMeta::tensor(m.dtype, m.sizes, m.device));
     if (graph_.meta(id).bytes() >= kMostBytes)
       throw InternalError(fmt::format("the result of {}() is larger than any memory", op.name));
     graph_.nodes[node].results.push_back(id);
@@ -492,7 +498,8 @@ void GraphEmitter::emit_write(const Op& op, std::span<const Arg> args, std::span
   }
   Node& n = append_call(op, args, std::move(converted));
   std::vector<ValueId> values;
-  for (const Tensor& t : targets) values.push_back(graph_.add_value(ValueMeta::tensor(t.dtype(), t.sizes())));
+  for (const Tensor& t : targets)
+    values.push_back(graph_.add_value(ValueMeta::tensor(t.dtype(), t.sizes(), t.device())));
   n.results = values;
   for (size_t i = 0; i < targets.size(); ++i) write(targets[i], values[i]);
 }

@@ -38,7 +38,7 @@ Tensor NestedInputs::stand_in(const Tensor& t) {
       inner = std::make_shared<OwnVersion>(OwnVersion{.writes = 0, .in_rounds = false, .outer = symbol.own_version});
     made->own_version = inner;
   }
-  Tensor copy = Tensor::symbolic({t.dtype(), t.sizes(), t->wrapped_number}, std::move(made));
+  Tensor copy = Tensor::symbolic({t.dtype(), t.sizes(), t->wrapped_number, t.device()}, std::move(made));
   lay_out(*copy, t.strides(), t->offset);
   if (!t.requires_grad()) return copy;
   const autograd::Meta* meta = autograd::find_meta(t);

@@ -9,6 +9,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/transfer.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/numbers.h"
 
@@ -19,7 +20,8 @@ namespace {
 constexpr size_t kMostLooped = 200'000;
 
 /// The only element of a real tensor.
-Scalar read_element(const Tensor& t) {
+Scalar read_element(const Tensor& anywhere) {
+  const Tensor t = to_host(anywhere);
   ensure(t.numel() == 1, "an item is taken of a tensor with one element");
   static const Op* to_dtype = find_op("to_dtype");
   if (is_complex(t.dtype())) return Scalar(*(*to_dtype)(t, DType::C128)->data_as<std::complex<double>>());

@@ -303,7 +303,7 @@ class LoopEmission {
     EmitterScope scope(inner_);
     static const Op* add = find_op("add");
     const GradMode off(false);
-    const ValueId input = step_.add_input(ValueMeta::tensor(DType::I64, {}));
+    const ValueId input = step_.add_input(ValueMeta::tensor(DType::I64, {}, {}));
     step_.outputs.push_back(inner_.value_of(*(*add)(inner_.whole(input, Dims{}, 0), int64_t{1})));
     return input;
   }

@@ -1,12 +1,13 @@
 #include "interpreter_hooks/effects/elements.h"
 
-#include "interpreter_hooks/bindings/tensor/scalars.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include "engine/tensor/transfer.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
 
 namespace terra::capture {
 
@@ -16,11 +17,14 @@ namespace {
 class Elements {
  public:
   explicit Elements(const TensorImpl& t)
-      : first_(static_cast<const char*>(t.data())), size_(size_of(t.dtype)), parts_(is_complex(t.dtype) ? 2 : 1) {
+      : here_(to_host(kept(const_cast<TensorImpl*>(&t)))),
+        first_(static_cast<const char*>(here_->data())),
+        size_(size_of(t.dtype)),
+        parts_(is_complex(t.dtype) ? 2 : 1) {
     for (const int64_t size : t.sizes) count_ *= static_cast<size_t>(size);
-    if (count_ == 0 || t.strides == contiguous_strides(t.sizes)) return;
+    if (count_ == 0 || here_.strides() == contiguous_strides(t.sizes)) return;
     gathered_.reserve(bytes());
-    gather(t, 0, first_);
+    gather(*here_, 0, first_);
     first_ = gathered_.data();
   }
   Elements(const Elements&) = delete;
@@ -36,6 +40,7 @@ class Elements {
     for (int64_t i = 0; i < t.sizes[dimension]; i++) gather(t, dimension + 1, at + i * step);
   }
 
+  const Tensor here_;
   const char* first_;
   const size_t size_, parts_;
   size_t count_ = 1;

@@ -25,6 +25,7 @@ bool is_laid_out_newly(const TensorImpl& tensor) {
 TensorFacts::TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free)
     : path(std::move(path)),
       dtype(tensor.dtype),
+      device(tensor.device),
       requires_grad(tensor.requires_grad()),
       leaf(is_leaf(tensor)),
       contiguous(is_laid_out_newly(tensor)),
@@ -43,7 +44,9 @@ bool TensorFacts::layout_holds(const TensorImpl& tensor) const {
 }
 
 FreeSizes TensorFacts::to_be_freed(const TensorImpl& tensor) const {
-  if (tensor.dtype != dtype || tensor.requires_grad() != requires_grad || tensor.is_symbolic()) return 0;
+  if (tensor.dtype != dtype || tensor.device != device || tensor.requires_grad() != requires_grad ||
+      tensor.is_symbolic())
+    return 0;
   if (requires_grad && !same_leaf(tensor)) return 0;
   if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous || sizes.size() > 62) return 0;
   FreeSizes missing = !free && tensor.strides != strides && !contiguous ? free_strides : 0;
@@ -77,6 +80,7 @@ std::string TensorFacts::miss(const TensorImpl& tensor) const {
     return path + what + " was " + before + ", now " + now;
   };
   auto truth = [](bool value) { return std::string(value ? "True" : "False"); };
+  if (tensor.device != device) return was(".device", to_string(device), to_string(tensor.device));
   if (tensor.dtype != dtype) return was(".dtype", std::string(name_of(dtype)), std::string(name_of(tensor.dtype)));
   if (tensor.requires_grad() != requires_grad)
     return was(".requires_grad", truth(requires_grad), truth(tensor.requires_grad()));

@@ -29,6 +29,7 @@ constexpr FreeSizes free_strides = FreeSizes{1} << 63;
 struct TensorFacts {
   std::string path;  ///< how it was reached
   DType dtype;
+  Device device;
   bool requires_grad;
   bool leaf;
   bool contiguous;  ///< with the very strides that a new tensor would have
@@ -38,7 +39,8 @@ struct TensorFacts {
 
   TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free);
   bool hold(const TensorImpl& tensor) const {
-    if (tensor.dtype != dtype || tensor.requires_grad() != requires_grad || !tensor.storage) return false;  // a symbol
+    if (tensor.dtype != dtype || tensor.device != device || tensor.requires_grad() != requires_grad || !tensor.storage)
+      return false;  // without storage: a symbol
     if (requires_grad && !same_leaf(tensor)) return false;
     if (free) [[unlikely]]
       return layout_holds(tensor);

@@ -4,6 +4,7 @@
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/transfer.h"
 #include "graph/cache/pair.h"
 
 #include <unordered_set>
@@ -86,6 +87,7 @@ std::optional<std::vector<Tensor>> try_gradients(const Tape& tape) {
       fill<double>(given.back());
     else
       return std::nullopt;
+    given.back() = moved_to(given.back(), result.device());
   }
   try {
     if (!is_quiet(tape)) return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/transfer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,10 @@ constexpr double rounding_errors = 64;
 
 void spoil(const Tensor& tensor) {
   if (!tensor.numel()) return;
-  auto* last_byte = static_cast<unsigned char*>(tensor->data()) + size_of(tensor.dtype()) - 1;
-  *last_byte ^= is_bool(tensor.dtype()) ? 1 : 0x40;
+  const size_t size = size_of(tensor.dtype());
+  change_on_host(tensor.device(), tensor->data(), size, [&](void* element) {
+    static_cast<unsigned char*>(element)[size - 1] ^= is_bool(tensor.dtype()) ? 1 : 0x40;
+  });
 }
 
 void spoil(terra::Scalar& scalar) {
@@ -33,7 +36,7 @@ void spoil(terra::Scalar& scalar) {
 
 void spoil_gradient(const Tensor& leaf) {
   const bool there = autograd::grad(leaf).defined();
-  autograd::set_grad(leaf, there ? Tensor() : Tensor::empty(leaf.sizes(), leaf.dtype()));
+  autograd::set_grad(leaf, there ? Tensor() : Tensor::empty(leaf.sizes(), leaf.dtype(), leaf.device()));
 }
 
 Tensor elements_of(const TensorImpl& t) { return Tensor::view_of(t.storage, t.dtype, t.sizes, t.strides, t.offset); }

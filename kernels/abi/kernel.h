@@ -30,6 +30,9 @@ struct Workspace {
   size_t size = 0;
 };
 
+/// Where a device takes its work from; each backend defines its own.
+struct Queue;
+
 /// A call. Outputs are allocated by the caller to the shape rule's shapes, contiguous unless the kernel takes others
 /// (Kernel::takes), and never overlap an input, except that an elementwise kernel (ElementwiseLoop) may be given
 /// an output that is exactly one of its inputs, and a kernel whose record says `reuses` or `writes` one that is that
@@ -38,6 +41,7 @@ struct KernelCall {
   std::span<const View> out;
   std::span<const KernelArg> args;
   Workspace workspace;
+  Queue* queue = nullptr;  ///< that the backend launches in; the CPU has none
 
   const View& view(int i) const { return *args[i].views; }
   bool has(int i) const { return args[i].kind != KernelArg::Kind::None; }
@@ -77,8 +81,8 @@ struct Kernel {
   bool takes(const View& out) const { return run == nullptr || any_strides || out.is_contiguous(); }
 };
 
-/// All kernels of a device, looked up once per call site by op name; null if there is none.
-const Kernel* find_kernel(std::string_view op);            ///< CPU, at this machine's best instruction set
+/// The kernels of the CPU by op name; null if there is none. Those of any device: Backend::find_kernel.
+const Kernel* find_kernel(std::string_view op);            ///< at this machine's best instruction set
 const Kernel* find_reference_kernel(std::string_view op);  ///< slow loops: the meaning of each op, oracle of every test
 
 }  // namespace terra

@@ -37,6 +37,8 @@ struct View {
   const int64_t* strides = nullptr;
   int32_t rank = -1;
   DType dtype = DType::F32;
+  /// The only element is a number in the host's memory, whatever the device: to be read before the launch returns.
+  bool is_number = false;
 
   bool defined() const { return rank >= 0; }
 

@@ -65,8 +65,8 @@ class JointBuilder {
     const graph::Graph& body = path_.body;
     const ValueMeta& meta = body.meta(id);
     if (meta.kind == graph::ValueKind::Scalar) {
-      Batched fed =
-          add_input({JointInput::Kind::Feed, path_.slots[id], 0}, ValueMeta::tensor(dtype_of(meta.scalar), {}), false);
+      Batched fed = add_input({JointInput::Kind::Feed, path_.slots[id], 0},
+                              ValueMeta::tensor(dtype_of(meta.scalar), {}, {}), false);
       fed.number = true;
       return fed;
     }
@@ -162,7 +162,7 @@ class JointBuilder {
     for (uint32_t o = 0; o < outputs_.size(); ++o) {
       if (!outputs_[o].requires_grad()) continue;
       roots.push_back(outputs_[o]);
-      const ValueMeta meta = ValueMeta::tensor(outputs_[o].dtype(), outputs_[o].sizes());
+      const ValueMeta meta = ValueMeta::tensor(outputs_[o].dtype(), outputs_[o].sizes(), {});
       const ValueId id = joint_.graph.add_input(meta, "tangent");
       joint_.inputs.push_back({JointInput::Kind::Tangent, o, 0});
       tangents.push_back(emitter_.whole(id, contiguous_strides(meta.sizes), 0));

@@ -93,7 +93,7 @@ RowGraph::RowGraph(Graph first, int64_t rows, std::shared_ptr<const Graph> secon
     throw Unbatchable{"graph \"" + first_.name + "\" is another one for another number of calls"};
 }
 
-RowGraph::Bound::Bound(Graph graph) : instance(graph::plan_body(graph)), activation(instance) {}
+RowGraph::Bound::Bound(Graph graph) : instance(graph::plan_body(graph, Device())), activation(instance) {}
 
 Graph RowGraph::of(int64_t rows) const {
   Graph made = first_;

@@ -23,6 +23,8 @@ bool is_backward(Moment m) { return m.phase == Phase::Backward || m.phase == Pha
 
 Tensor contiguous(const Tensor& t) {
   static const Op* op = find_op("contiguous");
+  check(t.device().is_cpu(), "calls of a SubGraph are computed on the CPU, and a tensor is on {}",
+        to_string(t.device()));
   const Tensor made = t.is_contiguous() ? t : (*op)(t);
   return made.requires_grad() ? made.alias() : made;
 }
@@ -338,7 +340,7 @@ RunGradients Run::collect() {
       if (inputs[i].kind != InputKind::Row) continue;
       const Tensor& operand = operands_[r][i];
       if (const char* from = gradient_row(forest_[forest_.roots()[r]], JointInput::Kind::Argument, i, 0))
-        found.operands[r][i] = tensor_at(from, graph::ValueMeta::tensor(operand.dtype(), operand.sizes()));
+        found.operands[r][i] = tensor_at(from, graph::ValueMeta::tensor(operand.dtype(), operand.sizes(), {}));
     }
   for (size_t f = 0; f < feeds_.size(); ++f) {
     const ScheduledPath& p = schedule_.paths[feeds_[f].path];
@@ -347,7 +349,7 @@ RunGradients Run::collect() {
     const Call& call = forest_[p.order[p.order_of({Phase::Before})][feeds_[f].row]];
     const Tensor& fed = this->fed(feeds_[f]);
     if (const char* from = gradient_row(call, JointInput::Kind::Feed, p.staged->joint.inputs[i].index, 0))
-      found.feeds[f] = tensor_at(from, graph::ValueMeta::tensor(fed.dtype(), fed.sizes()));
+      found.feeds[f] = tensor_at(from, graph::ValueMeta::tensor(fed.dtype(), fed.sizes(), {}));
   }
   return found;
 }

@@ -104,7 +104,8 @@ struct DeviceObject {
 };
 PyTypeObject* device_type = nullptr;
 PyObject* the_cpu = nullptr;
-constexpr std::string_view known_devices[] = {"cpu", "cuda", "meta", "mps", "xpu", "xla", "hpu", "mtia"};
+constexpr std::string_view known_devices[] = {"cpu", "cuda", "meta", "mps",          "xpu",
+                                              "xla", "hpu",  "mtia", "privateuseone"};
 
 DeviceObject* device(Borrowed self) { return reinterpret_cast<DeviceObject*>(self); }
 
@@ -113,7 +114,9 @@ Object make_device(std::string_view kind, long long index) {
   static auto& made = *new std::map<std::pair<std::string, long long>, PyObject*>;
   bool known = false;
   for (std::string_view k : known_devices) known |= k == kind;
-  check(known, "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, mtia device type at start of device string: {}",
+  check(known,
+        "Expected one of cpu, cuda, meta, mps, xpu, xla, hpu, mtia, privateuseone device type at start of device "
+        "string: {}",
         kind);
   PyObject*& self = made[{std::string(kind), index}];
   if (!self) {
@@ -257,6 +260,10 @@ std::optional<MemoryFormat> memory_format_from(Borrowed value, const char* funct
   return memory_format_named(memory_format_name(value));
 }
 Borrowed cpu_device() { return the_cpu; }
+Object device_object(Device device) {
+  return device.is_cpu() ? Object::share(the_cpu)
+                         : make_device(kDeviceKindNames[static_cast<int>(device.kind)], device.index);
+}
 Borrowed strided_layout() { return the_strided; }
 bool is_layout(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), layout_type); }
 

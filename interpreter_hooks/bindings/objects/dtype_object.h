@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "engine/device/device.h"
 #include "interpreter_hooks/bindings/entry.h"
 #include "kernels/abi/dtype.h"
 
@@ -21,6 +22,7 @@ bool is_device(Borrowed object);
 bool is_device_type(Borrowed object);
 /// device(type='cpu'). Borrowed.
 Borrowed cpu_device();
+Object device_object(Device device);
 /// torch.strided. Borrowed.
 Borrowed strided_layout();
 bool is_layout(Borrowed object);

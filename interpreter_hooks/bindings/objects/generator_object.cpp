@@ -121,7 +121,7 @@ Object go_to(PyObject* self, PyObject* other) {
   generator_of(self)->set_state(generator_of(other)->state());
   return Object::share(Py_None);
 }
-Object device(PyObject*, void*) { return Object::share(cpu_device()); }
+Object device(PyObject* self, void*) { return device_object(generator_of(self)->device()); }
 
 PyMethodDef methods[] = {{"manual_seed", method<manual_seed>(), METH_O, "Starts the stream of a seed."},
                          {"seed", method<seed>(), METH_NOARGS, "Takes a seed from the system and returns it."},
@@ -132,7 +132,7 @@ PyMethodDef methods[] = {{"manual_seed", method<manual_seed>(), METH_O, "Starts 
                          {"_is_at", method<is_at>(), METH_O, "Whether another generator is in the same state."},
                          {"_go_to", method<go_to>(), METH_O, "Takes over the state of another generator."},
                          {}};
-PyGetSetDef getters[] = {{"device", entry<device>, nullptr, "Always the CPU.", nullptr}, {}};
+PyGetSetDef getters[] = {{"device", entry<device>, nullptr, "Where draws are made.", nullptr}, {}};
 
 Borrowed default_object = nullptr;
 

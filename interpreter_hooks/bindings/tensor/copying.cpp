@@ -6,6 +6,7 @@
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
@@ -26,8 +27,7 @@ Ref<Storage> copied_storage(Storage* storage, Borrowed memo) {
   Object key = owned(PyLong_FromVoidPtr(storage));
   if (Borrowed known = PyDict_GetItem(memo, key.get()))
     return Ref<Storage>(static_cast<Storage*>(PyCapsule_GetPointer(known, "terra.storage")));
-  Ref<Storage> copy = Storage::allocate(storage->bytes());
-  if (storage->bytes()) std::memcpy(copy->data(), storage->data(), storage->bytes());
+  Ref<Storage> copy = Storage::copied(*storage);
   Object capsule = owned(PyCapsule_New(Ref<Storage>(copy).release(), "terra.storage", release_storage));
   succeeded(PyDict_SetItem(memo, key.get(), capsule.get()));
   return copy;
@@ -74,7 +74,8 @@ Object deepcopy(PyObject* self, PyObject* memo) {
 Object bytes_of(const TensorImpl& t) {
   const GradMode off(false);
   static const Op* clone = find_op("clone");
-  const Tensor dense = t.is_contiguous() ? alias_of(t) : (*clone)(alias_of(t), "contiguous_format");
+  const Tensor here = to_host(alias_of(t));
+  const Tensor dense = here.is_contiguous() ? here : (*clone)(here, "contiguous_format");
   return owned(PyBytes_FromStringAndSize(static_cast<const char*>(dense.numel() ? dense->data() : ""),
                                          static_cast<Py_ssize_t>(dense.numel() * size_of(dense.dtype()))));
 }

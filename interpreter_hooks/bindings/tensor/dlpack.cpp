@@ -107,6 +107,7 @@ Object dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
     throw PythonError{};
   TensorImpl& t = *impl_of(self);
   if (t.requires_grad()) raise(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
+  if (!t.device.is_cpu()) raise(PyExc_BufferError, "Can't export memory of %s", to_string(t.device).c_str());
   ensure(!t.is_symbolic(), "__dlpack__() of a tensor without storage");
   if (OpObserver* observer = op_observer()) observer->on_opaque("__dlpack__()", self);
   Tensor lent = copy == Py_True ? ops::clone(alias_of(t)) : alias_of(t);

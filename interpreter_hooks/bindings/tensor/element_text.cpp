@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/tensor/printing.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 
@@ -192,7 +193,8 @@ std::string part_text(const Part& part, size_t indent, bool summarize, const For
 std::string elements_text(const TensorImpl& tensor, size_t indent) {
   if (tensor.numel == 0) return "[]";
   const bool summarize = static_cast<double>(tensor.numel) > print_options.threshold;
-  const Part all{tensor, 0, static_cast<const char*>(tensor.data())};
+  const Tensor here = to_host(kept(const_cast<TensorImpl*>(&tensor)));
+  const Part all{*here, 0, static_cast<const char*>(here->data())};
   std::vector<Scalar> shown;
   collect(all, summarize, shown);
   return part_text(all, indent, summarize, Formatter(tensor.dtype, shown));

@@ -1,5 +1,6 @@
 // Methods that change what memory a tensor views, or walk it with Python functions.
 #include "engine/autograd/autograd.h"
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/rules.h"
@@ -42,8 +43,8 @@ Ref<Storage> with_room(const Ref<Storage>& storage, size_t needed) {
   if (needed <= storage->bytes()) return storage;
   check(!storage->exported(),
         "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
-  Ref<Storage> larger = Storage::allocate(needed);
-  std::copy_n(static_cast<const char*>(storage->data()), storage->bytes(), static_cast<char*>(larger->data()));
+  Ref<Storage> larger = Storage::allocate(needed, storage->device());
+  backend_of(storage->device()).copy(larger->data(), storage->data(), storage->bytes());
   return larger;
 }
 
@@ -179,6 +180,8 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
   opaque(self, "apply_()");
   check(!impl_of(self)->requires_grad(),
         "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  check_kind(t.device.is_cpu() && (!other || second_operand.device().is_cpu()), ErrorKind::TypeError,
+             "{} is only implemented on CPU tensors", other ? "map_" : "apply_");
   check(!other || second_operand.sizes() == t.sizes, "map_(): the tensors must have the same shape");
   Dims at(t.sizes.size(), 0);
   const auto element = [&at](const TensorImpl& of) {

@@ -33,7 +33,7 @@ Object read_shape(const TensorImpl& t) { return owned(make_size(t.sizes)); }
 Object read_dtype(const TensorImpl& t) { return Object::share(dtype_object(t.dtype)); }
 Object read_rank(const TensorImpl& t) { return integer(static_cast<int64_t>(t.sizes.size())); }
 Object read_numel(const TensorImpl& t) { return integer(t.numel); }
-Object read_device(const TensorImpl&) { return Object::share(cpu_device()); }
+Object read_device(const TensorImpl& t) { return device_object(t.device); }
 Object read_layout(const TensorImpl&) { return Object::share(strided_layout()); }
 Object read_itemsize(const TensorImpl& t) { return integer(static_cast<int64_t>(size_of(t.dtype))); }
 Object read_nbytes(const TensorImpl& t) { return integer(t.numel * static_cast<int64_t>(size_of(t.dtype))); }

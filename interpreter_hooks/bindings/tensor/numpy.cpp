@@ -67,6 +67,10 @@ Object array_of(PyObject* self) {
   TensorImpl& t = *impl_of(self);
   if (t.dtype == DType::BF16)
     raise(PyExc_TypeError, "Got unsupported ScalarType BFloat16: numpy has no such type. Use .float() first.");
+  if (!t.device.is_cpu())
+    raise(PyExc_TypeError,
+          "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
+          to_string(t.device).c_str());
   ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
   check_has_memory(t);
   if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);

@@ -29,6 +29,7 @@ std::string tensor_text(PyObject* self) {
   std::string text = is_plain_tensor_type(Py_TYPE(self)) ? "tensor(" : std::string(_PyType_Name(Py_TYPE(self))) + "(";
   const size_t indent = text.size();
   std::vector<std::string> suffixes;
+  if (!t.device.is_cpu()) suffixes.push_back("device='" + to_string(t.device) + "'");
   const std::string dtype = "dtype=torch." + std::string(name_of(t.dtype));
   if (t.is_symbolic() || is_sparse(t)) {
     text += "...";

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/rules.h"
 #include "engine/tensor/sparse.h"
@@ -109,7 +110,11 @@ Scalar item_of(const TensorImpl& tensor) {
   check(tensor.numel == 1, "a Tensor with {} elements cannot be converted to Scalar", tensor.numel);
   check(!tensor.is_symbolic(), "the value of a tensor that belongs to a graph under construction is not known yet");
   check_has_memory(tensor);
-  return load_scalar(tensor.data(), tensor.dtype);
+  if (tensor.device.is_cpu()) [[likely]]
+    return load_scalar(tensor.data(), tensor.dtype);
+  alignas(16) char element[kMaxElementSize];
+  backend_of(tensor.device).copy_out(element, tensor.data(), size_of(tensor.dtype));
+  return load_scalar(element, tensor.dtype);
 }
 
 Scalar load_scalar(const void* data, DType dtype) {

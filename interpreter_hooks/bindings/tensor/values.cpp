@@ -2,6 +2,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -38,7 +39,8 @@ Object tolist(PyObject* self, PyObject*) {
   ensure(!t.is_symbolic(), "tolist of a tensor without storage");
   check_has_memory(t);
   ++counters.items;
-  return list_from(t, 0, static_cast<const char*>(t.data()));
+  const Tensor here = to_host(kept(impl_of(self)));
+  return list_from(*here, 0, static_cast<const char*>(here->data()));
 }
 
 Object is_nonzero(PyObject* self, PyObject*) { return owned(PyBool_FromLong(succeeded(PyObject_IsTrue(self)))); }

@@ -112,7 +112,7 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
   graph::TraceInput input;
   input.kind = graph::TraceInput::Kind::Tensor;
   input.name = shadow.path;
-  input.meta = {tensor.dtype, tensor.sizes, tensor.wrapped_number};
+  input.meta = {tensor.dtype, tensor.sizes, tensor.wrapped_number, tensor.device};
   input.strides = tensor.strides;
   input.offset = tensor.offset;
   input.requires_grad = tensor.requires_grad();

@@ -308,9 +308,9 @@ TEST_CASE("calls are recorded by the tape of symbolic tensors, and gradients of 
     CallEmitter calls(emitter, table);
     const EmitterScope scope(emitter);
     static const Op* mul = find_op("mul");
-    inputs.push_back(emitter.whole(g.add_input(ValueMeta::tensor(DType::I64, {})), {}, 0));
+    inputs.push_back(emitter.whole(g.add_input(ValueMeta::tensor(DType::I64, {}, {})), {}, 0));
     for (int i = 0; i < 2; ++i)
-      inputs.push_back(leaf(emitter.whole(g.add_input(ValueMeta::tensor(DType::F64, {2})), {1}, 0)));
+      inputs.push_back(leaf(emitter.whole(g.add_input(ValueMeta::tensor(DType::F64, {2}, {})), {1}, 0)));
     const Tensor x = (*mul)(inputs[1], 1.5);
     const Tensor y = calls.call(0, {inputs[0], x, inputs[2]})[0];
     const Tensor ones = (*find_op("full"))(Dims{2}, 1, DType::F64);

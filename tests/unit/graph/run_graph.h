@@ -24,7 +24,7 @@ inline Graph parsed(const std::string& text, const ParseContext& context = {}) {
 
 /// A graph that may run many times.
 struct BoundGraph {
-  explicit BoundGraph(const Graph& g) : instance(plan_body(g)), run(instance) {}
+  explicit BoundGraph(const Graph& g) : instance(plan_body(g, Device())), run(instance) {}
   explicit BoundGraph(const std::string& text) : BoundGraph(parsed(text)) {}
 
   /// What it returns, scalars as tensors without dimensions; undefined in place of records.

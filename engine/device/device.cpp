@@ -1,0 +1,10 @@
+#include "engine/device/device.h"
+
+namespace terra {
+
+std::string to_string(Device device) {
+  const std::string name(kDeviceKindNames[static_cast<int>(device.kind)]);
+  return device.is_cpu() ? name : name + ":" + std::to_string(device.index);
+}
+
+}  // namespace terra
