@@ -11,7 +11,10 @@
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/transfer.h"
+#include "graph/trace/copy.h"
 #include "kernels/abi/half.h"
+#include "tests/unit/null_device.h"
 
 namespace terra::graph::test {
 
@@ -24,7 +27,7 @@ TraceMaker::TraceMaker(const std::vector<Tensor>& inputs) {
   for (const Tensor& t : inputs) {
     TraceInput in;
     in.name = fmt::format("x{}", trace.values);
-    in.meta = {t.dtype(), t.sizes()};
+    in.meta = {t.dtype(), t.sizes(), false, t.device()};
     in.strides = t.strides();
     in.offset = t->offset;
     in.requires_grad = t.requires_grad();
@@ -125,7 +128,7 @@ std::string bits(const Tensor& t) {
   if (!t.defined()) return "none";
   static const Op* clone = find_op("clone");
   GradMode off(false);
-  const Tensor c = (*clone)(t);
+  const Tensor c = to_host((*clone)(t));
   std::string text = describe(t) + ":";
   const auto* p = c->data_as<unsigned char>();
   const size_t size = size_of(t.dtype());
@@ -201,6 +204,55 @@ Outcome run_compiled(const Trace& trace, const MakeInputs& make, const std::vect
   return outcome_of(inputs, outputs);
 }
 
+namespace {
+
+/// The same tensors on the null device, with their gradients, and sharing memory as they do; nothing if some have a
+/// history.
+std::vector<Tensor> on_null_device(const std::vector<Tensor>& tensors) {
+  using terra::test::kNullDevice;
+  std::map<Storage*, Ref<Storage>> storages;
+  std::vector<Tensor> there;
+  for (const Tensor& t : tensors) {
+    if (!autograd::is_leaf(t)) return {};
+    there.push_back(terra::test::on_null_device(t, storages));
+    autograd::set_requires_grad(there.back(), t.requires_grad());
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor g = autograd::grad(tensors[i]);
+    if (!g.defined()) continue;
+    const auto at = std::find(tensors.begin(), tensors.end(), g);
+    autograd::set_grad(
+        there[i], at != tensors.end() ? there[static_cast<size_t>(at - tensors.begin())] : moved_to(g, kNullDevice));
+  }
+  return there;
+}
+
+/// The null device gives the bits of the CPU, eagerly and compiled, where a graph can be on one device alone.
+void require_same_on_null_device(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars,
+                                 const Outcome& expected) {
+  terra::test::null_backend();
+  const DeviceScope scope(terra::test::kNullDevice);
+  const auto make_there = [&] {
+    const DeviceScope here{Device()};
+    return on_null_device(make());
+  };
+  if (make_there().empty()) return;
+  Trace there = copy_of(trace);
+  for (TraceInput& in : there.inputs) in.meta.device = terra::test::kNullDevice;
+  for (auto& [id, t] : there.constants) t = moved_to(t, terra::test::kNullDevice);
+  INFO("on the null device");
+  CHECK(run_eagerly(there, make_there, scalars) == expected);
+  try {
+    compile(there);
+  } catch (const InternalError& e) {
+    CHECK(std::string(e.what()).find("a graph computes on one device") != std::string::npos);
+    return;
+  }
+  CHECK(run_compiled(there, make_there, scalars) == expected);
+}
+
+}  // namespace
+
 void require_same(const Trace& trace, const MakeInputs& make, const std::vector<Scalar>& scalars) {
   const Outcome eager = run_eagerly(trace, make, scalars);
   const Outcome compiled = run_compiled(trace, make, scalars);
@@ -209,6 +261,7 @@ void require_same(const Trace& trace, const MakeInputs& make, const std::vector<
   CHECK(compiled.outputs == eager.outputs);
   CHECK(compiled.inputs == eager.inputs);
   CHECK(compiled.grads == eager.grads);
+  require_same_on_null_device(trace, make, scalars, eager);
 }
 
 Tensor filled(Dims sizes, uint32_t seed, DType dtype) {

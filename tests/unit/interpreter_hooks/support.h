@@ -36,6 +36,10 @@ class Names {
     REQUIRE(done);
     Py_DECREF(done);
   }
+  void set(const char* name, PyObject* value) {
+    PyDict_SetItemString(globals_, name, value);
+    Py_DECREF(value);
+  }
   /// Borrowed from the name.
   PyObject* operator[](const char* name) const {
     PyObject* found = PyDict_GetItemString(globals_, name);

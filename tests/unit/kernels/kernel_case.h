@@ -12,6 +12,7 @@
 #include "kernels/abi/kernel.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/reference/numbers.h"
+#include "tests/unit/null_device.h"
 
 namespace terra::test {
 
@@ -176,6 +177,64 @@ inline void run(const Kernel* kernel, const Arguments& arguments, const std::vec
   kernel->run(call);
 }
 
+/// An array's bytes on the null device.
+class ArrayThere {
+ public:
+  explicit ArrayThere(const Array& a) : ArrayThere(a.view(), a.bytes().size()) {}
+  /// From the first element to the last one.
+  explicit ArrayThere(const View& v) : ArrayThere(v, v.defined() ? extent(v) : 0) {}
+  ~ArrayThere() { null_backend().release(data_, bytes_); }
+  ArrayThere(const ArrayThere&) = delete;
+
+  const View& view() const { return view_; }
+  std::vector<char> bytes() const {
+    std::vector<char> here(bytes_);
+    null_backend().copy_out(here.data(), data_, bytes_);
+    return here;
+  }
+
+ private:
+  ArrayThere(const View& v, size_t bytes) : bytes_(bytes), data_(null_backend().allocate(bytes)), view_(v) {
+    if (!v.defined()) return;
+    null_backend().copy_in(data_, v.data, bytes);
+    view_.data = data_;
+  }
+  static size_t extent(const View& v) {
+    int64_t last = 0;
+    for (int d = 0; d < v.rank; ++d) last += (v.sizes[d] - 1) * v.strides[d];
+    return v.numel() > 0 ? static_cast<size_t>(last + 1) * size_of(v.dtype) : 0;
+  }
+
+  size_t bytes_;
+  void* data_;
+  View view_;
+};
+
+/// Runs the kernel on the null device: what it leaves in copies of `out`.
+inline std::vector<std::vector<char>> run_on_null_device(const Kernel* kernel, const Arguments& arguments,
+                                                         const std::vector<Array>& out) {
+  std::deque<ArrayThere> there;
+  std::deque<std::vector<View>> views;
+  std::vector<KernelArg> args(arguments.args().begin(), arguments.args().end());
+  std::vector<View> outs;
+  for (const Array& a : out) outs.push_back(there.emplace_back(a).view());
+  for (KernelArg& arg : args) {
+    const std::span<const View> tensors = views_of(arg);
+    if (tensors.empty()) continue;
+    views.emplace_back();
+    for (const View& tensor : tensors) views.back().push_back(there.emplace_back(tensor).view());
+    arg.views = views.back().data();
+  }
+  KernelCall call{outs, args, {}};
+  const size_t size = kernel->workspace ? kernel->workspace(call) : 0;
+  call.workspace = {null_backend().allocate(size), size};
+  null_backend().launch(*kernel, call);
+  null_backend().release(call.workspace.bytes, size);
+  std::vector<std::vector<char>> made;
+  for (size_t i = 0; i < out.size(); ++i) made.push_back(there[i].bytes());
+  return made;
+}
+
 /// Largest difference relative to the larger of 1 and the reference; equal NaNs and infinities count as equal.
 inline double difference(const Array& a, const Array& b) {
   double worst = 0;
@@ -188,7 +247,8 @@ inline double difference(const Array& a, const Array& b) {
   return worst;
 }
 
-/// The kernel agrees with the reference within `tolerance`, and computes the same bits on one and on two threads.
+/// The kernel agrees with the reference within `tolerance`, and computes the same bits on one and on two threads and
+/// on the null device.
 /// `out` gives dtypes and shapes; what it holds at the start is what both find there.
 inline void check_kernel(const char* op, const Arguments& arguments, const std::vector<Array>& out, double tolerance) {
   INFO("op " << op);
@@ -200,10 +260,12 @@ inline void check_kernel(const char* op, const Arguments& arguments, const std::
   cpu::set_threads(2);
   run(find_kernel(op), arguments, two);
   cpu::set_threads(before);
+  const std::vector<std::vector<char>> there = run_on_null_device(find_kernel(op), arguments, out);
   for (size_t i = 0; i < out.size(); ++i) {
     INFO("result " << i << ", first size " << (out[i].sizes().empty() ? 0 : out[i].sizes()[0]));
     CHECK(difference(one[i], expected[i]) <= tolerance);
     CHECK(one[i].bytes() == two[i].bytes());
+    CHECK(one[i].bytes() == there[i]);
   }
 }
 

@@ -1,0 +1,39 @@
+// Every sample of every op record on the null device: the bits of the CPU, where the operands are.
+#include <fstream>
+#include <sstream>
+
+#include "engine/ops/op.h"
+#include "engine/tensor/transfer.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
+#include "tests/unit/interpreter_hooks/support.h"
+#include "tests/unit/null_device.h"
+
+using namespace terra;
+
+namespace {
+
+PyObject* there(PyObject*, PyObject* tensor) { return hooks::wrap(test::on_null_device(hooks::tensor_of(tensor))); }
+PyObject* here(PyObject*, PyObject* tensor) { return hooks::wrap(to_host(hooks::tensor_of(tensor))); }
+
+PyMethodDef functions[] = {{"there", there, METH_O, nullptr}, {"here", here, METH_O, nullptr}};
+
+std::string read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("samples of op records on the null device", "[device]") {
+  const std::string source = TERRA_SOURCE;
+  capture::Names names("import sys\nsys.path[:0] = ['" + source + "/interpreter_hooks', '" + source +
+                       "/tests/python/ops']\nimport terra\n");
+  for (PyMethodDef& function : functions) names.set(function.ml_name, PyCFunction_New(&function, nullptr));
+  names.run(read(source + "/tests/unit/interpreter_hooks/device/op_matrix.py"));
+  test::null_backend();
+  for (const Op* op : all_ops()) {
+    INFO(op->name);
+    CHECK(names.shown("failures('" + std::string(op->name) + "')") == "[]");
+  }
+}
