@@ -38,23 +38,25 @@ bool launch_kernel_step(Block& block, Activation& activation) {
   return true;
 }
 
-/// The step may find values that it can't take: the run goes no further then.
-bool launch_checked_step(Block& block, Activation& activation) {
-  launch_kernel_step(block, activation);
+bool run_fused_step(Block& block, Activation&) {
+  static_cast<FusedStep&>(block).fused.run();
+  return true;
+}
+
+template <RunFunction run>
+bool run_and_wait(Block& block, Activation& activation) {
+  run(block, activation);
   activation.backend().synchronize();
   return true;
 }
 
-/// How a device takes the kernel of a step.
-auto kernel_step_on(Device device, const Step& step) {
-  if (device.is_cpu()) return run_kernel_step;
-  const bool checks = step.kind == Step::Kind::Node && step.node->op->is(kChecksValues);
-  return checks ? launch_checked_step : launch_kernel_step;
-}
-
-bool run_fused_step(Block& block, Activation&) {
-  static_cast<FusedStep&>(block).fused.run();
-  return true;
+/// How the step is run on a device. Where values make an op fail the run ends there: a device that computes later is
+/// waited for.
+RunFunction runner_of(const Step& step, bool fused, Device device) {
+  const bool checks = step.kind == Step::Kind::Node && step.node->op && step.node->op->is(kChecksValues);
+  if (device.is_cpu()) return fused ? run_fused_step : run_kernel_step;
+  if (fused) return checks ? run_and_wait<run_fused_step> : run_fused_step;
+  return checks ? run_and_wait<launch_kernel_step> : launch_kernel_step;
 }
 
 /// Blocks of node kinds that aren't ops. Ops are sorted out by their flags.
@@ -261,7 +263,7 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     auto block = std::make_unique<FusedStep>(plan_, *step.node);
     for (const FusedBlock::Address& a : block->fused.addresses) resolve(a.data, a.buffer, a.offset);
     for (const FusedBlock::Number& n : block->fused.numbers) follow(n.arg, n.scalar);
-    return add_block(std::move(block), run_fused_step, tape);
+    return add_block(std::move(block), runner_of(step, true, plan_.device), tape);
   }
   if (step.kind == Step::Kind::Node)
     if (const Maker make = maker_of(*step.node)) {
@@ -280,7 +282,7 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     workspace.size = plan_.buffers[step.workspace].block.bytes;
     resolve(&workspace.bytes, step.workspace, 0);
   }
-  add_block(std::move(block), kernel_step_on(plan_.device, step), tape);
+  add_block(std::move(block), runner_of(step, false, plan_.device), tape);
 }
 
 }  // namespace terra::graph
