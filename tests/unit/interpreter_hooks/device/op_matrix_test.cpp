@@ -23,17 +23,33 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
+/// The names of op_matrix.py.
+class OnNullDevice : public capture::Names {
+ public:
+  OnNullDevice() {
+    test::null_backend();
+    const std::string source = TERRA_SOURCE;
+    run("import sys\nsys.path[:0] = ['" + source + "/interpreter_hooks', '" + source + "/tests/python/ops']");
+    for (PyMethodDef& function : functions) set(function.ml_name, PyCFunction_New(&function, nullptr));
+    run(read(source + "/tests/unit/interpreter_hooks/device/op_matrix.py"));
+  }
+};
+
 }  // namespace
 
 TEST_CASE("samples of op records on the null device", "[device]") {
-  const std::string source = TERRA_SOURCE;
-  capture::Names names("import sys\nsys.path[:0] = ['" + source + "/interpreter_hooks', '" + source +
-                       "/tests/python/ops']\nimport terra\n");
-  for (PyMethodDef& function : functions) names.set(function.ml_name, PyCFunction_New(&function, nullptr));
-  names.run(read(source + "/tests/unit/interpreter_hooks/device/op_matrix.py"));
-  test::null_backend();
+  const std::string mode = GENERATE("off", "auto");
+  OnNullDevice names;
   for (const Op* op : all_ops()) {
-    INFO(op->name);
-    CHECK(names.shown("failures('" + std::string(op->name) + "')") == "[]");
+    INFO(op->name << ", capture " << mode);
+    CHECK(names.shown("failures('" + std::string(op->name) + "', '" + mode + "')") == "[]");
   }
+}
+
+TEST_CASE("a step that is captured learns the same on the null device", "[device]") {
+  OnNullDevice names;
+  const std::string replays = "terra.capture.stats()['replays']";
+  names.run("before = " + replays + "\nlosses = trained(there)\nreplayed = " + replays + " - before\n");
+  CHECK(names.shown("all_close(losses, trained(lambda t: t), 1e-4, 1e-6)") == "True");
+  CHECK(names.shown("replayed > 20") == "True");
 }
