@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/errors/errors.h"
+#include "graph/executor/planner.h"
 #include "graph/ir/print.h"
 #include "tests/unit/graph/run_graph.h"
 

@@ -49,7 +49,8 @@ TEST_CASE("samples of op records on the null device", "[device]") {
 TEST_CASE("a step that is captured learns the same on the null device", "[device]") {
   OnNullDevice names;
   const std::string replays = "terra.capture.stats()['replays']";
-  names.run("before = " + replays + "\nlosses = trained(there)\nreplayed = " + replays + " - before\n");
+  names.run("import _terra_C\n_terra_C.capture_thrift(False)  # whether it pays or not\nbefore = " + replays +
+            "\nlosses = trained(there)\nreplayed = " + replays + " - before\n_terra_C.capture_thrift(True)\n");
   CHECK(names.shown("all_close(losses, trained(lambda t: t), 1e-4, 1e-6)") == "True");
   CHECK(names.shown("replayed > 20") == "True");
 }
