@@ -19,6 +19,17 @@ bool terra_class_compares_in_python(const PyTypeObject* type);
 /* The class that C code has given this whole name ("module.Name"), which a class of the program may have as well. */
 bool terra_class_is(const PyTypeObject* type, const char* name);
 
+/* What a class itself has, without its bases; borrowed. */
+static inline PyObject* terra_class_dict(PyTypeObject* type) {
+#if PY_VERSION_HEX >= 0x030c0000
+  PyObject* dict = PyType_GetDict(type);
+  Py_XDECREF(dict); /* the class holds it */
+  return dict;
+#else
+  return type->tp_dict;
+#endif
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -41,10 +41,11 @@ int terra_generator_ends_aloud(PyObject* generator);
 
 /* What an iterator of a list or tuple walks over (borrowed), where it has yielded nothing yet; else NULL. */
 PyObject* terra_iterator_start(PyObject* iterator);
-/* True for an iterator of a range that has yielded nothing yet: `numbers` receives start, step and length. */
+/* True for an iterator of a range that has yielded nothing yet, as far as can be told: `numbers` receives start, step
+ * and length. */
 int terra_range_start(PyObject* iterator, long numbers[3]);
-/* How many items an iterator of a list, tuple or range has yielded; -1 when it has run dry and let go of what it walked
- * over. */
+/* Where an iterator of a list, tuple or range is, for terra_iterator_move: 0 when it has yielded nothing, -1 when it
+ * has run dry and let go of what it walked over. */
 Py_ssize_t terra_iterator_place(PyObject* iterator);
 /* Puts such an iterator where another one like it was found. */
 void terra_iterator_move(PyObject* iterator, Py_ssize_t place);

@@ -13,6 +13,7 @@
 #undef Py_BUILD_CORE
 
 #include "interpreter_hooks/cpython/code_extra_311.h"
+#include "interpreter_hooks/cpython/versions.h"
 
 Py_ssize_t terra_code_extra_index(void (*release)(void*)) { return _PyEval_RequestCodeExtraIndex(release); }
 
@@ -166,7 +167,7 @@ static int dict_words(PyObject** place, const uint64_t** words, int* in_dict) {
   if (!place) return 0;
   words[0] = (const uint64_t*)place;
   if (!*place) return 1;
-  words[1] = &((PyDictObject*)*place)->ma_version_tag;
+  words[1] = terra_dict_version(*place);
   *in_dict = 1;
   return 2;
 }

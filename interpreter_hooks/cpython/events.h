@@ -24,6 +24,9 @@ int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction)
 /* After a start: sends the events of a frame that goes on in the middle, too. It has no start event. */
 void terra_events_watch(TerraFrame* frame);
 
+/* Under which number sys.monitoring knows us; -1 as long as it doesn't. */
+int terra_events_tool(void);
+
 /* Switches them off again; allowed inside an event. Frames that are running go on without further events, and their
  * frame objects carry no marks that a later debugger would see. A tracer that is not ours any more stays. */
 void terra_events_stop(void);

@@ -59,6 +59,8 @@ int terra_events_start(TerraStartEvent start, TerraInstructionEvent instruction)
   return 1;
 }
 
+int terra_events_tool(void) { return -1; }
+
 void terra_events_watch(TerraFrame* frame) { want_opcodes(_PyFrame_GetFrameObject(frame), 1); }
 
 void terra_events_stop(void) {

@@ -1,8 +1,8 @@
 /* Instructions as every CPython of this kind has them: {kind, arg, target, flags}.
  *
  * Compilers of different minor versions number their opcodes differently, fold flags into arguments, put caches between
- * instructions and prefixes before them. instructions_3xx.c resolves all that, once per code object; nobody else reads
- * bytecode. An opcode without a kind ends a recording. */
+ * instructions and prefixes before them. instructions.c resolves all that with the tables of opcodes_3xx.c, once per
+ * code object; nobody else reads bytecode. An opcode without a kind ends a recording. */
 #ifndef TERRA_INTERPRETER_HOOKS_CPYTHON_INSTRUCTIONS_H
 #define TERRA_INTERPRETER_HOOKS_CPYTHON_INSTRUCTIONS_H
 
@@ -31,6 +31,7 @@ extern "C" {
   X(SWAP, arg, arg, N)                                                      \
   X(LOAD_CONST, 0, 1, N)                                                    \
   X(LOAD_FAST, 0, 1, N)                                                     \
+  X(LOAD_FAST_AND_CLEAR, 0, 1, N)                                           \
   X(STORE_FAST, 1, 0, N)                                                    \
   X(DELETE_FAST, 0, 0, N)                                                   \
   /* cells and globals */                                                   \
@@ -45,11 +46,14 @@ extern "C" {
   /* attributes and items */                                                \
   X(LOAD_ATTR, 1, 1, N)                                                     \
   X(LOAD_METHOD, 1, 2, N)                                                   \
+  X(LOAD_SUPER_ATTR, 3, (flags & TERRA_PUSHES_NULL) ? 2 : 1, N)             \
   X(STORE_ATTR, 2, 0, N)                                                    \
   X(DELETE_ATTR, 1, 0, N)                                                   \
   X(BINARY_SUBSCR, 2, 1, N)                                                 \
   X(STORE_SUBSCR, 3, 0, N)                                                  \
   X(DELETE_SUBSCR, 2, 0, N)                                                 \
+  X(BINARY_SLICE, 3, 1, N)                                                  \
+  X(STORE_SLICE, 4, 0, N)                                                   \
   /* operators */                                                           \
   X(BINARY_OP, 2, 1, N)                                                     \
   X(COMPARE_OP, 2, 1, N)                                                    \
@@ -79,9 +83,11 @@ extern "C" {
   /* iteration */                                                           \
   X(GET_ITER, 1, 1, N)                                                      \
   X(FOR_ITER, 1, 2, B)                                                      \
+  X(END_FOR, 2, 0, N)                                                       \
   X(UNPACK_EX, 1, (arg & 0xff) + (arg >> 8) + 1, N)                         \
   X(GET_YIELD_FROM_ITER, 1, 1, N)                                           \
   X(SEND, 2, 2, B)                                                          \
+  X(END_SEND, 2, 1, N)                                                      \
   /* jumps */                                                               \
   X(JUMP, 0, 0, J)                                                          \
   X(JUMP_NO_INTERRUPT, 0, 0, J)                                             \
@@ -98,7 +104,9 @@ extern "C" {
   X(CALL_FUNCTION_EX, 3 + (arg & 1), 1, N)                                  \
   X(MAKE_FUNCTION, 1 + TERRA_BITS(arg), 1, N)                               \
   X(RETURN_VALUE, 1, 0, L)                                                  \
+  X(RETURN_CONST, 0, 0, L)                                                  \
   X(YIELD_VALUE, 1, 1, N)                                                   \
+  X(STOP_ITERATION_ERROR, 1, 1, N)                                          \
   /* with and exceptions */                                                 \
   X(BEFORE_WITH, 1, 2, N)                                                   \
   X(WITH_EXCEPT_START, 0, 1, N)                                             \
@@ -120,7 +128,7 @@ extern "C" {
 
 typedef enum {
   TERRA_NOTHING, /* inside an instruction: its caches */
-  TERRA_UNKNOWN, /* an opcode without a kind; `arg` is its number */
+  TERRA_UNKNOWN, /* an opcode without a kind; `flags` is its number */
 #define TERRA_KIND(name, pops, pushes, next) TERRA_##name,
   TERRA_KINDS(TERRA_KIND)
 #undef TERRA_KIND
@@ -128,7 +136,10 @@ typedef enum {
 } TerraKind;
 
 /* Flags of an instruction. */
-enum { TERRA_PUSHES_NULL = 1 /* LOAD_GLOBAL: of what is about to be called, with a NULL below it */ };
+enum {
+  TERRA_PUSHES_NULL = 1, /* LOAD_GLOBAL, LOAD_SUPER_ATTR: of what is about to be called, in two places as LOAD_METHOD */
+  TERRA_KEEPS_RECEIVER = 2 /* SEND: what it sends to is on the stack at its end, too; END_SEND takes it away */
+};
 
 /* `arg` of BINARY_OP. In place they are TERRA_IN_PLACE more, and mean the same for immutable operands. That of
  * COMPARE_OP is Py_LT..Py_GE. */
@@ -156,6 +167,7 @@ typedef struct {
   int at;     /* behind its prefixes: where a frame that runs it says to be */
   int next;   /* where it falls through to; the start of a generator that goes on is no instruction and passed over */
   int target; /* where it jumps; -1: it doesn't */
+  int depth;  /* of the stack before it; -1: code that is never come to, and what is before the first RESUME */
 } TerraInstruction;
 
 /* The instruction at each offset of the code, its prefixes being part of it: terra_code_units(code) of them. Decoded at
@@ -165,8 +177,8 @@ int terra_code_units(const PyCodeObject* code);
 /* The line of the program that the instruction at an offset comes from. */
 int terra_code_line(PyCodeObject* code, int offset);
 
-/* What terra_instructions is made of, for one version: the instruction at an offset of `units` code units without
- * specialisation. */
+/* What terra_instructions is made of: the instruction at an offset of `count` code units without specialisation. Its
+ * depth is not known yet. */
 TerraInstruction terra_decode(const uint8_t* units, int count, int offset);
 
 #ifdef __cplusplus

@@ -205,6 +205,7 @@ int terra_can_step_over(const TerraInstruction* i) {
   switch (i->kind) {
     case TERRA_KW_NAMES:
     case TERRA_PRECALL:
+    case TERRA_CALL:
     case TERRA_CALL_FUNCTION_EX:
     case TERRA_FOR_ITER: return 1;
     default: return simple_row(i->kind) != NULL;

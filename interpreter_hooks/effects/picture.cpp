@@ -30,7 +30,7 @@ void add_slots(PyObject* object, Places& places) {
     auto* type = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(line, i));
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) continue;
     PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(type->tp_dict, &at, &key, &value);) {
+    for (Py_ssize_t at = 0; PyDict_Next(terra_class_dict(type), &at, &key, &value);) {
       if (Py_TYPE(value) != &PyMemberDescr_Type) continue;
       PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(value)->d_member;
       if (member->type != T_OBJECT_EX || (member->flags & READONLY)) continue;
@@ -66,7 +66,7 @@ std::vector<PyObject*> attribute_dicts(PyObject* object) {
   if (is_module(object)) {
     for (uint64_t part = 0; part < module_dict_count; part++) dicts.push_back(module_part(object, part));
   } else if (PyType_Check(object)) {
-    dicts.push_back(reinterpret_cast<PyTypeObject*>(object)->tp_dict);
+    dicts.push_back(terra_class_dict(reinterpret_cast<PyTypeObject*>(object)));
   } else {
     dicts.push_back(terra_instance_dict(object));
   }

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/guards/container_kinds.h"
 
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/cpython/tables.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -135,7 +136,7 @@ const EnumParts& enum_parts() {
   PyObject* module = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
   PyObject* base = module && PyModule_Check(module) ? PyDict_GetItemString(PyModule_GetDict(module), "Enum") : nullptr;
   PyObject* hash = base && PyType_Check(base)
-                       ? PyDict_GetItemString(reinterpret_cast<PyTypeObject*>(base)->tp_dict, "__hash__")
+                       ? PyDict_GetItemString(terra_class_dict(reinterpret_cast<PyTypeObject*>(base)), "__hash__")
                        : nullptr;
   if (hash && PyFunction_Check(hash)) parts = {Py_TYPE(base), Py_NewRef(hash)};
   return parts;

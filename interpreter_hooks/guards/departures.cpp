@@ -3,6 +3,7 @@
 #include "interpreter_hooks/guards/departures.h"
 
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/guards/container_kinds.h"
 #include "interpreter_hooks/guards/functions.h"
@@ -103,7 +104,8 @@ namespace {
 
 /// Borrowed, or null.
 PyObject* attribute_of(PyObject* object, PyObject* name) {
-  if (PyType_Check(object)) return PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(object)->tp_dict, name);
+  if (PyType_Check(object))
+    return PyDict_GetItemWithError(terra_class_dict(reinterpret_cast<PyTypeObject*>(object)), name);
   if (PyObject* found = terra_instance_attribute(object, name)) return found;
   for (Word part = module_parameters; is_module(object) && part < module_dict_count; part++) {
     PyObject* dict = module_part(object, part);

@@ -20,8 +20,8 @@ bool is_atom(PyObject* object) {
 
 PyObject* number_conversion(PyObject* object) {
   static PyObject* const item = PyUnicode_InternFromString("item");
-  static PyObject* const as_int = PyDict_GetItemString(PyLong_Type.tp_dict, "__int__");
-  static PyObject* const as_float = PyDict_GetItemString(PyFloat_Type.tp_dict, "__float__");
+  static PyObject* const as_int = PyDict_GetItemString(terra_class_dict(&PyLong_Type), "__int__");
+  static PyObject* const as_float = PyDict_GetItemString(terra_class_dict(&PyFloat_Type), "__float__");
   if (is_atom(object)) return nullptr;
   const std::string_view name = Py_TYPE(object)->tp_name;
   const bool named = name.starts_with("numpy.float") || name.starts_with("numpy.int") || name.starts_with("numpy.uint");

@@ -143,7 +143,7 @@ void Recording::leave(ShadowFrame* frame, PyObject* result, PyObject* raised_kin
       hold(frame->generator_object);
       generator_ended(frame->generator_object);
     }
-  } else if (result && !terra_frame_is_borrowed(frame->frame) && PyGen_CheckExact(result)) {
+  } else if (result && frame->creates && PyGen_CheckExact(result)) {
     made_generator(frame, result);
   }
 }
@@ -157,7 +157,7 @@ void Recording::give_back(ShadowFrame& frame, Value value) {
   }
   if (reinterpret_cast<PyObject*>(frame.code) == enum_hash_code()) return;
   Pending& pending = frames_[frames_.size() - 2]->pending;
-  bool ends_generator = frame.generator && frame.pending.kind == TERRA_RETURN_VALUE;
+  bool ends_generator = frame.generator && frame.pending.kind != TERRA_YIELD_VALUE;
   if (ends_generator) {  // tells the consumer that there is no more; `yield from` and StopIteration carry the value
     frame.ended = true;
     if (pending.kind != TERRA_SEND) pin_deep(value);

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/recorder/calls/call_models.h"
 
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/text.h"
@@ -49,7 +50,7 @@ using Table = std::unordered_map<const void*, const CallModel*>;
 void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* model) {
   PyObject* callee = nullptr;
   if (PyType_Check(holder)) {  // as the type has it, not bound
-    callee = Py_XNewRef(PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(holder)->tp_dict, name));
+    callee = Py_XNewRef(PyDict_GetItemWithError(terra_class_dict(reinterpret_cast<PyTypeObject*>(holder)), name));
   } else {
     callee = PyObject_GetAttr(holder, name);
     PyErr_Clear();
@@ -69,7 +70,7 @@ Table make_table() {
       Py_DECREF(name);
     } else {
       PyObject* dict =
-          PyType_Check(holder) ? reinterpret_cast<PyTypeObject*>(holder)->tp_dict : PyModule_GetDict(holder);
+          PyType_Check(holder) ? terra_class_dict(reinterpret_cast<PyTypeObject*>(holder)) : PyModule_GetDict(holder);
       PyObject *name, *value;
       Py_ssize_t position = 0;
       while (PyDict_Next(dict, &position, &name, &value)) {

@@ -65,7 +65,7 @@ PyObject* wrapped_slot(PyObject* wrapper) {
   PyObject* owner = PyObject_GetAttrString(wrapper, "__objclass__");
   PyObject* name = PyObject_GetAttrString(wrapper, "__name__");
   PyObject* slot =
-      owner && name ? PyDict_GetItemWithError(reinterpret_cast<PyTypeObject*>(owner)->tp_dict, name) : nullptr;
+      owner && name ? PyDict_GetItemWithError(terra_class_dict(reinterpret_cast<PyTypeObject*>(owner)), name) : nullptr;
   PyErr_Clear();
   Py_XDECREF(owner);
   Py_XDECREF(name);
@@ -321,7 +321,7 @@ Value Recording::asked_again(PyObject* callee, const Value& object, PyObject* re
 }
 
 Value Recording::referent(const Value& reference, PyObject* result) {
-  static PyObject* const call = PyDict_GetItemString(_PyWeakref_RefType.tp_dict, "__call__");
+  static PyObject* const call = PyDict_GetItemString(terra_class_dict(&_PyWeakref_RefType), "__call__");
   return asked_again(call, reference, result, shadow(reference).path + "()");
 }
 

@@ -88,8 +88,8 @@ size_t Recording::least_calls_before(int offset) const {
 /// The root frame is between two instructions. True when the recording has ended here.
 bool Recording::at_boundary(ShadowFrame& f, int offset) {
   int visit = ++cuts_.visits[offset];
-  const int kind = f.instructions[offset].kind;
-  if (f.keyword_names || kind == TERRA_CALL || kind == TERRA_RESUME) return false;
+  const bool in_call = f.keyword_names || f.pending.kind == TERRA_PRECALL;
+  if (in_call || f.instructions[offset].kind == TERRA_RESUME) return false;
   cuts_.here.offset = offset;
   cuts_.here.visit = visit;
   cuts_.calls_here = trace_->worth();

@@ -91,6 +91,7 @@ struct ShadowFrame {
   PyObject* keyword_names = nullptr;  ///< of the KW_NAMES before a CALL (borrowed from the code)
   bool started = false;
   bool generator = false;
+  bool creates = false;  ///< of a generator: the call that returns it
   PyObject* generator_object = nullptr;  ///< borrowed while it is suspended, held by the recording once it has ended
   bool resumed = false;
   bool ended = false;  ///< a generator that has returned or raised

@@ -82,6 +82,7 @@ ShadowFrame* Recording::new_frame(TerraFrame* frame) {
   made->instructions = terra_instructions(made->code);
   if (!made->instructions) throw std::bad_alloc();
   made->locals.assign(made->code->co_nlocalsplus, Value());
+  made->creates = !terra_frame_is_borrowed(frame);
   made->generator = made->code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
   return made.get();
 }

@@ -143,7 +143,7 @@ void Recording::instruction_event(TerraFrame* frame) {
   pending = Pending(f.instructions[offset], offset);
   const Rules& now = rules_of(pending.kind);
   if (!now.rule) {
-    return stop(Reason::UnmodelledOpcode, now.name ? now.name : "opcode " + std::to_string(pending.arg));
+    return stop(Reason::UnmodelledOpcode, now.name ? now.name : "opcode " + std::to_string(pending.flags));
   }
   int pops = now.pops(pending);
   if (pops > static_cast<int>(f.stack.size())) return stop(Reason::OutOfStep, now.name);

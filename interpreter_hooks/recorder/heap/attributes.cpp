@@ -62,7 +62,7 @@ Value* written_on_class(Recording& r, PyTypeObject* type, PyObject* name) {
         return &found->second;
       }
     }
-    PyObject* own = reinterpret_cast<PyTypeObject*>(base)->tp_dict;
+    PyObject* own = terra_class_dict(reinterpret_cast<PyTypeObject*>(base));
     if (own && PyDict_GetItemWithError(own, name)) return nullptr;
   }
   return nullptr;
@@ -102,7 +102,9 @@ Py_ssize_t field_of(PyObject* descriptor) {
     return (member->offset - static_cast<Py_ssize_t>(offsetof(PyTupleObject, ob_item))) /
            static_cast<Py_ssize_t>(sizeof(PyObject*));
   }
-  if (!terra_class_is(Py_TYPE(descriptor), "_collections._tuplegetter")) return -1;
+  const PyTypeObject* type = Py_TYPE(descriptor);
+  if (!terra_class_is(type, "_collections._tuplegetter") && !terra_class_is(type, "collections._tuplegetter"))
+    return -1;
   // __reduce__ gives (type, (index, doc)).
   PyObject* made_of = PyObject_CallMethod(descriptor, "__reduce__", nullptr);
   PyObject* arguments = made_of ? PyTuple_GetItem(made_of, 1) : nullptr;
@@ -369,7 +371,7 @@ void super_facts(Recording& r, PyObject* super, PyTypeObject* type, PyObject* na
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); i++) {
     auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
     if (behind) r.look_up(base, name);
-    if (behind && PyDict_GetItemWithError(base->tp_dict, name)) return;
+    if (behind && PyDict_GetItemWithError(terra_class_dict(base), name)) return;
     behind = behind || base == class_of_super(super);
   }
 }
@@ -395,7 +397,7 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
     made.receiver = receiver;
     return made.self;
   }
-  if (PyFunction_Check(result)) return Value::fact(r.hold(result));
+  if (PyType_HasFeature(Py_TYPE(result), Py_TPFLAGS_METHOD_DESCRIPTOR)) return Value::fact(r.hold(result));
   r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
   return {};
 }

@@ -37,7 +37,8 @@ bool can_get_another_class(PyObject* object) { return is_changeable(Py_TYPE(obje
 
 bool has_finalizer(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && (type->tp_del || (type->tp_finalize && !is_tensor(object)));
+  const bool of_c_code = !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+  return !of_c_code && (type->tp_del || (type->tp_finalize && !is_tensor(object)));
 }
 
 }  // namespace

@@ -15,13 +15,15 @@ namespace terra::capture {
 namespace {
 
 /// Whether what the frame is at raises into code of the program. Passed over are the exits of gradient modes, which the
-/// run of an entry undoes anyway, and the ends of handlers, which raise again.
+/// run of an entry undoes anyway, the ends of handlers, which raise again, and what is around whole generators.
 bool has_handler(const ShadowFrame& f) {
   int depth = 0, lasti = 0;
   for (int at = f.pending.offset;;) {
     at = terra_code_handler(f.code, at, &depth, &lasti);
     if (at < 0) return false;
-    const int first = f.instructions[at].kind, second = f.instructions[f.instructions[at].next].kind;
+    const int first = f.instructions[at].kind;
+    if (first == TERRA_STOP_ITERATION_ERROR) continue;
+    const int second = f.instructions[f.instructions[at].next].kind;
     if (first == TERRA_COPY && second == TERRA_POP_EXCEPT) continue;
     if (first != TERRA_PUSH_EXC_INFO || second != TERRA_WITH_EXCEPT_START) return true;
     PyObject* exit = f.stack[static_cast<size_t>(depth) - 1].object;

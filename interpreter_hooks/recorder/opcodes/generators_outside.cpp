@@ -1,6 +1,7 @@
 // Generators and iterators that were made before the frame and that nobody has used yet: they are followed as if they
 // had been made inside. What they were made of is read when they are first used; effects bring them to where the frame
 // left them. A generator can only be left finished.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 
@@ -74,7 +75,7 @@ void Recording::adopt_generator(PyObject* object, Register self, const std::stri
 void Recording::generator_ended(PyObject* generator) {
   if (std::find(adopted_.begin(), adopted_.end(), generator) == adopted_.end()) return;
   Value self = find(generator)->self;
-  static PyObject* const close = PyDict_GetItemString(PyGen_Type.tp_dict, "close");
+  static PyObject* const close = PyDict_GetItemString(terra_class_dict(&PyGen_Type), "close");
   write({Effect::CallMethod, self, close, {}, {self}, "", {}});
 }
 

@@ -68,7 +68,9 @@ bool Recording::suspended_in_try(PyObject* iterator) {
     if (found == generators_.end()) return false;
     const ShadowFrame& frame = *found->second;
     int depth = 0, lasti = 0;
-    return frame.resumed && !frame.ended && terra_code_handler(frame.code, frame.pending.offset, &depth, &lasti) >= 0;
+    if (!frame.resumed || frame.ended) return false;
+    const int handler = terra_code_handler(frame.code, frame.pending.offset, &depth, &lasti);
+    return handler >= 0 && frame.instructions[handler].kind != TERRA_STOP_ITERATION_ERROR;
   }
   const auto& children = known->iterator->children;
   return std::any_of(children.begin(), children.end(), [&](const Value& v) { return suspended_in_try(v.object); });
@@ -480,17 +482,18 @@ void begin_send(Recording& r, ShadowFrame& f) {
   begin_for_iter(r, f);
   f.pending.extra = f.pending.in[1];
 }
-/// [iterator, item], or at the end only what the generator returned.
+/// [iterator, item], or at the end what the generator returned, for some compilers with the iterator below it.
 void send(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];
   PyObject* produced = f.real(1);
-  bool goes_on = f.real_depth() == static_cast<int>(f.stack.size()) + 2;
+  const bool goes_on = terra_frame_instruction(f.frame) != f.pending.target;
   if (goes_on) {
     f.push(iterator);
     Value value = r.next(f, iterator, produced);
     return f.push(value);
   }
   f.pending.used_returns = true;
+  if (f.pending.flags & TERRA_KEEPS_RECEIVER) f.push(iterator);
   if (f.pending.ended.known() && f.pending.ended.object == produced) return f.push(f.pending.ended);
   if (produced != Py_None) return r.stop(Reason::UnmodelledIteration, "the value of `yield from`");
   f.push(Value::fact(produced));

@@ -23,7 +23,7 @@ Table make_table() {
 #undef TERRA_ROW
 #undef TERRA_STACK_EFFECT
   for (RuleList list : {stack_rules(), data_rules(), build_rules(), jump_rules(), call_rules(), iteration_rules(),
-                        exception_rules(), match_rules(), import_rules()}) {
+                        exception_rules(), match_rules(), import_rules(), shorthand_rules()}) {
     for (size_t i = 0; i < list.count; i++) table[list.rules[i].kind].rule = &list.rules[i];
   }
   RaiseRuleList raising = raise_rules();

@@ -41,6 +41,7 @@ RuleList iteration_rules();
 RuleList exception_rules();
 RuleList match_rules();
 RuleList import_rules();
+RuleList shorthand_rules();
 
 struct RaiseRule {
   int kind;

@@ -33,7 +33,11 @@ void push_null(Recording&, ShadowFrame& f) { f.push(Value::null()); }
 void load_const(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
 
 void load_fast(Recording& r, ShadowFrame& f) { f.push(r.local(f, f.pending.arg)); }
-void store_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = f.pending.in[0]; }
+/// A NULL on the stack is what an unbound variable held.
+void store_fast(Recording&, ShadowFrame& f) {
+  const Value& value = f.pending.in[0];
+  f.locals[f.pending.arg] = value.kind == Value::Null ? Value() : value;
+}
 /// That there is one is a fact.
 void begin_delete_fast(Recording& r, ShadowFrame& f) { r.local(f, f.pending.arg); }
 void delete_fast(Recording&, ShadowFrame& f) { f.locals[f.pending.arg] = Value(); }

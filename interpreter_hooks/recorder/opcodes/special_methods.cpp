@@ -27,6 +27,7 @@ Asking asking(int kind) {
     case TERRA_SWAP:
     case TERRA_LOAD_CONST:
     case TERRA_LOAD_FAST:
+    case TERRA_LOAD_FAST_AND_CLEAR:
     case TERRA_STORE_FAST:
     case TERRA_DELETE_FAST:
     case TERRA_LOAD_CLOSURE:
@@ -39,6 +40,7 @@ Asking asking(int kind) {
     case TERRA_LOAD_ASSERTION_ERROR:
     case TERRA_LOAD_ATTR:  // reads and stores of attributes have facts of their own (attributes.cpp, stores.cpp)
     case TERRA_LOAD_METHOD:
+    case TERRA_LOAD_SUPER_ATTR:
     case TERRA_STORE_ATTR:
     case TERRA_DELETE_ATTR:
     case TERRA_IS_OP:
@@ -56,7 +58,11 @@ Asking asking(int kind) {
     case TERRA_CALL:  // asks what is called (call_sites.cpp)
     case TERRA_MAKE_FUNCTION:
     case TERRA_RETURN_VALUE:
+    case TERRA_RETURN_CONST:
     case TERRA_YIELD_VALUE:
+    case TERRA_END_FOR:
+    case TERRA_END_SEND:
+    case TERRA_STOP_ITERATION_ERROR:
     case TERRA_PUSH_EXC_INFO:
     case TERRA_POP_EXCEPT:
     case TERRA_RERAISE:

@@ -56,7 +56,9 @@ Liveness::Liveness(const ShadowFrame& f) {
         live[slot] = false;
         if (handler >= 0) join(live, before[static_cast<size_t>(handler)]);
       }
-      if ((i.kind == TERRA_LOAD_FAST || i.kind == TERRA_DELETE_FAST) && slot < slots) live[slot] = true;
+      if ((i.kind == TERRA_LOAD_FAST || i.kind == TERRA_LOAD_FAST_AND_CLEAR || i.kind == TERRA_DELETE_FAST) &&
+          slot < slots)
+        live[slot] = true;
       if (live != before[static_cast<size_t>(*at)]) {
         before[static_cast<size_t>(*at)] = std::move(live);
         changed = true;

@@ -35,7 +35,7 @@ void Loops::asks(bool truth, bool first) {
     watch.visits_known = watch.visits_known && first && watch.visits.size() < most_visits;
     if (!watch.visits_known) continue;
     const ShadowFrame& top = *r_.top();
-    const bool last = watch.frame == &top && top.pending.offset == watch.body.last;
+    const bool last = watch.frame == &top && top.pending.offset == watch.body.decision;
     ProgramState state = ProgramStateReader(r_, watch.began).read_alive(true, last ? watch.body.twin : -1);
     watch.forgets |= state.forgets;
     if (!state.readable) {

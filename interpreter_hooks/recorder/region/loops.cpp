@@ -57,6 +57,13 @@ bool is_reversed_next(const ShadowFrame& f, int& next) {
   return true;
 }
 
+/// The last instruction from `begin` on that ends before `end`.
+int last_before(const ShadowFrame& f, int begin, int end) {
+  int at = begin;
+  for (int next = begin; next < end; next = f.instructions[next].next) at = next;
+  return at;
+}
+
 bool jumps_back(const TerraInstruction& i, int offset) {
   return i.target >= 0 && i.target <= offset && i.kind != TERRA_JUMP_NO_INTERRUPT;
 }
@@ -160,7 +167,7 @@ const std::vector<Loops::Body>& Loops::bodies(const ShadowFrame& f) {
     if (!jumps_back(i, offset) || f.instructions[i.target].kind == TERRA_FOR_ITER) continue;
     auto& all = found->second;
     auto same = std::find_if(all.begin(), all.end(), [&](const Body& body) { return body.first == i.target; });
-    if (same == all.end()) same = all.insert(all.end(), {i.target, offset, i.target, -1});
+    if (same == all.end()) same = all.insert(all.end(), {i.target, offset, i.target});
     same->last = offset;
   }
   if (is_new) find_twins(f, found->second);
@@ -175,13 +182,16 @@ void Loops::find_twins(const ShadowFrame& f, std::vector<Body>& all) {
   for (Body& body : all) {
     for (const Body& head : all)
       if (is_head(head, body)) body.from = std::min(body.from, head.first);
-    int at = body.from;
-    for (int next = at; next < body.first; next = f.instructions[at].next) at = next;
-    if (at == body.from) continue;
+    const int at = last_before(f, body.from, body.first);
     const TerraInstruction &test = f.instructions[at], &last = f.instructions[body.last];
-    const bool same = (test.kind == TERRA_POP_JUMP_IF_FALSE && last.kind == TERRA_POP_JUMP_IF_TRUE) ||
-                      (test.kind == TERRA_POP_JUMP_IF_TRUE && last.kind == TERRA_POP_JUMP_IF_FALSE);
-    if (same && test.target == last.next) body.twin = at;
+    // Some compilers end the body with a jump back, others with one out of the loop and one back that is always taken.
+    const bool always = last.kind == TERRA_JUMP;
+    body.decision = always ? last_before(f, body.first, body.last) : body.last;
+    const TerraInstruction& decision = f.instructions[body.decision];
+    const bool same = always ? test.kind == decision.kind && decision.target == last.next
+                             : (test.kind == TERRA_POP_JUMP_IF_FALSE && last.kind == TERRA_POP_JUMP_IF_TRUE) ||
+                                   (test.kind == TERRA_POP_JUMP_IF_TRUE && last.kind == TERRA_POP_JUMP_IF_FALSE);
+    if (at != body.from && same && test.target == last.next) body.twin = at;
   }
   const std::vector<Body> before = all;
   std::erase_if(all, [&](const Body& head) {

@@ -89,7 +89,8 @@ class Loops {
   /// body, and before it, from `from` on.
   struct Body {
     int first = -1, last = -1, from = -1;
-    int twin = -1;  ///< the jump before the first that goes where the last one goes
+    int decision = -1;  ///< the jump that decides about another round
+    int twin = -1;      ///< the one before the first that goes where that goes
   };
   struct Watch {
     static constexpr size_t not_left = ~size_t{0};

@@ -1,5 +1,6 @@
 // Calls of what functools.lru_cache made, where it has the result already: a read, and a call that is repeated so that
 // the cache counts it.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/cpython/lru_cache.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
@@ -11,7 +12,7 @@ namespace terra::capture {
 namespace {
 
 Value end_cached(Recording& r, ShadowFrame& f, PyObject*) {
-  static PyObject* const call = PyDict_GetItemString(Py_TYPE(f.pending.call.callee)->tp_dict, "__call__");
+  static PyObject* const call = PyDict_GetItemString(terra_class_dict(Py_TYPE(f.pending.call.callee)), "__call__");
   const bool named = !f.pending.call.keywords.empty();
   std::vector<Value> all = {f.pending.call.callee_value};
   if (named) all.push_back(Value::fact(names_of(r, f.pending.call)));

@@ -1,5 +1,6 @@
 // Iterators that C code makes: CPython advances the real one, the shadow advances beside it. Those of itertools see
 // facts and objects met before only.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
@@ -150,7 +151,7 @@ bool pops_from_fresh_dict(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
   if (in.size() != 3 || !PyCFunction_Check(in[0].object) || !is_tuple(in[1].object) || !is_tuple(in[2].object))
     return false;
-  static const CallModel* pop = model_of(PyDict_GetItemString(PyDict_Type.tp_dict, "pop"));
+  static const CallModel* pop = model_of(PyDict_GetItemString(terra_class_dict(&PyDict_Type), "pop"));
   Shadow* bound = r.find(in[0].object);
   Shadow* dict = bound && bound->receiver.known() ? r.find(bound->receiver.object) : nullptr;
   return model_of(in[0].object) == pop && dict && dict->fresh() && PyDict_CheckExact(bound->receiver.object);

@@ -1,6 +1,7 @@
 // Records of the logging module, put off like print: made and handled once the run has been committed, with the place
 // in the program that the call has. The methods of the module that lead there are followed; from Logger._log on, which
 // looks for that place in the frames, nothing is watched.
+#include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/core/lines.h"
@@ -28,7 +29,7 @@ const LoggingModule& logging_module() {
   PyObject* dict = module && PyModule_Check(module) ? PyModule_GetDict(module) : nullptr;
   PyObject* logger = dict ? PyDict_GetItemString(dict, "Logger") : nullptr;
   if (!logger || !PyType_Check(logger)) return known;
-  PyObject* log = PyDict_GetItemString(reinterpret_cast<PyTypeObject*>(logger)->tp_dict, "_log");
+  PyObject* log = PyDict_GetItemString(terra_class_dict(reinterpret_cast<PyTypeObject*>(logger)), "_log");
   PyObject *lock = PyDict_GetItemString(dict, "_acquireLock"), *unlock = PyDict_GetItemString(dict, "_releaseLock");
   PyObject* file = PyDict_GetItemString(dict, "_srcfile");
   for (PyObject* function : {log, lock, unlock}) {

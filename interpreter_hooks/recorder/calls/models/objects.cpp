@@ -227,7 +227,8 @@ void begin_setattr(Recording& r, ShadowFrame& f) {
   if (arguments(f).size() != 3 || !constant_name(r, f, &name)) return;
   f.pending.extra = Value::fact(name);
   PyObject* owner = arguments(f)[0].object;
-  bool written_in_c = f.pending.call.callee == PyDict_GetItemString(PyBaseObject_Type.tp_dict, "__setattr__");
+  bool written_in_c =
+      f.pending.call.callee == PyDict_GetItemString(terra_class_dict(&PyBaseObject_Type), "__setattr__");
   bool plain = r.can_store_attribute(owner, name) || (written_in_c && can_store_plainly(owner, name));
   r.about_to_store(arguments(f)[0], name);
   if (!plain) r.stop(Reason::UnmodelledAttribute, std::string("setattr of ") + utf8_of(name));

@@ -3,6 +3,7 @@
 
 #include "interpreter_hooks/cpython/instructions.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -106,7 +107,7 @@ TEST_CASE("pushes minus pops is the stack effect that the compiler uses") {
       if (name == "BUILD_SLICE" && arg != 2 && arg != 3) continue;
       const TerraInstruction i = decode(code, arg);
       if (i.kind == TERRA_UNKNOWN) {
-        CHECK(i.arg == code);
+        CHECK(i.flags == code);
         break;
       }
       const int effect = PyCompile_OpcodeStackEffectWithJump(code, arg, 0);
@@ -171,6 +172,33 @@ TEST_CASE("jumps lead to instructions") {
   CHECK(back);
   const TerraInstruction loop = f.first(TERRA_FOR_ITER);
   CHECK(loop.target > loop.next);
+}
+
+TEST_CASE("how deep the stack is follows from the code") {
+  const Function f(
+      "def f(xs, m):\n"
+      " with m as a, m as b:\n"
+      "  for x in xs:\n"
+      "   try: g(1, [y for y in xs if y and x])\n"
+      "   except (KeyError, IndexError) as e: raise ValueError(x, *xs) from e\n"
+      "   finally: xs[x:] = 'a' if x and a or b else f'{x!r:>{m}}'\n"
+      "  else: yield from (yield)\n");
+  bool begun = false;
+  int deepest = 0;
+  for (int at = 0; at < terra_code_units(f.code); at = f.instructions[at].next) {
+    const TerraInstruction& i = f.instructions[at];
+    begun = begun || i.kind == TERRA_RESUME;
+    INFO(at << " " << (kinds[i.kind].name ? kinds[i.kind].name : "unknown"));
+    CHECK((begun || i.depth == -1));
+    CHECK(i.depth <= f.code->co_stacksize);
+    deepest = std::max(deepest, i.depth);
+    if (i.depth < 0 || i.kind == TERRA_UNKNOWN) continue;
+    CHECK(i.depth >= kinds[i.kind].pops.of(i.arg, i.flags));
+    const int behind = i.depth - kinds[i.kind].pops.of(i.arg, i.flags) + kinds[i.kind].pushes.of(i.arg, i.flags);
+    const char next = kinds[i.kind].next;
+    if (next == 'N' || next == 'B') CHECK(f.instructions[i.next].depth == behind);
+  }
+  CHECK(deepest > f.code->co_stacksize / 2);
 }
 
 TEST_CASE("flags are not in arguments") {
