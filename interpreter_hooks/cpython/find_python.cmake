@@ -1,7 +1,7 @@
 # The CPython that a build embeds: its headers, its static library, and where its standard library is. It is
 # Debian's, or the one that TERRA_PYTHON_EXECUTABLE belongs to.
 set(verified 3.11) # minor versions with which all tests pass
-set(known 3.11)    # those with files here
+set(known 3.11 3.12)    # those with files here
 if(NOT TERRA_PYTHON IN_LIST known)
   list(JOIN known ", " known)
   message(FATAL_ERROR "TERRA_PYTHON=${TERRA_PYTHON} is not a CPython that Terra knows: set it to one of ${known}.")

@@ -1,10 +1,11 @@
-/* tables.h for CPython 3.11: the sequences of probes are those of Objects/dictobject.c and Objects/setobject.c. */
+/* tables.h for CPython 3.11 and 3.12: the sequences of probes are those of Objects/dictobject.c and
+ * Objects/setobject.c. */
 #include "interpreter_hooks/cpython/tables.h"
 
 #include "interpreter_hooks/cpython/class.h"
 
-#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030c0000
-#error "tables_311.c knows CPython 3.11 only"
+#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030d0000
+#error "tables_311.c knows CPython 3.11 and 3.12 only"
 #endif
 
 #undef _PyGC_FINALIZED
