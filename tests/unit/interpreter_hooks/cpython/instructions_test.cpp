@@ -187,7 +187,7 @@ TEST_CASE("how deep the stack is follows from the code") {
   int deepest = 0;
   for (int at = 0; at < terra_code_units(f.code); at = f.instructions[at].next) {
     const TerraInstruction& i = f.instructions[at];
-    begun = begun || i.kind == TERRA_RESUME;
+    begun = begun || i.kind == TERRA_RESUME || (at > 0 && f.instructions[at - 1].kind == TERRA_RESUME);
     INFO(at << " " << (kinds[i.kind].name ? kinds[i.kind].name : "unknown"));
     CHECK((begun || i.depth == -1));
     CHECK(i.depth <= f.code->co_stacksize);
