@@ -81,8 +81,16 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
     stop(Reason::Observed);
     return nullptr;
   }
-  if (returned_) {
-    stop(Reason::Finalizer, "as the frame ended");
+  if (returned_) {  // the root lets go of its variables: a generator that is suspended outside of any try just ends
+    const auto known = throwing ? generators_.find(frame) : generators_.end();
+    const bool is_generator = known != generators_.end();
+    if (is_generator && !suspended_in_try(known->second->generator_object)) {
+      known->second->ended = true;
+    } else if (is_generator) {
+      stop(Reason::FreshEscapes, "a generator that has not left its try");
+    } else {
+      stop(Reason::Finalizer, "as the frame ended");
+    }
     return nullptr;
   }
   entry_->depth = std::max(entry_->depth, room_ - terra_thread_room(thread_) + 1);

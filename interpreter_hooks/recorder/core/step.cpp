@@ -78,10 +78,17 @@ void Recording::unwind(ShadowFrame& f, int offset) {
   PyObject* caught = f.real_depth() > depth ? f.real(1) : nullptr;
   raised(f, caught ? reinterpret_cast<PyObject*>(Py_TYPE(caught)) : PyExc_SystemError);
   if (!alive_) return;
+  if (f.pending.kind == TERRA_YIELD_VALUE) f.push(Value::fact(Py_None));  // what comes in with an exception
   if (static_cast<int>(f.stack.size()) < depth) return stop(Reason::OutOfStep, "a handler deeper than the stack");
   f.stack.resize(depth);
+  // The handler around a whole generator raises again at once: held, the exception would keep what its frames hold.
+  const bool passes = f.instructions[offset].kind == TERRA_STOP_ITERATION_ERROR;
   for (int i = depth; i < f.real_depth(); i++) {
     PyObject* object = f.real_stack()[i];
+    if (passes) {
+      f.push(Value::fact(object));
+      continue;
+    }
     bool exception = PyExceptionInstance_Check(object);
     if (exception && !find(object)) fresh(object);  // made by C code out of facts
     f.push(exception ? by_identity(object) : Value::fact(hold(object)));
@@ -108,6 +115,7 @@ void Recording::check_slots(ShadowFrame& f) {
 
 void Recording::instruction_event(TerraFrame* frame) {
   recorder_stats().events++;
+  if (returned_) return;  // of what ends with the frame: `enter` has seen to it
   if (++events_ > event_budget) return stop(Reason::TooLong, "instructions");
   ShadowFrame* top_frame = top();
   if (top_frame && top_frame->frame != frame && is_unseen(top_frame->pending)) return;
