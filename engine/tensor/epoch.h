@@ -13,7 +13,9 @@ namespace terra {
 inline uint64_t tensor_epoch = 1;
 
 /// To be called by whoever changes the history of a tensor that was not made just now. The functions below call it.
+/// Work on the tensor as it was that has been put off is done first.
 inline void note_changed(TensorImpl& tensor) {
+  if (tensor.storage) tensor.storage->settle();
   tensor.serial = new_tensor_serial();
   if (tensor.owner) ++tensor_epoch;
 }

@@ -38,10 +38,25 @@ Ref<Storage> Storage::copied(const Storage& original) {
   return copy;
 }
 
+Ref<Storage> Storage::deferred(size_t bytes, Deferral& by, uint32_t ticket) {
+  auto* s = new Storage;
+  s->bytes_ = bytes;
+  s->deferral_ = &by;
+  s->ticket_ = ticket;
+  return Ref<Storage>(s);
+}
+
+void Storage::deliver(void* data, void (*release)(void*), void* context) {
+  data_ = data;
+  release_ = release;
+  context_ = context;
+  deferral_ = nullptr;
+}
+
 void Storage::destroy(Storage* s) {
   if (s->release_)
     s->release_(s->context_);
-  else
+  else if (s->data_)  // else nobody has ever asked for the bytes
     backend_of(s->device_).release(s->data_, s->bytes_);
   delete s;
 }

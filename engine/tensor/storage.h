@@ -5,6 +5,7 @@
 
 #include "engine/device/device.h"
 #include "engine/memory/intrusive.h"
+#include "engine/tensor/deferral.h"
 
 namespace terra {
 
@@ -21,12 +22,29 @@ class Storage final : public Counted {
   static Ref<Storage> apart(const Ref<Storage>& original);
   /// A new storage with the same bytes.
   static Ref<Storage> copied(const Storage& original);
+  /// Bytes that `by` is going to make; `ticket` tells it which.
+  static Ref<Storage> deferred(size_t bytes, Deferral& by, uint32_t ticket);
   static void destroy(Storage* storage);
 
   /// An address on the device, which means nothing to the host unless that is the CPU.
-  void* data() const { return data_; }
+  void* data() const {
+    settle();
+    return data_;
+  }
   Device device() const { return device_; }
   size_t bytes() const { return bytes_; }
+
+  /// Work that has been put off and concerns the bytes, or null.
+  Deferral* deferral() const { return bytes_of_->deferral_; }
+  uint32_t ticket() const { return ticket_; }
+  void settle() const {
+    if (bytes_of_->deferral_) [[unlikely]]
+      bytes_of_->deferral_->settle();
+  }
+  /// Until it is done, `by` is going to read the bytes. Null: it has, or has made them.
+  void defer_to(Deferral* by) { bytes_of_->deferral_ = by; }
+  /// The bytes of a deferred storage, which belong to somebody else: as in `wrap`.
+  void deliver(void* data, void (*release)(void*), void* context);
 
   uint32_t version() const { return version_; }
   void bump_version() {
@@ -51,7 +69,9 @@ class Storage final : public Counted {
   void* context_ = nullptr;
   uint32_t version_ = 0;
   uint32_t writes_ = 0;
+  Deferral* deferral_ = nullptr;
   Storage* bytes_of_ = this;  // of an `apart` one: the storage that has the bytes
+  uint32_t ticket_ = 0;
   bool exported_ = false;
   Device device_;
 };

@@ -230,6 +230,7 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
                       const SameTensors& same) {
   if (!flight_.none()) [[unlikely]]
     return {flight_.state() == Flight::State::UnderWay ? RunStatus::UnderWay : RunStatus::Busy, 0};
+  settle_deferred_work();  // addresses that are bound already may be among what it reads
   RandomGuard random(program_.generators);
   bind_inputs(inputs, scalars, tangents, same);
   made.storages.resize(graph().outputs.size());
