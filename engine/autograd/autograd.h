@@ -24,6 +24,9 @@ void retain_grad(const Tensor& t);
 Edge history(const Tensor& t);
 /// Where the gradient of a tensor goes: its history, or the AccumulateGrad of a leaf that requires grad.
 Edge gradient_edge(const Tensor& t);
+/// The same of what programs look at, ask gradients for or put hooks on: of this tensor alone (Node::unfolded).
+Edge own_history(const Tensor& t);
+Edge own_gradient_edge(const Tensor& t);
 /// Makes `t` the result `index` of `node`; it requires grad from then on.
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index);
 /// Makes `t` a view that `steps` derive from `base`, which may be a view itself, as of that version of the storage.

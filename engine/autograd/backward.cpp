@@ -243,7 +243,7 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   prepare_roots(roots, root_gradients, edges, grads);
   for (const Tensor& input : inputs) {
     check(input.requires_grad(), "One of the differentiated Tensors does not require grad");
-    wanted.push_back(gradient_edge(input));
+    wanted.push_back(own_gradient_edge(input));
   }
   Pass pass(retain_graph, create_graph);
   pass.capture(wanted);
@@ -262,7 +262,7 @@ std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::spa
   std::vector<Edge> edges, wanted;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
-  for (const Tensor& input : inputs) wanted.push_back(gradient_edge(input));
+  for (const Tensor& input : inputs) wanted.push_back(own_gradient_edge(input));
   Pass pass(true, create_graph);
   pass.capture(wanted);
   std::vector<std::vector<Tensor>>& out = pass.addends();

@@ -110,7 +110,7 @@ void set_grad(const Tensor& t, const Tensor& g) {
 void retain_grad(const Tensor& t) {
   check(t.requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
   Meta& meta = meta_of(t);
-  const Edge edge = history(t);
+  const Edge edge = own_history(t);
   if (!edge.node || meta.retained) return;
   meta.retained = std::make_shared<Tensor>(std::exchange(meta.grad, Tensor()));
   edge.node->retained.emplace_back(edge.index, meta.retained);
@@ -127,6 +127,20 @@ Edge gradient_edge(const Tensor& t) {
   Edge edge = history(t);
   if (edge.node || !t.requires_grad()) return edge;
   return {accumulate_node(t), 0};
+}
+
+Edge own_history(const Tensor& t) {
+  const Edge edge = history(t);
+  if (!edge.node) return edge;
+  const Edge own = edge.node->unfolded(edge.index);
+  if (!own.node) return edge;
+  change_history(meta_of(t), own);
+  return own;
+}
+
+Edge own_gradient_edge(const Tensor& t) {
+  const Edge edge = own_history(t);
+  return edge.node ? edge : gradient_edge(t);
 }
 
 void set_history(const Tensor& t, const Ref<Node>& node, uint32_t index) {
@@ -158,7 +172,7 @@ void detach_in_place(const Tensor& t) {
 
 uint64_t add_hook(const Tensor& t, TensorHook hook) {
   check(t.requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
-  if (const Edge edge = history(t); edge.node) return add_result_hook(edge, std::move(hook));
+  if (const Edge edge = own_history(t); edge.node) return add_result_hook(edge, std::move(hook));
   const uint64_t id = next_hook_id();
   meta_of(t).hooks.emplace_back(id, std::move(hook));
   return id;

@@ -8,9 +8,11 @@
 
 namespace terra::autograd {
 
-uint64_t reserve_sequence() {
+uint64_t reserve_sequence(uint64_t count) {
   static thread_local uint64_t counter = 0;
-  return ++counter;
+  const uint64_t first = counter + 1;
+  counter += count;
+  return first;
 }
 
 Node::Node() : sequence(reserve_sequence()) {}

@@ -48,6 +48,9 @@ class Node : public Counted {
   virtual void each_saved(const std::function<void(const SavedTensor&)>&) const {}
   /// A tensor whose history this was gets another.
   virtual void superseded(const Edge&) {}
+  /// Of a node that stands for many calls: the history of one result alone, as it would be had each call made a node of
+  /// its own, so that what passes there can be looked at. Null for all others.
+  virtual Edge unfolded(uint32_t) { return {}; }
   /// What comes before all else, also where a pass ends here: the hooks of the tensors that this is the history of, in
   /// order of registration, then the tensors that keep their gradients take them.
   virtual void hook_gradients(std::vector<Tensor>& grads);
@@ -69,8 +72,8 @@ class Node : public Counted {
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&, const std::vector<Tensor>&)>>> post_hooks;
 };
 
-/// The number that the next node would have had.
-uint64_t reserve_sequence();
+/// The number that the next node would have had, and as many behind it.
+uint64_t reserve_sequence(uint64_t count = 1);
 
 /// The last node of a leaf: adds what arrives to its .grad.
 class AccumulateGrad final : public Node {

@@ -22,7 +22,7 @@ class Storage final : public Counted {
   static Ref<Storage> apart(const Ref<Storage>& original);
   /// A new storage with the same bytes.
   static Ref<Storage> copied(const Storage& original);
-  /// Bytes that `by` is going to make; `ticket` tells it which.
+  /// Bytes that `by` is going to make.
   static Ref<Storage> deferred(size_t bytes, Deferral& by, uint32_t ticket);
   static void destroy(Storage* storage);
 
@@ -36,13 +36,17 @@ class Storage final : public Counted {
 
   /// Work that has been put off and concerns the bytes, or null.
   Deferral* deferral() const { return bytes_of_->deferral_; }
-  uint32_t ticket() const { return ticket_; }
+  /// What the storage is to that work, which knows what the number means.
+  uint32_t ticket() const { return bytes_of_->ticket_; }
   void settle() const {
     if (bytes_of_->deferral_) [[unlikely]]
       bytes_of_->deferral_->settle();
   }
   /// Until it is done, `by` is going to read the bytes. Null: it has, or has made them.
-  void defer_to(Deferral* by) { bytes_of_->deferral_ = by; }
+  void defer_to(Deferral* by, uint32_t ticket) {
+    bytes_of_->deferral_ = by;
+    bytes_of_->ticket_ = ticket;
+  }
   /// The bytes of a deferred storage, which belong to somebody else: as in `wrap`.
   void deliver(void* data, void (*release)(void*), void* context);
 

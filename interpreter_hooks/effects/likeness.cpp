@@ -18,7 +18,7 @@ namespace terra::capture {
 namespace {
 
 std::string history_name(const Tensor& t) {
-  const autograd::Edge edge = autograd::history(t);
+  const autograd::Edge edge = autograd::own_history(t);
   return edge.node ? edge.node->name() : "no grad_fn";
 }
 

@@ -79,11 +79,11 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 }
 
 Object get_grad_fn(PyObject* self, void*) {
-  return told(self, "grad_fn", wrap_node(autograd::history(tensor_of(self)).node));
+  return told(self, "grad_fn", wrap_node(autograd::own_history(tensor_of(self)).node));
 }
 Object get_is_leaf(PyObject* self, void*) { return told(self, "is_leaf", boolean(autograd::is_leaf(tensor_of(self)))); }
 Object get_output_nr(PyObject* self, void*) {
-  return told(self, "output_nr", owned(PyLong_FromUnsignedLong(autograd::history(tensor_of(self)).index)));
+  return told(self, "output_nr", owned(PyLong_FromUnsignedLong(autograd::own_history(tensor_of(self)).index)));
 }
 Object get_retains_grad(PyObject* self, void*) {
   const autograd::Meta* meta = autograd::find_meta(tensor_of(self));

@@ -45,7 +45,7 @@ std::string tensor_text(PyObject* self) {
     if (!is_default && t.dtype != DType::I64 && t.dtype != DType::Bool) suffixes.push_back(dtype);
     text += elements_text(t, indent);
   }
-  if (const autograd::Edge made = autograd::history(tensor_of(self)); made.node)
+  if (const autograd::Edge made = autograd::own_history(tensor_of(self)); made.node)
     suffixes.push_back("grad_fn=<" + made.node->name() + ">");
   else if (t.requires_grad())
     suffixes.push_back("requires_grad=True");
