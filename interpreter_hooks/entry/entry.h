@@ -11,6 +11,7 @@
 #include "engine/memory/spare.h"
 #include "graph/cache/compiled.h"
 #include "graph/cache/switched.h"
+#include "recursive/runtime/deferred_graph.h"
 
 #include <memory>
 #include <string>
@@ -97,6 +98,8 @@ struct Entry {
 
   /// What the graph was made of, where it has asserts, for merging; shared by nobody else.
   std::shared_ptr<const graph::Trace> trace;
+  /// Its runs, where they may be put off (frame_hook/deferral.h); null where that was never asked.
+  std::unique_ptr<recursive::DeferredGraphs> deferred;
   /// The merged paths of its region that this entry is one of, or null, and its number there.
   std::shared_ptr<MergedEntries> paths;
   uint32_t path = 0;

@@ -55,6 +55,8 @@ constexpr ReasonText texts[static_cast<int>(Reason::Count_)] = {
     {"is slower captured than run plainly", "nothing is wrong: it was measured and runs plainly from now on", "x + 1"},
     {"was found wrong when it was compared with plain execution",
      "please report this; @terra.capture.off keeps the function uncaptured", "-"},
+    {"calls a function that calls itself", "nothing is wrong: each of its calls is captured by itself",
+     "encode(tree.left)"},
 };
 
 }  // namespace

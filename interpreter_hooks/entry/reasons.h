@@ -37,6 +37,7 @@ enum class Reason : int {
   OpaqueRaise = 28,
   DoesNotPay = 29,
   Differs = 30,
+  CallsItself = 31,
   Count_
 };
 

@@ -108,6 +108,8 @@ CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction) {
   if (whole.rests.size() >= most_rests) return nullptr;
   auto rest = std::make_shared<CodeRecord>();
   rest->is_rest = true;
+  rest->recursive = whole.recursive;
+  rest->around_recursion = whole.around_recursion;
   rest->begins_at = instruction;
   rest->file = whole.file;
   rest->line = terra_code_line(code, instruction);

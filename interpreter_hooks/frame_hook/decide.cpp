@@ -1,6 +1,7 @@
 // cold -> hot -> captured -> (miss: other entry, or relax and record again) -> settled / given up
 #include "interpreter_hooks/frame_hook/decide.h"
 
+#include "interpreter_hooks/frame_hook/deferral.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
@@ -24,12 +25,16 @@ constexpr long most_recordings = 3 * most_entries;
 /// A function that misses this often without a hit is left alone.
 constexpr long most_misses_in_a_row = 100;
 
+/// Times of a call say nothing about it where calls of itself run below it, each in its own way, and what they compute
+/// may be put off.
+bool can_be_timed(const CodeRecord& r) { return measures() && !r.recursive && !r.around_recursion && recursion_depth == 0; }
+
 bool can_be_recorded(const CodeRecord& r) {
   return r.recordings < most_recordings && r.entries.has_room() && !settings().frozen;
 }
 /// By counts, where times don't decide.
 bool may_record(const CodeRecord& r) {
-  return can_be_recorded(r) && (measures() || r.recordings < free_recordings + r.hits / replays_per_recording);
+  return can_be_recorded(r) && (can_be_timed(r) || r.recordings < free_recordings + r.hits / replays_per_recording);
 }
 
 void give_up(CodeRecord& r, Reason reason) {
@@ -55,7 +60,7 @@ Profitability::Position position() {
 /// Whether times allow another recording: the function has earned it, and the process has room for it. A refusal holds
 /// for some calls.
 bool may_buy(CodeRecord& r) {
-  if (!measures()) return true;
+  if (!can_be_timed(r)) return true;
   if (r.profitability.is_worth_recording(position(), r.calls) &&
       ledger().affords(r.profitability.price(), process_time_us()))
     return true;
@@ -67,7 +72,7 @@ bool may_buy(CodeRecord& r) {
 CodeRecord* serving_record = nullptr;
 
 bool may_build(double microseconds, int times_met) {
-  if (!measures() || !serving_record) return true;
+  if (!serving_record || !can_be_timed(*serving_record)) return true;
   const Profitability& profitability = serving_record->profitability;
   const double price = microseconds > 0 ? microseconds : profitability.price();
   return profitability.is_worth_building(price, times_met) && ledger().affords(price, process_time_us());
@@ -109,7 +114,7 @@ Step decide(CodeRecord& r) {
     case State::Settled:
       if (r.calls < r.next_try) return Step::Run;
       if (!r.profitability.is_due(r.calls)) return Step::Serve;
-      if (!measures()) {
+      if (!can_be_timed(r)) {
         r.profitability.wait(r.calls);
         return Step::Serve;
       }
@@ -156,11 +161,11 @@ bool aim(CodeRecord& r, const CutPoint& point) {
 bool missed(CodeRecord& r) {
   r.misses++;
   r.misses_in_a_row++;
-  if (measures() && r.profitability.is_a_loss()) {
+  if (can_be_timed(r) && r.profitability.is_a_loss()) {
     give_up(r, Reason::DoesNotPay);
     return false;
   }
-  if (measures() && r.misses_in_a_row > misses_that_matter)
+  if (can_be_timed(r) && r.misses_in_a_row > misses_that_matter)
     r.next_try = r.calls + std::min(r.misses_in_a_row / 4, most_untried);
   if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording && may_buy(r);
   if (!can_be_recorded(r)) r.state = State::Settled;

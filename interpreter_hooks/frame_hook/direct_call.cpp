@@ -3,6 +3,7 @@
 #include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/function.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/deferral.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/run_entry.h"
@@ -101,6 +102,7 @@ bool serve_call(const Call& call, PyObject** result) {
   if (!entry->takes_direct_calls() || terra_thread_room(thread) < entry->depth) return false;
   serves(record);
   TimedScope timed(Activity::Direct, record->name, record->file, record->line);
+  const RecursiveCall counted(*record);
   Attempt attempt;
   run_entry_shortly(*entry, arguments.all(), function, attempt);
   if (attempt.outcome != Outcome::Done) {

@@ -4,6 +4,7 @@
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/deferral.h"
 #include "interpreter_hooks/frame_hook/idle_unhook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
 #include "interpreter_hooks/frame_hook/log.h"
@@ -12,6 +13,7 @@
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/frame_hook/stopwatch.h"
+#include "interpreter_hooks/recorder/calls/recursion.h"
 #include "interpreter_hooks/recorder/core/recording.h"
 #include "interpreter_hooks/recorder/core/time_line.h"
 #include "interpreter_hooks/verify/chaos.h"
@@ -195,6 +197,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (!record || !record->eligible || record->state == State::GivenUp || terra_thread_is_observed(thread)) {
     return terra_frame_run(thread, frame, 0);
   }
+  const RecursiveCall call(*record);
   const Step step = decide(*record);
   return step == Step::Run ? profile(*record, thread, frame) : run_parts(*record, step, thread, frame);
 }
@@ -233,6 +236,9 @@ void start() {
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   install_host_lock();
   install_build_policy();
+  on_recursive = [](PyCodeObject* code) {
+    if (CodeRecord* record = record_of(code)) record->recursive = true;
+  };
   apply();
 }
 

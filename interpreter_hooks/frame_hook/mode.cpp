@@ -59,6 +59,7 @@ void read_environment() {
   const std::string check = variable("TERRA_SELF_CHECK");
   s.self_check = check == "off" ? SelfCheck::Off : check == "all" ? SelfCheck::All : SelfCheck::On;
   s.strict = variable("TERRA_STRICT") == "1";
+  s.batches = variable("TERRA_BATCHES") != "off";
   s.explain = variable("TERRA_EXPLAIN") == "1";
   s.report = variable("TERRA_REPORT");
   s.report_html = variable("TERRA_REPORT_HTML");

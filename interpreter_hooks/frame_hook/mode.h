@@ -25,6 +25,7 @@ struct Settings {
   bool strict = false;                   ///< TERRA_STRICT: internal errors and wrong entries raise
   bool frozen = false;                   ///< terra.capture.freeze(): a miss is an error
   bool explain = false;                  ///< TERRA_EXPLAIN
+  bool batches = true;                   ///< TERRA_BATCHES: calls below recursive functions run many at a time
   bool thrifty = true;      ///< functions are recorded when it is likely to pay; false while terra.explain() calls one
   std::string report;       ///< TERRA_REPORT
   std::string report_html;  ///< TERRA_REPORT_HTML

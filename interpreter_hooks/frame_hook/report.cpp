@@ -9,6 +9,7 @@
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/core/recording.h"
+#include "recursive/runtime/deferred_calls.h"
 
 #include <nlohmann/json.hpp>
 
@@ -74,7 +75,8 @@ std::string report_json() {
   Json json = {{"version", 1},
                {"seconds", seconds.count()},
                {"ops", {{"eager", hooks::counters.eager_calls}, {"graph", t.graph_calls}, {"stub", 0}}},
-               {"runs", {{"frame", t.replays}, {"coexec_iterations", 0}, {"recursive", 0}}},
+               {"runs", {{"frame", t.replays}, {"coexec_iterations", 0}, {"recursive", recursive::deferral_counts().calls}}},
+               {"batches", recursive::deferral_counts().batches},
                {"misses", t.misses},
                {"fallbacks", t.fallbacks},
                {"recordings", t.recordings},

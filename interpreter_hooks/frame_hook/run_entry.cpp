@@ -2,6 +2,7 @@
 
 #include "interpreter_hooks/entry/error_indicator.h"
 #include "interpreter_hooks/entry/registers.h"
+#include "interpreter_hooks/frame_hook/deferral.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/release.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
@@ -105,6 +106,10 @@ bool run_graph(Entry& entry, Run& run, Way way, bool refuse, Verification* verif
     if (!verification && !refuse) drop_unread(entry, run, inputs.tensors);
   }
   if (!entry.scalars.empty() && !read_scalars(entry, run, inputs.scalars)) return false;
+  if (!verification && !refuse && defer_run(entry, inputs, outputs)) {
+    take_outputs(entry, run, outputs);
+    return true;
+  }
   release.lends(inputs.tensors);
   auto before_commit = [&] { return !refuse && decide(entry, run, outputs, attempt); };
   std::function<bool()> asked;

@@ -82,6 +82,7 @@ class Session {
       error_ = e.what();
     }
     Stop why = recording_->why();
+    if (why.reason == Reason::CallsItself) record_.around_recursion = true;
     // Views compute nothing, and at places that differ between calls each would have a graph of its own.
     // But what is on the way to tensor work behind something opaque is.
     const bool leads_on = entry && entry->cut && record_.tensor_work;

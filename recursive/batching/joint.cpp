@@ -18,7 +18,7 @@ using graph::ValueMeta;
 
 class JointBuilder {
  public:
-  JointBuilder(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows)
+  JointBuilder(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows)
       : all_(all), of_(of), path_(path), wanted_(wanted), rows_(rows), emitter_(joint_.graph) {}
 
   Joint run() {
@@ -75,6 +75,8 @@ class JointBuilder {
     if (at == body.inputs.end()) return add_input({JointInput::Kind::Feed, path_.slots[id], 0}, meta, wanted_.feeds);
     const auto i = static_cast<uint32_t>(at - body.inputs.begin());
     const SubGraphInput& input = of_.inputs[i];
+    if (input.kind == InputKind::Host)
+      return add_input({JointInput::Kind::Feed, path_.slots[id], 0}, meta, wanted_.inputs[i]);
     if (input.kind == InputKind::Row) return add_input({JointInput::Kind::Argument, i, 0}, meta, wanted_.any());
     return add_input({JointInput::Kind::Shared, input.root, 0}, meta, wanted_.inputs[input.root]);
   }
@@ -134,7 +136,7 @@ class JointBuilder {
 
   void play_call(const Node& n) {
     const auto call = static_cast<uint32_t>(calls_++);
-    const SubGraph& callee = all_.of(n.index);
+    const SubGraph& callee = all_->of(n.index);
     for (uint32_t i = 0; i < callee.inputs.size(); ++i)
       if (callee.inputs[i].kind == InputKind::Row)
         add_output({JointOutput::Kind::Operand, i, call}, value(graph::operand(n, i)));
@@ -182,7 +184,7 @@ class JointBuilder {
     }
   }
 
-  const SubGraphs& all_;
+  const SubGraphs* all_;
   const SubGraph& of_;
   const Path& path_;
   const Wanted& wanted_;
@@ -198,7 +200,7 @@ class JointBuilder {
 
 bool Wanted::any() const { return feeds || std::find(inputs.begin(), inputs.end(), true) != inputs.end(); }
 
-Joint build_joint(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
+Joint build_joint(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
   return JointBuilder(all, of, path, wanted, rows).run();
 }
 

@@ -48,7 +48,7 @@ struct Joint {
 
 /// Plays the path on the tape for so many rows, then the gradients of results and operands back to what is wanted and,
 /// if anything is, to the results of calls and the call's own arguments. `rows` of 0: one call, as it stands, without
-/// a dimension for rows. Throws Unbatchable.
-Joint build_joint(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows);
+/// a dimension for rows. `all` are those that the path may call, null where it calls none. Throws Unbatchable.
+Joint build_joint(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows);
 
 }  // namespace terra::recursive

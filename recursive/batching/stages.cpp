@@ -351,7 +351,7 @@ void unfold_constants(Joint& joint, int64_t rows) {
   g.nodes.insert(g.nodes.begin(), made.begin(), made.end());
 }
 
-Joint optimized(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
+Joint optimized(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
   Joint joint = build_joint(all, of, path, wanted, rows);
   graph::optimize(joint.graph, graph::Phase::Whole);
   unfold_constants(joint, rows);
@@ -387,7 +387,7 @@ ValueId StagedPath::gradient(JointInput::Kind kind, uint32_t index, uint32_t cal
   return kNoId;
 }
 
-StagedPath stage_path(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched) {
+StagedPath stage_path(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched) {
   std::string why;
   if (batched) {
     try {

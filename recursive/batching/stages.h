@@ -59,6 +59,6 @@ struct StagedPath {
 };
 
 /// `batched` false: one by one.
-StagedPath stage_path(const SubGraphs& all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched);
+StagedPath stage_path(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched);
 
 }  // namespace terra::recursive

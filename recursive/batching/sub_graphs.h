@@ -19,7 +19,7 @@ using graph::ValueId;
 
 /// What an input of a SubGraph is to its calls.
 enum class InputKind : uint8_t {
-  Host,    ///< a handle or a number: known when the structure has been walked
+  Host,    ///< known before any call runs: a handle or a number, when the structure has been walked; a tensor
   Shared,  ///< a tensor that every call hands down as it got it: a weight
   Row,     ///< a tensor that is each call's own
 };

@@ -93,7 +93,7 @@ std::shared_ptr<Recursion> Recursion::make(std::shared_ptr<const graph::GraphTab
 StagedPath& Recursion::staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched) {
   std::unique_ptr<StagedPath>& made = staged_[{of.id, path, wanted, batched}];
   if (made) return *made;
-  made = std::make_unique<StagedPath>(stage_path(graphs_, of, of.paths[path], wanted, batched));
+  made = std::make_unique<StagedPath>(stage_path(&graphs_, of, of.paths[path], wanted, batched));
   if (!made->why_one_by_one.empty()) counts_.one_by_one.push_back(made->why_one_by_one);
   return *made;
 }

@@ -5,6 +5,7 @@
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
+#include "interpreter_hooks/recorder/calls/recursion.h"
 #include "interpreter_hooks/recorder/opcodes/rules.h"
 
 #include <algorithm>
@@ -110,6 +111,10 @@ ShadowFrame* Recording::enter(TerraFrame* frame, bool throwing) {
   }
   if (throwing) {
     stop(Reason::GeneratorEscapes, "throw");
+    return nullptr;
+  }
+  if (is_recursive_call(frames_, frame)) {
+    stop(Reason::CallsItself, utf8_of(terra_frame_code(frame)->co_name));
     return nullptr;
   }
   ShadowFrame* child = new_frame(frame);

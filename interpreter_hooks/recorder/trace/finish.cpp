@@ -15,6 +15,9 @@
 
 namespace terra::capture {
 
+/// Longer runs are long enough to pay by themselves.
+constexpr size_t most_records_put_off = 256;
+
 using graph::kNoValue;
 using graph::TraceId;
 
@@ -180,7 +183,10 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   for (auto& [id, reg] : outputs_) entry.outputs.push_back(reg);
   if (!compile(entry)) return;
   entry.calls = entry.graph->call_count();
-  if (asserts_ > 0) entry.trace = std::make_shared<graph::Trace>(std::move(trace_));
+  if (asserts_ > 0)
+    entry.trace = std::make_shared<graph::Trace>(std::move(trace_));
+  else if (trace_.records.size() <= most_records_put_off && !entry.late_decides)
+    entry.deferred = std::make_unique<recursive::DeferredGraphs>(std::move(trace_));
 }
 
 }  // namespace terra::capture

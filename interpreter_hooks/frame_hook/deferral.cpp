@@ -1,0 +1,32 @@
+#include "interpreter_hooks/frame_hook/deferral.h"
+
+#include "interpreter_hooks/frame_hook/mode.h"
+#include "interpreter_hooks/verify/chaos.h"
+
+#include "kernels/abi/exact_mode.h"
+#include "recursive/runtime/deferred_calls.h"
+
+namespace terra::capture {
+
+namespace {
+
+/// Batches of so many calls, on average, pay for waiting; what has run often in smaller ones runs at once from then on.
+constexpr double least_width = 1.5;
+constexpr uint64_t calls_to_judge = 256;
+
+bool pays(const recursive::DeferredGraph& graph) {
+  return graph.calls < calls_to_judge ||
+         static_cast<double>(graph.calls) >= least_width * static_cast<double>(graph.batches);
+}
+
+}  // namespace
+
+bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {
+  if (!entry.deferred || entry.late_decides) return false;
+  if (recursion_depth == 0 && !recursive::DeferredCalls::any_deferred(inputs.tensors)) return false;
+  if (!settings().batches || exact_mode() || chaos_is_on() || compares(settings().mode)) return false;
+  const std::shared_ptr<recursive::DeferredGraph>& graph = entry.deferred->of(inputs.tensors, inputs.scalars);
+  return graph && pays(*graph) && recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
+}
+
+}  // namespace terra::capture

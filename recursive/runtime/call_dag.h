@@ -1,0 +1,63 @@
+// Calls of graphs, and which of them compute from what others have computed: a directed acyclic graph.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "recursive/runtime/deferred_graph.h"
+
+namespace terra::recursive {
+
+/// Calls stand in the order of the program, so that each comes behind those that it computes from.
+struct CallDag {
+  static constexpr uint32_t kNone = ~0u;
+
+  /// What a call gets for a tensor among its graph's inputs: one of these.
+  struct Operand {
+    uint32_t result = kNone;
+    uint32_t tensor = kNone;
+  };
+  struct Call {
+    uint32_t kind;
+    uint32_t row;       ///< among the calls of its kind
+    uint32_t operands;  ///< by input of its graph, in `operands`: where they begin
+    uint32_t numbers;   ///< by number of a run, in `numbers`
+    uint32_t results;   ///< by output of its graph, in `results`
+  };
+  /// Calls of one graph that may run together.
+  struct Kind {
+    std::shared_ptr<DeferredGraph> graph;
+    std::vector<uint32_t> weights;  ///< by input: the large tensor that they all get there, or kNone
+    std::vector<uint32_t> calls;
+  };
+  struct Result {
+    uint32_t call;
+    uint32_t output;
+  };
+  /// From outside.
+  struct External {
+    Tensor tensor;
+    uint32_t version;
+  };
+
+  std::vector<Kind> kinds;
+  std::vector<Call> calls;
+  std::vector<Operand> operands;
+  std::vector<Scalar> numbers;
+  std::vector<Result> results;
+  std::vector<External> tensors;
+
+  const DeferredGraph& graph_of(const Call& call) const { return *kinds[call.kind].graph; }
+  const Operand& operand(const Call& call, uint32_t input) const { return operands[call.operands + input]; }
+  /// What a call of `callee` gets that it computes from; `uses` in the order of calls.
+  struct Use {
+    uint32_t call, input;
+  };
+  /// By result: who uses it. `first` has one place more than there are results.
+  struct Uses {
+    std::vector<uint32_t> first;
+    std::vector<Use> uses;
+  };
+  Uses uses() const;
+};
+
+}  // namespace terra::recursive

@@ -1,0 +1,403 @@
+#include "recursive/runtime/dag_run.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/saved.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "kernels/abi/parallel.h"
+
+namespace terra::recursive {
+namespace {
+
+constexpr uint32_t kNone = CallDag::kNone;
+constexpr size_t kAlignment = 64;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+bool is_backward(Moment m) { return m.phase == Moment::Phase::Backward || m.phase == Moment::Phase::After; }
+
+/// The tensor, or a copy with its elements row by row; without a history.
+Tensor contiguous(const Tensor& t) {
+  static const Op* op = find_op("contiguous");
+  if (t.is_contiguous()) return t.requires_grad() ? t.alias() : t;
+  const GradMode off(false);
+  return (*op)(t);
+}
+
+Tensor add(const Tensor& a, const Tensor& b) {
+  static const Op* op = find_op("add");
+  return (*op)(a, b);
+}
+
+template <class T>
+void add_rows(char* to, const char* from, size_t bytes) {
+  auto* a = reinterpret_cast<T*>(to);
+  const auto* b = reinterpret_cast<const T*>(from);
+  for (size_t i = 0; i < bytes / sizeof(T); ++i) a[i] += b[i];
+}
+
+void add_row(DType dtype, char* to, const char* from, size_t bytes) {
+  if (dtype == DType::F32) return add_rows<float>(to, from, bytes);
+  ensure(dtype == DType::F64, "gradients of deferred calls are float32 or float64");
+  add_rows<double>(to, from, bytes);
+}
+
+bool all_finite(const std::vector<Tensor>& tensors) {
+  const auto is_finite = [](const Tensor& t) {
+    const Tensor all = (*find_op("all"))((*find_op("isfinite"))(t));
+    return *all->data_as<bool>();
+  };
+  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return !t.defined() || is_finite(t); });
+}
+
+/// Copies `bytes` for each row; about so much costs a row beside its bytes.
+template <class F>
+void for_rows(uint32_t count, size_t bytes, F&& f) {
+  cpu::parallel_for(count, cpu::grain_for_cost(static_cast<int64_t>(bytes / 4) + 80), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(static_cast<uint32_t>(i));
+  });
+}
+
+}  // namespace
+
+DagRun::DagRun(const CallDag& dag) : dag_(dag), schedule_(dag), memory_(dag.kinds.size()) {}
+
+// ---- memory -----------------------------------------------------------------------------------------------------
+
+void DagRun::allocate(uint32_t kind, bool backward) {
+  const StagedPath& s = staged(kind);
+  Memory& m = memory_[kind];
+  m.at.resize(s.values.size());
+  const auto wanted = [&](const Kept& k) { return k.kept && !k.total && is_backward(k.moment) == backward; };
+  const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * rows(kind) : k.bytes); };
+  size_t total = kAlignment;
+  for (const Kept& k : s.values)
+    if (wanted(k)) total += bytes(k);
+  Tensor& block = backward ? m.backward : m.forward;
+  block = Tensor::empty(Dims{static_cast<int64_t>(total)}, DType::U8);
+  char* next = static_cast<char*>(block->data());
+  next += aligned(reinterpret_cast<uintptr_t>(next)) - reinterpret_cast<uintptr_t>(next);
+  for (ValueId id = 0; id < s.values.size(); ++id) {
+    if (!wanted(s.values[id])) continue;
+    m.at[id] = next;
+    next += bytes(s.values[id]);
+  }
+  if (!backward) return bind_shared(kind);
+  for (ValueId id = 0; id < s.values.size(); ++id) {
+    if (!s.values[id].total) continue;
+    const graph::ValueMeta& meta = s.joint.graph.meta(id);
+    m.at[id] = static_cast<char*>(m.totals.emplace(id, Tensor::empty(meta.sizes, meta.dtype)).first->second->data());
+  }
+}
+
+void DagRun::bind_shared(uint32_t kind) {
+  const StagedPath& s = staged(kind);
+  const CallDag::Call& first = dag_.calls[dag_.kinds[kind].calls[0]];
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    const JointInput& in = s.joint.inputs[i];
+    if (in.kind != JointInput::Kind::Shared) continue;
+    Tensor& held =
+        memory_[kind].shared.emplace_back(contiguous(dag_.tensors[dag_.operand(first, in.index).tensor].tensor));
+    memory_[kind].at[s.joint.graph.inputs[i]] = static_cast<char*>(held->data());
+  }
+}
+
+size_t DagRun::bytes() const {
+  size_t sum = 0;
+  for (const Memory& m : memory_)
+    if (m.forward.defined()) sum += m.forward->storage->bytes();
+  return sum;
+}
+
+/// Shared tensors that a pass backward reads where they are.
+void DagRun::check_versions(uint32_t kind) const {
+  const StagedPath& s = staged(kind);
+  const CallDag::Call& first = dag_.calls[dag_.kinds[kind].calls[0]];
+  const auto reads = [&](ValueId id) {
+    const auto in = [&](const std::optional<Segment>& g) {
+      return g && std::find(g->inputs.begin(), g->inputs.end(), id) != g->inputs.end();
+    };
+    return in(s.after) || std::any_of(s.backward.begin(), s.backward.end(), in);
+  };
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    const JointInput& in = s.joint.inputs[i];
+    if (in.kind != JointInput::Kind::Shared || !reads(s.joint.graph.inputs[i])) continue;
+    const CallDag::External& given = dag_.tensors[dag_.operand(first, in.index).tensor];
+    if (given.tensor->version() != given.version)
+      autograd::fail_modified({given.tensor.dtype(), given.tensor.sizes()}, autograd::history(given.tensor),
+                              given.tensor->version(), given.version);
+  }
+}
+
+Ref<Storage> DagRun::copy_of(uint32_t result) const {
+  const CallDag::Result& r = dag_.results[result];
+  const size_t bytes = dag_.graph_of(dag_.calls[r.call]).outputs()[r.output].bytes;
+  Ref<Storage> made = Storage::allocate(bytes);
+  if (bytes > 0) std::memcpy(made->data(), result_row(result), bytes);
+  return made;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------------------------
+
+const char* DagRun::result_row(uint32_t result) const {
+  const CallDag::Result& r = dag_.results[result];
+  const CallDag::Call& call = dag_.calls[r.call];
+  const StagedPath& s = staged(call.kind);
+  const ValueId id = s.output(JointOutput::Kind::Result, r.output);
+  const Kept& k = s.values[id];
+  return memory_[call.kind].at[id] + (k.rows ? k.bytes * schedule_.kinds[call.kind].place[call.row] : 0);
+}
+
+/// Of what a call got for an input; null where nothing arrives.
+const char* DagRun::gradient_row(uint32_t number, uint32_t input) const {
+  const CallDag::Call& call = dag_.calls[number];
+  const DagSchedule::Kind& kind = schedule_.kinds[call.kind];
+  const auto from = kind.inputs[input] == InputKind::Row ? JointInput::Kind::Argument : JointInput::Kind::Feed;
+  const StagedPath& s = kind.compiled->path;
+  const ValueId id = s.gradient(from, input);
+  if (id == kNoId || !memory_[call.kind].backward.defined() || !reaches(call, input)) return nullptr;
+  const Kept& k = s.values[id];
+  return memory_[call.kind].at[id] + (k.rows ? k.bytes * kind.place[call.row] : 0);
+}
+
+void DagRun::gather_numbers(uint32_t kind, ValueId value, uint32_t input) {
+  const DagSchedule::Kind& of = schedule_.kinds[kind];
+  const DeferredGraph::Input& in = dag_.kinds[kind].graph->inputs()[input];
+  char* to = memory_[kind].at[value];
+  const size_t bytes = staged(kind).values[value].bytes;
+  for (uint32_t c : of.order) {
+    const Scalar& number = dag_.numbers[dag_.calls[c].numbers + in.number];
+    switch (in.meta.scalar) {
+      case Scalar::Kind::Bool: *reinterpret_cast<bool*>(to) = number.to_bool(); break;
+      case Scalar::Kind::Int: *reinterpret_cast<int64_t*>(to) = number.to_int(); break;
+      default: *reinterpret_cast<double*>(to) = number.to_double(); break;
+    }
+    to += bytes;
+  }
+}
+
+void DagRun::gather_operands(uint32_t kind, ValueId value, uint32_t input, uint32_t first, uint32_t count) {
+  const DagSchedule::Kind& of = schedule_.kinds[kind];
+  const size_t bytes = staged(kind).values[value].bytes;
+  char* to = memory_[kind].at[value] + bytes * first;
+  for (uint32_t i = 0; i < count; ++i) {  // copies of tensors that lie otherwise are made here, not by several threads
+    const CallDag::Operand& given = dag_.operand(dag_.calls[of.order[first + i]], input);
+    if (given.tensor == kNone || dag_.tensors[given.tensor].tensor.is_contiguous()) continue;
+    const Tensor& tensor = dag_.tensors[given.tensor].tensor;
+    rows_of_.try_emplace(tensor.get(), contiguous(tensor));
+  }
+  for_rows(count, bytes, [&](uint32_t i) {
+    const CallDag::Operand& given = dag_.operand(dag_.calls[of.order[first + i]], input);
+    const char* from = nullptr;
+    if (given.result != kNone) {
+      from = result_row(given.result);
+    } else {
+      const Tensor& tensor = dag_.tensors[given.tensor].tensor;
+      from = static_cast<const char*>((tensor.is_contiguous() ? tensor : rows_of_.at(tensor.get()))->data());
+    }
+    std::memcpy(to + bytes * i, from, bytes);
+  });
+}
+
+/// The gradient of what a call has made: of all who have used it, and of what came from outside.
+void DagRun::gather_tangents(uint32_t kind, ValueId value, uint32_t output, uint32_t first, uint32_t count) {
+  const DagSchedule::Kind& of = schedule_.kinds[kind];
+  const size_t bytes = staged(kind).values[value].bytes;
+  const DType dtype = dag_.kinds[kind].graph->outputs()[output].meta.dtype;
+  char* const rows = memory_[kind].at[value] + bytes * first;
+  for_rows(count, bytes, [&](uint32_t i) {
+    char* const to = rows + bytes * i;
+    const uint32_t result = dag_.calls[of.order[first + i]].results + output;
+    bool any = false;
+    const auto arrives = [&](const char* from) {
+      if (!from) return;
+      if (any)
+        add_row(dtype, to, from, bytes);
+      else
+        std::memcpy(to, from, bytes);
+      any = true;
+    };
+    for (uint32_t u = uses_.first[result]; u < uses_.first[result + 1]; ++u)
+      arrives(gradient_row(uses_.uses[u].call, uses_.uses[u].input));
+    if (const Tensor& outside = (*tangents_)[result]; outside.defined())
+      arrives(static_cast<const char*>(outside->data()));
+    if (!any) std::memset(to, 0, bytes);
+  });
+}
+
+void DagRun::gather_inputs(uint32_t kind, Moment m, uint32_t first, uint32_t count) {
+  const StagedPath& s = staged(kind);
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+    const JointInput& in = s.joint.inputs[i];
+    const ValueId id = s.joint.graph.inputs[i];
+    if (!(s.values[id].moment == m)) continue;
+    switch (in.kind) {
+      case JointInput::Kind::Feed:
+        if (!dag_.kinds[kind].graph->inputs()[in.index].is_tensor) {
+          gather_numbers(kind, id, in.index);
+          break;
+        }
+        [[fallthrough]];
+      case JointInput::Kind::Argument: gather_operands(kind, id, in.index, first, count); break;
+      case JointInput::Kind::Tangent: gather_tangents(kind, id, s.joint.outputs[in.index].index, first, count); break;
+      case JointInput::Kind::Shared:
+      case JointInput::Kind::Result: break;
+    }
+  }
+}
+
+// ---- running ----------------------------------------------------------------------------------------------------
+
+void DagRun::run_rows(uint32_t kind, Segment& segment, uint32_t first, uint32_t count) {
+  const StagedPath& s = staged(kind);
+  graph::RootActivation& activation = segment.graph.activation(count);
+  const auto rows_at = [&](ValueId id) {
+    const Kept& k = s.values[id];
+    return memory_[kind].at[id] + (k.rows ? k.bytes * first : 0);
+  };
+  for (size_t i = 0; i < segment.inputs.size(); ++i) activation.bind_input(i, rows_at(segment.inputs[i]));
+  std::vector<std::pair<ValueId, Tensor>> parts;  // of sums over all calls, which are made call by call
+  for (size_t o = 0; o < segment.outputs.size(); ++o) {
+    const ValueId id = segment.outputs[o];
+    if (s.values[id].total && s.one_by_one && first > 0) {
+      const graph::ValueMeta& meta = s.joint.graph.meta(id);
+      parts.emplace_back(id, Tensor::empty(meta.sizes, meta.dtype));
+      activation.bind_fresh(o, parts.back().second->data());
+    } else {
+      activation.bind_fresh(o, rows_at(id));
+    }
+  }
+  activation.run_body(nullptr);
+  activation.run_tail();
+  for (const auto& [id, part] : parts) find_op("add")->in_place(memory_[kind].totals[id], part);
+}
+
+void DagRun::run(uint32_t kind, Moment m, uint32_t first, uint32_t count) {
+  gather_inputs(kind, m, first, count);
+  StagedPath& s = schedule_.kinds[kind].compiled->path;
+  std::optional<Segment>& segment = s.segment(m);
+  if (!segment) return;
+  if (!s.one_by_one) return run_rows(kind, *segment, first, count);
+  for (uint32_t i = 0; i < count; ++i) run_rows(kind, *segment, first + i, 1);
+}
+
+void DagRun::forward() {
+  const GradMode off(false);
+  for (const DagSchedule::Component& component : schedule_.components) {
+    for (uint32_t kind : component.kinds) {
+      allocate(kind, false);
+      run(kind, {Phase::Before}, 0, rows(kind));
+    }
+    for (const DagSchedule::Batch& b : component.batches)
+      if (staged(b.kind).stages > 0) run(b.kind, {Phase::Forward, 0}, b.first, b.count);
+  }
+  rows_of_.clear();
+}
+
+/// Whether a gradient flows from the results of a call to an input.
+bool DagRun::reaches(const CallDag::Call& call, uint32_t input) const {
+  const auto& flow = schedule_.kinds[call.kind].compiled->flow[input];
+  return std::any_of(flow.begin(), flow.end(), [&](uint32_t output) { return reached_[call.results + output]; });
+}
+
+bool DagRun::reaches_any(uint32_t kind, uint32_t input) const {
+  const auto& calls = dag_.kinds[kind].calls;
+  return std::any_of(calls.begin(), calls.end(), [&](uint32_t c) { return reaches(dag_.calls[c], input); });
+}
+
+void DagRun::find_reached(const std::vector<Tensor>& tangents) {
+  reached_.assign(dag_.results.size(), false);
+  kind_reached_.assign(dag_.kinds.size(), false);
+  for (uint32_t r = static_cast<uint32_t>(dag_.results.size()); r-- > 0;) {
+    bool reached = tangents[r].defined();
+    for (uint32_t u = uses_.first[r]; u < uses_.first[r + 1] && !reached; ++u)
+      reached = reaches(dag_.calls[uses_.uses[u].call], uses_.uses[u].input);
+    reached_[r] = reached;
+    if (reached) kind_reached_[dag_.calls[dag_.results[r].call].kind] = true;
+  }
+}
+
+std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& exact) {
+  const GradMode off(false);
+  if (uses_.first.empty()) uses_ = dag_.uses();
+  find_reached(tangents);
+  std::vector<Tensor> given;
+  for (const Tensor& t : tangents) given.push_back(t.defined() ? contiguous(t) : t);
+  tangents_ = &given;
+  std::vector<Tensor> gradients(dag_.tensors.size());
+  for (uint32_t kind = 0; kind < kind_reached_.size(); ++kind)
+    if (kind_reached_[kind]) check_versions(kind);
+  for (size_t c = schedule_.components.size(); c-- > 0;) {
+    const DagSchedule::Component& component = schedule_.components[c];
+    for (uint32_t kind : component.kinds)
+      if (kind_reached_[kind]) allocate(kind, true);
+    for (size_t b = component.batches.size(); b-- > 0;) {
+      const DagSchedule::Batch& batch = component.batches[b];
+      if (kind_reached_[batch.kind] && staged(batch.kind).stages > 0)
+        run(batch.kind, {Phase::Backward, 0}, batch.first, batch.count);
+    }
+    for (uint32_t kind : component.kinds) {
+      if (!kind_reached_[kind]) continue;
+      run(kind, {Phase::After}, 0, rows(kind));
+      collect(kind, gradients);
+    }
+  }
+  tangents_ = nullptr;
+  for (Memory& m : memory_) {
+    m.backward = Tensor();
+    m.totals.clear();
+  }
+  exact = true;
+  for (uint32_t r = 0; r < reached_.size() && exact; ++r) {
+    const CallDag::Call& call = dag_.calls[dag_.results[r].call];
+    if (!reached_[r] && kind_reached_[call.kind]) exact = all_finite(gradients);
+    if (!exact || (!reached_[r] && kind_reached_[call.kind])) break;
+  }
+  return gradients;
+}
+
+/// Adds up what has arrived at tensors from outside.
+void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
+  const StagedPath& s = staged(kind);
+  const CallDag::Kind& of = dag_.kinds[kind];
+  const auto arrives = [&](uint32_t tensor, const Tensor& g) {
+    gradients[tensor] = gradients[tensor].defined() ? add(gradients[tensor], g) : g;
+  };
+  std::vector<ValueId> given;  // totals that have become somebody's gradient
+  for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
+    if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
+    const JointInput& in = s.joint.inputs[s.joint.outputs[o].index];
+    const ValueId id = s.joint.graph.outputs[o];
+    if (in.kind == JointInput::Kind::Shared) {
+      if (!reaches_any(kind, in.index)) continue;
+      const Tensor& total = memory_[kind].totals[id];
+      const bool again = std::find(given.begin(), given.end(), id) != given.end();
+      given.push_back(id);
+      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor,
+              again ? (*find_op("clone"))(total) : total);
+      continue;
+    }
+    if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;
+    for (uint32_t c : of.calls) {
+      const uint32_t tensor = dag_.operand(dag_.calls[c], in.index).tensor;
+      if (tensor == kNone || !dag_.tensors[tensor].tensor.requires_grad()) continue;
+      const Tensor& like = dag_.tensors[tensor].tensor;
+      const char* const row = gradient_row(c, in.index);
+      if (!row) continue;
+      Tensor& sum = gradients[tensor];
+      if (!sum.defined()) {
+        sum = Tensor::empty(like.sizes(), like.dtype());
+        std::memcpy(sum->data(), row, static_cast<size_t>(like.numel()) * size_of(like.dtype()));
+      } else {
+        if (sum->use_count() > 1) sum = (*find_op("clone"))(sum);
+        add_row(like.dtype(), static_cast<char*>(sum->data()), row,
+                static_cast<size_t>(like.numel()) * size_of(like.dtype()));
+      }
+    }
+  }
+}
+
+}  // namespace terra::recursive

@@ -1,0 +1,215 @@
+#include "recursive/runtime/deferred_calls.h"
+
+#include <algorithm>
+
+#include "engine/autograd/autograd.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
+#include "recursive/runtime/deferred_node.h"
+
+namespace terra::recursive {
+namespace {
+
+constexpr uint32_t kNone = CallDag::kNone;
+/// Tickets of storages from outside have this bit.
+constexpr uint32_t kOutside = uint32_t{1} << 31;
+/// So many calls are put off at most: their results take memory, once they are made, until the last of them is.
+constexpr size_t kMostCalls = 1 << 16;
+/// Calls that get different tensors of so many bytes for the same input don't run together: each would need a copy.
+constexpr size_t kLarge = 1 << 14;
+
+/// The one that calls are added to.
+std::shared_ptr<DeferredCalls>& current() {
+  static std::shared_ptr<DeferredCalls> calls;
+  return calls;
+}
+
+}  // namespace
+
+DeferralCounts& deferral_counts() {
+  static DeferralCounts counts;
+  return counts;
+}
+
+bool DeferredCalls::any_deferred(LentTensors tensors) {
+  if (!deferred_work) return false;
+  return std::any_of(tensors.begin(), tensors.end(), [](const TensorImpl* t) {
+    return t->storage && t->storage->deferral() == deferred_work && !(t->storage->ticket() & kOutside);
+  });
+}
+
+bool DeferredCalls::defer(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors,
+                          std::span<const Scalar> numbers, std::vector<std::variant<Tensor, Scalar>>& results) {
+  if (current() && current()->dag_.calls.size() >= kMostCalls) current()->settle();
+  if (graph->checks_values()) {
+    std::vector<Tensor> given;
+    for (TensorImpl* t : tensors) {
+      const bool is_made = t->storage && !(t->storage->deferral() && !(t->storage->ticket() & kOutside));
+      given.push_back(is_made ? kept(t) : Tensor());
+    }
+    if (!graph->check_values(given, numbers)) return false;
+  }
+  if (!current()) current().reset(new DeferredCalls);
+  DeferredCalls& calls = *current();
+  deferred_work = &calls;
+  if (!calls.take_operands(*graph, tensors)) return false;
+  const uint32_t kind = calls.kind_of(graph);
+  CallDag& dag = calls.dag_;
+  const auto number = static_cast<uint32_t>(dag.calls.size());
+  dag.calls.push_back({kind, static_cast<uint32_t>(dag.kinds[kind].calls.size()),
+                       static_cast<uint32_t>(dag.operands.size()), static_cast<uint32_t>(dag.numbers.size()),
+                       static_cast<uint32_t>(dag.results.size())});
+  dag.kinds[kind].calls.push_back(number);
+  dag.operands.insert(dag.operands.end(), calls.operands_.begin(), calls.operands_.end());
+  dag.numbers.insert(dag.numbers.end(), numbers.begin(), numbers.end());
+  const auto& outputs = graph->outputs();
+  std::vector<Tensor> made;
+  for (uint32_t o = 0; o < outputs.size(); ++o) {
+    dag.results.push_back({number, o});
+    made.push_back(calls.make_result(outputs[o]));
+  }
+  for (const DeferredGraph::Result& r : graph->results()) {
+    switch (r.kind) {
+      case DeferredGraph::Result::Kind::Made: results.push_back(made[r.index]); break;
+      case DeferredGraph::Result::Kind::Input: results.push_back(kept(tensors[r.index])); break;
+      case DeferredGraph::Result::Kind::Number: results.push_back(r.number); break;
+    }
+  }
+  ++deferral_counts().calls;
+  return true;
+}
+
+bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensors) {
+  operands_.clear();
+  weights_.clear();
+  for (const DeferredGraph::Input& in : graph.inputs()) {
+    CallDag::Operand& operand = operands_.emplace_back();
+    uint32_t weight = kNone;
+    if (in.is_tensor) {
+      if (!take_operand(*tensors[in.number], operand)) return false;
+      if (operand.tensor != kNone) {
+        if (in.requires_grad) add_edge(operand.tensor);
+        const Tensor& t = dag_.tensors[operand.tensor].tensor;
+        if (in.meta.bytes() >= kLarge || (t.requires_grad() && autograd::is_leaf(t))) weight = operand.tensor;
+      }
+    }
+    weights_.push_back(weight);
+  }
+  return true;
+}
+
+bool DeferredCalls::take_operand(TensorImpl& tensor, CallDag::Operand& operand) {
+  if (!tensor.storage || tensor.is_symbolic() || is_sparse(tensor) || !tensor.device.is_cpu()) return false;
+  const Storage& storage = *tensor.storage;
+  if (storage.deferral() == this) {
+    const uint32_t ticket = storage.ticket();
+    if (!(ticket & kOutside)) {
+      operand.result = ticket;
+      return made_[ticket].serial == tensor.serial;
+    }
+    if (dag_.tensors[ticket & ~kOutside].tensor.get() == &tensor) {
+      operand.tensor = ticket & ~kOutside;
+      return true;
+    }
+  }
+  if (storage.deferral() && storage.deferral() != this) return false;
+  if (storage.exported()) return false;
+  const auto known = number_of_.find(&tensor);
+  operand.tensor = known != number_of_.end() ? known->second : add_tensor(tensor);
+  return true;
+}
+
+uint32_t DeferredCalls::add_tensor(TensorImpl& tensor) {
+  const auto number = static_cast<uint32_t>(dag_.tensors.size());
+  const Tensor held = kept(&tensor);
+  dag_.tensors.push_back({held, tensor.version()});
+  number_of_.emplace(&tensor, number);
+  if (!tensor.storage->deferral()) tensor.storage->defer_to(this, number | kOutside);
+  has_edge_.push_back(false);
+  return number;
+}
+
+void DeferredCalls::add_edge(uint32_t tensor) {
+  if (has_edge_[tensor]) return;
+  has_edge_[tensor] = true;
+  if (!node_) {
+    new_node_ = Ref<autograd::Node>(new DeferredNode(shared_from_this()));
+    node_ = new_node_.get();
+  }
+  static_cast<DeferredNode*>(node_)->add_edge(tensor, dag_.tensors[tensor].tensor);
+}
+
+uint32_t DeferredCalls::kind_of(const std::shared_ptr<DeferredGraph>& graph) {
+  for (uint32_t k = static_cast<uint32_t>(dag_.kinds.size()); k-- > 0;)
+    if (dag_.kinds[k].graph == graph && dag_.kinds[k].weights == weights_) return k;
+  dag_.kinds.push_back({graph, weights_, {}});
+  return static_cast<uint32_t>(dag_.kinds.size() - 1);
+}
+
+Tensor DeferredCalls::make_result(const DeferredGraph::Output& output) {
+  const auto ticket = static_cast<uint32_t>(made_.size());
+  auto* impl = new TensorImpl;
+  Tensor made{Ref<TensorImpl>(impl)};
+  impl->dtype = output.meta.dtype;
+  impl->sizes = output.meta.sizes;
+  impl->strides = output.strides;
+  impl->numel = checked_numel(output.meta.sizes);
+  impl->storage = Storage::deferred(output.bytes, *this, ticket);
+  if (output.requires_grad) {
+    ensure(node_ != nullptr, "results that require grad come from tensors that do");
+    node_->results = ticket + 1;
+    autograd::Meta& meta = autograd::meta_of(made);
+    meta.history = {Ref<autograd::Node>(node_), ticket};
+    impl->wants_grad = true;
+  }
+  made_.push_back({impl->storage, impl->serial});
+  return made;
+}
+
+// ---- running ------------------------------------------------------------------------------------------------------
+
+void DeferredCalls::settle() {
+  const std::shared_ptr<DeferredCalls> self = shared_from_this();
+  if (failed_) std::rethrow_exception(failed_);
+  if (settled_) return;
+  settled_ = true;
+  if (deferred_work == this) deferred_work = nullptr;
+  if (current().get() == this) current().reset();
+  for (const CallDag::External& t : dag_.tensors) t.tensor->storage->defer_to(nullptr, 0);
+  number_of_.clear();
+  try {
+    run();
+  } catch (...) {
+    failed_ = std::current_exception();
+    made_.clear();
+    new_node_.reset();
+    throw;
+  }
+}
+
+void DeferredCalls::run() {
+  const bool has_gradients = node_ && new_node_->use_count() > 1;
+  auto run = std::make_unique<DagRun>(dag_);
+  run->forward();
+  for (uint32_t r = 0; r < made_.size(); ++r) {
+    Ref<Storage> storage = std::move(made_[r].storage);
+    if (storage->use_count() == 1) continue;
+    const Ref<Storage> copy = run->copy_of(r);
+    void* const data = copy->data();
+    storage->deliver(data, [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); },
+                     Ref<Storage>(copy).release());
+  }
+  made_.clear();
+  DeferralCounts& counts = deferral_counts();
+  ++counts.settled;
+  counts.batches += run->batches();
+  counts.widest = std::max<uint64_t>(counts.widest, dag_.calls.size());
+  for (const CallDag::Kind& kind : dag_.kinds) kind.graph->calls += kind.calls.size();
+  for (uint32_t k = 0; k < dag_.kinds.size(); ++k) dag_.kinds[k].graph->batches += run->batches_of(k);
+  if (has_gradients) run_ = std::move(run);
+  node_ = nullptr;
+  new_node_.reset();
+}
+
+}  // namespace terra::recursive

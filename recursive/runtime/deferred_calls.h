@@ -1,0 +1,70 @@
+// Calls that have been put off: what they make are tensors whose bytes are computed, for many calls at once, when
+// somebody first asks for any of them.
+//
+//   l, r = encode(tree.left), encode(tree.right)     # tensors that know their sizes, and where they come from
+//   return join(l, r)                                # one more call that computes from them
+//   ...
+//   loss.backward()                                  # asks: all that was put off runs, level by level
+//
+// Whoever reads or writes bytes that the calls make or read has them done first (engine/tensor/deferral.h), so nobody
+// can tell that they were put off.
+#pragma once
+#include <memory>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "engine/autograd/node.h"
+#include "recursive/runtime/dag_run.h"
+
+namespace terra::recursive {
+
+/// How many calls have been put off, and in how many batches they have run.
+struct DeferralCounts {
+  uint64_t calls = 0, batches = 0, settled = 0;
+  uint64_t widest = 0;  ///< calls in one settling
+};
+DeferralCounts& deferral_counts();
+
+class DeferredCalls final : public Deferral, public std::enable_shared_from_this<DeferredCalls> {
+ public:
+  /// Puts a call off, on tensors and numbers in the order of the graph's trace. False: it can't be, and nothing has
+  /// happened. Throws Error where an op of it refuses the values that it gets.
+  static bool defer(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors, std::span<const Scalar> numbers,
+                    std::vector<std::variant<Tensor, Scalar>>& results);
+  /// Whether one of the tensors is still to be made.
+  static bool any_deferred(LentTensors tensors);
+
+  void settle() override;
+
+ private:
+  friend class DeferredNode;
+  DeferredCalls() = default;
+
+  bool take_operands(const DeferredGraph& graph, LentTensors tensors);
+  bool take_operand(TensorImpl& tensor, CallDag::Operand& operand);
+  uint32_t add_tensor(TensorImpl& tensor);
+  void add_edge(uint32_t tensor);
+  uint32_t kind_of(const std::shared_ptr<DeferredGraph>& graph);
+  Tensor make_result(const DeferredGraph::Output& output);
+  void run();
+
+  struct Made {
+    Ref<Storage> storage;
+    uint64_t serial;  ///< of the one tensor that a call may compute from
+  };
+
+  CallDag dag_;
+  std::vector<Made> made_;  ///< by result; until settled
+  std::unordered_map<const TensorImpl*, uint32_t> number_of_;  ///< of tensors from outside
+  std::vector<bool> has_edge_;                                 ///< by tensor from outside: gradients go there
+  std::vector<CallDag::Operand> operands_;                     ///< of the call that is being put off
+  std::vector<uint32_t> weights_;
+  autograd::Node* node_ = nullptr;  ///< of results that require grad; while it is alive
+  Ref<autograd::Node> new_node_;    ///< the same, until settled
+  std::unique_ptr<DagRun> run_;     ///< settled, and somebody may ask for gradients
+  std::exception_ptr failed_;
+  bool settled_ = false;
+};
+
+}  // namespace terra::recursive

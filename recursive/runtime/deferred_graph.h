@@ -1,0 +1,127 @@
+// A captured graph whose runs may be put off until somebody asks for what they make.
+//
+//   def join(l, r):                          join(a, b), join(c, d): two runs of one graph, which nobody has asked
+//       return tanh(W(cat([l, r])))          for yet: one run for two rows
+//
+// That needs a graph which does nothing but compute new tensors from its inputs: whatever a program could see of a run
+// besides is either known before it (sizes, what requires grad, whether the values of indices will be refused) or keeps
+// the graph from being put off.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/trace/program.h"
+#include "graph/trace/trace.h"
+#include "recursive/batching/stages.h"
+
+namespace terra::recursive {
+
+class DeferredGraph {
+ public:
+  /// Of a trace, for the sizes of those inputs (the trace's own if null). Throws Unbatchable for a trace that does more
+  /// than compute.
+  DeferredGraph(const graph::Trace& trace, std::shared_ptr<const std::vector<graph::TraceInput>> inputs);
+
+  /// An input of the graph: tensor or number so-and-so of a run.
+  struct Input {
+    bool is_tensor = true;
+    uint32_t number = 0;
+    bool requires_grad = false;
+    graph::ValueMeta meta;
+  };
+  const std::vector<Input>& inputs() const { return inputs_; }
+
+  /// What a run gives its caller, in order.
+  struct Result {
+    enum class Kind : uint8_t {
+      Made,    ///< output `index` of the graph
+      Input,   ///< tensor `index` of the run's inputs
+      Number,  ///< a number that is known
+    };
+    Kind kind = Kind::Made;
+    uint32_t index = 0;
+    Scalar number;
+  };
+  const std::vector<Result>& results() const { return results_; }
+
+  /// What it makes.
+  struct Output {
+    TensorMeta meta;
+    Dims strides;
+    size_t bytes = 0;
+    bool requires_grad = false;
+  };
+  const std::vector<Output>& outputs() const { return outputs_; }
+  const std::string& name() const { return of_.name; }
+  bool has_gradients() const { return wanted_.any(); }
+
+  /// How the calls of a schedule get an input: Host: each has its own, known before any of them runs; Shared: all have
+  /// the same; Row: each has what another one of them makes.
+  using Kinds = std::vector<InputKind>;
+  struct Compiled {
+    StagedPath path;
+    std::vector<std::vector<uint32_t>> flow;  ///< by input: outputs from which gradients flow to it
+  };
+  /// For calls that get their inputs so.
+  Compiled& compiled(const Kinds& kinds);
+
+  /// Computes one call op by op, on the tape where gradients are enabled. By input: a tensor, or a number.
+  std::vector<Tensor> play(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const;
+
+  /// Some inputs have values that ops refuse, such as indices.
+  bool checks_values() const { return !checks_.empty(); }
+  /// Asks these ops now. Undefined tensors are such as are still to be made. Throws Error where one refuses; false:
+  /// what it would be asked about is still to be made.
+  bool check_values(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const;
+
+  // How often it has run, for how many calls.
+  uint64_t calls = 0, batches = 0;
+
+ private:
+  void take_inputs(const graph::Program& program, bool grad_enabled, const std::vector<graph::TraceInput>& inputs);
+  void take_results(const graph::Program& program);
+  void find_histories();
+  void find_checks();
+
+  /// An op that may refuse values, and the nodes before it on which the values depend.
+  struct Check {
+    std::vector<uint32_t> nodes;      ///< in order; the op's own is the last
+    std::vector<uint32_t> inputs;     ///< that these read
+    std::vector<graph::ValueId> any;  ///< operands whose values don't matter: zeros stand for them
+  };
+
+  SubGraph of_;  ///< with one path, that calls nothing
+  std::vector<Input> inputs_;
+  std::vector<Result> results_;
+  std::vector<Output> outputs_;
+  Wanted wanted_;
+  std::vector<Check> checks_;
+  std::map<Kinds, std::unique_ptr<Compiled>> compiled_;
+};
+
+/// The graphs of a trace, one for each set of sizes and structural numbers that runs come with.
+class DeferredGraphs {
+ public:
+  explicit DeferredGraphs(graph::Trace trace) : trace_(std::move(trace)) {}
+
+  /// Null where its runs can't be put off: the first reason why is in refusal().
+  const std::shared_ptr<DeferredGraph>& of(LentTensors tensors, std::span<const Scalar> numbers);
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  bool read_key(LentTensors tensors, std::span<const Scalar> numbers);
+
+  static constexpr size_t kMost = 64;
+
+  const graph::Trace trace_;
+  std::vector<int64_t> key_;  ///< of the last run
+  bool made_any_ = false;
+  std::map<std::vector<int64_t>, std::shared_ptr<DeferredGraph>> made_;
+  const std::shared_ptr<DeferredGraph>* last_ = nullptr;
+  std::string refusal_;
+};
+
+}  // namespace terra::recursive

@@ -1,0 +1,42 @@
+// The gradient of calls that have been put off: their batches in reverse.
+#pragma once
+#include "recursive/runtime/deferred_calls.h"
+
+namespace terra::recursive {
+
+/// One node for all of them, whose results are theirs. Where a program asks for more than gradients that pass all calls
+/// (the gradient of something in between, a hook there, a gradient of a gradient), the calls are played again, op by op
+/// on the tape, and that history takes the node's place.
+class DeferredNode final : public autograd::Node {
+ public:
+  explicit DeferredNode(std::shared_ptr<DeferredCalls> calls);
+  ~DeferredNode() override;
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  std::string name() const override { return "DeferredBackward0"; }
+  void release_saved() override;
+  bool released() const override { return released_; }
+  const TensorMeta* result_meta(uint32_t result) const override;
+  autograd::Edge unfolded(uint32_t result) override;
+
+  /// Of a tensor from outside that requires grad, in the order of the dag's tensors.
+  void add_edge(uint32_t tensor, const Tensor& from);
+
+ private:
+  std::vector<Tensor> replay();
+  std::vector<Tensor> apply_again(const std::vector<Tensor>& grads);
+  std::vector<Tensor> by_edge(const std::vector<Tensor>& by_tensor) const;
+
+  void place(const std::vector<Tensor>& made);
+  void take_places();
+
+  static constexpr uint64_t kPlaces = uint64_t{1} << 20;
+
+  std::shared_ptr<DeferredCalls> calls_;
+  std::vector<uint32_t> tensors_;  ///< by edge
+  std::vector<Tensor> replayed_;   ///< by result, once unfolded
+  uint64_t first_place_ = 0;       ///< of the numbers that nodes of calls that are played again get
+  bool released_ = false;
+};
+
+}  // namespace terra::recursive
