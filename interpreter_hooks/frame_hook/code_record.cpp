@@ -110,6 +110,7 @@ CodeRecord* rest_of(CodeRecord& whole, PyCodeObject* code, int instruction) {
   rest->is_rest = true;
   rest->recursive = whole.recursive;
   rest->around_recursion = whole.around_recursion;
+  rest->tensor_work = whole.tensor_work && (whole.recursive || whole.around_recursion);
   rest->begins_at = instruction;
   rest->file = whole.file;
   rest->line = terra_code_line(code, instruction);

@@ -98,11 +98,17 @@ bool is_final(Reason reason) { return reason == Reason::NotEligible || reason ==
 
 }  // namespace
 
+/// What follows a call of a function that calls itself comes once for each structure: it is known to be hot.
+static long runs_before_recording(const CodeRecord& r) {
+  if (r.is_rest && (r.recursive || r.around_recursion)) return 0;
+  return records_everything(settings().mode) ? 1 : profile_runs;
+}
+
 Step decide(CodeRecord& r) {
   r.calls += 1 - static_cast<long>(std::exchange(r.unseen, 0));
   switch (r.state) {
     case State::Cold:
-      if (settings().frozen || r.calls <= (records_everything(settings().mode) ? 1 : profile_runs)) return Step::Run;
+      if (settings().frozen || r.calls <= runs_before_recording(r)) return Step::Run;
       if (!r.tensor_work && !records_everything(settings().mode)) {
         if (r.calls > calls_before_leaving_alone) leave_alone(r);
         return Step::Run;

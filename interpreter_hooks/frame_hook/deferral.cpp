@@ -19,7 +19,19 @@ bool pays(const recursive::DeferredGraph& graph) {
          static_cast<double>(graph.calls) >= least_width * static_cast<double>(graph.batches);
 }
 
+/// So many frames up somebody may go through a batch; beyond are main programs.
+constexpr int callers_noted = 4;
+
 }  // namespace
+
+void note_callers() {
+  static uint64_t times = 0;
+  if (++times > 64 && (times & (times - 1))) return;
+  TerraFrame* caller = terra_frame_current(PyThreadState_Get());
+  for (int i = 0; caller && i < callers_noted; caller = terra_frame_caller(caller), i++)
+    if (CodeRecord* record = find_record(terra_frame_code(caller)); record && record->eligible)
+      record->around_recursion = true;
+}
 
 bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {
   if (!entry.deferred || entry.late_decides) return false;

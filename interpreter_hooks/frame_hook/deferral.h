@@ -9,10 +9,17 @@ namespace terra::capture {
 /// How many calls of functions that call themselves are under way on this thread.
 inline thread_local constinit int recursion_depth = 0;
 
+/// Those that call such a function from outside, perhaps once for each structure of a batch, are captured whatever time
+/// they take: what they do between these calls decides how many of them can wait for each other.
+void note_callers();
+
 /// A call of one.
 class RecursiveCall {
  public:
-  explicit RecursiveCall(const CodeRecord& record) : counts_(record.recursive) { recursion_depth += counts_; }
+  explicit RecursiveCall(const CodeRecord& record) : counts_(record.recursive) {
+    if (!counts_) return;
+    if (recursion_depth++ == 0) note_callers();
+  }
   ~RecursiveCall() { recursion_depth -= counts_; }
   RecursiveCall(const RecursiveCall&) = delete;
 

@@ -6,6 +6,7 @@
 #include "engine/errors/errors.h"
 #include "engine/tensor/transfer.h"
 #include "graph/cache/pair.h"
+#include "recursive/runtime/deferred_node.h"
 
 #include <unordered_set>
 
@@ -44,6 +45,11 @@ bool is_quiet(const Tape& tape) {
   return true;
 }
 
+/// Inputs that have one node may lie behind each other all the same.
+bool stands_for_many(const autograd::Edge& edge) {
+  return dynamic_cast<const recursive::DeferredNode*>(edge.node.get()) != nullptr;
+}
+
 /// Numbers of all sizes between 0.5 and 1.5, the same for every tensor of one shape. Complex ones are two each.
 template <class T>
 void fill(const Tensor& tensor) {
@@ -69,7 +75,8 @@ void keep_separate_inputs(Tape& real, Tape& copies) {
   }
   Tape left_real{real.results, {}}, left_copies{copies.results, {}};
   for (size_t i = 0; i < real.inputs.size(); i++) {
-    if (behind.count(autograd::gradient_edge(real.inputs[i]).node.get())) continue;
+    const autograd::Edge edge = autograd::gradient_edge(real.inputs[i]);
+    if (behind.count(edge.node.get()) || stands_for_many(edge)) continue;
     left_real.inputs.push_back(real.inputs[i]);
     left_copies.inputs.push_back(copies.inputs[i]);
   }

@@ -1,6 +1,7 @@
 #include "recursive/runtime/dag_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/autograd/autograd.h"
@@ -43,14 +44,6 @@ void add_row(DType dtype, char* to, const char* from, size_t bytes) {
   if (dtype == DType::F32) return add_rows<float>(to, from, bytes);
   ensure(dtype == DType::F64, "gradients of deferred calls are float32 or float64");
   add_rows<double>(to, from, bytes);
-}
-
-bool all_finite(const std::vector<Tensor>& tensors) {
-  const auto is_finite = [](const Tensor& t) {
-    const Tensor all = (*find_op("all"))((*find_op("isfinite"))(t));
-    return *all->data_as<bool>();
-  };
-  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return !t.defined() || is_finite(t); });
 }
 
 /// Copies `bytes` for each row; about so much costs a row beside its bytes.
@@ -308,6 +301,22 @@ bool DagRun::reaches_any(uint32_t kind, uint32_t input) const {
   return std::any_of(calls.begin(), calls.end(), [&](uint32_t c) { return reaches(dag_.calls[c], input); });
 }
 
+bool DagRun::reaches_all(uint32_t kind) const {
+  const DeferredGraph& graph = *dag_.kinds[kind].graph;
+  for (uint32_t c : dag_.kinds[kind].calls)
+    for (uint32_t o = 0; o < graph.outputs().size(); ++o)
+      if (graph.outputs()[o].requires_grad && !reached_[dag_.calls[c].results + o]) return false;
+  return true;
+}
+
+bool DagRun::totals_are_finite(uint32_t kind) const {
+  const auto& totals = memory_[kind].totals;
+  return std::all_of(totals.begin(), totals.end(), [](const auto& total) {
+    const Tensor sum = (*find_op("sum"))(total.second);
+    return std::isfinite(sum.dtype() == DType::F32 ? *sum->data_as<float>() : *sum->data_as<double>());
+  });
+}
+
 void DagRun::find_reached(const std::vector<Tensor>& tangents) {
   reached_.assign(dag_.results.size(), false);
   kind_reached_.assign(dag_.kinds.size(), false);
@@ -328,6 +337,7 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
   for (const Tensor& t : tangents) given.push_back(t.defined() ? contiguous(t) : t);
   tangents_ = &given;
   std::vector<Tensor> gradients(dag_.tensors.size());
+  exact = true;
   for (uint32_t kind = 0; kind < kind_reached_.size(); ++kind)
     if (kind_reached_[kind]) check_versions(kind);
   for (size_t c = schedule_.components.size(); c-- > 0;) {
@@ -343,18 +353,13 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
       if (!kind_reached_[kind]) continue;
       run(kind, {Phase::After}, 0, rows(kind));
       collect(kind, gradients);
+      exact = exact && (reaches_all(kind) || totals_are_finite(kind));
     }
   }
   tangents_ = nullptr;
   for (Memory& m : memory_) {
     m.backward = Tensor();
     m.totals.clear();
-  }
-  exact = true;
-  for (uint32_t r = 0; r < reached_.size() && exact; ++r) {
-    const CallDag::Call& call = dag_.calls[dag_.results[r].call];
-    if (!reached_[r] && kind_reached_[call.kind]) exact = all_finite(gradients);
-    if (!exact || (!reached_[r] && kind_reached_[call.kind])) break;
   }
   return gradients;
 }

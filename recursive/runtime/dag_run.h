@@ -51,6 +51,8 @@ class DagRun {
   void find_reached(const std::vector<Tensor>& tangents);
   bool reaches(const CallDag::Call& call, uint32_t input) const;
   bool reaches_any(uint32_t kind, uint32_t input) const;
+  bool reaches_all(uint32_t kind) const;
+  bool totals_are_finite(uint32_t kind) const;
   void collect(uint32_t kind, std::vector<Tensor>& gradients);
 
   const CallDag& dag_;
