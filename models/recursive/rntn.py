@@ -11,7 +11,8 @@ class RNTN(SentimentModel):
         super().__init__(words, embedding, hidden, dropout)
         self.leaf = nn.Linear(embedding, hidden)
         self.join = nn.Linear(2 * hidden, hidden)
-        self.forms = nn.Parameter(torch.empty(2 * hidden, hidden * 2 * hidden).uniform_(-1, 1) / (4 * hidden))
+        self.forms = nn.Linear(2 * hidden, hidden * 2 * hidden, bias=False)
+        nn.init.uniform_(self.forms.weight, -0.25 / hidden, 0.25 / hidden)
         self.hidden = hidden
 
     def encode(self, node, states):
@@ -19,7 +20,7 @@ class RNTN(SentimentModel):
             h = torch.tanh(self.leaf(self.word(node)))
         else:
             both = torch.cat([self.encode(node.left, states), self.encode(node.right, states)], 1)
-            rows = (both @ self.forms).view(self.hidden, 2 * self.hidden)
+            rows = self.forms(both).view(self.hidden, 2 * self.hidden)
             h = torch.tanh((rows * both).sum(1).unsqueeze(0) + self.join(both))
         states.append(h)
         return h

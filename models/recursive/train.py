@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--word-lr", type=float, default=0.05)
     parser.add_argument("--weight-decay", type=float, default=1e-4)
-    parser.add_argument("--least-count", type=positive, default=1, help="rarer words of the training trees are <unk>")
+    parser.add_argument("--least-count", type=positive, default=2, help="rarer words of the training trees are <unk>")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--save", help="file for the trained parameters")
     arguments = parser.parse_args()

@@ -19,7 +19,7 @@ class TreeFileError(ValueError):
     """A file of trees can't be read: which line, and what is wrong with it."""
 
 
-def read_treebank(folder, least_count=1):
+def read_treebank(folder, least_count=2):
     """The treebank in a folder with train.txt, dev.txt and test.txt, one tree a line: (3 (2 It) (4 (3 works) (2 .))).
 
     Words, in small letters, get a row of the vocabulary if the training trees have them at least `least_count` times.
