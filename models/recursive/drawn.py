@@ -14,7 +14,7 @@ NEGATION, EMPHASIS = 1, 2  # the first words turn round and double what stands t
 def drawn_treebank(seed=0, counts=COUNTS, words=WORDS):
     """The same trees everywhere for the same seed."""
     draw = random.Random(seed)
-    feelings = feelings(draw, words)
+    feelings = word_feelings(draw, words)
     parts = [[example(draw_tree(draw, feelings)) for _ in range(count)] for count in counts.values()]
     return TreeBank(*parts, [UNKNOWN, *(f"word{row}" for row in range(1, words))])
 
@@ -38,7 +38,7 @@ _CUTS = {
 }
 
 
-def feelings(draw, words):
+def word_feelings(draw, words):
     """What each word says: mostly nothing, else something good or bad."""
     return [draw.choice((-1, 0, 0, 0, 1)) if row > EMPHASIS else 0 for row in range(words)]
 

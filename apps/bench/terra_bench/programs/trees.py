@@ -40,15 +40,15 @@ def build(torch, model, batch, form="recursive", shape="natural", optimizer="sgd
 def examples_of(shape, count, data):
     """(examples, number of words): from a treebank, or drawn in a shape."""
     from recursive import draw_tree, read_treebank
-    from recursive.drawn import feelings
+    from recursive.drawn import word_feelings
     from recursive.treebank import example
 
     draw = random.Random(0)
     if data:
         bank = read_treebank(data)
         return draw.sample(bank.train, count), len(bank.vocabulary)
-    of_words = feelings(draw, WORDS)
-    return [example(draw_tree(draw, of_words, shape)) for _ in range(count)], WORDS
+    feelings = word_feelings(draw, WORDS)
+    return [example(draw_tree(draw, feelings, shape)) for _ in range(count)], WORDS
 
 
 def product_flops(torch, net, forward):
