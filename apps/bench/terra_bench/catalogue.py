@@ -6,10 +6,11 @@ import dataclasses
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
     what: str
-    way: str  # a key of measure.WAYS
+    way: str  # a key of ways.WAYS
     program: str = ""  # a module of programs/
     goal: str = ""
     variants: tuple = ("captured",)  # of ours; the peer runs its eager form
+    settings: dict = dataclasses.field(default_factory=dict)  # what the command line says
 
 
 BENCHMARKS = {
@@ -41,6 +42,9 @@ BENCHMARKS = {
     "ptb": Benchmark(
         "one training step of the PTB language model, gradients clipped", "blocks", "ptb", ">= 1.4x",
         ("captured", "eager"),
+    ),
+    "trees": Benchmark(
+        "one training step of recursive networks over trees, H=150, E=300", "trees", "trees", "", ("captured", "eager")
     ),
     "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
     "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),

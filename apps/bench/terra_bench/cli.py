@@ -1,12 +1,14 @@
 """The command line of terra-bench."""
 
 import argparse
+import dataclasses
 import pathlib
 import sys
 
-from . import machine, measure, report
+from . import machine, report, trees
 from .catalogue import BENCHMARKS
 from .subject import Subject
+from .ways import WAYS
 
 
 def main(own_folder):
@@ -21,6 +23,7 @@ def main(own_folder):
     run.add_argument("--rounds", type=int, default=11, help="alternations of ours and the peer")
     run.add_argument("--json", metavar="FILE", help="also write everything there")
     run.add_argument("--terra-run", default=str(own_folder / "terra-run"), help="the program to measure")
+    trees.add_arguments(run)
     arguments = parser.parse_args()
     if arguments.command == "list":
         return list_benchmarks()
@@ -57,7 +60,8 @@ def run_benchmarks(arguments):
     for name in names:
         for peer in [p for p in peers if p.has(BENCHMARKS[name].program)] or [None]:
             print(f"{name}{f' beside {peer.kind}' if peer else ''} ...", file=sys.stderr, flush=True)
-            rows += measure.WAYS[BENCHMARKS[name].way](name, BENCHMARKS[name], ours, peer, arguments.rounds)
+            benchmark = dataclasses.replace(BENCHMARKS[name], settings=vars(arguments))
+            rows += WAYS[benchmark.way](name, benchmark, ours, peer, arguments.rounds)
     probe_after = machine.two_core_scaling()
     scaling = min(probe_before, probe_after)
     for row in rows:

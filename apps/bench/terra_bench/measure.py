@@ -55,17 +55,23 @@ def unit_of(seconds):
     return ("us", 1e6) if seconds < 2e-3 else ("ms", 1e3)
 
 
+def alternate(workers, calls, rounds):
+    """Blocks of calls in turns: who -> seconds of a call, a number for each round. `workers`: pairs of who and worker."""
+    taken = {who: [] for who, _ in workers}
+    for _ in range(rounds):
+        for who, worker in workers:
+            taken[who].append(worker.block(calls[who]))
+    return taken
+
+
 def blocks(name, benchmark, ours, peer, rounds):
     """Alternating blocks of calls."""
     repeats = repeats_of(benchmark)
     workers = [(variant, ours.start(benchmark.program, variant)) for variant in benchmark.variants]
     if peer:
         workers.append(("peer", peer.start(benchmark.program, "peer")))
-    calls = {variant: calls_for(worker) for variant, worker in workers}
-    taken = {variant: [] for variant, _ in workers}
-    for _ in range(rounds):
-        for variant, worker in workers:
-            taken[variant].append(worker.block(calls[variant]) / repeats)
+    taken = alternate(workers, {variant: calls_for(worker) for variant, worker in workers}, rounds)
+    taken = {variant: [seconds / repeats for seconds in times] for variant, times in taken.items()}
     stats = workers[0][1].ask(do="stats")["stats"]
     versions = {variant: worker.hello["version"] for variant, worker in workers}
     for _, worker in workers:
@@ -163,11 +169,7 @@ def slowdown(name, benchmark, ours, peer, rounds):
     }  # fmt: skip
     variants = {"hook": "awake"}
     workers = {who: subject.start(benchmark.program, variants.get(who, who)) for who, subject in subjects.items()}
-    calls = {who: calls_for(worker) for who, worker in workers.items()}
-    taken = {who: [] for who in workers}
-    for _ in range(rounds):
-        for who, worker in workers.items():
-            taken[who].append(worker.block(calls[who]))
+    taken = alternate(workers.items(), {who: calls_for(worker) for who, worker in workers.items()}, rounds)
     for worker in workers.values():
         worker.stop()
     return [
@@ -229,9 +231,3 @@ def startup(name, benchmark, ours, peer, rounds):
         row(name, benchmark, "wall", times["ours"], times["peer"], "ms", 1, peer),
         row(name, benchmark, "resident", sizes["ours"], sizes["peer"], "MB", 1, peer),
     ]
-
-
-WAYS = {
-    "blocks": blocks, "above": above, "warmup": warmup, "busy": busy, "memory": memory, "startup": startup, "slowdown": slowdown,
-    "recording": recording, "self_check": self_check,
-}  # fmt: skip

@@ -16,7 +16,8 @@ def cells(row):
     return (
         row["benchmark"], row["variant"], str(row["threads"]), number(row["ours"], row["unit"]),
         number(row["peer"], row["unit"]), row["peer_kind"], "-" if row["ratio"] is None else f"{row['ratio']:.2f}x",
-        f"{100 * row['spread']:.0f} %", row["goal"], "void: the second core was busy" if row["void"] else "",
+        f"{100 * row['spread']:.0f} %", row["goal"],
+        "; ".join(filter(None, [row.get("note"), "void: the second core was busy" if row["void"] else ""])),
     )  # fmt: skip
 
 

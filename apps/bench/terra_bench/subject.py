@@ -31,8 +31,9 @@ class Subject:
         kept |= {"TERRA_THREADS": str(self.threads)} if self.kind == "terra" else {"OMP_NUM_THREADS": str(self.threads)}
         return kept | self.variables
 
-    def start(self, program, variant):
-        return Worker(self, program, variant)
+    def start(self, program, variant, **settings):
+        """A worker that runs the program; settings are arguments of its build()."""
+        return Worker(self, program, variant, settings)
 
     def one_line(self, code):
         """The command that runs a line of Python."""
@@ -42,9 +43,9 @@ class Subject:
 class Worker:
     """A process that times blocks of calls when told to."""
 
-    def __init__(self, subject, program, variant):
+    def __init__(self, subject, program, variant, settings):
         self._process = subprocess.Popen(
-            [*subject.command, str(WORKER), subject.kind, program, variant, str(subject.threads)],
+            [*subject.command, str(WORKER), subject.kind, program, variant, str(subject.threads), json.dumps(settings)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=subject.environment(),
         )  # fmt: skip
         self.hello = self._answer()

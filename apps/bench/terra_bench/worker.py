@@ -1,4 +1,4 @@
-"""The side that runs in the measured interpreter: worker.py KIND PROGRAM VARIANT THREADS.
+"""The side that runs in the measured interpreter: worker.py KIND PROGRAM VARIANT THREADS SETTINGS.
 
 Reads requests, one JSON object a line, from stdin, answers on stdout. Says hello when the program is imported and built."""
 
@@ -46,7 +46,7 @@ LIBRARIES = {"terra": import_torch, "torch": import_torch, "jax": import_jax, "p
 
 
 def main():
-    kind, program, variant, threads = *sys.argv[1:4], int(sys.argv[4])
+    kind, program, variant, threads, settings = *sys.argv[1:4], int(sys.argv[4]), json.loads(sys.argv[5])
     begin = time.perf_counter()
     library = LIBRARIES[kind](threads)
     imported = time.perf_counter()
@@ -56,7 +56,7 @@ def main():
     mode = capture.mode("off") if capture is not None and variant == "eager" else contextlib.nullcontext()
     with mode:
         name = "jax_" + program if kind == "jax" else program
-        step = importlib.import_module("programs." + name).build(library)
+        step = importlib.import_module("programs." + name).build(library, **settings)
         if variant == "awake":  # a tensor operation now and then keeps the frame hook in place
             step = awake(step, library)
         answer(version=f"{kind} {getattr(library, '__version__', sys.version.split()[0])}", import_seconds=imported - begin)
@@ -99,6 +99,10 @@ def serve(request, step, base, capture):
             step()
             ends.append(time.perf_counter() - begin)
         answer(seconds=ends)
+    elif request["do"] == "results":
+        answer(results=[step() for _ in range(request["calls"])])
+    elif request["do"] == "facts":
+        answer(**step.facts())
     elif request["do"] == "memory":
         answer(base=base, peak=status_kilobytes("VmHWM"), now=status_kilobytes("VmRSS"))
     elif request["do"] == "stats":
