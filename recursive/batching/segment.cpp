@@ -22,7 +22,7 @@ RowGraph row_graph(const SegmentParts& p) {
 }
 
 /// Also removes what is no output any more.
-bool drop_undefined(Graph& part, const std::vector<bool>& flows, const std::vector<bool>& inputs_undefined) {
+bool prune(Graph& part, const std::vector<bool>& flows, const std::vector<bool>& inputs_undefined) {
   std::vector<bool> undefined(part.values.size(), false);
   for (size_t i = 0; i < inputs_undefined.size(); ++i) undefined[part.inputs[i]] = inputs_undefined[i];
   const bool changed = drop_undefined(part, flows, undefined);
@@ -39,10 +39,10 @@ Segment& Segment::where_undefined(const std::vector<bool>& inputs_undefined) {
   const auto [at, is_new] = others_.try_emplace(inputs_undefined);
   if (is_new) {
     SegmentParts p = parts_;
-    if (drop_undefined(p.first, p.flows, inputs_undefined)) {
+    if (prune(p.first, p.flows, inputs_undefined)) {
       if (p.second) {
         Graph second = *p.second;
-        drop_undefined(second, p.flows, inputs_undefined);
+        prune(second, p.flows, inputs_undefined);
         p.second = std::make_shared<const Graph>(std::move(second));
       }
       at->second = std::make_unique<Segment>(std::move(p));
