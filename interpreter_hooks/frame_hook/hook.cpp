@@ -21,6 +21,7 @@
 
 #include "engine/eager/long_call.h"
 #include "graph/cache/compiled.h"
+#include "recursive/runtime/deferred_calls.h"
 
 #include <optional>
 #include <utility>
@@ -236,6 +237,10 @@ void start() {
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   install_host_lock();
   install_build_policy();
+  recursive::on_deferral_error = [](const char* what) {
+    log().error("calls that were put off met an internal error, and ran op by op: {}", what);
+    totals().internal_errors++;
+  };
   on_recursive = [](PyCodeObject* code) {
     if (CodeRecord* record = record_of(code)) record->recursive = true;
   };

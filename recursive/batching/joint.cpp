@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
@@ -37,7 +38,10 @@ class JointBuilder {
     }
     for (uint32_t r = 0; r < body.outputs.size(); ++r)
       add_output({JointOutput::Kind::Result, r, 0}, value(body.outputs[r]));
-    if (wanted_.any()) add_gradients();
+    if (wanted_.any()) {
+      add_gradients();
+      find_tangents();
+    }
     return std::move(joint_);
   }
 
@@ -181,6 +185,24 @@ class JointBuilder {
       if (!found[k].defined()) continue;
       joint_.outputs.push_back({JointOutput::Kind::Gradient, numbers[k], 0});
       joint_.graph.outputs.push_back(emitter_.value_of(*found[k]));
+    }
+  }
+
+  /// Of each gradient, as the tape made it: passes may compute several in one product.
+  void find_tangents() {
+    const graph::Graph& g = joint_.graph;
+    std::vector<std::set<uint32_t>> flowing(g.values.size());
+    for (uint32_t i = 0; i < joint_.inputs.size(); ++i)
+      if (joint_.inputs[i].kind == JointInput::Kind::Tangent) flowing[g.inputs[i]].insert(i);
+    for (const Node& n : g.nodes) {
+      std::set<uint32_t> all;
+      graph::for_each_use(n, [&](ValueId id) { all.insert(flowing[id].begin(), flowing[id].end()); });
+      for (ValueId r : n.results) flowing[r] = all;
+    }
+    for (size_t o = 0; o < joint_.outputs.size(); ++o) {
+      if (joint_.outputs[o].kind != JointOutput::Kind::Gradient) continue;
+      const std::set<uint32_t>& all = flowing[g.outputs[o]];
+      joint_.outputs[o].tangents.assign(all.begin(), all.end());
     }
   }
 

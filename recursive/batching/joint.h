@@ -38,6 +38,8 @@ struct JointOutput {
   Kind kind = Kind::Result;
   uint32_t index = 0;
   uint32_t call = 0;
+  /// Gradient: the inputs of the joint graph, tangents, that flow into it. It is undefined where all of them are.
+  std::vector<uint32_t> tangents = {};
 };
 
 struct Joint {

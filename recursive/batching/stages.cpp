@@ -18,6 +18,12 @@ using Phase = Moment::Phase;
 /// Numbers of rows that no size of a program is likely to be, so that they show where rows are.
 constexpr int64_t kRows = 61, kMoreRows = 127;
 
+/// The gradient of a shared tensor: a sum over all calls.
+bool is_total(const Joint& joint, size_t output) {
+  const JointOutput& o = joint.outputs[output];
+  return o.kind == JointOutput::Kind::Gradient && joint.inputs[o.index].kind == JointInput::Kind::Shared;
+}
+
 /// Which moment each node belongs to, of a joint graph and of its twin for another number of rows.
 class Stager {
  public:
@@ -70,6 +76,10 @@ class Stager {
           forward = std::max(forward, u.stage);
       });
       found.stage = found.backward ? backward : forward;
+      if (totals_[id] && !found.backward) {  // zeros, whatever flows
+        found.backward = true;
+        found.stage = kEnd;
+      }
     } else {
       const auto at = std::find(joint_.graph.inputs.begin(), joint_.graph.inputs.end(), id);
       if (at != joint_.graph.inputs.end()) found = info_of_input(joint_.inputs[at - joint_.graph.inputs.begin()]);
@@ -101,7 +111,11 @@ class Stager {
 
   void place_values() {
     info_.resize(joint_.graph.values.size());
+    totals_.assign(info_.size(), false);
+    for (size_t o = 0; o < joint_.outputs.size(); ++o)
+      if (is_total(joint_, o)) totals_[joint_.graph.outputs[o]] = true;
     for (ValueId id = 0; id < info_.size(); ++id) info(id);
+    for (const Info& i : info_) flows_.push_back(i.backward);
     for (uint32_t c = 0; c < made_.called_at.size(); ++c) made_.called_at[c] = static_cast<uint32_t>(called_at(c));
   }
 
@@ -192,22 +206,13 @@ class Stager {
     Kept& k = made_.values[id];
     if (k.kept) return;
     k.kept = true;
-    k.total = is_total(id);
+    k.total = totals_[id];
     k.rows = has_rows(id) && !k.total;
     if (!k.rows && info(id).rows && !k.total)
       throw Unbatchable{"a value of graph \"" + joint_.graph.name + "\" mixes calls"};
     k.moment = moment_of_value(id);
     k.bytes = joint_.graph.meta(id).bytes();
     if (k.rows && twin_) k.bytes /= kRows;
-  }
-
-  /// The gradient of a shared tensor: a sum over all calls.
-  bool is_total(ValueId id) const {
-    for (size_t o = 0; o < joint_.outputs.size(); ++o)
-      if (joint_.graph.outputs[o] == id && joint_.outputs[o].kind == JointOutput::Kind::Gradient &&
-          joint_.inputs[joint_.outputs[o].index].kind == JointInput::Kind::Shared)
-        return true;
-    return false;
   }
 
   struct Cut {
@@ -244,17 +249,16 @@ class Stager {
     made_.backward.resize(made_.stages);
     for (size_t k = 0; k < cuts.size(); ++k) {
       if (cuts[k].outputs.empty()) continue;
-      Graph first = part(joint_.graph, cuts[k]);
-      std::shared_ptr<const Graph> second;
-      if (twin_) second = std::make_shared<const Graph>(part(twin_->graph, cuts[k]));
-      made_.segment(moments[k])
-          .emplace(Segment{RowGraph(std::move(first), kRows, std::move(second), kMoreRows), cuts[k].inputs,
-                           cuts[k].outputs});
+      SegmentParts parts{part(joint_.graph, cuts[k]), nullptr, kRows, kMoreRows, flows_};
+      if (twin_) parts.second = std::make_shared<const Graph>(part(twin_->graph, cuts[k]));
+      made_.segment(moments[k]).emplace(std::move(parts));
     }
   }
 
   void note_stage(Moment m) {
-    if (m.phase == Phase::Forward || m.phase == Phase::Backward) made_.stages = std::max(made_.stages, m.stage + 1);
+    if (m.phase != Phase::Forward && m.phase != Phase::Backward) return;
+    made_.stages = std::max(made_.stages, m.stage + 1);
+    made_.begins |= m.stage == 0;
   }
 
   /// Views of what was computed elsewhere are made again where they are read.
@@ -304,7 +308,6 @@ class Stager {
     }
     for (const auto& constant : g.constants)
       if (used[constant.first]) made.constants.push_back(constant);
-    graph::optimize(made, graph::Phase::Part);
     return made;
   }
 
@@ -313,6 +316,7 @@ class Stager {
   StagedPath made_;
   std::vector<int32_t> definitions_;
   std::vector<Info> info_;
+  std::vector<bool> totals_, flows_;            // by value: sums over all calls, functions of tangents
   std::vector<bool> awaited_, wanted_forward_;  // by value
   std::vector<Moment> moments_;                 // by node
 };
@@ -351,10 +355,24 @@ void unfold_constants(Joint& joint, int64_t rows) {
   g.nodes.insert(g.nodes.begin(), made.begin(), made.end());
 }
 
+/// A total is a value of its own: what else has the same value may have rows, or be another total.
+void separate_totals(Joint& joint) {
+  Graph& g = joint.graph;
+  const std::vector<uint32_t> uses = graph::use_counts(g);
+  for (size_t o = 0; o < joint.outputs.size(); ++o) {
+    const ValueId id = g.outputs[o];
+    const bool is_input = std::find(g.inputs.begin(), g.inputs.end(), id) != g.inputs.end();
+    if (!is_total(joint, o) || (uses[id] == 1 && !is_input)) continue;
+    g.nodes.push_back(graph::new_op(g, "clone", {graph::Use{id}}, graph::ValueMeta(g.meta(id)), -1));
+    g.outputs[o] = g.nodes.back().results[0];
+  }
+}
+
 Joint optimized(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
   Joint joint = build_joint(all, of, path, wanted, rows);
   graph::optimize(joint.graph, graph::Phase::Whole);
   unfold_constants(joint, rows);
+  separate_totals(joint);
   return joint;
 }
 
@@ -378,13 +396,20 @@ ValueId StagedPath::output(JointOutput::Kind kind, uint32_t index, uint32_t call
   return kNoId;
 }
 
-ValueId StagedPath::gradient(JointInput::Kind kind, uint32_t index, uint32_t call) const {
-  for (size_t o = 0; o < joint.outputs.size(); ++o) {
-    if (joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
-    const JointInput& of = joint.inputs[joint.outputs[o].index];
-    if (of.kind == kind && of.index == index && of.call == call) return joint.graph.outputs[o];
+const JointOutput* StagedPath::gradient(JointInput::Kind kind, uint32_t index, uint32_t call) const {
+  for (const JointOutput& out : joint.outputs) {
+    if (out.kind != JointOutput::Kind::Gradient) continue;
+    const JointInput& of = joint.inputs[out.index];
+    if (of.kind == kind && of.index == index && of.call == call) return &out;
   }
-  return kNoId;
+  return nullptr;
+}
+
+bool StagedPath::is_read_backward(size_t i) const {
+  const auto reads = [&](const std::optional<Segment>& s) {
+    return s && std::find(s->inputs.begin(), s->inputs.end(), joint.graph.inputs[i]) != s->inputs.end();
+  };
+  return reads(after) || std::any_of(backward.begin(), backward.end(), reads);
 }
 
 StagedPath stage_path(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched) {

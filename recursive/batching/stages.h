@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "recursive/batching/joint.h"
-#include "recursive/batching/row_graph.h"
+#include "recursive/batching/segment.h"
 
 namespace terra::recursive {
 
@@ -22,12 +22,6 @@ struct Moment {
   Phase phase = Phase::Before;
   uint32_t stage = 0;  ///< of Forward and Backward
   friend bool operator==(Moment, Moment) = default;
-};
-
-/// What runs at one moment, for some rows of the path.
-struct Segment {
-  RowGraph graph;
-  std::vector<ValueId> inputs, outputs;  ///< values of the joint graph
 };
 
 /// A value that outlives the segment in which it is made, or that comes from outside.
@@ -46,6 +40,7 @@ struct StagedPath {
   std::string why_one_by_one;       ///< an op has no rule for many calls
   uint32_t stages = 0;              ///< of Forward and Backward
   bool has_arguments = false;       ///< stage 0 waits for the caller
+  bool begins = false;              ///< something happens at stage 0
   std::vector<Kept> values;         ///< by value of the joint graph
   std::vector<uint32_t> called_at;  ///< by call: the stage behind which it has its operands
   std::optional<Segment> before, after;
@@ -54,8 +49,11 @@ struct StagedPath {
   std::optional<Segment>& segment(Moment m);
   /// The value of the output, kNoId where there is none.
   ValueId output(JointOutput::Kind kind, uint32_t index, uint32_t call = 0) const;
-  /// The gradient of an input, kNoId where nothing arrives there.
-  ValueId gradient(JointInput::Kind kind, uint32_t index, uint32_t call = 0) const;
+  /// The output that is the gradient of an input, null where nothing flows into it.
+  const JointOutput* gradient(JointInput::Kind kind, uint32_t index, uint32_t call = 0) const;
+  ValueId value(const JointOutput& output) const { return joint.graph.outputs[&output - joint.outputs.data()]; }
+  /// The pass backward reads input `i` of the joint graph.
+  bool is_read_backward(size_t i) const;
 };
 
 /// `batched` false: one by one.

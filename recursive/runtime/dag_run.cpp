@@ -109,15 +109,9 @@ size_t DagRun::bytes() const {
 void DagRun::check_versions(uint32_t kind) const {
   const StagedPath& s = staged(kind);
   const CallDag::Call& first = dag_.calls[dag_.kinds[kind].calls[0]];
-  const auto reads = [&](ValueId id) {
-    const auto in = [&](const std::optional<Segment>& g) {
-      return g && std::find(g->inputs.begin(), g->inputs.end(), id) != g->inputs.end();
-    };
-    return in(s.after) || std::any_of(s.backward.begin(), s.backward.end(), in);
-  };
   for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
     const JointInput& in = s.joint.inputs[i];
-    if (in.kind != JointInput::Kind::Shared || !reads(s.joint.graph.inputs[i])) continue;
+    if (in.kind != JointInput::Kind::Shared || !s.is_read_backward(i)) continue;
     const CallDag::External& given = dag_.tensors[dag_.operand(first, in.index).tensor];
     if (given.tensor->version() != given.version)
       autograd::fail_modified({given.tensor.dtype(), given.tensor.sizes()}, autograd::history(given.tensor),
@@ -150,8 +144,9 @@ const char* DagRun::gradient_row(uint32_t number, uint32_t input) const {
   const DagSchedule::Kind& kind = schedule_.kinds[call.kind];
   const auto from = kind.inputs[input] == InputKind::Row ? JointInput::Kind::Argument : JointInput::Kind::Feed;
   const StagedPath& s = kind.compiled->path;
-  const ValueId id = s.gradient(from, input);
-  if (id == kNoId || !memory_[call.kind].backward.defined() || !reaches(call, input)) return nullptr;
+  const JointOutput* const gradient = s.gradient(from, input);
+  if (!gradient || !memory_[call.kind].backward.defined() || !reaches(call, input)) return nullptr;
+  const ValueId id = s.value(*gradient);
   const Kept& k = s.values[id];
   return memory_[call.kind].at[id] + (k.rows ? k.bytes * kind.place[call.row] : 0);
 }

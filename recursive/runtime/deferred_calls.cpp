@@ -134,10 +134,10 @@ void DeferredCalls::add_edge(uint32_t tensor) {
   if (has_edge_[tensor]) return;
   has_edge_[tensor] = true;
   if (!node_) {
-    new_node_ = Ref<autograd::Node>(new DeferredNode(shared_from_this()));
-    node_ = new_node_.get();
+    node_ = new DeferredNode(shared_from_this());
+    new_node_ = Ref<autograd::Node>(node_);
   }
-  static_cast<DeferredNode*>(node_)->add_edge(tensor, dag_.tensors[tensor].tensor);
+  node_->add_edge(tensor, dag_.tensors[tensor].tensor);
 }
 
 uint32_t DeferredCalls::kind_of(const std::shared_ptr<DeferredGraph>& graph) {
@@ -179,28 +179,27 @@ void DeferredCalls::settle() {
   for (const CallDag::External& t : dag_.tensors) t.tensor->storage->defer_to(nullptr, 0);
   number_of_.clear();
   try {
-    run();
+    try {
+      run();
+    } catch (const std::exception& e) {
+      if (on_deferral_error && !dynamic_cast<const Error*>(&e)) on_deferral_error(e.what());
+      run_plainly();
+    }
   } catch (...) {
     failed_ = std::current_exception();
-    made_.clear();
-    new_node_.reset();
-    throw;
   }
+  made_.clear();
+  node_ = nullptr;
+  new_node_.reset();
+  if (failed_) std::rethrow_exception(failed_);
 }
 
 void DeferredCalls::run() {
   const bool has_gradients = node_ && new_node_->use_count() > 1;
   auto run = std::make_unique<DagRun>(dag_);
   run->forward();
-  for (uint32_t r = 0; r < made_.size(); ++r) {
-    Ref<Storage> storage = std::move(made_[r].storage);
-    if (storage->use_count() == 1) continue;
-    const Ref<Storage> copy = run->copy_of(r);
-    void* const data = copy->data();
-    storage->deliver(data, [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); },
-                     Ref<Storage>(copy).release());
-  }
-  made_.clear();
+  for (uint32_t r = 0; r < made_.size(); ++r)
+    if (made_[r].storage->use_count() > 1) deliver(r, run->copy_of(r));
   DeferralCounts& counts = deferral_counts();
   ++counts.settled;
   counts.batches += run->batches();
@@ -208,8 +207,52 @@ void DeferredCalls::run() {
   for (const CallDag::Kind& kind : dag_.kinds) kind.graph->calls += kind.calls.size();
   for (uint32_t k = 0; k < dag_.kinds.size(); ++k) dag_.kinds[k].graph->batches += run->batches_of(k);
   if (has_gradients) run_ = std::move(run);
-  node_ = nullptr;
-  new_node_.reset();
+}
+
+void DeferredCalls::deliver(uint32_t result, const Ref<Storage>& bytes) {
+  const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
+  made_[result].storage->deliver(bytes->data(), release, Ref<Storage>(bytes).release());
+}
+
+/// Call by call, op by op.
+void DeferredCalls::run_plainly() {
+  const GradMode mode(node_ != nullptr);
+  std::vector<Tensor> results = play();
+  for (uint32_t r = 0; r < made_.size(); ++r) {
+    if (!made_[r].storage->deferral() || made_[r].storage->use_count() == 1) continue;
+    const GradMode off(false);
+    const Tensor copy = (*find_op("clone"))(results[r], "contiguous_format");
+    deliver(r, copy->storage);
+  }
+  if (node_) node_->unfold(std::move(results));
+}
+
+/// Everything again from what the calls got, by result; with a history where gradients are enabled.
+std::vector<Tensor> DeferredCalls::play() const {
+  std::vector<Tensor> made(dag_.results.size());
+  for (const CallDag::Call& call : dag_.calls) {
+    const DeferredGraph& graph = dag_.graph_of(call);
+    const auto& inputs = graph.inputs();
+    std::vector<Tensor> tensors;
+    size_t numbers = 0;
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i].is_tensor) {
+        numbers = std::max<size_t>(numbers, inputs[i].number + 1);
+        continue;
+      }
+      const CallDag::Operand& given = dag_.operand(call, i);
+      if (tensors.size() <= inputs[i].number) tensors.resize(inputs[i].number + 1);
+      Tensor& t = tensors[inputs[i].number];
+      t = given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].tensor;
+      if (!inputs[i].requires_grad && t.requires_grad()) t = t.alias();
+    }
+    std::vector<Tensor> results =
+        graph.play(tensors, std::span<const Scalar>(dag_.numbers.data() + call.numbers, numbers));
+    for (size_t o = 0; o < results.size(); ++o)
+      made[call.results + o] =
+          !graph.outputs()[o].requires_grad && results[o].requires_grad() ? results[o].alias() : results[o];
+  }
+  return made;
 }
 
 }  // namespace terra::recursive

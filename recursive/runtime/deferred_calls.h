@@ -26,6 +26,11 @@ struct DeferralCounts {
 };
 DeferralCounts& deferral_counts();
 
+/// Is told what broke in the engine when calls were to run many at a time; they run op by op then. May be null.
+inline void (*on_deferral_error)(const char* what) = nullptr;
+
+class DeferredNode;
+
 class DeferredCalls final : public Deferral, public std::enable_shared_from_this<DeferredCalls> {
  public:
   /// Puts a call off, on tensors and numbers in the order of the graph's trace. False: it can't be, and nothing has
@@ -48,6 +53,9 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   uint32_t kind_of(const std::shared_ptr<DeferredGraph>& graph);
   Tensor make_result(const DeferredGraph::Output& output);
   void run();
+  void run_plainly();
+  std::vector<Tensor> play() const;
+  void deliver(uint32_t result, const Ref<Storage>& bytes);
 
   struct Made {
     Ref<Storage> storage;
@@ -60,7 +68,7 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   std::vector<bool> has_edge_;                                 ///< by tensor from outside: gradients go there
   std::vector<CallDag::Operand> operands_;                     ///< of the call that is being put off
   std::vector<uint32_t> weights_;
-  autograd::Node* node_ = nullptr;  ///< of results that require grad; while it is alive
+  DeferredNode* node_ = nullptr;  ///< of results that require grad; while it is alive
   Ref<autograd::Node> new_node_;    ///< the same, until settled
   std::unique_ptr<DagRun> run_;     ///< settled, and somebody may ask for gradients
   std::exception_ptr failed_;

@@ -113,23 +113,11 @@ class Reading {
 
 /// By input of the graph: the outputs whose tangents its gradient is made of.
 std::vector<std::vector<uint32_t>> flow_of(const Joint& joint, size_t inputs) {
-  const graph::Graph& g = joint.graph;
-  std::vector<std::vector<bool>> from(g.values.size(), std::vector<bool>(joint.outputs.size(), false));
-  for (size_t i = 0; i < joint.inputs.size(); ++i)
-    if (joint.inputs[i].kind == JointInput::Kind::Tangent) from[g.inputs[i]][joint.inputs[i].index] = true;
-  for (const Node& n : g.nodes) {
-    std::vector<bool> all(joint.outputs.size(), false);
-    graph::for_each_use(n, [&](ValueId id) {
-      for (size_t o = 0; o < all.size(); ++o) all[o] = all[o] || from[id][o];
-    });
-    for (ValueId r : n.results) from[r] = all;
-  }
   std::vector<std::vector<uint32_t>> flow(inputs);
-  for (size_t o = 0; o < joint.outputs.size(); ++o) {
-    if (joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
-    const std::vector<bool>& tangents = from[g.outputs[o]];
-    for (size_t t = 0; t < tangents.size(); ++t)
-      if (tangents[t]) flow[joint.inputs[joint.outputs[o].index].index].push_back(joint.outputs[t].index);
+  for (const JointOutput& o : joint.outputs) {
+    if (o.kind != JointOutput::Kind::Gradient) continue;
+    for (uint32_t tangent : o.tangents)
+      flow[joint.inputs[o.index].index].push_back(joint.outputs[joint.inputs[tangent].index].index);
   }
   return flow;
 }

@@ -75,9 +75,9 @@ std::vector<Tensor> DeferredNode::by_edge(const std::vector<Tensor>& by_tensor) 
 }
 
 std::vector<Tensor> DeferredNode::apply(const std::vector<Tensor>& grads) {
-  if (!replayed_.empty()) return grads;
   if (released_) autograd::fail_spent();
-  calls_->settle();
+  if (replayed_.empty()) calls_->settle();
+  if (!replayed_.empty()) return grads;
   if (grad_enabled() || !calls_->run_) return apply_again(grads);
   std::vector<Tensor> tangents = grads;
   tangents.resize(calls_->dag_.results.size());
@@ -94,32 +94,7 @@ std::vector<Tensor> DeferredNode::replay() {
       autograd::fail_modified({t.tensor.dtype(), t.tensor.sizes()}, autograd::history(t.tensor), t.tensor->version(),
                               t.version);
   const GradMode on(true);
-  std::vector<Tensor> made(dag.results.size());
-  for (const CallDag::Call& call : dag.calls) {
-    const DeferredGraph& graph = dag.graph_of(call);
-    std::vector<Tensor> tensors;
-    size_t numbers = 0;
-    const auto& inputs = graph.inputs();
-    for (uint32_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].is_tensor) {
-        numbers = std::max<size_t>(numbers, inputs[i].number + 1);
-        continue;
-      }
-      const CallDag::Operand& given = dag.operand(call, i);
-      if (tensors.size() <= inputs[i].number) tensors.resize(inputs[i].number + 1);
-      Tensor& t = tensors[inputs[i].number];
-      t = given.result != kNone ? made[given.result] : dag.tensors[given.tensor].tensor;
-      if (!inputs[i].requires_grad && t.requires_grad()) t = t.alias();
-    }
-    const std::vector<Tensor> results =
-        graph.play(tensors, std::span<const Scalar>(dag.numbers.data() + call.numbers, numbers));
-    for (size_t o = 0; o < results.size(); ++o) {
-      Tensor& to = made[call.results + o];
-      to = results[o];
-      if (!graph.outputs()[o].requires_grad && to.requires_grad()) to = to.alias();
-    }
-  }
-  return made;
+  return calls_->play();
 }
 
 std::vector<Tensor> DeferredNode::apply_again(const std::vector<Tensor>& grads) {
@@ -135,20 +110,20 @@ std::vector<Tensor> DeferredNode::apply_again(const std::vector<Tensor>& grads) 
 }
 
 autograd::Edge DeferredNode::unfolded(uint32_t result) {
-  if (replayed_.empty()) {
-    if (released_) return {};
-    calls_->settle();
-    std::vector<Tensor> made = replay();
-    place(made);
-    edges.clear();
-    for (const Tensor& t : made)
-      edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
-    edges.resize(results);
-    tensors_.clear();
-    replayed_ = std::move(made);
-    calls_->run_.reset();
-  }
+  if (replayed_.empty() && released_) return {};
+  calls_->settle();
+  if (replayed_.empty()) unfold(replay());
   return result < edges.size() ? edges[result] : autograd::Edge();
+}
+
+void DeferredNode::unfold(std::vector<Tensor> made) {
+  place(made);
+  edges.clear();
+  for (const Tensor& t : made) edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
+  edges.resize(results);
+  tensors_.clear();
+  replayed_ = std::move(made);
+  calls_->run_.reset();
 }
 
 }  // namespace terra::recursive

@@ -19,6 +19,8 @@ class DeferredNode final : public autograd::Node {
   const TensorMeta* result_meta(uint32_t result) const override;
   autograd::Edge unfolded(uint32_t result) override;
 
+  /// The calls have been played op by op: that history takes the node's place.
+  void unfold(std::vector<Tensor> made);
   /// Of a tensor from outside that requires grad, in the order of the dag's tensors.
   void add_edge(uint32_t tensor, const Tensor& from);
 

@@ -2,6 +2,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/saved.h"
+#include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 
@@ -31,6 +32,7 @@ class InvocationNode final : public autograd::Node {
   }
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    if (released()) autograd::fail_spent();
     if (grad_enabled())
       throw Error(
           ErrorKind::RuntimeError,
@@ -70,9 +72,9 @@ class InvocationNode final : public autograd::Node {
     uint32_t input;
   };
 
-  /// Shared tensors are read again, so they must still be what they were.
+  /// Shared tensors that are read again must still be what they were.
   void add_edge(Target target, const Tensor& t) {
-    if (target.kind == Target::Shared) saved_.emplace_back(t, false);
+    if (target.kind == Target::Shared && run_->is_read_backward(target.input)) saved_.emplace_back(t, false);
     targets_.push_back(target);
     edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
   }

@@ -70,11 +70,7 @@ void Run::allocate(uint32_t path, bool backward) {
     next += bytes(s.values[id]);
   }
   if (backward) {
-    for (ValueId id = 0; id < s.values.size(); ++id) {
-      if (!s.values[id].total) continue;
-      const graph::ValueMeta& meta = s.joint.graph.meta(id);
-      m.at[id] = static_cast<char*>(m.totals.emplace(id, Tensor::empty(meta.sizes, meta.dtype)).first->second->data());
-    }
+    m.undefined.assign(s.values.size(), {});
     return;
   }
   for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
@@ -82,6 +78,16 @@ void Run::allocate(uint32_t path, bool backward) {
     m.held.push_back(contiguous(std::get<Tensor>(roots_[0][s.joint.inputs[i].index])));
     m.at[s.joint.graph.inputs[i]] = static_cast<char*>(m.held.back()->data());
   }
+}
+
+bool Run::is_read_backward(uint32_t shared) const {
+  return std::any_of(schedule_.paths.begin(), schedule_.paths.end(), [&](const ScheduledPath& p) {
+    const auto& inputs = p.staged->joint.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].kind == JointInput::Kind::Shared && inputs[i].index == shared && p.staged->is_read_backward(i))
+        return true;
+    return false;
+  });
 }
 
 void Run::release() {
@@ -135,10 +141,14 @@ const Tensor& Run::fed(const FeedUse& use) const {
   return std::get<Tensor>(forest_.host(forest_[call], p.staged->joint.inputs[i].index));
 }
 
-const char* Run::row_of(uint32_t path, ValueId value, const Call& call) const {
+uint32_t Run::place_of(uint32_t path, ValueId value, const Call& call) const {
   const ScheduledPath& p = schedule_.paths[path];
-  const Kept& k = p.staged->values[value];
-  return memory_[path].at[value] + (k.rows ? k.bytes * p.place[p.order_of(k.moment)][call.row] : 0);
+  return p.place[p.order_of(p.staged->values[value].moment)][call.row];
+}
+
+const char* Run::row_of(uint32_t path, ValueId value, const Call& call) const {
+  const Kept& k = schedule_.paths[path].staged->values[value];
+  return memory_[path].at[value] + (k.rows ? k.bytes * place_of(path, value, call) : 0);
 }
 
 /// A result of a call, or an operand of one of its calls.
@@ -149,13 +159,13 @@ const char* Run::row(const Call& call, JointOutput::Kind kind, uint32_t index, u
   return row_of(path, id, call);
 }
 
-/// The gradient of a call's argument, or of a result that one of its calls gave it.
+/// The gradient of a call's argument, or of a result that one of its calls gave it; null where it is undefined.
 const char* Run::gradient_row(const Call& call, JointInput::Kind kind, uint32_t index, uint32_t site) {
   const uint32_t path = schedule_.number[call.callee][call.path];
   const ScheduledPath& p = schedule_.paths[path];
-  const ValueId id = p.staged->gradient(kind, index, site);
-  if (id == kNoId) return nullptr;
-  return row_of(path, id, call);
+  const JointOutput* gradient = p.staged->gradient(kind, index, site);
+  if (!gradient || is_undefined(path, *gradient, call)) return nullptr;
+  return row_of(path, p.staged->value(*gradient), call);
 }
 
 const char* Run::operand_row(const Call& call, uint32_t input) {
@@ -169,16 +179,20 @@ void Run::gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, S
   const Kept& k = p.staged->values[value];
   const auto& order = p.order[p.order_of(k.moment)];
   char* to = memory_[path].at[value] + k.bytes * first;
+  std::vector<char> missing(count);
   cpu::parallel_for(count, cpu::grain_for_cost(static_cast<int64_t>(k.bytes / 4) + 80),
                     [&](int64_t begin, int64_t end) {
                       for (int64_t i = begin; i < end; ++i) {
                         const char* from = source(forest_[order[first + i]]);
+                        missing[i] = !from;
                         if (from)
                           std::memcpy(to + k.bytes * i, from, k.bytes);
                         else
                           std::memset(to + k.bytes * i, 0, k.bytes);
                       }
                     });
+  for (uint32_t i = 0; i < count; ++i)
+    if (missing[i]) set_undefined(path, value, first + i);
 }
 
 void Run::gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count) {
@@ -214,48 +228,118 @@ void Run::gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count)
   }
 }
 
+// ---- gradients into which nothing flows ---------------------------------------------------------------------------
+
+void Run::set_undefined(uint32_t path, ValueId value, uint32_t place) {
+  std::vector<bool>& rows = memory_[path].undefined[value];
+  if (rows.empty()) rows.resize(schedule_.paths[path].calls->size());
+  rows[place] = true;
+}
+
+bool Run::is_undefined(uint32_t path, ValueId value, const Call& call) const {
+  const std::vector<bool>& rows = memory_[path].undefined[value];
+  return !rows.empty() && rows[place_of(path, value, call)];
+}
+
+/// Zeros, which are a function of no tangent, are always there.
+bool Run::is_undefined(uint32_t path, const JointOutput& gradient, const Call& call) const {
+  const auto& inputs = schedule_.paths[path].staged->joint.graph.inputs;
+  return !gradient.tangents.empty() && std::all_of(gradient.tangents.begin(), gradient.tangents.end(),
+                                                   [&](uint32_t t) { return is_undefined(path, inputs[t], call); });
+}
+
+bool Run::is_undefined_in_all(uint32_t path, const JointOutput& gradient) const {
+  const auto& calls = *schedule_.paths[path].calls;
+  return std::all_of(calls.begin(), calls.end(), [&](CallId id) { return is_undefined(path, gradient, forest_[id]); });
+}
+
 // ---- running ----------------------------------------------------------------------------------------------------
 
-/// The value for rows [first, first + count) in the order of `m`: a stretch of its memory, or gathered where it was
-/// made in another order.
-char* Run::rows_for(uint32_t path, ValueId value, Moment m, uint32_t first, uint32_t count,
-                    std::vector<Tensor>& scratch) {
+/// The value for rows in the order of `m`: a stretch of its memory, or gathered where it doesn't lie so.
+char* Run::rows_for(uint32_t path, ValueId value, Moment m, const Rows& rows, std::vector<Tensor>& scratch) {
   const ScheduledPath& p = schedule_.paths[path];
   const Kept& k = p.staged->values[value];
   char* memory = memory_[path].at[value];
   if (!k.rows) return memory;
   const uint32_t made = p.order_of(k.moment), read = p.order_of(m);
-  if (made == read || p.calls->size() == 1) return memory + k.bytes * first;
-  scratch.push_back(bytes_of(k.bytes * count));
+  if (rows.places.empty() && (made == read || p.calls->size() == 1)) return memory + k.bytes * rows.first;
+  scratch.push_back(bytes_of(k.bytes * rows.count));
   auto* to = static_cast<char*>(scratch.back()->data());
-  for (uint32_t i = 0; i < count; ++i) {
-    const Call& call = forest_[p.order[read][first + i]];
+  for (uint32_t i = 0; i < rows.count; ++i) {
+    const Call& call = forest_[p.order[read][rows.place(i)]];
     std::memcpy(to + k.bytes * i, memory + k.bytes * p.place[made][call.row], k.bytes);
   }
   return to;
 }
 
-void Run::run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, uint32_t count) {
-  std::vector<Tensor> scratch;
-  graph::RootActivation& activation = segment.graph.activation(count);
-  for (size_t i = 0; i < segment.inputs.size(); ++i)
-    activation.bind_input(i, rows_for(path, segment.inputs[i], m, first, count, scratch));
+void Run::run_rows(uint32_t path, Moment m, const Rows& rows) {
+  Segment& segment = *rows.segment;
   const StagedPath& s = *schedule_.paths[path].staged;
-  std::vector<std::pair<ValueId, Tensor>> parts;  // of sums over all calls, which are made call by call
+  PathMemory& memory = memory_[path];
+  for (ValueId id : segment.undefined) {
+    const Kept& k = s.values[id];
+    for (uint32_t i = 0; k.rows && i < rows.count; ++i) {
+      set_undefined(path, id, rows.place(i));
+      std::memset(memory.at[id] + k.bytes * rows.place(i), 0, k.bytes);
+    }
+  }
+  if (segment.outputs.empty()) return;
+  std::vector<Tensor> scratch;
+  graph::RootActivation& activation = segment.graph.activation(rows.count);
+  for (size_t i = 0; i < segment.inputs.size(); ++i)
+    activation.bind_input(i, rows_for(path, segment.inputs[i], m, rows, scratch));
+  std::vector<std::pair<ValueId, Tensor>> parts;  // of sums over all calls
+  std::vector<std::pair<ValueId, Tensor>> apart;  // rows that go to their places afterwards
   for (size_t o = 0; o < segment.outputs.size(); ++o) {
     const ValueId id = segment.outputs[o];
     const Kept& k = s.values[id];
-    if (k.total && s.one_by_one && first > 0) {
+    if (k.total) {
       const graph::ValueMeta& meta = s.joint.graph.meta(id);
       parts.emplace_back(id, Tensor::empty(meta.sizes, meta.dtype));
       activation.bind_fresh(o, parts.back().second->data());
+    } else if (k.rows && !rows.places.empty()) {
+      apart.emplace_back(id, bytes_of(k.bytes * rows.count));
+      activation.bind_fresh(o, apart.back().second->data());
     } else {
-      activation.bind_fresh(o, memory_[path].at[id] + (k.rows ? k.bytes * first : 0));
+      activation.bind_fresh(o, memory.at[id] + (k.rows ? k.bytes * rows.first : 0));
     }
   }
   activation.run_body(nullptr);
   activation.run_tail();
-  for (const auto& [id, part] : parts) find_op("add")->in_place(memory_[path].totals[id], part);
+  for (auto& [id, part] : parts) {
+    Tensor& total = memory.totals[id];
+    total = total.defined() ? find_op("add")->in_place(total, part) : part;
+  }
+  for (const auto& [id, made] : apart) {
+    const size_t bytes = s.values[id].bytes;
+    for (uint32_t i = 0; i < rows.count; ++i)
+      std::memcpy(memory.at[id] + bytes * rows.places[i], static_cast<char*>(made->data()) + bytes * i, bytes);
+  }
+}
+
+/// By which of the gradients that the segment reads are undefined.
+std::vector<Run::Rows> Run::rows_alike(uint32_t path, Moment m, Rows all) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const std::vector<ValueId>& inputs = all.segment->inputs;
+  const auto& undefined = memory_[path].undefined;
+  std::vector<size_t> doubtful;
+  for (size_t i = 0; i < inputs.size() && !undefined.empty(); ++i)
+    if (!undefined[inputs[i]].empty()) doubtful.push_back(i);
+  if (doubtful.empty()) return {std::move(all)};
+  std::vector<Rows> groups;
+  std::vector<bool> pattern(inputs.size());
+  for (uint32_t i = 0; i < all.count; ++i) {
+    const uint32_t place = all.first + i;
+    for (size_t d : doubtful) pattern[d] = is_undefined(path, inputs[d], forest_[p.order[p.order_of(m)][place]]);
+    Segment* segment = &all.segment->where_undefined(pattern);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Rows& g) { return g.segment == segment; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {segment, place});
+    group->places.push_back(place);
+    ++group->count;
+  }
+  for (Rows& g : groups)
+    if (g.places.back() - g.first + 1 == g.count) g.places.clear();
+  return groups;
 }
 
 void Run::run(uint32_t path, Moment m, uint32_t first, uint32_t count) {
@@ -263,8 +347,13 @@ void Run::run(uint32_t path, Moment m, uint32_t first, uint32_t count) {
   StagedPath& s = *schedule_.paths[path].staged;
   std::optional<Segment>& segment = s.segment(m);
   if (!segment) return;
-  if (!s.one_by_one) return run_rows(path, *segment, m, first, count);
-  for (uint32_t i = 0; i < count; ++i) run_rows(path, *segment, m, first + i, 1);
+  for (const Rows& rows : rows_alike(path, m, {&*segment, first, count})) {
+    if (!s.one_by_one) {
+      run_rows(path, m, rows);
+      continue;
+    }
+    for (uint32_t i = 0; i < rows.count; ++i) run_rows(path, m, {rows.segment, rows.place(i), 1});
+  }
 }
 
 std::vector<std::vector<Tensor>> Run::forward() {
@@ -308,6 +397,7 @@ RunGradients Run::backward(const std::vector<std::vector<Tensor>>& tangents) {
   for (PathMemory& m : memory_) {
     m.backward = Tensor();
     m.totals.clear();
+    m.undefined.clear();
   }
   return found;
 }
@@ -328,9 +418,8 @@ RunGradients Run::collect() {
     for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
       if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
       const JointInput& of = s.joint.inputs[s.joint.outputs[o].index];
-      if (of.kind != JointInput::Kind::Shared) continue;
-      const ValueId id = s.joint.graph.outputs[o];
-      const Tensor& part = memory_[path].totals[id];
+      if (of.kind != JointInput::Kind::Shared || is_undefined_in_all(path, s.joint.outputs[o])) continue;
+      const Tensor& part = memory_[path].totals[s.joint.graph.outputs[o]];
       Tensor& sum = found.shared[of.index];
       sum = sum.defined() ? find_op("add")->in_place(sum, part) : part;
     }

@@ -40,6 +40,8 @@ class Run {
   /// Whatever only a pass backward reads goes.
   void release();
   bool released() const { return memory_.empty(); }
+  /// The pass backward reads that input of the root.
+  bool is_read_backward(uint32_t shared) const;
 
   const Forest& forest() const { return forest_; }
   const Schedule& schedule() const { return schedule_; }
@@ -52,17 +54,34 @@ class Run {
     std::vector<char*> at;  ///< by value of the joint graph
     std::vector<Tensor> held;
     Tensor forward, backward;
-    std::map<ValueId, Tensor> totals;  ///< gradients of shared tensors, while a pass backward runs
+    // While a pass backward runs:
+    std::map<ValueId, Tensor> totals;          ///< gradients of shared tensors, of the calls so far
+    std::vector<std::vector<bool>> undefined;  ///< by value: the rows into which nothing flows; empty: there are none
+  };
+
+  /// Rows of a moment's order that one segment computes: a stretch, or these places where there are any.
+  struct Rows {
+    Segment* segment = nullptr;
+    uint32_t first = 0, count = 0;
+    std::vector<uint32_t> places = {};
+
+    uint32_t place(uint32_t i) const { return places.empty() ? first + i : places[i]; }
   };
 
   void allocate(uint32_t path, bool backward);
   void fill_feeds(uint32_t path);
   void run(uint32_t path, Moment m, uint32_t first, uint32_t count);
-  void run_rows(uint32_t path, Segment& segment, Moment m, uint32_t first, uint32_t count);
+  std::vector<Rows> rows_alike(uint32_t path, Moment m, Rows all);
+  void run_rows(uint32_t path, Moment m, const Rows& rows);
   void gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count);
   template <class Source>
   void gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, Source&& source);
-  char* rows_for(uint32_t path, ValueId value, Moment m, uint32_t first, uint32_t count, std::vector<Tensor>& scratch);
+  char* rows_for(uint32_t path, ValueId value, Moment m, const Rows& rows, std::vector<Tensor>& scratch);
+  void set_undefined(uint32_t path, ValueId value, uint32_t place);
+  bool is_undefined(uint32_t path, ValueId value, const Call& call) const;
+  bool is_undefined(uint32_t path, const JointOutput& gradient, const Call& call) const;
+  bool is_undefined_in_all(uint32_t path, const JointOutput& gradient) const;
+  uint32_t place_of(uint32_t path, ValueId value, const Call& call) const;
   const char* row_of(uint32_t path, ValueId value, const Call& call) const;
   const char* row(const Call& call, JointOutput::Kind kind, uint32_t index, uint32_t site);
   const char* gradient_row(const Call& call, JointInput::Kind kind, uint32_t index, uint32_t site);

@@ -52,7 +52,7 @@ class Levels {
       }
     }
     if (f.stage == path.stages) return end();
-    const bool runs = f.stage > 0 || path.has_arguments;
+    const bool runs = f.stage > 0 || path.begins;
     levels_[first_[f.call] + f.stage] = f.waits + (runs ? 1 : 0);
     f.waits = level(f.call, f.stage);
     most_ = std::max(most_, f.waits);
@@ -131,7 +131,7 @@ Schedule::Schedule(const SubGraphs& graphs, const Forest& forest,
     ScheduledPath& p = paths[path];
     p.place[t.stage][call.row] = static_cast<uint32_t>(p.order[t.stage].size());
     p.order[t.stage].push_back(t.call);
-    if (t.stage == 0 && !p.staged->has_arguments) continue;  // nothing runs before the first calls
+    if (t.stage == 0 && !p.staged->begins) continue;  // nothing runs before the first calls
     const size_t k = key(call, t.stage, levels.level(t.call, t.stage));
     if (k != before) batches.push_back({path, t.stage, p.place[t.stage][call.row], 0});
     before = k;

@@ -1,0 +1,19 @@
+// Backward where gradients are undefined: nothing has flowed into them.
+//
+// Zeros in their place would be wrong: 0 * inf is NaN, and an optimizer decays a weight whose gradient is zeros but
+// leaves one alone that has none.
+#pragma once
+#include <vector>
+
+#include "graph/ir/graph.h"
+
+namespace terra::recursive {
+
+using graph::ValueId;
+
+/// The graph without what only undefined gradients flow into, which becomes undefined in turn. Sums of defined and
+/// undefined ones have zeros for these. `flows`: by value, whether it is a function of gradients; `undefined`: by
+/// value, of the inputs, and afterwards of all. False: the graph with zeros for its undefined inputs does the same.
+bool drop_undefined(graph::Graph& part, const std::vector<bool>& flows, std::vector<bool>& undefined);
+
+}  // namespace terra::recursive
