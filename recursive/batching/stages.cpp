@@ -339,7 +339,7 @@ void unfold_constants(Joint& joint, int64_t rows) {
         if (std::memcmp(static_cast<const char*>(all->data()) + static_cast<size_t>(r) * bytes, row->data(), bytes) !=
             0)
           throw Unbatchable{"graph \"" + g.name + "\" has a constant that differs from call to call"};
-      const Dims& sizes = g.meta(id).sizes;
+      const Dims sizes = g.meta(id).sizes;
       made.push_back(graph::new_op(
           g, "expand", {graph::Use{g.add_constant(row)}, graph::IntList(sizes.begin(), sizes.end())}, g.meta(id), -1));
     } else if (is_output) {

@@ -24,6 +24,7 @@ import _terra_C as C
 
 programs = {}
 MODE = os.environ.get("HARNESS_MODE", "stress")
+EXACT = os.environ.get("TERRA_EXACT") == "1"
 CHECKED = os.environ.get("TERRA_SELF_CHECK") == "all"
 COUNTS = MODE == "stress" and not CHECKED and not os.environ.get("TERRA_CHAOS")  # checks and faults cost replays
 
@@ -143,6 +144,19 @@ def transcript(f, args, state, calls, mode):
     return lines
 
 
+def alike(a, b):
+    """The same picture. Where runs need not be exact, numbers differ by rounding at most."""
+    if a == b or EXACT:
+        return a == b
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+    try:
+        a, b = float(a), float(b)
+    except (TypeError, ValueError):
+        return False
+    return abs(a - b) <= 1e-5 + 1e-4 * abs(b)
+
+
 def run(name, verbose=False):
     make, calls, captures, reason, cut, recordings = programs[name]
     f, args, state = make()
@@ -155,7 +169,7 @@ def run(name, verbose=False):
         frame = max(frame, C.capture_frame(made[0]), key=lambda frame: frame["hits" if cut else "served"])
     problems = []
     for i, (a, b) in enumerate(zip(plain, captured)):
-        if a != b:
+        if not alike(a, b):
             problems.append(f"call {i} differs:\n    plain    {a}\n    captured {b}")
             break
     explained = C.capture_explain(target)
@@ -197,7 +211,7 @@ def processes_differ(names):
         process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"TERRA_CAPTURE": "off"})
         texts.append(process.stdout.splitlines() + process.stderr.splitlines() + [f"exit {process.returncode}"])
     for plain, captured in zip(*texts):
-        if plain != captured:
+        if not alike(plain.split(), captured.split()):
             return f"processes differ:\n    plain    {plain}\n    captured {captured}"
     return "" if len(texts[0]) == len(texts[1]) else "processes differ in length"
 
