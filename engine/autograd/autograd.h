@@ -48,4 +48,8 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> gradients, 
 std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
                               std::span<const Tensor> inputs, bool retain_graph, bool create_graph, bool allow_unused);
 
+/// The same with respect to what has these edges, of which none is looked into (own_gradient_edge).
+std::vector<Tensor> gradients_at(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                 std::span<const Edge> ends, bool retain_graph, bool create_graph);
+
 }  // namespace terra::autograd

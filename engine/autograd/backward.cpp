@@ -258,6 +258,17 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   return out;
 }
 
+std::vector<Tensor> gradients_at(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                 std::span<const Edge> ends, bool retain_graph, bool create_graph) {
+  std::vector<Edge> edges;
+  std::vector<Tensor> grads;
+  prepare_roots(roots, root_gradients, edges, grads);
+  Pass pass(retain_graph, create_graph);
+  pass.capture({ends.begin(), ends.end()});
+  pass.run(edges, grads);
+  return pass.results();
+}
+
 std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
                                          std::span<const Tensor> inputs, bool create_graph) {
   std::vector<Edge> edges, wanted;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
 #include "engine/autograd/saved.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
@@ -99,18 +100,18 @@ std::vector<Tensor> DeferredNode::replay() {
 
 std::vector<Tensor> DeferredNode::apply_again(const std::vector<Tensor>& grads) {
   const std::vector<Tensor> made = replay();
-  std::vector<Tensor> roots, tangents, targets;
+  std::vector<Tensor> roots, tangents;
   for (size_t r = 0; r < grads.size() && r < made.size(); ++r) {
     if (!grads[r].defined() || !made[r].requires_grad()) continue;
     roots.push_back(made[r]);
     tangents.push_back(grads[r]);
   }
-  for (uint32_t t : tensors_) targets.push_back(calls_->dag_.tensors[t].tensor);
-  return autograd::gradients(roots, tangents, targets, grad_enabled(), grad_enabled(), true);
+  return autograd::gradients_at(roots, tangents, edges, grad_enabled(), grad_enabled());
 }
 
+/// Not while gradients flow: who leads where is settled then.
 autograd::Edge DeferredNode::unfolded(uint32_t result) {
-  if (replayed_.empty() && released_) return {};
+  if (replayed_.empty() && (released_ || autograd::pass_under_way())) return {};
   calls_->settle();
   if (replayed_.empty()) unfold(replay());
   return result < edges.size() ? edges[result] : autograd::Edge();

@@ -29,7 +29,9 @@ void node_dealloc(PyObject* self) {
 Object node_name(PyObject* self, PyObject*) { return owned(PyUnicode_FromString(node_of(self)->name().c_str())); }
 
 Object next_functions(PyObject* self, void*) {
-  const auto& edges = node_of(self)->edges;
+  std::vector<autograd::Edge> edges = node_of(self)->edges;
+  for (autograd::Edge& edge : edges)
+    if (const autograd::Edge own = edge.node ? edge.node->unfolded(edge.index) : edge; own.node) edge = own;
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(edges.size())));
   for (size_t i = 0; i < edges.size(); ++i)
     PyTuple_SET_ITEM(tuple.get(), i,
