@@ -103,7 +103,9 @@ class Builder final : SymbolicReplay::Watcher {
         request_(request),
         divisions_(divisions),
         emitter_(program_.graph),
-        replay_(trace, emitter_) {}
+        replay_(trace, emitter_) {
+    if (request.histories) emitter_.keep_histories();
+  }
 
   /// Nothing where results follow from others: missing_divisions() says what has to be divided between them.
   std::optional<Program> run() {

@@ -33,7 +33,8 @@ struct BuildRequest {
   /// In place of the trace's own inputs: with other sizes where they are free, with other structural numbers. May be
   /// null.
   std::shared_ptr<const std::vector<TraceInput>> inputs;
-  bool cuts = false;  ///< the values of the trace's marks are kept (Program::cuts)
+  bool histories = false;  ///< as GraphEmitter::keep_histories
+  bool cuts = false;       ///< the values of the trace's marks are kept (Program::cuts)
 };
 
 /// Replays the trace on symbolic tensors. Throws InternalError with a sentence for what can't be expressed, and Error

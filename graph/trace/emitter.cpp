@@ -332,9 +332,10 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
   }
   std::shared_ptr<const SymbolicView> view = parent;
   const bool of_memory = views_memory(op);
-  if (!is_identity(base, meta) && of_memory) {
+  const bool is_same = is_identity(base, meta) && !(keeps_histories_ && op.is(kNoGradient));
+  if (!is_same && of_memory) {
     view = view_of_memory(*storage, meta);
-  } else if (!is_identity(base, meta)) {
+  } else if (!is_same) {
     auto step = std::make_shared<SymbolicView>();
     step->op = &op;
     for (size_t i = 1; i < args.size(); ++i) step->attributes.push_back(node_arg(op.sig().params[i].type, args[i]));
@@ -348,7 +349,7 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
   lay_out(*t, meta.strides, meta.offset);
   if (view && base.is_symbolic()) {  // derive from the parent's value, which may be known already
     const ValueId parent_value = of_memory ? storage->value : value_of(base);
-    if (is_identity(base, meta)) {
+    if (is_same) {
       symbol(*t).value = parent_value;
     } else {
       Node& n = append(NodeKind::Op);

@@ -80,6 +80,10 @@ class GraphEmitter final : public Emitter {
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::span<const Tensor> targets) override;
 
+  /// From now on what no gradient passes (detach) is a node of its own, though it computes nothing: whoever plays the
+  /// graph on a tape finds the histories that the program had.
+  void keep_histories() { keeps_histories_ = true; }
+
   /// A tensor that is the whole of a storage: of graph input `input`, or of a value just made.
   Tensor whole(ValueId value, const Dims& strides, int64_t offset, int32_t input = -1);
   /// A view of `base`'s storage by as_strided; `offset` counts from the start of the real storage, `relative` of the
@@ -143,6 +147,7 @@ class GraphEmitter final : public Emitter {
   std::map<const TensorImpl*, ValueId> constants_;
   std::map<ValueId, int32_t> constant_index_;
   std::vector<uint32_t> tickets_ = std::vector<uint32_t>(kFirstGeneratorChain, 0);
+  bool keeps_histories_ = false;
   uint32_t asserts_ = 0;
   int32_t origin_ = -1;
 };

@@ -129,6 +129,7 @@ DeferredGraph::DeferredGraph(const Trace& trace, std::shared_ptr<const std::vect
     if (!only_computes(r)) refuse("does more than compute");
   graph::BuildRequest request;
   request.joint = false;
+  request.histories = true;
   request.inputs = inputs;
   Program program = graph::build(trace, request);
   require_pure(program);

@@ -16,6 +16,7 @@ captures in another mode, in which nothing is said of how often a call is served
 import collections
 import json
 import os
+import re
 import subprocess
 import sys
 import types
@@ -211,7 +212,7 @@ def processes_differ(names):
         process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"TERRA_CAPTURE": "off"})
         texts.append(process.stdout.splitlines() + process.stderr.splitlines() + [f"exit {process.returncode}"])
     for plain, captured in zip(*texts):
-        if not alike(plain.split(), captured.split()):
+        if not alike(*(re.split(r"(-?\d+\.\d+(?:e-?\d+)?)", line) for line in (plain, captured))):
             return f"processes differ:\n    plain    {plain}\n    captured {captured}"
     return "" if len(texts[0]) == len(texts[1]) else "processes differ in length"
 
