@@ -135,6 +135,8 @@ static std::string explain_part(const CodeRecord& record) {
               " nodes\n";
     }
     if (entry->graph) text += "    graph of " + std::to_string(entry->graph->node_count()) + " nodes\n";
+    if (const std::string put_off = entry->deferred ? entry->deferred->summary() : ""; !put_off.empty())
+      text += "    " + put_off + "\n";
     for (auto& line : entry->late.texts(entry->file, false)) text += "    after it: " + line + "\n";
     for (auto& line : entry->effects.program().texts(entry->file, false)) text += "    effect: " + line + "\n";
   }

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/ir/arg_list.h"
@@ -194,12 +196,15 @@ void DeferredGraph::take_results(const Program& program) {
       results_.push_back({Result::Kind::Input, spec.index});
       continue;
     }
-    const bool plain = spec.source == TensorSpec::Source::Fresh && spec.offset == 0 && spec.versions == 0 &&
-                       spec.looped.empty() && spec.apart < 0 && !spec.view && !spec.spent && !spec.retains_grad &&
-                       !spec.leaf_requires_grad && spec.dtype == outputs_[spec.index].meta.dtype &&
-                       spec.sizes == outputs_[spec.index].meta.sizes &&
-                       spec.strides == outputs_[spec.index].strides;
+    // One shape or another: it shows all of its memory, element by element.
+    Output* const output = spec.source == TensorSpec::Source::Fresh ? &outputs_[spec.index] : nullptr;
+    const bool plain = output && spec.offset == 0 && spec.versions == 0 && spec.looped.empty() && spec.apart < 0 &&
+                       !spec.view && !spec.spent && !spec.retains_grad && !spec.leaf_requires_grad &&
+                       spec.dtype == output->meta.dtype && spec.strides == contiguous_strides(spec.sizes) &&
+                       checked_numel(spec.sizes) == checked_numel(output->meta.sizes);
     if (!plain || std::exchange(given[spec.index], true)) refuse("gives tensors that aren't simply new ones");
+    output->meta.sizes = spec.sizes;
+    output->strides = spec.strides;
     results_.push_back({Result::Kind::Made, spec.index});
   }
 }
@@ -238,7 +243,11 @@ std::vector<Tensor> DeferredGraph::play(std::span<const Tensor> tensors, std::sp
   }
   for (const Node& n : g.nodes) player.play(n);
   std::vector<Tensor> made;
-  for (ValueId id : g.outputs) made.push_back(player.tensor(id));
+  for (size_t o = 0; o < outputs_.size(); ++o) {
+    const Tensor& t = player.tensor(g.outputs[o]);
+    const Dims& sizes = outputs_[o].meta.sizes;
+    made.push_back(t.sizes() == sizes ? t : (*find_op("reshape"))(t, sizes));
+  }
   return made;
 }
 
@@ -303,6 +312,12 @@ bool DeferredGraph::check_values(std::span<const Tensor> tensors, std::span<cons
   return true;
 }
 
+std::string DeferredGraph::why_one_by_one() const {
+  for (const auto& [kinds, compiled] : compiled_)
+    if (!compiled->path.why_one_by_one.empty()) return compiled->path.why_one_by_one;
+  return {};
+}
+
 // ---- sizes ---------------------------------------------------------------------------------------------------------
 
 /// True: they are those of the last run.
@@ -364,6 +379,20 @@ const std::shared_ptr<DeferredGraph>& DeferredGraphs::of(LentTensors tensors, st
     if (refusal_.empty()) refusal_ = e.what();
   }
   return *last_;
+}
+
+std::string DeferredGraphs::summary() const {
+  uint64_t calls = 0, batches = 0;
+  std::string why = refusal_;
+  for (const auto& [key, graph] : made_) {
+    if (!graph) continue;
+    calls += graph->calls;
+    batches += graph->batches;
+    if (why.empty()) why = graph->why_one_by_one();
+  }
+  if (calls == 0) return why.empty() ? why : "its runs are not put off: " + why;
+  return fmt::format("{} runs were put off, and ran in {} batches{}", calls, batches,
+                     why.empty() ? why : ", some one at a time: " + why);
 }
 
 }  // namespace terra::recursive

@@ -77,7 +77,10 @@ class DeferredGraph {
   /// what it would be asked about is still to be made.
   bool check_values(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const;
 
-  // How often it has run, for how many calls.
+  /// Why its calls run one at a time; empty if they don't.
+  std::string why_one_by_one() const;
+
+  // How many have run, in how many batches.
   uint64_t calls = 0, batches = 0;
 
  private:
@@ -110,6 +113,8 @@ class DeferredGraphs {
   /// Null where its runs can't be put off: the first reason why is in refusal().
   const std::shared_ptr<DeferredGraph>& of(LentTensors tensors, std::span<const Scalar> numbers);
   const std::string& refusal() const { return refusal_; }
+  /// How its runs have been put off, in words; empty where nobody has asked for that.
+  std::string summary() const;
 
  private:
   bool read_key(LentTensors tensors, std::span<const Scalar> numbers);
