@@ -339,9 +339,10 @@ void unfold_constants(Joint& joint, int64_t rows) {
         if (std::memcmp(static_cast<const char*>(all->data()) + static_cast<size_t>(r) * bytes, row->data(), bytes) !=
             0)
           throw Unbatchable{"graph \"" + g.name + "\" has a constant that differs from call to call"};
-      const Dims sizes = g.meta(id).sizes;
+      const graph::ValueMeta meta = g.meta(id);
+      const ValueId repeated = g.add_constant(row);
       made.push_back(graph::new_op(
-          g, "expand", {graph::Use{g.add_constant(row)}, graph::IntList(sizes.begin(), sizes.end())}, g.meta(id), -1));
+          g, "expand", {graph::Use{repeated}, graph::IntList(meta.sizes.begin(), meta.sizes.end())}, meta, -1));
     } else if (is_output) {
       made.push_back(graph::new_op(g, "clone", {graph::Use{id}}, g.meta(id), -1));
     } else {

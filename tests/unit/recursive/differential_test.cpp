@@ -116,7 +116,6 @@ TEST_CASE("random recursive functions compute what plain calls compute", "[recur
   eager::start();
   set_host_functions(read_tree);
   for (uint32_t seed = 1; seed <= 40; ++seed) {
-    CAPTURE(seed);
-    compare(seed);
+    DYNAMIC_SECTION("seed " << seed) { compare(seed); }
   }
 }
