@@ -119,3 +119,12 @@ TEST_CASE("random recursive functions compute what plain calls compute", "[recur
     DYNAMIC_SECTION("seed " << seed) { compare(seed); }
   }
 }
+
+TEST_CASE("a thousand more of them", "[.long]") {
+  eager::start();
+  set_host_functions(read_tree);
+  for (uint32_t seed = 1000; seed < 2000; ++seed) {
+    CAPTURE(seed);
+    compare(seed);
+  }
+}
