@@ -369,9 +369,10 @@ void separate_totals(Joint& joint) {
   }
 }
 
-Joint optimized(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
+Joint prepared(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows,
+               bool optimized) {
   Joint joint = build_joint(all, of, path, wanted, rows);
-  graph::optimize(joint.graph, graph::Phase::Whole);
+  if (optimized) graph::optimize(joint.graph, graph::Phase::Whole);
   unfold_constants(joint, rows);
   separate_totals(joint);
   return joint;
@@ -415,15 +416,19 @@ bool StagedPath::is_read_backward(size_t i) const {
 
 StagedPath stage_path(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched) {
   std::string why;
-  if (batched) {
+  // Passes make one product of several, which may join what is computed at different moments: then they stay apart.
+  for (const bool optimized : {true, false}) {
+    if (!batched) break;
     try {
-      return Stager(optimized(all, of, path, wanted, kRows), optimized(all, of, path, wanted, kMoreRows))
+      return Stager(prepared(all, of, path, wanted, kRows, optimized),
+                    prepared(all, of, path, wanted, kMoreRows, optimized))
           .run(path.calls.size());
-    } catch (const Unbatchable& refused) {  // one call at a time computes it as it stands
-      why = refused.why;
+    } catch (const Unbatchable& refused) {
+      if (why.empty()) why = refused.why;
     }
   }
-  StagedPath made = Stager(optimized(all, of, path, wanted, 0), std::nullopt).run(path.calls.size());
+  // One call at a time computes it as it stands.
+  StagedPath made = Stager(prepared(all, of, path, wanted, 0, true), std::nullopt).run(path.calls.size());
   made.why_one_by_one = std::move(why);
   return made;
 }
