@@ -1,5 +1,7 @@
 #include "recursive/batching/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -202,6 +204,8 @@ class Stager {
     return n >= 0 && joint_.graph.nodes[n].is_op(kView);
   }
 
+  static std::string_view name_of(const Node& n) { return n.op ? n.op->name : "a node"; }
+
   void keep(ValueId id) {
     Kept& k = made_.values[id];
     if (k.kept) return;
@@ -209,7 +213,8 @@ class Stager {
     k.total = totals_[id];
     k.rows = has_rows(id) && !k.total;
     if (!k.rows && info(id).rows && !k.total)
-      throw Unbatchable{"a value of graph \"" + joint_.graph.name + "\" mixes calls"};
+      throw Unbatchable{fmt::format("graph \"{}\" keeps what '{}' makes of several calls", joint_.graph.name,
+                                    definitions_[id] < 0 ? "an input" : name_of(joint_.graph.nodes[definitions_[id]]))};
     k.moment = moment_of_value(id);
     k.bytes = joint_.graph.meta(id).bytes();
     if (k.rows && twin_) k.bytes /= kRows;
