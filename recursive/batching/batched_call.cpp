@@ -41,7 +41,12 @@ Tensor for_each_row(const Batched& x, int64_t rows) {
   return x.rows ? x.tensor : run("expand", x.tensor, with_rows(rows, x.tensor.sizes()));
 }
 
-Tensor stacked(const Batched& x) { return run("reshape", x.tensor, Dims{-1, x.size(x.rank() - 1)}); }
+Tensor stacked(const Batched& x) {
+  const Dims& sizes = x.tensor.sizes();
+  int64_t above = 1;
+  for (size_t d = 0; d + 1 < sizes.size(); ++d) above *= sizes[d];
+  return run("reshape", x.tensor, Dims{above, sizes.back()});
+}
 
 void BatchedCall::refuse(std::string_view why) const { throw Unbatchable{fmt::format("'{}' {}", op.name, why)}; }
 

@@ -4,13 +4,14 @@
 namespace terra::recursive {
 namespace {
 
-/// The op of two matrices, for rows of either.
-Tensor product(const Batched& a, const Batched& b, int64_t rows) {
-  if (!b.rows) return run("reshape", run("mm", stacked(a), b.tensor), Dims{rows, a.size(0), b.size(1)});
-  return run("bmm", for_each_row(a, rows), b.tensor);
+/// Of two matrices, rows of either or both; of none as well.
+Batched product(const Batched& a, const Batched& b, int64_t rows) {
+  if (!a.rows && !b.rows) return {run("mm", a.tensor, b.tensor)};
+  if (!b.rows) return {run("reshape", run("mm", stacked(a), b.tensor), Dims{rows, a.size(0), b.size(1)}), true};
+  return {run("bmm", for_each_row(a, rows), b.tensor), true};
 }
 
-void mm(BatchedCall& c) { c.give(product(c.at(0), c.at(1), c.rows)); }
+void mm(BatchedCall& c) { c.results.push_back(product(c.at(0), c.at(1), c.rows)); }
 
 void bmm(BatchedCall& c) {
   const Tensor a = for_each_row(c.at(0), c.rows), b = for_each_row(c.at(1), c.rows);
@@ -23,10 +24,10 @@ void bmm(BatchedCall& c) {
 void addmm(BatchedCall& c) {
   const Batched &bias = c.at(0), &a = c.at(1), &b = c.at(2);
   const Scalar by = c.number(3), times = c.number(4);
-  if (!bias.rows && !b.rows && bias.rank() < 2)
+  if (a.rows && !bias.rows && !b.rows && bias.rank() < 2)
     return c.give(
         run("reshape", run("addmm", bias.tensor, stacked(a), b.tensor, by, times), Dims{c.rows, a.size(0), b.size(1)}));
-  const Tensor made = run("mul", product(a, b, c.rows), times);
+  const Tensor made = run("mul", product(a, b, c.rows).tensor, times);
   c.give(run("add", made, run("mul", aligned(bias, 2), by)));
 }
 

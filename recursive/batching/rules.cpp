@@ -67,6 +67,12 @@ void reduction(BatchedCall& c) {
   for (Batched& r : c.results) r.tensor = run("reshape", r.tensor, with_rows(c.rows, Dims(x.rank(), 1)));
 }
 
+/// What is copied gets the place of each call's own.
+void copied(BatchedCall& c) {
+  c.set(0, for_each_row(c.at(0), c.rows));
+  elementwise(c);
+}
+
 /// A tensor filled with a number of each call's own.
 void filled(BatchedCall& c) {
   const Batched value = c.at(1);
@@ -80,11 +86,13 @@ void filled(BatchedCall& c) {
 Rule rule_of(const Op& op) {
   static const std::map<std::string_view, Rule> rules = [] {
     std::map<std::string_view, Rule> all = {
-        {"copy", elementwise},       {"clone", as_it_is},        {"full", filled},        {"softmax", along_dims},
-        {"log_softmax", along_dims}, {"cat", along_dims},        {"flip", along_dims},    {"cumsum", along_dims},
-        {"cumprod", along_dims},     {"sort", along_dims},       {"topk", along_dims},    {"logcumsumexp", along_dims},
-        {"layer_norm", as_it_is},    {"constant_pad", as_it_is}, {"tril", as_it_is},      {"triu", as_it_is},
-        {"fft_c2c", along_dims},     {"fft_r2c", along_dims},    {"fft_c2r", along_dims},
+        {"copy", copied},         {"clone", as_it_is},         {"full", filled},
+        {"softmax", along_dims},  {"log_softmax", along_dims}, {"cat", along_dims},
+        {"flip", along_dims},     {"cumsum", along_dims},      {"cumprod", along_dims},
+        {"sort", along_dims},     {"topk", along_dims},        {"logcumsumexp", along_dims},
+        {"layer_norm", as_it_is}, {"constant_pad", as_it_is},  {"tril", as_it_is},
+        {"triu", as_it_is},       {"fft_c2c", along_dims},     {"fft_r2c", along_dims},
+        {"fft_c2r", along_dims},
     };
     for (const auto& more : {view_rules(), product_rules(), look_up_rules(), image_rules()})
       for (const NamedRule& r : more) all.emplace(r.op, r.rule);

@@ -1,5 +1,7 @@
 #include "recursive/batching/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -202,6 +204,8 @@ class Stager {
     return n >= 0 && joint_.graph.nodes[n].is_op(kView);
   }
 
+  static std::string_view name_of(const Node& n) { return n.op ? n.op->name : "a node"; }
+
   void keep(ValueId id) {
     Kept& k = made_.values[id];
     if (k.kept) return;
@@ -209,7 +213,8 @@ class Stager {
     k.total = totals_[id];
     k.rows = has_rows(id) && !k.total;
     if (!k.rows && info(id).rows && !k.total)
-      throw Unbatchable{"a value of graph \"" + joint_.graph.name + "\" mixes calls"};
+      throw Unbatchable{fmt::format("graph \"{}\" keeps what '{}' makes of several calls", joint_.graph.name,
+                                    definitions_[id] < 0 ? "an input" : name_of(joint_.graph.nodes[definitions_[id]]))};
     k.moment = moment_of_value(id);
     k.bytes = joint_.graph.meta(id).bytes();
     if (k.rows && twin_) k.bytes /= kRows;
@@ -339,9 +344,10 @@ void unfold_constants(Joint& joint, int64_t rows) {
         if (std::memcmp(static_cast<const char*>(all->data()) + static_cast<size_t>(r) * bytes, row->data(), bytes) !=
             0)
           throw Unbatchable{"graph \"" + g.name + "\" has a constant that differs from call to call"};
-      const Dims sizes = g.meta(id).sizes;
+      const graph::ValueMeta meta = g.meta(id);
+      const ValueId repeated = g.add_constant(row);
       made.push_back(graph::new_op(
-          g, "expand", {graph::Use{g.add_constant(row)}, graph::IntList(sizes.begin(), sizes.end())}, g.meta(id), -1));
+          g, "expand", {graph::Use{repeated}, graph::IntList(meta.sizes.begin(), meta.sizes.end())}, meta, -1));
     } else if (is_output) {
       made.push_back(graph::new_op(g, "clone", {graph::Use{id}}, g.meta(id), -1));
     } else {
@@ -368,9 +374,10 @@ void separate_totals(Joint& joint) {
   }
 }
 
-Joint optimized(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows) {
+Joint prepared(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, int64_t rows,
+               bool optimized) {
   Joint joint = build_joint(all, of, path, wanted, rows);
-  graph::optimize(joint.graph, graph::Phase::Whole);
+  if (optimized) graph::optimize(joint.graph, graph::Phase::Whole);
   unfold_constants(joint, rows);
   separate_totals(joint);
   return joint;
@@ -414,15 +421,19 @@ bool StagedPath::is_read_backward(size_t i) const {
 
 StagedPath stage_path(const SubGraphs* all, const SubGraph& of, const Path& path, const Wanted& wanted, bool batched) {
   std::string why;
-  if (batched) {
+  // Passes make one product of several, which may join what is computed at different moments: then they stay apart.
+  for (const bool optimized : {true, false}) {
+    if (!batched) break;
     try {
-      return Stager(optimized(all, of, path, wanted, kRows), optimized(all, of, path, wanted, kMoreRows))
+      return Stager(prepared(all, of, path, wanted, kRows, optimized),
+                    prepared(all, of, path, wanted, kMoreRows, optimized))
           .run(path.calls.size());
-    } catch (const Unbatchable& refused) {  // one call at a time computes it as it stands
-      why = refused.why;
+    } catch (const Unbatchable& refused) {
+      if (why.empty()) why = refused.why;
     }
   }
-  StagedPath made = Stager(optimized(all, of, path, wanted, 0), std::nullopt).run(path.calls.size());
+  // One call at a time computes it as it stands.
+  StagedPath made = Stager(prepared(all, of, path, wanted, 0, true), std::nullopt).run(path.calls.size());
   made.why_one_by_one = std::move(why);
   return made;
 }

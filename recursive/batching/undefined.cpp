@@ -25,7 +25,7 @@ class Dropping {
     const std::vector<Node> nodes = std::move(part_.nodes);
     part_.nodes.clear();
     for (Node node : nodes) {
-      bool defined = false, undefined = false;
+      bool defined = joins_others(node), undefined = false;
       graph::for_each_use(node, [&](ValueId id) {
         undefined |= undefined_[id];
         defined |= flows_[id] && !undefined_[id];
@@ -42,6 +42,14 @@ class Dropping {
   }
 
  private:
+  /// A list of which some parts are no gradients: a pass has made several products one.
+  bool joins_others(const Node& node) const {
+    return std::any_of(node.args.begin(), node.args.end(), [&](const graph::NodeArg& a) {
+      const auto* list = std::get_if<graph::UseList>(&a);
+      return list && std::any_of(list->begin(), list->end(), [&](ValueId id) { return !flows_[id]; });
+    });
+  }
+
   /// The node adds gradients of which some are undefined. True: it multiplies them, too.
   bool use_zeros(Node& node) {
     const auto factor = [&](size_t a) {
