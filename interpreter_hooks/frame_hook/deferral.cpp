@@ -10,7 +10,8 @@ namespace terra::capture {
 
 namespace {
 
-/// Batches of so many calls, on average, pay for waiting; what has run often in smaller ones runs at once from then on.
+/// Batches of so many calls, on average, pay for waiting; what has run often in smaller ones runs at once from then on,
+/// unless it computes from what waits.
 constexpr double least_width = 1.5;
 constexpr uint64_t calls_to_judge = 256;
 
@@ -35,10 +36,11 @@ void note_callers() {
 
 bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {
   if (!entry.deferred || entry.late_decides) return false;
-  if (recursion_depth == 0 && !recursive::DeferredCalls::any_deferred(inputs.tensors)) return false;
+  const bool joins = recursive::DeferredCalls::any_deferred(inputs.tensors);
+  if (recursion_depth == 0 && !joins) return false;
   if (!settings().batches || exact_mode() || chaos_is_on() || compares(settings().mode)) return false;
   const std::shared_ptr<recursive::DeferredGraph>& graph = entry.deferred->of(inputs.tensors, inputs.scalars);
-  return graph && pays(*graph) && recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
+  return graph && (joins || pays(*graph)) && recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
 }
 
 }  // namespace terra::capture

@@ -73,26 +73,24 @@ void index(BatchedCall& c) {
   c.give(run("reshape", picked(own, dim, {number, true}), with_rows(c.rows, sizes)));
 }
 
-/// Each call's loss by itself; the mean is over the targets that aren't ignored, by the weights of their classes.
+/// Each call's loss by itself, picked from its row: the op itself would add up weights over all calls. The mean is over
+/// the targets that aren't ignored, by the weights of their classes.
 void nll_loss(BatchedCall& c) {
   if (c.is_rows(2)) c.refuse("weighs classes in each call in its own way");
   const Batched x{for_each_row(c.at(0), c.rows), true}, target{for_each_row(c.at(1), c.rows), true};
   if (x.rank() > 2) c.refuse("is of images");
-  const Arg weight = c.is_none(2) ? Arg() : Arg(c.at(2).tensor);
-  const int64_t ignored = c.integer(4);
-  const Tensor flat = run("reshape", target.tensor, Dims{-1});
+  const Tensor flat = run("reshape", target.tensor, Dims{-1}), counts = run("ne", flat, c.integer(4));
+  const Tensor classes = run("where", counts, flat, 0);
   const auto of_each_call = [&](const Tensor& each) {
     return target.rank() == 0 || c.text(3) == "none" ? run("reshape", each, with_rows(c.rows, sizes_of(target)))
                                                      : run("sum", run("reshape", each, Dims{c.rows, -1}), Dims{1});
   };
-  Tensor loss = of_each_call(run("nll_loss_forward", stacked(x), flat, weight, "none", ignored));
-  if (c.text(3) == "mean") {
-    const Tensor counts = run("ne", flat, ignored);
-    Tensor weights = run("to_dtype", counts, loss.dtype());
-    if (!c.is_none(2))
-      weights = run("mul", weights, run("index_select", c.at(2).tensor, 0, run("where", counts, flat, 0)));
-    loss = run("div", loss, of_each_call(weights));
-  }
+  const Tensor picked = run("reshape", run("gather", stacked(x), 1, run("unsqueeze", classes, 1)), Dims{-1});
+  Tensor weights = run("to_dtype", counts, picked.dtype());
+  if (!c.is_none(2)) weights = run("mul", weights, run("index_select", c.at(2).tensor, 0, classes));
+  const Tensor each = run("where", counts, run("neg", picked), 0.0);
+  Tensor loss = of_each_call(c.is_none(2) ? each : run("mul", each, weights));
+  if (c.text(3) == "mean") loss = run("div", loss, of_each_call(weights));
   c.give(loss);
 }
 
