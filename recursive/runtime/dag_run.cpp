@@ -1,6 +1,7 @@
 #include "recursive/runtime/dag_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -17,6 +18,12 @@ constexpr uint32_t kNone = CallDag::kNone;
 constexpr size_t kAlignment = 64;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// One of few sizes, of which the allocator soon has a block that is not in use.
+size_t common_size(size_t bytes) {
+  const size_t step = std::max(std::bit_floor(bytes) / 8, kAlignment);
+  return (bytes + step - 1) / step * step;
+}
 
 bool is_backward(Moment m) { return m.phase == Moment::Phase::Backward || m.phase == Moment::Phase::After; }
 
@@ -64,17 +71,23 @@ void DagRun::allocate(uint32_t kind, bool backward) {
   const StagedPath& s = staged(kind);
   Memory& m = memory_[kind];
   m.at.resize(s.values.size());
-  const auto wanted = [&](const Kept& k) { return k.kept && !k.total && is_backward(k.moment) == backward; };
+  std::vector<bool> elsewhere(s.values.size(), false);
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i)
+    elsewhere[s.joint.graph.inputs[i]] = s.joint.inputs[i].kind == JointInput::Kind::Shared;
+  const auto wanted = [&](ValueId id) {
+    const Kept& k = s.values[id];
+    return k.kept && !k.total && is_backward(k.moment) == backward && !elsewhere[id];
+  };
   const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * rows(kind) : k.bytes); };
   size_t total = kAlignment;
-  for (const Kept& k : s.values)
-    if (wanted(k)) total += bytes(k);
+  for (ValueId id = 0; id < s.values.size(); ++id)
+    if (wanted(id)) total += bytes(s.values[id]);
   Tensor& block = backward ? m.backward : m.forward;
-  block = Tensor::empty(Dims{static_cast<int64_t>(total)}, DType::U8);
+  block = Tensor::empty(Dims{static_cast<int64_t>(common_size(total))}, DType::U8);
   char* next = static_cast<char*>(block->data());
   next += aligned(reinterpret_cast<uintptr_t>(next)) - reinterpret_cast<uintptr_t>(next);
   for (ValueId id = 0; id < s.values.size(); ++id) {
-    if (!wanted(s.values[id])) continue;
+    if (!wanted(id)) continue;
     m.at[id] = next;
     next += bytes(s.values[id]);
   }
