@@ -17,4 +17,7 @@ MODELS = {
     "top_down_tree_lstm": TopDownTreeLSTM,
 }
 
-__all__ = ["MODELS", "Tree", "TreeFileError", "draw_tree", "drawn_treebank", "read_treebank", *(m.__name__ for m in MODELS.values())]
+__all__ = [
+    "MODELS", "RNTN", "ChildSumTreeLSTM", "TopDownTreeLSTM", "Tree", "TreeFileError", "TreeLSTM", "TreeRNN", "draw_tree",
+    "drawn_treebank", "read_treebank",
+]  # fmt: skip

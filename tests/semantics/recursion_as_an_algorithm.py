@@ -90,7 +90,11 @@ def strassen():
         u = multiply(a21 - a11, b11 + b12)
         v = multiply(a12 - a22, b21 + b22)
         return terra.cat([terra.cat([p + s - t + v, r + t], 1), terra.cat([q + s, p - q + r + u], 1)])
-    return multiply, lambda i: (table(2 ** (1 + i % 3), 2 ** (1 + i % 3), i), table(2 ** (1 + i % 3), 2 ** (1 + i % 3), 2)), None
+
+    def args(i):
+        n = 2 ** (1 + i % 3)
+        return table(n, n, i), table(n, n, 2)
+    return multiply, args, None
 
 
 @recursive

@@ -479,7 +479,8 @@ def numbers_that_are_not_numbers():
         net.zero_grad()
         y = net(node)
         y.sum().backward()
-        return y.tolist().__repr__(), bool(terra.isnan(net.join.weight.grad).any()) if net.join.weight.grad is not None else None
+        grad = net.join.weight.grad
+        return repr(y.tolist()), grad is not None and bool(terra.isnan(grad).any())
 
     def args(i):
         with terra.no_grad():
