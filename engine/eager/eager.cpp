@@ -1,6 +1,7 @@
 #include "engine/eager/eager.h"
 
 #include "engine/autograd/autograd.h"
+#include "engine/eager/deferred_op.h"
 #include "engine/eager/kernel_call.h"
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
@@ -95,6 +96,8 @@ class EagerEmitter final : public Emitter {
   void emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
             std::vector<Tensor>& results) override {
     require_real(op, args);
+    if (deferred_work && defer_op && defer_op(op, args, metas, results)) [[unlikely]]
+      return;
     if (op.is(kHost)) {
       if (!op.shape && !op.is(kRandom)) ++value_dependent_calls();
       return run_host_rule(op, args, device_of(op, args), results);

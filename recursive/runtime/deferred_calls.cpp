@@ -7,23 +7,14 @@
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
 #include "recursive/runtime/deferred_node.h"
+#include "recursive/runtime/deferred_queue.h"
 
 namespace terra::recursive {
 namespace {
 
 constexpr uint32_t kNone = CallDag::kNone;
-/// Tickets of storages from outside have this bit.
-constexpr uint32_t kOutside = uint32_t{1} << 31;
-/// So many calls are put off at most: their results take memory, once they are made, until the last of them is.
-constexpr size_t kMostCalls = 1 << 16;
 /// Calls that get different tensors of so many bytes for the same input don't run together: each would need a copy.
 constexpr size_t kLarge = 1 << 14;
-
-/// The one that calls are added to.
-std::shared_ptr<DeferredCalls>& current() {
-  static std::shared_ptr<DeferredCalls> calls;
-  return calls;
-}
 
 }  // namespace
 
@@ -32,42 +23,38 @@ DeferralCounts& deferral_counts() {
   return counts;
 }
 
-bool DeferredCalls::any_deferred(LentTensors tensors) {
-  if (!deferred_work) return false;
-  return std::any_of(tensors.begin(), tensors.end(), [](const TensorImpl* t) {
-    return t->storage && t->storage->deferral() == deferred_work && !(t->storage->ticket() & kOutside);
-  });
-}
-
 bool DeferredCalls::defer(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors,
                           std::span<const Scalar> numbers, std::vector<std::variant<Tensor, Scalar>>& results) {
-  if (current() && current()->dag_.calls.size() >= kMostCalls) current()->settle();
   if (graph->checks_values()) {
     std::vector<Tensor> given;
-    for (TensorImpl* t : tensors) {
-      const bool is_made = t->storage && !(t->storage->deferral() && !(t->storage->ticket() & kOutside));
-      given.push_back(is_made ? kept(t) : Tensor());
-    }
+    for (TensorImpl* t : tensors) given.push_back(DeferredQueue::is_to_be_made(*t) ? Tensor() : kept(t));
     if (!graph->check_values(given, numbers)) return false;
   }
-  if (!current()) current().reset(new DeferredCalls);
-  DeferredCalls& calls = *current();
-  deferred_work = &calls;
-  if (!calls.take_operands(*graph, tensors)) return false;
-  const uint32_t kind = calls.kind_of(graph);
-  CallDag& dag = calls.dag_;
-  const auto number = static_cast<uint32_t>(dag.calls.size());
-  dag.calls.push_back({kind, static_cast<uint32_t>(dag.kinds[kind].calls.size()),
-                       static_cast<uint32_t>(dag.operands.size()), static_cast<uint32_t>(dag.numbers.size()),
-                       static_cast<uint32_t>(dag.results.size())});
-  dag.kinds[kind].calls.push_back(number);
-  dag.operands.insert(dag.operands.end(), calls.operands_.begin(), calls.operands_.end());
-  dag.numbers.insert(dag.numbers.end(), numbers.begin(), numbers.end());
+  DeferredCalls* const calls = DeferredQueue::get().calls_for(tensors);
+  if (!calls || !calls->take_operands(*graph, tensors)) return false;
+  calls->add(graph, tensors, numbers, results);
+  size_t bytes = 0;
+  for (const DeferredGraph::Output& o : graph->outputs()) bytes += o.bytes;
+  DeferredQueue::get().bound(bytes);
+  return true;
+}
+
+/// With the operands that were taken.
+void DeferredCalls::add(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors,
+                        std::span<const Scalar> numbers, std::vector<std::variant<Tensor, Scalar>>& results) {
+  const uint32_t kind = kind_of(graph);
+  const auto number = static_cast<uint32_t>(dag_.calls.size());
+  dag_.calls.push_back({kind, static_cast<uint32_t>(dag_.kinds[kind].calls.size()),
+                        static_cast<uint32_t>(dag_.operands.size()), static_cast<uint32_t>(dag_.numbers.size()),
+                        static_cast<uint32_t>(dag_.results.size())});
+  dag_.kinds[kind].calls.push_back(number);
+  dag_.operands.insert(dag_.operands.end(), operands_.begin(), operands_.end());
+  dag_.numbers.insert(dag_.numbers.end(), numbers.begin(), numbers.end());
   const auto& outputs = graph->outputs();
   std::vector<Tensor> made;
   for (uint32_t o = 0; o < outputs.size(); ++o) {
-    dag.results.push_back({number, o});
-    made.push_back(calls.make_result(outputs[o]));
+    dag_.results.push_back({number, o});
+    made.push_back(make_result(outputs[o]));
   }
   for (const DeferredGraph::Result& r : graph->results()) {
     switch (r.kind) {
@@ -77,7 +64,6 @@ bool DeferredCalls::defer(const std::shared_ptr<DeferredGraph>& graph, LentTenso
     }
   }
   ++deferral_counts().calls;
-  return true;
 }
 
 bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensors) {
@@ -99,35 +85,43 @@ bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensor
   return true;
 }
 
+/// What other stages make, and other tensors of the memory of what these calls make, comes from outside.
 bool DeferredCalls::take_operand(TensorImpl& tensor, CallDag::Operand& operand) {
   if (!tensor.storage || tensor.is_symbolic() || is_sparse(tensor) || !tensor.device.is_cpu()) return false;
   const Storage& storage = *tensor.storage;
-  if (storage.deferral() == this) {
-    const uint32_t ticket = storage.ticket();
-    if (!(ticket & kOutside)) {
-      operand.result = ticket;
-      return made_[ticket].serial == tensor.serial;
-    }
-    if (dag_.tensors[ticket & ~kOutside].tensor.get() == &tensor) {
-      operand.tensor = ticket & ~kOutside;
-      return true;
-    }
+  if (has_made(tensor)) {
+    operand.result = storage.ticket();
+    return true;
   }
-  if (storage.deferral() && storage.deferral() != this) return false;
   if (storage.exported()) return false;
   const auto known = number_of_.find(&tensor);
   operand.tensor = known != number_of_.end() ? known->second : add_tensor(tensor);
   return true;
 }
 
+bool DeferredCalls::has_made(const TensorImpl& tensor) const {
+  const Storage& storage = *tensor.storage;
+  return storage.deferral() == this && !(storage.ticket() & kRead) && made_[storage.ticket()].serial == tensor.serial;
+}
+
 uint32_t DeferredCalls::add_tensor(TensorImpl& tensor) {
   const auto number = static_cast<uint32_t>(dag_.tensors.size());
-  const Tensor held = kept(&tensor);
-  dag_.tensors.push_back({held, tensor.version()});
+  dag_.tensors.push_back({kept(&tensor), tensor.version()});
   number_of_.emplace(&tensor, number);
-  if (!tensor.storage->deferral()) tensor.storage->defer_to(this, number | kOutside);
+  guard(*tensor.storage);
   has_edge_.push_back(false);
   return number;
+}
+
+void DeferredCalls::guard(Storage& storage) {
+  if (storage.deferral()) return;  // it is guarded, or still to be made
+  storage.defer_to(this, kRead);
+  guarded_.emplace_back(&storage);
+}
+
+void DeferredCalls::let_go() {
+  for (const Ref<Storage>& s : guarded_) s->defer_to(nullptr, 0);
+  guarded_.clear();
 }
 
 void DeferredCalls::add_edge(uint32_t tensor) {
@@ -149,34 +143,28 @@ uint32_t DeferredCalls::kind_of(const std::shared_ptr<DeferredGraph>& graph) {
 
 Tensor DeferredCalls::make_result(const DeferredGraph::Output& output) {
   const auto ticket = static_cast<uint32_t>(made_.size());
-  auto* impl = new TensorImpl;
-  Tensor made{Ref<TensorImpl>(impl)};
-  impl->dtype = output.meta.dtype;
-  impl->sizes = output.meta.sizes;
-  impl->strides = output.strides;
-  impl->numel = checked_numel(output.meta.sizes);
-  impl->storage = Storage::deferred(output.bytes, *this, ticket);
+  const Ref<Storage> storage = Storage::deferred(output.bytes, *this, ticket);
+  Tensor made = Tensor::view_of(storage, output.meta.dtype, output.meta.sizes, output.strides, 0);
   if (output.requires_grad) {
     ensure(node_ != nullptr, "results that require grad come from tensors that do");
     node_->results = ticket + 1;
-    autograd::Meta& meta = autograd::meta_of(made);
-    meta.history = {Ref<autograd::Node>(node_), ticket};
-    impl->wants_grad = true;
+    storage->defer_to(nullptr, 0);  // it has its history from the start
+    autograd::set_history(made, new_node_, ticket);
+    storage->defer_to(this, ticket);
   }
-  made_.push_back({impl->storage, impl->serial});
+  made_.push_back({storage, made->serial});
   return made;
 }
 
 // ---- running ------------------------------------------------------------------------------------------------------
 
 void DeferredCalls::settle() {
-  const std::shared_ptr<DeferredCalls> self = shared_from_this();
   if (failed_) std::rethrow_exception(failed_);
-  if (settled_) return;
+  if (!settled_) DeferredQueue::get().settle();
+}
+
+void DeferredCalls::run_now() {
   settled_ = true;
-  if (deferred_work == this) deferred_work = nullptr;
-  if (current().get() == this) current().reset();
-  for (const CallDag::External& t : dag_.tensors) t.tensor->storage->defer_to(nullptr, 0);
   number_of_.clear();
   try {
     try {

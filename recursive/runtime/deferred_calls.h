@@ -31,21 +31,38 @@ inline void (*on_deferral_error)(const char* what) = nullptr;
 
 class DeferredNode;
 
+/// Calls of one stage of the queue (deferred_queue.h).
 class DeferredCalls final : public Deferral, public std::enable_shared_from_this<DeferredCalls> {
  public:
+  static std::shared_ptr<DeferredCalls> make() { return std::shared_ptr<DeferredCalls>(new DeferredCalls); }
+
   /// Puts a call off, on tensors and numbers in the order of the graph's trace. False: it can't be, and nothing has
   /// happened. Throws Error where an op of it refuses the values that it gets.
   static bool defer(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors, std::span<const Scalar> numbers,
                     std::vector<std::variant<Tensor, Scalar>>& results);
-  /// Whether one of the tensors is still to be made.
-  static bool any_deferred(LentTensors tensors);
 
+  /// Everything in the queue.
   void settle() override;
+
+  /// The tensor is what one of these calls makes, and not a view or another tensor of the same memory.
+  bool has_made(const TensorImpl& tensor) const;
+  /// Nobody writes the bytes before everything has been done.
+  void guard(Storage& storage);
+  /// What guards have kept from being read and written may be again.
+  void let_go();
+  /// All calls, once. Throws Error where that fails; then what they would have made fails for whoever asks.
+  void run_now();
+  void fail(std::exception_ptr why) { failed_ = std::move(why); }
+
+  /// Tickets of storages that are read, and not made, have this bit.
+  static constexpr uint32_t kRead = uint32_t{1} << 31;
 
  private:
   friend class DeferredNode;
   DeferredCalls() = default;
 
+  void add(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors, std::span<const Scalar> numbers,
+           std::vector<std::variant<Tensor, Scalar>>& results);
   bool take_operands(const DeferredGraph& graph, LentTensors tensors);
   bool take_operand(TensorImpl& tensor, CallDag::Operand& operand);
   uint32_t add_tensor(TensorImpl& tensor);
@@ -63,7 +80,8 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   };
 
   CallDag dag_;
-  std::vector<Made> made_;  ///< by result; until settled
+  std::vector<Made> made_;             ///< by result; until settled
+  std::vector<Ref<Storage>> guarded_;  ///< until settled
   std::unordered_map<const TensorImpl*, uint32_t> number_of_;  ///< of tensors from outside
   std::vector<bool> has_edge_;                                 ///< by tensor from outside: gradients go there
   std::vector<CallDag::Operand> operands_;                     ///< of the call that is being put off

@@ -203,8 +203,9 @@ void DeferredGraph::take_results(const Program& program) {
                        spec.dtype == output->meta.dtype && spec.strides == contiguous_strides(spec.sizes) &&
                        checked_numel(spec.sizes) == checked_numel(output->meta.sizes);
     if (!plain || std::exchange(given[spec.index], true)) refuse("gives tensors that aren't simply new ones");
-    output->meta.sizes = spec.sizes;
-    output->strides = spec.strides;
+    Output& shown = *output;
+    shown.meta.sizes = spec.sizes;
+    shown.strides = spec.strides;
     results_.push_back({Result::Kind::Made, spec.index});
   }
 }
