@@ -13,11 +13,13 @@ namespace terra {
 inline uint64_t tensor_epoch = 1;
 
 /// To be called by whoever changes the history of a tensor that was not made just now. The functions below call it.
-/// Work on the tensor as it was that has been put off is done first.
+/// Work on a tensor as it was that has been put off is done first; what the host has not seen yet, no work is about.
 inline void note_changed(TensorImpl& tensor) {
-  if (tensor.storage) tensor.storage->settle();
+  if (tensor.owner) {
+    if (tensor.storage) tensor.storage->settle();
+    ++tensor_epoch;
+  }
   tensor.serial = new_tensor_serial();
-  if (tensor.owner) ++tensor_epoch;
 }
 
 /// The tensor becomes a view of `storage` of the dtype, sizes, strides and offset that `like` has.

@@ -37,6 +37,7 @@ struct CallDag {
   struct External {
     Tensor tensor;
     uint32_t version;
+    bool wants_gradient = false;
   };
 
   std::vector<Kind> kinds;

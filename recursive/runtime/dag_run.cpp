@@ -396,7 +396,7 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
     if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;
     for (uint32_t c : of.calls) {
       const uint32_t tensor = dag_.operand(dag_.calls[c], in.index).tensor;
-      if (tensor == kNone || !dag_.tensors[tensor].tensor.requires_grad()) continue;
+      if (tensor == kNone || !dag_.tensors[tensor].wants_gradient) continue;
       const Tensor& like = dag_.tensors[tensor].tensor;
       const char* const row = gradient_row(c, in.index);
       if (!row) continue;

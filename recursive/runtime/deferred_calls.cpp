@@ -1,6 +1,7 @@
 #include "recursive/runtime/deferred_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
@@ -109,7 +110,6 @@ uint32_t DeferredCalls::add_tensor(TensorImpl& tensor) {
   dag_.tensors.push_back({kept(&tensor), tensor.version()});
   number_of_.emplace(&tensor, number);
   guard(*tensor.storage);
-  has_edge_.push_back(false);
   return number;
 }
 
@@ -125,8 +125,7 @@ void DeferredCalls::let_go() {
 }
 
 void DeferredCalls::add_edge(uint32_t tensor) {
-  if (has_edge_[tensor]) return;
-  has_edge_[tensor] = true;
+  if (std::exchange(dag_.tensors[tensor].wants_gradient, true)) return;
   if (!node_) {
     node_ = new DeferredNode(shared_from_this());
     new_node_ = Ref<autograd::Node>(node_);
@@ -148,9 +147,7 @@ Tensor DeferredCalls::make_result(const DeferredGraph::Output& output) {
   if (output.requires_grad) {
     ensure(node_ != nullptr, "results that require grad come from tensors that do");
     node_->results = ticket + 1;
-    storage->defer_to(nullptr, 0);  // it has its history from the start
     autograd::set_history(made, new_node_, ticket);
-    storage->defer_to(this, ticket);
   }
   made_.push_back({storage, made->serial});
   return made;

@@ -83,7 +83,6 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   std::vector<Made> made_;             ///< by result; until settled
   std::vector<Ref<Storage>> guarded_;  ///< until settled
   std::unordered_map<const TensorImpl*, uint32_t> number_of_;  ///< of tensors from outside
-  std::vector<bool> has_edge_;                                 ///< by tensor from outside: gradients go there
   std::vector<CallDag::Operand> operands_;                     ///< of the call that is being put off
   std::vector<uint32_t> weights_;
   DeferredNode* node_ = nullptr;  ///< of results that require grad; while it is alive
