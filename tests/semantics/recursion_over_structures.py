@@ -522,7 +522,7 @@ def numbers_that_meet_again():
 
 @recursive
 def a_cycle_under_a_low_limit():
-    """As deep as the limit lets it, and no deeper: how many calls there were is part of what is compared."""
+    """As deep as the limit lets it. Under a frame hook calls go through C, and a cycle ends a call or so earlier."""
     words, visited = table(), []
 
     def encode(node):
@@ -530,19 +530,19 @@ def a_cycle_under_a_low_limit():
         return words[node.word] if node.is_leaf else terra.tanh(encode(node.left) - encode(node.right))
 
     def f(node):
+        visited.clear()
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(220)
         try:
             return encode(node), len(visited)
         except RecursionError as error:
-            return str(error), len(visited)
+            return type(error), 150 < len(visited) < 220
         finally:
             sys.setrecursionlimit(limit)
 
     f.target = encode
 
     def args(i):
-        visited.clear()
         root = tree(i)
         if i % 3 == 2:
             at = root
