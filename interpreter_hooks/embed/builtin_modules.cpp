@@ -7,6 +7,7 @@
 #include "interpreter_hooks/embed/capture.h"
 #include "interpreter_hooks/export/module.h"
 #include "interpreter_hooks/frame_hook/module.h"
+#include "interpreter_hooks/recursion/module.h"
 
 namespace terra::embed {
 namespace {
@@ -22,6 +23,7 @@ PyObject* initialize_terra_C() {
 void register_builtin_modules() {
   hooks::add_module_methods(capture::capture_methods);
   hooks::add_module_methods(capture::program_methods);
+  hooks::add_module_methods(capture::recursive_methods);
   PyImport_AppendInittab("_terra_C", initialize_terra_C);
 }
 

@@ -92,6 +92,13 @@ std::shared_ptr<Recursion> Recursion::make(std::shared_ptr<const graph::GraphTab
   return std::shared_ptr<Recursion>(new Recursion(std::move(table), root));
 }
 
+std::shared_ptr<Recursion> Recursion::make(const terra::SubGraph& root) {
+  Lowered lowered = lower(root);
+  const auto made = make(std::move(lowered.table), lowered.root);
+  made->outside_ = std::move(lowered.outside);
+  return made;
+}
+
 StagedPath& Recursion::staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched) {
   std::unique_ptr<StagedPath>& made = staged_[{of.id, path, wanted, batched}];
   if (made) return *made;
@@ -106,7 +113,13 @@ std::vector<Tensor> Recursion::invoke(const std::vector<HostValue>& operands, co
 
 std::vector<std::vector<Tensor>> Recursion::invoke_all(std::vector<std::vector<HostValue>> operands,
                                                        const RecursionOptions& options) {
+  install_host_functions();
   const auto& inputs = graphs_.root().inputs;
+  for (auto& given : operands) {
+    given.insert(given.end(), outside_.begin(), outside_.end());
+    check_kind(given.size() == inputs.size(), ErrorKind::TypeError, "SubGraph \"{}\" takes {} operands, but got {}",
+               graphs_.root().name, inputs.size() - outside_.size(), given.size() - outside_.size());
+  }
   Wanted wanted;
   wanted.inputs.resize(inputs.size());
   if (grad_enabled())

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "recursive/ir/sub_graph.h"
 #include "recursive/runtime/run.h"
 
 namespace terra::recursive {
@@ -28,6 +29,8 @@ class Recursion : public std::enable_shared_from_this<Recursion> {
  public:
   /// Throws Unbatchable where control depends on what tensors hold.
   static std::shared_ptr<Recursion> make(std::shared_ptr<const graph::GraphTable> table, GraphId root);
+  /// Of one that is written by hand. Its operands are the declared ones.
+  static std::shared_ptr<Recursion> make(const terra::SubGraph& root);
 
   /// Operands by input of the root: handles, numbers, tensors. One tensor for each result; where gradients are
   /// recorded and something requires grad, the results have a history. Throws what host functions throw, and TooDeep:
@@ -46,6 +49,7 @@ class Recursion : public std::enable_shared_from_this<Recursion> {
 
   using Key = std::tuple<GraphId, uint32_t, Wanted, bool>;
   const SubGraphs graphs_;
+  std::vector<Tensor> outside_;  // operands behind those of the caller
   std::map<Key, std::unique_ptr<StagedPath>> staged_;
   RecursionCounts counts_;
 };
