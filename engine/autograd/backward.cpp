@@ -47,6 +47,11 @@ class Pass {
     captured_.resize(captures_.size());
     selective_ = true;
   }
+  /// The pass ends at these edges: what lies behind them, and the hooks there, are somebody else's.
+  void end_at(std::span<const Edge> edges) {
+    capture({edges.begin(), edges.end()});
+    for (const Edge& e : captures_) ends_.insert(e.node.get());
+  }
   const std::vector<Tensor>& results() const { return captured_; }
   /// What was delivered for each of the edges that are captured. Asked for before the pass.
   std::vector<std::vector<Tensor>>& addends() {
@@ -88,6 +93,7 @@ class Pass {
       Node* node = stack.back();
       stack.pop_back();
       order_.push_back(node);
+      if (ends_.count(node)) continue;
       for (const Edge& e : node->edges) {
         if (!e.node) continue;
         auto [it, fresh] = waiting_.try_emplace(e.node.get());
@@ -146,6 +152,7 @@ class Pass {
     std::vector<Tensor> grads = std::move(w.grads);
     grads.resize(node->results);
     std::vector<bool> wanted;
+    if (ends_.count(node)) return take(node, grads);
     if (selective_)
       for (const Edge& e : node->edges) wanted.push_back(e.node && waiting_[e.node.get()].wanted);
     const bool deeper = !selective_ || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
@@ -175,6 +182,7 @@ class Pass {
   const bool retain_graph_, create_graph_;
   bool selective_ = false;
   std::vector<Edge> captures_;
+  std::unordered_set<const Node*> ends_;
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
   std::unordered_map<Node*, Waiting> waiting_;
@@ -264,7 +272,7 @@ std::vector<Tensor> gradients_at(std::span<const Tensor> roots, std::span<const 
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
   Pass pass(retain_graph, create_graph);
-  pass.capture({ends.begin(), ends.end()});
+  pass.end_at(ends);
   pass.run(edges, grads);
   return pass.results();
 }
