@@ -11,7 +11,7 @@
 #include "engine/memory/spare.h"
 #include "graph/cache/compiled.h"
 #include "graph/cache/switched.h"
-#include "recursive/runtime/deferred_graph.h"
+#include "recursive/deferral/deferred_graph.h"
 
 #include <memory>
 #include <string>

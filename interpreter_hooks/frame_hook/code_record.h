@@ -56,8 +56,8 @@ struct CodeRecord : TerraCodeNote {
   bool dead = false;      ///< the code object is gone; what the report says of it stays for a while
   double recording_ms = 0;
 
-  bool recursive = false;          ///< the function calls itself (recorder/calls/recursion.h)
-  bool around_recursion = false;   ///< recordings end before calls of one that does
+  bool recursive = false;         ///< the function calls itself (recorder/calls/recursion.h)
+  bool around_recursion = false;  ///< recordings end before calls of one that does
   bool is_rest = false;
   bool resumes = true;                             ///< rests of its frames are captured as far as is known
   int begins_at = 0;                               ///< of a rest: its first instruction

@@ -27,7 +27,9 @@ constexpr long most_misses_in_a_row = 100;
 
 /// Times of a call say nothing about it where calls of itself run below it, each in its own way, and what they compute
 /// may be put off.
-bool can_be_timed(const CodeRecord& r) { return measures() && !r.recursive && !r.around_recursion && recursion_depth == 0; }
+bool can_be_timed(const CodeRecord& r) {
+  return measures() && !r.recursive && !r.around_recursion && recursion_depth == 0;
+}
 
 bool can_be_recorded(const CodeRecord& r) {
   return r.recordings < most_recordings && r.entries.has_room() && !settings().frozen;

@@ -4,7 +4,7 @@
 #include "interpreter_hooks/verify/chaos.h"
 
 #include "kernels/abi/exact_mode.h"
-#include "recursive/runtime/deferred_queue.h"
+#include "recursive/deferral/deferred_queue.h"
 
 #include <algorithm>
 
@@ -38,13 +38,13 @@ void note_callers() {
 
 bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {
   if (!entry.deferred || entry.late_decides) return false;
-  const bool joins = std::any_of(inputs.tensors.begin(), inputs.tensors.end(), [](const TensorImpl* t) {
-    return recursive::DeferredQueue::is_to_be_made(*t);
-  });
+  const bool joins = std::any_of(inputs.tensors.begin(), inputs.tensors.end(),
+                                 [](const TensorImpl* t) { return recursive::DeferredQueue::is_to_be_made(*t); });
   if (recursion_depth == 0 && !joins) return false;
   if (!settings().batches || exact_mode() || chaos_is_on() || compares(settings().mode)) return false;
   const std::shared_ptr<recursive::DeferredGraph>& graph = entry.deferred->of(inputs.tensors, inputs.scalars);
-  return graph && (joins || pays(*graph)) && recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
+  return graph && (joins || pays(*graph)) &&
+         recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
 }
 
 }  // namespace terra::capture

@@ -1,5 +1,5 @@
 // Runs of entries that are put off: below functions that call themselves, many calls run the same graph, one after the
-// other, before anybody asks for what they make. They wait for each other (recursive/runtime/deferred_calls.h).
+// other, before anybody asks for what they make. They wait for each other (recursive/deferral/deferred_calls.h).
 #pragma once
 #include "graph/cache/switched.h"
 #include "interpreter_hooks/frame_hook/code_record.h"

@@ -21,7 +21,7 @@
 
 #include "engine/eager/long_call.h"
 #include "graph/cache/compiled.h"
-#include "recursive/runtime/deferred_calls.h"
+#include "recursive/deferral/deferred_calls.h"
 
 #include <optional>
 #include <utility>

@@ -9,7 +9,7 @@
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/guards/explain.h"
 #include "interpreter_hooks/recorder/core/recording.h"
-#include "recursive/runtime/deferred_calls.h"
+#include "recursive/deferral/deferred_calls.h"
 
 #include <nlohmann/json.hpp>
 

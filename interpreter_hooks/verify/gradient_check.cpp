@@ -6,7 +6,7 @@
 #include "engine/errors/errors.h"
 #include "engine/tensor/transfer.h"
 #include "graph/cache/pair.h"
-#include "recursive/runtime/deferred_node.h"
+#include "recursive/deferral/deferred_node.h"
 
 #include <unordered_set>
 

@@ -1,4 +1,4 @@
-#include "recursive/runtime/deferred_node.h"
+#include "recursive/deferral/deferred_node.h"
 
 #include <algorithm>
 #include <unordered_set>

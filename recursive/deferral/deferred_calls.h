@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/autograd/node.h"
-#include "recursive/runtime/dag_run.h"
+#include "recursive/deferral/dag_run.h"
 
 namespace terra::recursive {
 
@@ -80,14 +80,14 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   };
 
   CallDag dag_;
-  std::vector<Made> made_;             ///< by result; until settled
-  std::vector<Ref<Storage>> guarded_;  ///< until settled
+  std::vector<Made> made_;                                     ///< by result; until settled
+  std::vector<Ref<Storage>> guarded_;                          ///< until settled
   std::unordered_map<const TensorImpl*, uint32_t> number_of_;  ///< of tensors from outside
   std::vector<CallDag::Operand> operands_;                     ///< of the call that is being put off
   std::vector<uint32_t> weights_;
   DeferredNode* node_ = nullptr;  ///< of results that require grad; while it is alive
-  Ref<autograd::Node> new_node_;    ///< the same, until settled
-  std::unique_ptr<DagRun> run_;     ///< settled, and somebody may ask for gradients
+  Ref<autograd::Node> new_node_;  ///< the same, until settled
+  std::unique_ptr<DagRun> run_;   ///< settled, and somebody may ask for gradients
   std::exception_ptr failed_;
   bool settled_ = false;
 };

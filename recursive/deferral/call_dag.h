@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "recursive/runtime/deferred_graph.h"
+#include "recursive/deferral/deferred_graph.h"
 
 namespace terra::recursive {
 

@@ -1,6 +1,6 @@
 // The gradient of calls that have been put off: their batches in reverse.
 #pragma once
-#include "recursive/runtime/deferred_calls.h"
+#include "recursive/deferral/deferred_calls.h"
 
 namespace terra::recursive {
 

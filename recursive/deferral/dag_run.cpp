@@ -1,4 +1,4 @@
-#include "recursive/runtime/dag_run.h"
+#include "recursive/deferral/dag_run.h"
 
 #include <algorithm>
 #include <bit>
@@ -389,8 +389,7 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
       const Tensor& total = memory_[kind].totals[id];
       const bool again = std::find(given.begin(), given.end(), id) != given.end();
       given.push_back(id);
-      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor,
-              again ? (*find_op("clone"))(total) : total);
+      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor, again ? (*find_op("clone"))(total) : total);
       continue;
     }
     if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;

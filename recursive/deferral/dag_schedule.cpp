@@ -1,4 +1,4 @@
-#include "recursive/runtime/dag_schedule.h"
+#include "recursive/deferral/dag_schedule.h"
 
 #include <algorithm>
 #include <numeric>
@@ -137,7 +137,8 @@ void DagSchedule::find_levels(const CallDag& dag) {
       const uint32_t r = inputs[i] == InputKind::Row ? dag.operand(call, i).result : kNone;
       if (r == kNone) continue;
       const uint32_t from = dag.results[r].call;
-      if (component_of_[dag.calls[from].kind] == component_of_[call.kind]) level[c] = std::max(level[c], level[from] + 1);
+      if (component_of_[dag.calls[from].kind] == component_of_[call.kind])
+        level[c] = std::max(level[c], level[from] + 1);
     }
   }
   for (uint32_t k = 0; k < kinds.size(); ++k) {

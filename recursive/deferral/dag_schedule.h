@@ -8,7 +8,7 @@
 #pragma once
 #include <vector>
 
-#include "recursive/runtime/call_dag.h"
+#include "recursive/deferral/call_dag.h"
 
 namespace terra::recursive {
 

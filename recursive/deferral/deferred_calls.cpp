@@ -1,4 +1,4 @@
-#include "recursive/runtime/deferred_calls.h"
+#include "recursive/deferral/deferred_calls.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,8 +7,8 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
-#include "recursive/runtime/deferred_node.h"
-#include "recursive/runtime/deferred_queue.h"
+#include "recursive/deferral/deferred_node.h"
+#include "recursive/deferral/deferred_queue.h"
 
 namespace terra::recursive {
 namespace {

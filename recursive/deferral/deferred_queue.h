@@ -6,14 +6,14 @@
 //
 // Calls of captured graphs wait to run many at once (deferred_calls.h). Ops wait because running them would have the
 // calls run that they compute from; they run one by one, as they would have. Both record their gradients when they are
-// put off, and draw no random numbers: nobody can tell that they wait, since whoever reads or writes bytes that they make
-// or read has everything done first.
+// put off, and draw no random numbers: nobody can tell that they wait, since whoever reads or writes bytes that they
+// make or read has everything done first.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "engine/ops/emitter.h"
-#include "recursive/runtime/deferred_calls.h"
+#include "recursive/deferral/deferred_calls.h"
 
 namespace terra::recursive {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "recursive/runtime/dag_schedule.h"
+#include "recursive/deferral/dag_schedule.h"
 
 namespace terra::recursive {
 
@@ -58,10 +58,10 @@ class DagRun {
   const CallDag& dag_;
   const DagSchedule schedule_;
   CallDag::Uses uses_;
-  std::vector<Memory> memory_;                         // by kind
-  const std::vector<Tensor>* tangents_ = nullptr;      // of the pass that runs
-  std::vector<bool> reached_;                          // of it, by result: a tangent arrives
-  std::vector<bool> kind_reached_;                     // and by kind: at any of its results
+  std::vector<Memory> memory_;                           // by kind
+  const std::vector<Tensor>* tangents_ = nullptr;        // of the pass that runs
+  std::vector<bool> reached_;                            // of it, by result: a tangent arrives
+  std::vector<bool> kind_reached_;                       // and by kind: at any of its results
   mutable std::map<const TensorImpl*, Tensor> rows_of_;  // contiguous copies of tensors that calls get
 };
 

@@ -1,4 +1,4 @@
-#include "recursive/runtime/deferred_queue.h"
+#include "recursive/deferral/deferred_queue.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "recursive/runtime/deferred_graph.h"
+#include "recursive/deferral/deferred_graph.h"
 
 #include <algorithm>
 #include <bit>
@@ -75,8 +75,8 @@ class Player {
       const Tensor copy = (*find_op("clone"))(tensors_[graph::operand(n, 0)], "contiguous_format");
       std::vector<graph::NodeArg> args(n.args.begin() + 1, n.args.end());
       args[0] = graph::Use{graph::operand(n, 0)};
-      const graph::ArgList list(args, [&](ValueId id) { return id == graph::operand(n, 0) ? copy : tensors_[id]; },
-                                number);
+      const graph::ArgList list(
+          args, [&](ValueId id) { return id == graph::operand(n, 0) ? copy : tensors_[id]; }, number);
       std::vector<Tensor> shown;
       call(*n.op, list.args(), shown);
       find_op("copy")->in_place(shown[0], tensors_[graph::operand(n, 1)]);
