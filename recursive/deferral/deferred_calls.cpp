@@ -77,8 +77,7 @@ bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensor
       if (!take_operand(*tensors[in.number], operand)) return false;
       if (operand.tensor != kNone) {
         if (in.requires_grad) add_edge(operand.tensor);
-        const Tensor& t = dag_.tensors[operand.tensor].tensor;
-        if (in.meta.bytes() >= kLarge || (t.requires_grad() && autograd::is_leaf(t))) weight = operand.tensor;
+        if (in.meta.bytes() >= kLarge) weight = operand.tensor;
       }
     }
     weights_.push_back(weight);
