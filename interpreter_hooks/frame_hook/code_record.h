@@ -5,6 +5,7 @@
 #include "interpreter_hooks/entry/speculation.h"
 #include "interpreter_hooks/frame_hook/entry_table.h"
 #include "interpreter_hooks/frame_hook/profitability.h"
+#include "interpreter_hooks/frame_hook/recursion_account.h"
 #include "interpreter_hooks/recorder/core/cuts.h"
 
 #include <memory>
@@ -57,6 +58,7 @@ struct CodeRecord : TerraCodeNote {
   double recording_ms = 0;
 
   bool recursive = false;         ///< the function calls itself (recorder/calls/recursion.h)
+  RecursionAccount recursion;      ///< then: whether that pays
   bool around_recursion = false;  ///< recordings end before calls of one that does
   bool is_rest = false;
   bool resumes = true;                             ///< rests of its frames are captured as far as is known

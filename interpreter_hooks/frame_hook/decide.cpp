@@ -189,6 +189,12 @@ void measured(CodeRecord& r, Step step, double microseconds) {
     give_up(r, Reason::DoesNotPay);
 }
 
+void recursion_loses(CodeRecord& r) {
+  give_up(r, Reason::DoesNotPay);
+  for (const std::shared_ptr<CodeRecord>& rest : r.rests) give_up(*rest, Reason::DoesNotPay);
+  for (const std::shared_ptr<CodeRecord>& other : all_records()) other->around_recursion = false;
+}
+
 void serves(CodeRecord* record) { serving_record = record; }
 
 void install_build_policy() { graph::set_build_policy({may_build, has_built}); }

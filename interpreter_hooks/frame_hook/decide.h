@@ -24,6 +24,8 @@ inline void hit(CodeRecord& record) {
 bool measures();
 /// The call that was to be a sample is over; `step` is Run where it could be none.
 void measured(CodeRecord& record, Step step, double microseconds);
+/// Capturing a function that calls itself doesn't pay: it is left alone, and times decide again about those around it.
+void recursion_loses(CodeRecord& record);
 /// Entries of `record` are about to be tried.
 void serves(CodeRecord* record);
 /// Graphs ask from now on whether building for new sizes pays.

@@ -1,5 +1,8 @@
 #include "interpreter_hooks/frame_hook/deferral.h"
 
+#include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/frame_hook/decide.h"
+#include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/verify/chaos.h"
 
@@ -34,6 +37,34 @@ void note_callers() {
   for (int i = 0; caller && i < callers_noted; caller = terra_frame_caller(caller), i++)
     if (CodeRecord* record = find_record(terra_frame_code(caller)); record && record->eligible)
       record->around_recursion = true;
+}
+
+static uint64_t operations() { return hooks::counters.eager_calls + static_cast<uint64_t>(totals().graph_calls); }
+
+void RecursiveCall::begin() {
+  note_callers();
+  if (!measures() || record_.entries.empty()) return;
+  sample_ = record_.recursion.next();
+  if (sample_ == RecursionAccount::Sample::None) return;
+  settle_deferred_work();
+  recursion_is_plain = sample_ == RecursionAccount::Sample::Plain;
+  operations_ = operations();
+  recordings_ = totals().recordings;
+  watch_.emplace();
+}
+
+/// What is put off belongs to the call.
+void RecursiveCall::end() {
+  recursion_is_plain = false;
+  if (!watch_) return;
+  try {
+    settle_deferred_work();
+  } catch (const std::exception&) {  // whoever asks for the bytes will hear of it
+    return;
+  }
+  if (totals().recordings != recordings_) return;
+  record_.recursion.add(sample_, watch_->elapsed(), operations() - operations_);
+  if (record_.recursion.loses()) recursion_loses(record_);
 }
 
 bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {

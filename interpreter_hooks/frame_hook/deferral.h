@@ -3,6 +3,9 @@
 #pragma once
 #include "graph/cache/switched.h"
 #include "interpreter_hooks/frame_hook/code_record.h"
+#include "interpreter_hooks/frame_hook/stopwatch.h"
+
+#include <optional>
 
 namespace terra::capture {
 
@@ -13,18 +16,30 @@ inline thread_local constinit int recursion_depth = 0;
 /// they take: what they do between these calls decides how many of them can wait for each other.
 void note_callers();
 
+/// A call of one from outside runs plainly, with all that it calls, to compare.
+inline thread_local constinit bool recursion_is_plain = false;
+
 /// A call of one.
 class RecursiveCall {
  public:
-  explicit RecursiveCall(const CodeRecord& record) : counts_(record.recursive) {
-    if (!counts_) return;
-    if (recursion_depth++ == 0) note_callers();
+  explicit RecursiveCall(CodeRecord& record) : record_(record), counts_(record.recursive) {
+    if (counts_ && recursion_depth++ == 0) begin();
   }
-  ~RecursiveCall() { recursion_depth -= counts_; }
+  ~RecursiveCall() {
+    if (counts_ && --recursion_depth == 0) end();
+  }
   RecursiveCall(const RecursiveCall&) = delete;
 
  private:
+  void begin();
+  void end();
+
+  CodeRecord& record_;
   const bool counts_;
+  RecursionAccount::Sample sample_ = RecursionAccount::Sample::None;
+  std::optional<Stopwatch> watch_;
+  uint64_t operations_ = 0;
+  long recordings_ = 0;
 };
 
 /// The guards of `entry` hold and nothing has to be compared: true when the run is put off, `outputs` being what it

@@ -191,7 +191,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (recording) return run_child(*recording, thread, frame, throwing);
     if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
-  if (throwing || settings().mode == Mode::Off || terra_frame_is_borrowed(frame)) {
+  if (throwing || settings().mode == Mode::Off || recursion_is_plain || terra_frame_is_borrowed(frame)) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));

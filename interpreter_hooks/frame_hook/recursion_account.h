@@ -1,0 +1,40 @@
+// Whether capturing a function that calls itself pays: what its calls from outside, with all calls below them, take
+// captured and plainly.
+#pragma once
+#include "interpreter_hooks/frame_hook/profitability.h"
+
+namespace terra::capture {
+
+/// Structures are of all sizes, so times are counted by tensor operation. Times are given in, so that tests need no
+/// clock.
+class RecursionAccount {
+ public:
+  enum class Sample : uint8_t { None, Captured, Plain };
+
+  /// What the next call from outside is for. The first ones are recorded; then captured and plain ones take turns, and
+  /// again when there have been many more.
+  Sample next() {
+    if (++calls_ < from_) return Sample::None;
+    return captured_.count() <= plain_.count() ? Sample::Captured : Sample::Plain;
+  }
+  /// So many microseconds for so many operations.
+  void add(Sample sample, double microseconds, uint64_t operations) {
+    if (operations == 0) return;
+    (sample == Sample::Plain ? plain_ : captured_).add(microseconds / static_cast<double>(operations));
+    if (plain_.count() < enough || captured_.count() < enough) return;
+    loses_ = captured_.typical() > plain_.typical();
+    captured_ = plain_ = Times();
+    from_ = growth * calls_;
+  }
+  bool loses() const { return loses_; }
+
+  static constexpr long first = 16, growth = 8;
+  static constexpr size_t enough = 6;
+
+ private:
+  long calls_ = 0, from_ = first;
+  Times captured_, plain_;
+  bool loses_ = false;
+};
+
+}  // namespace terra::capture

@@ -1,0 +1,43 @@
+// When capturing a function that calls itself is found to pay.
+#include "interpreter_hooks/frame_hook/recursion_account.h"
+
+#include <catch2/catch.hpp>
+
+namespace terra::capture {
+namespace {
+
+using Sample = RecursionAccount::Sample;
+
+/// Calls from outside until so many samples have been taken, which take so many microseconds for each operation.
+void sample(RecursionAccount& account, size_t samples, double captured, double plain) {
+  for (size_t taken = 0; taken < samples;) {
+    const Sample s = account.next();
+    if (s == Sample::None) continue;
+    account.add(s, 10 * (s == Sample::Plain ? plain : captured), 10);
+    ++taken;
+  }
+}
+
+TEST_CASE("The first calls of a recursive function are no samples, the next ones take turns") {
+  RecursionAccount account;
+  for (long i = 1; i < RecursionAccount::first; ++i) REQUIRE(account.next() == Sample::None);
+  REQUIRE(account.next() == Sample::Captured);
+  account.add(Sample::Captured, 1, 1);
+  REQUIRE(account.next() == Sample::Plain);
+  account.add(Sample::Plain, 1, 0);  // no operation, nothing to learn
+  REQUIRE(account.next() == Sample::Plain);
+}
+
+TEST_CASE("A recursive function loses when its calls take more for each operation than plain ones") {
+  RecursionAccount pays, loses;
+  sample(pays, 2 * RecursionAccount::enough, 1, 2);
+  sample(loses, 2 * RecursionAccount::enough, 2, 1);
+  REQUIRE(!pays.loses());
+  REQUIRE(loses.loses());
+  REQUIRE(pays.next() == Sample::None);
+  sample(pays, 2 * RecursionAccount::enough, 3, 2);  // much later it may have changed
+  REQUIRE(pays.loses());
+}
+
+}  // namespace
+}  // namespace terra::capture
