@@ -74,7 +74,7 @@ bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph:
   if (recursion_depth == 0 && !joins) return false;
   if (!settings().batches || exact_mode() || chaos_is_on() || compares(settings().mode)) return false;
   const std::shared_ptr<recursive::DeferredGraph>& graph = entry.deferred->of(inputs.tensors, inputs.scalars);
-  return graph && (joins || pays(*graph)) &&
+  return graph && !graph->wrong && (joins || pays(*graph)) &&
          recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
 }
 

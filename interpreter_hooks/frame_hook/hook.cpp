@@ -21,6 +21,7 @@
 
 #include "engine/eager/long_call.h"
 #include "graph/cache/compiled.h"
+#include "recursive/deferral/batch_check.h"
 #include "recursive/deferral/deferred_calls.h"
 
 #include <optional>
@@ -237,6 +238,7 @@ void start() {
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   install_host_lock();
   install_build_policy();
+  recursive::checks_batches = settings().self_check != SelfCheck::Off;
   recursive::on_deferral_error = [](const char* what) {
     log().error("calls that were put off met an internal error, and ran op by op: {}", what);
     totals().internal_errors++;

@@ -111,13 +111,6 @@ void DagRun::bind_shared(uint32_t kind) {
   }
 }
 
-size_t DagRun::bytes() const {
-  size_t sum = 0;
-  for (const Memory& m : memory_)
-    if (m.forward.defined()) sum += m.forward->storage->bytes();
-  return sum;
-}
-
 /// Shared tensors that a pass backward reads where they are.
 void DagRun::check_versions(uint32_t kind) const {
   const StagedPath& s = staged(kind);

@@ -22,9 +22,9 @@ class DagRun {
   /// reaches are computed with zeros: `exact` is false where that shows, since zero times infinity is no zero.
   std::vector<Tensor> backward(const std::vector<Tensor>& tangents, bool& exact);
 
+  DeferredGraph::Compiled& compiled(uint32_t kind) const { return *schedule_.kinds[kind].compiled; }
   size_t batches() const { return schedule_.batches(); }
   size_t batches_of(uint32_t kind) const { return schedule_.batches_of(kind); }
-  size_t bytes() const;
 
  private:
   struct Memory {

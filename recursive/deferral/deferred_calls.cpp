@@ -7,6 +7,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
+#include "recursive/deferral/batch_check.h"
 #include "recursive/deferral/deferred_node.h"
 #include "recursive/deferral/deferred_queue.h"
 
@@ -182,6 +183,7 @@ void DeferredCalls::run() {
   const bool has_gradients = node_ && new_node_->use_count() > 1;
   auto run = std::make_unique<DagRun>(dag_);
   run->forward();
+  check_batches(dag_, *run);
   for (uint32_t r = 0; r < made_.size(); ++r)
     if (made_[r].storage->use_count() > 1) deliver(r, run->copy_of(r));
   DeferralCounts& counts = deferral_counts();

@@ -228,7 +228,7 @@ DeferredGraph::Compiled& DeferredGraph::compiled(const Kinds& kinds) {
   if (made) return *made;
   of_.inputs.clear();
   for (uint32_t i = 0; i < kinds.size(); ++i) of_.inputs.push_back({kinds[i], i});
-  made = std::make_unique<Compiled>(Compiled{stage_path(nullptr, of_, of_.paths[0], wanted_, true), {}});
+  made = std::make_unique<Compiled>(Compiled{stage_path(nullptr, of_, of_.paths[0], wanted_, true), {}, 0});
   made->flow = flow_of(made->path.joint, kinds.size());
   return *made;
 }

@@ -64,6 +64,7 @@ class DeferredGraph {
   struct Compiled {
     StagedPath path;
     std::vector<std::vector<uint32_t>> flow;  ///< by input: outputs from which gradients flow to it
+    uint64_t runs = 0;                        ///< of batches
   };
   /// For calls that get their inputs so.
   Compiled& compiled(const Kinds& kinds);
@@ -82,6 +83,7 @@ class DeferredGraph {
 
   // How many have run, in how many batches.
   uint64_t calls = 0, batches = 0;
+  bool wrong = false;  ///< a batch came out otherwise than its calls: they don't wait any more
 
  private:
   void take_inputs(const graph::Program& program, bool grad_enabled, const std::vector<graph::TraceInput>& inputs);
