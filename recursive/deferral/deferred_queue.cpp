@@ -5,6 +5,7 @@
 #include "engine/eager/deferred_op.h"
 #include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/emitter.h"
 #include "engine/tensor/sparse.h"
 
 namespace terra::recursive {
@@ -80,6 +81,7 @@ DeferredQueue& DeferredQueue::get() {
 }
 
 void DeferredQueue::settle() {
+  const EmitterScope now(default_emitter());  // whoever asks may be building a graph
   std::vector<Stage> stages = std::exchange(stages_, {});
   bytes_ = count_ = 0;
   if (deferred_work == this) deferred_work = nullptr;
