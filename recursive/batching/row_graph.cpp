@@ -101,6 +101,17 @@ Graph RowGraph::of(int64_t rows) const {
   return made;
 }
 
+std::vector<graph::RootActivation*> RowGraph::activations_of_one(size_t count) {
+  std::vector<graph::RootActivation*> all = {&activation(1)};
+  while (of_one_.size() + 1 < count) of_one_.push_back(std::make_unique<Bound>(of(1)));
+  for (size_t k = 1; k < count; ++k) all.push_back(&of_one_[k - 1]->activation);
+  return all;
+}
+
+bool RowGraph::is_pure() const {
+  return std::all_of(first_.nodes.begin(), first_.nodes.end(), [](const Node& n) { return n.is_pure(); });
+}
+
 graph::RootActivation& RowGraph::activation(int64_t rows) {
   std::unique_ptr<Bound>& bound = bound_[second_ ? rows : 1];
   if (!bound) {

@@ -20,6 +20,10 @@ class RowGraph {
 
   /// Ready to be bound and run. It stays valid until the next call.
   graph::RootActivation& activation(int64_t rows);
+  /// As many for one row, which may run at the same time. They stay valid until somebody asks for more.
+  std::vector<graph::RootActivation*> activations_of_one(size_t count);
+  /// Nothing that it does has a place in an order (draws of random numbers have).
+  bool is_pure() const;
 
  private:
   struct Bound {
@@ -33,6 +37,7 @@ class RowGraph {
   std::shared_ptr<const graph::Graph> second_;
   int64_t rows_, more_rows_;
   std::map<int64_t, std::unique_ptr<Bound>> bound_;
+  std::vector<std::unique_ptr<Bound>> of_one_;  // of threads beside the one that uses bound_
   uint64_t uses_ = 0;
 };
 

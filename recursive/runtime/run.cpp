@@ -272,20 +272,22 @@ char* Run::rows_for(uint32_t path, ValueId value, Moment m, const Rows& rows, st
   return to;
 }
 
-void Run::run_rows(uint32_t path, Moment m, const Rows& rows) {
-  Segment& segment = *rows.segment;
-  const StagedPath& s = *schedule_.paths[path].staged;
-  PathMemory& memory = memory_[path];
-  for (ValueId id : segment.undefined) {
-    const Kept& k = s.values[id];
+/// What the segment would compute, were all gradients that it reads defined.
+void Run::leave_undefined(uint32_t path, const Rows& rows) {
+  for (ValueId id : rows.segment->undefined) {
+    const Kept& k = schedule_.paths[path].staged->values[id];
     for (uint32_t i = 0; k.rows && i < rows.count; ++i) {
       set_undefined(path, id, rows.place(i));
-      std::memset(memory.at[id] + k.bytes * rows.place(i), 0, k.bytes);
+      std::memset(memory_[path].at[id] + k.bytes * rows.place(i), 0, k.bytes);
     }
   }
-  if (segment.outputs.empty()) return;
+}
+
+void Run::run_rows(uint32_t path, Moment m, const Rows& rows, graph::RootActivation& activation) {
+  const Segment& segment = *rows.segment;
+  const StagedPath& s = *schedule_.paths[path].staged;
+  PathMemory& memory = memory_[path];
   std::vector<Tensor> scratch;
-  graph::RootActivation& activation = segment.graph.activation(rows.count);
   for (size_t i = 0; i < segment.inputs.size(); ++i)
     activation.bind_input(i, rows_for(path, segment.inputs[i], m, rows, scratch));
   std::vector<std::pair<ValueId, Tensor>> parts;  // of sums over all calls
@@ -348,12 +350,35 @@ void Run::run(uint32_t path, Moment m, uint32_t first, uint32_t count) {
   std::optional<Segment>& segment = s.segment(m);
   if (!segment) return;
   for (const Rows& rows : rows_alike(path, m, {&*segment, first, count})) {
-    if (!s.one_by_one) {
-      run_rows(path, m, rows);
-      continue;
-    }
-    for (uint32_t i = 0; i < rows.count; ++i) run_rows(path, m, {rows.segment, rows.place(i), 1});
+    leave_undefined(path, rows);
+    if (rows.segment->outputs.empty()) continue;
+    if (s.one_by_one)
+      run_one_by_one(path, m, rows);
+    else
+      run_rows(path, m, rows, rows.segment->graph.activation(rows.count));
   }
+}
+
+/// Calls that don't wait for each other run on all threads, but for what is added up: that goes in order.
+void Run::run_one_by_one(uint32_t path, Moment m, const Rows& rows) {
+  RowGraph& graph = rows.segment->graph;
+  const auto threads = static_cast<uint32_t>(m.phase == Phase::After || !graph.is_pure() ? 1 : cpu::threads());
+  const uint32_t share = std::max({(rows.count + threads - 1) / threads, rows_of_a_grain(path, *rows.segment), 1u});
+  const std::vector<graph::RootActivation*> activations = graph.activations_of_one((rows.count + share - 1) / share);
+  cpu::parallel_for(rows.count, share, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto row = static_cast<uint32_t>(i);
+      run_rows(path, m, {rows.segment, rows.place(row), 1}, *activations[row / share]);
+    }
+  });
+}
+
+/// So many rows take as long as waking a thread is worth: a call reads its operands, weights among them, once.
+uint32_t Run::rows_of_a_grain(uint32_t path, const Segment& segment) const {
+  int64_t bytes = 0;
+  for (ValueId id : segment.inputs) bytes += static_cast<int64_t>(schedule_.paths[path].staged->values[id].bytes);
+  constexpr int64_t kBytesPerQuarterNanosecond = 2, kQuarterNanosecondsPerCall = 2000;
+  return static_cast<uint32_t>(cpu::grain_for_cost(bytes / kBytesPerQuarterNanosecond + kQuarterNanosecondsPerCall));
 }
 
 std::vector<std::vector<Tensor>> Run::forward() {

@@ -72,7 +72,10 @@ class Run {
   void fill_feeds(uint32_t path);
   void run(uint32_t path, Moment m, uint32_t first, uint32_t count);
   std::vector<Rows> rows_alike(uint32_t path, Moment m, Rows all);
-  void run_rows(uint32_t path, Moment m, const Rows& rows);
+  void run_rows(uint32_t path, Moment m, const Rows& rows, graph::RootActivation& activation);
+  void run_one_by_one(uint32_t path, Moment m, const Rows& rows);
+  uint32_t rows_of_a_grain(uint32_t path, const Segment& segment) const;
+  void leave_undefined(uint32_t path, const Rows& rows);
   void gather_inputs(uint32_t path, Moment m, uint32_t first, uint32_t count);
   template <class Source>
   void gather(uint32_t path, ValueId value, uint32_t first, uint32_t count, Source&& source);

@@ -1,5 +1,6 @@
 // Calls that run many at a time, against the same recursion written out in eager ops.
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <functional>
 
 #include "engine/autograd/autograd.h"
@@ -8,6 +9,7 @@
 #include "engine/ops/call.h"
 #include "graph/ir/parse.h"
 #include "graph/ir/verify.h"
+#include "kernels/abi/parallel.h"
 #include "recursive/runtime/recursion.h"
 #include "tests/unit/recursive/tensors.h"
 #include "tests/unit/recursive/trees.h"
@@ -410,4 +412,29 @@ TEST_CASE("ops without a rule for many calls run call by call", "[recursion]") {
   const Tensor eager = program.eager(*tree, program.weights)[0];
   require_near(results[0], eager);
   require_near(gradients_of(weighed({results}), program)[0], gradients_of(weighed({{eager}}), program)[0]);
+}
+
+TEST_CASE("calls one by one run on all threads where they don't wait for each other", "[recursion]") {
+  const Program program = tree_rnn();
+  Forestry forestry;
+  std::mt19937 random(6);
+  Tree* tree = forestry.random(random, 400, 9);
+  const std::vector<HostValue> operands = {Handle(tree), program.weights[0], program.weights[1], program.weights[2]};
+  const auto recursion = make(program);
+  const int before = cpu::threads();
+  std::vector<Tensor> results, gradients;
+  for (int threads : {1, 4}) {
+    cpu::set_threads(threads);
+    const std::vector<Tensor> found = recursion->invoke(operands, {false});
+    const std::vector<Tensor> back = gradients_of(weighed({found}), program);
+    if (threads == 1) {
+      results = found;
+      gradients = back;
+      continue;
+    }
+    CHECK(std::memcmp(found[0]->data(), results[0]->data(), static_cast<size_t>(found[0].numel()) * 8) == 0);
+    for (size_t k = 0; k < back.size(); ++k)
+      CHECK(std::memcmp(back[k]->data(), gradients[k]->data(), static_cast<size_t>(back[k].numel()) * 8) == 0);
+  }
+  cpu::set_threads(before);
 }
