@@ -51,8 +51,9 @@ NodeId Walk::find_or_add(const Node& like) {
   }
   Node node = like;
   node.region = here.region;
-  if (node.kind == Node::Kind::Loop) node.body = grow_->add_region();
-  return grow_->add_node(std::move(node));
+  if (node.kind != Node::Kind::Loop) return grow_->add_node(std::move(node));
+  const RegionId body = node.body = grow_->add_region();
+  return grow_->regions_[body].loop = grow_->add_node(std::move(node));
 }
 
 bool Walk::step(const Node& like) {

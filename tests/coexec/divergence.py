@@ -63,6 +63,7 @@ def an_op_at_every_place_of_an_iteration():
                 said.append(x.sum().item())
             return said
 
+        program.__code__ = program.__code__.replace()  # nothing is known of its way yet
         return program
 
     for at in range(6):
