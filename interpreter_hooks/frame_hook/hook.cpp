@@ -1,6 +1,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 
 #include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/coexec/runner.h"
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/cpython/step_over.h"
 #include "interpreter_hooks/frame_hook/decide.h"
@@ -150,7 +151,7 @@ CodeRecord* step_over(CodeRecord& whole, PyThreadState* thread, TerraFrame* fram
   PyCodeObject* const code = terra_frame_code(frame);
   const TerraStep step = terra_frame_step_over(thread, frame);
   CodeRecord* rest = nullptr;
-  const bool stays = step == TERRA_STEP_DONE && settings().mode != Mode::Off && terra_hook_sees(thread) &&
+  const bool stays = step == TERRA_STEP_DONE && captures_frames(settings().mode) && terra_hook_sees(thread) &&
                      !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame);
   if (stays) rest = rest_of(whole, code, terra_frame_instruction(frame) + 1);
   if (rest && rest->state != State::GivenUp) return rest;
@@ -192,7 +193,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (recording) return run_child(*recording, thread, frame, throwing);
     if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
-  if (throwing || settings().mode == Mode::Off || recursion_is_plain || terra_frame_is_borrowed(frame)) {
+  if (throwing || !captures_frames(settings().mode) || recursion_is_plain || terra_frame_is_borrowed(frame)) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));
@@ -221,7 +222,8 @@ void apply() {
   hooks::counters.wake = nullptr;
   witness(compares(settings().mode));
   watch(compares(settings().mode) || records_everything(settings().mode));
-  if (settings().mode == Mode::Off) {
+  coexec::run(settings().mode == Mode::Coexec);
+  if (!captures_frames(settings().mode)) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {
     if (!terra_hook_install(evaluate, give_way)) give_way();

@@ -1,9 +1,6 @@
 #include "interpreter_hooks/frame_hook/mode.h"
 
-#include "interpreter_hooks/frame_hook/log.h"
-
 #include <cstdlib>
-#include <utility>
 
 namespace terra::capture {
 
@@ -16,7 +13,7 @@ struct Name {
 constexpr Name names[] = {{"off", Mode::Off},
                           {"auto", Mode::Auto},
                           {"frame", Mode::Auto},
-                          {"coexec", Mode::Off},
+                          {"coexec", Mode::Coexec},
                           {"verify", Mode::Verify},
                           {"stress", Mode::Stress},
                           {"stress-verify", Mode::StressVerify}};
@@ -26,18 +23,11 @@ std::string variable(const char* name) {
   return text ? text : "";
 }
 
-void warn_once_of_coexec() {
-  static bool told = false;
-  if (std::exchange(told, true)) return;
-  tell_user("capture mode 'coexec' allows the co-execution tier only, which is not built in: every frame runs plainly");
-}
-
 }  // namespace
 
 bool parse_mode(const std::string& name, Mode& mode) {
   for (const Name& known : names) {
     if (name == known.text) {
-      if (name == "coexec") warn_once_of_coexec();
       mode = known.mode;
       return true;
     }

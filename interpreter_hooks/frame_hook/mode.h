@@ -6,6 +6,7 @@ namespace terra::capture {
 
 enum class Mode : unsigned char {
   Off,           ///< every frame runs plainly
+  Coexec,        ///< so it does, and ops are put off where the program's way is known
   Auto,          ///< hot frames that do tensor work are captured
   Verify,        ///< the capture runs without committing, then the frame is interpreted; results are compared
   Stress,        ///< every eligible frame is recorded at its second call, tensors or not
@@ -35,12 +36,13 @@ struct Settings {
 /// Of the process; changed under the GIL.
 inline constinit Settings process_settings;
 inline Settings& settings() { return process_settings; }
-/// "auto", "frame" -> Auto; "off", "coexec" -> Off; "verify", "stress",
-/// "stress-verify". False for another name. Where the name asks for what this build has not, the user is told, once.
+/// "auto", "frame" -> Auto; "off", "coexec", "verify", "stress", "stress-verify". False for another name.
 bool parse_mode(const std::string& name, Mode& mode);
 const char* mode_name(Mode mode);
 void read_environment();
 
+/// The hook is in.
+inline bool captures_frames(Mode mode) { return mode > Mode::Coexec; }
 /// Tensor work or not, at the second call.
 inline bool records_everything(Mode mode) { return mode >= Mode::Stress; }
 inline bool compares(Mode mode) { return mode == Mode::Verify || mode == Mode::StressVerify; }

@@ -2,6 +2,7 @@
 
 #include "engine/memory/allocator.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/coexec/runner.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/idle_unhook.h"
 #include "interpreter_hooks/frame_hook/ledger.h"
@@ -61,12 +62,34 @@ Json frame_json(const CodeRecord& record) {
           {"entries", entries},           {"cuts", cuts}};
 }
 
+/// Loops whose iterations the program went through while its ops were put off, all on its own thread.
+Json segments_json(const coexec::Runner* runner) {
+  Json segments = Json::array();
+  if (!runner) return segments;
+  const coexec::Segment::Counts& counts = runner->counts();
+  for (const coexec::LoopReport& loop : runner->loops()) {
+    segments.push_back({{"file", loop.file},
+                        {"line", loop.line},
+                        {"iterations", loop.iterations},
+                        {"inline", true},
+                        {"hidden_python_ms", 0},
+                        {"wait_ms", 0},
+                        {"feeds", counts.inputs},
+                        {"fetches", counts.settled},
+                        {"graph_runs", counts.by_graph},
+                        {"cases", loop.cases}});
+  }
+  return segments;
+}
+
 }  // namespace
 
 std::string report_json() {
   drop_stale_entries();
   notice_foreign_evaluator();
   Totals& t = totals();
+  const coexec::Runner* const beside = coexec::runner();
+  const uint64_t stubs = beside ? beside->stubs() : 0, iterations = beside ? beside->iterations() : 0;
   Json frames = Json::array();
   for (auto& record : all_records()) {
     if (interesting(*record)) frames.push_back(frame_json(*record));
@@ -74,8 +97,8 @@ std::string report_json() {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
   Json json = {{"version", 1},
                {"seconds", seconds.count()},
-               {"ops", {{"eager", hooks::counters.eager_calls}, {"graph", t.graph_calls}, {"stub", 0}}},
-               {"runs", {{"frame", t.replays}, {"coexec_iterations", 0}, {"recursive", recursive::deferral_counts().calls}}},
+               {"ops", {{"eager", hooks::counters.eager_calls - stubs}, {"graph", t.graph_calls}, {"stub", stubs}}},
+               {"runs", {{"frame", t.replays}, {"coexec_iterations", iterations}, {"recursive", recursive::deferral_counts().calls}}},
                {"batches", recursive::deferral_counts().batches},
                {"misses", t.misses},
                {"fallbacks", t.fallbacks},
@@ -85,7 +108,7 @@ std::string report_json() {
                {"cuts", t.cuts},
                {"capture_ms", ledger().worked() / 1000},
                {"brought_back_ms", ledger().brought_back() / 1000},
-               {"divergences", 0},
+               {"divergences", beside ? beside->divergences() : 0},
                {"internal_errors", t.internal_errors},
                {"wrong", t.wrong},
                {"self_checks", check_account().checks()},
@@ -93,7 +116,7 @@ std::string report_json() {
                {"resting", is_resting()},
                {"peak_tensor_bytes", memory::statistics().peak_bytes},
                {"frames", frames},
-               {"segments", Json::array()},
+               {"segments", segments_json(beside)},
                {"recorder",
                 {{"events", recorder_stats().events},
                  {"slots_checked", recorder_stats().slots_checked},

@@ -6,6 +6,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
+#include "interpreter_hooks/bindings/calls/call_watcher.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -86,6 +87,7 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   check_kind(!flag(batched, false), ErrorKind::NotImplementedError,
              "autograd.grad(is_grads_batched=True) is not available: call grad once per gradient");
   ++counters.backwards;
+  if (call_watcher) call_watcher->before_pass();
   Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
   const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
@@ -121,6 +123,7 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
   Object input_tuple = as_tuple(inputs, 0);
   check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");
   ++counters.backwards;
+  if (call_watcher) call_watcher->before_pass();
   if (OpObserver* observer = op_observer()) observer->before_backward();
   observed([&] {
     autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,

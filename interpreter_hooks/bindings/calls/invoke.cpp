@@ -10,6 +10,7 @@
 #include "engine/eager/long_call.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "interpreter_hooks/bindings/calls/call_watcher.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
@@ -101,6 +102,8 @@ void report(OpObserver& observer, const Invocation& call, std::span<const Tensor
 
 Object invoke(const Invocation& call) {
   counters.count_eager_call();
+  if (call_watcher) [[unlikely]]
+    call_watcher->before_call(call.op, call.in_place, call.args);
   OpObserver* observer = op_observer();
   if (call.in_place) {
     const Tensor target = call_in_place(call.op, call.args);

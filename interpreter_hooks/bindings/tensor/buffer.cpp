@@ -68,8 +68,9 @@ Tensor Buffer::share() && {
     if (extent) extent += static_cast<size_t>((n - 1) * strides.back() * view_->itemsize);
   }
   Py_buffer* view = std::exchange(view_, nullptr);
-  return Tensor::view_of(Storage::wrap(view->buf, extent, release_view, view), type, std::move(sizes),
-                         std::move(strides), 0);
+  Ref<Storage> storage = Storage::wrap(view->buf, extent, release_view, view);
+  storage->mark_exported();
+  return Tensor::view_of(std::move(storage), type, std::move(sizes), std::move(strides), 0);
 }
 
 }  // namespace terra::hooks

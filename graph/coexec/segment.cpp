@@ -1,0 +1,282 @@
+#include "graph/coexec/segment.h"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
+#include "kernels/abi/half.h"
+
+namespace terra::coexec {
+namespace {
+
+constexpr uint32_t kInput = PendingValue::kInput;
+
+/// What failed stays so: those who ask for its results get the error each time.
+class Failed final : public Deferral {
+ public:
+  explicit Failed(std::exception_ptr error) : error_(std::move(error)) {}
+  void settle() override { std::rethrow_exception(error_); }
+
+ private:
+  std::exception_ptr error_;
+};
+
+bool same_place(const TensorImpl& t, const TensorImpl& other) {
+  return t.dtype == other.dtype && t.offset == other.offset && t.sizes == other.sizes && t.strides == other.strides;
+}
+bool same_place(const TensorImpl& t, const ResultMeta& meta) {
+  return t.dtype == meta.dtype && t.offset == meta.offset && t.sizes == meta.sizes && t.strides == meta.strides;
+}
+
+void append(std::vector<uint64_t>& words, std::span<const int64_t> numbers) {
+  words.push_back(numbers.size());
+  for (int64_t n : numbers) words.push_back(static_cast<uint64_t>(n));
+}
+
+void append_constant(std::vector<uint64_t>& words, const Arg& constant) {
+  words.push_back(static_cast<uint64_t>(constant.kind()));
+  switch (constant.kind()) {
+    case Arg::Kind::Scalar:
+      words.push_back(static_cast<uint64_t>(constant.scalar().kind()));
+      words.push_back(constant.scalar().is_float() ? std::bit_cast<uint64_t>(constant.scalar().to_double())
+                                                   : static_cast<uint64_t>(constant.scalar().to_int()));
+      break;
+    case Arg::Kind::IntList: append(words, constant.ints()); break;
+    case Arg::Kind::DType: words.push_back(static_cast<uint64_t>(constant.dtype())); break;
+    case Arg::Kind::String:
+      words.push_back(constant.text().size());
+      for (char c : constant.text()) words.push_back(static_cast<unsigned char>(c));
+      break;
+    default: break;
+  }
+}
+
+/// A number that the program may have computed: another one the next time, in the same graph.
+bool is_number(const Param& param, const Arg& arg) {
+  return arg.kind() == Arg::Kind::Scalar && arg.scalar().kind() != Scalar::Kind::Bool &&
+         (param.type == ParamType::Number || param.type == ParamType::TensorOrNumber);
+}
+
+}  // namespace
+
+Segment::~Segment() {
+  for (const PendingInput& input : pending_.inputs) input.tensor->storage->defer_to(nullptr, 0);
+  if (deferred_work == this) deferred_work = nullptr;
+}
+
+// ---- calls ----
+
+void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                   std::vector<Tensor>& results) {
+  if (!open_ && pending_.empty()) return default_emitter().emit(op, args, metas, results);
+  if (op.is(kView)) {
+    default_emitter().emit(op, args, metas, results);
+    return follow_views(op, args, metas);
+  }
+  if (!open_ || !may_put_off(op, args, metas)) return default_emitter().emit(op, args, metas, results);
+  const uint64_t kind = kind_of(op, args, metas);
+  if (!has_run_.contains(kind)) {
+    default_emitter().emit(op, args, metas, results);
+    has_run_.insert(kind);
+    return;
+  }
+  if (pending_.calls.size() >= kMostCalls) settle();
+  std::vector<PendingValue> operands;
+  if (!find_operands(args, operands)) return default_emitter().emit(op, args, metas, results);
+  put_off(op, args, metas, operands, results);
+}
+
+/// The bytes that are read and written are asked for, and what has been put off is computed before.
+void Segment::emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                         std::span<const Tensor> targets) {
+  default_emitter().emit_write(op, args, metas, targets);
+}
+
+bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
+  if (op.is(kHost | kRandom | kChecksValues) || metas.empty() || (deferred_work && deferred_work != this)) return false;
+  const auto is_plain = [](const ResultMeta& m) {
+    return m.device.is_cpu() && !is_half(m.dtype) && std::find(m.sizes.begin(), m.sizes.end(), 0) == m.sizes.end();
+  };
+  if (!std::all_of(metas.begin(), metas.end(), is_plain)) return false;
+  bool tensors = false, refused = false;
+  for (const Arg& a : args) {
+    refused = refused || a.kind() == Arg::Kind::Generator ||
+              (a.kind() == Arg::Kind::Scalar && a.scalar().is_complex()) ||
+              (a.kind() == Arg::Kind::DType && is_half(a.dtype()));
+  }
+  each_tensor(args, [&](const TensorImpl& t) {
+    tensors = true;
+    refused = refused || !t.storage || is_sparse(t) || !t.device.is_cpu() || t.storage->exported();
+  });
+  return tensors && !refused;
+}
+
+uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) {
+  uint64_t kind = static_cast<uint64_t>(op.id);
+  const auto add = [&kind](uint64_t word) { kind = kind * 0x9e3779b97f4a7c15 + word + 1; };
+  each_tensor(args, [&](const TensorImpl& t) { add(static_cast<uint64_t>(t.dtype) << 8 | t.sizes.size()); });
+  for (const ResultMeta& m : metas) add(static_cast<uint64_t>(m.dtype));
+  return kind;
+}
+
+void Segment::put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                      const std::vector<PendingValue>& operands, std::vector<Tensor>& results) {
+  record(op, args, operands, static_cast<uint32_t>(metas.size()));
+  for (const ResultMeta& m : metas) {
+    const auto number = static_cast<uint32_t>(pending_.results.size());
+    const auto bytes = static_cast<size_t>(checked_numel(m.sizes)) * size_of(m.dtype);
+    PendingResult& result = pending_.results.emplace_back(Storage::deferred(bytes, *this, number), m);
+    if (m.strides.empty()) result.meta.strides = contiguous_strides(m.sizes);
+    result.meta.offset = 0;
+    results.push_back(Tensor::view_of(result.storage, m.dtype, m.sizes, result.meta.strides, 0));
+  }
+  pending_.computing++;
+  counts_.put_off++;
+  deferred_work = this;
+}
+
+/// Views of results of pending calls are made at once, and known to be views.
+void Segment::follow_views(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) {
+  const TensorImpl& base = *args[0].impl();
+  if (!base.storage || base.storage->deferral() != this || base.storage->ticket() & kInput) return;
+  const PendingValue of = find_result(base);
+  const bool simple = std::all_of(args.begin() + 1, args.end(), [](const Arg& a) {
+    return !a.is_tensor() && a.kind() != Arg::Kind::TensorList && a.kind() != Arg::Kind::Generator;
+  });
+  if (of.is_absent() || !simple) return;
+  record(op, args, {of}, static_cast<uint32_t>(metas.size()));
+  const uint32_t whole = base.storage->ticket();
+  for (const ResultMeta& m : metas) {
+    pending_.results[whole].views.push_back(static_cast<uint32_t>(pending_.results.size()));
+    pending_.results.push_back({nullptr, m});
+  }
+}
+
+void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<PendingValue>& operands,
+                     uint32_t results) {
+  std::vector<uint64_t>& words = pending_.signature;
+  PendingCall& call = pending_.calls.emplace_back();
+  call.op = &op;
+  call.constants = OwnedArgs(args, 0);
+  call.first_result = static_cast<uint32_t>(pending_.results.size());
+  call.results = results;
+  words.push_back(static_cast<uint64_t>(op.id) << 32 | results);
+  size_t next = 0;
+  for (size_t i = 0; i < args.size(); i++) {
+    const Arg& a = args[i];
+    PendingArg arg;
+    if (a.is_tensor() || a.kind() == Arg::Kind::TensorList) {
+      arg.kind = a.is_tensor() ? PendingArg::Kind::Tensor : PendingArg::Kind::TensorList;
+      arg.first = static_cast<uint32_t>(pending_.operands.size());
+      arg.count = a.is_tensor() ? 1 : static_cast<uint32_t>(a.tensors().size());
+      words.push_back(static_cast<uint64_t>(a.kind()) << 32 | arg.count);
+      for (uint32_t n = 0; n < arg.count; n++) {
+        words.push_back(operands[next].number);
+        pending_.operands.push_back(operands[next++]);
+      }
+    } else if (is_number(op.sig().params[i], a)) {
+      arg = {PendingArg::Kind::Number, static_cast<uint32_t>(pending_.numbers.size()), 1};
+      words.push_back(~static_cast<uint64_t>(a.scalar().kind()));
+      pending_.numbers.push_back(a.scalar());
+    } else {
+      append_constant(words, a);
+    }
+    call.args.push_back(arg);
+  }
+}
+
+// ---- operands ----
+
+bool Segment::find_operands(std::span<const Arg> args, std::vector<PendingValue>& found) {
+  for (const Arg& a : args) {
+    if (a.is_tensor()) {
+      found.push_back(find(*a.impl()));
+      if (found.back().is_absent()) return false;
+    } else if (a.kind() == Arg::Kind::TensorList) {
+      for (const Tensor& t : a.tensors()) {
+        found.push_back(t.defined() ? find(*t) : PendingValue{});
+        if (t.defined() && found.back().is_absent()) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Absent: a tensor that calls that are put off can't read.
+PendingValue Segment::find(const TensorImpl& tensor) {
+  const Storage& storage = *tensor.storage;
+  if (storage.deferral() == this && !(storage.ticket() & kInput)) return find_result(tensor);
+  if (storage.deferral() == this || !storage.deferral()) return find_input(tensor);
+  return {};
+}
+
+PendingValue Segment::find_result(const TensorImpl& tensor) const {
+  const uint32_t number = tensor.storage->ticket();
+  const PendingResult& whole = pending_.results[number];
+  if (whole.storage != tensor.storage) return {};  // the same bytes, with another version
+  if (same_place(tensor, whole.meta)) return {number};
+  for (uint32_t view : whole.views)
+    if (same_place(tensor, pending_.results[view].meta)) return {view};
+  return {};
+}
+
+PendingValue Segment::find_input(const TensorImpl& tensor) {
+  Storage& storage = *tensor.storage;
+  const auto number = static_cast<uint32_t>(pending_.inputs.size());
+  if (storage.deferral() == this) {
+    for (uint32_t i = storage.ticket() & ~kInput;;) {
+      PendingInput& known = pending_.inputs[i];
+      if (known.tensor->storage != tensor.storage) return {};  // the same bytes, with another version
+      if (same_place(tensor, *known.tensor)) return {i | kInput};
+      if (known.other == PendingValue::kAbsent) {
+        known.other = number;
+        break;
+      }
+      i = known.other;
+    }
+  } else {
+    storage.defer_to(this, number | kInput);
+    if (storage.deferral() != this) {  // bytes that another storage has
+      storage.defer_to(nullptr, 0);
+      return {};
+    }
+  }
+  pending_.inputs.push_back({Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))).alias()});
+  deferred_work = this;
+  std::vector<uint64_t>& words = pending_.signature;
+  words.push_back(static_cast<uint64_t>(tensor.dtype) << 32 | uint64_t{tensor.wrapped_number} << 16 | 0xffff);
+  append(words, tensor.sizes);
+  append(words, tensor.strides);
+  return {number | kInput};
+}
+
+// ---- computing ----
+
+void Segment::settle() {
+  if (pending_.empty()) return;
+  Pending batch = std::move(pending_);
+  pending_ = {};
+  deferred_work = nullptr;
+  for (const PendingInput& input : batch.inputs) input.tensor->storage->defer_to(nullptr, 0);
+  const std::vector<uint32_t> wanted = batch.wanted();
+  if (wanted.empty()) return;
+  try {
+    counts_.settled++;
+    const EmitterScope eager(default_emitter());
+    const GradMode off(false);
+    if (graphs_.run(batch, wanted)) {
+      counts_.by_graph++;
+      counts_.inputs += batch.inputs.size();
+    }
+  } catch (...) {
+    auto* failed = new Failed(std::current_exception());  // for as long as there are tensors without bytes: for good
+    for (uint32_t i : wanted)
+      if (batch.results[i].storage->deferral() == this) batch.results[i].storage->defer_to(failed, 0);
+    throw;
+  }
+}
+
+}  // namespace terra::coexec

@@ -1,0 +1,132 @@
+#include "graph/coexec/segment_graphs.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <set>
+
+#include "engine/errors/errors.h"
+#include "graph/coexec/pending_trace.h"
+
+namespace terra::coexec {
+namespace {
+
+/// The storage has the elements of a tensor that was computed for it.
+void deliver(const PendingResult& result, const Tensor& made) {
+  const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
+  result.storage->deliver(made->data(), release, Ref<Storage>(made->storage).release());
+}
+
+bool lies_as_promised(const Tensor& made, const PendingResult& result) {
+  const auto bytes = static_cast<size_t>(made->offset) * size_of(made.dtype()) + result.storage->bytes();
+  return made.dtype() == result.meta.dtype && made.sizes() == result.meta.sizes &&
+         made.strides() == result.meta.strides && bytes <= made->storage->bytes();
+}
+
+double microseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of numbers of one kind.
+bool same(const Scalar& a, const Scalar& b) {
+  return a.is_float() ? std::bit_cast<uint64_t>(a.to_double()) == std::bit_cast<uint64_t>(b.to_double())
+                      : a.to_int() == b.to_int();
+}
+
+void keep_shortest(double& shortest, double now, int runs) { shortest = runs ? std::min(shortest, now) : now; }
+
+}  // namespace
+
+void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted) {
+  std::vector<Tensor> made;
+  made.reserve(pending.results.size());
+  const auto tensor = [&](PendingValue value) {
+    if (value.is_absent()) return Tensor();
+    return value.is_input() ? pending.inputs[value.index()].tensor : made[value.index()];
+  };
+  for (const PendingCall& call : pending.calls) {
+    const CallArguments arguments(pending, call, tensor);
+    std::vector<ResultMeta> metas;
+    for (uint32_t i = 0; i < call.results; i++) metas.push_back(pending.results[call.first_result + i].meta);
+    default_emitter().emit(*call.op, arguments.args(), metas, made);
+  }
+  for (uint32_t i : wanted) deliver(pending.results[i], made[i]);
+}
+
+SegmentGraphs::Kind& SegmentGraphs::kind_of(const Pending& pending, const std::vector<uint32_t>& wanted) {
+  std::vector<uint64_t> words = pending.signature;
+  words.insert(words.end(), wanted.begin(), wanted.end());
+  if (kinds_.size() >= kMost && !kinds_.contains(words)) kinds_.clear();
+  return kinds_[std::move(words)];
+}
+
+/// False: not worth it, or can't be.
+bool SegmentGraphs::make_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted) {
+  kind.varies.resize(pending.numbers.size());
+  kind.numbers.resize(pending.numbers.size());
+  if (kind.graph) {
+    for (size_t i = 0; i < kind.numbers.size(); i++)
+      if (!same(kind.numbers[i], pending.numbers[i])) kind.varies[i] = true;
+  }
+  kind.graph.reset();
+  kind.refused = kind.graphs++ >= kMostGraphs;
+  if (kind.refused) return false;
+  kind.numbers = pending.numbers;
+  try {
+    kind.graph = graph::compile(trace_of(pending, wanted, kind.varies));
+  } catch (const InternalError&) {
+    kind.refused = true;
+  } catch (const Error&) {
+    kind.refused = true;
+  }
+  return kind.graph != nullptr;
+}
+
+bool SegmentGraphs::run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted) {
+  std::vector<Tensor> inputs;
+  for (const PendingInput& input : pending.inputs) inputs.push_back(input.tensor);
+  std::vector<Scalar> numbers;
+  for (size_t i = 0; i < pending.numbers.size(); i++)
+    if (kind.varies[i]) numbers.emplace_back(pending.numbers[i]);
+  std::vector<graph::RunOutput> outputs;
+  const auto fits = [&] {
+    std::set<const Storage*> apart;
+    for (const Tensor& input : inputs) apart.insert(input->storage.get());
+    for (size_t i = 0; i < wanted.size(); i++) {
+      const auto& made = std::get<Tensor>(outputs[i]);
+      if (!lies_as_promised(made, pending.results[wanted[i]]) || !apart.insert(made->storage.get()).second)
+        kind.refused = true;
+    }
+    return !kind.refused;
+  };
+  const graph::RunResult result = kind.graph->run(lend(inputs), numbers, fits, outputs);
+  if (result.status != graph::RunStatus::Done) return false;
+  for (size_t i = 0; i < wanted.size(); i++) deliver(pending.results[wanted[i]], std::get<Tensor>(outputs[i]));
+  return true;
+}
+
+bool SegmentGraphs::run(const Pending& pending, const std::vector<uint32_t>& wanted) {
+  if (pending.computing < 2) return run_plainly(pending, wanted), false;
+  Kind& kind = kind_of(pending, wanted);
+  const auto same_numbers = [&] {
+    for (size_t i = 0; i < pending.numbers.size(); i++)
+      if (!kind.varies[i] && !same(kind.numbers[i], pending.numbers[i])) return false;
+    return true;
+  };
+  const bool slower = kind.graph_runs >= kTimedRuns && kind.graph_us > kind.plain_us;
+  bool by_graph = !kind.refused && !slower && kind.plain_runs >= kPlainRuns;
+  if (by_graph && (!kind.graph || !same_numbers())) by_graph = make_graph(kind, pending, wanted);
+  const auto start = std::chrono::steady_clock::now();
+  if (by_graph && run_graph(kind, pending, wanted)) {
+    // The first run touches its memory first.
+    if (kind.graph_runs > 0) keep_shortest(kind.graph_us, microseconds_since(start), kind.graph_runs - 1);
+    kind.graph_runs++;
+    return true;
+  }
+  run_plainly(pending, wanted);
+  keep_shortest(kind.plain_us, microseconds_since(start), kind.plain_runs);
+  kind.plain_runs++;
+  return false;
+}
+
+}  // namespace terra::coexec

@@ -1,0 +1,44 @@
+// Graphs for batches of calls that come again and again.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "graph/cache/compiled.h"
+#include "graph/coexec/pending.h"
+
+namespace terra::coexec {
+
+/// A batch that has come a few times gets a graph. It is used as long as it is faster than running call by call.
+class SegmentGraphs {
+ public:
+  /// Computes the batch and delivers the bytes of those results that are wanted. True: a graph did.
+  bool run(const Pending& pending, const std::vector<uint32_t>& wanted);
+
+ private:
+  static constexpr size_t kMost = 256;   ///< kinds of batches that are remembered
+  static constexpr int kPlainRuns = 2;   ///< before a graph is made
+  static constexpr int kTimedRuns = 4;   ///< of the graph, before it is judged
+  static constexpr int kMostGraphs = 4;  ///< one after the other, with more numbers that vary each time
+
+  struct Kind {
+    std::shared_ptr<graph::Compiled> graph;
+    std::vector<Scalar> numbers;  ///< that the graph was made with
+    std::vector<bool> varies;     ///< numbers that the graph takes
+    int plain_runs = 0, graph_runs = 0, graphs = 0;
+    double plain_us = 0, graph_us = 0;  ///< the shortest run
+    bool refused = false;
+  };
+
+  Kind& kind_of(const Pending& pending, const std::vector<uint32_t>& wanted);
+  static bool make_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted);
+  static bool run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted);
+
+  std::map<std::vector<uint64_t>, Kind> kinds_;
+};
+
+/// Call by call, at once.
+void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted);
+
+}  // namespace terra::coexec

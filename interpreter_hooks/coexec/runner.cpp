@@ -1,0 +1,224 @@
+#include "interpreter_hooks/coexec/runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/coexec/cases.h"
+#include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
+
+namespace terra::coexec {
+namespace {
+
+constexpr uint64_t kPass = ~uint64_t{0};
+constexpr size_t kLongestTrace = 20'000;  ///< records of an iteration
+constexpr size_t kLongestWatch = 50'000;  ///< ops without an iteration that could be followed
+constexpr uint64_t kFirstRest = 1'000;    ///< ops after a divergence too many, twice as many the next time
+constexpr uint64_t kMostRest = 1'000'000;
+constexpr uint64_t kSmoothIterations = 32;  ///< without a divergence, and those before are forgotten
+constexpr uint64_t kFreeDivergences = 8;
+
+uint64_t callee_of(const Op& op, bool in_place) { return static_cast<uint64_t>(op.id) << 1 | in_place; }
+
+Runner* the_runner = nullptr;
+
+}  // namespace
+
+Runner::Runner() : items_(hooks::counters.items) {}
+
+void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args) {
+  arrive(callee_of(op, in_place), op.name.data());
+  if (state_ != State::Watching || (!in_place && !op.writes)) return;
+  for (size_t i = 0; i < args.size(); i++) {
+    if (!(in_place ? i == 0 : (op.writes >> i & 1) != 0)) continue;
+    // Parameters, which outlive the iteration; what an iteration makes itself is written all the time.
+    each_tensor(args.subspan(i, 1), [this](const TensorImpl& t) {
+      if (t.wants_grad && t.storage) iterations_.wrote(reinterpret_cast<uintptr_t>(t.storage.get()));
+    });
+  }
+}
+
+void Runner::before_pass() { arrive(kPass, "backward"); }
+
+void Runner::arrive(Callee callee, const char* name) {
+  if (segment_.counts().put_off != put_off_) {
+    stubs_++;  // the call before
+    put_off_ = segment_.counts().put_off;
+  }
+  if (hooks::op_observer()) [[unlikely]] {  // somebody looks at each result
+    segment_.settle();
+    return segment_.open(false);
+  }
+  if (state_ == State::Resting) {
+    if (rest_-- > 0) return;
+    state_ = State::Watching;
+  }
+  const Step step{callee, place_word()};
+  if (state_ == State::Following) {
+    if (follow(step)) return segment_.open(true);
+    diverge();
+  }
+  if (state_ == State::Watching) watch(step, name);
+}
+
+// ---- watching ----
+
+void Runner::watch(Step step, const char* name) {
+  if (++watched_ > kLongestWatch) return rest();
+  if (hooks::counters.items != items_) {
+    items_ = hooks::counters.items;
+    iterations_.fetched();
+  }
+  const FrameChain chain = place_.read(code_loops_);
+  const std::span<const LoopRound> loops = loop_stack_.arrive(chain);
+  const bool begins = iterations_.arrive(loops);
+  const bool branches = std::exchange(diverged_, false) && goes_on(loops);
+  if (begins && !branches) {
+    end_iteration();
+    if (state_ == State::Following && follow(step)) return segment_.open(true);
+    state_ = State::Watching;
+    begin_iteration();
+  }
+  if (!traced_) return;
+  const IdentityId identity = identities_.number(name, std::to_string(step.callee & 1), paths_.number(chain));
+  if (identity == steps_.size()) steps_.push_back(step);
+  Record record{identity, {loops.begin() + static_cast<ptrdiff_t>(depth_), loops.end()}, {}};
+  if (branch_)
+    branch_->advance(record);
+  else
+    trace_.push_back(std::move(record));
+  if (trace_.size() > kLongestTrace) rest();
+}
+
+/// Behind a divergence: the iteration that was followed is traced from here on. False: the program has left its loop.
+bool Runner::goes_on(std::span<const LoopRound> loops) {
+  const auto same =
+      std::find_if(loops.begin(), loops.end(), [this](const LoopRound& loop) { return loop.loop == at_.loop->id; });
+  if (same == loops.end()) return false;
+  depth_ = static_cast<size_t>(same - loops.begin()) + 1;
+  traced_ = at_.loop->id;
+  branch_.emplace(at_.loop->graph, Walk::Grow{}, at_.node, loops.subspan(depth_));
+  return true;
+}
+
+void Runner::begin_iteration() {
+  traced_ = iterations_.loop();
+  depth_ = iterations_.depth();
+  trace_.clear();
+}
+
+/// What is known of the loop grows by the trace. When it doesn't, or has grown by a branch, the next iteration can be
+/// followed.
+void Runner::end_iteration() {
+  if (!traced_ || (trace_.empty() && !branch_)) return;
+  std::unique_ptr<KnownLoop>& loop = known_[*traced_];
+  if (!loop) loop = std::make_unique<KnownLoop>();
+  loop->id = *traced_;
+  const bool settled = branch_ ? branch_->finish() : !loop->graph.merge(trace_);
+  forget_iteration();
+  if (!settled) return;
+  index(*loop);
+  state_ = State::Following;
+  at_ = {loop.get(), loop->graph.region(TraceGraph::kIteration).entry};
+  watched_ = 0;
+}
+
+void Runner::forget_iteration() {
+  diverged_ = false;
+  traced_.reset();
+  branch_.reset();
+  trace_.clear();
+}
+
+void Runner::index(KnownLoop& loop) {
+  loop.next.assign(loop.graph.size(), std::nullopt);
+  for (NodeId id = 0; id < loop.graph.size(); id++)
+    if (loop.graph.node(id).kind == Node::Kind::Op) index_.try_emplace(step_of({&loop, id}), Position{&loop, id});
+}
+
+void Runner::rest() {
+  segment_.open(false);
+  forget_iteration();
+  watched_ = 0;
+  next_rest_ = std::clamp(2 * next_rest_, kFirstRest, kMostRest);
+  rest_ = next_rest_;
+  state_ = State::Resting;
+}
+
+// ---- following ----
+
+const std::vector<Successor>& Runner::successors_of(Position position) {
+  auto& next = position.loop->next;
+  if (position.node >= next.size()) next.resize(position.loop->graph.size());
+  auto& known = next[position.node];
+  if (!known) known = successors(position.loop->graph, position.node);
+  return *known;
+}
+
+/// False: nothing like it is known.
+bool Runner::follow(Step step) {
+  for (const Successor& next : successors_of(at_)) {
+    if (step_of({at_.loop, next.op}) != step) continue;
+    if (next.next_iteration) {
+      segment_.settle();
+      at_.loop->iterations++;
+      if (++smooth_ == kSmoothIterations) next_rest_ = in_a_row_ = 0;
+    }
+    at_.node = next.op;
+    return true;
+  }
+  // Another way that two known ones cross over to, or another loop.
+  const auto elsewhere = index_.find(step);
+  if (elsewhere == index_.end()) return false;
+  if (elsewhere->second.loop != at_.loop) segment_.settle();
+  at_ = elsewhere->second;
+  return true;
+}
+
+void Runner::diverge() {
+  divergences_++;
+  smooth_ = 0;
+  segment_.settle();
+  segment_.open(false);
+  watched_ = 0;
+  state_ = State::Watching;
+  diverged_ = true;
+  if (++in_a_row_ > kFreeDivergences) rest();
+}
+
+void Runner::stop() {
+  segment_.settle();
+  segment_.open(false);
+  forget_iteration();
+  state_ = State::Watching;
+}
+
+// ---- reports ----
+
+uint64_t Runner::iterations() const {
+  uint64_t sum = 0;
+  for (const auto& [id, loop] : known_) sum += loop->iterations;
+  return sum;
+}
+
+std::vector<LoopReport> Runner::loops() const {
+  std::vector<LoopReport> reports;
+  for (const auto& [id, loop] : known_) {
+    if (loop->iterations == 0) continue;
+    const CodeLoops::Place place = code_loops_.place_of(id);
+    LoopReport& report = reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, 0});
+    for (const SwitchCase& at : assign_cases(loop->graph, TraceGraph::kIteration)) report.cases += at.cases.size();
+  }
+  return reports;
+}
+
+void run(bool yes) {
+  if (yes && !the_runner) the_runner = new Runner;  // for good: tensors may refer to it until the process ends
+  if (!the_runner) return;
+  if (!yes) the_runner->stop();
+  hooks::call_watcher = yes ? the_runner : nullptr;
+}
+
+const Runner* runner() { return the_runner; }
+
+}  // namespace terra::coexec

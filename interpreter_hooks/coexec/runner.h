@@ -1,0 +1,122 @@
+// Co-execution on the program's own thread: it runs, and where its way is known its ops are put off.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/coexec/iterations.h"
+#include "graph/coexec/segment.h"
+#include "graph/coexec/successors.h"
+#include "graph/coexec/trace_graph.h"
+#include "graph/coexec/walk.h"
+#include "interpreter_hooks/bindings/calls/call_watcher.h"
+#include "interpreter_hooks/coexec/program_place.h"
+
+namespace terra::coexec {
+
+/// What --report says of a loop whose iterations were run so.
+struct LoopReport {
+  std::string file;
+  int line = 0;
+  uint64_t iterations = 0;  ///< that went ways that are known
+  size_t cases = 0;         ///< of the switches of its graph of traces
+};
+
+/// Watches the program until an iteration adds nothing to what is known of its loop. From then on each op is looked for
+/// among those that came next at that place before: while it is there, ops are put off until somebody asks for bytes,
+/// or the iteration ends. An op that isn't there is a divergence: what has been put off is computed, the program goes
+/// on op by op, and is watched again. A program that diverges again and again is left alone for longer and longer.
+class Runner final : public hooks::CallWatcher {
+ public:
+  Runner();
+
+  void before_call(const Op& op, bool in_place, std::span<const Arg> args) override;
+  void before_pass() override;
+  /// The program goes on without: everything has been computed.
+  void stop();
+
+  uint64_t stubs() const { return stubs_; }
+  uint64_t divergences() const { return divergences_; }
+  uint64_t iterations() const;
+  const Segment::Counts& counts() const { return segment_.counts(); }
+  std::vector<LoopReport> loops() const;
+
+ private:
+  enum class State : uint8_t { Watching, Following, Resting };
+
+  /// What is called: an op, in place or not, or a pass over the tape.
+  using Callee = uint64_t;
+  /// A callee and where it is called from.
+  struct Step {
+    Callee callee;
+    uint64_t place;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  struct StepHash {
+    size_t operator()(const Step& step) const { return step.place ^ step.callee * 0x9e3779b97f4a7c15; }
+  };
+  struct KnownLoop {
+    LoopId id = 0;
+    TraceGraph graph;
+    std::vector<std::optional<std::vector<Successor>>> next;  ///< by node, found when first asked for
+    uint64_t iterations = 0;
+  };
+  struct Position {
+    KnownLoop* loop = nullptr;
+    NodeId node = 0;
+  };
+
+  void arrive(Callee callee, const char* name);
+  void watch(Step step, const char* name);
+  void begin_iteration();
+  void end_iteration();
+  bool goes_on(std::span<const LoopRound> loops);
+  bool follow(Step step);
+  const std::vector<Successor>& successors_of(Position position);
+  void go_on_at(Position position);
+  void diverge();
+  void forget_iteration();
+  void rest();
+  void index(KnownLoop& loop);
+  Step step_of(Position position) const { return steps_[position.loop->graph.node(position.node).identity]; }
+
+  State state_ = State::Watching;
+  Segment segment_;
+  EmitterScope scope_{segment_};
+
+  // Watching.
+  ProgramPlace place_;
+  CodeLoops code_loops_;
+  LoopStack loop_stack_;
+  Iterations iterations_;
+  CallPaths paths_;
+  Identities identities_;
+  std::vector<Step> steps_;  ///< by identity
+  LinearTrace trace_;
+  std::optional<Walk> branch_;    ///< of an iteration that went a new way from some op on
+  std::optional<LoopId> traced_;  ///< the loop whose iteration is being traced
+  size_t depth_ = 0;              ///< loops around that iteration
+  uint64_t items_ = 0;
+  size_t watched_ = 0;  ///< ops in a row
+
+  // Following.
+  std::unordered_map<LoopId, std::unique_ptr<KnownLoop>> known_;
+  std::unordered_map<Step, Position, StepHash> index_;  ///< nodes by what they are
+  Position at_;                                         ///< the last op
+  uint64_t put_off_ = 0;                                ///< before the present call
+
+  bool diverged_ = false;  ///< at the present op
+  uint64_t in_a_row_ = 0;  ///< divergences with few iterations between them
+  uint64_t rest_ = 0, next_rest_ = 0, smooth_ = 0;
+  uint64_t stubs_ = 0, divergences_ = 0;
+};
+
+/// Co-execution of the calling thread's program begins, or ends.
+void run(bool yes);
+/// Null: it has never begun in this process.
+const Runner* runner();
+
+}  // namespace terra::coexec

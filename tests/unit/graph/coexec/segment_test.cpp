@@ -1,0 +1,207 @@
+// Calls that are put off: nobody can tell, but for the time at which they are computed.
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <functional>
+
+#include "engine/autograd/autograd.h"
+#include "engine/eager/eager.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/transfer.h"
+#include "graph/coexec/segment.h"
+
+using namespace terra;
+using coexec::Segment;
+
+namespace {
+
+template <class... A>
+Tensor op(const char* name, A&&... args) {
+  return (*find_op(name))(std::forward<A>(args)...);
+}
+
+Tensor filled(Dims sizes, float first) {
+  Tensor t = Tensor::empty(sizes, DType::F32);
+  for (int64_t i = 0; i < t.numel(); i++) t->data_as<float>()[i] = first + 0.25f * static_cast<float>(i % 7);
+  return t;
+}
+Tensor leaf(Tensor t) {
+  autograd::set_requires_grad(t, true);
+  return t;
+}
+
+/// The elements in order, whatever the strides.
+std::vector<float> values(const Tensor& t) {
+  const GradMode off(false);
+  const Tensor dense = op("clone", op("contiguous", t.alias()));
+  const auto* data = dense->data_as<float>();
+  return {data, data + dense.numel()};
+}
+
+/// What a program of a few lines returns, call by call and put off, a number of times.
+using Lines = std::function<std::vector<Tensor>(int round)>;
+void require_same(const Lines& lines, int rounds = 6, uint64_t by_graph = 1) {
+  eager::start();
+  std::vector<std::vector<float>> plain;
+  for (int i = 0; i < rounds; i++)
+    for (const Tensor& t : lines(i)) plain.push_back(values(t));
+  Segment segment;
+  segment.open(true);
+  std::vector<std::vector<float>> put_off;
+  {
+    const EmitterScope scope(segment);
+    for (int i = 0; i < rounds; i++) {
+      const std::vector<Tensor> results = lines(i);
+      segment.settle();
+      for (const Tensor& t : results) put_off.push_back(values(t));
+    }
+  }
+  REQUIRE(put_off.size() == plain.size());
+  for (size_t i = 0; i < plain.size(); i++) {
+    REQUIRE(put_off[i].size() == plain[i].size());
+    for (size_t j = 0; j < plain[i].size(); j++) CHECK(put_off[i][j] == Approx(plain[i][j]).epsilon(1e-5));
+  }
+  CHECK(segment.counts().put_off > 0);
+  CHECK(segment.counts().by_graph >= by_graph);
+}
+
+}  // namespace
+
+TEST_CASE("a result has everything but bytes until somebody asks", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  const Tensor x = filled({2, 3}, 1), before = op("exp", x);
+  segment.open(true);
+  op("exp", x);  // of a kind that has run
+  const Tensor y = op("exp", x);
+  CHECK(y->storage->deferral() == &segment);
+  CHECK(y.sizes() == Dims{2, 3});
+  CHECK(y.strides() == Dims{3, 1});
+  CHECK(segment.counts().settled == 0);
+  CHECK(values(y) == values(before));
+  CHECK(segment.counts().settled == 1);
+  CHECK_FALSE(y->storage->deferral());
+  CHECK_FALSE(x->storage->deferral());
+}
+
+TEST_CASE("a chain of calls becomes a graph", "[segment]") {
+  require_same([](int i) {
+    const Tensor x = filled({4, 5}, static_cast<float>(i)), w = filled({5, 3}, 0.5f);
+    const Tensor h = op("relu", op("add", op("matmul", x, w), filled({3}, -2)));
+    return std::vector{op("sum", op("mul", h, h)), op("tanh", h)};
+  });
+}
+
+TEST_CASE("views of results that are put off", "[segment]") {
+  require_same([](int i) {
+    const Tensor x = op("mul", filled({4, 6}, static_cast<float>(i)), 2.0);
+    const Tensor t = op("transpose", x, 0, 1), part = op("narrow", t, 0, 1, 2);
+    return std::vector{op("add", t, 1.0), op("exp", op("neg", part)), part};
+  });
+}
+
+TEST_CASE("a number that changes is taken by the graph", "[segment]") {
+  require_same([](int i) { return std::vector{op("exp", op("mul", filled({8}, 0), 0.1 * i))}; }, 8, 2);
+}
+
+TEST_CASE("an input is read as it was when the call was made", "[segment]") {
+  require_same(
+      [](int i) {
+        const Tensor x = filled({3}, static_cast<float>(i));
+        const Tensor y = op("add", op("exp", x), x);
+        find_op("add")->in_place(x, 10.0);
+        return std::vector{y, x, op("mul", op("neg", x), x)};
+      },
+      6);
+}
+
+TEST_CASE("histories are those of plain execution", "[segment]") {
+  require_same([](int i) {
+    const Tensor w = leaf(filled({5, 3}, 0.1f)), b = leaf(filled({3}, static_cast<float>(i)));
+    const Tensor h = op("tanh", op("add", op("matmul", filled({4, 5}, 1), w), b));
+    const Tensor root[] = {op("sum", op("mul", h, op("transpose", op("transpose", h, 0, 1), 0, 1)))},
+                 none[] = {Tensor()};
+    autograd::backward(root, none, false, false);
+    autograd::backward({{op("sum", op("exp", b))}}, none, false, false);  // adds to the gradient that is there
+    return std::vector{autograd::grad(w), autograd::grad(b), h};
+  });
+}
+
+TEST_CASE("what was saved and is written since is found", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  const Tensor x = leaf(filled({3}, 1)), none[] = {Tensor()};
+  for (int i = 0; i < 3; i++) {
+    const Tensor y = op("exp", x), root[] = {op("sum", y)};
+    {
+      const GradMode off(false);
+      find_op("mul")->in_place(y.alias(), 2.0);
+    }
+    CHECK_THROWS_AS(autograd::backward(root, none, false, false), Error);
+  }
+  CHECK(segment.counts().put_off > 0);
+}
+
+TEST_CASE("the same bytes with a version of their own", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  const Tensor x = filled({3}, 1);
+  const auto data_of = [](const Tensor& t) {
+    return Tensor::view_of(Storage::apart(t->storage), t.dtype(), t.sizes(), t.strides(), 0);
+  };
+  op("neg", x);
+  const Tensor of_data = op("neg", data_of(x)), y = op("neg", x), again = op("neg", data_of(x));
+  find_op("mul")->in_place(data_of(x), 3.0);
+  for (const Tensor& t : {of_data, y, again}) CHECK(values(t) == std::vector<float>{-1, -1.25f, -1.5f});
+  CHECK(values(x) == std::vector<float>{3, 3.75f, 4.5f});
+  const Tensor z = op("neg", x), through = data_of(z);
+  find_op("mul")->in_place(through, 2.0);
+  CHECK(values(z) == std::vector<float>{-6, -7.5f, -9});
+}
+
+TEST_CASE("results that nobody can ask for are not computed", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  const Tensor x = filled({3}, 1);
+  op("neg", x);
+  op("neg", x);
+  CHECK(segment.counts().put_off == 1);
+  segment.settle();
+  CHECK(segment.counts().settled == 0);
+  CHECK_FALSE(x->storage->deferral());
+}
+
+TEST_CASE("what looks at values or draws numbers is computed at once", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  const Tensor table = filled({4, 2}, 0);
+  const Tensor index = op("to_dtype", filled({2}, 3.5f), DType::I64);
+  for (int i = 0; i < 3; i++) {
+    const Tensor row = op("index_select", table, 0, index);
+    CHECK_FALSE(row->storage->deferral());
+  }
+  const Tensor outside = op("add", index, 7);
+  CHECK_THROWS_AS(op("index_select", table, 0, outside), Error);
+}
+
+TEST_CASE("memory that somebody else may write at any time is not read later", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  const Tensor x = filled({3}, 1);
+  op("neg", x);
+  x->storage->mark_exported();
+  const Tensor y = op("neg", x);
+  CHECK_FALSE(y->storage->deferral());
+}
