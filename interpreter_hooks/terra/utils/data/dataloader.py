@@ -1,11 +1,12 @@
 """DataLoader: batches of a dataset.
 
-Batches are made in the program's own process and thread, also with num_workers > 0: the order and the random numbers are
-the same, the work is not overlapped. worker_init_fn and get_worker_info belong to worker processes and see none."""
+Batches are made in the program's own process and thread, also with num_workers > 0: `workers.py` says what workers are."""
 
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
+from .fetchers import fetcher_of
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
+from .workers import Worker, WorkersIterator
 
 
 class _Endless:
@@ -14,11 +15,6 @@ class _Endless:
     def __iter__(self):
         while True:
             yield None
-
-
-def get_worker_info():
-    """None: there are no worker processes."""
-    return None
 
 
 class DataLoader:
@@ -40,12 +36,13 @@ class DataLoader:
             raise ValueError("persistent_workers option needs num_workers > 0")
         self.dataset = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
         self.persistent_workers = persistent_workers
+        self._workers = None  # those that stay, of persistent_workers
         self._iterable = isinstance(dataset, IterableDataset)
         if self._iterable:
             self._check_iterable(shuffle, sampler, batch_sampler)
@@ -89,28 +86,37 @@ class DataLoader:
 
     def __len__(self):
         if not self._iterable:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+            return len(self._index_sampler)
         n = len(self.dataset)
         if self.batch_size is None:
             return n
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
+    @property
+    def _index_sampler(self):
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
     def __iter__(self):
-        draw_seed(self.generator)  # the seed that worker processes would get: drawn whether or not there are any
-        return _ListIterator(self) if not self._iterable else _StreamIterator(self)
+        workers = self._workers
+        if workers is None:
+            base_seed = draw_seed(self.generator)  # drawn whether or not there are workers that need it
+            if self.num_workers == 0:
+                return _Iterator(self)
+            workers = [Worker(self, base_seed, i) for i in range(self.num_workers)]
+            if self.persistent_workers:
+                self._workers = workers
+        return WorkersIterator(self, workers)
 
     def check_worker_number_rationality(self):
-        """Nothing to check: there are no worker processes."""
+        """Nothing to check: workers take turns on one processor."""
 
 
-class _ListIterator:
-    """Batches of a dataset that is indexed."""
+class _Iterator:
+    """Batches that are made where they are asked for."""
 
     def __init__(self, loader):
-        self._dataset = loader.dataset
-        self._collate = loader.collate_fn
-        self._batched = loader.batch_sampler is not None
-        self._indices = iter(loader.batch_sampler if self._batched else loader.sampler)
+        self._fetcher = fetcher_of(loader, loader.dataset)
+        self._indices = iter(loader._index_sampler)
         self._length = loader.__len__
 
     def __iter__(self):
@@ -120,43 +126,4 @@ class _ListIterator:
         return self._length()
 
     def __next__(self):
-        index = next(self._indices)
-        dataset = self._dataset
-        if not self._batched:
-            return self._collate(dataset[index])
-        if hasattr(dataset, "__getitems__") and dataset.__getitems__:
-            return self._collate(dataset.__getitems__(index))
-        return self._collate([dataset[i] for i in index])
-
-
-class _StreamIterator:
-    """Batches of a dataset that is iterated over."""
-
-    def __init__(self, loader):
-        self._examples = iter(loader.dataset)
-        self._collate = loader.collate_fn
-        self._batch_size = loader.batch_size
-        self._drop_last = loader.drop_last
-        self._ended = False
-        self._length = loader.__len__
-
-    def __iter__(self):
-        return self
-
-    def __len__(self):
-        return self._length()
-
-    def __next__(self):
-        if self._batch_size is None:
-            return self._collate(next(self._examples))
-        if self._ended:
-            raise StopIteration
-        batch = []
-        for example in self._examples:
-            batch.append(example)
-            if len(batch) == self._batch_size:
-                return self._collate(batch)
-        self._ended = True
-        if not batch or self._drop_last:
-            raise StopIteration
-        return self._collate(batch)
+        return self._fetcher.fetch(next(self._indices))
