@@ -130,6 +130,33 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return (output, along, _plain(aux, inside.keep)) if has_aux else (output, along)
 
 
+def linearize(func, *primals):
+    """(func(*primals), a function from tangents to the derivative along them). The function runs once for all tangents."""
+    with _Inside(primals) as inside:
+        inputs = _inputs(primals)
+        outputs, out_spec = tree_flatten(func(*inputs))
+        leaves, spec = tree_flatten(inputs)
+        weights = [C.zeros_like(o).requires_grad_() for o in outputs]
+        found = _gradients(outputs, leaves, weights)
+
+    def along(*tangents):
+        directions, given = tree_flatten(tangents)
+        if given != spec:
+            raise RuntimeError(f"Expected the tangents {given} to have the same argspec as the primals {spec}")
+        for i, (direction, leaf) in enumerate(zip(directions, leaves)):
+            for what in ("shape", "device", "dtype"):
+                ours, theirs = getattr(direction, what), getattr(leaf, what)
+                if ours != theirs:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {ours} in flattened pytree doesn't match the {what} {theirs} of the "
+                        "corresponding primal."
+                    )
+        keep = inside.keep or _depth[0] > 0 or any(t.requires_grad for t in directions)
+        return _plain(tree_unflatten(_gradients(found, weights, directions), out_spec), keep)
+
+    return _plain(tree_unflatten(outputs, out_spec), inside.keep), along
+
+
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that gives the Jacobian: for each output a tensor of the output's and then the argument's sizes."""
 

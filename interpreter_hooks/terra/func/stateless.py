@@ -1,4 +1,4 @@
-"""A module called with other parameters and buffers than its own."""
+"""Modules as functions of their tensors: called with others than their own, and without statistics that calls would change."""
 
 import contextlib
 
@@ -68,3 +68,14 @@ def replaced(module, tensors, tie_weights=True, strict=False):
     finally:
         for members, key, value in reversed(changed):
             members[key] = value
+
+
+def replace_all_batch_norm_modules_(root):
+    """Gives the module with batch norms that keep no running statistics, which functions of a batch can't change."""
+    from ..nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
