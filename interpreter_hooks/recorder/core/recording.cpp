@@ -117,10 +117,10 @@ void Recording::begin(TerraFrame* frame, bool in_the_middle) {
   entry_->entry.emit(Op::Function, reg, no_register, no_register);
   put(function, Value::dynamic(reg, function), true, "").typed = true;
   root->function = Value::dynamic(reg, function);
-  // The code is the entry's own; its globals can differ between functions that share it. Defaults are applied already.
+  // The code is the entry's own; its globals can differ between functions that share it. Defaults are applied already:
+  // where the function calls itself, the call guards those that it takes.
   PyObject* globals = keep_globals(terra_frame_function(frame), root);
   entry_->entry.emit(Op::Globals, no_register, reg, no_register, {word_of(globals)});
-  guarded_functions_.insert({function, reinterpret_cast<PyObject*>(root->code)});
   if (in_the_middle) take_over(*root);
   for (int i = 0; i < terra_code_argument_slots(root->code); i++) {
     if (!in_the_middle) root->locals[i].object = terra_frame_localsplus(frame)[i];
