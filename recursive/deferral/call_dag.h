@@ -38,6 +38,8 @@ struct CallDag {
     Tensor tensor;
     uint32_t version;
     bool wants_gradient = false;
+
+    bool is_written() const { return tensor->version() != version; }
   };
 
   std::vector<Kind> kinds;

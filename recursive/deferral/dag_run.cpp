@@ -111,18 +111,44 @@ void DagRun::bind_shared(uint32_t kind) {
   }
 }
 
-/// Shared tensors that a pass backward reads where they are.
-void DagRun::check_versions(uint32_t kind) const {
+uint32_t DagRun::version_of(uint32_t result) const {
+  const auto shown = shown_.find(result);
+  return shown == shown_.end() ? 0 : shown->second->version();
+}
+
+bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
   const StagedPath& s = staged(kind);
-  const CallDag::Call& first = dag_.calls[dag_.kinds[kind].calls[0]];
-  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
-    const JointInput& in = s.joint.inputs[i];
-    if (in.kind != JointInput::Kind::Shared || !s.is_read_backward(i)) continue;
-    const CallDag::External& given = dag_.tensors[dag_.operand(first, in.index).tensor];
-    if (given.tensor->version() != given.version)
-      autograd::fail_modified({given.tensor.dtype(), given.tensor.sizes()}, autograd::history(given.tensor),
-                              given.tensor->version(), given.version);
+  const ValueId id = s.output(JointOutput::Kind::Result, output);
+  const auto reads = [&](const std::optional<Segment>& part) {
+    return part && std::find(part->inputs.begin(), part->inputs.end(), id) != part->inputs.end();
+  };
+  return reads(s.after) || std::any_of(s.backward.begin(), s.backward.end(), reads);
+}
+
+CallDag::Operand DagRun::written() const {
+  const bool any_result =
+      std::any_of(shown_.begin(), shown_.end(), [](const auto& s) { return s.second->version() > 0; });
+  const bool any_tensor =
+      std::any_of(dag_.tensors.begin(), dag_.tensors.end(), [](const auto& t) { return t.is_written(); });
+  if (!any_result && !any_tensor) return {};
+  for (size_t c = dag_.calls.size(); c-- > 0;) {
+    const CallDag::Call& call = dag_.calls[c];
+    const auto outputs = static_cast<uint32_t>(dag_.graph_of(call).outputs().size());
+    bool reached = false;
+    for (uint32_t o = 0; o < outputs; ++o) reached = reached || reached_[call.results + o];
+    if (!reached) continue;
+    for (uint32_t o = 0; o < outputs; ++o)
+      if (version_of(call.results + o) > 0 && reads_result(call.kind, o)) return {call.results + o, kNone};
+    const StagedPath& s = staged(call.kind);
+    for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
+      const JointInput::Kind from = s.joint.inputs[i].kind;
+      if (from == JointInput::Kind::Tangent || from == JointInput::Kind::Result || !s.is_read_backward(i)) continue;
+      const CallDag::Operand& given = dag_.operand(call, s.joint.inputs[i].index);
+      if (given.tensor != kNone && dag_.tensors[given.tensor].is_written()) return given;
+      if (given.result != kNone && version_of(given.result) > 0) return given;
+    }
   }
+  return {};
 }
 
 Ref<Storage> DagRun::copy_of(uint32_t result) const {
@@ -318,7 +344,31 @@ bool DagRun::totals_are_finite(uint32_t kind) const {
   });
 }
 
+/// Those of calls that tangents reach at some of their results only.
+bool DagRun::rows_are_finite(uint32_t kind) const {
+  const DeferredGraph& graph = *dag_.kinds[kind].graph;
+  const auto is_finite = [](const auto* row, int64_t count) {
+    return std::all_of(row, row + count, [](auto x) { return std::isfinite(x); });
+  };
+  for (uint32_t c : dag_.kinds[kind].calls) {
+    bool all = true;
+    for (uint32_t o = 0; o < graph.outputs().size(); ++o)
+      all = all && (!graph.outputs()[o].requires_grad || reached_[dag_.calls[c].results + o]);
+    if (all) continue;
+    for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
+      const char* const row = gradient_row(c, i);
+      const graph::ValueMeta& meta = graph.inputs()[i].meta;
+      if (!row) continue;
+      if (meta.dtype == DType::F32 ? !is_finite(reinterpret_cast<const float*>(row), meta.numel())
+                                   : !is_finite(reinterpret_cast<const double*>(row), meta.numel()))
+        return false;
+    }
+  }
+  return true;
+}
+
 void DagRun::find_reached(const std::vector<Tensor>& tangents) {
+  if (uses_.first.empty()) uses_ = dag_.uses();
   reached_.assign(dag_.results.size(), false);
   kind_reached_.assign(dag_.kinds.size(), false);
   for (uint32_t r = static_cast<uint32_t>(dag_.results.size()); r-- > 0;) {
@@ -332,15 +382,12 @@ void DagRun::find_reached(const std::vector<Tensor>& tangents) {
 
 std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& exact) {
   const GradMode off(false);
-  if (uses_.first.empty()) uses_ = dag_.uses();
   find_reached(tangents);
   std::vector<Tensor> given;
   for (const Tensor& t : tangents) given.push_back(t.defined() ? contiguous(t) : t);
   tangents_ = &given;
   std::vector<Tensor> gradients(dag_.tensors.size());
   exact = true;
-  for (uint32_t kind = 0; kind < kind_reached_.size(); ++kind)
-    if (kind_reached_[kind]) check_versions(kind);
   for (size_t c = schedule_.components.size(); c-- > 0;) {
     const DagSchedule::Component& component = schedule_.components[c];
     for (uint32_t kind : component.kinds)
@@ -354,7 +401,7 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
       if (!kind_reached_[kind]) continue;
       run(kind, {Phase::After}, 0, rows(kind));
       collect(kind, gradients);
-      exact = exact && (reaches_all(kind) || totals_are_finite(kind));
+      exact = exact && (reaches_all(kind) || (totals_are_finite(kind) && rows_are_finite(kind)));
     }
   }
   tangents_ = nullptr;
@@ -363,6 +410,21 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
     m.totals.clear();
   }
   return gradients;
+}
+
+std::vector<bool> DagRun::reads_saved(const std::vector<Tensor>& tangents) {
+  find_reached(tangents);
+  std::vector<bool> reads(dag_.calls.size(), false);
+  for (uint32_t r = 0; r < dag_.results.size(); ++r) {
+    const uint32_t call = dag_.results[r].call;
+    if (reached_[r] && saves(call)) reads[call] = true;
+  }
+  return reads;
+}
+
+void DagRun::release() {
+  memory_.clear();
+  shown_.clear();
 }
 
 /// Adds up what has arrived at tensors from outside.

@@ -17,10 +17,23 @@ class DagRun {
   void forward();
   /// A new tensor with what a call has made.
   Ref<Storage> copy_of(uint32_t result) const;
+  /// The program has the result there: what it writes, it writes to what the call, and those that use it, have saved.
+  void show(uint32_t result, Ref<Storage> storage) { shown_.emplace(result, std::move(storage)); }
+  /// How often the program has written to a result.
+  uint32_t version_of(uint32_t result) const;
+  /// The last that a pass backward for the calls reached (reads_saved) would read and that was written since.
+  CallDag::Operand written() const;
   /// Tangents by result, undefined where none arrives. Gradients by tensor of the dag, undefined where nothing arrives.
-  /// May come several times. Throws Error where a tensor that it reads again was written since. Rows that no tangent
+  /// May come several times, while nothing that it reads was written. Rows that no tangent
   /// reaches are computed with zeros: `exact` is false where that shows, since zero times infinity is no zero.
   std::vector<Tensor> backward(const std::vector<Tensor>& tangents, bool& exact);
+  /// By call: that pass would read what the call has saved.
+  std::vector<bool> reads_saved(const std::vector<Tensor>& tangents);
+  /// Frees what calls have made and saved: there is no pass backward any more.
+  void release();
+  bool is_released() const { return memory_.empty(); }
+  /// The pass backward reads what the call has saved.
+  bool saves(size_t call) const { return schedule_.kinds[dag_.calls[call].kind].saves; }
 
   DeferredGraph::Compiled& compiled(uint32_t kind) const { return *schedule_.kinds[kind].compiled; }
   size_t batches() const { return schedule_.batches(); }
@@ -39,7 +52,7 @@ class DagRun {
   uint32_t rows(uint32_t kind) const { return static_cast<uint32_t>(schedule_.kinds[kind].order.size()); }
   void allocate(uint32_t kind, bool backward);
   void bind_shared(uint32_t kind);
-  void check_versions(uint32_t kind) const;
+  bool reads_result(uint32_t kind, uint32_t output) const;
   void run(uint32_t kind, Moment m, uint32_t first, uint32_t count);
   void run_rows(uint32_t kind, Segment& segment, uint32_t first, uint32_t count);
   void gather_inputs(uint32_t kind, Moment m, uint32_t first, uint32_t count);
@@ -53,6 +66,7 @@ class DagRun {
   bool reaches_any(uint32_t kind, uint32_t input) const;
   bool reaches_all(uint32_t kind) const;
   bool totals_are_finite(uint32_t kind) const;
+  bool rows_are_finite(uint32_t kind) const;
   void collect(uint32_t kind, std::vector<Tensor>& gradients);
 
   const CallDag& dag_;
@@ -60,6 +74,7 @@ class DagRun {
   CallDag::Uses uses_;
   std::vector<Memory> memory_;                           // by kind
   const std::vector<Tensor>* tangents_ = nullptr;        // of the pass that runs
+  std::map<uint32_t, Ref<Storage>> shown_;               // results that the program has
   std::vector<bool> reached_;                            // of it, by result: a tangent arrives
   std::vector<bool> kind_reached_;                       // and by kind: at any of its results
   mutable std::map<const TensorImpl*, Tensor> rows_of_;  // contiguous copies of tensors that calls get

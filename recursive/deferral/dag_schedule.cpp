@@ -46,6 +46,22 @@ class Components {
   uint32_t next_ = 0, count_ = 0;
 };
 
+/// Whether the gradient reads tensors that the call has got or made; numbers are not saved.
+bool reads_saved(const StagedPath& path, const std::vector<DeferredGraph::Input>& inputs) {
+  std::vector<char> counts(path.values.size(), false);
+  for (ValueId id = 0; id < path.values.size(); ++id) {
+    const Moment::Phase made = path.values[id].moment.phase;
+    counts[id] = made == Moment::Phase::Before || made == Moment::Phase::Forward;
+  }
+  for (size_t i = 0; i < path.joint.inputs.size(); ++i)
+    if (path.joint.inputs[i].kind == JointInput::Kind::Feed && !inputs[path.joint.inputs[i].index].is_tensor)
+      counts[path.joint.graph.inputs[i]] = false;
+  const auto reads = [&](const std::optional<Segment>& s) {
+    return s && std::any_of(s->inputs.begin(), s->inputs.end(), [&](ValueId id) { return counts[id]; });
+  };
+  return reads(path.after) || std::any_of(path.backward.begin(), path.backward.end(), reads);
+}
+
 }  // namespace
 
 CallDag::Uses CallDag::uses() const {
@@ -70,7 +86,11 @@ DagSchedule::DagSchedule(const CallDag& dag) : kinds(dag.kinds.size()) {
   find_components(dag);
   find_inputs(dag);
   find_levels(dag);
-  for (uint32_t k = 0; k < kinds.size(); ++k) kinds[k].compiled = &dag.kinds[k].graph->compiled(kinds[k].inputs);
+  for (uint32_t k = 0; k < kinds.size(); ++k) {
+    const auto& graph = dag.kinds[k].graph;
+    kinds[k].compiled = &graph->compiled(kinds[k].inputs);
+    kinds[k].saves = reads_saved(kinds[k].compiled->path, graph->inputs());
+  }
 }
 
 size_t DagSchedule::batches() const {

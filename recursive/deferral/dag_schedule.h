@@ -18,6 +18,7 @@ struct DagSchedule {
   struct Kind {
     DeferredGraph::Kinds inputs;
     DeferredGraph::Compiled* compiled = nullptr;
+    bool saves = false;           ///< the gradient reads tensors that were there before it, so that it can be spent
     std::vector<uint32_t> order;  ///< by place: the call
     std::vector<uint32_t> place;  ///< by row of the call
   };

@@ -18,6 +18,16 @@ constexpr uint32_t kNone = CallDag::kNone;
 /// Calls that get different tensors of so many bytes for the same input don't run together: each would need a copy.
 constexpr size_t kLarge = 1 << 14;
 
+/// The tensor with the history that it has now, whatever is written to it. It may come to be computed from results of
+/// the calls, which would keep each other alive.
+Tensor as_it_is(const Tensor& t) {
+  if (autograd::is_leaf(t)) return t.requires_grad() ? t : t.alias();
+  const autograd::Edge edge = autograd::history(t);
+  const Tensor same = t.alias();
+  autograd::set_history(same, edge.node, edge.index);
+  return same;
+}
+
 }  // namespace
 
 DeferralCounts& deferral_counts() {
@@ -173,6 +183,7 @@ void DeferredCalls::run_now() {
   } catch (...) {
     failed_ = std::current_exception();
   }
+  for (CallDag::External& t : dag_.tensors) t.tensor = as_it_is(t.tensor);
   made_.clear();
   node_ = nullptr;
   new_node_.reset();
@@ -185,7 +196,10 @@ void DeferredCalls::run() {
   run->forward();
   check_batches(dag_, *run);
   for (uint32_t r = 0; r < made_.size(); ++r)
-    if (made_[r].storage->use_count() > 1) deliver(r, run->copy_of(r));
+    if (made_[r].storage->use_count() > 1) {
+      deliver(r, run->copy_of(r));
+      if (has_gradients) run->show(r, made_[r].storage);
+    }
   DeferralCounts& counts = deferral_counts();
   ++counts.settled;
   counts.batches += run->batches();
@@ -213,10 +227,12 @@ void DeferredCalls::run_plainly() {
   if (node_) node_->unfold(std::move(results));
 }
 
-/// Everything again from what the calls got, by result; with a history where gradients are enabled.
-std::vector<Tensor> DeferredCalls::play() const {
+/// Everything again from what the calls got, by result; with a history where gradients are enabled. `first_nodes`, by
+/// call: the numbers of its nodes begin there.
+std::vector<Tensor> DeferredCalls::play(std::vector<uint64_t>* first_nodes) const {
   std::vector<Tensor> made(dag_.results.size());
   for (const CallDag::Call& call : dag_.calls) {
+    if (first_nodes) first_nodes->push_back(autograd::reserve_sequence(0));
     const DeferredGraph& graph = dag_.graph_of(call);
     const auto& inputs = graph.inputs();
     std::vector<Tensor> tensors;

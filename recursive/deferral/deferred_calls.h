@@ -71,7 +71,7 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   Tensor make_result(const DeferredGraph::Output& output);
   void run();
   void run_plainly();
-  std::vector<Tensor> play() const;
+  std::vector<Tensor> play(std::vector<uint64_t>* first_nodes = nullptr) const;
   void deliver(uint32_t result, const Ref<Storage>& bytes);
 
   struct Made {

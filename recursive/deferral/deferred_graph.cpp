@@ -127,8 +127,12 @@ std::vector<std::vector<uint32_t>> flow_of(const Joint& joint, size_t inputs) {
 }  // namespace
 
 DeferredGraph::DeferredGraph(const Trace& trace, std::shared_ptr<const std::vector<TraceInput>> inputs) {
-  for (const graph::TraceRecord& r : trace.records)
+  for (const graph::TraceRecord& r : trace.records) {
     if (!only_computes(r)) refuse("does more than compute");
+    const auto* called = std::get_if<graph::CallRecord>(&r.what);
+    // A detached result has the memory of one with a history: the graph doesn't tell them apart.
+    if (called && called->op->is(kView) && called->op->is(kNoGradient)) refuse("detaches tensors from their histories");
+  }
   graph::BuildRequest request;
   request.joint = false;
   request.histories = true;

@@ -15,6 +15,11 @@ namespace {
 
 constexpr uint32_t kNone = CallDag::kNone;
 
+[[noreturn]] void fail_written(const CallDag::External& t) {
+  autograd::fail_modified({t.tensor.dtype(), t.tensor.sizes()}, autograd::history(t.tensor), t.tensor->version(),
+                          t.version);
+}
+
 }  // namespace
 
 DeferredNode::DeferredNode(std::shared_ptr<DeferredCalls> calls) : calls_(std::move(calls)) {
@@ -28,8 +33,8 @@ void DeferredNode::take_places() {
   sequence = first_place_ + kPlaces - 1;
 }
 
-/// The nodes that the calls got when they were played again.
-void DeferredNode::place(const std::vector<Tensor>& made) {
+/// The nodes that the calls got when they were played again, in their order.
+std::vector<autograd::Node*> DeferredNode::nodes_of(const std::vector<Tensor>& made) const {
   std::vector<autograd::Node*> nodes;
   std::unordered_set<autograd::Node*> known;
   std::vector<autograd::Node*> waiting;
@@ -44,6 +49,20 @@ void DeferredNode::place(const std::vector<Tensor>& made) {
     for (const autograd::Edge& e : node->edges) meet(e);
   }
   std::sort(nodes.begin(), nodes.end(), [](auto* a, auto* b) { return a->sequence < b->sequence; });
+  return nodes;
+}
+
+/// Those of calls that have been passed, and are not to be passed again. `first_nodes`: of DeferredCalls::play.
+void DeferredNode::release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const {
+  if (!released()) return;
+  for (autograd::Node* node : nodes_of(made)) {
+    const auto behind = std::upper_bound(first_nodes.begin(), first_nodes.end(), node->sequence);
+    if (spent_[static_cast<size_t>(behind - first_nodes.begin()) - 1]) node->release_saved();
+  }
+}
+
+void DeferredNode::place(const std::vector<Tensor>& made) {
+  const std::vector<autograd::Node*> nodes = nodes_of(made);
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(i, kPlaces - 2);
 }
 
@@ -63,10 +82,26 @@ const TensorMeta* DeferredNode::result_meta(uint32_t result) const {
   return &calls_->dag_.graph_of(calls_->dag_.calls[r.call]).outputs()[r.output].meta;
 }
 
+/// Frees for those calls that the last pass has gone through, as if each had a node of its own. They share their
+/// memory: it goes when none of them can be passed again.
 void DeferredNode::release_saved() {
   if (!replayed_.empty()) return;  // the nodes that have taken its place do that
-  released_ = true;
-  calls_->run_.reset();
+  spent_.resize(calls_->dag_.calls.size());
+  bool all = true;
+  for (size_t c = 0; c < spent_.size(); ++c) {
+    spent_[c] = spent_[c] || passed_[c];
+    all = all && (spent_[c] || !calls_->run_->saves(c));
+  }
+  if (all) calls_->run_->release();
+}
+
+bool DeferredNode::released() const { return std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
+
+/// Throws where the pass would read what an earlier one has freed.
+void DeferredNode::require_unspent(const std::vector<Tensor>& tangents) {
+  passed_ = calls_->run_->reads_saved(tangents);
+  for (size_t c = 0; c < spent_.size(); ++c)
+    if (spent_[c] && passed_[c]) autograd::fail_spent();
 }
 
 std::vector<Tensor> DeferredNode::by_edge(const std::vector<Tensor>& by_tensor) const {
@@ -76,24 +111,34 @@ std::vector<Tensor> DeferredNode::by_edge(const std::vector<Tensor>& by_tensor) 
 }
 
 std::vector<Tensor> DeferredNode::apply(const std::vector<Tensor>& grads) {
-  if (released_) autograd::fail_spent();
   if (replayed_.empty()) calls_->settle();
   if (!replayed_.empty()) return grads;
-  if (grad_enabled() || !calls_->run_) return apply_again(grads);
   std::vector<Tensor> tangents = grads;
   tangents.resize(calls_->dag_.results.size());
+  require_unspent(tangents);
+  require_unwritten();
+  if (grad_enabled() || calls_->run_->is_released()) return apply_again(grads);
   bool exact = false;
   std::vector<Tensor> found = calls_->run_->backward(tangents, exact);
   return exact ? by_edge(found) : apply_again(grads);
 }
 
+/// Throws where the pass would read what was written since the calls have read or made it.
+void DeferredNode::require_unwritten() const {
+  const CallDag& dag = calls_->dag_;
+  const CallDag::Operand written = calls_->run_->written();
+  if (written.tensor != kNone) fail_written(dag.tensors[written.tensor]);
+  if (written.result == kNone) return;
+  const GradMode on(true);
+  const Tensor original = calls_->play()[written.result];
+  autograd::fail_modified({original.dtype(), original.sizes()}, autograd::history(original),
+                          calls_->run_->version_of(written.result), 0);
+}
+
 /// Every call again, op by op, from what they got. Throws Error where that was written since.
 std::vector<Tensor> DeferredNode::replay() {
-  const CallDag& dag = calls_->dag_;
-  for (const CallDag::External& t : dag.tensors)
-    if (t.tensor->version() != t.version)
-      autograd::fail_modified({t.tensor.dtype(), t.tensor.sizes()}, autograd::history(t.tensor), t.tensor->version(),
-                              t.version);
+  for (const CallDag::External& t : calls_->dag_.tensors)
+    if (t.is_written()) fail_written(t);
   const GradMode on(true);
   return calls_->play();
 }
@@ -109,11 +154,21 @@ std::vector<Tensor> DeferredNode::apply_again(const std::vector<Tensor>& grads) 
   return autograd::gradients_at(roots, tangents, edges, grad_enabled(), grad_enabled());
 }
 
-/// Not while gradients flow: who leads where is settled then.
+/// Not while gradients flow: who leads where is settled then. What the calls got may have been written since: that
+/// shows in gradients, of which there are none once all that was saved is freed.
 autograd::Edge DeferredNode::unfolded(uint32_t result) {
-  if (replayed_.empty() && (released_ || autograd::pass_under_way())) return {};
+  if (replayed_.empty() && autograd::pass_under_way()) return {};
   calls_->settle();
-  if (replayed_.empty()) unfold(replay());
+  if (replayed_.empty()) {
+    const auto& tensors = calls_->dag_.tensors;
+    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_written(); });
+    if (written && !calls_->run_->is_released()) return {};
+    const GradMode on(true);
+    std::vector<uint64_t> first_nodes;
+    std::vector<Tensor> made = calls_->play(&first_nodes);
+    release_spent(made, first_nodes);
+    unfold(std::move(made));
+  }
   return result < edges.size() ? edges[result] : autograd::Edge();
 }
 

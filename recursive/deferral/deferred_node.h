@@ -15,7 +15,7 @@ class DeferredNode final : public autograd::Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override { return "DeferredBackward0"; }
   void release_saved() override;
-  bool released() const override { return released_; }
+  bool released() const override;
   const TensorMeta* result_meta(uint32_t result) const override;
   autograd::Edge unfolded(uint32_t result) override;
 
@@ -25,11 +25,15 @@ class DeferredNode final : public autograd::Node {
   void add_edge(uint32_t tensor, const Tensor& from);
 
  private:
+  void require_unspent(const std::vector<Tensor>& tangents);
+  void require_unwritten() const;
   std::vector<Tensor> replay();
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads);
   std::vector<Tensor> by_edge(const std::vector<Tensor>& by_tensor) const;
 
+  std::vector<autograd::Node*> nodes_of(const std::vector<Tensor>& made) const;
   void place(const std::vector<Tensor>& made);
+  void release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const;
   void take_places();
 
   static constexpr uint64_t kPlaces = uint64_t{1} << 20;
@@ -38,7 +42,8 @@ class DeferredNode final : public autograd::Node {
   std::vector<uint32_t> tensors_;  ///< by edge
   std::vector<Tensor> replayed_;   ///< by result, once unfolded
   uint64_t first_place_ = 0;       ///< of the numbers that nodes of calls that are played again get
-  bool released_ = false;
+  std::vector<bool> passed_;       ///< by call: the last pass has read what it has saved
+  std::vector<bool> spent_;        ///< by call: that has been freed
 };
 
 }  // namespace terra::recursive
