@@ -125,12 +125,13 @@ bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
   return reads(s.after) || std::any_of(s.backward.begin(), s.backward.end(), reads);
 }
 
-CallDag::Operand DagRun::written() const {
+std::vector<CallDag::Operand> DagRun::written() const {
+  std::vector<CallDag::Operand> found;
   const bool any_result =
       std::any_of(shown_.begin(), shown_.end(), [](const auto& s) { return s.second->version() > 0; });
   const bool any_tensor =
       std::any_of(dag_.tensors.begin(), dag_.tensors.end(), [](const auto& t) { return t.is_written(); });
-  if (!any_result && !any_tensor) return {};
+  if (!any_result && !any_tensor) return found;
   for (size_t c = dag_.calls.size(); c-- > 0;) {
     const CallDag::Call& call = dag_.calls[c];
     const auto outputs = static_cast<uint32_t>(dag_.graph_of(call).outputs().size());
@@ -138,17 +139,17 @@ CallDag::Operand DagRun::written() const {
     for (uint32_t o = 0; o < outputs; ++o) reached = reached || reached_[call.results + o];
     if (!reached) continue;
     for (uint32_t o = 0; o < outputs; ++o)
-      if (version_of(call.results + o) > 0 && reads_result(call.kind, o)) return {call.results + o, kNone};
+      if (version_of(call.results + o) > 0 && reads_result(call.kind, o)) found.push_back({call.results + o, kNone});
     const StagedPath& s = staged(call.kind);
     for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
       const JointInput::Kind from = s.joint.inputs[i].kind;
       if (from == JointInput::Kind::Tangent || from == JointInput::Kind::Result || !s.is_read_backward(i)) continue;
       const CallDag::Operand& given = dag_.operand(call, s.joint.inputs[i].index);
-      if (given.tensor != kNone && dag_.tensors[given.tensor].is_written()) return given;
-      if (given.result != kNone && version_of(given.result) > 0) return given;
+      if (given.tensor != kNone && dag_.tensors[given.tensor].is_written()) found.push_back(given);
+      if (given.result != kNone && version_of(given.result) > 0) found.push_back(given);
     }
   }
-  return {};
+  return found;
 }
 
 Ref<Storage> DagRun::copy_of(uint32_t result) const {

@@ -21,8 +21,8 @@ class DagRun {
   void show(uint32_t result, Ref<Storage> storage) { shown_.emplace(result, std::move(storage)); }
   /// How often the program has written to a result.
   uint32_t version_of(uint32_t result) const;
-  /// The last that a pass backward for the calls reached (reads_saved) would read and that was written since.
-  CallDag::Operand written() const;
+  /// What a pass backward for the calls reached (reads_saved) would read and that was written since, the last first.
+  std::vector<CallDag::Operand> written() const;
   /// Tangents by result, undefined where none arrives. Gradients by tensor of the dag, undefined where nothing arrives.
   /// May come several times, while nothing that it reads was written. Rows that no tangent
   /// reaches are computed with zeros: `exact` is false where that shows, since zero times infinity is no zero.

@@ -123,16 +123,26 @@ std::vector<Tensor> DeferredNode::apply(const std::vector<Tensor>& grads) {
   return exact ? by_edge(found) : apply_again(grads);
 }
 
-/// Throws where the pass would read what was written since the calls have read or made it.
+/// Throws where the pass would read what was written since the calls have read or made it. Batches have results in rows
+/// of their own: there it is an error only where a call by itself would have saved the very result.
 void DeferredNode::require_unwritten() const {
-  const CallDag& dag = calls_->dag_;
-  const CallDag::Operand written = calls_->run_->written();
-  if (written.tensor != kNone) fail_written(dag.tensors[written.tensor]);
-  if (written.result == kNone) return;
+  const std::vector<CallDag::Operand> written = calls_->run_->written();
+  if (written.empty()) return;
+  for (const CallDag::Operand& w : written)
+    if (w.tensor != kNone) fail_written(calls_->dag_.tensors[w.tensor]);
   const GradMode on(true);
-  const Tensor original = calls_->play()[written.result];
-  autograd::fail_modified({original.dtype(), original.sizes()}, autograd::history(original),
-                          calls_->run_->version_of(written.result), 0);
+  const std::vector<Tensor> made = calls_->play();
+  std::unordered_set<const Storage*> saved;
+  for (const autograd::Node* node : nodes_of(made))
+    node->each_saved([&](const autograd::SavedTensor& s) {
+      if (s.unchecked().defined()) saved.insert(s.unchecked()->storage.get());
+    });
+  for (const CallDag::Operand& w : written) {
+    const Tensor& original = made[w.result];
+    if (saved.count(original->storage.get()))
+      autograd::fail_modified({original.dtype(), original.sizes()}, autograd::history(original),
+                              calls_->run_->version_of(w.result), 0);
+  }
 }
 
 /// Every call again, op by op, from what they got. Throws Error where that was written since.

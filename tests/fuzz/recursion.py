@@ -100,7 +100,7 @@ class Writer:
             "hs[-1].register_hook(lambda g: g * 2) if hs[-1].requires_grad else None", "with terra.no_grad(): hs[-1].add_(1)",
             "W.data = W.data * 0.99", "with terra.no_grad(): x[1].mul_(0.9)", "log.append(str(hs[-1].shape))",
             "with terra.no_grad(): hs.append(enc(t)HEAD)", "log.append(bool(hs[-1][0] > 0))", "hs.append(hs[-1])",
-            "with terra.no_grad(): c.add_(0.01)", "outs.append(hs[-1].grad_fn.name() if hs[-1].grad_fn else None)",
+            "with terra.no_grad(): c.add_(0.01)", "outs.append(hs[-1].grad_fn is None)",
         ]  # fmt: skip
         lines += ["  hs = []", "  for t in trees:", f"    hs.append(enc(t){head})", "    " + s.r.choice(between).replace("HEAD", head)]
         lines += ["  " + s.r.choice(between).replace("HEAD", head)]
