@@ -224,7 +224,7 @@ def dict_by_object():
     return f, lambda i: (memo, a, b, t(i)), [memo, a, b]
 
 
-@program(calls=12, captures=8)
+@program(calls=12, captures=7)
 def fresh_memo_by_object():
     shared = Node(3.0)
     def visit(node, x, memo):

@@ -1,6 +1,7 @@
 #include "interpreter_hooks/recorder/calls/recursion.h"
 
 #include "interpreter_hooks/guards/module_parts.h"
+#include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
 
@@ -21,6 +22,11 @@ PyObject* receiver(const TerraFrame* frame) {
   return first && is_module(first) ? first : nullptr;
 }
 
+/// Functions of Terra's own package call themselves on arguments of their callers, whose structure is the program's code.
+bool is_of_package(const PyCodeObject* code) {
+  return utf8_of(code->co_filename).find("/lib/terra/") != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_recursive(const PyCodeObject* code) { return mark_index() >= 0 && terra_code_extra(code, mark_index()); }
@@ -29,7 +35,7 @@ bool is_recursive_call(std::span<ShadowFrame* const> callers, const TerraFrame* 
   PyCodeObject* const code = terra_frame_code(callee);
   if (is_recursive(code)) return true;
   PyObject* const module = receiver(callee);
-  const bool found = std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
+  const bool found = !is_of_package(code) && std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
     return caller->code == code && !caller->generator && (!module || receiver(caller->frame) == module);
   });
   if (!found || mark_index() < 0) return false;

@@ -8,7 +8,7 @@
 //       return join(l, r)                               # an entry for the rest of the frame
 //
 // Modules inside of modules of the same class run the same code, too, but each has its place in a model that stays as
-// it is: those are followed.
+// it is: those are followed, and so is what Terra's package does with nested arguments.
 #pragma once
 #include "interpreter_hooks/recorder/core/frames.h"
 
