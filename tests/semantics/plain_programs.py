@@ -173,7 +173,7 @@ def early_return():
     return f, lambda i: (4, "ab"[i % 2]), None
 
 
-@program(captures=3)
+@program(captures=None, reason=31)
 def recursion_over_tree():
     class Tree:
         def __init__(s, l=None, r=None, v=None):

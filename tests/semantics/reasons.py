@@ -208,6 +208,15 @@ def gradient_mode_left_changed():
     return f, args, None
 
 
+@program(calls=8, captures=None, reason=31)
+def a_function_that_calls_itself():
+    def fold(x, depth):
+        return x if depth == 0 else fold(x * 2, depth - 1) + 1
+    def f(x):
+        return fold(x, 3)
+    return f, lambda i: (t(i),), None
+
+
 @program(calls=8, captures=None, reason=28)
 def tensor_error_is_caught():
     def f(x):

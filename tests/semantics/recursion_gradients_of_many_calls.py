@@ -1,6 +1,5 @@
 # run:
 # run: HARNESS_MODE=frame
-# run: TERRA_EXACT=1
 """Calls that wait for each other share a pass backward: what a program sees of gradients is what it sees of one call."""
 import terra
 from _harness import main

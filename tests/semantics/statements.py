@@ -228,7 +228,7 @@ def decorators_inside():
     return f, lambda i: (t(i), 3.0), None
 
 
-@program(calls=12, captures=9)
+@program(calls=12, captures=None, reason=31)
 def recursion():
     def power(x, n):
         return x if n == 0 else power(x, n - 1) * 0.5 + n

@@ -22,7 +22,8 @@ PyObject* receiver(const TerraFrame* frame) {
   return first && is_module(first) ? first : nullptr;
 }
 
-/// Functions of Terra's own package call themselves on arguments of their callers, whose structure is the program's code.
+/// Functions of Terra's own package call themselves on arguments of their callers, whose structure is the program's
+/// code.
 bool is_of_package(const PyCodeObject* code) {
   return utf8_of(code->co_filename).find("/lib/terra/") != std::string_view::npos;
 }
@@ -35,9 +36,11 @@ bool is_recursive_call(std::span<ShadowFrame* const> callers, const TerraFrame* 
   PyCodeObject* const code = terra_frame_code(callee);
   if (is_recursive(code)) return true;
   PyObject* const module = receiver(callee);
-  const bool found = !is_of_package(code) && std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
-    return caller->code == code && !caller->generator && (!module || receiver(caller->frame) == module);
-  });
+  const PyFunctionObject* const function = terra_frame_function(callee);
+  const bool found =
+      !is_of_package(code) && std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
+        return caller->callee() == function && !caller->generator && (!module || receiver(caller->frame) == module);
+      });
   if (!found || mark_index() < 0) return false;
   static char mark;
   if (!terra_code_set_extra(code, mark_index(), &mark)) return false;

@@ -8,7 +8,8 @@
 //       return join(l, r)                               # an entry for the rest of the frame
 //
 // Modules inside of modules of the same class run the same code, too, but each has its place in a model that stays as
-// it is: those are followed, and so is what Terra's package does with nested arguments.
+// it is: those are followed, and so are decorators around decorators (functions of their own that share code), and what
+// Terra's package does with nested arguments.
 #pragma once
 #include "interpreter_hooks/recorder/core/frames.h"
 
