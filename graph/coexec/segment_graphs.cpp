@@ -7,6 +7,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/coexec/pending_trace.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::coexec {
 namespace {
@@ -113,7 +114,7 @@ bool SegmentGraphs::run(const Pending& pending, const std::vector<uint32_t>& wan
       if (!kind.varies[i] && !same(kind.numbers[i], pending.numbers[i])) return false;
     return true;
   };
-  const bool slower = kind.graph_runs >= kTimedRuns && kind.graph_us > kind.plain_us;
+  const bool slower = !exact_mode() && kind.graph_runs >= kTimedRuns && kind.graph_us > kind.plain_us;
   bool by_graph = !kind.refused && !slower && kind.plain_runs >= kPlainRuns;
   if (by_graph && (!kind.graph || !same_numbers())) by_graph = make_graph(kind, pending, wanted);
   const auto start = std::chrono::steady_clock::now();
