@@ -412,9 +412,9 @@ const JointOutput* StagedPath::gradient(JointInput::Kind kind, uint32_t index, u
   return nullptr;
 }
 
-bool StagedPath::is_read_backward(size_t i) const {
+bool StagedPath::is_read_backward(ValueId id) const {
   const auto reads = [&](const std::optional<Segment>& s) {
-    return s && std::find(s->inputs.begin(), s->inputs.end(), joint.graph.inputs[i]) != s->inputs.end();
+    return s && std::find(s->inputs.begin(), s->inputs.end(), id) != s->inputs.end();
   };
   return reads(after) || std::any_of(backward.begin(), backward.end(), reads);
 }

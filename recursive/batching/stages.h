@@ -52,8 +52,8 @@ struct StagedPath {
   /// The output that is the gradient of an input, null where nothing flows into it.
   const JointOutput* gradient(JointInput::Kind kind, uint32_t index, uint32_t call = 0) const;
   ValueId value(const JointOutput& output) const { return joint.graph.outputs[&output - joint.outputs.data()]; }
-  /// The pass backward reads input `i` of the joint graph.
-  bool is_read_backward(size_t i) const;
+  /// The pass backward reads the value of the joint graph.
+  bool is_read_backward(ValueId id) const;
 };
 
 /// `batched` false: one by one.

@@ -50,22 +50,6 @@ Tensor operand(const CallDag& dag, const DagRun& run, const CallDag::Operand& gi
   return Tensor::view_of(run.copy_of(given.result), output.meta.dtype, output.meta.sizes, output.strides, 0);
 }
 
-std::vector<Tensor> play(const CallDag& dag, const DagRun& run, const CallDag::Call& call) {
-  const DeferredGraph& graph = dag.graph_of(call);
-  std::vector<Tensor> tensors;
-  size_t numbers = 0;
-  for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
-    const DeferredGraph::Input& in = graph.inputs()[i];
-    if (!in.is_tensor) {
-      numbers = std::max<size_t>(numbers, in.number + 1);
-      continue;
-    }
-    if (tensors.size() <= in.number) tensors.resize(in.number + 1);
-    tensors[in.number] = operand(dag, run, dag.operand(call, i));
-  }
-  return graph.play(tensors, {dag.numbers.data() + call.numbers, numbers});
-}
-
 }  // namespace
 
 void check_batches(const CallDag& dag, const DagRun& run) {
@@ -79,7 +63,8 @@ void check_batches(const CallDag& dag, const DagRun& run) {
     for (const DeferredGraph::Output& o : kind.graph->outputs()) bytes += o.bytes;
     if (bytes > kMostBytes) continue;
     const CallDag::Call& call = dag.calls[kind.calls[runs * 7919 % kind.calls.size()]];
-    const std::vector<Tensor> plain = play(dag, run, call);
+    const auto got = [&](const CallDag::Operand& given) { return operand(dag, run, given); };
+    const std::vector<Tensor> plain = dag.play(call, got);
     for (uint32_t o = 0; o < plain.size(); ++o) {
       if (is_like(plain[o], run.copy_of(call.results + o)->data())) continue;
       kind.graph->wrong = true;

@@ -1,6 +1,8 @@
 // Calls of graphs, and which of them compute from what others have computed: a directed acyclic graph.
 #pragma once
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "recursive/deferral/deferred_graph.h"
@@ -61,6 +63,26 @@ struct CallDag {
     std::vector<Use> uses;
   };
   Uses uses() const;
+  /// The call by itself, op by op; `tensor_of` an operand.
+  template <class TensorOf>
+  std::vector<Tensor> play(const Call& call, TensorOf&& tensor_of) const;
 };
+
+template <class TensorOf>
+std::vector<Tensor> CallDag::play(const Call& call, TensorOf&& tensor_of) const {
+  const auto& inputs = graph_of(call).inputs();
+  std::vector<Tensor> given;
+  size_t count = 0;  // of numbers
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_tensor) {
+      count = std::max<size_t>(count, inputs[i].number + 1);
+      continue;
+    }
+    if (given.size() <= inputs[i].number) given.resize(inputs[i].number + 1);
+    const Tensor t = tensor_of(operand(call, i));
+    given[inputs[i].number] = !inputs[i].requires_grad && t.requires_grad() ? t.alias() : t;
+  }
+  return graph_of(call).play(given, std::span<const Scalar>(numbers.data() + call.numbers, count));
+}
 
 }  // namespace terra::recursive

@@ -118,11 +118,7 @@ uint32_t DagRun::version_of(uint32_t result) const {
 
 bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
   const StagedPath& s = staged(kind);
-  const ValueId id = s.output(JointOutput::Kind::Result, output);
-  const auto reads = [&](const std::optional<Segment>& part) {
-    return part && std::find(part->inputs.begin(), part->inputs.end(), id) != part->inputs.end();
-  };
-  return reads(s.after) || std::any_of(s.backward.begin(), s.backward.end(), reads);
+  return s.is_read_backward(s.output(JointOutput::Kind::Result, output));
 }
 
 std::vector<CallDag::Operand> DagRun::written() const {
@@ -143,7 +139,9 @@ std::vector<CallDag::Operand> DagRun::written() const {
     const StagedPath& s = staged(call.kind);
     for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
       const JointInput::Kind from = s.joint.inputs[i].kind;
-      if (from == JointInput::Kind::Tangent || from == JointInput::Kind::Result || !s.is_read_backward(i)) continue;
+      if (from == JointInput::Kind::Tangent || from == JointInput::Kind::Result ||
+          !s.is_read_backward(s.joint.graph.inputs[i]))
+        continue;
       const CallDag::Operand& given = dag_.operand(call, s.joint.inputs[i].index);
       if (given.tensor != kNone && dag_.tensors[given.tensor].is_written()) found.push_back(given);
       if (given.result != kNone && version_of(given.result) > 0) found.push_back(given);
@@ -329,11 +327,11 @@ bool DagRun::reaches_any(uint32_t kind, uint32_t input) const {
   return std::any_of(calls.begin(), calls.end(), [&](uint32_t c) { return reaches(dag_.calls[c], input); });
 }
 
-bool DagRun::reaches_all(uint32_t kind) const {
-  const DeferredGraph& graph = *dag_.kinds[kind].graph;
-  for (uint32_t c : dag_.kinds[kind].calls)
-    for (uint32_t o = 0; o < graph.outputs().size(); ++o)
-      if (graph.outputs()[o].requires_grad && !reached_[dag_.calls[c].results + o]) return false;
+/// A tangent arrives at each result of the call that has a gradient.
+bool DagRun::reaches_all(const CallDag::Call& call) const {
+  const auto& outputs = dag_.graph_of(call).outputs();
+  for (uint32_t o = 0; o < outputs.size(); ++o)
+    if (outputs[o].requires_grad && !reached_[call.results + o]) return false;
   return true;
 }
 
@@ -352,10 +350,7 @@ bool DagRun::rows_are_finite(uint32_t kind) const {
     return std::all_of(row, row + count, [](auto x) { return std::isfinite(x); });
   };
   for (uint32_t c : dag_.kinds[kind].calls) {
-    bool all = true;
-    for (uint32_t o = 0; o < graph.outputs().size(); ++o)
-      all = all && (!graph.outputs()[o].requires_grad || reached_[dag_.calls[c].results + o]);
-    if (all) continue;
+    if (reaches_all(dag_.calls[c])) continue;
     for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
       const char* const row = gradient_row(c, i);
       const graph::ValueMeta& meta = graph.inputs()[i].meta;
@@ -402,7 +397,10 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
       if (!kind_reached_[kind]) continue;
       run(kind, {Phase::After}, 0, rows(kind));
       collect(kind, gradients);
-      exact = exact && (reaches_all(kind) || (totals_are_finite(kind) && rows_are_finite(kind)));
+      const auto& calls = dag_.kinds[kind].calls;
+      const bool whole =
+          std::all_of(calls.begin(), calls.end(), [&](uint32_t i) { return reaches_all(dag_.calls[i]); });
+      exact = exact && (whole || (totals_are_finite(kind) && rows_are_finite(kind)));
     }
   }
   tangents_ = nullptr;
@@ -435,17 +433,12 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
   const auto arrives = [&](uint32_t tensor, const Tensor& g) {
     gradients[tensor] = gradients[tensor].defined() ? add(gradients[tensor], g) : g;
   };
-  std::vector<ValueId> given;  // totals that have become somebody's gradient
   for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
     if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
     const JointInput& in = s.joint.inputs[s.joint.outputs[o].index];
-    const ValueId id = s.joint.graph.outputs[o];
     if (in.kind == JointInput::Kind::Shared) {
       if (!reaches_any(kind, in.index)) continue;
-      const Tensor& total = memory_[kind].totals[id];
-      const bool again = std::find(given.begin(), given.end(), id) != given.end();
-      given.push_back(id);
-      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor, again ? (*find_op("clone"))(total) : total);
+      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor, memory_[kind].totals[s.joint.graph.outputs[o]]);
       continue;
     }
     if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;

@@ -64,7 +64,7 @@ class DagRun {
   void find_reached(const std::vector<Tensor>& tangents);
   bool reaches(const CallDag::Call& call, uint32_t input) const;
   bool reaches_any(uint32_t kind, uint32_t input) const;
-  bool reaches_all(uint32_t kind) const;
+  bool reaches_all(const CallDag::Call& call) const;
   bool totals_are_finite(uint32_t kind) const;
   bool rows_are_finite(uint32_t kind) const;
   void collect(uint32_t kind, std::vector<Tensor>& gradients);

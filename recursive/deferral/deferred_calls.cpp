@@ -231,28 +231,16 @@ void DeferredCalls::run_plainly() {
 /// call: the numbers of its nodes begin there.
 std::vector<Tensor> DeferredCalls::play(std::vector<uint64_t>* first_nodes) const {
   std::vector<Tensor> made(dag_.results.size());
+  const auto tensor_of = [&](const CallDag::Operand& given) {
+    return given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].tensor;
+  };
   for (const CallDag::Call& call : dag_.calls) {
     if (first_nodes) first_nodes->push_back(autograd::reserve_sequence(0));
-    const DeferredGraph& graph = dag_.graph_of(call);
-    const auto& inputs = graph.inputs();
-    std::vector<Tensor> tensors;
-    size_t numbers = 0;
-    for (uint32_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].is_tensor) {
-        numbers = std::max<size_t>(numbers, inputs[i].number + 1);
-        continue;
-      }
-      const CallDag::Operand& given = dag_.operand(call, i);
-      if (tensors.size() <= inputs[i].number) tensors.resize(inputs[i].number + 1);
-      Tensor& t = tensors[inputs[i].number];
-      t = given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].tensor;
-      if (!inputs[i].requires_grad && t.requires_grad()) t = t.alias();
-    }
-    std::vector<Tensor> results =
-        graph.play(tensors, std::span<const Scalar>(dag_.numbers.data() + call.numbers, numbers));
+    const std::vector<Tensor> results = dag_.play(call, tensor_of);
+    const auto& outputs = dag_.graph_of(call).outputs();
     for (size_t o = 0; o < results.size(); ++o)
       made[call.results + o] =
-          !graph.outputs()[o].requires_grad && results[o].requires_grad() ? results[o].alias() : results[o];
+          !outputs[o].requires_grad && results[o].requires_grad() ? results[o].alias() : results[o];
   }
   return made;
 }

@@ -82,9 +82,10 @@ void Run::allocate(uint32_t path, bool backward) {
 
 bool Run::is_read_backward(uint32_t shared) const {
   return std::any_of(schedule_.paths.begin(), schedule_.paths.end(), [&](const ScheduledPath& p) {
-    const auto& inputs = p.staged->joint.inputs;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].kind == JointInput::Kind::Shared && inputs[i].index == shared && p.staged->is_read_backward(i))
+    const Joint& joint = p.staged->joint;
+    for (size_t i = 0; i < joint.inputs.size(); ++i)
+      if (joint.inputs[i].kind == JointInput::Kind::Shared && joint.inputs[i].index == shared &&
+          p.staged->is_read_backward(joint.graph.inputs[i]))
         return true;
     return false;
   });
