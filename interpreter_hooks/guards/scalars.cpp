@@ -5,6 +5,8 @@
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/guards/undisturbed.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -94,11 +96,11 @@ static bool is_shown_by_c(PyObject* object) {
 
 std::string short_text(PyObject* object) {
   if (!object) return "nothing";
-  if (PyType_Check(object)) return "class " + std::string(reinterpret_cast<PyTypeObject*>(object)->tp_name);
+  if (PyType_Check(object)) return fmt::format("class {}", reinterpret_cast<PyTypeObject*>(object)->tp_name);
   if (PyFunction_Check(object)) {
-    return "function " + utf8_of(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
+    return fmt::format("function {}", utf8_of(reinterpret_cast<PyFunctionObject*>(object)->func_qualname));
   }
-  if (!is_shown_by_c(object)) return "a " + std::string(Py_TYPE(object)->tp_name);
+  if (!is_shown_by_c(object)) return fmt::format("a {}", Py_TYPE(object)->tp_name);
   const Undisturbed held;
   PyObject* text = PyObject_Repr(object);
   const char* chars = text ? PyUnicode_AsUTF8(text) : nullptr;

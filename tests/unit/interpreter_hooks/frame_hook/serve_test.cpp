@@ -70,7 +70,8 @@ TEST_CASE("direct calls fill in defaults, those of the moment", "[direct_call]")
 }
 
 TEST_CASE("another code object behind the same function is another function", "[direct_call]") {
-  Names names(std::string(program) + "def g(x, y=10): return -x\n");
+  Names names(program);
+  names.run("def g(x, y=10): return -x\n");
   const Stress stress;
   names.run("for i in range(12): f(i)");
   names.run("f.__code__ = g.__code__");

@@ -135,7 +135,8 @@ TEST_CASE("whatever is changed, the short way never holds where the whole way do
 }
 
 TEST_CASE("another argument is checked, not remembered", "[guard_memo]") {
-  Names names(std::string(world) + "b = C(); b.child = C(); b.child.table = {'k': 'w'}\nd = D()\n");
+  Names names(world);
+  names.run("b = C(); b.child = C(); b.child.table = {'k': 'w'}\nd = D()\n");
   Noted n;
   follow(n, names);
   n.note({names["a"], names["g"]});
