@@ -46,6 +46,12 @@ bool Speculation::met(const std::string& path, PyObject* number) {
   return !is_new && same_type && !same && relax(path);
 }
 
+bool Speculation::may_fix_length(const std::string& path, size_t length) {
+  std::set<size_t>& met = lengths_[path];
+  if (met.size() <= most_lengths) met.insert(length);
+  return met.size() <= most_lengths;
+}
+
 bool Speculation::relaxed(const std::string& path) const {
   if (paths_.empty()) return false;
   if (paths_.count(path)) return true;

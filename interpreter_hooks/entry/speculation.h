@@ -29,6 +29,9 @@ class Speculation {
   /// A recording has found this number (an int or float) at `path`. True: it is an input from now on, since an earlier
   /// recording, whatever became of it, has found another one there.
   bool met(const std::string& path, PyObject* number);
+  /// A recording has found a list of that length at `path`, all of whose items it needs. False: it has had so many
+  /// lengths that another recording would not be the last one.
+  bool may_fix_length(const std::string& path, size_t length);
   /// A place of the program (see TraceBuilder) where a number can't be read in a run: it is structural there.
   void insist(const std::string& place) { constants_.insert(place); }
   bool insisted(const std::string& place) const { return constants_.count(place) != 0; }
@@ -78,6 +81,8 @@ class Speculation {
  private:
   std::set<std::string> paths_;
   std::map<std::string, std::pair<PyTypeObject*, uint64_t>> met_;  ///< type and bits of numbers
+  static constexpr size_t most_lengths = 4;
+  std::map<std::string, std::set<size_t>> lengths_;
   std::set<std::string> families_;
   std::set<std::string> constants_;
   std::set<std::string> fixed_loops_, left_loops_, unrolled_loops_, split_loops_;

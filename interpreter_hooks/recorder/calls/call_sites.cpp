@@ -202,7 +202,10 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     site.kind = CallSite::Engine;
     for (auto* list : {&site.positional, &site.keyword_values}) {
       for (Value& value : *list) {
-        if (is_sequence(value.object)) items(value);  // C code is going to look at them
+        if (!is_sequence(value.object)) continue;
+        if (!may_know_length(value))
+          return stop(Reason::UnmodelledContainer, "the length of a list that has had many: " + shadow(value).path);
+        items(value);  // C code is going to look at them
       }
     }
     return;

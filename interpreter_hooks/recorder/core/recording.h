@@ -225,6 +225,8 @@ class Recording {
 
   // ---- containers (containers.cpp) ----
   void know_length(Value& sequence);
+  /// False for one from outside that has had many lengths: better the frame is cut where all of its items are taken.
+  bool may_know_length(Value& sequence);
   /// len() of a list from outside that has had different lengths, and of which nothing but its length and single items
   /// are asked for: a number. Unknown: the length is a fact.
   Value length(Value& sequence);

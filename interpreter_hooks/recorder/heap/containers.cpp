@@ -35,6 +35,12 @@ void Recording::know_length(Value& sequence) {
   known.items.insert(known.items.end(), known.appended.begin(), known.appended.end());
 }
 
+bool Recording::may_know_length(Value& sequence) {
+  const Shadow& known = shadow(sequence);
+  if (!known.outside || known.length_known || known.self.is_fact()) return true;
+  return speculation_.may_fix_length(known.path, static_cast<size_t>(Py_SIZE(sequence.object)));
+}
+
 Value Recording::length(Value& sequence) {
   Shadow& known = shadow(sequence);
   if (!PyList_CheckExact(sequence.object) || !known.outside || known.length_known) return {};
