@@ -1,6 +1,8 @@
 // Whether capturing a function that calls itself pays: what its calls from outside, with all calls below them, take
 // captured and plainly.
 #pragma once
+#include <algorithm>
+
 #include "interpreter_hooks/frame_hook/profitability.h"
 
 namespace terra::capture {
@@ -17,19 +19,22 @@ class RecursionAccount {
     if (++calls_ < from_) return Sample::None;
     return captured_.count() <= plain_.count() ? Sample::Captured : Sample::Plain;
   }
-  /// So many microseconds for so many operations.
+  /// So many microseconds for so many operations. Plain calls of large structures take long: where each of the first
+  /// ones has taken more than any captured one, that is enough.
   void add(Sample sample, double microseconds, uint64_t operations) {
     if (operations == 0) return;
     (sample == Sample::Plain ? plain_ : captured_).add(microseconds / static_cast<double>(operations));
-    if (plain_.count() < enough || captured_.count() < enough) return;
-    loses_ = captured_.typical() > plain_.typical();
+    const size_t taken = std::min(plain_.count(), captured_.count());
+    const bool clear = taken >= few && captured_.most() < plain_.least();
+    if (!clear && taken < enough) return;
+    loses_ = !clear && captured_.typical() > plain_.typical();
     captured_ = plain_ = Times();
     from_ = growth * calls_;
   }
   bool loses() const { return loses_; }
 
   static constexpr long first = 16, growth = 8;
-  static constexpr size_t enough = 6;
+  static constexpr size_t few = 2, enough = 6;
 
  private:
   long calls_ = 0, from_ = first;

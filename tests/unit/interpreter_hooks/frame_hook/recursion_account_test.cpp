@@ -28,6 +28,15 @@ TEST_CASE("The first calls of a recursive function are no samples, the next ones
   REQUIRE(account.next() == Sample::Plain);
 }
 
+TEST_CASE("Few plain calls are made to compare where all of them took more than any captured one") {
+  RecursionAccount clear, close;
+  sample(clear, 2 * RecursionAccount::few, 1, 2);
+  REQUIRE(clear.next() == Sample::None);
+  REQUIRE(!clear.loses());
+  sample(close, 2 * RecursionAccount::few, 2, 2);
+  REQUIRE(close.next() != Sample::None);
+}
+
 TEST_CASE("A recursive function loses when its calls take more for each operation than plain ones") {
   RecursionAccount pays, loses;
   sample(pays, 2 * RecursionAccount::enough, 1, 2);
