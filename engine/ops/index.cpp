@@ -13,6 +13,7 @@
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/view.h"
+#include "engine/tensor/sparse.h"
 
 namespace terra::ops {
 namespace {
@@ -185,7 +186,12 @@ void index_put_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, b.flag(3) ? g : index_put(g, b.arg(1), zeros(Dims{}, g.dtype())));
   if (b.needs(2)) b.set(2, index(g, b.arg(1)));
 }
-void embedding_gradient(Backward& b) { b.set(0, embedding_backward(b.grad(), b.arg(1), b.sizes(0)[0], b.arg(2))); }
+void embedding_gradient(Backward& b) {
+  const Tensor grad = b.grad();
+  if (!b.flag(3)) return b.set(0, embedding_backward(grad, b.arg(1), b.sizes(0)[0], b.arg(2)));
+  ensure(!grad->is_symbolic(), "graphs compute no sparse gradients: who builds one takes those of the rows");
+  b.set(0, sparse_hooks().rows(grad, b.in(1), b.sizes(0)[0], b.integer(2)));
+}
 /// Rows of padding_idx got nothing, so they give nothing.
 void embedding_backward_gradient(Backward& b) {
   const Tensor rows = embedding_forward(b.grad(), b.arg(1), -1);
@@ -601,16 +607,18 @@ const Op embedding{{.name = "embedding",
                     .composite = embedding_of,
                     .samples = {{"randn(5, 3), terra.tensor([[0, 4], [2, 2]])"},
                                 {"randn(5, 3), terra.tensor([0, 4, 2]), 4", "float", false}}}};
-const Op embedding_forward{{.name = "embedding_forward",
-                            .signature = "(Tensor weight, Tensor indices, int padding_idx) -> Tensor",
-                            .doc = "The rows of weight that indices name; padding_idx (-1: none) gets no gradient.",
-                            .example = "",
-                            .flags = kChecksValues | kMovesBytes,
-                            .shape = embedding_shape,
-                            .gradient = embedding_gradient,
-                            .saved = saves({1}),
-                            .grad_fn = "EmbeddingBackward0",
-                            .samples = {{"randn(5, 3), terra.tensor([[0, 4], [2, 2]]), -1"}}}};
+const Op embedding_forward{
+    {.name = "embedding_forward",
+     .signature = "(Tensor weight, Tensor indices, int padding_idx, bool sparse=False) -> Tensor",
+     .doc = "The rows of weight that indices name; padding_idx (-1: none) gets no gradient. "
+            "sparse: the gradient has the rows that were looked up, and no others.",
+     .example = "",
+     .flags = kChecksValues | kMovesBytes,
+     .shape = embedding_shape,
+     .gradient = embedding_gradient,
+     .saved = saves({1}),
+     .grad_fn = "EmbeddingBackward0",
+     .samples = {{"randn(5, 3), terra.tensor([[0, 4], [2, 2]]), -1"}}}};
 const Op embedding_backward{{.name = "embedding_backward",
                              .signature = "(Tensor grad, Tensor indices, int num_weights, int padding_idx) -> Tensor",
                              .doc = "The gradient of embedding: rows of grad added to the rows that indices name.",
@@ -621,5 +629,10 @@ const Op embedding_backward{{.name = "embedding_backward",
                              .saved = saves({1}),
                              .samples = {{"randn(2, 2, 3), terra.tensor([[0, 4], [2, 2]]), 5, -1"},
                                          {"randn(3, 3), terra.tensor([0, 4, 2]), 5, 4"}}}};
+
+bool is_sparse_look_up(const Op& op, std::span<const Arg> args) {
+  return &op == &embedding_forward && args.size() > 3 && args[3].kind() == Arg::Kind::Scalar &&
+         args[3].scalar().to_bool() && args[0].is_tensor() && args[0].impl()->requires_grad();
+}
 
 }  // namespace terra::ops

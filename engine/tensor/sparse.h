@@ -20,6 +20,8 @@ struct SparseHooks {
   /// a + b, sparse if both are. `in_place`: the sum may become the value of `a`, which nobody else needs.
   Tensor (*sum)(const Tensor& a, const Tensor& b, bool in_place) = nullptr;
   Tensor (*to_dense)(const Tensor& t) = nullptr;
+  /// Of size rows x n: `values` (... x n) at the rows that `places` (...) name, but for row `padding` (-1: none).
+  Tensor (*rows)(const Tensor& values, const Tensor& places, int64_t rows, int64_t padding) = nullptr;
 };
 SparseHooks& sparse_hooks();
 

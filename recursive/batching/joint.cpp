@@ -96,7 +96,7 @@ class JointBuilder {
     switch (n.kind) {
       case NodeKind::HostCall: return;  // the walk has done it
       case NodeKind::Call: return play_call(n);
-      case NodeKind::Op: return set_results(n, call_op(*n.op, args_of(n, 0)));
+      case NodeKind::Op: return is_sparse_look_up(n) ? look_up(n) : set_results(n, call_op(*n.op, args_of(n, 0)));
       case NodeKind::WriteView: {
         std::vector<BatchedArg> args = args_of(n, 2);
         return set_results(n, {write_batched(*n.op, value(graph::operand(n, 0)), value(graph::operand(n, 1)),
@@ -133,6 +133,34 @@ class JointBuilder {
     return call_batched(op, args, rows_);
   }
 
+  bool is_sparse_look_up(const Node& n) {
+    static const Op* op = find_op("embedding_forward");
+    const auto* sparse = n.op == op && n.args.size() > 3 ? std::get_if<Scalar>(&n.args[3]) : nullptr;
+    return sparse && sparse->to_bool() && value(graph::operand(n, 0)).tensor.requires_grad();
+  }
+
+  /// The rows begin a history of their own: their gradients are part of the table's as they are.
+  void look_up(const Node& n) {
+    if (!wanted_.look_ups) throw Unbatchable{"rows are looked up in a table whose gradient is sparse"};
+    const Batched table = value(graph::operand(n, 0)), places = value(graph::operand(n, 1));
+    const auto at =
+        std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.get() == table.tensor.get(); });
+    const auto input = static_cast<uint32_t>(at - tensors_.begin());
+    if (at == tensors_.end() || joint_.inputs[input].kind == JointInput::Kind::Argument ||
+        joint_.inputs[input].kind == JointInput::Kind::Result)
+      throw Unbatchable{"rows are looked up in a table that was computed, and whose gradient is sparse"};
+    std::vector<Batched> rows;
+    {
+      const GradMode off(false);
+      rows = call_op(*n.op, args_of(n, 0));
+    }
+    autograd::set_requires_grad(rows[0].tensor, true);
+    add_output({JointOutput::Kind::Place, static_cast<uint32_t>(joint_.look_ups.size())}, places);
+    joint_.look_ups.push_back({input, std::get<Scalar>(n.args[2]).to_int()});
+    looked_up_.push_back(rows[0].tensor);
+    set_results(n, std::move(rows));
+  }
+
   void set_results(const Node& n, std::vector<Batched> results) {
     for (size_t r = 0; r < std::min(results.size(), n.results.size()); ++r)
       values_[n.results[r]] = std::move(results[r]);
@@ -164,7 +192,7 @@ class JointBuilder {
 
   void add_gradients() {
     std::vector<Tensor> roots, tangents, targets;
-    std::vector<uint32_t> numbers;
+    std::vector<JointOutput> of;
     for (uint32_t o = 0; o < outputs_.size(); ++o) {
       if (!outputs_[o].requires_grad()) continue;
       roots.push_back(outputs_[o]);
@@ -176,14 +204,18 @@ class JointBuilder {
     for (uint32_t i = 0; i < tensors_.size(); ++i)
       if (tensors_[i].requires_grad()) {
         targets.push_back(tensors_[i]);
-        numbers.push_back(i);
+        of.push_back({JointOutput::Kind::Gradient, i});
       }
+    for (uint32_t l = 0; l < looked_up_.size(); ++l) {
+      targets.push_back(looked_up_[l]);
+      of.push_back({JointOutput::Kind::LookedUp, l});
+    }
     if (roots.empty() || targets.empty()) return;
     const std::vector<Tensor> found = autograd::gradients(roots, tangents, targets, false, false, true);
     const GradMode off(false);
     for (size_t k = 0; k < found.size(); ++k) {
       if (!found[k].defined()) continue;
-      joint_.outputs.push_back({JointOutput::Kind::Gradient, numbers[k], 0});
+      joint_.outputs.push_back(of[k]);
       joint_.graph.outputs.push_back(emitter_.value_of(*found[k]));
     }
   }
@@ -200,7 +232,7 @@ class JointBuilder {
       for (ValueId r : n.results) flowing[r] = all;
     }
     for (size_t o = 0; o < joint_.outputs.size(); ++o) {
-      if (joint_.outputs[o].kind != JointOutput::Kind::Gradient) continue;
+      if (!joint_.outputs[o].is_gradient()) continue;
       const std::set<uint32_t>& all = flowing[g.outputs[o]];
       joint_.outputs[o].tangents.assign(all.begin(), all.end());
     }
@@ -215,6 +247,7 @@ class JointBuilder {
   graph::GraphEmitter emitter_;
   std::vector<std::optional<Batched>> values_;  // by value of the body
   std::vector<Tensor> tensors_, outputs_;       // inputs and outputs of the joint graph
+  std::vector<Tensor> looked_up_;
   size_t calls_ = 0;
 };
 

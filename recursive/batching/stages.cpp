@@ -45,6 +45,7 @@ class Stager {
     cut();
     made_.joint.inputs = std::move(joint_.inputs);
     made_.joint.outputs = std::move(joint_.outputs);
+    made_.joint.look_ups = std::move(joint_.look_ups);
     made_.joint.graph = std::move(joint_.graph);
     return std::move(made_);
   }
@@ -141,7 +142,7 @@ class Stager {
     wanted_forward_.assign(g.values.size(), false);
     for (size_t o = 0; o < joint_.outputs.size(); ++o) {
       if (is_awaited(joint_.outputs[o])) awaited_[g.outputs[o]] = true;
-      if (joint_.outputs[o].kind != JointOutput::Kind::Gradient) wanted_forward_[g.outputs[o]] = true;
+      if (!joint_.outputs[o].is_gradient()) wanted_forward_[g.outputs[o]] = true;
     }
     moments_.resize(g.nodes.size());
     for (size_t n = g.nodes.size(); n-- > 0;) {

@@ -7,8 +7,10 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/saved.h"
+#include "engine/autograd/sparse_gradients.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "kernels/abi/parallel.h"
 
 namespace terra::recursive {
@@ -35,11 +37,6 @@ Tensor contiguous(const Tensor& t) {
   return (*op)(t);
 }
 
-Tensor add(const Tensor& a, const Tensor& b) {
-  static const Op* op = find_op("add");
-  return (*op)(a, b);
-}
-
 template <class T>
 void add_rows(char* to, const char* from, size_t bytes) {
   auto* a = reinterpret_cast<T*>(to);
@@ -51,6 +48,15 @@ void add_row(DType dtype, char* to, const char* from, size_t bytes) {
   if (dtype == DType::F32) return add_rows<float>(to, from, bytes);
   ensure(dtype == DType::F64, "gradients of deferred calls are float32 or float64");
   add_rows<double>(to, from, bytes);
+}
+
+/// Null: nothing is there that isn't.
+bool is_finite(const char* row, DType dtype, size_t bytes) {
+  const auto all = [&](const auto* elements) {
+    return std::all_of(elements, elements + bytes / sizeof(*elements), [](auto x) { return std::isfinite(x); });
+  };
+  if (!row) return true;
+  return dtype == DType::F32 ? all(reinterpret_cast<const float*>(row)) : all(reinterpret_cast<const double*>(row));
 }
 
 /// Copies `bytes` for each row; about so much costs a row beside its bytes.
@@ -160,13 +166,16 @@ Ref<Storage> DagRun::copy_of(uint32_t result) const {
 
 // ---- rows ---------------------------------------------------------------------------------------------------------
 
+/// Of a value that is kept.
+const char* DagRun::row_of(const CallDag::Call& call, ValueId id) const {
+  const Kept& k = staged(call.kind).values[id];
+  return memory_[call.kind].at[id] + (k.rows ? k.bytes * schedule_.kinds[call.kind].place[call.row] : 0);
+}
+
 const char* DagRun::result_row(uint32_t result) const {
   const CallDag::Result& r = dag_.results[result];
   const CallDag::Call& call = dag_.calls[r.call];
-  const StagedPath& s = staged(call.kind);
-  const ValueId id = s.output(JointOutput::Kind::Result, r.output);
-  const Kept& k = s.values[id];
-  return memory_[call.kind].at[id] + (k.rows ? k.bytes * schedule_.kinds[call.kind].place[call.row] : 0);
+  return row_of(call, staged(call.kind).output(JointOutput::Kind::Result, r.output));
 }
 
 /// Of what a call got for an input; null where nothing arrives.
@@ -177,9 +186,7 @@ const char* DagRun::gradient_row(uint32_t number, uint32_t input) const {
   const StagedPath& s = kind.compiled->path;
   const JointOutput* const gradient = s.gradient(from, input);
   if (!gradient || !memory_[call.kind].backward.defined() || !reaches(call, input)) return nullptr;
-  const ValueId id = s.value(*gradient);
-  const Kept& k = s.values[id];
-  return memory_[call.kind].at[id] + (k.rows ? k.bytes * kind.place[call.row] : 0);
+  return row_of(call, s.value(*gradient));
 }
 
 void DagRun::gather_numbers(uint32_t kind, ValueId value, uint32_t input) {
@@ -322,6 +329,13 @@ bool DagRun::reaches(const CallDag::Call& call, uint32_t input) const {
   return std::any_of(flow.begin(), flow.end(), [&](uint32_t output) { return reached_[call.results + output]; });
 }
 
+bool DagRun::reaches_look_up(const CallDag::Call& call, const JointOutput& looked_up) const {
+  const Joint& joint = staged(call.kind).joint;
+  return std::any_of(looked_up.tangents.begin(), looked_up.tangents.end(), [&](uint32_t tangent) {
+    return reached_[call.results + joint.outputs[joint.inputs[tangent].index].index];
+  });
+}
+
 bool DagRun::reaches_any(uint32_t kind, uint32_t input) const {
   const auto& calls = dag_.kinds[kind].calls;
   return std::any_of(calls.begin(), calls.end(), [&](uint32_t c) { return reaches(dag_.calls[c], input); });
@@ -346,18 +360,15 @@ bool DagRun::totals_are_finite(uint32_t kind) const {
 /// Those of calls that tangents reach at some of their results only.
 bool DagRun::rows_are_finite(uint32_t kind) const {
   const DeferredGraph& graph = *dag_.kinds[kind].graph;
-  const auto is_finite = [](const auto* row, int64_t count) {
-    return std::all_of(row, row + count, [](auto x) { return std::isfinite(x); });
-  };
+  const StagedPath& s = staged(kind);
   for (uint32_t c : dag_.kinds[kind].calls) {
     if (reaches_all(dag_.calls[c])) continue;
-    for (uint32_t i = 0; i < graph.inputs().size(); ++i) {
-      const char* const row = gradient_row(c, i);
-      const graph::ValueMeta& meta = graph.inputs()[i].meta;
-      if (!row) continue;
-      if (meta.dtype == DType::F32 ? !is_finite(reinterpret_cast<const float*>(row), meta.numel())
-                                   : !is_finite(reinterpret_cast<const double*>(row), meta.numel()))
-        return false;
+    for (uint32_t i = 0; i < graph.inputs().size(); ++i)
+      if (!is_finite(gradient_row(c, i), graph.inputs()[i].meta.dtype, graph.inputs()[i].meta.bytes())) return false;
+    for (const JointOutput& o : s.joint.outputs) {
+      if (o.kind != JointOutput::Kind::LookedUp || !reaches_look_up(dag_.calls[c], o)) continue;
+      const ValueId id = s.value(o);
+      if (!is_finite(row_of(dag_.calls[c], id), s.joint.graph.meta(id).dtype, s.values[id].bytes)) return false;
     }
   }
   return true;
@@ -431,7 +442,7 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
   const StagedPath& s = staged(kind);
   const CallDag::Kind& of = dag_.kinds[kind];
   const auto arrives = [&](uint32_t tensor, const Tensor& g) {
-    gradients[tensor] = gradients[tensor].defined() ? add(gradients[tensor], g) : g;
+    gradients[tensor] = gradients[tensor].defined() ? autograd::sum_of(gradients[tensor], g) : g;
   };
   for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
     if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
@@ -448,16 +459,50 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
       const Tensor& like = dag_.tensors[tensor].tensor;
       const char* const row = gradient_row(c, in.index);
       if (!row) continue;
+      const size_t bytes = static_cast<size_t>(like.numel()) * size_of(like.dtype());
       Tensor& sum = gradients[tensor];
-      if (!sum.defined()) {
-        sum = Tensor::empty(like.sizes(), like.dtype());
-        std::memcpy(sum->data(), row, static_cast<size_t>(like.numel()) * size_of(like.dtype()));
+      if (!sum.defined() || is_sparse(*sum)) {
+        const Tensor dense = Tensor::empty(like.sizes(), like.dtype());
+        std::memcpy(dense->data(), row, bytes);
+        arrives(tensor, dense);
       } else {
         if (sum->use_count() > 1) sum = (*find_op("clone"))(sum);
-        add_row(like.dtype(), static_cast<char*>(sum->data()), row,
-                static_cast<size_t>(like.numel()) * size_of(like.dtype()));
+        add_row(like.dtype(), static_cast<char*>(sum->data()), row, bytes);
       }
     }
+  }
+  for (uint32_t l = 0; l < s.joint.look_ups.size(); ++l) collect_look_up(kind, l, gradients);
+}
+
+/// Gradients of rows of tables, as they lie: one entry of a sparse gradient for each row that a call has looked up.
+void DagRun::collect_look_up(uint32_t kind, uint32_t look_up, std::vector<Tensor>& gradients) {
+  const StagedPath& s = staged(kind);
+  const ValueId places = s.output(JointOutput::Kind::Place, look_up),
+                rows = s.output(JointOutput::Kind::LookedUp, look_up);
+  if (rows == kNoId) return;
+  const JointOutput& looked_up =
+      *std::find_if(s.joint.outputs.begin(), s.joint.outputs.end(),
+                    [&](const JointOutput& o) { return o.kind == JointOutput::Kind::LookedUp && o.index == look_up; });
+  const LookUp& of = s.joint.look_ups[look_up];
+  std::map<uint32_t, std::vector<uint32_t>> calls;  // by table
+  for (uint32_t c : dag_.kinds[kind].calls) {
+    const uint32_t table = dag_.operand(dag_.calls[c], s.joint.inputs[of.table].index).tensor;
+    if (table != kNone && dag_.tensors[table].wants_gradient && reaches_look_up(dag_.calls[c], looked_up))
+      calls[table].push_back(c);
+  }
+  const graph::ValueMeta &row = s.joint.graph.meta(rows), &place = s.joint.graph.meta(places);
+  for (const auto& [table, looking] : calls) {
+    const size_t row_bytes = s.values[rows].bytes, place_bytes = s.values[places].bytes;
+    const auto count = static_cast<int64_t>(looking.size() * (place_bytes / size_of(place.dtype)));
+    const Tensor all = Tensor::empty(Dims{count, row.sizes.back()}, row.dtype),
+                 at = Tensor::empty(Dims{count}, place.dtype);
+    for (size_t i = 0; i < looking.size(); ++i) {
+      const CallDag::Call& call = dag_.calls[looking[i]];
+      std::memcpy(static_cast<char*>(all->data()) + i * row_bytes, row_of(call, rows), row_bytes);
+      std::memcpy(static_cast<char*>(at->data()) + i * place_bytes, row_of(call, places), place_bytes);
+    }
+    const Tensor g = sparse_hooks().rows(all, at, dag_.tensors[table].tensor.size(0), of.padding);
+    gradients[table] = gradients[table].defined() ? autograd::sum_of(gradients[table], g) : g;
   }
 }
 

@@ -68,6 +68,9 @@ class DagRun {
   bool totals_are_finite(uint32_t kind) const;
   bool rows_are_finite(uint32_t kind) const;
   void collect(uint32_t kind, std::vector<Tensor>& gradients);
+  void collect_look_up(uint32_t kind, uint32_t look_up, std::vector<Tensor>& gradients);
+  const char* row_of(const CallDag::Call& call, ValueId id) const;
+  bool reaches_look_up(const CallDag::Call& call, const JointOutput& looked_up) const;
 
   const CallDag& dag_;
   const DagSchedule schedule_;

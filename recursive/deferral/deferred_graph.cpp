@@ -117,9 +117,10 @@ class Reading {
 std::vector<std::vector<uint32_t>> flow_of(const Joint& joint, size_t inputs) {
   std::vector<std::vector<uint32_t>> flow(inputs);
   for (const JointOutput& o : joint.outputs) {
-    if (o.kind != JointOutput::Kind::Gradient) continue;
+    if (!o.is_gradient()) continue;
+    const uint32_t of = o.kind == JointOutput::Kind::LookedUp ? joint.look_ups[o.index].table : o.index;
     for (uint32_t tangent : o.tangents)
-      flow[joint.inputs[o.index].index].push_back(joint.outputs[joint.inputs[tangent].index].index);
+      flow[joint.inputs[of].index].push_back(joint.outputs[joint.inputs[tangent].index].index);
   }
   return flow;
 }
@@ -137,6 +138,7 @@ DeferredGraph::DeferredGraph(const Trace& trace, std::shared_ptr<const std::vect
   request.joint = false;
   request.histories = true;
   request.inputs = inputs;
+  wanted_.look_ups = true;
   Program program = graph::build(trace, request);
   require_pure(program);
   take_inputs(program, trace.grad_enabled, inputs ? *inputs : trace.inputs);

@@ -13,7 +13,7 @@ namespace terra::hooks {
 namespace {
 
 // Strong once the package has set them.
-PyObject *sum_function = nullptr, *to_dense_function = nullptr;
+PyObject *sum_function = nullptr, *to_dense_function = nullptr, *rows_function = nullptr;
 
 /// Backward runs on the thread that called it, which holds the lock.
 Tensor asked_of_host(PyObject* function, std::initializer_list<PyObject*> args) {
@@ -34,6 +34,12 @@ Tensor to_dense(const Tensor& t) {
   return asked_of_host(to_dense_function, {object.get()});
 }
 
+Tensor rows(const Tensor& values, const Tensor& places, int64_t count, int64_t padding) {
+  const Object elements = Object::steal(wrap(values)), indices = Object::steal(wrap(places)),
+               number = owned(PyLong_FromLongLong(count)), skipped = owned(PyLong_FromLongLong(padding));
+  return asked_of_host(rows_function, {elements.get(), indices.get(), number.get(), skipped.get()});
+}
+
 /// _sparse_tensor(type, sizes, dtype): an instance of the class, whose parts are still to be set.
 Object sparse_tensor(PyObject*, PyObject* args) {
   PyObject *type, *sizes, *dtype;
@@ -51,13 +57,15 @@ Object sparse_tensor(PyObject*, PyObject* args) {
   return Object::steal(wrap_as(python_type, make_sparse({*element, std::move(dims)})));
 }
 
-/// _set_sparse_hooks(sum, to_dense): sum(a, b, in_place) and to_dense(a) of tensors of which some are sparse.
+/// _set_sparse_hooks(sum, to_dense, rows): sum(a, b, in_place) and to_dense(a) of tensors of which some are sparse, and
+/// rows(values, places, rows, padding), which makes one.
 Object set_sparse_hooks(PyObject*, PyObject* args) {
-  PyObject *given_sum, *given_to_dense;
-  if (!PyArg_ParseTuple(args, "OO:_set_sparse_hooks", &given_sum, &given_to_dense)) throw PythonError{};
+  PyObject *given_sum, *given_to_dense, *given_rows;
+  if (!PyArg_ParseTuple(args, "OOO:_set_sparse_hooks", &given_sum, &given_to_dense, &given_rows)) throw PythonError{};
   Py_XSETREF(sum_function, Py_NewRef(given_sum));
   Py_XSETREF(to_dense_function, Py_NewRef(given_to_dense));
-  sparse_hooks() = {sum, to_dense};
+  Py_XSETREF(rows_function, Py_NewRef(given_rows));
+  sparse_hooks() = {sum, to_dense, rows};
   return Object::share(Py_None);
 }
 

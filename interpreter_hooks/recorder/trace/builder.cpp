@@ -1,5 +1,6 @@
 #include "interpreter_hooks/recorder/trace/builder.h"
 #include "interpreter_hooks/cpython/instructions.h"
+#include "interpreter_hooks/recorder/calls/recursion.h"
 #include "interpreter_hooks/recorder/core/lines.h"
 #include "interpreter_hooks/recorder/region/loops.h"
 #include "interpreter_hooks/recorder/region/phis.h"
@@ -7,6 +8,7 @@
 
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/index.h"
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -375,6 +377,10 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   }
   if (report.op->writes && writes_twice(report))
     return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): some of its tensors share memory");
+  if (ops::is_sparse_look_up(*report.op, report.args) && (engine_mode() & 1)) {
+    if (!is_recursive(r_.root().code)) return r_.stop(Reason::GradientState, "an embedding whose gradient is sparse");
+    sparse_gradients_ = true;
+  }
   graph::CallRecord call;
   call.op = report.op;
   call.in_place = report.in_place;

@@ -152,6 +152,7 @@ class TraceBuilder final : public hooks::OpObserver {
   graph::Trace trace_;
   bool attached_ = false;
   bool writes_ = false;                         ///< something in place
+  bool sparse_gradients_ = false;               ///< of tables: only runs that are put off have them
   std::unordered_set<const Storage*> written_;  ///< in place, while histories were kept
   bool gradients_ = false;                      ///< backward, or .grad read or written
   std::unordered_set<PyObject*> watched_;       ///< tensors from outside whose .grad or requires_grad the frame touches

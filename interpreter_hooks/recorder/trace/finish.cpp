@@ -9,6 +9,7 @@
 #include "interpreter_hooks/recorder/region/phis.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
 #include "interpreter_hooks/recorder/trace/ids.h"
+#include "recursive/deferral/only_deferred.h"
 
 #include <algorithm>
 #include <map>
@@ -127,6 +128,12 @@ bool TraceBuilder::compile(Entry& entry) {
     r_.stop(Reason::GraphRefused, why);
     return false;
   };
+  if (sparse_gradients_) {
+    const auto is_call = [](const graph::TraceRecord& r) { return std::holds_alternative<graph::CallRecord>(r.what); };
+    entry.graph = recursive::only_deferred(
+        static_cast<size_t>(std::count_if(trace_.records.begin(), trace_.records.end(), is_call)));
+    return true;
+  }
   const TimedScope timed(Activity::Compiled, "compile", "", 0);
   try {
     entry.graph = graph::compile(trace_);

@@ -5,7 +5,7 @@ import _terra_C as C
 from . import _arithmetic, _compressed, _creation, _products, _reductions, _shapes
 from ._compressed import CompressedTensor, in_place, through_coo
 from ._refusals import refusal
-from ._tensor import Sparse, SparseTensor
+from ._tensor import Sparse, SparseTensor, coo
 
 FUNCTIONS = {
     **_arithmetic.FUNCTIONS, **_products.FUNCTIONS, **_reductions.FUNCTIONS, **_shapes.FUNCTIONS, **_creation.FUNCTIONS,
@@ -106,4 +106,15 @@ def to_dense(a):
     return a.to_dense()
 
 
-C._set_sparse_hooks(total, to_dense)
+def rows(values, places, count, padding):
+    """A sparse gradient of a table with so many rows: one entry for each row that was looked up, in their order."""
+    places, values = places.reshape(-1).to(C.int64), values.reshape(-1, values.shape[-1])
+    if padding < 0:
+        values = values.clone()  # .grad has memory of its own
+    else:
+        kept = (places != padding).nonzero().squeeze(1)
+        places, values = places.index_select(0, kept), values.index_select(0, kept)
+    return coo(places.unsqueeze(0), values, (count, values.shape[-1]))
+
+
+C._set_sparse_hooks(total, to_dense, rows)

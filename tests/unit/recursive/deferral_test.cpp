@@ -3,6 +3,7 @@
 
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
+#include "engine/tensor/sparse.h"
 #include "recursive/deferral/dag_schedule.h"
 #include "recursive/deferral/deferred_queue.h"
 #include "tests/unit/recursive/tensors.h"
@@ -121,6 +122,48 @@ TEST_CASE("Gradients of calls that have waited are those of the calls") {
   const auto plain = gradients([&](auto& l, auto& r) { return n.plain(l, r); });
   const auto batched = gradients([&](auto& l, auto& r) { return n.deferred(l, r); });
   for (size_t i = 0; i < plain.size(); ++i) require_near(batched[i], plain[i]);
+}
+
+/// What a host that makes sparse tensors is asked for, while this lives; they are dense here.
+struct SparseHost {
+  SparseHost() { sparse_hooks().rows = rows; }
+  ~SparseHost() { sparse_hooks() = before; }
+  SparseHost(const SparseHost&) = delete;
+
+  static Tensor rows(const Tensor& values, const Tensor& places, int64_t count, int64_t padding) {
+    asked.push_back(op("clone", places));
+    return op("embedding_backward", values, places, count, padding);
+  }
+  static inline std::vector<Tensor> asked;
+  const SparseHooks before = sparse_hooks();
+};
+
+TEST_CASE("Rows that calls have looked up become one sparse gradient of their table, in the order of calls") {
+  eager::start();
+  const SparseHost host;
+  const Tensor table = drawn(Dims{1000, 3}, 1);
+  Captured c({table, integer(0)});
+  const auto leaf =
+      c.graph({c.call("tanh", {c.call("embedding_forward", {TraceId{0}, TraceId{1}, Arg(int64_t{9}), Arg(true)})})});
+  const std::vector<int64_t> words = {4, 9, 4, 2};
+  const auto gradient = [&](auto&& look_up) {
+    SparseHost::asked.clear();
+    Tensor sum;
+    for (int64_t word : words) {
+      const Tensor row = op("sum", look_up(integer(word)));
+      sum = sum.defined() ? op("add", sum, row) : row;
+    }
+    const Tensor unused = look_up(integer(7));
+    return autograd::gradients(std::vector<Tensor>{sum}, {}, std::vector<Tensor>{table}, false, false, true)[0];
+  };
+  const Tensor plain =
+      gradient([&](const Tensor& word) { return op("tanh", op("embedding_forward", table, word, 9, true)); });
+  REQUIRE(SparseHost::asked.size() == words.size());
+  const Tensor together = gradient([&](const Tensor& word) { return put_off(leaf, {table, word}); });
+  REQUIRE(SparseHost::asked.size() == 1);
+  REQUIRE(SparseHost::asked[0].numel() == static_cast<int64_t>(words.size()));
+  for (size_t i = 0; i < words.size(); ++i) REQUIRE(SparseHost::asked[0]->data_as<int64_t>()[i] == words[i]);
+  require_near(together, plain);
 }
 
 TEST_CASE("What no gradient reaches has none") {

@@ -94,7 +94,7 @@ Program tree_rnn() {
             %4: scalar int = $host_call(%0) index 1 @2.1
             %5: i64[] = $as_tensor(%4)
             %6: i64[1] = view(%5, (1))
-            %7: f64[1,4] = embedding_forward(%1, %6, -1)
+            %7: f64[1,4] = embedding_forward(%1, %6, -1, false)
             %8: f64[1,4] = tanh(%7)
             return %8 } }
         { graph "inner"(%0: handle, %1: f64[9,4], %2: f64[8,4], %3: f64[4]) {

@@ -24,11 +24,18 @@ def embedding(
     if max_norm is not None:
         _renormalize(weight, input, max_norm, norm_type)
     if sparse and weight.requires_grad and C.is_grad_enabled():
-        from ._sparse_rows import SparseRows
+        from ...sparse import _dispatch  # noqa: F401: it tells the engine how sparse gradients are made
 
-        return SparseRows.apply(weight, input, padding_idx, scale_grad_by_freq)
+        rows = C._ops.embedding_forward(weight, input, -1 if padding_idx is None else padding_idx, True)
+        if scale_grad_by_freq:
+            rows.register_hook(_refuse_scaled)
+        return rows
     rows = C._ops.embedding(weight, input, padding_idx)
     return _scaled_by_frequency(rows, input, weight.size(0)) if scale_grad_by_freq else rows
+
+
+def _refuse_scaled(grad):
+    raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
 
 
 def _scaled_by_frequency(rows, indices, count):
