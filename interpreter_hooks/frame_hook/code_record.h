@@ -58,6 +58,7 @@ struct CodeRecord : TerraCodeNote {
   double recording_ms = 0;
 
   bool recursive = false;         ///< the function calls itself (recorder/calls/recursion.h)
+  bool recorded_alone = false;    ///< what it has was recorded before that was known: calls of it were not put off then
   RecursionAccount recursion;      ///< then: whether that pays
   bool around_recursion = false;  ///< recordings end before calls of one that does
   bool is_rest = false;

@@ -108,6 +108,7 @@ static long runs_before_recording(const CodeRecord& r) {
 
 Step decide(CodeRecord& r) {
   r.calls += 1 - static_cast<long>(std::exchange(r.unseen, 0));
+  if (std::exchange(r.recorded_alone, false)) r.entries.clear(), r.cuts.clear();
   switch (r.state) {
     case State::Cold:
       if (settings().frozen || r.calls <= runs_before_recording(r)) return Step::Run;

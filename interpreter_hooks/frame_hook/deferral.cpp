@@ -15,16 +15,6 @@ namespace terra::capture {
 
 namespace {
 
-/// Batches of so many calls, on average, pay for waiting; what has run often in smaller ones runs at once from then on,
-/// unless it computes from what waits.
-constexpr double least_width = 1.5;
-constexpr uint64_t calls_to_judge = 256;
-
-bool pays(const recursive::DeferredGraph& graph) {
-  return graph.calls < calls_to_judge ||
-         static_cast<double>(graph.calls) >= least_width * static_cast<double>(graph.batches);
-}
-
 /// So many frames up somebody may go through a batch; beyond are main programs.
 constexpr int callers_noted = 4;
 
@@ -74,7 +64,8 @@ bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph:
   if (recursion_depth == 0 && !joins) return false;
   if (!settings().batches || exact_mode() || chaos_is_on() || compares(settings().mode)) return false;
   const std::shared_ptr<recursive::DeferredGraph>& graph = entry.deferred->of(inputs.tensors, inputs.scalars);
-  return graph && !graph->wrong && (joins || pays(*graph)) &&
+  // What computes from what waits has to wait.
+  return graph && !graph->wrong && (joins || graph->width.waits()) &&
          recursive::DeferredCalls::defer(graph, inputs.tensors, inputs.scalars, outputs);
 }
 

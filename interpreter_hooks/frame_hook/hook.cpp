@@ -246,7 +246,7 @@ void start() {
     totals().internal_errors++;
   };
   on_recursive = [](PyCodeObject* code) {
-    if (CodeRecord* record = record_of(code)) record->recursive = true;
+    if (CodeRecord* record = record_of(code)) record->recursive = record->recorded_alone = true;
   };
   apply();
 }

@@ -1,6 +1,7 @@
 #include "recursive/deferral/deferred_calls.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "engine/autograd/autograd.h"
@@ -204,8 +205,13 @@ void DeferredCalls::run() {
   ++counts.settled;
   counts.batches += run->batches();
   counts.widest = std::max<uint64_t>(counts.widest, dag_.calls.size());
-  for (const CallDag::Kind& kind : dag_.kinds) kind.graph->calls += kind.calls.size();
-  for (uint32_t k = 0; k < dag_.kinds.size(); ++k) dag_.kinds[k].graph->batches += run->batches_of(k);
+  std::map<DeferredGraph*, std::pair<uint64_t, uint64_t>> ran;  // calls and batches: a graph may be of several kinds
+  for (uint32_t k = 0; k < dag_.kinds.size(); ++k) {
+    auto& [calls, batches] = ran[dag_.kinds[k].graph.get()];
+    calls += dag_.kinds[k].calls.size();
+    batches += run->batches_of(k);
+  }
+  for (const auto& [graph, count] : ran) graph->count(count.first, count.second);
   if (has_gradients) run_ = std::move(run);
 }
 

@@ -16,6 +16,7 @@
 #include "graph/trace/program.h"
 #include "graph/trace/trace.h"
 #include "recursive/batching/stages.h"
+#include "recursive/deferral/width_account.h"
 
 namespace terra::recursive {
 
@@ -81,8 +82,15 @@ class DeferredGraph {
   /// Why its calls run one at a time; empty if they don't.
   std::string why_one_by_one() const;
 
+  /// So many have run, in so many batches.
+  void count(uint64_t ran, uint64_t in_batches) {
+    calls += ran;
+    batches += in_batches;
+    width.add(ran, in_batches);
+  }
   // How many have run, in how many batches.
   uint64_t calls = 0, batches = 0;
+  WidthAccount width;
   bool wrong = false;  ///< a batch came out otherwise than its calls: they don't wait any more
 
  private:

@@ -166,6 +166,25 @@ TEST_CASE("Rows that calls have looked up become one sparse gradient of their ta
   require_near(together, plain);
 }
 
+TEST_CASE("Calls of narrow batches run at once, and wait again later") {
+  WidthAccount account;
+  account.add(WidthAccount::kEnough, 10);
+  REQUIRE(account.waits());
+  const auto rest = [&] {
+    uint64_t calls = 0;
+    while (!account.waits()) ++calls;
+    return calls;
+  };
+  account.add(WidthAccount::kEnough, WidthAccount::kEnough);
+  REQUIRE(rest() == WidthAccount::kFirstRest);
+  account.add(WidthAccount::kEnough, WidthAccount::kEnough);
+  REQUIRE(rest() == 2 * WidthAccount::kFirstRest);
+  account.add(WidthAccount::kEnough, 10);  // whatever made them narrow is over
+  REQUIRE(rest() == 0);
+  account.add(WidthAccount::kEnough, WidthAccount::kEnough);
+  REQUIRE(rest() == WidthAccount::kFirstRest);
+}
+
 TEST_CASE("What no gradient reaches has none") {
   eager::start();
   const Network n;
