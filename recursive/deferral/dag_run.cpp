@@ -37,6 +37,9 @@ Tensor contiguous(const Tensor& t) {
   return (*op)(t);
 }
 
+/// `sum` is undefined where nothing has arrived before.
+void add_up(Tensor& sum, const Tensor& g) { sum = sum.defined() ? autograd::sum_of(sum, g) : g; }
+
 template <class T>
 void add_rows(char* to, const char* from, size_t bytes) {
   auto* a = reinterpret_cast<T*>(to);
@@ -441,15 +444,14 @@ void DagRun::release() {
 void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
   const StagedPath& s = staged(kind);
   const CallDag::Kind& of = dag_.kinds[kind];
-  const auto arrives = [&](uint32_t tensor, const Tensor& g) {
-    gradients[tensor] = gradients[tensor].defined() ? autograd::sum_of(gradients[tensor], g) : g;
-  };
   for (size_t o = 0; o < s.joint.outputs.size(); ++o) {
+    if (s.joint.outputs[o].kind == JointOutput::Kind::LookedUp) collect_look_up(kind, s.joint.outputs[o], gradients);
     if (s.joint.outputs[o].kind != JointOutput::Kind::Gradient) continue;
     const JointInput& in = s.joint.inputs[s.joint.outputs[o].index];
     if (in.kind == JointInput::Kind::Shared) {
       if (!reaches_any(kind, in.index)) continue;
-      arrives(dag_.operand(dag_.calls[of.calls[0]], in.index).tensor, memory_[kind].totals[s.joint.graph.outputs[o]]);
+      add_up(gradients[dag_.operand(dag_.calls[of.calls[0]], in.index).tensor],
+             memory_[kind].totals[s.joint.graph.outputs[o]]);
       continue;
     }
     if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;
@@ -464,26 +466,20 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
       if (!sum.defined() || is_sparse(*sum)) {
         const Tensor dense = Tensor::empty(like.sizes(), like.dtype());
         std::memcpy(dense->data(), row, bytes);
-        arrives(tensor, dense);
+        add_up(sum, dense);
       } else {
         if (sum->use_count() > 1) sum = (*find_op("clone"))(sum);
         add_row(like.dtype(), static_cast<char*>(sum->data()), row, bytes);
       }
     }
   }
-  for (uint32_t l = 0; l < s.joint.look_ups.size(); ++l) collect_look_up(kind, l, gradients);
 }
 
 /// Gradients of rows of tables, as they lie: one entry of a sparse gradient for each row that a call has looked up.
-void DagRun::collect_look_up(uint32_t kind, uint32_t look_up, std::vector<Tensor>& gradients) {
+void DagRun::collect_look_up(uint32_t kind, const JointOutput& looked_up, std::vector<Tensor>& gradients) {
   const StagedPath& s = staged(kind);
-  const ValueId places = s.output(JointOutput::Kind::Place, look_up),
-                rows = s.output(JointOutput::Kind::LookedUp, look_up);
-  if (rows == kNoId) return;
-  const JointOutput& looked_up =
-      *std::find_if(s.joint.outputs.begin(), s.joint.outputs.end(),
-                    [&](const JointOutput& o) { return o.kind == JointOutput::Kind::LookedUp && o.index == look_up; });
-  const LookUp& of = s.joint.look_ups[look_up];
+  const ValueId places = s.output(JointOutput::Kind::Place, looked_up.index), rows = s.value(looked_up);
+  const LookUp& of = s.joint.look_ups[looked_up.index];
   std::map<uint32_t, std::vector<uint32_t>> calls;  // by table
   for (uint32_t c : dag_.kinds[kind].calls) {
     const uint32_t table = dag_.operand(dag_.calls[c], s.joint.inputs[of.table].index).tensor;
@@ -501,8 +497,7 @@ void DagRun::collect_look_up(uint32_t kind, uint32_t look_up, std::vector<Tensor
       std::memcpy(static_cast<char*>(all->data()) + i * row_bytes, row_of(call, rows), row_bytes);
       std::memcpy(static_cast<char*>(at->data()) + i * place_bytes, row_of(call, places), place_bytes);
     }
-    const Tensor g = sparse_hooks().rows(all, at, dag_.tensors[table].tensor.size(0), of.padding);
-    gradients[table] = gradients[table].defined() ? autograd::sum_of(gradients[table], g) : g;
+    add_up(gradients[table], sparse_hooks().rows(all, at, dag_.tensors[table].tensor.size(0), of.padding));
   }
 }
 

@@ -59,18 +59,18 @@ class DagRun {
   void gather_numbers(uint32_t kind, ValueId value, uint32_t input);
   void gather_operands(uint32_t kind, ValueId value, uint32_t input, uint32_t first, uint32_t count);
   void gather_tangents(uint32_t kind, ValueId value, uint32_t output, uint32_t first, uint32_t count);
+  const char* row_of(const CallDag::Call& call, ValueId id) const;
   const char* result_row(uint32_t result) const;
   const char* gradient_row(uint32_t call, uint32_t input) const;
   void find_reached(const std::vector<Tensor>& tangents);
   bool reaches(const CallDag::Call& call, uint32_t input) const;
+  bool reaches_look_up(const CallDag::Call& call, const JointOutput& looked_up) const;
   bool reaches_any(uint32_t kind, uint32_t input) const;
   bool reaches_all(const CallDag::Call& call) const;
   bool totals_are_finite(uint32_t kind) const;
   bool rows_are_finite(uint32_t kind) const;
   void collect(uint32_t kind, std::vector<Tensor>& gradients);
-  void collect_look_up(uint32_t kind, uint32_t look_up, std::vector<Tensor>& gradients);
-  const char* row_of(const CallDag::Call& call, ValueId id) const;
-  bool reaches_look_up(const CallDag::Call& call, const JointOutput& looked_up) const;
+  void collect_look_up(uint32_t kind, const JointOutput& looked_up, std::vector<Tensor>& gradients);
 
   const CallDag& dag_;
   const DagSchedule schedule_;

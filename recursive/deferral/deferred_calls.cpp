@@ -1,7 +1,6 @@
 #include "recursive/deferral/deferred_calls.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "engine/autograd/autograd.h"
@@ -205,13 +204,8 @@ void DeferredCalls::run() {
   ++counts.settled;
   counts.batches += run->batches();
   counts.widest = std::max<uint64_t>(counts.widest, dag_.calls.size());
-  std::map<DeferredGraph*, std::pair<uint64_t, uint64_t>> ran;  // calls and batches: a graph may be of several kinds
-  for (uint32_t k = 0; k < dag_.kinds.size(); ++k) {
-    auto& [calls, batches] = ran[dag_.kinds[k].graph.get()];
-    calls += dag_.kinds[k].calls.size();
-    batches += run->batches_of(k);
-  }
-  for (const auto& [graph, count] : ran) graph->count(count.first, count.second);
+  for (uint32_t k = 0; k < dag_.kinds.size(); ++k)
+    dag_.kinds[k].graph->count(dag_.kinds[k].calls.size(), run->batches_of(k));
   if (has_gradients) run_ = std::move(run);
 }
 
