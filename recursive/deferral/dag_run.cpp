@@ -120,9 +120,13 @@ void DagRun::bind_shared(uint32_t kind) {
   }
 }
 
+void DagRun::show(uint32_t result, Ref<Storage> storage) {
+  shown_.resize(dag_.results.size());
+  shown_[result] = std::move(storage);
+}
+
 uint32_t DagRun::version_of(uint32_t result) const {
-  const auto shown = shown_.find(result);
-  return shown == shown_.end() ? 0 : shown->second->version();
+  return result < shown_.size() && shown_[result] ? shown_[result]->version() : 0;
 }
 
 bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
@@ -133,7 +137,7 @@ bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
 std::vector<CallDag::Operand> DagRun::written() const {
   std::vector<CallDag::Operand> found;
   const bool any_result =
-      std::any_of(shown_.begin(), shown_.end(), [](const auto& s) { return s.second->version() > 0; });
+      std::any_of(shown_.begin(), shown_.end(), [](const auto& s) { return s && s->version() > 0; });
   const bool any_tensor =
       std::any_of(dag_.tensors.begin(), dag_.tensors.end(), [](const auto& t) { return t.is_written(); });
   if (!any_result && !any_tensor) return found;

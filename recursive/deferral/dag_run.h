@@ -18,7 +18,7 @@ class DagRun {
   /// A new tensor with what a call has made.
   Ref<Storage> copy_of(uint32_t result) const;
   /// The program has the result there: what it writes, it writes to what the call, and those that use it, have saved.
-  void show(uint32_t result, Ref<Storage> storage) { shown_.emplace(result, std::move(storage)); }
+  void show(uint32_t result, Ref<Storage> storage);
   /// How often the program has written to a result.
   uint32_t version_of(uint32_t result) const;
   /// What a pass backward for the calls reached (reads_saved) would read and that was written since, the last first.
@@ -77,7 +77,7 @@ class DagRun {
   CallDag::Uses uses_;
   std::vector<Memory> memory_;                           // by kind
   const std::vector<Tensor>* tangents_ = nullptr;        // of the pass that runs
-  std::map<uint32_t, Ref<Storage>> shown_;               // results that the program has
+  std::vector<Ref<Storage>> shown_;                      // by result, those that the program has; or empty
   std::vector<bool> reached_;                            // of it, by result: a tangent arrives
   std::vector<bool> kind_reached_;                       // and by kind: at any of its results
   mutable std::map<const TensorImpl*, Tensor> rows_of_;  // contiguous copies of tensors that calls get

@@ -37,11 +37,7 @@ DeferralCounts& deferral_counts() {
 
 bool DeferredCalls::defer(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors,
                           std::span<const Scalar> numbers, std::vector<std::variant<Tensor, Scalar>>& results) {
-  if (graph->checks_values()) {
-    std::vector<Tensor> given;
-    for (TensorImpl* t : tensors) given.push_back(DeferredQueue::is_to_be_made(*t) ? Tensor() : kept(t));
-    if (!graph->check_values(given, numbers)) return false;
-  }
+  if (!graph->check_values(tensors, numbers)) return false;
   DeferredCalls* const calls = DeferredQueue::get().calls_for(tensors);
   if (!calls || !calls->take_operands(*graph, tensors)) return false;
   calls->add(graph, tensors, numbers, results);

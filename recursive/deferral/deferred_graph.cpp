@@ -10,6 +10,7 @@
 #include "engine/ops/call.h"
 #include "graph/ir/arg_list.h"
 #include "graph/trace/build.h"
+#include "recursive/deferral/deferred_queue.h"
 
 namespace terra::recursive {
 namespace {
@@ -263,6 +264,11 @@ std::vector<Tensor> DeferredGraph::play(std::span<const Tensor> tensors, std::sp
 void DeferredGraph::find_checks() {
   const graph::Graph& g = of_.paths[0].body;
   const std::vector<int32_t> definitions = graph::definitions(g);
+  constexpr uint32_t kNoInput = ~0u;
+  const auto input_of = [&](ValueId id) {
+    const auto at = std::find(g.inputs.begin(), g.inputs.end(), id);
+    return at == g.inputs.end() ? kNoInput : static_cast<uint32_t>(at - g.inputs.begin());
+  };
   for (uint32_t n = 0; n < g.nodes.size(); ++n) {
     if (!g.nodes[n].is_op(kChecksValues)) continue;
     Check check;
@@ -275,15 +281,20 @@ void DeferredGraph::find_checks() {
         graph::for_each_use(g.nodes[static_cast<size_t>(at)], [&](ValueId use) { self(self, use); });
         return;
       }
-      const auto input = std::find(g.inputs.begin(), g.inputs.end(), id);
-      if (input != g.inputs.end()) check.inputs.push_back(static_cast<uint32_t>(input - g.inputs.begin()));
+      const uint32_t input = input_of(id);
+      if (input == kNoInput) return;
+      check.inputs.push_back(input);
+      check.by_numbers = check.by_numbers && !inputs_[input].is_tensor;
     };
     graph::for_each_use(g.nodes[n], [&](ValueId id) {
       const graph::ValueMeta& meta = g.meta(id);
       // What is refused are indices; a table that is an input is there to be asked.
       const bool decides = !meta.is_tensor() || !is_inexact(meta.dtype);
-      const bool is_input = std::find(g.inputs.begin(), g.inputs.end(), id) != g.inputs.end();
-      if (decides || (is_input && meta.numel() > kMostZeros)) return take(take, id);
+      if (decides) return take(take, id);
+      if (input_of(id) != kNoInput && meta.numel() > kMostZeros) {
+        if (!std::exchange(taken[id], true)) check.inputs.push_back(input_of(id));
+        return;
+      }
       if (meta.numel() > kMostZeros) refuse("looks for values that it refuses in a large tensor");
       check.any.push_back(id);
     });
@@ -294,10 +305,34 @@ void DeferredGraph::find_checks() {
   }
 }
 
-bool DeferredGraph::check_values(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const {
+bool DeferredGraph::Check::is_admitted(const std::string& key) const { return by_numbers && admitted.contains(key); }
+
+void DeferredGraph::Check::admit(std::string key) {
+  if (!by_numbers) return;
+  if (admitted.size() >= kMostAdmitted) admitted.clear();
+  admitted.insert(std::move(key));
+}
+
+/// The numbers among a check's inputs, as bytes.
+std::string DeferredGraph::key_of(const Check& check, std::span<const Scalar> numbers) const {
+  std::string key;
+  for (uint32_t i : check.inputs) {
+    if (inputs_[i].is_tensor) continue;
+    const Scalar& number = numbers[inputs_[i].number];
+    const uint64_t bits = number.is_float() ? std::bit_cast<uint64_t>(number.to_double())
+                                            : static_cast<uint64_t>(number.to_int());
+    key.push_back(static_cast<char>(number.kind()));
+    key.append(reinterpret_cast<const char*>(&bits), sizeof(bits));
+  }
+  return key;
+}
+
+bool DeferredGraph::check_values(LentTensors tensors, std::span<const Scalar> numbers) {
   const graph::Graph& g = of_.paths[0].body;
-  const GradMode off(false);
-  for (const Check& check : checks_) {
+  for (Check& check : checks_) {
+    std::string key = key_of(check, numbers);
+    if (check.is_admitted(key)) continue;
+    const GradMode off(false);
     Player player(g);
     std::vector<std::unique_ptr<const Reading>> reading;
     for (uint32_t i : check.inputs) {
@@ -305,8 +340,8 @@ bool DeferredGraph::check_values(std::span<const Tensor> tensors, std::span<cons
         player.set(g.inputs[i], numbers[inputs_[i].number]);
         continue;
       }
-      if (!tensors[inputs_[i].number].defined()) return false;
-      const Tensor& t = tensors[inputs_[i].number];
+      if (DeferredQueue::is_to_be_made(*tensors[inputs_[i].number])) return false;
+      const Tensor t = kept(tensors[inputs_[i].number]);
       player.set(g.inputs[i], t);
       reading.push_back(std::make_unique<Reading>(t));
     }
@@ -315,6 +350,7 @@ bool DeferredGraph::check_values(std::span<const Tensor> tensors, std::span<cons
       player.set(id, (*find_op("full"))(meta.sizes, 0.0, meta.dtype));
     }
     for (uint32_t n : check.nodes) player.play(g.nodes[n]);
+    check.admit(std::move(key));
   }
   return true;
 }

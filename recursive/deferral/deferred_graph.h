@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "graph/trace/program.h"
@@ -73,11 +74,9 @@ class DeferredGraph {
   /// Computes one call op by op, on the tape where gradients are enabled. By input: a tensor, or a number.
   std::vector<Tensor> play(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const;
 
-  /// Some inputs have values that ops refuse, such as indices.
-  bool checks_values() const { return !checks_.empty(); }
-  /// Asks these ops now. Undefined tensors are such as are still to be made. Throws Error where one refuses; false:
-  /// what it would be asked about is still to be made.
-  bool check_values(std::span<const Tensor> tensors, std::span<const Scalar> numbers) const;
+  /// Asks the ops that may refuse values, such as indices. Throws Error where one does; false: what it would be asked
+  /// about is still to be made.
+  bool check_values(LentTensors tensors, std::span<const Scalar> numbers);
 
   /// Why its calls run one at a time; empty if they don't.
   std::string why_one_by_one() const;
@@ -104,7 +103,15 @@ class DeferredGraph {
     std::vector<uint32_t> nodes;      ///< in order; the op's own is the last
     std::vector<uint32_t> inputs;     ///< that these read
     std::vector<graph::ValueId> any;  ///< operands whose values don't matter: zeros stand for them
+    bool by_numbers = true;           ///< what it says depends on numbers alone, and sizes
+    /// Such numbers (key_of): `words(torch.tensor([node.word]))` asks about each word once.
+    std::unordered_set<std::string> admitted;
+
+    bool is_admitted(const std::string& key) const;
+    void admit(std::string key);
   };
+  std::string key_of(const Check& check, std::span<const Scalar> numbers) const;
+  static constexpr size_t kMostAdmitted = 1 << 16;
 
   SubGraph of_;  ///< with one path, that calls nothing
   std::vector<Input> inputs_;

@@ -27,6 +27,13 @@ class Captured {
       in.storage_group = trace_.values++;
     }
   }
+  /// A number that each run brings; before the first call.
+  TraceId number(Scalar::Kind kind) {
+    graph::TraceInput& in = trace_.inputs.emplace_back();
+    in.kind = graph::TraceInput::Kind::Scalar;
+    in.scalar_kind = kind;
+    return trace_.values++;
+  }
   TraceId call(const char* name, std::initializer_list<std::variant<TraceId, Arg>> args) {
     graph::CallRecord record{find_op(name)};
     for (const auto& a : args) {
@@ -266,12 +273,29 @@ TEST_CASE("An index that an op refuses is refused when the call is put off") {
   const Tensor table = drawn(Dims{4, 3}, 1);
   Captured c({table, integer(0)});
   const auto look_up = c.graph({c.call("embedding", {TraceId{0}, TraceId{1}})});
-  REQUIRE(look_up->checks_values());
   std::vector<std::variant<Tensor, Scalar>> results;
   const std::vector<Tensor> good{table, integer(3)}, bad{table, integer(4)};
   REQUIRE(DeferredCalls::defer(look_up, lend(good), {}, results));
   REQUIRE_THROWS_AS(DeferredCalls::defer(look_up, lend(bad), {}, results), Error);
   require_near(std::get<Tensor>(results[0]), op("embedding", table, integer(3)));
+}
+
+TEST_CASE("A number that an op refuses as an index is refused at each call, and one that it takes is asked about once") {
+  eager::start();
+  const Tensor table = drawn(Dims{4, 3}, 1);
+  Captured c({table});
+  const TraceId row = c.number(Scalar::Kind::Int);
+  const auto look_up = c.graph({c.call("embedding", {TraceId{0}, row})});
+  std::vector<std::variant<Tensor, Scalar>> results;
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<Scalar> good{Scalar(int64_t{round})}, bad{Scalar(int64_t{4 + round % 2})};
+    const std::vector<Tensor> tables{table};
+    REQUIRE(DeferredCalls::defer(look_up, lend(tables), good, results));
+    REQUIRE_THROWS_AS(DeferredCalls::defer(look_up, lend(tables), bad, results), Error);
+  }
+  for (int64_t i = 0; i < 3; ++i)
+    require_near(op("unsqueeze", std::get<Tensor>(results[static_cast<size_t>(i)]), 0),
+                 op("embedding", table, integer(i)));
 }
 
 TEST_CASE("Graphs that do more than compute don't wait") {
