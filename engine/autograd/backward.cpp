@@ -195,7 +195,9 @@ class Pass {
 void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given, std::vector<Edge>& edges,
                    std::vector<Tensor>& grads) {
   static const Op* full = find_op("full");
-  settle_deferred_work();  // may change what histories lead to
+  // Work that is put off may change what histories lead to, those of tensors that there are.
+  const auto is_symbolic = [](const Tensor& root) { return root->is_symbolic(); };
+  if (!std::all_of(roots.begin(), roots.end(), is_symbolic)) settle_deferred_work();
   for (size_t i = 0; i < roots.size(); ++i) {
     const Tensor& root = roots[i];
     check(root.requires_grad(), "element {} of tensors does not require grad and does not have a grad_fn", i);

@@ -19,7 +19,7 @@ OpRecord overwriting(std::string_view name, std::string_view signature, std::str
           .signature = signature,
           .doc = doc,
           .example = example,
-          .flags = kHost | kRandom | kInPlace | kComplex,
+          .flags = kHost | kRandom | kDrawsBySizes | kInPlace | kComplex,
           .shape = rules::like_first,
           .host = host,
           .gradient = zero_gradient,

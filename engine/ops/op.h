@@ -37,6 +37,7 @@ enum OpFlags : uint32_t {
   kChecksValues = 1 << 5,  ///< may fail for reasons only the element values show (an index out of range)
   kCheap = 1 << 6,         ///< recomputing it in backward is cheaper than keeping the result
   kCompares = 1 << 7,      ///< result dtype is bool
+  kDrawsBySizes = 1 << 8,  ///< draws, and reads no elements: of its operands dtype and sizes decide
   kNoGradient = 1 << 9,    ///< results never require grad
   kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry

@@ -280,6 +280,7 @@ void dropout_of(Composition& c) {
 }
 
 constexpr uint32_t kDraws = kHost | kRandom | kNoGradient;
+constexpr uint32_t kDrawsAlone = kDraws | kDrawsBySizes;
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -287,7 +288,7 @@ const Op rand{{.name = "rand",
                .signature = "(int[] *size, dtype? dtype=None, Generator? generator=None) -> Tensor",
                .doc = "Uniform numbers in [0, 1).",
                .example = "terra.rand(2, 3).shape",
-               .flags = kFunction | kFactory | kDraws,
+               .flags = kFunction | kFactory | kDrawsAlone,
                .shape = sized_shape,
                .host = rand_host,
                .samples = {{"2, 3", "float", false}, {"(20,), dtype=terra.float64", "float", false}}}};
@@ -295,7 +296,7 @@ const Op randn{{.name = "randn",
                 .signature = "(int[] *size, dtype? dtype=None, Generator? generator=None) -> Tensor",
                 .doc = "Normal numbers of mean 0 and deviation 1.",
                 .example = "terra.randn(2, 3).shape",
-                .flags = kFunction | kFactory | kDraws,
+                .flags = kFunction | kFactory | kDrawsAlone,
                 .shape = sized_shape,
                 .host = randn_host,
                 .samples = {{"2, 3", "float", false}, {"(20,), dtype=terra.float64", "float", false}}}};
@@ -304,7 +305,7 @@ const Op randint{
      .signature = "(int low, int high, int[] size, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
      .doc = "Uniform integers in [low, high).",
      .example = "terra.randint(0, 9, (2,)).shape",
-     .flags = kFactory | kDraws,
+     .flags = kFactory | kDrawsAlone,
      .shape = randint_shape,
      .host = randint_host,
      .samples = {{"-3, 9, (2, 3)", "float", false}, {"0, 2, (3,), dtype=terra.float32", "float", false}}}};
@@ -319,7 +320,7 @@ const Op randperm{{.name = "randperm",
                    .signature = "(int n, *, dtype? dtype=None, Generator? generator=None) -> Tensor",
                    .doc = "The numbers below n in random order.",
                    .example = "terra.randperm(4).shape",
-                   .flags = kFunction | kFactory | kDraws,
+                   .flags = kFunction | kFactory | kDrawsAlone,
                    .shape = randperm_shape,
                    .host = randperm_host,
                    .samples = {{"7", "float", false}}}};
@@ -428,7 +429,7 @@ const Op dropout_mask{{.name = "dropout_mask",
                        .signature = "(Tensor self, float p, Generator? generator=None) -> Tensor",
                        .doc = "In the shape of self: 0 with probability p, else 1 / (1 - p). 0 < p < 1.",
                        .example = "",
-                       .flags = kFunctional | kDraws | kComplex,
+                       .flags = kFunctional | kDrawsAlone | kComplex,
                        .shape = rules::like_first,
                        .host = dropout_mask_host,
                        .samples = {{"randn(3, 4), 0.3", "float", false}, {"crandn(3, 4), 0.3", "complex", false}}}};

@@ -3,6 +3,12 @@
 #include "engine/device/backend.h"
 
 namespace terra {
+namespace {
+
+/// Of the storage whose bytes another one has.
+void let_go_of(void* storage) { Ref<Storage>::adopt(static_cast<Storage*>(storage)); }
+
+}  // namespace
 
 Ref<Storage> Storage::allocate(size_t bytes, Device device) {
   void* data = backend_of(device).allocate(bytes);
@@ -25,9 +31,8 @@ Ref<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(void*), voi
 }
 
 Ref<Storage> Storage::apart(const Ref<Storage>& original) {
-  const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
   Ref<Storage> apart =
-      wrap(original->data(), original->bytes(), release, Ref<Storage>(original).release(), original->device());
+      wrap(original->data(), original->bytes(), let_go_of, Ref<Storage>(original).release(), original->device());
   apart->bytes_of_ = original->bytes_of_;
   return apart;
 }
@@ -46,10 +51,10 @@ Ref<Storage> Storage::deferred(size_t bytes, Deferral& by, uint32_t ticket) {
   return Ref<Storage>(s);
 }
 
-void Storage::deliver(void* data, void (*release)(void*), void* context) {
-  data_ = data;
-  release_ = release;
-  context_ = context;
+void Storage::deliver(Ref<Storage> bytes, size_t from) {
+  data_ = static_cast<char*>(bytes->data()) + from;
+  release_ = let_go_of;
+  context_ = bytes.release();
   deferral_ = nullptr;
 }
 

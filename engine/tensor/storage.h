@@ -47,8 +47,8 @@ class Storage final : public Counted {
     bytes_of_->deferral_ = by;
     bytes_of_->ticket_ = ticket;
   }
-  /// The bytes of a deferred storage, which belong to somebody else: as in `wrap`.
-  void deliver(void* data, void (*release)(void*), void* context);
+  /// The bytes of a deferred storage, which are those of another one, from byte `from` on.
+  void deliver(Ref<Storage> bytes, size_t from = 0);
 
   uint32_t version() const { return version_; }
   void bump_version() {

@@ -29,11 +29,11 @@ class RecursionAccount {
     if (!clear && taken < enough) return;
     loses_ = !clear && captured_.typical() > plain_.typical();
     captured_ = plain_ = Times();
-    from_ = growth * calls_;
+    from_ = (clear ? clear_growth : growth) * calls_;
   }
   bool loses() const { return loses_; }
 
-  static constexpr long first = 16, growth = 8;
+  static constexpr long first = 16, growth = 8, clear_growth = 64;
   static constexpr size_t few = 2, enough = 6;
 
  private:

@@ -40,6 +40,7 @@ bool DeferredCalls::defer(const std::shared_ptr<DeferredGraph>& graph, LentTenso
   if (!graph->check_values(tensors, numbers)) return false;
   DeferredCalls* const calls = DeferredQueue::get().calls_for(tensors);
   if (!calls || !calls->take_operands(*graph, tensors)) return false;
+  if (graph->draws()) calls->take_drawn(*graph, graph->draw(numbers));
   calls->add(graph, tensors, numbers, results);
   size_t bytes = 0;
   for (const DeferredGraph::Output& o : graph->outputs()) bytes += o.bytes;
@@ -74,13 +75,14 @@ void DeferredCalls::add(const std::shared_ptr<DeferredGraph>& graph, LentTensors
   ++deferral_counts().calls;
 }
 
+/// All but those that are drawn.
 bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensors) {
   operands_.clear();
   weights_.clear();
   for (const DeferredGraph::Input& in : graph.inputs()) {
     CallDag::Operand& operand = operands_.emplace_back();
     uint32_t weight = kNone;
-    if (in.is_tensor) {
+    if (in.is_tensor && !in.is_drawn) {
       if (!take_operand(*tensors[in.number], operand)) return false;
       if (operand.tensor != kNone) {
         if (in.requires_grad) add_edge(operand.tensor);
@@ -90,6 +92,12 @@ bool DeferredCalls::take_operands(const DeferredGraph& graph, LentTensors tensor
     weights_.push_back(weight);
   }
   return true;
+}
+
+void DeferredCalls::take_drawn(const DeferredGraph& graph, const std::vector<Tensor>& drawn) {
+  size_t next = 0;
+  for (size_t i = 0; i < operands_.size(); ++i)
+    if (graph.inputs()[i].is_drawn) operands_[i].tensor = add_tensor(*drawn[next++]);
 }
 
 /// What other stages make, and other tensors of the memory of what these calls make, comes from outside.
@@ -193,7 +201,7 @@ void DeferredCalls::run() {
   check_batches(dag_, *run);
   for (uint32_t r = 0; r < made_.size(); ++r)
     if (made_[r].storage->use_count() > 1) {
-      deliver(r, run->copy_of(r));
+      made_[r].storage->deliver(run->copy_of(r));
       if (has_gradients) run->show(r, made_[r].storage);
     }
   DeferralCounts& counts = deferral_counts();
@@ -205,11 +213,6 @@ void DeferredCalls::run() {
   if (has_gradients) run_ = std::move(run);
 }
 
-void DeferredCalls::deliver(uint32_t result, const Ref<Storage>& bytes) {
-  const auto release = [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); };
-  made_[result].storage->deliver(bytes->data(), release, Ref<Storage>(bytes).release());
-}
-
 /// Call by call, op by op.
 void DeferredCalls::run_plainly() {
   const GradMode mode(node_ != nullptr);
@@ -218,7 +221,7 @@ void DeferredCalls::run_plainly() {
     if (!made_[r].storage->deferral() || made_[r].storage->use_count() == 1) continue;
     const GradMode off(false);
     const Tensor copy = (*find_op("clone"))(results[r], "contiguous_format");
-    deliver(r, copy->storage);
+    made_[r].storage->deliver(copy->storage);
   }
   if (node_) node_->unfold(std::move(results));
 }

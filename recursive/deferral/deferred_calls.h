@@ -64,6 +64,7 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   void add(const std::shared_ptr<DeferredGraph>& graph, LentTensors tensors, std::span<const Scalar> numbers,
            std::vector<std::variant<Tensor, Scalar>>& results);
   bool take_operands(const DeferredGraph& graph, LentTensors tensors);
+  void take_drawn(const DeferredGraph& graph, const std::vector<Tensor>& drawn);
   bool take_operand(TensorImpl& tensor, CallDag::Operand& operand);
   uint32_t add_tensor(TensorImpl& tensor);
   void add_edge(uint32_t tensor);
@@ -72,7 +73,6 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   void run();
   void run_plainly();
   std::vector<Tensor> play(std::vector<uint64_t>* first_nodes = nullptr) const;
-  void deliver(uint32_t result, const Ref<Storage>& bytes);
 
   struct Made {
     Ref<Storage> storage;

@@ -35,12 +35,11 @@ bool only_computes(const graph::TraceRecord& record) {
 void require_pure(const Program& p) {
   if (!p.writes.empty()) refuse("writes to a tensor from outside");
   if (!p.grads.empty() || !p.flags.empty() || !p.functions.empty()) refuse("changes gradients or histories");
-  if (!p.generators.empty()) refuse("draws random numbers");
   if (p.asserts > 0) refuse("depends on what a tensor holds");
   for (const Node& n : p.graph.nodes) {
     const bool computes = n.kind == NodeKind::Op || n.kind == NodeKind::AsTensor || n.kind == NodeKind::WriteView;
     if (!computes || !n.is_pure()) refuse("does more than compute");
-    if (n.kind == NodeKind::Op && (n.op->is(kRandom) || n.op->writes)) refuse("draws numbers or writes to operands");
+    if (n.kind == NodeKind::Op && n.op->writes) refuse("writes to operands");
   }
 }
 
@@ -97,6 +96,17 @@ class Player {
   std::vector<bool> is_number_;
 };
 
+/// A tensor of zeros that has these sizes; its elements share one place.
+Tensor stand_in(const graph::ValueMeta& meta) {
+  return (*find_op("expand"))((*find_op("full"))(Dims{}, 0.0, meta.dtype), meta.sizes);
+}
+
+size_t trace_tensors(const Trace& trace) {
+  return static_cast<size_t>(std::count_if(trace.inputs.begin(), trace.inputs.end(), [](const TraceInput& in) {
+    return in.kind == TraceInput::Kind::Tensor;
+  }));
+}
+
 /// While it lives the bytes of a storage may be read without doing first what has been put off, which only reads them.
 class Reading {
  public:
@@ -141,8 +151,9 @@ DeferredGraph::DeferredGraph(const Trace& trace, std::shared_ptr<const std::vect
   request.inputs = inputs;
   wanted_.look_ups = true;
   Program program = graph::build(trace, request);
-  require_pure(program);
   take_inputs(program, trace.grad_enabled, inputs ? *inputs : trace.inputs);
+  take_draws(program.graph, trace_tensors(trace));
+  require_pure(program);
   take_results(program);
   Path path;
   path.body = std::move(program.graph);
@@ -166,7 +177,7 @@ void DeferredGraph::take_inputs(const Program& program, bool grad_enabled, const
     const graph::InputBinding& in = program.inputs[i];
     const graph::ValueMeta& meta = program.graph.meta(program.graph.inputs[i]);
     if (in.kind == graph::InputBinding::Kind::Scalar) {
-      inputs_.push_back({false, in.index, false, meta});
+      inputs_.push_back({false, false, in.index, false, meta});
       wanted_.inputs.push_back(false);
       continue;
     }
@@ -177,10 +188,29 @@ void DeferredGraph::take_inputs(const Program& program, bool grad_enabled, const
     if (!takes(meta.dtype)) refuse("computes in another dtype than float32 and float64");
     if (!meta.device.is_cpu()) refuse("runs on another device than the CPU");
     const bool requires_grad = given.requires_grad && grad_enabled;
-    inputs_.push_back({true, in.index, requires_grad, meta});
+    inputs_.push_back({true, false, in.index, requires_grad, meta});
     wanted_.inputs.push_back(requires_grad);
   }
   if (std::find(bound.begin(), bound.end(), false) != bound.end()) refuse("has inputs that share their memory");
+}
+
+/// What a node draws becomes an input, unless operands' elements decide about it.
+void DeferredGraph::take_draws(graph::Graph& g, size_t tensors) {
+  std::vector<Node> others;
+  for (Node& n : g.nodes) {
+    if (!n.is_op(kRandom)) {
+      others.push_back(std::move(n));
+      continue;
+    }
+    if (!n.op->is(kDrawsBySizes)) refuse("draws numbers that depend on what tensors hold");
+    const graph::ValueMeta& meta = g.meta(n.results[0]);
+    if (!takes(meta.dtype)) refuse("draws numbers of another dtype than float32 and float64");
+    g.inputs.push_back(n.results[0]);
+    inputs_.push_back({true, true, static_cast<uint32_t>(tensors + draws_.size()), false, meta});
+    wanted_.inputs.push_back(false);
+    draws_.push_back(std::move(n));
+  }
+  g.nodes = std::move(others);
 }
 
 void DeferredGraph::take_results(const Program& program) {
@@ -259,6 +289,24 @@ std::vector<Tensor> DeferredGraph::play(std::span<const Tensor> tensors, std::sp
   return made;
 }
 
+std::vector<Tensor> DeferredGraph::draw(std::span<const Scalar> numbers) const {
+  const graph::Graph& g = of_.paths[0].body;
+  const GradMode off(false);
+  Player player(g);
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (!inputs_[i].is_tensor) player.set(g.inputs[i], numbers[inputs_[i].number]);
+  std::vector<Tensor> drawn;
+  for (const Node& n : draws_) {
+    graph::for_each_use(n, [&](ValueId id) {
+      const graph::ValueMeta& meta = g.meta(id);
+      if (meta.is_tensor()) player.set(id, stand_in(meta));
+    });
+    player.play(n);
+    drawn.push_back(player.tensor(n.results[0]));
+  }
+  return drawn;
+}
+
 // ---- values that ops refuse --------------------------------------------------------------------------------------
 
 void DeferredGraph::find_checks() {
@@ -283,6 +331,7 @@ void DeferredGraph::find_checks() {
       }
       const uint32_t input = input_of(id);
       if (input == kNoInput) return;
+      if (inputs_[input].is_drawn) refuse("looks for values that it refuses among drawn ones");
       check.inputs.push_back(input);
       check.by_numbers = check.by_numbers && !inputs_[input].is_tensor;
     };
@@ -347,7 +396,7 @@ bool DeferredGraph::check_values(LentTensors tensors, std::span<const Scalar> nu
     }
     for (ValueId id : check.any) {
       const graph::ValueMeta& meta = g.meta(id);
-      player.set(id, (*find_op("full"))(meta.sizes, 0.0, meta.dtype));
+      player.set(id, stand_in(meta));
     }
     for (uint32_t n : check.nodes) player.play(g.nodes[n]);
     check.admit(std::move(key));

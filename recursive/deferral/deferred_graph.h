@@ -4,8 +4,9 @@
 //       return tanh(W(cat([l, r])))          for yet: one run for two rows
 //
 // That needs a graph which does nothing but compute new tensors from its inputs: whatever a program could see of a run
-// besides is either known before it (sizes, what requires grad, whether the values of indices will be refused) or keeps
-// the graph from being put off.
+// besides is either known before it (sizes, what requires grad, whether the values of indices will be refused), or done
+// before it (random numbers are drawn when the run is put off: `dropout(h)` needs the sizes of h for that, no bytes), or
+// keeps the graph from being put off.
 #pragma once
 #include <map>
 #include <memory>
@@ -27,9 +28,11 @@ class DeferredGraph {
   /// than compute.
   DeferredGraph(const graph::Trace& trace, std::shared_ptr<const std::vector<graph::TraceInput>> inputs);
 
-  /// An input of the graph: tensor or number so-and-so of a run.
+  /// An input of the graph: tensor or number so-and-so of a run. Tensors that are drawn for it come behind those that it
+  /// brings.
   struct Input {
     bool is_tensor = true;
+    bool is_drawn = false;
     uint32_t number = 0;
     bool requires_grad = false;
     graph::ValueMeta meta;
@@ -78,6 +81,10 @@ class DeferredGraph {
   /// about is still to be made.
   bool check_values(LentTensors tensors, std::span<const Scalar> numbers);
 
+  bool draws() const { return !draws_.empty(); }
+  /// Draws the random numbers of a run, in the order of the graph.
+  std::vector<Tensor> draw(std::span<const Scalar> numbers) const;
+
   /// Why its calls run one at a time; empty if they don't.
   std::string why_one_by_one() const;
 
@@ -94,6 +101,7 @@ class DeferredGraph {
 
  private:
   void take_inputs(const graph::Program& program, bool grad_enabled, const std::vector<graph::TraceInput>& inputs);
+  void take_draws(graph::Graph& graph, size_t tensors);
   void take_results(const graph::Program& program);
   void find_histories();
   void find_checks();
@@ -119,6 +127,7 @@ class DeferredGraph {
   std::vector<Output> outputs_;
   Wanted wanted_;
   std::vector<Check> checks_;
+  std::vector<graph::Node> draws_;  ///< nodes whose results are inputs
   std::map<Kinds, std::unique_ptr<Compiled>> compiled_;
 };
 

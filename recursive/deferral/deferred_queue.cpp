@@ -64,9 +64,7 @@ void DeferredOps::run() {
       }
       eager::run_kernel(*p.op, p.args.args(), outs, Device());
       for (size_t i = 0; i < bytes.size(); ++i)
-        p.results[i]->deliver(
-            bytes[i]->data(), [](void* kept) { Ref<Storage>::adopt(static_cast<Storage*>(kept)); },
-            Ref<Storage>(bytes[i]).release());
+        p.results[i]->deliver(bytes[i]);
     }
     p = PutOff{p.op, {}, {}, {}};
   }

@@ -6,6 +6,8 @@
 # run: TERRA_EXACT=1 HARNESS_MODE=verify
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Recursive networks: modules that call themselves, training steps, gradients of states inside, hooks, modes."""
+import random
+
 import terra
 import terra.nn.functional as F
 from _gradients import Near, Seen
@@ -457,6 +459,118 @@ def noise_in_visit_order():
         terra.manual_seed(i % 4)
         return tree(i),
     return encode, args, None
+
+
+@recursive
+def dropout_behind_the_recursion():
+    net = filled(TreeRNN())
+    drop = nn.Dropout(0.4)
+
+    def encode(node, states):
+        if node.is_leaf:
+            h = net.words(terra.tensor([node.word]))
+        else:
+            h = terra.tanh(net.join(terra.cat([encode(node.left, states), encode(node.right, states)], 1)))
+        states.append(h)
+        return h
+
+    def f(nodes, p):
+        net.zero_grad()
+        drop.p = p
+        total = 0
+        for node in nodes:
+            states = []
+            encode(node, states)
+            total = total + drop(terra.cat(states)).square().sum() * terra.rand(1)
+        total.backward(retain_graph=True)
+        total.backward()  # the same masks
+        return total, terra.rand(2)
+    f.target = encode
+
+    def args(i):
+        terra.manual_seed(i // 2)
+        drop.train(i % 6 != 4)
+        return [tree(i), tree(i + 1), tree(i)], (0.4, 0.4, 0.25)[i % 3]
+    return f, args, Seen(net)
+
+
+@recursive
+def noise_like_states():
+    words = parameter()
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word]
+        l, r = encode(node.left), encode(node.right)
+        kept = terra.empty_like(l).bernoulli_(0.7)
+        return terra.tanh(l * kept - r + terra.randn_like(l) * 0.1 * terra.rand_like(r))
+
+    def f(node):
+        words.grad = None
+        y = encode(node)
+        y.sum().backward()
+        return y, words.grad, terra.rand(2)
+    f.target = encode
+
+    def args(i):
+        terra.manual_seed(i % 4)
+        return tree(i),
+    return f, args, None
+
+
+@recursive
+def draws_from_states():
+    """What is drawn depends on what states hold."""
+    words = table()
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word]
+        l, r = encode(node.left), encode(node.right)
+        return l * terra.bernoulli(terra.sigmoid(r)) - r
+
+    def args(i):
+        terra.manual_seed(i % 4)
+        return tree(i),
+    return encode, args, None
+
+
+@recursive
+def rows_that_are_drawn():
+    words = table()
+
+    def encode(node):
+        if node.is_leaf:
+            return words[terra.randint(0, 8, (1,))] + words[node.word]
+        return terra.tanh(encode(node.left) - encode(node.right))
+
+    def args(i):
+        terra.manual_seed(i % 4)
+        return tree(i),
+    return encode, args, None
+
+
+@recursive
+def draws_of_several_generators():
+    words = table()
+    own = terra.Generator()
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word] + terra.randn(3, generator=own)
+        l, r = encode(node.left), encode(node.right)
+        return terra.tanh(l - r) + terra.rand(3) * random.random()
+
+    def f(node):
+        return encode(node), terra.rand(2), terra.rand(2, generator=own), random.random()
+    f.target = encode
+
+    def args(i):
+        terra.manual_seed(i % 4)
+        own.manual_seed(i % 3)
+        random.seed(i % 5)
+        return tree(i),
+    return f, args, None
 
 
 @recursive

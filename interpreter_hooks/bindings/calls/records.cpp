@@ -23,7 +23,8 @@ constexpr struct {
 } flag_names[] = {
     {"elementwise", kElementwise}, {"view", kView},         {"random", kRandom},     {"in_place", kInPlace},
     {"reduction", kReduction},     {"function", kFunction}, {"method", kMethod},     {"functional", kFunctional},
-    {"property", kProperty},       {"host", kHost},         {"may_alias", kMayAlias}};
+    {"property", kProperty},       {"host", kHost},         {"may_alias", kMayAlias},
+    {"draws_by_sizes", kDrawsBySizes}};
 
 Object type_name(ParamType type) {
   static constexpr const char* names[] = {"Tensor", "Tensor|Number", "Tensor[]", "Number", "int",      "float",

@@ -3,6 +3,7 @@
 
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
+#include "engine/random/generator.h"
 #include "engine/tensor/sparse.h"
 #include "recursive/deferral/dag_schedule.h"
 #include "recursive/deferral/deferred_queue.h"
@@ -298,11 +299,30 @@ TEST_CASE("A number that an op refuses as an index is refused at each call, and 
                  op("embedding", table, integer(i)));
 }
 
+TEST_CASE("Random numbers that depend on sizes alone are drawn when a call is put off") {
+  eager::start();
+  const Network n;
+  const auto words = leaves(2);
+  Captured c({drawn(Dims{2, 3}, 1)});
+  const TraceId mask = c.call("dropout_mask", {TraceId{0}, Arg(0.5)});
+  const auto drop = c.graph({c.call("mul", {TraceId{0}, mask})});
+  const Tensor state = n.deferred(words[0], words[1]);
+  default_generator().manual_seed(5);
+  const Tensor first = put_off(drop, {state}), second = put_off(drop, {state});
+  const Tensor behind = op("rand", Dims{2});
+  REQUIRE(waits(state));
+  REQUIRE(waits(second));
+  default_generator().manual_seed(5);
+  const Tensor plain = n.plain(words[0], words[1]);
+  for (const Tensor& t : {first, second}) require_near(t, op("mul", plain, op("dropout_mask", plain, 0.5)));
+  require_near(behind, op("rand", Dims{2}));
+}
+
 TEST_CASE("Graphs that do more than compute don't wait") {
   eager::start();
   const Tensor a = drawn(Dims{3}, 1);
   Captured draws({a});
-  const TraceId mask = draws.call("bernoulli", {TraceId{0}});
+  const TraceId mask = draws.call("bernoulli_each", {TraceId{0}});
   REQUIRE_THROWS_AS(draws.graph({mask}), Unbatchable);
   Captured views({a});
   const TraceId part = views.call("narrow", {TraceId{0}, Arg(0), Arg(1), Arg(2)});
