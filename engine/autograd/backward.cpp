@@ -24,6 +24,13 @@ struct Waiting {
   bool wanted = true;         // lies on a path to something whose gradient was asked for
 };
 
+/// A gradient in the dtype of the result that it is for: nodes read its elements as such.
+Tensor in_dtype_of_result(const Node& node, uint32_t result, const Tensor& g) {
+  static const Op* to_dtype = find_op("to_dtype");
+  const TensorMeta* const meta = g.defined() ? node.result_meta(result) : nullptr;
+  return meta && meta->dtype != g.dtype() ? (*to_dtype)(g, meta->dtype) : g;
+}
+
 /// The node with the hooks that were put on it.
 std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
   for (const auto& [id, hook] : std::vector(node.pre_hooks)) hook(grads);
@@ -117,7 +124,8 @@ class Pass {
     }
   }
 
-  void deliver(const Edge& edge, const Tensor& g) {
+  void deliver(const Edge& edge, const Tensor& made) {
+    const Tensor g = in_dtype_of_result(*edge.node, edge.index, made);
     Waiting& w = waiting_[edge.node.get()];
     if (w.grads.empty()) w.grads.resize(edge.node->results);
     Tensor& sum = w.grads[edge.index];
@@ -206,6 +214,10 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
       check(g.sizes() == root.sizes(),
             "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.", i,
             to_string(g.sizes()), i, to_string(root.sizes()));
+      check((!is_complex(g.dtype()) && !is_complex(root.dtype())) || g.dtype() == root.dtype(),
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+            "grad_output[{}] has a dtype of torch.{} and output[{}] has a dtype of torch.{}.",
+            i, name_of(g.dtype()), i, name_of(root.dtype()));
       check(g.device() == root.device() || g.rank() == 0,
             "invalid gradient at index {} - expected device {} but got {}", i, to_string(root.device()),
             to_string(g.device()));

@@ -43,6 +43,7 @@ class Stager {
     place_nodes();
     move_late_nodes();
     cut();
+    for (ValueId id = 0; id < g.values.size(); ++id) made_.bases.push_back(base_of(id));
     made_.joint.inputs = std::move(joint_.inputs);
     made_.joint.outputs = std::move(joint_.outputs);
     made_.joint.look_ups = std::move(joint_.look_ups);
@@ -203,6 +204,11 @@ class Stager {
   bool is_view(ValueId id) const {
     const int32_t n = definitions_[id];
     return n >= 0 && joint_.graph.nodes[n].is_op(kView);
+  }
+
+  ValueId base_of(ValueId id) const {
+    while (is_view(id)) id = graph::operand(joint_.graph.nodes[definitions_[id]], 0);
+    return id;
   }
 
   static std::string_view name_of(const Node& n) { return n.op ? n.op->name : "a node"; }
@@ -415,7 +421,7 @@ const JointOutput* StagedPath::gradient(JointInput::Kind kind, uint32_t index, u
 
 bool StagedPath::is_read_backward(ValueId id) const {
   const auto reads = [&](const std::optional<Segment>& s) {
-    return s && std::find(s->inputs.begin(), s->inputs.end(), id) != s->inputs.end();
+    return s && std::any_of(s->inputs.begin(), s->inputs.end(), [&](ValueId in) { return bases[in] == bases[id]; });
   };
   return reads(after) || std::any_of(backward.begin(), backward.end(), reads);
 }

@@ -42,6 +42,7 @@ struct StagedPath {
   bool has_arguments = false;       ///< stage 0 waits for the caller
   bool begins = false;              ///< something happens at stage 0
   std::vector<Kept> values;         ///< by value of the joint graph
+  std::vector<ValueId> bases;       ///< by value: the one that it is a view of, or itself
   std::vector<uint32_t> called_at;  ///< by call: the stage behind which it has its operands
   std::optional<Segment> before, after;
   std::vector<std::optional<Segment>> forward, backward;
@@ -52,7 +53,7 @@ struct StagedPath {
   /// The output that is the gradient of an input, null where nothing flows into it.
   const JointOutput* gradient(JointInput::Kind kind, uint32_t index, uint32_t call = 0) const;
   ValueId value(const JointOutput& output) const { return joint.graph.outputs[&output - joint.outputs.data()]; }
-  /// The pass backward reads the value of the joint graph.
+  /// The pass backward reads the value of the joint graph, or what it is a view of.
   bool is_read_backward(ValueId id) const;
 };
 

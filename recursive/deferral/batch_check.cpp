@@ -44,7 +44,7 @@ bool is_like(const Tensor& plain, const void* batched) {
 
 /// What a call got there.
 Tensor operand(const CallDag& dag, const DagRun& run, const CallDag::Operand& given) {
-  if (given.tensor != kNone) return dag.tensors[given.tensor].tensor;
+  if (given.tensor != kNone) return dag.tensors[given.tensor].given;
   const CallDag::Result& from = dag.results[given.result];
   const DeferredGraph::Output& output = dag.graph_of(dag.calls[from.call]).outputs()[from.output];
   return Tensor::view_of(run.copy_of(given.result), output.meta.dtype, output.meta.sizes, output.strides, 0);

@@ -35,13 +35,18 @@ struct CallDag {
     uint32_t call;
     uint32_t output;
   };
-  /// From outside.
+  /// From outside. What calls get is the memory that the tensor had then: `w.data = other` gives it another one.
   struct External {
-    Tensor tensor;
+    explicit External(const Tensor& t) : tensor(t), given(t.alias()), version(t->version()) {}
+
+    Tensor tensor;  ///< with its history
+    Tensor given;   ///< without
     uint32_t version;
     bool wants_gradient = false;
 
-    bool is_written() const { return tensor->version() != version; }
+    bool is_written() const { return given->version() != version; }
+    /// What the calls got, with the history that it has.
+    Tensor on_tape() const;
   };
 
   std::vector<Kind> kinds;

@@ -115,7 +115,7 @@ void DagRun::bind_shared(uint32_t kind) {
     const JointInput& in = s.joint.inputs[i];
     if (in.kind != JointInput::Kind::Shared) continue;
     Tensor& held =
-        memory_[kind].shared.emplace_back(contiguous(dag_.tensors[dag_.operand(first, in.index).tensor].tensor));
+        memory_[kind].shared.emplace_back(contiguous(dag_.tensors[dag_.operand(first, in.index).tensor].given));
     memory_[kind].at[s.joint.graph.inputs[i]] = static_cast<char*>(held->data());
   }
 }
@@ -218,8 +218,8 @@ void DagRun::gather_operands(uint32_t kind, ValueId value, uint32_t input, uint3
   char* to = memory_[kind].at[value] + bytes * first;
   for (uint32_t i = 0; i < count; ++i) {  // copies of tensors that lie otherwise are made here, not by several threads
     const CallDag::Operand& given = dag_.operand(dag_.calls[of.order[first + i]], input);
-    if (given.tensor == kNone || dag_.tensors[given.tensor].tensor.is_contiguous()) continue;
-    const Tensor& tensor = dag_.tensors[given.tensor].tensor;
+    if (given.tensor == kNone || dag_.tensors[given.tensor].given.is_contiguous()) continue;
+    const Tensor& tensor = dag_.tensors[given.tensor].given;
     rows_of_.try_emplace(tensor.get(), contiguous(tensor));
   }
   for_rows(count, bytes, [&](uint32_t i) {
@@ -228,7 +228,7 @@ void DagRun::gather_operands(uint32_t kind, ValueId value, uint32_t input, uint3
     if (given.result != kNone) {
       from = result_row(given.result);
     } else {
-      const Tensor& tensor = dag_.tensors[given.tensor].tensor;
+      const Tensor& tensor = dag_.tensors[given.tensor].given;
       from = static_cast<const char*>((tensor.is_contiguous() ? tensor : rows_of_.at(tensor.get()))->data());
     }
     std::memcpy(to + bytes * i, from, bytes);
@@ -462,7 +462,7 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
     for (uint32_t c : of.calls) {
       const uint32_t tensor = dag_.operand(dag_.calls[c], in.index).tensor;
       if (tensor == kNone || !dag_.tensors[tensor].wants_gradient) continue;
-      const Tensor& like = dag_.tensors[tensor].tensor;
+      const Tensor& like = dag_.tensors[tensor].given;
       const char* const row = gradient_row(c, in.index);
       if (!row) continue;
       const size_t bytes = static_cast<size_t>(like.numel()) * size_of(like.dtype());
@@ -501,7 +501,7 @@ void DagRun::collect_look_up(uint32_t kind, const JointOutput& looked_up, std::v
       std::memcpy(static_cast<char*>(all->data()) + i * row_bytes, row_of(call, rows), row_bytes);
       std::memcpy(static_cast<char*>(at->data()) + i * place_bytes, row_of(call, places), place_bytes);
     }
-    add_up(gradients[table], sparse_hooks().rows(all, at, dag_.tensors[table].tensor.size(0), of.padding));
+    add_up(gradients[table], sparse_hooks().rows(all, at, dag_.tensors[table].given.size(0), of.padding));
   }
 }
 

@@ -64,24 +64,6 @@ bool reads_saved(const StagedPath& path, const std::vector<DeferredGraph::Input>
 
 }  // namespace
 
-CallDag::Uses CallDag::uses() const {
-  Uses made;
-  made.first.assign(results.size() + 1, 0);
-  const auto each = [&](auto&& f) {
-    for (uint32_t c = 0; c < calls.size(); ++c) {
-      const auto inputs = static_cast<uint32_t>(graph_of(calls[c]).inputs().size());
-      for (uint32_t i = 0; i < inputs; ++i)
-        if (const uint32_t r = operand(calls[c], i).result; r != kNone) f(r, Use{c, i});
-    }
-  };
-  each([&](uint32_t r, Use) { ++made.first[r + 1]; });
-  std::partial_sum(made.first.begin(), made.first.end(), made.first.begin());
-  made.uses.resize(made.first.back());
-  std::vector<uint32_t> next(made.first.begin(), made.first.end() - 1);
-  each([&](uint32_t r, Use use) { made.uses[next[r]++] = use; });
-  return made;
-}
-
 DagSchedule::DagSchedule(const CallDag& dag) : kinds(dag.kinds.size()) {
   find_components(dag);
   find_inputs(dag);

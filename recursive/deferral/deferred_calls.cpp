@@ -121,7 +121,7 @@ bool DeferredCalls::has_made(const TensorImpl& tensor) const {
 
 uint32_t DeferredCalls::add_tensor(TensorImpl& tensor) {
   const auto number = static_cast<uint32_t>(dag_.tensors.size());
-  dag_.tensors.push_back({kept(&tensor), tensor.version()});
+  dag_.tensors.emplace_back(kept(&tensor));
   number_of_.emplace(&tensor, number);
   guard(*tensor.storage);
   return number;
@@ -231,7 +231,7 @@ void DeferredCalls::run_plainly() {
 std::vector<Tensor> DeferredCalls::play(std::vector<uint64_t>* first_nodes) const {
   std::vector<Tensor> made(dag_.results.size());
   const auto tensor_of = [&](const CallDag::Operand& given) {
-    return given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].tensor;
+    return given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].on_tape();
   };
   for (const CallDag::Call& call : dag_.calls) {
     if (first_nodes) first_nodes->push_back(autograd::reserve_sequence(0));

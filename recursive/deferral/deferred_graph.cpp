@@ -102,9 +102,8 @@ Tensor stand_in(const graph::ValueMeta& meta) {
 }
 
 size_t trace_tensors(const Trace& trace) {
-  return static_cast<size_t>(std::count_if(trace.inputs.begin(), trace.inputs.end(), [](const TraceInput& in) {
-    return in.kind == TraceInput::Kind::Tensor;
-  }));
+  return static_cast<size_t>(std::count_if(trace.inputs.begin(), trace.inputs.end(),
+                                           [](const TraceInput& in) { return in.kind == TraceInput::Kind::Tensor; }));
 }
 
 /// While it lives the bytes of a storage may be read without doing first what has been put off, which only reads them.
@@ -368,8 +367,8 @@ std::string DeferredGraph::key_of(const Check& check, std::span<const Scalar> nu
   for (uint32_t i : check.inputs) {
     if (inputs_[i].is_tensor) continue;
     const Scalar& number = numbers[inputs_[i].number];
-    const uint64_t bits = number.is_float() ? std::bit_cast<uint64_t>(number.to_double())
-                                            : static_cast<uint64_t>(number.to_int());
+    const uint64_t bits =
+        number.is_float() ? std::bit_cast<uint64_t>(number.to_double()) : static_cast<uint64_t>(number.to_int());
     key.push_back(static_cast<char>(number.kind()));
     key.append(reinterpret_cast<const char*>(&bits), sizeof(bits));
   }

@@ -5,8 +5,8 @@
 //
 // That needs a graph which does nothing but compute new tensors from its inputs: whatever a program could see of a run
 // besides is either known before it (sizes, what requires grad, whether the values of indices will be refused), or done
-// before it (random numbers are drawn when the run is put off: `dropout(h)` needs the sizes of h for that, no bytes), or
-// keeps the graph from being put off.
+// before it (random numbers are drawn when the run is put off: `dropout(h)` needs the sizes of h for that, no bytes),
+// or keeps the graph from being put off.
 #pragma once
 #include <map>
 #include <memory>
@@ -28,8 +28,8 @@ class DeferredGraph {
   /// than compute.
   DeferredGraph(const graph::Trace& trace, std::shared_ptr<const std::vector<graph::TraceInput>> inputs);
 
-  /// An input of the graph: tensor or number so-and-so of a run. Tensors that are drawn for it come behind those that it
-  /// brings.
+  /// An input of the graph: tensor or number so-and-so of a run. Tensors that are drawn for it come behind those that
+  /// it brings.
   struct Input {
     bool is_tensor = true;
     bool is_drawn = false;

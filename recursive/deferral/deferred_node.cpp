@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kNone = CallDag::kNone;
 
 [[noreturn]] void fail_written(const CallDag::External& t) {
-  autograd::fail_modified({t.tensor.dtype(), t.tensor.sizes()}, autograd::history(t.tensor), t.tensor->version(),
+  autograd::fail_modified({t.given.dtype(), t.given.sizes()}, autograd::history(t.tensor), t.given->version(),
                           t.version);
 }
 

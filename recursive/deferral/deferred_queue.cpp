@@ -63,8 +63,7 @@ void DeferredOps::run() {
                         p.metas[i].dtype});
       }
       eager::run_kernel(*p.op, p.args.args(), outs, Device());
-      for (size_t i = 0; i < bytes.size(); ++i)
-        p.results[i]->deliver(bytes[i]);
+      for (size_t i = 0; i < bytes.size(); ++i) p.results[i]->deliver(bytes[i]);
     }
     p = PutOff{p.op, {}, {}, {}};
   }

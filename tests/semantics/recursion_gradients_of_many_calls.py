@@ -3,7 +3,7 @@
 """Calls that wait for each other share a pass backward: what a program sees of gradients is what it sees of one call."""
 import terra
 from _harness import main
-from _recursion import parameter, recursive, tree
+from _recursion import parameter, recursive, table, tree
 
 CALLS = 30
 
@@ -176,6 +176,79 @@ def weights_that_come_from_weights():
             (sum((g * g).sum() for g in found) * 1e-3).backward()
         return [g * 1e-2 for g in found], taken((words, base))
     return f, trees, log
+
+
+@recursive(calls=CALLS)
+def gradients_of_another_type():
+    words, weights = parameter(), parameter(3, 3, 1)
+
+    class Widened(terra.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.double()
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word]
+        return terra.tanh((encode(node.left) + encode(node.right)) @ weights)
+
+    def f(*batch):
+        states = [encode(t) for t in batch]
+        for h in states[1:]:
+            h.backward(terra.full((3,), 0.5, dtype=terra.float64), retain_graph=True)
+        sum(Widened.apply(h).sum() for h in states).backward()
+        return taken((words, weights))
+    return f, trees, None
+
+
+@recursive(calls=CALLS)
+def weights_with_other_data_before_the_backward():
+    words, weights, spare = parameter(), parameter(3, 3, 1), [table(3, 3, k) for k in range(2)]
+    round_ = 0
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word]
+        return terra.tanh((encode(node.left) + encode(node.right)) @ weights)
+
+    def f(*batch):
+        nonlocal round_
+        round_ += 1
+        with terra.no_grad():
+            weights.mul_(1.01)
+        loss = sum(encode(t).sum() for t in batch)
+        weights.data = spare[round_ % 2].clone()
+        found = terra.autograd.grad(loss, (words, weights), create_graph=round_ % 3 == 0, allow_unused=True)
+        return [g for g in found if g is not None]
+    return f, trees, None
+
+
+@recursive(calls=CALLS)
+def states_that_are_written_before_the_backward():
+    words, weights = parameter(), parameter(3, 3, 1)
+
+    def encode(node):
+        if node.is_leaf:
+            return words[node.word]
+        return terra.tanh((encode(node.left) + encode(node.right)) @ weights)
+
+    def f(*batch):
+        words.grad = weights.grad = None
+        seen = []
+        for k, t in enumerate(batch):
+            h = encode(t)
+            (h[:2] if k % 2 else h).mul_(2)
+            try:
+                h.sum().backward()
+                seen.append("passed")
+            except RuntimeError as error:
+                seen.append(str(error)[:60])
+        return seen, taken((words, weights))
+    return f, trees, None
 
 
 main()

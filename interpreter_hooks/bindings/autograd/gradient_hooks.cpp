@@ -48,6 +48,18 @@ bool runs_as_frame(Borrowed callable) {
   return call && PyFunction_Check(call);
 }
 
+/// What a hook gives instead of a gradient has its dtype and its sizes.
+void require_alike(Borrowed hook, const Tensor& given, const Tensor& got) {
+  if (got.dtype() == given.dtype() && got.sizes() == given.sizes()) return;
+  Object name = owned(PyObject_HasAttrString(hook, "__name__") ? PyObject_GetAttrString(hook, "__name__")
+                                                               : PyUnicode_FromString("<unknown>"));
+  Object shown = owned(PyObject_Str(name.get()));
+  const char* const text = PyUnicode_AsUTF8(shown.get());
+  check(got.dtype() == given.dtype(), "hook '{}' has changed the type of value (was torch.{}Tensor got torch.{}Tensor)",
+        text, scalar_type_name(given.dtype()), scalar_type_name(got.dtype()));
+  fail(ErrorKind::RuntimeError, "hook '{}' has changed the size of value", text);
+}
+
 Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   Object functions = functions_of(dict);
   if (PyList_GET_SIZE(functions.get()) == 0) return {};
@@ -65,7 +77,7 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
     if (!is_tensor(result.get()))
       raise(PyExc_TypeError, "expected Variable, but hook returned '%s'", Py_TYPE(result.get())->tp_name);
     current = tensor_of(result.get());
-    check(current.sizes() == gradient.sizes(), "hook '{}' has changed the size of value", "<lambda>");
+    require_alike(function, gradient, current);
     changed = true;
   }
   if (OpObserver* observer = op_observer()) {
@@ -88,8 +100,8 @@ Object tuple_of(const std::vector<Tensor>& tensors) {
   return tuple;
 }
 
-/// What a node hook returned takes the place of the gradients.
-void replace(std::vector<Tensor>& gradients, Object result) {
+/// What a node hook has returned takes the place of the gradients.
+void replace(std::vector<Tensor>& gradients, Borrowed hook, Object result) {
   if (result.get() == Py_None) return;
   Object tuple = is_tensor(result.get()) ? owned(PyTuple_Pack(1, result.get())) : owned(PySequence_Tuple(result.get()));
   check(static_cast<size_t>(PyTuple_GET_SIZE(tuple.get())) == gradients.size(),
@@ -97,7 +109,9 @@ void replace(std::vector<Tensor>& gradients, Object result) {
         gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i) {
     Borrowed item = PyTuple_GET_ITEM(tuple.get(), i);
-    gradients[i] = is_tensor(item) ? tensor_of(item) : Tensor();
+    const Tensor got = is_tensor(item) ? tensor_of(item) : Tensor();
+    if (got.defined() && gradients[i].defined()) require_alike(hook, gradients[i], got);
+    gradients[i] = got;
   }
 }
 
@@ -158,7 +172,8 @@ Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
       Object functions = functions_of(dict.get());
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
         Object arguments = tuple_of(gradients);
-        replace(gradients, owned(PyObject_CallOneArg(PyList_GET_ITEM(functions.get(), i), arguments.get())));
+        PyObject* const hook = PyList_GET_ITEM(functions.get(), i);
+        replace(gradients, hook, owned(PyObject_CallOneArg(hook, arguments.get())));
       }
     });
   } else {
@@ -167,8 +182,8 @@ Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
       Object functions = functions_of(dict.get());
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
         Object in = tuple_of(inputs), out = tuple_of(outputs);
-        replace(inputs,
-                owned(PyObject_CallFunctionObjArgs(PyList_GET_ITEM(functions.get(), i), in.get(), out.get(), nullptr)));
+        PyObject* const hook = PyList_GET_ITEM(functions.get(), i);
+        replace(inputs, hook, owned(PyObject_CallFunctionObjArgs(hook, in.get(), out.get(), nullptr)));
       }
     });
   }

@@ -1,0 +1,38 @@
+#include "recursive/deferral/call_dag.h"
+
+#include <numeric>
+
+#include "engine/autograd/autograd.h"
+
+namespace terra::recursive {
+
+Tensor CallDag::External::on_tape() const {
+  if (!tensor.requires_grad()) return given;
+  const bool has_it = tensor->storage == given->storage && tensor->offset == given->offset &&
+                      tensor.sizes() == given.sizes() && tensor.strides() == given.strides();
+  if (has_it) return tensor;
+  const Tensor made = given.alias();
+  const autograd::Edge edge = autograd::gradient_edge(tensor);
+  autograd::set_history(made, edge.node, edge.index);
+  return made;
+}
+
+CallDag::Uses CallDag::uses() const {
+  Uses made;
+  made.first.assign(results.size() + 1, 0);
+  const auto each = [&](auto&& f) {
+    for (uint32_t c = 0; c < calls.size(); ++c) {
+      const auto inputs = static_cast<uint32_t>(graph_of(calls[c]).inputs().size());
+      for (uint32_t i = 0; i < inputs; ++i)
+        if (const uint32_t r = operand(calls[c], i).result; r != kNone) f(r, Use{c, i});
+    }
+  };
+  each([&](uint32_t r, Use) { ++made.first[r + 1]; });
+  std::partial_sum(made.first.begin(), made.first.end(), made.first.begin());
+  made.uses.resize(made.first.back());
+  std::vector<uint32_t> next(made.first.begin(), made.first.end() - 1);
+  each([&](uint32_t r, Use use) { made.uses[next[r]++] = use; });
+  return made;
+}
+
+}  // namespace terra::recursive
