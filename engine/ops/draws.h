@@ -5,6 +5,13 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/op.h"
 
+namespace terra {
+
+/// A flag of records of ops that draw: of operands they read dtype and sizes, and no elements.
+inline constexpr uint32_t kDrawsBySizes = 1 << 25;
+
+}  // namespace terra
+
 namespace terra::ops {
 
 /// The state that a call with this argument draws from: the generator's, or the default one's.

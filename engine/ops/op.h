@@ -27,7 +27,8 @@ enum class Promotion : uint8_t {
   Floating,  ///< the same; integers and bools become the default float
 };
 
-/// Facts about an op, each a sentence that is true iff the bit is set.
+/// Facts about an op, each a sentence that is true iff the bit is set. Those about memory are in rules.h and layout.h,
+/// that about draws is in draws.h (bits 8, 13 to 15, 21 to 25).
 enum OpFlags : uint32_t {
   kElementwise = 1 << 0,  ///< output element i depends on the (broadcast) input elements i only; has an ElementwiseLoop
   kView = 1 << 1,         ///< the result shares the storage of parameter 0
@@ -37,7 +38,6 @@ enum OpFlags : uint32_t {
   kChecksValues = 1 << 5,  ///< may fail for reasons only the element values show (an index out of range)
   kCheap = 1 << 6,         ///< recomputing it in backward is cheaper than keeping the result
   kCompares = 1 << 7,      ///< result dtype is bool
-  kDrawsBySizes = 1 << 8,  ///< draws, and reads no elements: of its operands dtype and sizes decide
   kNoGradient = 1 << 9,    ///< results never require grad
   kMovesBytes = 1 << 11,   ///< the kernel takes 16-bit floats as they are
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry

@@ -8,6 +8,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/draws.h"
 #include "graph/ir/arg_list.h"
 #include "graph/trace/build.h"
 #include "recursive/deferral/deferred_queue.h"

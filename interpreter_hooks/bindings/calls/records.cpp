@@ -1,4 +1,5 @@
 // The op records as Python data: what stubs and reference pages are generated from.
+#include "engine/ops/draws.h"
 #include "engine/ops/op.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"

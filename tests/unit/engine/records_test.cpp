@@ -1,8 +1,12 @@
 // What must hold of every op record, and of the tables that refer to records by name.
+#include <bit>
+
 #include <catch2/catch.hpp>
 
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/draws.h"
+#include "engine/ops/layout.h"
 #include "engine/ops/op.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
@@ -65,6 +69,20 @@ TEST_CASE("flags agree with signatures", "[ops]") {
     if (op->is(kElementwise))
       CHECK((op->promotion != Promotion::None || op->name == "to_dtype" || holds_to_one_dtype(*op)));
     if (op->writes) CHECK(op->is(kNoGradient));
+  }
+}
+
+TEST_CASE("each flag of records has a bit of its own", "[ops]") {
+  constexpr uint32_t flags[] = {
+      kElementwise, kView,        kRandom,     kInPlace,      kReduction,     kChecksValues, kCheap,
+      kCompares,    kNoGradient,  kMovesBytes, kHost,         kFactory,       kComplex,      kFunction,
+      kMethod,      kFunctional,  kProperty,   kMayAlias,     kScatters,      kReadsFirst,   kWritesOneValue,
+      kSameFloats,  kKeepsFormat, kLiesByRows, kDrawsBySizes, kLaidOutAsAsked};
+  uint32_t taken = 0;
+  for (uint32_t flag : flags) {
+    CHECK(std::has_single_bit(flag));
+    CHECK((taken & flag) == 0);
+    taken |= flag;
   }
 }
 
