@@ -111,6 +111,7 @@ Runner::Runner(Program program, const std::vector<bool>& consumable)
     if (s.view) views_.push_back(k);
     if (s.spent && s.source == TensorSpec::Source::Input) spent_inputs_.push_back(k);
   }
+  only_views_ = graph().nodes.empty() && graph().outputs.empty() && program_.writes.empty() && program_.grads.empty();
   note_uses();
   find_heirs();
 }
@@ -230,9 +231,11 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
                       const SameTensors& same) {
   if (!flight_.none()) [[unlikely]]
     return {flight_.state() == Flight::State::UnderWay ? RunStatus::UnderWay : RunStatus::Busy, 0};
-  settle_deferred_work();  // addresses that are bound already may be among what it reads
   RandomGuard random(program_.generators);
-  bind_inputs(inputs, scalars, tangents, same);
+  if (!only_views_) {
+    settle_deferred_work();  // addresses that are bound already may be among what it reads
+    bind_inputs(inputs, scalars, tangents, same);
+  }
   made.storages.resize(graph().outputs.size());
   struct Ending {
     RootActivation& activation;

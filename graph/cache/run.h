@@ -102,6 +102,7 @@ class Runner {
     uint32_t output = 0;
     uint32_t spec = 0;
   };
+  bool only_views_ = false;             ///< it reads no bytes and makes none: its results are views of its inputs
   std::vector<Heir> heirs_;             ///< large ones, made where nothing stops the run any more
   std::vector<bool> asks_for_, shows_;  ///< by tensor of the run's inputs: it is read; it is looked at after the run
   std::vector<uint32_t> spent_inputs_;  ///< specs of inputs that get a history which is spent
