@@ -7,6 +7,7 @@
 #include "interpreter_hooks/verify/chaos.h"
 
 #include "kernels/abi/exact_mode.h"
+#include "recursive/batching/row_graph.h"
 #include "recursive/deferral/deferred_queue.h"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ void RecursiveCall::begin() {
   recursion_is_plain = sample_ == RecursionAccount::Sample::Plain;
   operations_ = operations();
   recordings_ = totals().recordings;
+  built_ = recursive::RowGraph::built();
   watch_.emplace();
 }
 
@@ -53,7 +55,7 @@ void RecursiveCall::end() {
     return;
   }
   if (totals().recordings != recordings_) return;
-  record_.recursion.add(sample_, watch_->elapsed(), operations() - operations_);
+  record_.recursion.add(sample_, watch_->elapsed(), operations() - operations_, recursive::RowGraph::built() != built_);
   if (record_.recursion.loses()) recursion_loses(record_);
 }
 

@@ -19,25 +19,28 @@ class RecursionAccount {
     if (++calls_ < from_) return Sample::None;
     return captured_.count() <= plain_.count() ? Sample::Captured : Sample::Plain;
   }
-  /// So many microseconds for so many operations. Plain calls of large structures take long: where each of the first
-  /// ones has taken more than any captured one, that is enough.
-  void add(Sample sample, double microseconds, uint64_t operations) {
-    if (operations == 0) return;
+  /// So many microseconds for so many operations. Calls for which graphs were `built` say little about those to come,
+  /// and some of them are left out. Plain calls of large structures take long: where each of the first ones has taken
+  /// more than any captured one, that is enough.
+  void add(Sample sample, double microseconds, uint64_t operations, bool built = false) {
+    if (operations == 0 || (built && left_out_++ < most_left_out)) return;
     (sample == Sample::Plain ? plain_ : captured_).add(microseconds / static_cast<double>(operations));
     const size_t taken = std::min(plain_.count(), captured_.count());
     const bool clear = taken >= few && captured_.most() < plain_.least();
     if (!clear && taken < enough) return;
     loses_ = !clear && captured_.typical() > plain_.typical();
     captured_ = plain_ = Times();
+    left_out_ = 0;
     from_ = (clear ? clear_growth : growth) * calls_;
   }
   bool loses() const { return loses_; }
 
   static constexpr long first = 16, growth = 8, clear_growth = 64;
-  static constexpr size_t few = 2, enough = 6;
+  static constexpr size_t few = 2, enough = 6, most_left_out = 16;
 
  private:
   long calls_ = 0, from_ = first;
+  size_t left_out_ = 0;
   Times captured_, plain_;
   bool loses_ = false;
 };

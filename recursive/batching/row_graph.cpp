@@ -12,6 +12,8 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeArg;
 
+constinit uint64_t all_built = 0;
+
 /// So many numbers of rows stay bound: small ones come again and again, large ones take longer to run than to bind.
 constexpr size_t kMostBound = 256;
 
@@ -93,7 +95,9 @@ RowGraph::RowGraph(Graph first, int64_t rows, std::shared_ptr<const Graph> secon
     throw Unbatchable{"graph \"" + first_.name + "\" is another one for another number of calls"};
 }
 
-RowGraph::Bound::Bound(Graph graph) : instance(graph::plan_body(graph, Device())), activation(instance) {}
+RowGraph::Bound::Bound(Graph graph) : instance(graph::plan_body(graph, Device())), activation(instance) { ++all_built; }
+
+uint64_t RowGraph::built() { return all_built; }
 
 Graph RowGraph::of(int64_t rows) const {
   Graph made = first_;

@@ -22,6 +22,8 @@ class RowGraph {
   graph::RootActivation& activation(int64_t rows);
   /// As many for one row, which may run at the same time. They stay valid until somebody asks for more.
   std::vector<graph::RootActivation*> activations_of_one(size_t count);
+  /// How often any of them has been built, for a number of rows that was new.
+  static uint64_t built();
   /// Nothing that it does has a place in an order (draws of random numbers have).
   bool is_pure() const;
 

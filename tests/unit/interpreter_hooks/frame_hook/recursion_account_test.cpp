@@ -37,6 +37,23 @@ TEST_CASE("Few plain calls are made to compare where all of them took more than 
   REQUIRE(close.next() != Sample::None);
 }
 
+TEST_CASE("Calls for which graphs are built are left out, as long as there are others to come") {
+  RecursionAccount account;
+  const auto pairs = [&](size_t count, double captured, bool built) {
+    for (size_t i = 0; i < count;) {
+      const Sample next = account.next();
+      if (next == Sample::None) continue;
+      const bool is_captured = next == Sample::Captured;
+      account.add(next, is_captured ? captured : 2, 1, is_captured && built);
+      i += is_captured;
+    }
+  };
+  pairs(RecursionAccount::most_left_out, 3, true);
+  REQUIRE(!account.loses());
+  pairs(RecursionAccount::enough + 1, 3, true);
+  REQUIRE(account.loses());
+}
+
 TEST_CASE("A recursive function loses when its calls take more for each operation than plain ones") {
   RecursionAccount pays, loses;
   sample(pays, 2 * RecursionAccount::enough, 1, 2);
