@@ -22,6 +22,8 @@ namespace {
 /// Recordings have to be earned: the first ones are free, each further one costs replays.
 constexpr long free_recordings = 24, replays_per_recording = 4;
 constexpr long most_recordings = 3 * most_entries;
+/// Of a function whose calls can't be timed; the process has to have room for further ones.
+constexpr long recordings_on_trust = 8;
 /// A function that misses this often without a hit is left alone.
 constexpr long most_misses_in_a_row = 100;
 
@@ -62,10 +64,9 @@ Profitability::Position position() {
 /// Whether times allow another recording: the function has earned it, and the process has room for it. A refusal holds
 /// for some calls.
 bool may_buy(CodeRecord& r) {
-  if (!can_be_timed(r)) return true;
-  if (r.profitability.is_worth_recording(position(), r.calls) &&
-      ledger().affords(r.profitability.price(), process_time_us()))
-    return true;
+  if (!measures() || (!can_be_timed(r) && r.recordings < recordings_on_trust)) return true;
+  const bool earned = !can_be_timed(r) || r.profitability.is_worth_recording(position(), r.calls);
+  if (earned && ledger().affords(r.profitability.price(), process_time_us())) return true;
   r.next_recording = r.calls + 1 + r.calls / 8;
   return false;
 }
@@ -174,7 +175,11 @@ bool missed(CodeRecord& r) {
     give_up(r, Reason::DoesNotPay);
     return false;
   }
-  if (can_be_timed(r) && r.misses_in_a_row > misses_that_matter)
+  if (measures() && !can_be_timed(r) && r.misses > std::max(most_misses_in_a_row, r.hits)) {
+    give_up(r, Reason::KeepsMissing);
+    return false;
+  }
+  if (measures() && r.misses_in_a_row > misses_that_matter)
     r.next_try = r.calls + std::min(r.misses_in_a_row / 4, most_untried);
   if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording && may_buy(r);
   if (!can_be_recorded(r)) r.state = State::Settled;
