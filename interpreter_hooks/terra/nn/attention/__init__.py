@@ -3,6 +3,8 @@
 import contextlib
 from enum import IntEnum
 
+from ..._names import lazily
+
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
@@ -33,3 +35,6 @@ def sdpa_kernel(backends, set_priority=False):
 
 def _cur_sdpa_kernel_backends(with_priority=False):
     return list(_chosen[-1])
+
+
+__getattr__ = lazily(__name__, ("bias", "flex_attention"))
