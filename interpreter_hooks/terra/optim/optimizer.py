@@ -21,6 +21,7 @@ class Optimizer(StateHooks):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
             )
+        check_one_element(defaults.get("lr"))
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -67,6 +68,12 @@ class Optimizer(StateHooks):
         known = set()
         for group in self.param_groups:
             known.update(group["params"])
+            if ("param_names" in param_group) != ("param_names" in group):
+                kind = "with names" if "param_names" in param_group else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{kind} to the optimizer"
+                )
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
@@ -74,10 +81,13 @@ class Optimizer(StateHooks):
     @staticmethod
     def _without_names(param_group, params):
         """named_parameters() may be given in the place of parameters(): the names are kept beside them."""
-        if params and all(isinstance(p, tuple) and len(p) == 2 for p in params):
-            param_group["param_names"] = [name for name, _ in params]
-            return [parameter for _, parameter in params]
-        return params
+        named = [p for p in params if isinstance(p, tuple)]
+        if not named:
+            return params
+        if len(named) != len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        param_group["param_names"] = [name for name, _ in params]
+        return [parameter for _, parameter in params]
 
     def __repr__(self):
         lines = [type(self).__name__ + " ("]
@@ -253,7 +263,13 @@ def add_rows_(tensor, rows, values):
     return C._ops.index_put_(tensor, rows, values, True)
 
 
+def check_one_element(lr):
+    if isinstance(lr, C.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+
+
 def check_not_negative(value, text):
+    check_one_element(value)
     if not 0.0 <= value:
         raise ValueError(f"Invalid {text}: {value}")
 
