@@ -2,6 +2,7 @@
 
 Every collective of one process is a copy or nothing; larger groups are refused when they are asked for."""
 
+import datetime
 import os
 
 from .._missing_parts import sentences
@@ -10,13 +11,31 @@ from .collectives import *  # noqa: F401,F403
 from .collectives import ReduceOp, Work
 from .group import *  # noqa: F401,F403
 from .group import GroupMember, ProcessGroup, group
+from .device_mesh import DeviceMesh, init_device_mesh
 from .stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 
 reduce_op = ReduceOp
+default_pg_timeout = datetime.timedelta(minutes=30)
 
 __all__ = [
-    "FileStore", "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work", "group",
+    "DeviceMesh", "FileStore", "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp", "Store", "TCPStore", "Work", "group", "init_device_mesh",
 ]  # fmt: skip
+
+
+class DistError(RuntimeError):
+    """What processes can't agree on."""
+
+
+class DistBackendError(DistError):
+    """A backend failed."""
+
+
+class DistNetworkError(DistError):
+    """The network failed."""
+
+
+class DistStoreError(DistError):
+    """The store failed."""
 
 
 def is_available():
@@ -49,8 +68,14 @@ def is_torchelastic_launched():
 
 
 _ONE = "Terra has groups of one process, which has nobody to exchange messages with"
-globals().update(sentences("torch.distributed", ("batch_isend_irecv", "irecv", "isend", "recv", "send"), _ONE))
+globals().update(
+    sentences(
+        "torch.distributed",
+        ("P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "recv_object_list", "send", "send_object_list"),
+        _ONE,
+    )
+)
 _LATER = "it is not in Terra yet, which has groups of one process"
-globals().update(sentences("torch.distributed", ("init_device_mesh", "new_subgroups", "split_group"), _LATER))
+globals().update(sentences("torch.distributed", ("new_subgroups", "split_group"), _LATER))
 
-__getattr__ = lazily(__name__)
+__getattr__ = lazily(__name__, ("checkpoint", "device_mesh", "fsdp"))
