@@ -11,7 +11,7 @@ PACKAGE = __name__.rpartition(".")[0]
 MODULES = frozenset((
     "_C", "_dynamo", "ao", "compiler", "distributed", "export", "fft", "func", "futures", "fx", "hub", "jit", "library", "masked",
     "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization", "return_types", "signal", "storage",
-    "types",
+    "types", "xpu",
 ))  # fmt: skip
 
 CONSTANTS = {
@@ -37,7 +37,7 @@ FUNCTIONS = {
     ),
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
     "_rare_functions": (
-        "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "detach_", "detach_copy", "diagonal_copy",
+        "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "cond", "detach_", "detach_copy", "diagonal_copy",
         "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
         "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "segment_reduce", "select_copy", "slice_copy", "split_copy",
         "split_with_sizes", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
@@ -54,6 +54,7 @@ FUNCTIONS = {
     "_predicates": (
         "_assert", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
+        "get_device_module", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     ),
     "_spectral": ("istft", "stft"),
     "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
@@ -65,8 +66,12 @@ FUNCTIONS = {
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available", "is_autocast_cache_enabled",
         "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
-        "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
+        "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype", "GradScaler",
     ),
+    "accelerator": ("AcceleratorError",),
+    "cpu": ("Event", "Stream"),
+    "futures": ("Future",),
+    "jit": ("ScriptFunction", "ScriptModule"),
     "_layer_functions": (
         "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "batch_norm",
         "binary_cross_entropy_with_logits", "constant_pad_nd", "cosine_embedding_loss", "ctc_loss",
@@ -88,7 +93,11 @@ FUNCTIONS = {
         "threshold_",
     ),
     "utils.dlpack": ("from_dlpack", "to_dlpack"),
-    "storage": ("TypedStorage", "UntypedStorage"),
+    "storage": (
+        "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
+        "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage",
+        "UntypedStorage",
+    ),
 }  # fmt: skip
 _HOME = {name: module for module, names in FUNCTIONS.items() for name in names}
 

@@ -37,6 +37,29 @@ def is_storage(obj):
     return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
+def is_anomaly_enabled():
+    from .autograd import anomaly
+
+    return anomaly._enabled
+
+
+def is_anomaly_check_nan_enabled():
+    from .autograd import anomaly
+
+    return anomaly._checks_nan
+
+
+def get_device_module(device=None):
+    """The module that answers questions about a device: torch.cpu for the one that there is."""
+    import importlib
+
+    kind = "cpu" if device is None else C.device(device).type
+    try:
+        return importlib.import_module("." + kind, __package__)
+    except ImportError:
+        raise RuntimeError(f"Invalid device module '{kind}'") from None
+
+
 def is_vulkan_available():
     return False
 

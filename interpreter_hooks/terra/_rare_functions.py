@@ -367,5 +367,27 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0):
     return C.split(input, split_sizes, dim)
 
 
+def cond(pred, true_fn, false_fn, operands=()):
+    """true_fn(*operands) or false_fn(*operands), by a bool or a tensor of one element."""
+    if not isinstance(pred, (bool, C.Tensor)):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if isinstance(pred, C.Tensor) and pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("Expect both branches to be callable.")
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(f"Expect operands to be a tuple of possibly nested dict/list/tuple of tensors, but got {operands}.")
+    return true_fn(*operands) if pred else false_fn(*operands)
+
+
+def as_strided_(input, size, stride, storage_offset=None):
+    """The tensor itself, from now on with these sizes and strides over its memory."""
+    return input.set_(input.as_strided(size, stride, storage_offset))
+
+
+def polygamma_(input, n):
+    return input.copy_(C.polygamma(n, input))
+
+
 def unsafe_chunk(input, chunks, dim=0):
     return C.chunk(input, chunks, dim)

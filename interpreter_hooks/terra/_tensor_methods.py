@@ -131,7 +131,7 @@ METHODS = {
     "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip
 for _name in (
-    "const_data_ptr", "dim_order", "histogram", "nan_to_num_", "narrow_copy", "new_empty_strided", "nonzero_static",
+    "as_strided_", "const_data_ptr", "dim_order", "histogram", "nan_to_num_", "narrow_copy", "new_empty_strided", "nonzero_static", "polygamma_",
     "split_with_sizes", "swapaxes_", "swapdims_", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",
 ):  # fmt: skip
     METHODS[_name] = _rare(_name)

@@ -152,6 +152,29 @@ class TypedStorage:
         return f"{lines}[torch.storage.TypedStorage(dtype=torch.{dtype}, device={self.device}) of size {len(self)}]"
 
 
+class _StorageOf(type):
+    """FloatStorage and its kin: what is one is a TypedStorage of that dtype."""
+
+    def __call__(cls, content=0, **options):
+        if isinstance(content, int):
+            values = C.empty(content, dtype=cls.dtype)
+        else:
+            values = C.tensor(list(content), dtype=cls.dtype)
+        return TypedStorage(wrap_storage=of(values), dtype=cls.dtype)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, TypedStorage) and instance.dtype == cls.dtype
+
+
+for _name, _dtype in (
+    ("BFloat16", C.bfloat16), ("Bool", C.bool), ("Byte", C.uint8), ("Char", C.int8), ("ComplexDouble", C.complex128),
+    ("ComplexFloat", C.complex64), ("Double", C.float64), ("Float", C.float32), ("Half", C.float16), ("Int", C.int32),
+    ("Long", C.int64), ("Short", C.int16),
+):  # fmt: skip
+    globals()[_name + "Storage"] = _StorageOf(_name + "Storage", (), {"__module__": "torch", "dtype": _dtype})
+Storage = globals()["FloatStorage"]
+
+
 def of(tensor):
     """What Tensor.untyped_storage() gives."""
     return UntypedStorage(_bytes_of(tensor))

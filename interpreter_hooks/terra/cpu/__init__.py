@@ -2,6 +2,8 @@
 
 import contextlib
 
+import _terra_C as C
+
 from .._names import lazily
 
 __all__ = [
@@ -13,8 +15,8 @@ __all__ = [
 class Stream:
     """Work on the CPU is done in order: there is one stream and nothing to wait for."""
 
-    def __init__(self, priority=-1):
-        self.priority = priority
+    def __init__(self, priority=-1, device="cpu"):
+        self.priority, self.device = priority, C.device(device)
 
     def wait_stream(self, stream):
         """It has finished."""

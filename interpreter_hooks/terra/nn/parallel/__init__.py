@@ -3,7 +3,8 @@
 from ..._names import lazily
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel
+from .scatter_gather import gather, parallel_apply, replicate, scatter  # noqa: F401
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter"]
 
 __getattr__ = lazily(__name__, ("data_parallel", "distributed", "scatter_gather"))
