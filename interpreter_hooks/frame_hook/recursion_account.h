@@ -14,7 +14,7 @@ class RecursionAccount {
   enum class Sample : uint8_t { None, Captured, Plain };
 
   /// What the next call from outside is for. The first ones are recorded; then captured and plain ones take turns, and
-  /// again when there have been many more.
+  /// again when there have been many more, later where they were far apart.
   Sample next() {
     if (++calls_ < from_) return Sample::None;
     return captured_.count() <= plain_.count() ? Sample::Captured : Sample::Plain;
@@ -28,14 +28,16 @@ class RecursionAccount {
     const size_t taken = std::min(plain_.count(), captured_.count());
     const bool clear = taken >= few && captured_.most() < plain_.least();
     if (!clear && taken < enough) return;
+    const bool far = clear && far_apart * captured_.most() < plain_.least();
     loses_ = !clear && captured_.typical() > plain_.typical();
     captured_ = plain_ = Times();
     left_out_ = 0;
-    from_ = (clear ? clear_growth : growth) * calls_;
+    from_ = (far ? far_growth : growth) * calls_;
   }
   bool loses() const { return loses_; }
 
-  static constexpr long first = 16, growth = 8, clear_growth = 64;
+  static constexpr long first = 16, growth = 8, far_growth = 64;
+  static constexpr double far_apart = 2;
   static constexpr size_t few = 2, enough = 6, most_left_out = 16;
 
  private:

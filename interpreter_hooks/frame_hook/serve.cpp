@@ -181,6 +181,7 @@ class Search {
   /// Numbers and sizes that were facts and have changed become inputs, and entries that rely on such facts go.
   void relax(const std::vector<std::shared_ptr<Entry>>& entries) {
     if (record_.state == State::GivenUp || settings().frozen) return;
+    if (measures() && record_.misses > misses_to_learn_from && record_.misses % 8 != 0) return;
     bool relaxed = false;
     for (const std::shared_ptr<Entry>& entry : entries) {
       if (entry->file.stale()) continue;
@@ -196,6 +197,9 @@ class Search {
     if (served_ != Served::Broken) totals().misses++;
     return served_;
   }
+
+  /// Behind so many, few misses teach what those before them haven't.
+  static constexpr long misses_to_learn_from = 64;
 
   struct Failure {
     std::shared_ptr<Entry> entry;

@@ -37,6 +37,17 @@ TEST_CASE("Few plain calls are made to compare where all of them took more than 
   REQUIRE(close.next() != Sample::None);
 }
 
+TEST_CASE("Captured and plain calls that are far apart are compared again much later") {
+  const auto calls_until_the_next_sample = [](double plain) {
+    RecursionAccount account;
+    sample(account, 2 * RecursionAccount::few, 1, plain);
+    long calls = 1;
+    while (account.next() == Sample::None) ++calls;
+    return calls;
+  };
+  REQUIRE(calls_until_the_next_sample(3) > 4 * calls_until_the_next_sample(1.5));
+}
+
 TEST_CASE("Calls for which graphs are built are left out, as long as there are others to come") {
   RecursionAccount account;
   const auto pairs = [&](size_t count, double captured, bool built) {
