@@ -41,13 +41,15 @@ def embedding_renorm_(weight, indices, max_norm, norm_type):
     return weight
 
 
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """batch_norm with the means and the inverse deviations that it divides by, where it finds them."""
     output = F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
-    if not training:
-        return output, input.new_empty(0), input.new_empty(0)
-    values = input.detach().transpose(0, 1).flatten(1)
-    return output, values.mean(1), C.rsqrt(values.var(1, correction=0) + eps)
+    if training:
+        values = input.detach().transpose(0, 1).flatten(1)
+        results = output, values.mean(1), C.rsqrt(values.var(1, correction=0) + eps)
+    else:
+        results = output, input.new_empty(0), input.new_empty(0)
+    return results if out is None else tuple(C.clone(each, out=into) for each, into in zip(results, out))
 
 
 def native_group_norm(input, weight, bias, N, C_, HxW, group, eps):

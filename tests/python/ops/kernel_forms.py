@@ -48,6 +48,7 @@ torch.embedding_bag(w, i, o, False, 0, False, wave(4)) | torch.embedding_bag(w, 
 torch.embedding_bag(w, i, o, False, 1, False, None, False, 1) | torch.embedding_bag(w.float(), i, ends, False, 2, False, None, True)[0] | torch.embedding_bag(w.float(), i, o)
 torch.embedding_renorm_(w.clone(), i, 0.5, 2.0) | torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
 torch.native_group_norm(x, wave(4), wave(4), 2, 4, 6, 2, 1e-5) | torch.native_batch_norm(x, None, None, wave(4), wave(4) ** 2, False, 0.1, 1e-5)[0]
+torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5, out=[x.new_zeros(n) for n in (x.shape, 4, 4)])
 torch.convolution(x, wave(2, 4, 3), None, (2,), (1,), (1,), False, (0,), 1) | torch.convolution(x, wave(4, 2, 3), wave(2), (2,), (1,), (1,), True, (1,), 1)
 torch.convolution(image, wave(2, 1, 3, 3), None, (1, 1), (0, 0), (1, 1), False, (0, 0), 2) | torch._chunk_cat([ones(2, 2), ones(3, 2)], 0, 2)
 torch.grid_sampler_2d(image, grid, 0, 0, False) | torch.grid_sampler_2d(image, grid, 1, 1, True) | torch.grid_sampler_3d(volume, places, 0, 2, False)
