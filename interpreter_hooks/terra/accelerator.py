@@ -3,6 +3,10 @@
 import contextlib
 
 from ._names import lazily
+from ._no_device import (  # noqa: F401
+    device_count, empty_cache, is_available, max_memory_allocated, max_memory_reserved, memory_allocated, memory_reserved,
+    memory_stats, reset_accumulated_memory_stats, reset_peak_memory_stats,
+)  # fmt: skip
 
 __all__ = [
     "current_accelerator", "current_device_index", "current_stream", "device_count", "device_index", "is_available",
@@ -14,16 +18,8 @@ def _none(*_, **__):
     raise RuntimeError("Terra has no accelerator here: torch.accelerator.is_available() is False, use the device 'cpu'")
 
 
-def is_available():
-    return False
-
-
 def current_accelerator(check_available=False):
     return None
-
-
-def device_count():
-    return 0
 
 
 current_device_index = current_device_idx = set_device_index = set_device_idx = current_stream = set_stream = _none
@@ -34,29 +30,7 @@ class AcceleratorError(RuntimeError):
     """What an accelerator would fail with."""
 
 
-def empty_cache():
-    """Nothing to free."""
-
-
 empty_host_cache = empty_cache
-
-
-def memory_allocated(device_index=None):
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
-
-
-def memory_stats(device_index=None):
-    return {}
-
-
-def reset_peak_memory_stats(device_index=None):
-    """Nothing was counted."""
-
-
-reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
 class device_index(contextlib.AbstractContextManager):

@@ -3,84 +3,18 @@
 import contextlib
 
 from ._names import lazily
+from ._no_device import (  # noqa: F401
+    device_count, empty_cache, get_arch_list, get_gencode_flags, get_rng_state_all, is_available, is_bf16_supported,
+    is_initialized, manual_seed, manual_seed_all, max_memory_allocated, max_memory_reserved, memory_allocated,
+    memory_reserved, memory_stats, reset_accumulated_memory_stats, reset_peak_memory_stats, seed, seed_all,
+    set_rng_state_all, synchronize,
+)  # fmt: skip
 
 __all__ = ["current_device", "device", "device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
 
 
 def _none(*_, **__):
     raise AssertionError("Terra was built without XPU: torch.xpu.is_available() is False, use the device 'cpu'")
-
-
-def is_available():
-    return False
-
-
-def is_initialized():
-    return False
-
-
-def is_bf16_supported(including_emulation=True):
-    return False
-
-
-def device_count():
-    return 0
-
-
-def manual_seed(seed):
-    """Nothing to seed."""
-
-
-manual_seed_all = manual_seed
-
-
-def seed():
-    """Nothing to seed."""
-
-
-seed_all = seed
-
-
-def empty_cache():
-    """Nothing to free."""
-
-
-def synchronize(device=None):
-    """Nothing to wait for."""
-
-
-def memory_allocated(device=None):
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
-
-
-def memory_stats(device=None):
-    return {}
-
-
-def reset_peak_memory_stats(device=None):
-    """Nothing was counted."""
-
-
-reset_accumulated_memory_stats = reset_peak_memory_stats
-
-
-def get_rng_state_all():
-    return []
-
-
-def set_rng_state_all(states):
-    """Nothing to set."""
-
-
-def get_arch_list():
-    return []
-
-
-def get_gencode_flags():
-    return ""
 
 
 current_device = set_device = get_device_name = get_device_properties = get_device_capability = _none

@@ -5,6 +5,12 @@ import contextlib
 import _terra_C as C
 
 from .._names import lazily
+from .._no_device import (  # noqa: F401
+    device_count, empty_cache, get_arch_list, get_gencode_flags, get_rng_state_all, is_available, is_bf16_supported,
+    is_initialized, manual_seed, manual_seed_all, max_memory_allocated, max_memory_reserved, memory_allocated,
+    memory_reserved, memory_stats, reset_accumulated_memory_stats, reset_peak_memory_stats, seed, seed_all,
+    set_rng_state_all, synchronize,
+)  # fmt: skip
 
 __all__ = [
     "current_device", "device_count", "empty_cache", "get_device_name", "is_available", "is_initialized", "manual_seed",
@@ -16,42 +22,6 @@ def _none(*_, **__):
     raise AssertionError("Terra was built without CUDA: torch.cuda.is_available() is False, use the device 'cpu'")
 
 
-def is_available():
-    return False
-
-
-def is_initialized():
-    return False
-
-
-def is_bf16_supported(including_emulation=True):
-    return False
-
-
-def device_count():
-    return 0
-
-
-def manual_seed(seed):
-    """Nothing to seed."""
-
-
-manual_seed_all = manual_seed
-
-
-def empty_cache():
-    """Nothing to free."""
-
-
-def synchronize(device=None):
-    """Nothing to wait for."""
-
-
-def memory_allocated(device=None):
-    return 0
-
-
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
 current_device = set_device = get_device_name = get_device_properties = get_device_capability = _none
 init = mem_get_info = get_rng_state = set_rng_state = initial_seed = current_stream = default_stream = set_stream = _none
 utilization = temperature = power_draw = clock_rate = list_gpu_processes = current_blas_handle = cudart = _none
@@ -59,18 +29,6 @@ set_per_process_memory_fraction = can_device_access_peer = make_graphed_callable
 memory_cached = max_memory_cached = memory_allocated
 default_generators = ()
 has_half = has_magma = False
-
-
-def reset_peak_memory_stats(device=None):
-    """Nothing was counted."""
-
-
-def get_rng_state_all():
-    return []
-
-
-def set_rng_state_all(states):
-    """Nothing to set."""
 
 
 class device:
@@ -94,20 +52,8 @@ class device_of(device):
         super().__init__(obj.device if obj.is_cuda else None)
 
 
-def seed():
-    """Nothing to seed."""
-
-
-def seed_all():
-    """Nothing to seed."""
-
-
 def ipc_collect():
     """Nothing to free."""
-
-
-def memory_stats(device=None):
-    return {}
 
 
 def memory_snapshot(*_, **__):
@@ -120,18 +66,6 @@ def memory_summary(device=None, abbreviated=False):
 
 def reset_max_memory_allocated(device=None):
     """Nothing was counted."""
-
-
-def reset_accumulated_memory_stats(device=None):
-    """Nothing was counted."""
-
-
-def get_arch_list():
-    return []
-
-
-def get_gencode_flags():
-    return ""
 
 
 def is_current_stream_capturing():

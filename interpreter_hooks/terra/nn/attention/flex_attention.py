@@ -5,6 +5,7 @@ place after the other under vmap where what they return is not of that shape."""
 
 import inspect
 import math
+import operator
 from typing import NamedTuple
 
 import _terra_C as C
@@ -62,7 +63,7 @@ def _at_all_places(function, sizes, scores=None):
 
 def _takes_scores(function):
     """True for (score, b, h, q, k) -> score, False for (b, h, q, k) -> bool."""
-    if hasattr(function, "__code__") or callable(function):
+    if callable(function):
         needed = [p for p in inspect.signature(function).parameters.values() if p.default is inspect.Parameter.empty]
         if len(needed) in (4, 5):
             return len(needed) == 5
@@ -74,32 +75,28 @@ def noop_mask(batch, head, token_q, token_kv):
     return batch.new_ones((), dtype=C.bool)
 
 
-def or_masks(*mask_mods):
-    """What one of the masks keeps."""
+def _joined(mask_mods, join, start):
+    """The mask that joins what masks keep, beginning with `start`."""
     if not all(callable(mask) for mask in mask_mods):
         raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
 
-    def or_mask(b, h, q_idx, kv_idx):
-        result = b.new_zeros((), dtype=C.bool)
+    def joined(b, h, q_idx, kv_idx):
+        result = b.new_full((), start, dtype=C.bool)
         for mask in mask_mods:
-            result = result | mask(b, h, q_idx, kv_idx)
+            result = join(result, mask(b, h, q_idx, kv_idx))
         return result
 
-    return or_mask
+    return joined
+
+
+def or_masks(*mask_mods):
+    """What one of the masks keeps."""
+    return _joined(mask_mods, operator.or_, False)
 
 
 def and_masks(*mask_mods):
     """What all masks keep."""
-    if not all(callable(mask) for mask in mask_mods):
-        raise RuntimeError(f"All inputs should be callable mask_mods: {mask_mods}")
-
-    def and_mask(b, h, q_idx, kv_idx):
-        result = b.new_ones((), dtype=C.bool)
-        for mask in mask_mods:
-            result = result & mask(b, h, q_idx, kv_idx)
-        return result
-
-    return and_mask
+    return _joined(mask_mods, operator.and_, True)
 
 
 def _columns_first(dense):
