@@ -181,7 +181,7 @@ class Search {
   /// Numbers and sizes that were facts and have changed become inputs, and entries that rely on such facts go.
   void relax(const std::vector<std::shared_ptr<Entry>>& entries) {
     if (record_.state == State::GivenUp || settings().frozen) return;
-    if (measures() && record_.misses > misses_to_learn_from && record_.misses % 8 != 0) return;
+    if (measures() && record_.misses > misses_to_learn_from && record_.misses % then_every != 0) return;
     bool relaxed = false;
     for (const std::shared_ptr<Entry>& entry : entries) {
       if (entry->file.stale()) continue;
@@ -199,7 +199,7 @@ class Search {
   }
 
   /// Behind so many, few misses teach what those before them haven't.
-  static constexpr long misses_to_learn_from = 64;
+  static constexpr long misses_to_learn_from = 64, then_every = 8;
 
   struct Failure {
     std::shared_ptr<Entry> entry;

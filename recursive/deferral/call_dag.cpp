@@ -5,16 +5,28 @@
 #include "engine/autograd/autograd.h"
 
 namespace terra::recursive {
+namespace {
+
+Tensor with_history(const Tensor& t, const autograd::Edge& edge) {
+  const Tensor made = t.alias();
+  autograd::set_history(made, edge.node, edge.index);
+  return made;
+}
+
+}  // namespace
+
+void CallDag::External::keep_history() {
+  if (!autograd::is_leaf(tensor))
+    tensor = with_history(given, autograd::history(tensor));
+  else if (!tensor.requires_grad())
+    tensor = given;
+}
 
 Tensor CallDag::External::on_tape() const {
   if (!tensor.requires_grad()) return given;
   const bool has_it = tensor->storage == given->storage && tensor->offset == given->offset &&
                       tensor.sizes() == given.sizes() && tensor.strides() == given.strides();
-  if (has_it) return tensor;
-  const Tensor made = given.alias();
-  const autograd::Edge edge = autograd::gradient_edge(tensor);
-  autograd::set_history(made, edge.node, edge.index);
-  return made;
+  return has_it ? tensor : with_history(given, autograd::gradient_edge(tensor));
 }
 
 CallDag::Uses CallDag::uses() const {

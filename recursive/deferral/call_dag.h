@@ -45,6 +45,9 @@ struct CallDag {
     bool wants_gradient = false;
 
     bool is_written() const { return given->version() != version; }
+    /// The history that it has now stays, whatever is written to the tensor; which may come to be computed from results
+    /// of the calls, and would keep them alive.
+    void keep_history();
     /// What the calls got, with the history that it has.
     Tensor on_tape() const;
   };

@@ -1,7 +1,6 @@
 #include "recursive/deferral/dag_schedule.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace terra::recursive {
 namespace {

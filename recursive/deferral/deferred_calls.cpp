@@ -18,16 +18,6 @@ constexpr uint32_t kNone = CallDag::kNone;
 /// Calls that get different tensors of so many bytes for the same input don't run together: each would need a copy.
 constexpr size_t kLarge = 1 << 14;
 
-/// The tensor with the history that it has now, whatever is written to it. It may come to be computed from results of
-/// the calls, which would keep each other alive.
-Tensor as_it_is(const Tensor& t) {
-  if (autograd::is_leaf(t)) return t.requires_grad() ? t : t.alias();
-  const autograd::Edge edge = autograd::history(t);
-  const Tensor same = t.alias();
-  autograd::set_history(same, edge.node, edge.index);
-  return same;
-}
-
 }  // namespace
 
 DeferralCounts& deferral_counts() {
@@ -187,7 +177,7 @@ void DeferredCalls::run_now() {
   } catch (...) {
     failed_ = std::current_exception();
   }
-  for (CallDag::External& t : dag_.tensors) t.tensor = as_it_is(t.tensor);
+  for (CallDag::External& t : dag_.tensors) t.keep_history();
   made_.clear();
   node_ = nullptr;
   new_node_.reset();

@@ -208,6 +208,9 @@ void DeferredGraph::take_draws(graph::Graph& g, size_t tensors) {
     g.inputs.push_back(n.results[0]);
     inputs_.push_back({true, true, static_cast<uint32_t>(tensors + draws_.size()), false, meta});
     wanted_.inputs.push_back(false);
+    graph::for_each_use(n, [&](ValueId id) {
+      if (g.meta(id).is_tensor()) drawn_like_.emplace_back(id, stand_in(g.meta(id)));
+    });
     draws_.push_back(std::move(n));
   }
   g.nodes = std::move(others);
@@ -295,12 +298,9 @@ std::vector<Tensor> DeferredGraph::draw(std::span<const Scalar> numbers) const {
   Player player(g);
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (!inputs_[i].is_tensor) player.set(g.inputs[i], numbers[inputs_[i].number]);
+  for (const auto& [id, like] : drawn_like_) player.set(id, like);
   std::vector<Tensor> drawn;
   for (const Node& n : draws_) {
-    graph::for_each_use(n, [&](ValueId id) {
-      const graph::ValueMeta& meta = g.meta(id);
-      if (meta.is_tensor()) player.set(id, stand_in(meta));
-    });
     player.play(n);
     drawn.push_back(player.tensor(n.results[0]));
   }
@@ -345,7 +345,7 @@ void DeferredGraph::find_checks() {
         return;
       }
       if (meta.numel() > kMostZeros) refuse("looks for values that it refuses in a large tensor");
-      check.any.push_back(id);
+      check.any.emplace_back(id, stand_in(meta));
     });
     for (uint32_t m = 0; m < n; ++m)
       if (node[m]) check.nodes.push_back(m);
@@ -354,15 +354,7 @@ void DeferredGraph::find_checks() {
   }
 }
 
-bool DeferredGraph::Check::is_admitted(const std::string& key) const { return by_numbers && admitted.contains(key); }
-
-void DeferredGraph::Check::admit(std::string key) {
-  if (!by_numbers) return;
-  if (admitted.size() >= kMostAdmitted) admitted.clear();
-  admitted.insert(std::move(key));
-}
-
-/// The numbers among a check's inputs, as bytes.
+/// The numbers among a check's inputs, as bytes. Tables are its other ones.
 std::string DeferredGraph::key_of(const Check& check, std::span<const Scalar> numbers) const {
   std::string key;
   for (uint32_t i : check.inputs) {
@@ -379,8 +371,8 @@ std::string DeferredGraph::key_of(const Check& check, std::span<const Scalar> nu
 bool DeferredGraph::check_values(LentTensors tensors, std::span<const Scalar> numbers) {
   const graph::Graph& g = of_.paths[0].body;
   for (Check& check : checks_) {
-    std::string key = key_of(check, numbers);
-    if (check.is_admitted(key)) continue;
+    std::string key = check.by_numbers ? key_of(check, numbers) : std::string();
+    if (check.admitted.contains(key)) continue;
     const GradMode off(false);
     Player player(g);
     std::vector<std::unique_ptr<const Reading>> reading;
@@ -394,12 +386,11 @@ bool DeferredGraph::check_values(LentTensors tensors, std::span<const Scalar> nu
       player.set(g.inputs[i], t);
       reading.push_back(std::make_unique<Reading>(t));
     }
-    for (ValueId id : check.any) {
-      const graph::ValueMeta& meta = g.meta(id);
-      player.set(id, stand_in(meta));
-    }
+    for (const auto& [id, zeros] : check.any) player.set(id, zeros);
     for (uint32_t n : check.nodes) player.play(g.nodes[n]);
-    check.admit(std::move(key));
+    if (!check.by_numbers) continue;
+    if (check.admitted.size() >= kMostAdmitted) check.admitted.clear();
+    check.admitted.insert(std::move(key));
   }
   return true;
 }

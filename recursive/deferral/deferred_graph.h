@@ -106,17 +106,16 @@ class DeferredGraph {
   void find_histories();
   void find_checks();
 
+  /// A tensor that is there for its sizes: nobody looks at its elements.
+  using StandIn = std::pair<graph::ValueId, Tensor>;
   /// An op that may refuse values, and the nodes before it on which the values depend.
   struct Check {
-    std::vector<uint32_t> nodes;      ///< in order; the op's own is the last
-    std::vector<uint32_t> inputs;     ///< that these read
-    std::vector<graph::ValueId> any;  ///< operands whose values don't matter: zeros stand for them
-    bool by_numbers = true;           ///< what it says depends on numbers alone, and sizes
+    std::vector<uint32_t> nodes;   ///< in order; the op's own is the last
+    std::vector<uint32_t> inputs;  ///< that these read
+    std::vector<StandIn> any;      ///< operands whose values don't matter
+    bool by_numbers = true;        ///< what it says depends on numbers alone, and sizes
     /// Such numbers (key_of): `words(torch.tensor([node.word]))` asks about each word once.
     std::unordered_set<std::string> admitted;
-
-    bool is_admitted(const std::string& key) const;
-    void admit(std::string key);
   };
   std::string key_of(const Check& check, std::span<const Scalar> numbers) const;
   static constexpr size_t kMostAdmitted = 1 << 16;
@@ -127,7 +126,8 @@ class DeferredGraph {
   std::vector<Output> outputs_;
   Wanted wanted_;
   std::vector<Check> checks_;
-  std::vector<graph::Node> draws_;  ///< nodes whose results are inputs
+  std::vector<graph::Node> draws_;   ///< nodes whose results are inputs
+  std::vector<StandIn> drawn_like_;  ///< their operands
   std::map<Kinds, std::unique_ptr<Compiled>> compiled_;
 };
 
