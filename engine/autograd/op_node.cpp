@@ -4,6 +4,8 @@
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/devices.h"
+#include "engine/ops/rules.h"
 
 namespace terra::autograd {
 namespace {
@@ -19,6 +21,24 @@ Tensor fit(Tensor g, const TensorMeta& meta) {
 }
 
 }  // namespace
+
+/// The history of a gradient that no value of the operand changes but for kinks: a function of slope 0.
+class FlatNode final : public Node {
+ public:
+  FlatNode(const Edge& operand, TensorMeta meta, std::string name) : meta_(std::move(meta)), name_(std::move(name)) {
+    edges.push_back(operand);
+  }
+  std::vector<Tensor> apply(const std::vector<Tensor>&) override {
+    static const Op* full = find_op("full");
+    const DeviceScope there(meta_.device);
+    return {(*full)(meta_.sizes, 0.0, meta_.dtype)};
+  }
+  std::string name() const override { return name_; }
+
+ private:
+  const TensorMeta meta_;
+  const std::string name_;
+};
 
 /// Unpacks saved tensors for one application of the rule, each when it is first asked for.
 struct OpNode::Loader final : Backward::Source {
@@ -109,7 +129,18 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
     for (size_t i = 0; i < out[p].size() && first_meta_[p] + i < first_meta_[p + 1]; ++i)
       if (edges[first_meta_[p] + i].node)
         flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
+  if (op_.is(kPiecewise) && grad_enabled()) depend_on_operand(flat);
   return flat;
+}
+
+void OpNode::depend_on_operand(std::vector<Tensor>& gradients) const {
+  static const Op* detach = find_op("detach");
+  if (!edges[0].node) return;
+  for (Tensor& g : gradients) {
+    if (!g.defined() || g.requires_grad()) continue;
+    g = (*detach)(g);  // the rule may have handed on a tensor of somebody else's
+    set_history(g, Ref<Node>(new FlatNode(edges[0], metas_[0], name().substr(0, name().size() - 1) + "Backward0")), 0);
+  }
 }
 
 std::string OpNode::name() const {

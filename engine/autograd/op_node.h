@@ -26,6 +26,9 @@ class OpNode final : public Node {
  private:
   struct Loader;
 
+  /// With gradients recorded: those that don't require grad become functions of operand 0 (kPiecewise).
+  void depend_on_operand(std::vector<Tensor>& gradients) const;
+
   const Op& op_;
   std::string_view name_;           // of a record; empty: the op's own
   OwnedArgs constants_;             // numbers, lists, strings; tensors are None

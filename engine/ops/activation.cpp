@@ -118,7 +118,9 @@ void celu_of(Composition& c) {
 void hardsigmoid_of(Composition& c) { c.result(clamp(c.tensor(0) + 3, 0, 6) / 6); }
 void hardswish_of(Composition& c) { c.result(c.tensor(0) * (clamp(c.tensor(0) + 3, 0, 6) / 6)); }
 void prelu_of(Composition& c) {
-  const Tensor x = c.tensor(0), w = c.tensor(1);
+  const Tensor x = kinked(c.tensor(0)), w = c.tensor(1);
+  check(w.rank() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}", w.rank());
+  check(w.numel() == 1 || x.rank() > 0, "Not allow zero-dim input tensor.");
   check(w.numel() == 1 || (x.rank() >= 2 && x.size(1) == w.numel()),
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = {} and channel size = {}.",
         w.numel(), x.rank() >= 2 ? x.size(1) : 1);
@@ -133,17 +135,18 @@ void glu_of(Composition& c) {
   check(n % 2 == 0, "Halving dimension must be even, but dimension {} is size {}", dim, n);
   c.result(narrow(x, dim, 0, n / 2) * sigmoid(narrow(x, dim, n / 2, n / 2)));
 }
-void threshold_of(Composition& c) { c.result(where(le(c.arg(0), c.arg(1)), c.arg(2), c.arg(0))); }
+void threshold_of(Composition& c) { c.result(where(le(c.arg(0), c.arg(1)), c.arg(2), kinked(c.tensor(0)))); }
 void softsign_of(Composition& c) { c.result(c.tensor(0) / (1 + abs(c.tensor(0)))); }
 void tanhshrink_of(Composition& c) { c.result(c.tensor(0) - tanh(c.tensor(0))); }
 void softshrink_of(Composition& c) {
-  const Tensor x = c.tensor(0);
+  const Tensor x = kinked(c.tensor(0));
   const double lambda = c.real(1);
-  check(lambda >= 0, "lambda must be greater or equal to 0, but found to be {}.", lambda);
+  check(lambda >= 0, "lambda must be in range [0, 3.40282e+38] for input dtype {}, but found {}",
+        scalar_type_name(x.dtype()), lambda);
   c.result(where(le(abs(x), lambda), detach(x) * 0.0, where(gt(x, 0), x - lambda, x + lambda)));
 }
 void hardshrink_of(Composition& c) {
-  const Tensor x = c.tensor(0);
+  const Tensor x = kinked(c.tensor(0));
   c.result(where(le(abs(x), c.arg(1)), 0.0, x));
 }
 void softmin_of(Composition& c) { c.result(softmax(-c.tensor(0), c.arg(1))); }
@@ -206,7 +209,7 @@ const Op leaky_relu{{.name = "leaky_relu",
                      .signature = "(Tensor self, Number negative_slope=0.01) -> Tensor",
                      .doc = "x where x > 0, else negative_slope * x.",
                      .example = "terra.nn.functional.leaky_relu(terra.tensor([-1.0, 2.0]))",
-                     .flags = kFunctional | kInPlace | kElementwise | kCheap,
+                     .flags = kFunctional | kInPlace | kElementwise | kCheap | kPiecewise,
                      .promotion = Promotion::Common,
                      .shape = floating_shape,
                      .gradient = leaky_relu_gradient,
@@ -237,7 +240,7 @@ const Op hardtanh{{.name = "hardtanh",
                    .signature = "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
                    .doc = "Each element moved into [min_val, max_val].",
                    .example = "",
-                   .flags = kFunctional | kInPlace | kElementwise | kCheap,
+                   .flags = kFunctional | kInPlace | kElementwise | kCheap | kPiecewise,
                    .promotion = Promotion::Common,
                    .shape = hardtanh_shape,
                    .gradient = hardtanh_gradient,

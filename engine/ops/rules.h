@@ -23,6 +23,9 @@ inline constexpr uint32_t kReadsFirst = 1 << 14;
 inline constexpr uint32_t kWritesOneValue = 1 << 15;
 /// Floats of 16 bits and wider ones don't meet: the shape rule sees them as they are and refuses.
 inline constexpr uint32_t kSameFloats = 1 << 21;
+/// The slope is constant between kinks. What the gradient rule gives counts as a function of parameter 0 all the same,
+/// one of slope 0, as in PyTorch: it requires grad where gradients are recorded.
+inline constexpr uint32_t kPiecewise = 1 << 25;
 inline constexpr uint32_t kElementwiseMath = kVisibleInPlace | kElementwise;
 
 namespace rules {

@@ -279,6 +279,7 @@ void pad_of(Composition& c) {
              "Unrecognised padding mode {}", mode);
   check(!c.has(3) || c.real(3) == 0, "Padding mode \"{}\" doesn't take in value argument", mode);
   check_padded_dims(t, pad.size() / 2, mode);
+  if (mode != "circular") t = kinked(t);
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     const int64_t dim = static_cast<int64_t>(t.rank() - 1 - k), n = t.size(dim), before = pad[2 * k],
                   after = pad[2 * k + 1];

@@ -555,6 +555,14 @@ const Op alias{{.name = "alias",
                 .shape = same_shape,
                 .gradient = detached_gradient,
                 .samples = {{"randn(2, 3)"}}}};
+const Op kinked{{.name = "kinked",
+                 .signature = "(Tensor self) -> Tensor",
+                 .doc = "A view of all elements, for composites of them that are linear between kinks.",
+                 .example = "",
+                 .flags = kView | kCheap | kPiecewise,
+                 .shape = same_shape,
+                 .gradient = detached_gradient,
+                 .samples = {{"randn(2, 3)"}}}};
 
 const Op flatten{
     {.name = "flatten",

@@ -14,7 +14,7 @@ Dims inferred_sizes(std::span<const int64_t> wanted, int64_t numel);
 namespace ops {
 
 extern const Op view, reshape, permute, transpose, t, squeeze, unsqueeze, expand;
-extern const Op narrow, select, slice, diagonal, as_strided, unfold, detach, alias;
+extern const Op narrow, select, slice, diagonal, as_strided, unfold, detach, alias, kinked;
 extern const Op flatten, unflatten, ravel, expand_as, view_as, reshape_as, movedim, T, mT;
 
 }  // namespace ops

@@ -264,7 +264,7 @@ def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples,
     samples = samples[: input.size(0)] if batched else samples[0]
     order = (1, 0) if n == 2 else (0, 1, 2)  # of a plane the first number is that of the width
     numbers = [samples[..., i] for i in order]
-    return largest(input, [fractional(*each) for each in zip(input.shape[-n:], sizes, kernel, numbers)])
+    return largest(C._ops.kinked(input), [fractional(*each) for each in zip(input.shape[-n:], sizes, kernel, numbers)])
 
 
 def fractional_max_pool2d_with_indices(
