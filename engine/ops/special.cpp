@@ -63,7 +63,11 @@ Tensor polygamma_at(int64_t n, const Tensor& x) {
   if (n == 0) return digamma(x);
   const double factor = (n % 2 == 1 ? 1 : -1) * std::tgamma(static_cast<double>(n) + 1);
   const Tensor real = is_floating(x.dtype()) ? x : to_dtype(x, default_dtype());
-  return factor * special_zeta(full(Dims{}, static_cast<double>(n + 1), real.dtype()), real);
+  const Tensor sum = special_zeta(full(Dims{}, static_cast<double>(n + 1), real.dtype()), real);
+  if (n > 1) return factor * sum;
+  // Alone among them it has a value at infinity.
+  const Tensor finite = where(isinf(real), std::numeric_limits<double>::quiet_NaN(), sum);
+  return where(eq(real, std::numeric_limits<double>::infinity()), 0.0, finite);
 }
 void polygamma_of(Composition& c) { c.result(polygamma_at(c.integer(0), c.tensor(1))); }
 void polygamma_method_of(Composition& c) { c.result(polygamma_at(c.integer(1), c.tensor(0))); }

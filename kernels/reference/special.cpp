@@ -35,6 +35,7 @@ double zeta(double s, double q) {
   if (!(s > 1) || std::isnan(q)) return kNaN;
   if (q <= 0 && q == std::floor(q)) return kInfinity;
   if (q <= 0 && s != std::floor(s)) return kNaN;
+  if (std::isinf(s) || std::isinf(q)) return kNaN;  // not the limit 0: PyTorch
   // One term is the sum to the last digit, or the integral is.
   if (s > 1e4 || std::abs(q) > 1e12) return q > 0 ? (q > 1e12 ? std::pow(q, 1 - s) / (s - 1) : std::pow(q, -s)) : kNaN;
   double sum = 0;
@@ -90,6 +91,7 @@ double scaled_bessel(int n, double x) {
   return n == 1 ? std::copysign(mean, x) : mean;
 }
 double bessel(int n, double x) {
+  if (std::isinf(x)) return kNaN;
   const double half = std::exp(std::abs(x) / 2);
   return std::abs(x) > 1000 ? (n == 1 ? std::copysign(kInfinity, x) : kInfinity) : scaled_bessel(n, x) * half * half;
 }
