@@ -91,7 +91,7 @@ DType dtype_of_numbers(const Op& op, std::span<const Arg> args) {
     if ((op.promoted >> i & 1) && is_operand(op.sig().params[i].type)) numbers[n++] = args[i];
   DType dtype = result_type({numbers.data(), n});
   if (op.promotion == Promotion::Floating && !is_inexact(dtype)) dtype = default_dtype();
-  return is_half(dtype) ? DType::F32 : dtype;
+  return computed_in(dtype);
 }
 
 const Kernel& kernel_of(const Op& op, Device device) {

@@ -25,7 +25,7 @@ struct Prepared {
   const size_t count;
   InlineArray<Arg, kMaxParams> args;
   DType common = DType::F32;
-  DType half = DType::F32;  ///< the 16-bit dtype that floating results go back to; F32: none
+  DType half = DType::F32;  ///< the dtype of 16 bits that results with fractions go back to; F32: none
   std::vector<Tensor> converted;
   std::vector<std::vector<Tensor>> converted_lists;
 
@@ -124,7 +124,7 @@ void convert(Prepared& p, size_t i, DType dtype) {
   }
 }
 
-/// The dtype of the first 16-bit float in it; F32: there is none.
+/// The dtype of the first operand of 16 bits in it; F32: there is none.
 DType half_in(const Arg& a) {
   if (a.is_tensor()) return is_half(a.impl()->dtype) ? a.impl()->dtype : DType::F32;
   if (a.kind() == Arg::Kind::TensorList)
@@ -133,23 +133,23 @@ DType half_in(const Arg& a) {
   return DType::F32;
 }
 
-/// Half tensors become float32, others stay what they are.
+/// Tensors of 16 bits become what kernels compute in, others stay what they are.
 void convert_halves(Prepared& p, size_t i) {
-  if (p.args[i].is_tensor()) return convert(p, i, DType::F32);
+  if (p.args[i].is_tensor()) return convert(p, i, computed_in(p.args[i].impl()->dtype));
   auto& list = p.converted_lists.emplace_back(p.args[i].tensors().begin(), p.args[i].tensors().end());
   for (Tensor& t : list)
-    if (t.defined() && is_half(t.dtype())) t = to_dtype_op()(t, DType::F32);
+    if (t.defined() && is_half(t.dtype())) t = to_dtype_op()(t, computed_in(t.dtype()));
   p.args[i] = Arg(std::span<const Tensor>(list));
 }
 
-/// The 16-bit dtype that all floating operands have; F32 if they differ or have another one.
+/// The dtype of 16 bits that all operands with fractions have; F32 if they differ or have another one.
 DType common_half(std::span<const Arg> args) {
   DType found = DType::F32;
   bool one = true;
   const auto look = [&](DType t) {
-    one &= !is_floating(t) || found == DType::F32 || found == t;
-    if (is_floating(t)) found = t;
-    one &= !is_floating(t) || is_half(t);
+    one &= !is_inexact(t) || found == DType::F32 || found == t;
+    if (is_inexact(t)) found = t;
+    one &= !is_inexact(t) || is_half(t);
   };
   for (const Arg& a : args) {
     if (a.is_tensor() && !a.impl()->wrapped_number) look(a.impl()->dtype);
@@ -179,7 +179,7 @@ void promote(const Op& op, Prepared& p) {
     p.common = common_dtype(op, p);
     if (is_half(p.common) && !op.is(kMovesBytes)) {
       p.half = p.common;
-      p.common = DType::F32;
+      p.common = computed_in(p.common);
     }
     for (size_t i = 0; i < p.count; ++i)
       if (takes_part(op, i)) convert(p, i, p.common);
@@ -193,8 +193,8 @@ void promote(const Op& op, Prepared& p) {
   }
 }
 
-/// A composite computes 16-bit floats in float32 from its operands to its results, as a kernel does, unless it is asked
-/// for a dtype.
+/// A composite computes operands of 16 bits as kernels do from its operands to its results, unless it is asked for a
+/// dtype.
 void promote_composite(const Op& op, Prepared& p) {
   if (op.promotion != Promotion::None) return promote(op, p);
   if (op.is(kMovesBytes | kMayAlias)) return;
@@ -214,8 +214,9 @@ void promote_composite(const Op& op, Prepared& p) {
 void to_half(const Prepared& p, std::span<Tensor> results) {
   if (p.half == DType::F32) return;
   for (Tensor& r : results) {
-    if (r.dtype() != DType::F32) continue;
-    r = to_dtype_op()(r, p.half);
+    const bool is_pair = r.dtype() == DType::C64 && complex_dtype_of(p.half) == DType::C32;
+    if (!is_pair && r.dtype() != DType::F32) continue;
+    r = to_dtype_op()(r, is_pair ? DType::C32 : real_dtype_of(p.half));
     if (grad_mode && r.requires_grad()) tape_hooks().name(r, "");
   }
 }
@@ -254,7 +255,7 @@ void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   for (ResultMeta& m : metas)  // a factory was asked for them
     if (is_half(m.dtype)) {
       p.half = m.dtype;
-      m.dtype = DType::F32;
+      m.dtype = computed_in(m.dtype);
     }
 }
 

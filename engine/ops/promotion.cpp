@@ -36,10 +36,11 @@ void set_default_dtype(DType dtype) { default_dtype_value = dtype; }
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
-  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c64 < c128
+  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c32 < c64 < c128
   if (a == DType::U8 && is_signed_int(b)) return b == DType::I8 ? DType::I16 : b;
   if (a == DType::F16 && b == DType::BF16) return DType::F32;
-  if (b == DType::C64) return complex_dtype_of(a);
+  if (is_complex(b) && a == DType::F64) return DType::C128;
+  if (b == DType::C32 && (a == DType::BF16 || a == DType::F32)) return DType::C64;
   return b;
 }
 

@@ -34,6 +34,7 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
     case DType::I16: draw(t->data_as<int16_t>(), n); break;
     case DType::I8: draw(t->data_as<int8_t>(), n); break;
     case DType::U8: draw(t->data_as<uint8_t>(), n); break;
+    case DType::C32:
     case DType::C64:
     case DType::C128:
       fail(ErrorKind::RuntimeError, "check_random_bounds handles only integral, floating-point and boolean types");

@@ -11,10 +11,19 @@
 namespace terra {
 
 std::string_view c_type_name(DType dtype) {
-  static constexpr std::string_view kNames[kDTypeCount] = {
-      "bool",  "unsigned char", "signed char",         "short int",
-      "int",   "long int",      "c10::Half",           "c10::BFloat16",
-      "float", "double",        "c10::complex<float>", "c10::complex<double>"};
+  static constexpr std::string_view kNames[kDTypeCount] = {"bool",
+                                                           "unsigned char",
+                                                           "signed char",
+                                                           "short int",
+                                                           "int",
+                                                           "long int",
+                                                           "c10::Half",
+                                                           "c10::BFloat16",
+                                                           "float",
+                                                           "double",
+                                                           "c10::complex<c10::Half>",
+                                                           "c10::complex<float>",
+                                                           "c10::complex<double>"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -27,6 +27,7 @@ Scalar as_is(const void* data, DType dtype) {
     case DType::BF16: return Scalar(static_cast<double>(static_cast<float>(load<BFloat16>(data))));
     case DType::F32: return Scalar(static_cast<double>(load<float>(data)));
     case DType::F64: return Scalar(load<double>(data));
+    case DType::C32: return Scalar(std::complex<double>(std::complex<float>(load<ComplexHalf>(data))));
     case DType::C64: return Scalar(std::complex<double>(load<std::complex<float>>(data)));
     case DType::C128: return Scalar(load<std::complex<double>>(data));
   }

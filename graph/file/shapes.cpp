@@ -116,7 +116,8 @@ class Shapes {
 
   std::string compare(const Node& n, const ResultMeta& made, const ValueMeta& said) const {
     const bool in_float = is_half(made.dtype) && !n.op->is(kMovesBytes | kView);  // what kernels compute in
-    const ValueMeta wanted = ValueMeta::tensor(in_float ? DType::F32 : made.dtype, made.sizes, said.device);
+    const ValueMeta wanted =
+        ValueMeta::tensor(in_float ? computed_in(made.dtype) : made.dtype, made.sizes, said.device);
     return wanted == said ? "" : fmt::format("makes {}, not {}", to_string(wanted), to_string(said));
   }
 

@@ -7,11 +7,11 @@
 namespace terra {
 
 /// Ordered by category (bool < integers < floats < complex), so that `is_floating` and friends are comparisons.
-/// F16 and BF16 are storage types: kernels compute them in F32 (the op front end converts both ways). An element of C64
-/// (C128) is two of F32 (F64), the real part first: std::complex.
-enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64, C64, C128 };
+/// F16, BF16 and C32 are storage types: kernels compute them in F32 and C64 (the op front end converts both ways). An
+/// element of C32 (C64, C128) is two of F16 (F32, F64), the real part first: std::complex.
+enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64, C32, C64, C128 };
 
-inline constexpr int kDTypeCount = 12;
+inline constexpr int kDTypeCount = 13;
 inline constexpr size_t kMaxElementSize = 16;
 
 struct DTypeInfo {
@@ -30,6 +30,7 @@ inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", "Bool", 1},
                                                       {"bfloat16", "BFloat16", 2},
                                                       {"float32", "Float", 4},
                                                       {"float64", "Double", 8},
+                                                      {"complex32", "ComplexHalf", 4},
                                                       {"complex64", "ComplexFloat", 8},
                                                       {"complex128", "ComplexDouble", 16}};
 
@@ -39,18 +40,26 @@ constexpr size_t size_of(DType t) { return kDTypeInfo[static_cast<int>(t)].size;
 constexpr bool is_bool(DType t) { return t == DType::Bool; }
 /// Real floats only, as PyTorch's is_floating_point.
 constexpr bool is_floating(DType t) { return t >= DType::F16 && t <= DType::F64; }
-constexpr bool is_complex(DType t) { return t >= DType::C64; }
+constexpr bool is_complex(DType t) { return t >= DType::C32; }
 /// Floats and complex numbers: dtypes with fractions, through which gradients flow.
 constexpr bool is_inexact(DType t) { return t >= DType::F16; }
-constexpr bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
+/// Of 16 bits, or of parts that are: what kernels don't compute in.
+constexpr bool is_half(DType t) { return t == DType::F16 || t == DType::BF16 || t == DType::C32; }
+/// What kernels compute in instead; others are their own.
+constexpr DType computed_in(DType t) { return !is_half(t) ? t : t == DType::C32 ? DType::C64 : DType::F32; }
 constexpr bool is_integral(DType t, bool include_bool = false) {
   return t < DType::F16 && (include_bool || t != DType::Bool);
 }
 /// bool < integers < floats < complex numbers: how far a dtype reaches.
 constexpr int kind_of(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_bool(t) ? 0 : 1; }
 /// The dtype of the parts of a complex number; others are their own.
-constexpr DType real_dtype_of(DType t) { return t == DType::C64 ? DType::F32 : t == DType::C128 ? DType::F64 : t; }
-/// The dtype of complex numbers with parts of that floating dtype (16-bit ones have none: their parts are float32).
-constexpr DType complex_dtype_of(DType t) { return t == DType::F64 || t == DType::C128 ? DType::C128 : DType::C64; }
+constexpr DType real_dtype_of(DType t) {
+  return t == DType::C32 ? DType::F16 : t == DType::C64 ? DType::F32 : t == DType::C128 ? DType::F64 : t;
+}
+/// The dtype of complex numbers with parts of that floating dtype (bfloat16 has none: their parts are float32).
+constexpr DType complex_dtype_of(DType t) {
+  if (t == DType::F16 || t == DType::C32) return DType::C32;
+  return t == DType::F64 || t == DType::C128 ? DType::C128 : DType::C64;
+}
 
 }  // namespace terra

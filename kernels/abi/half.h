@@ -1,6 +1,7 @@
-// Storage-only 16-bit floats: conversion to and from f32, round to nearest even.
+// Storage-only 16-bit floats, and complex numbers of them: conversion to and from f32, round to nearest even.
 #pragma once
 #include <bit>
+#include <complex>
 #include <cstdint>
 
 namespace terra {
@@ -47,6 +48,14 @@ struct Half {
   }
 };
 
-static_assert(sizeof(BFloat16) == 2 && sizeof(Half) == 2);
+/// A complex number whose parts are such.
+struct ComplexHalf {
+  Half real, imag;
+  ComplexHalf() = default;
+  explicit ComplexHalf(std::complex<float> value) : real(value.real()), imag(value.imag()) {}
+  explicit operator std::complex<float>() const { return {static_cast<float>(real), static_cast<float>(imag)}; }
+};
+
+static_assert(sizeof(BFloat16) == 2 && sizeof(Half) == 2 && sizeof(ComplexHalf) == 4);
 
 }  // namespace terra

@@ -25,6 +25,10 @@ template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, From>)
     return x;
+  else if constexpr (std::is_same_v<From, ComplexHalf>)
+    return convert<To>(std::complex<float>(x));
+  else if constexpr (std::is_same_v<To, ComplexHalf>)
+    return ComplexHalf(convert<std::complex<float>>(x));
   else if constexpr (kIsComplex<From> && kIsComplex<To>)
     return To(x);
   else if constexpr (kIsComplex<From> && !std::is_same_v<To, bool>)
@@ -62,6 +66,7 @@ constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
                                               unary_loop<Convert<From, BFloat16>>,
                                               unary_loop<Convert<From, float>>,
                                               unary_loop<Convert<From, double>>,
+                                              unary_loop<Convert<From, ComplexHalf>>,
                                               unary_loop<Convert<From, std::complex<float>>>,
                                               unary_loop<Convert<From, std::complex<double>>>};
 
@@ -74,8 +79,8 @@ constexpr Kernel kKernels[] = {
     {.op = "to_dtype",
      .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>, to_dtype_loop<int16_t>,
                to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>,
-               to_dtype_loop<float>, to_dtype_loop<double>, to_dtype_loop<std::complex<float>>,
-               to_dtype_loop<std::complex<double>>},
+               to_dtype_loop<float>, to_dtype_loop<double>, to_dtype_loop<ComplexHalf>,
+               to_dtype_loop<std::complex<float>>, to_dtype_loop<std::complex<double>>},
      .cost = 2}};
 
 }  // namespace

@@ -198,6 +198,7 @@ void encode(const Scalar& value, DType dtype, void* element) {
     case DType::BF16: return put(BFloat16(static_cast<float>(value.to_double())));
     case DType::F32: return put(static_cast<float>(value.to_double()));
     case DType::F64: return put(value.to_double());
+    case DType::C32: return put(ComplexHalf(std::complex<float>(value.to_complex())));
     case DType::C64: return put(std::complex<float>(value.to_complex()));
     case DType::C128: return put(value.to_complex());
   }

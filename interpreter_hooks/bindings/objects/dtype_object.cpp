@@ -21,14 +21,13 @@ struct DTypeFacts {
 
 /// Dtypes of PyTorch that are names here: programs list them and look them up, and tensors of them are refused.
 constexpr DTypeFacts dtypes_without_tensors[] = {
-    {"uint16", 2, false, false, false},       {"uint32", 4, false, false, false},
-    {"uint64", 8, false, false, false},       {"complex32", 4, false, true, true},
-    {"float8_e4m3fn", 1, true, false, true},  {"float8_e4m3fnuz", 1, true, false, true},
-    {"float8_e5m2", 1, true, false, true},    {"float8_e5m2fnuz", 1, true, false, true},
-    {"float8_e8m0fnu", 1, true, false, true}, {"float4_e2m1fn_x2", 1, true, false, true},
-    {"quint8", 1, false, false, false},       {"qint8", 1, false, false, true},
-    {"qint32", 4, false, false, true},        {"quint4x2", 1, false, false, false},
-    {"quint2x4", 1, false, false, false}};
+    {"uint16", 2, false, false, false},         {"uint32", 4, false, false, false},
+    {"uint64", 8, false, false, false},         {"float8_e4m3fn", 1, true, false, true},
+    {"float8_e4m3fnuz", 1, true, false, true},  {"float8_e5m2", 1, true, false, true},
+    {"float8_e5m2fnuz", 1, true, false, true},  {"float8_e8m0fnu", 1, true, false, true},
+    {"float4_e2m1fn_x2", 1, true, false, true}, {"quint8", 1, false, false, false},
+    {"qint8", 1, false, false, true},           {"qint32", 4, false, false, true},
+    {"quint4x2", 1, false, false, false},       {"quint2x4", 1, false, false, false}};
 
 struct DTypeObject {
   PyObject_HEAD DType value;
@@ -68,7 +67,7 @@ Object dtype_to_real(PyObject* self, PyObject*) { return Object::share(dtype_obj
 Object dtype_to_complex(PyObject* self, PyObject*) {
   const DType dtype = value_of(self);
   check(!is_integral(dtype, true), "Unknown Complex ScalarType for {}", scalar_type_name(dtype));
-  check_kind(!is_half(dtype), ErrorKind::NotImplementedError, "There are no complex numbers of {} parts here.",
+  check_kind(dtype != DType::BF16, ErrorKind::NotImplementedError, "There are no complex numbers of {} parts here.",
              terra::name_of(dtype));
   return Object::share(dtype_object(complex_dtype_of(dtype)));
 }
@@ -90,11 +89,12 @@ constexpr struct {
   const char* name;
   DType dtype;
 } dtype_names[] = {
-    {"float", DType::F32},   {"double", DType::F64},   {"half", DType::F16},      {"long", DType::I64},
-    {"int", DType::I32},     {"short", DType::I16},    {"bool", DType::Bool},     {"float32", DType::F32},
-    {"float64", DType::F64}, {"float16", DType::F16},  {"bfloat16", DType::BF16}, {"int64", DType::I64},
-    {"int32", DType::I32},   {"int16", DType::I16},    {"int8", DType::I8},       {"uint8", DType::U8},
-    {"cfloat", DType::C64},  {"cdouble", DType::C128}, {"complex64", DType::C64}, {"complex128", DType::C128}};
+    {"float", DType::F32},     {"double", DType::F64},     {"half", DType::F16},      {"long", DType::I64},
+    {"int", DType::I32},       {"short", DType::I16},      {"bool", DType::Bool},     {"float32", DType::F32},
+    {"float64", DType::F64},   {"float16", DType::F16},    {"bfloat16", DType::BF16}, {"int64", DType::I64},
+    {"int32", DType::I32},     {"int16", DType::I16},      {"int8", DType::I8},       {"uint8", DType::U8},
+    {"chalf", DType::C32},     {"complex32", DType::C32},  {"cfloat", DType::C64},    {"cdouble", DType::C128},
+    {"complex64", DType::C64}, {"complex128", DType::C128}};
 
 // ---- device ----
 
@@ -304,7 +304,6 @@ void create_dtype_types(PyObject* module) {
     dtype(object.get())->facts = &facts;
     add_object(module, facts.name.data(), object.get());
   }
-  add_object(module, "chalf", owned(PyObject_GetAttrString(module, "complex32")).get());
 
   PyType_Slot device_slots[] = {{Py_tp_doc, const_cast<char*>("Where a tensor's memory is.")},
                                 {Py_tp_new, slot<device_new>()},

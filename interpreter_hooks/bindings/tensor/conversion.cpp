@@ -81,10 +81,11 @@ constexpr struct {
   std::string_view name;
   DType dtype;
 } type_names[] = {
-    {"BoolTensor", DType::Bool},  {"ByteTensor", DType::U8},          {"CharTensor", DType::I8},
-    {"ShortTensor", DType::I16},  {"IntTensor", DType::I32},          {"LongTensor", DType::I64},
-    {"HalfTensor", DType::F16},   {"BFloat16Tensor", DType::BF16},    {"FloatTensor", DType::F32},
-    {"DoubleTensor", DType::F64}, {"ComplexFloatTensor", DType::C64}, {"ComplexDoubleTensor", DType::C128}};
+    {"BoolTensor", DType::Bool},         {"ByteTensor", DType::U8},         {"CharTensor", DType::I8},
+    {"ShortTensor", DType::I16},         {"IntTensor", DType::I32},         {"LongTensor", DType::I64},
+    {"HalfTensor", DType::F16},          {"BFloat16Tensor", DType::BF16},   {"FloatTensor", DType::F32},
+    {"DoubleTensor", DType::F64},        {"ComplexHalfTensor", DType::C32}, {"ComplexFloatTensor", DType::C64},
+    {"ComplexDoubleTensor", DType::C128}};
 
 /// type(): the name of its type; type(dtype or name): converted.
 Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -138,6 +139,7 @@ PyMethodDef conversion_methods[] = {
     {"type_as", method<type_as>(), METH_O, "The tensor with the dtype of another."},
     TERRA_CAST("float", DType::F32),
     TERRA_CAST("double", DType::F64),
+    TERRA_CAST("chalf", DType::C32),
     TERRA_CAST("cfloat", DType::C64),
     TERRA_CAST("cdouble", DType::C128),
     TERRA_CAST("half", DType::F16),

@@ -129,6 +129,7 @@ Scalar load_scalar(const void* data, DType dtype) {
     case DType::BF16: return Scalar(double{static_cast<float>(load_as<BFloat16>(data))});
     case DType::F32: return Scalar(double{load_as<float>(data)});
     case DType::F64: return Scalar(load_as<double>(data));
+    case DType::C32: return Scalar(std::complex<double>(std::complex<float>(load_as<ComplexHalf>(data))));
     case DType::C64: return Scalar(std::complex<double>(load_as<std::complex<float>>(data)));
     case DType::C128: return Scalar(load_as<std::complex<double>>(data));
   }
@@ -148,6 +149,7 @@ void store_scalar(void* data, DType dtype, const Scalar& value) {
     case DType::BF16: return store_as(data, BFloat16(static_cast<float>(value.to_double())));
     case DType::F32: return store_as(data, static_cast<float>(value.to_double()));
     case DType::F64: return store_as(data, value.to_double());
+    case DType::C32: return store_as(data, ComplexHalf(std::complex<float>(value.to_complex())));
     case DType::C64: return store_as(data, std::complex<float>(value.to_complex()));
     case DType::C128: return store_as(data, value.to_complex());
   }

@@ -15,8 +15,8 @@ class _StorageReference:
 
     def __init__(self, key, tensor):
         self.key = key
-        self.type = names.STORAGE_TYPES[names.STORAGE_NAMES[tensor.dtype]]
-        self.count = tensor._storage_bytes() // tensor.dtype.itemsize
+        self.type = names.STORAGE_TYPES[names.STORAGE_NAMES.get(tensor.dtype, "UntypedStorage")]
+        self.count = tensor._storage_bytes() // self.type.itemsize
 
 
 # Functions and types that are written under names that are not their own.
@@ -57,6 +57,8 @@ class Writer(pickle._Pickler):
             reference, tensor.storage_offset(), tuple(tensor.size()), tuple(tensor.stride()), tensor.requires_grad,
             OrderedDict(),
         )  # fmt: skip
+        if reference.type.dtype is None:  # of a dtype newer than the names of storages
+            return names.rebuild_tensor_v3, (*arguments, tensor.dtype)
         return names.rebuild_tensor_v2, arguments
 
     def _key_of(self, tensor):

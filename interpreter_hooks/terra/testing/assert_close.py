@@ -5,7 +5,7 @@ import _terra_C as C
 # dtype: (relative, absolute)
 TOLERANCES = {
     C.float16: (1e-3, 1e-5), C.bfloat16: (1.6e-2, 1e-5), C.float32: (1.3e-6, 1e-5), C.float64: (1e-7, 1e-7),
-    C.complex64: (1.3e-6, 1e-5), C.complex128: (1e-7, 1e-7),
+    C.complex32: (1e-3, 1e-5), C.complex64: (1.3e-6, 1e-5), C.complex128: (1e-7, 1e-7),
 }  # fmt: skip
 
 
