@@ -32,8 +32,9 @@ double digamma(double x) {
 /// The sum of (q + n)^-s: terms up to q + n = 60, the integral over the rest and its corrections.
 double zeta(double s, double q) {
   if (s == 1) return kInfinity;
-  if (!(s > 1) || std::isnan(q)) return kNaN;
-  if (q <= 0 && q == std::floor(q)) return kInfinity;
+  if (s < 1 || std::isnan(q)) return kNaN;
+  if (q <= 0 && q == std::floor(q)) return kInfinity;  // whatever s is, NaN too: PyTorch
+  if (std::isnan(s)) return kNaN;
   if (q <= 0 && s != std::floor(s)) return kNaN;
   if (std::isinf(s) || std::isinf(q)) return kNaN;  // not the limit 0: PyTorch
   // One term is the sum to the last digit, or the integral is.

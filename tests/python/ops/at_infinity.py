@@ -16,6 +16,7 @@ ITEMS = """
 torch.i0(ends) | torch.special.i1(ends) | torch.special.i0e(ends) | torch.special.i1e(ends) | torch.i0(ends.double())
 torch.polygamma(1, ends) | torch.polygamma(2, ends) | torch.polygamma(4, ends) | torch.polygamma(1, ends.half()).dtype
 torch.special.zeta(ends, twos) | torch.special.zeta(twos, ends) | torch.special.zeta(torch.ones(4), ends)
+torch.special.zeta(torch.full((4,), torch.nan), -ends) | torch.special.zeta(torch.tensor([torch.nan]), torch.tensor([-2.5]))
 torch.polygamma(3, torch.tensor([0.5, 2.0, 1e6])) | torch.polygamma(1, torch.tensor([0.5, 2.0, 1e6]))
 """
 check(list(outcomes(ITEMS, globals())), __file__)
