@@ -2,6 +2,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/ops/out_rules.h"
 #include "engine/ops/overlap.h"
 #include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
@@ -21,14 +22,15 @@ void warn_of_resizing(const TensorImpl& to, const TensorImpl& from) {
   if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 1) < 0) throw PythonError{};
 }
 
-void copy_out(Borrowed result, Borrowed out, const char* name) {
+void copy_out(Borrowed result, Borrowed out, const CalledOp& called) {
   if (!is_tensor(out))
-    raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", name, Py_TYPE(out)->tp_name);
+    raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", called.name, Py_TYPE(out)->tp_name);
   TensorImpl *to = impl_of(out), *from = impl_of(result);
   check(!to->requires_grad(),
         "{}(): functions with out=... arguments don't support automatic differentiation, but one "
         "of the arguments requires grad.",
-        name);
+        called.name);
+  check_out_dtype(called.op, from->dtype, to->dtype);
   check_cast(from->dtype, to->dtype);
   if (to->sizes != from->sizes) {
     if (to->numel != 0) warn_of_resizing(*to, *from);
@@ -41,16 +43,16 @@ void copy_out(Borrowed result, Borrowed out, const char* name) {
 
 }  // namespace
 
-Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad, const char* name) {
+Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad, const CalledOp& called) {
   if (out) {
     if (is_tensor(result.get())) {
-      copy_out(result.get(), out, name);
+      copy_out(result.get(), out, called);
     } else {
       if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != PyTuple_GET_SIZE(result.get()))
-        raise(PyExc_TypeError, "%s(): argument 'out' must be a tuple of %zd Tensors", name,
+        raise(PyExc_TypeError, "%s(): argument 'out' must be a tuple of %zd Tensors", called.name,
               PyTuple_GET_SIZE(result.get()));
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(out); ++i)
-        copy_out(PyTuple_GET_ITEM(result.get(), i), PyTuple_GET_ITEM(out, i), name);
+        copy_out(PyTuple_GET_ITEM(result.get(), i), PyTuple_GET_ITEM(out, i), called);
     }
     result = Object::share(out);
   }

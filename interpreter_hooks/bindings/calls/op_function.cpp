@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/errors/errors.h"
-#include "engine/ops/overlap.h"
+#include "engine/ops/out_rules.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/autograd/autocast.h"
@@ -41,11 +41,12 @@ std::string given_types(PyObject* const* values, size_t count, PyObject* keyword
   return "(" + text + ")";
 }
 
-/// out= is written as an in-place form writes its first operand.
+/// A tensor, or the tensors of a tuple.
 void check_out(const Op& op, Borrowed out, std::span<const Arg> args) {
-  if (!is_tensor(out) || !op.is(kInPlace) || op.is(kReadsFirst | kScatters)) return;
-  for (const Arg& a : args)
-    if (a.is_tensor()) check_not_shifted(tensor_of(out), *a.impl());
+  if (is_tensor(out)) return check_out_memory(op, args, tensor_of(out));
+  if (!PyTuple_Check(out)) return;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(out); ++i)
+    if (Borrowed each = PyTuple_GET_ITEM(out, i); is_tensor(each)) check_out_memory(op, args, tensor_of(each));
 }
 
 Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Arguments& arguments) {
@@ -56,7 +57,8 @@ Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Argum
   const bool casts = casts_operands(parameters.op, spec.in_place) && !arguments.out;
   Object result = casts ? invoke_autocast(call) : invoke(call);
   if (arguments.out || arguments.requires_grad) [[unlikely]]
-    return apply_keyword_results(std::move(result), arguments.out, arguments.requires_grad, spec.name.c_str());
+    return apply_keyword_results(std::move(result), arguments.out, arguments.requires_grad,
+                                 {parameters.op, spec.name.c_str()});
   return result;
 }
 
