@@ -28,10 +28,13 @@ Attributes attributes(const Call& call, int first) {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void check_attributes(const Attributes& a) {
-  for (int64_t s : a.stride) check(s > 0, "non-positive stride is not supported");
-  for (int64_t p : a.padding) check(p >= 0, "negative padding is not supported");
-  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero, but got {}", to_string(a.dilation));
   check(a.groups > 0, "non-positive groups is not supported");
+  for (int64_t p : a.padding) check(p >= 0, "negative padding is not supported");
+  for (int64_t s : a.stride) check(s > 0, "non-positive stride is not supported");
+}
+
+void check_dilation(const Attributes& a) {
+  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero, but got {}", to_string(a.dilation));
 }
 
 std::string times(std::span<const int64_t> sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); }
@@ -45,22 +48,38 @@ void check_kernel(std::span<const int64_t> kernel) {
   }
 }
 
+/// Batches and filters, in the order in which PyTorch looks at them.
+void check_filters(std::span<const int64_t> input, std::span<const int64_t> weight, const Attributes& a) {
+  check_attributes(a);
+  check(weight.size() == input.size(),
+        "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} "
+        "instead",
+        weight.size(), to_string(weight), input.size(), to_string(input));
+  check(weight[0] >= a.groups,
+        "Given groups={0}, expected weight to be at least {0} at dimension 0, but got weight of size {1} instead",
+        a.groups, to_string(weight));
+  check(weight[0] % a.groups == 0,
+        "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size [{1}] instead",
+        a.groups, to_string(weight));
+  check(input[1] / a.groups == weight[1] && input[1] % a.groups == 0,
+        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
+        a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
+}
+void check_bias(const Tensor& input, const Arg& bias) {
+  check(bias.is_none() || input.dtype() == bias.tensor().dtype(),
+        "Input type ({}) and bias type ({}) should be the same", c_type_name(input.dtype()),
+        bias.is_none() ? "" : c_type_name(bias.tensor().dtype()));
+}
+
 /// Sizes of what filters of size `weight` make of inputs of size `input`: images or volumes, as the attributes say.
 Dims convolved_sizes(std::span<const int64_t> input, std::span<const int64_t> weight, const Attributes& a) {
-  check_attributes(a);
   const size_t spatial = a.stride.size();
   check(input.size() == spatial + 2,
         "Expected {}D (unbatched) or {}D (batched) input to conv{}d, but got input of size: {}", spatial + 1,
         spatial + 2, spatial, to_string(input));
-  check(weight.size() == spatial + 2, "weight should have at least {} dimensions, but got {}",
-        spatial == 2 ? "four" : "five", to_string(weight));
-  check(weight[0] % a.groups == 0 && weight[0] >= a.groups,
-        "Given groups={}, expected weight to be at least {} at dimension 0, but got weight of size {} instead",
-        a.groups, a.groups, to_string(weight));
-  check(input[1] / a.groups == weight[1] && input[1] % a.groups == 0,
-        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
-        a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
+  check_filters(input, weight, a);
   check_kernel(weight.subspan(2));
+  check_dilation(a);
   Dims padded, kernel, out{input[0], weight[0]};
   bool fits = true;
   for (size_t i = 0; i < spatial; ++i) {
@@ -86,8 +105,7 @@ void convolution_shape(Inference& f) {
         to_string(weight), weight[0], to_string(f.sizes(2)));
   check(f.dtype(0) == f.dtype(1), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
         scalar_type_name(f.dtype(1)));
-  check(!f.has(2) || f.dtype(0) == f.dtype(2), "Input type ({}) and bias type ({}) should be the same",
-        scalar_type_name(f.dtype(0)), f.has(2) ? scalar_type_name(f.dtype(2)) : "");
+  check_bias(f.arg(0).tensor(), f.arg(2));
   f.result(f.dtype(0), std::move(out));
 }
 /// The adjoints take what a convolution of the same attributes gives.
@@ -163,18 +181,18 @@ void batched_of(Composition& c) {
   const Attributes a = attributes(c, 3);
   const size_t spatial = a.stride.size();
   check_rank(x, spatial, spatial == 2 ? "conv2d" : "conv3d");
+  check_bias(x, c.arg(2));
   if (x.rank() == spatial + 2) return c.result(convolved(x, c.tensor(1), c.arg(2), a));
   c.result(squeeze(convolved(unsqueeze(x, 0), c.tensor(1), c.arg(2), a), Dims{0}));
 }
 void conv1d_of(Composition& c) {
   const Tensor x = c.tensor(0), w = c.tensor(1);
   check_rank(x, 1, "conv1d");
-  check(w.rank() == 3, "weight should have at least three dimensions, but got {}", to_string(w.sizes()));
+  check_bias(x, c.arg(2));
+  check(w.rank() > 2, "weight should have at least three dimensions");
   const Tensor batch = x.rank() == 2 ? unsqueeze(x, 0) : x;
   const Attributes a = attributes(c, 3);
-  check(batch.size(1) == w.size(1) * a.groups,
-        "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
-        a.groups, to_string(w.sizes()), to_string(batch.sizes()), w.size(1) * a.groups, batch.size(1));
+  check_filters(batch.sizes(), w.sizes(), a);
   const Tensor out = squeeze(conv2d(unsqueeze(batch, 2), unsqueeze(w, 2), c.arg(2), with_height(a.stride, 1),
                                     with_height(a.padding, 0), with_height(a.dilation, 1), a.groups),
                              Dims{2});
@@ -192,6 +210,7 @@ std::string listed(std::string_view name, std::span<const int64_t> values) {
 /// The adjoint of the convolution with the same weight, plus a bias.
 Tensor transposed(Tensor x, const Tensor& w, const Tensor& bias, const Attributes& a, const Dims& output_padding) {
   check_attributes(a);
+  check_dilation(a);
   const size_t spatial = a.stride.size();
   check(w.rank() == spatial + 2, "weight should have at least {} dimensions, but got {}",
         spatial == 2 ? "four" : "five", to_string(w.sizes()));

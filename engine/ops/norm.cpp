@@ -153,24 +153,29 @@ Dims last_dims(size_t count) {
   return dims;
 }
 
-void layer_norm_shape(Inference& f) {
-  const auto shape = f.ints(1);
+void check_normalized(std::span<const int64_t> shape, std::span<const int64_t> sizes) {
   check(!shape.empty(),
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
         "but got normalized_shape = {}",
         to_string(shape));
-  const auto sizes = f.sizes(0);
   check(sizes.size() >= shape.size() &&
             std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
         "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
         fmt::join(shape, ", "), to_string(sizes));
+}
+void check_normalizing(std::string_view parameter, std::span<const int64_t> sizes, std::span<const int64_t> shape) {
+  check(std::ranges::equal(sizes, shape),
+        "Expected {0} to be of same shape as normalized_shape, but got {0} of shape {1} and normalized_shape = {2}",
+        parameter, to_string(sizes), to_string(shape));
+}
+void layer_norm_shape(Inference& f) {
+  const auto shape = f.ints(1), sizes = f.sizes(0);
+  check_normalized(shape, sizes);
   static constexpr std::string_view kNames[] = {"", "", "weight", "bias"};
   for (int i : {2, 3}) {
     check(!f.has(i) || f.dtype(i) == f.dtype(0), "mixed dtype (CPU): expect parameter to have scalar type of {}",
           scalar_type_name(f.dtype(0)));
-    check(!f.has(i) || Dims(f.sizes(i)) == Dims(shape),
-          "Expected {0} to be of same shape as normalized_shape, but got {0} of shape {1} and normalized_shape = {2}",
-          kNames[i], f.has(i) ? to_string(f.sizes(i)) : "", to_string(shape));
+    if (f.has(i)) check_normalizing(kNames[i], f.sizes(i), shape);
   }
   rules::like_first(f);
   const Dims rows(sizes.first(sizes.size() - shape.size()));
@@ -180,10 +185,7 @@ void layer_norm_shape(Inference& f) {
 void layer_norm_backward_shape(Inference& f) {
   const auto sizes = f.sizes(1), shape = f.ints(5);
   check_gradient_size(f);
-  check(sizes.size() >= shape.size() &&
-            std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
-        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
-        fmt::join(shape, ", "), to_string(sizes));
+  check_normalized(shape, sizes);
   check_numels(f, {2, 3}, checked_numel(sizes.first(sizes.size() - shape.size())));
   check_numels(f, {4}, checked_numel(shape));
   f.result(f.dtype(1), Dims(f.sizes(1)));
@@ -220,6 +222,8 @@ void group_norm_of(Composition& c) {
   const int64_t groups = c.integer(1);
   check_parameters(x, {c.tensor(2), c.tensor(3)});
   check(x.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", x.rank());
+  check(x.size(1) > 0, "Expected number of channels to be greater than 0, got {}", x.size(1));
+  for (size_t i = 2; i < x.rank(); ++i) check(x.sizes()[i] > 0, "Expected HxW to be greater than 0, got 0");
   check(
       groups > 0 && x.size(1) % groups == 0,
       "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
@@ -239,11 +243,8 @@ void group_norm_of(Composition& c) {
 void rms_norm_of(Composition& c) {
   const Tensor x = c.tensor(0);
   const auto shape = c.ints(1);
-  const std::span<const int64_t> sizes = x.sizes();
-  check(!shape.empty() && sizes.size() >= shape.size() &&
-            std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
-        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
-        fmt::join(shape, ", "), to_string(sizes));
+  check_normalized(shape, x.sizes());
+  if (c.has(2)) check_normalizing("weight", c.tensor(2).sizes(), shape);
   const double smallest =
       x.dtype() == DType::F64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   const Tensor y = x * rsqrt(add(mean(x * x, last_dims(shape.size()), true), c.has(3) ? c.arg(3) : Arg(smallest)));

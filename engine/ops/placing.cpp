@@ -185,6 +185,7 @@ void diagonal_scatter_of(Composition& c) {
 }
 void as_strided_scatter_of(Composition& c) {
   const Tensor self = c.tensor(0);
+  as_strided(self, c.arg(2), c.arg(3), c.arg(4));  // refuses what lies outside
   c.result(placed_like(self, as_strided(numbered(self), c.arg(2), c.arg(3), c.arg(4)), c.tensor(1)));
 }
 

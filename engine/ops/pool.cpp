@@ -20,6 +20,7 @@ void check_image(std::span<const int64_t> sizes, std::string_view name) {
 
 Dims pooled_sizes(Inference& f, std::span<const int64_t> image, const Pooling& p) {
   check_image(image, f.op.name);
+  check_windows(p);
   check(image[image.size() - 3] > 0 && image[image.size() - 2] > 0 && image.back() > 0,
         "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}", to_string(image));
   return pooled_sizes(image, p);

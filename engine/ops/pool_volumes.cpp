@@ -17,13 +17,22 @@ namespace terra::ops {
 namespace {
 
 // -----------------------
-void check_volume(const Tensor& x, std::string_view name) {
+void check_volume_rank(const Tensor& x) {
   check(x.rank() == 4 || x.rank() == 5, "non-empty 4D or 5D (batch mode) tensor expected for input");
+}
+void check_volume(const Tensor& x, std::string_view name) {
+  check_volume_rank(x);
   for (size_t i = x.rank() - 4; i < x.rank(); ++i)
     check(x.sizes()[i] > 0,
           "{}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {} with dimension "
           "{} being empty",
           name, to_string(x.sizes()), i);
+}
+/// Windows are looked at before sizes.
+void check_volume(const Tensor& x, const Pooling& p, std::string_view name) {
+  check_volume_rank(x);
+  check_windows(p);
+  check_volume(x, name);
 }
 /// A volume as planes: images [P, D, H, W], and after the first step images [P, 1, D, H * W].
 Tensor as_planes(const Tensor& x) {
@@ -50,8 +59,8 @@ void largest_of_volumes(Composition& c, const Tensor& x, const Dims& sizes, cons
 }
 void max_pool3d_of(Composition& c) {
   const Tensor x = c.tensor(0);
-  check_volume(x, "max_pool3d");
   const Pooling p(c.ints(1), c.arg(2), c.ints(3), c.ints(4), c.flag(5));
+  check_volume(x, p, "max_pool3d");
   const Dims sizes = pooled_sizes(x.sizes(), p);
   const auto planes = max_pool2d_with_indices.all(as_planes(x), last_two(p.kernel), last_two(p.stride),
                                                   last_two(p.padding), last_two(p.dilation), p.ceil_mode);
@@ -82,11 +91,11 @@ Tensor average_of_integers(const Tensor& x, const Pooling& p, bool count_padding
 }
 void avg_pool3d_of(Composition& c) {
   const Tensor x = c.tensor(0);
-  check_volume(x, "avg_pool3d");
+  const Pooling p(c.ints(1), c.arg(2), c.ints(3), {}, c.flag(4));
+  check_volume(x, p, "avg_pool3d");
   check_divisor(c.arg(6));
   check_kind(is_floating(x.dtype()) || x.dtype() == DType::I64, ErrorKind::NotImplementedError,
              "\"avg_pool3d_out_frame\" not implemented for '{}'", scalar_type_name(x.dtype()));
-  const Pooling p(c.ints(1), c.arg(2), c.ints(3), {}, c.flag(4));
   c.result((is_floating(x.dtype()) ? average_of_volumes : average_of_integers)(x, p, c.flag(5), c.arg(6)));
 }
 /// The result's sizes of an adaptive pool of volumes.

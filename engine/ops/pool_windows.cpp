@@ -1,5 +1,7 @@
 #include "engine/ops/pool_windows.h"
 
+#include <limits>
+
 #include <fmt/ranges.h>
 
 namespace terra::ops {
@@ -16,21 +18,33 @@ std::string listed(std::string_view prefix, std::span<const int64_t> values) {
 
 }  // namespace
 
+void check_windows(const Pooling& p) {
+  for (size_t axis = 0; axis < p.kernel.size(); ++axis) {
+    const Windows w = p.along(axis);
+    check(w.stride != 0, "stride should not be zero");
+    check(w.padding >= 0, "pad must be non-negative, but got pad: {}", w.padding);
+    int64_t reach = 0;
+    check(!__builtin_mul_overflow(w.kernel - 1, w.dilation, &reach) && reach < std::numeric_limits<int64_t>::max(),
+          "effective kernel size overflows, but got kernel_size={} and dilation={}", w.kernel, w.dilation);
+    check(w.padding <= (reach + 1) / 2,
+          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}",
+          w.padding, w.kernel, w.dilation);
+  }
+  for (size_t axis = 0; axis < p.kernel.size(); ++axis) {
+    const Windows w = p.along(axis);
+    check(w.kernel > 0, "kernel size should be greater than zero, but got {}", listed("k", p.kernel));
+    check(w.stride > 0, "stride should be greater than zero, but got {}", listed("d", p.stride));
+    check(w.dilation > 0, "dilation should be greater than zero, but got {}", listed("dilation", p.dilation));
+  }
+}
+
 Dims pooled_sizes(std::span<const int64_t> image, const Pooling& p) {
   const size_t count = p.kernel.size(), first = image.size() - count;
   Dims sizes(image);
   bool any = true;
   for (size_t axis = 0; axis < count; ++axis) {
-    const Windows w = p.along(axis);
-    check(w.kernel > 0, "kernel size should be greater than zero, but got {}", listed("k", p.kernel));
-    check(w.stride > 0, "stride should be greater than zero, but got {}", w.stride);
-    check(w.dilation > 0, "dilation should be greater than zero, but got {}", w.dilation);
-    check(w.padding >= 0, "pad must be non-negative, but got pad: {}", w.padding);
-    check(w.padding <= size_sum(size_product(w.kernel - 1, w.dilation), 1) / 2,
-          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and dilation={}",
-          w.padding, w.kernel, w.dilation);
     int64_t& size = sizes[first + axis];
-    size = w.count(size);
+    size = p.along(axis).count(size);
     any = any && size > 0;
   }
   const std::span<const int64_t> result = sizes;

@@ -36,7 +36,9 @@ struct Pooling {
   Windows along(size_t axis) const { return {kernel[axis], stride[axis], padding[axis], dilation[axis], ceil_mode}; }
 };
 
-/// Sizes of an image or a volume with the last dimensions replaced by what the windows give.
+/// Throws for windows that lie on nothing, whatever its size.
+void check_windows(const Pooling& pooling);
+/// Sizes of an image or a volume with the last dimensions replaced by what windows that were checked give.
 Dims pooled_sizes(std::span<const int64_t> image, const Pooling& pooling);
 /// divisor_override may be anything but 0.
 void check_divisor(const Arg& divisor);

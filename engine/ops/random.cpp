@@ -194,6 +194,8 @@ void random_range_host(Args a, Results& out) {
     draws_of<T>().randint(state_of(a[3]), to, n, low, high);
   }));
 }
+/// float32 counts them one by one up to here.
+constexpr int64_t kMostCategories = int64_t{1} << 24;
 void multinomial_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const int64_t samples = a[1].scalar().to_int();
@@ -204,11 +206,12 @@ void multinomial_host(Args a, Results& out) {
   const int64_t n = self.size(-1), rows = self.rank() == 2 ? self.size(0) : 1;
   check(samples > 0, "cannot sample n_sample <= 0 samples");
   check(replacement || samples <= n, "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  check(n <= kMostCategories, "number of categories cannot exceed 2^24");
   const Tensor weights = contiguous(is_half(self.dtype()) ? to_dtype(self, DType::F32) : self);
   Tensor t = Tensor::empty(self.rank() == 2 ? Dims{rows, samples} : Dims{samples}, DType::I64);
   const auto sample = [&]<class T>(const T* from) {
     for (int64_t r = 0; r < rows; ++r)
-      if (const char* wrong = draws_of<T>().multinomial_error(from + r * n, n))
+      if (const char* wrong = draws_of<T>().multinomial_error(from + r * n, n, replacement))
         fail(ErrorKind::RuntimeError, "{}", wrong);
     draws_of<T>().multinomial(state_of(a[3]), t->data_as<int64_t>(), from, rows, n, samples, replacement);
   };

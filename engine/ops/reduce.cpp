@@ -99,11 +99,10 @@ int64_t count(const Tensor& t, const Arg& dims) {
   return n;
 }
 
-void check_floating(const Tensor& t, std::string_view name) {
-  check_kind(
-      is_inexact(t.dtype()), ErrorKind::NotImplementedError,
-      "{}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {}", name,
-      scalar_type_name(t.dtype()));
+void check_floating(DType dtype, std::string_view whose, std::string_view name) {
+  check_kind(is_inexact(dtype), ErrorKind::NotImplementedError,
+             "{}(): could not infer output dtype. {} dtype must be either a floating point or complex dtype. Got: {}",
+             name, whose, scalar_type_name(dtype));
 }
 
 Tensor as_dtype(const Tensor& t, const Arg& dtype) {
@@ -118,9 +117,9 @@ void prod_dtype_of(Composition& c) {
   c.result(as_dtype(prod(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)), c.arg(3)));
 }
 void mean_of(Composition& c) {
+  check_floating(c.has(3) ? c.arg(3).dtype() : c.tensor(0).dtype(), c.has(3) ? "Optional" : "Input", "mean");
   if (c.has(3)) return c.result(mean(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)));
   const Tensor x = c.tensor(0);
-  check_floating(x, "mean");
   c.result(sum(x, c.arg(1), c.arg(2)) / static_cast<double>(count(x, c.arg(1))));
 }
 void max_all_of(Composition& c) {
@@ -237,13 +236,18 @@ void nansum_of(Composition& c) {
   c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2)));
 }
 
+/// Whether a tensor of the one size can be broadcast to the other.
+bool expands_to(std::span<const int64_t> from, std::span<const int64_t> to) {
+  if (from.size() > to.size()) return false;
+  return std::equal(from.rbegin(), from.rend(), to.rbegin(), [](int64_t a, int64_t b) { return a == 1 || a == b; });
+}
 /// Sums over the dimensions along which `sizes` were broadcast.
 void sum_to_size_of(Composition& c) {
   const Tensor t = c.tensor(0);
   const auto sizes = c.ints(1);
   if (sizes.empty()) return c.result(sum(t));
   if (Dims(sizes) == t.sizes()) return c.result(t);
-  check(broadcast_sizes(t.sizes(), sizes) == t.sizes(), "size {} is not expandable to size {}.", to_string(sizes),
+  check(expands_to(sizes, t.sizes()), "size {{{}}} is not expandable to size {{{}}}.", to_string(sizes),
         to_string(t.sizes()));
   const size_t lead = t.rank() - sizes.size();
   Dims dims;

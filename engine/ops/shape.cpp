@@ -162,6 +162,7 @@ void vstack_of(Composition& c) {
 void roll_of(Composition& c) {
   const auto shifts = c.ints(1), dims = c.ints(2);
   Tensor t = c.tensor(0);
+  check(!shifts.empty(), "`shifts` required");
   if (dims.empty()) {
     check(shifts.size() == 1, "shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(), dims.size());
     return c.result(reshape(roll(reshape(t, Dims{-1}), shifts, Dims{0}), t.sizes()));

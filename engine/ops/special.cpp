@@ -25,6 +25,10 @@ void digamma_gradient(Backward& b) { b.set(0, b.grad() * polygamma(1, b.in(0)));
 void refuse(const Backward& b, int param, std::string_view what) {
   check_kind(!b.needs(param), ErrorKind::NotImplementedError, "the derivative for '{}' is not implemented.", what);
 }
+void zeta_shape(Inference& f) {
+  rules::check_any_tensor(f);
+  rules::elementwise(f);
+}
 void zeta_gradient(Backward& b) {
   refuse(b, 0, "zeta");
   if (b.needs(1)) b.set(1, b.grad() * (-b.in(0) * special_zeta(b.in(0) + 1, b.in(1))));
@@ -167,7 +171,7 @@ const Op special_zeta{{.name = "special_zeta",
                        .example = "terra.special_zeta(terra.tensor([2.0]), terra.tensor([1.0]))",
                        .flags = kFunction | kElementwise,
                        .promotion = Promotion::Floating,
-                       .shape = rules::elementwise,
+                       .shape = zeta_shape,
                        .gradient = zeta_gradient,
                        .saved = saves({0, 1}),
                        .samples = {{"rand(3, 4) + 1.5, rand(4) + 0.5", "float", false}}}};

@@ -379,6 +379,16 @@ void ravel_of(Composition& c) { c.result(reshape(contiguous(c.tensor(0)), Dims{-
 void expand_as_of(Composition& c) { c.result(expand(c.tensor(0), c.tensor(1).sizes())); }
 void view_as_of(Composition& c) { c.result(view(c.tensor(0), c.tensor(1).sizes())); }
 void reshape_as_of(Composition& c) { c.result(reshape(c.tensor(0), c.tensor(1).sizes())); }
+/// The dimensions in a list of movedim, as a bit mask.
+uint64_t moved_dims(std::span<const int64_t> dims, std::string_view list, size_t rank) {
+  uint64_t mask = 0;
+  for (int64_t d : dims) {
+    const uint64_t bit = uint64_t{1} << wrap_dim(d, rank);
+    check((mask & bit) == 0, "movedim: repeated dim in `{}` ({})", list, to_string(dims));
+    mask |= bit;
+  }
+  return mask;
+}
 void movedim_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const auto from = c.ints(1), to = c.ints(2);
@@ -386,8 +396,8 @@ void movedim_of(Composition& c) {
         "movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as "
         "destination ({} dims)",
         to_string(from), to_string(to));
-  const uint64_t moved = from.empty() ? 0 : dim_mask(from, self.rank());
-  if (!to.empty()) dim_mask(to, self.rank());
+  const uint64_t moved = moved_dims(from, "source", self.rank());
+  moved_dims(to, "destination", self.rank());
   Dims order(self.rank(), -1);
   for (size_t i = 0; i < from.size(); ++i) order[wrap_dim(to[i], self.rank())] = wrap_dim(from[i], self.rank());
   size_t next = 0;

@@ -64,7 +64,7 @@ def _edges(points, bins, range):  # noqa: A002
     return edges
 
 
-def histogramdd(input, bins, *, range=None, weight=None, density=False):  # noqa: A002
+def histogramdd(input, bins, *, range=None, weight=None, density=False, out=None):  # noqa: A002
     """The weight of the points (the last dimension) in each cell of a grid; and the ends of the cells."""
     if input.dim() < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
@@ -91,4 +91,8 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):  # noqa
         total = total / weights.sum()
         for dim, ends in enumerate(edges):
             total = total / ends.diff().reshape([-1 if d == dim else 1 for d, _ in enumerate(sizes)])
-    return Histogram(total, tuple(edges))
+    if out is None:
+        return Histogram(total, tuple(edges))
+    for target, result in zip(out, (total, *edges)):
+        C.clone(result, out=target)
+    return Histogram(out[0], tuple(out[1:]))

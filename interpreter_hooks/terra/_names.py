@@ -39,7 +39,7 @@ FUNCTIONS = {
     "_rare_functions": (
         "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "cond", "detach_", "detach_copy", "diagonal_copy",
         "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
-        "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "segment_reduce", "select_copy", "slice_copy", "split_copy",
+        "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "_segment_reduce", "segment_reduce", "select_copy", "slice_copy", "split_copy",
         "split_with_sizes", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
         "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy",
         "view_copy", "zero_",
@@ -82,7 +82,7 @@ FUNCTIONS = {
     ),
     "_histograms": ("histogram", "histogramdd"),
     "_native_functions": (
-        "_chunk_cat", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
+        "_chunk_cat", "_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
     ),
     "_mapped_files": ("from_file",),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),

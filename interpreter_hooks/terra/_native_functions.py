@@ -52,6 +52,28 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     return results if out is None else tuple(C.clone(each, out=into) for each, into in zip(results, out))
 
 
+def _native_batch_norm_legit(input, weight, bias, *rest, out=None):
+    """native_batch_norm; the running statistics may be left out."""
+    if len(rest) == 3:
+        rest = (None, None, *rest)
+    return native_batch_norm(input, weight, bias, *rest, out=out)
+
+
+def _within(indices, shape):
+    """Indices brought back into a tensor of that shape."""
+    return [None if i is None else i.clamp(-size, size - 1) for i, size in zip(indices, shape)]
+
+
+def _unsafe_masked_index(self, mask, indices, fill):
+    """The elements that indices name, `fill` where the mask is False: what stands there as an index counts for nothing."""
+    return C._ops.advanced_index(self, _within(indices, self.shape)).masked_fill(mask.logical_not(), fill)
+
+
+def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
+    """self with the values added where indices name its elements and the mask is True."""
+    return self.index_put(_within(indices, self.shape), values.masked_fill(mask.logical_not(), 0), accumulate=True)
+
+
 def native_group_norm(input, weight, bias, N, C_, HxW, group, eps):
     """group_norm with the means and the inverse deviations of each group."""
     values = input.reshape(N, group, C_ // group * HxW)
@@ -85,6 +107,8 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
     rank = tensors[0].dim()
     if not -rank <= dim:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    if dim < 0 and any(t.dim() != rank for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-negative dim when input tensors have different ndims")
     parts, dim = [], dim + rank if dim < 0 else dim
     for t in tensors:
         if t.numel() == 0:

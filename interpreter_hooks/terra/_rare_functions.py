@@ -260,28 +260,37 @@ def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
 
 
 def segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """The sum, mean, product or extreme of neighbours along axis 0: of lengths[0] slices, the next lengths[1], ..."""
-    if axis != 0:
-        raise RuntimeError("segment_reduce(): only axis 0 is here")
+    """The sum, mean, product or extreme of neighbours along an axis: of lengths[0] slices, the next lengths[1], ...; lengths
+    have the dimensions before the axis, too."""
     if (lengths is None) == (offsets is None):
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
     if lengths is None:
         lengths = offsets.diff()
-    if not unsafe and (bool((lengths < 0).any()) or int(lengths.sum()) != data.size(0)):
+    axis = axis % max(data.dim(), 1)
+    n, count = data.size(axis), lengths.size(-1)
+    if not unsafe and bool((lengths < 0).any() | (lengths.sum(-1) != n).any()):
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
             "!unsafe."
         )
     how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
-    empty = (
-        {"sum": 0.0, "prod": 1.0, "mean": math.nan, "amax": -math.inf, "amin": math.inf}[how]
-        if initial is None
-        else initial
-    )
-    start = C.full((lengths.numel(), *data.shape[1:]), empty, dtype=data.dtype)
-    segment = C.arange(lengths.numel()).repeat_interleave(lengths)
-    segment = segment.reshape(-1, *[1] * (data.dim() - 1)).expand_as(data)
-    return start.scatter_reduce(0, segment, data, how, include_self=initial is not None)
+    empty = {"sum": 0.0, "prod": 1.0, "mean": 0.0, "amax": -math.inf, "amin": math.inf}[how] if initial is None else initial
+    lead, rest = data.shape[:axis], data.shape[axis + 1 :]
+    beside = (*lead, -1, *(1 for _ in rest))
+    # What comes behind the last segment goes to one more, which is dropped.
+    segment = C.searchsorted(lengths.cumsum(-1), C.arange(n, dtype=lengths.dtype).expand(*lead, n).contiguous(), right=True)
+    start = C.full((*lead, count + 1, *rest), empty, dtype=data.dtype)
+    result = start.scatter_reduce(
+        axis, segment.reshape(beside).expand_as(data), data, "sum" if how == "mean" else how,
+        include_self=how == "mean" or initial is not None,
+    ).narrow(axis, 0, count)  # fmt: skip
+    if how != "mean":
+        return result
+    filled = lengths.reshape(beside)
+    return C.where(filled > 0, result / filled, math.nan if initial is None else initial).to(data.dtype)
+
+
+_segment_reduce = segment_reduce
 
 
 def split_with_sizes(input, split_sizes, dim=0):

@@ -24,7 +24,7 @@ struct Draws {
   /// 1 with probability p[i].
   void (*bernoulli_each)(RandomState& state, T* out, const T* p, int64_t n);
   /// What is wrong with a row of weights, in PyTorch's words; null if it can be sampled from.
-  const char* (*multinomial_error)(const T* weights, int64_t n);
+  const char* (*multinomial_error)(const T* weights, int64_t n, bool replacement);
   /// `samples` indices drawn with probability proportional to `weights` (n of them, checked by multinomial_error, which
   /// callers do first for all rows). PyTorch draws all rows of a matrix one after the other in the recipe with
   /// replacement, and one exponential for every weight of every row, before any row is looked at, in the other one: the

@@ -227,11 +227,13 @@ void exponential(RandomState& s, T* out, int64_t n, double lambda) {
 }
 
 template <class T>
-const char* multinomial_error(const T* weights, int64_t n) {
+const char* multinomial_error(const T* weights, int64_t n, bool replacement) {
   T sum = 0;
   for (int64_t i = 0; i < n; ++i) {
     if (!std::isfinite(weights[i]) || weights[i] < 0) {
-      return "probability tensor contains either `inf`, `nan` or element < 0";
+      if (!replacement) return "probability tensor contains either `inf`, `nan` or element < 0";
+      return weights[i] >= 0 ? "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
+                             : "invalid multinomial distribution (encountering probability entry < 0)";
     }
     sum += weights[i];
   }
@@ -270,7 +272,7 @@ void multinomial(RandomState& s, int64_t* out, const T* weights, int64_t rows, i
 #define TERRA_FOR_FLOATS(T)                                                 \
   template void normal<T>(RandomState&, T*, int64_t, double, double, bool); \
   template void exponential<T>(RandomState&, T*, int64_t, double);          \
-  template const char* multinomial_error<T>(const T*, int64_t);             \
+  template const char* multinomial_error<T>(const T*, int64_t, bool);       \
   template void multinomial<T>(RandomState&, int64_t*, const T*, int64_t, int64_t, int64_t, bool);
 #define TERRA_FOR_NUMBERS(T)                                             \
   template void randint<T>(RandomState&, T*, int64_t, int64_t, int64_t); \

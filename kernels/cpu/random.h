@@ -24,7 +24,7 @@ void exponential(RandomState& state, T* out, int64_t n, double lambda);
 template <class T>
 void bernoulli_each(RandomState& state, T* out, const T* p, int64_t n);
 template <class T>
-const char* multinomial_error(const T* weights, int64_t n);
+const char* multinomial_error(const T* weights, int64_t n, bool replacement);
 template <class T>
 void multinomial(RandomState& state, int64_t* out, const T* weights, int64_t rows, int64_t n, int64_t samples,
                  bool replacement);

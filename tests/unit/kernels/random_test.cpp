@@ -200,7 +200,9 @@ TEST_CASE("multinomial of one sample draws an exponential for each weight", "[ra
   CHECK(std::vector<int64_t>(six, six + 6) == std::vector<int64_t>{3, 3, 1, 0, 1, 0});
   CHECK(std::vector<int64_t>(four, four + 4) == std::vector<int64_t>{1, 2, 0, 1});
   const float bad[] = {1, -1}, none[] = {0, 0};
-  CHECK(std::string(multinomial_error(bad, 2)) == "probability tensor contains either `inf`, `nan` or element < 0");
-  CHECK(std::string(multinomial_error(none, 2)) == "invalid multinomial distribution (sum of probabilities <= 0)");
-  CHECK(multinomial_error(weights.data(), 8) == nullptr);
+  CHECK(std::string(multinomial_error(bad, 2, false)) ==
+        "probability tensor contains either `inf`, `nan` or element < 0");
+  CHECK(std::string(multinomial_error(none, 2, false)) ==
+        "invalid multinomial distribution (sum of probabilities <= 0)");
+  CHECK(multinomial_error(weights.data(), 8, true) == nullptr);
 }

@@ -114,7 +114,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     x = input.clone() if inplace else input  # backward reads the values from before the write
-    result = C._ops.kinked(x) * C._ops.rrelu_noise(x, lower, upper) if training else C.where(x > 0, x, x * ((lower + upper) / 2))
+    kinked = C._ops.kinked(x)
+    result = kinked * C._ops.rrelu_noise(x, lower, upper) if training else C.where(x > 0, kinked, kinked * ((lower + upper) / 2))
     return input.copy_(result) if inplace else result
 
 

@@ -189,6 +189,22 @@ def linear_cross_entropy(
     if linear_weight.dim() < 2:
         raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
     classes, *more, width = linear_weight.shape
+    if input.size(-1) != width:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.size(-1)} and {width}, respectively"
+        )
+    if more and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} requires batched input, "
+            f"(N, {width}), got unbatched input with shape {tuple(input.shape)}"
+        )
+    if linear_bias is not None and linear_bias.shape != linear_weight.shape[:-1]:
+        raise RuntimeError(
+            f"expected linear_bias shape {tuple(linear_weight.shape[:-1])}, got {tuple(linear_bias.shape)}"
+        )
+    if ignore_index is not None and target.is_floating_point():
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = records.linear(input, linear_weight.reshape(-1, width), bias).reshape(*input.shape[:-1], classes, *more)
     return cross_entropy(

@@ -61,6 +61,8 @@ def multi_margin_loss(
     classes = input.size(-1)
     if weight is not None and tuple(weight.shape) != (classes,):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
+    if target.dtype != C.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_type(target)}")
     index = target.reshape(*input.shape[:-1], 1)
     loss = (margin - input.gather(-1, index) + input).clamp(min=0)
     loss = loss if p == 1 else loss * loss

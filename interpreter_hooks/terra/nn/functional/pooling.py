@@ -37,16 +37,19 @@ def _check_1d(name, input):
         raise RuntimeError(f"{name}() Expected 2D or 3D input tensor, but got {list(input.shape)}")
 
 
-# ---- maxima ---------------------------------------------------------------------------------------------------------
-def max_pool1d_with_indices(
-    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
-):
-    _check_1d("max_pool1d", input)
-    if 0 in input.shape[-2:]:
+def _check_max_pool1d_rank(input):
+    if input.dim() not in (2, 3) or 0 in input.shape[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:"
             f"{list(input.shape)}"
         )
+
+
+# ---- maxima ---------------------------------------------------------------------------------------------------------
+def max_pool1d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+):
+    _check_max_pool1d_rank(input)
     stride = kernel_size if stride is None else stride
     out, indices = records.max_pool2d_with_indices(
         input.unsqueeze(-2), (1, _one(kernel_size)), (1, _one(stride)), (0, _one(padding)), (1, _one(dilation)),
@@ -55,7 +58,43 @@ def max_pool1d_with_indices(
     return out.squeeze(-2), indices.squeeze(-2)
 
 
+def _check_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
+    """What PyTorch says of windows in a row that have no indices to give."""
+    for name, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation)):
+        if isinstance(value, (tuple, list)) and len(value) != 1:
+            raise RuntimeError(
+                f"max_pool1d() {name} must be an int, list of ints or tuple of ints of size 1 but got size {len(value)}"
+            )
+    kernel, padding, dilation = _one(kernel_size), _one(padding), _one(dilation)
+    stride = kernel if stride is None else _one(stride)
+    if kernel <= 0:
+        raise RuntimeError(f"max_pool1d() kernel_size must be greater than zero, but got {kernel}")
+    if stride <= 0:
+        raise RuntimeError(f"max_pool1d() stride must be greater than zero, but got {stride}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
+    if padding > kernel // 2:
+        raise RuntimeError(
+            "max_pool1d() padding should be at most half of kernel size, but got padding="
+            f"{padding} and kernel_size={kernel}"
+        )
+    if dilation <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
+    reach = dilation * (kernel - 1)
+    if reach >= 2**63 - 1:
+        raise RuntimeError(
+            f"effective kernel size overflows, but got kernel_size={kernel} and dilation={dilation}"
+        )
+    room = input.size(-1) + 2 * padding - reach - 1
+    if room < 0:
+        count = (room + stride - 1 if ceil_mode else room) // stride + 1
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+
+
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    _check_max_pool1d_rank(input)
+    if not return_indices:
+        _check_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     both = max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]
 
@@ -319,10 +358,13 @@ def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
     kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
     stride = kernel if stride is None else _repeated(stride, n)
     if input.dim() not in (n + 1, n + 2):
+        more = int(n == 1)  # a row is unpooled as an image
         raise RuntimeError(
-            f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got a tensor with {input.dim()} "
-            "dimensions."
+            f"Input to max_unpooling{n + more}d should be a {n + 1 + more}d or {n + 2 + more}d Tensor, but got a tensor "
+            f"with {input.dim() + more} dimensions."
         )
+    if n == 3 and min(stride) <= 0:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
     sizes = _unpooled_size(input, kernel, stride, padding, output_size, n)
     if indices.dtype != C.int64:
         raise RuntimeError(f"elements in indices should be type int64 but got: {scalar_type(indices)}")
