@@ -100,6 +100,8 @@ constexpr OutRule kOutRules[] = {
     {"trunc", kFound},
 };
 
+static_assert(std::ranges::is_sorted(kOutRules, {}, &OutRule::op));
+
 const OutRule* rule_of(const Op& op) {
   const auto* row = std::ranges::lower_bound(kOutRules, op.name, {}, &OutRule::op);
   return row != std::end(kOutRules) && row->op == op.name ? row : nullptr;
@@ -116,6 +118,12 @@ void each_operand(std::span<const Arg> args, const Look& look) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> ops_with_out_rules() {
+  std::vector<std::string_view> names;
+  for (const OutRule& rule : kOutRules) names.push_back(rule.op);
+  return names;
+}
 
 void check_out_memory(const Op& op, std::span<const Arg> args, const Tensor& out) {
   check_distinct_elements(out);

@@ -2,6 +2,8 @@
 // but some ops want it to have their result's dtype, and some may not find it among their operands.
 #pragma once
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "engine/ops/op.h"
 
@@ -12,5 +14,7 @@ namespace terra {
 void check_out_memory(const Op& op, std::span<const Arg> args, const Tensor& out);
 /// Throws unless the op may write a result of dtype `result` to an out= of dtype `out`.
 void check_out_dtype(const Op& op, DType result, DType out);
+/// The names of the ops of which more is said here than that out= is converted to.
+std::vector<std::string_view> ops_with_out_rules();
 
 }  // namespace terra

@@ -8,6 +8,7 @@
 #include "engine/ops/draws.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/op.h"
+#include "engine/ops/out_rules.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
@@ -93,6 +94,14 @@ TEST_CASE("what records say of memory agrees with how they compute", "[ops]") {
     if (op->is(kMayAlias)) CHECK(op->composite != nullptr);
     if (op->is(kScatters | kReadsFirst)) CHECK(op->is(kInPlace));
     CHECK_FALSE((op->is(kScatters) && op->is(kReadsFirst)));
+  }
+}
+
+TEST_CASE("what is said of out= is said of ops", "[ops]") {
+  records();
+  for (std::string_view name : ops_with_out_rules()) {
+    INFO(name);
+    CHECK(find_op(name) != nullptr);
   }
 }
 
