@@ -25,7 +25,7 @@ inline constexpr uint32_t kWritesOneValue = 1 << 15;
 inline constexpr uint32_t kSameFloats = 1 << 21;
 /// The slope is constant between kinks. What the gradient rule gives counts as a function of parameter 0 all the same,
 /// one of slope 0, as in PyTorch: it requires grad where gradients are recorded.
-inline constexpr uint32_t kPiecewise = 1 << 25;
+inline constexpr uint32_t kPiecewise = 1 << 26;
 inline constexpr uint32_t kElementwiseMath = kVisibleInPlace | kElementwise;
 
 namespace rules {

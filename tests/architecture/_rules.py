@@ -20,6 +20,7 @@ TABLES = ("kernels/", "engine/ops", "tests/")
 SOURCES = (".c", ".cpp", ".cu", ".h")
 TEXTS = (*SOURCES, ".py", ".pyi", ".txt", ".md", ".json", ".sh", ".cmake", ".html", "")
 # Put together here so that the rule does not find itself.
+FLAG = re.compile(r"\b(k\w+) = 1 << (\d+)")
 MACHINE_PATH = re.compile("|".join("/" + folder + "/" for folder in ("work", "root", "home", "Users", "mnt")))
 UNFINISHED = re.compile(r"\b(?:" + "TO" + "DO|FIX" + r"ME|X" + r"XX)\b")
 CUDA_HEADER = re.compile(r"(?:cuda|cublas|cudnn|nvrtc|nccl|curand|cusparse|cusolver)\w*(?:\.h|/.*)", re.IGNORECASE)
@@ -180,6 +181,16 @@ def callables_are_known_by_their_rows(house):
                        "(interpreter_hooks/recorder/calls/call_models.h).")
 
 
+def flags_of_ops_have_bits_of_their_own(house):
+    taken = {}
+    for file, text in house.files.items():
+        if not file.startswith("engine/ops/") or not file.endswith(".h"):
+            continue
+        for flag, bit in FLAG.findall(text):
+            if taken.setdefault(bit, flag) != flag:
+                yield f"{file}: {flag} has bit {bit}, which {taken[bit]} has: a record with one of them has both."
+
+
 def no_machine_paths(house):
     for file, text in house.files.items():
         for number, line in enumerate(text.splitlines(), 1):
@@ -237,6 +248,6 @@ RULES = [
     top_level_entries_are_fixed, includes_are_addresses, folders_use_those_to_their_left, folders_use_what_they_link,
     python_stays_in_interpreter_hooks, versions_of_cpython_stay_in_one_folder, cuda_stays_in_kernels_cuda,
     kernels_of_a_device_stay_behind_its_backend, tensors_change_in_one_place, callables_are_known_by_their_rows,
-    no_machine_paths, nothing_is_left_unfinished, files_are_small, rooms_are_small, every_folder_explains_itself,
+    flags_of_ops_have_bits_of_their_own, no_machine_paths, nothing_is_left_unfinished, files_are_small, rooms_are_small, every_folder_explains_itself,
     variables_are_in_the_help,
 ]

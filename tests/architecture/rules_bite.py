@@ -30,6 +30,7 @@ BROKEN = {
     "kernels_of_a_device_stay_behind_its_backend": {"engine/tensor/tensor.h": '#include "kernels/cpu/loop.cpp"\n'},
     "tensors_change_in_one_place": {"kernels/cpu/loop.cpp": "  t->storage = std::move(larger);\n"},
     "callables_are_known_by_their_rows": {"interpreter_hooks/recorder/x.cpp": '  if (model->name == "append") {\n'},
+    "flags_of_ops_have_bits_of_their_own": {"engine/ops/a.h": "  kA = 1 << 3,\n", "engine/ops/b.h": "kB = 1 << 3;\n"},
     "no_machine_paths": {"kernels/cpu/loop.cpp": "// see /" + "home/me\n"},
     "nothing_is_left_unfinished": {"kernels/cpu/loop.cpp": "// TO" + "DO faster\n"},
     "files_are_small": {"kernels/cpu/loop.cpp": "\n" * 801},
