@@ -20,8 +20,6 @@ Tensor fit(Tensor g, const TensorMeta& meta) {
   return g;
 }
 
-}  // namespace
-
 /// The history of a gradient that no value of the operand changes but for kinks: a function of slope 0.
 class FlatNode final : public Node {
  public:
@@ -39,6 +37,8 @@ class FlatNode final : public Node {
   const TensorMeta meta_;
   const std::string name_;
 };
+
+}  // namespace
 
 /// Unpacks saved tensors for one application of the rule, each when it is first asked for.
 struct OpNode::Loader final : Backward::Source {

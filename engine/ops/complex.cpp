@@ -29,11 +29,13 @@ namespace {
 const Scalar kI(std::complex<double>(0, 1));
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
+/// Whether there are complex numbers with parts of that dtype.
+bool is_part(DType dtype) { return is_floating(dtype) && dtype != DType::BF16; }
+
 /// Two real tensors of one dtype, from which complex numbers are made.
 void parts_shape(Inference& f) {
   const DType first = f.dtype(0), second = f.dtype(1);
-  const auto has_complex = [](DType t) { return is_floating(t) && t != DType::BF16; };
-  check_kind(has_complex(first) && has_complex(second), ErrorKind::NotImplementedError,
+  check_kind(is_part(first) && is_part(second), ErrorKind::NotImplementedError,
              "Expected both inputs to be Half, Float or Double tensors but got {} and {}", scalar_type_name(first),
              scalar_type_name(second));
   check(first == second, "Expected object of scalar type {} but got scalar type {} for second argument",
@@ -58,7 +60,7 @@ void view_as_complex_shape(Inference& f) {
   const TensorImpl& self = f.impl(0);
   check_kind(!is_complex(self.dtype), ErrorKind::TypeError, "view_as_complex is not supported for complex tensors");
   check_kind(
-      is_floating(self.dtype) && self.dtype != DType::BF16, ErrorKind::NotImplementedError,
+      is_part(self.dtype), ErrorKind::NotImplementedError,
       "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {}",
       scalar_type_name(self.dtype));
   check(!self.sizes.empty(), "Input tensor must have one or more dimensions");

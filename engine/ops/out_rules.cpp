@@ -107,16 +107,6 @@ const OutRule* rule_of(const Op& op) {
   return row != std::end(kOutRules) && row->op == op.name ? row : nullptr;
 }
 
-template <class Look>
-void each_operand(std::span<const Arg> args, const Look& look) {
-  for (const Arg& a : args) {
-    if (a.is_tensor()) look(*a.impl());
-    if (a.kind() == Arg::Kind::TensorList)
-      for (const Tensor& t : a.tensors())
-        if (t.defined()) look(*t);
-  }
-}
-
 }  // namespace
 
 std::vector<std::string_view> ops_with_out_rules() {
@@ -128,9 +118,9 @@ std::vector<std::string_view> ops_with_out_rules() {
 void check_out_memory(const Op& op, std::span<const Arg> args, const Tensor& out) {
   check_distinct_elements(out);
   if (const OutRule* rule = rule_of(op); rule && rule->apart)
-    return each_operand(args, [&](const TensorImpl& t) { check_apart(out, t); });
+    return each_tensor(args, [&](const TensorImpl& t) { check_apart(out, t); });
   if (op.is(kInPlace | kElementwise) && !op.is(kReadsFirst | kScatters))
-    each_operand(args, [&](const TensorImpl& t) { check_not_shifted(out, t); });
+    each_tensor(args, [&](const TensorImpl& t) { check_not_shifted(out, t); });
 }
 
 void check_out_dtype(const Op& op, DType result, DType out) {
