@@ -99,7 +99,7 @@ void set_grad(const Tensor& t, const Tensor& g) {
     check(g.dtype() == t.dtype(), "assigned grad has data of a different type: the tensor is {}, the grad {}",
           name_of(t.dtype()), name_of(g.dtype()));
     check(g.sizes() == t.sizes(), "assigned grad has data of a different size: the tensor has shape {}, the grad {}",
-          to_string(t.sizes()), to_string(g.sizes()));
+          listed(t.sizes()), listed(g.sizes()));
   } else if (!t->autograd) {
     return;
   }

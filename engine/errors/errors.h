@@ -1,7 +1,10 @@
 // The two kinds of failure: a user's mistake, which becomes a Python exception, and a bug of ours.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -40,6 +43,13 @@ template <class... A>
   throw Error(kind, fmt::format(text, std::forward<A>(args)...));
 }
 
+/// Numbers as sentences show a shape, "[2, 3]", made into text only where the sentence is: what check gets as arguments
+/// is evaluated at every call.
+struct Listed {
+  std::span<const int64_t> numbers;
+};
+inline Listed listed(std::span<const int64_t> numbers) { return {numbers}; }
+
 /// check(condition, "sentence {}", ...): a user's mistake of kind RuntimeError.
 template <class... A>
 void check(bool holds, fmt::format_string<A...> text, A&&... args) {
@@ -60,3 +70,11 @@ inline void ensure(bool holds, const char* what) {
 }
 
 }  // namespace terra
+
+template <>
+struct fmt::formatter<terra::Listed> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const terra::Listed& listed, Context& context) const {
+    return fmt::format_to(context.out(), "[{}]", fmt::join(listed.numbers, ", "));
+  }
+};

@@ -43,7 +43,7 @@ void softmax_shape(Inference& f) {
 void softmax_backward_shape(Inference& f) {
   wrap_dim(f.integer(2), f.rank(0));
   check(Dims(f.sizes(0)) == Dims(f.sizes(1)), "{}: the gradient has size {}, but the result {}", f.op.name,
-        to_string(f.sizes(0)), to_string(f.sizes(1)));
+        listed(f.sizes(0)), listed(f.sizes(1)));
   rules::like_first(f);
 }
 

@@ -404,7 +404,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
     return target;
   }
   check(scratch.metas[0].sizes == target.sizes(), "output with shape {} doesn't match the broadcast shape {}",
-        to_string(target.sizes()), to_string(scratch.metas[0].sizes));
+        listed(target.sizes()), listed(scratch.metas[0].sizes));
   if (grad_mode) tape_hooks().check_write(op, target);
   const Tensor targets[] = {target};
   const auto write = [&] { current_emitter().emit_write(op, p.span(), scratch.metas, targets); };

@@ -43,7 +43,7 @@ void im2col_shape(Inference& f) {
   check(sizes.size() == 4 && sizes[1] > 0 && sizes[2] > 0 && sizes[3] > 0,
         "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
         "got: {}",
-        to_string(sizes));
+        listed(sizes));
   const int64_t down = w.count(0, sizes[2]), across = w.count(1, sizes[3]);
   check(down > 0 && across > 0,
         "Given input with spatial size {}, kernel_size={}, dilation={}, padding={}, calculated shape of the array of "
@@ -57,7 +57,7 @@ void col2im_shape(Inference& f) {
   check(sizes.size() == 3 && sizes[1] > 0 && sizes[2] > 0,
         "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
         "but got: {}",
-        to_string(sizes));
+        listed(sizes));
   check(sizes[1] % w.taps() == 0,
         "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)={} "
         "and kernel_size={}.",

@@ -34,10 +34,10 @@ void check_attributes(const Attributes& a) {
 }
 
 void check_dilation(const Attributes& a) {
-  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero, but got {}", to_string(a.dilation));
+  for (int64_t d : a.dilation) check(d > 0, "dilation should be greater than zero, but got {}", listed(a.dilation));
 }
 
-std::string times(std::span<const int64_t> sizes) { return fmt::format("{}", fmt::join(sizes, " x ")); }
+auto times(std::span<const int64_t> sizes) { return fmt::join(sizes.begin(), sizes.end(), " x "); }
 
 void check_kernel(std::span<const int64_t> kernel) {
   for (int64_t k : kernel) {
@@ -54,16 +54,16 @@ void check_filters(std::span<const int64_t> input, std::span<const int64_t> weig
   check(weight.size() == input.size(),
         "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} "
         "instead",
-        weight.size(), to_string(weight), input.size(), to_string(input));
+        weight.size(), listed(weight), input.size(), listed(input));
   check(weight[0] >= a.groups,
         "Given groups={0}, expected weight to be at least {0} at dimension 0, but got weight of size {1} instead",
-        a.groups, to_string(weight));
+        a.groups, listed(weight));
   check(weight[0] % a.groups == 0,
         "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size [{1}] instead",
-        a.groups, to_string(weight));
+        a.groups, listed(weight));
   check(input[1] / a.groups == weight[1] && input[1] % a.groups == 0,
         "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
-        a.groups, to_string(weight), to_string(input), weight[1] * a.groups, input[1]);
+        a.groups, listed(weight), listed(input), weight[1] * a.groups, input[1]);
 }
 void check_bias(const Tensor& input, const Arg& bias) {
   check(bias.is_none() || input.dtype() == bias.tensor().dtype(),
@@ -76,7 +76,7 @@ Dims convolved_sizes(std::span<const int64_t> input, std::span<const int64_t> we
   const size_t spatial = a.stride.size();
   check(input.size() == spatial + 2,
         "Expected {}D (unbatched) or {}D (batched) input to conv{}d, but got input of size: {}", spatial + 1,
-        spatial + 2, spatial, to_string(input));
+        spatial + 2, spatial, listed(input));
   check_filters(input, weight, a);
   check_kernel(weight.subspan(2));
   check_dilation(a);
@@ -102,7 +102,7 @@ void convolution_shape(Inference& f) {
     check(
         f.rank(2) == 1 && f.sizes(2)[0] == weight[0],
         "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias of size {} instead",
-        to_string(weight), weight[0], to_string(f.sizes(2)));
+        listed(weight), weight[0], listed(f.sizes(2)));
   check(f.dtype(0) == f.dtype(1), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
         scalar_type_name(f.dtype(1)));
   check_bias(f.arg(0).tensor(), f.arg(2));
@@ -166,13 +166,13 @@ void backward_weight_gradient(Backward& b) {
 void check_rank(const Tensor& input, size_t spatial, std::string_view op) {
   check(input.rank() == spatial + 1 || input.rank() == spatial + 2,
         "Expected {}D (unbatched) or {}D (batched) input to {}, but got input of size: {}", spatial + 1, spatial + 2,
-        op, to_string(input.sizes()));
+        op, listed(input.sizes()));
 }
 /// The two-dimensional attribute in which a one-dimensional one is the width.
 Dims with_height(std::span<const int64_t> one, int64_t height) {
   check(one.size() == 1,
         "expected a single integer value or a list of 1 values to match the convolution dimensions, but got {}",
-        to_string(one));
+        listed(one));
   return {height, one[0]};
 }
 
@@ -200,7 +200,7 @@ void conv1d_of(Composition& c) {
 }
 
 /// "stride_height: 1 stride_width: 2 ", as PyTorch lists attributes.
-std::string listed(std::string_view name, std::span<const int64_t> values) {
+std::string by_axis(std::string_view name, std::span<const int64_t> values) {
   static constexpr std::string_view kAxes[] = {"depth", "height", "width"};
   std::string text;
   for (size_t i = 0; i < values.size(); ++i)
@@ -213,16 +213,16 @@ Tensor transposed(Tensor x, const Tensor& w, const Tensor& bias, const Attribute
   check_dilation(a);
   const size_t spatial = a.stride.size();
   check(w.rank() == spatial + 2, "weight should have at least {} dimensions, but got {}",
-        spatial == 2 ? "four" : "five", to_string(w.sizes()));
+        spatial == 2 ? "four" : "five", listed(w.sizes()));
   check(x.size(1) == w.size(0),
         "Given transposed=1, weight of size {}, expected input{} to have {} channels, but got {} channels instead",
-        to_string(w.sizes()), to_string(x.sizes()), w.size(0), x.size(1));
+        listed(w.sizes()), listed(x.sizes()), w.size(0), x.size(1));
   Dims out{x.size(0), size_product(w.size(1), a.groups)}, further;  // whole steps of the output padding
   for (size_t i = 0; i < spatial; ++i) {
     check(output_padding[i] >= 0, "negative output_padding is not supported");
-    check(output_padding[i] < std::max(a.stride[i], a.dilation[i]),
-          "output padding must be smaller than either stride or dilation, but got {} {} {}",
-          listed("output_padding", output_padding), listed("stride", a.stride), listed("dilation", a.dilation));
+    if (output_padding[i] >= std::max(a.stride[i], a.dilation[i]))
+      fail(ErrorKind::RuntimeError, "output padding must be smaller than either stride or dilation, but got {} {} {}",
+           by_axis("output_padding", output_padding), by_axis("stride", a.stride), by_axis("dilation", a.dilation));
     const auto axis = static_cast<int64_t>(2 + i);
     const int64_t steps = size_product(x.size(axis) - 1, a.stride[i]),
                   reach = size_product(a.dilation[i], w.size(axis) - 1);

@@ -23,8 +23,8 @@ namespace {
 void to_dtype_shape(Inference& f) { f.result(f.arg(1).dtype(), Dims(f.sizes(0))); }
 void copy_shape(Inference& f) {
   const Dims common = broadcast_sizes(f.sizes(0), f.sizes(1));
-  check(common == Dims(f.sizes(0)), "output with shape {} doesn't match the broadcast shape {}", to_string(f.sizes(0)),
-        to_string(common));
+  check(common == Dims(f.sizes(0)), "output with shape {} doesn't match the broadcast shape {}", listed(f.sizes(0)),
+        listed(common));
   warn_of_lost_parts(f.dtype(1), f.dtype(0));
   rules::like_first(f);
 }

@@ -40,7 +40,7 @@ void each_shape(Inference& f) {
 void backward_shape(Inference& f) {
   check_operands(f, 1);
   check(f.rank(0) == 1 && f.sizes(0)[0] == f.sizes(1)[1] && f.dtype(0) == f.dtype(1),
-        "{}: a gradient of size {} isn't that of {} losses", f.op.name, to_string(f.sizes(0)), f.sizes(1)[1]);
+        "{}: a gradient of size {} isn't that of {} losses", f.op.name, listed(f.sizes(0)), f.sizes(1)[1]);
   f.result(f.dtype(1), Dims(f.sizes(1)));
 }
 

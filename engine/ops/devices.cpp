@@ -19,9 +19,10 @@ Device device_of(const Op& op, std::span<const Arg> args) {
   each_tensor(args, [&](const TensorImpl& t) {
     if (t.device.is_cpu() && t.sizes.empty()) return;
     if (!first) first = &t;
-    check(t.device == first->device,
-          "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
-          to_string(first->device), to_string(t.device));
+    if (t.device == first->device) return;
+    fail(ErrorKind::RuntimeError,
+         "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
+         to_string(first->device), to_string(t.device));
   });
   return first->device;
 }

@@ -27,7 +27,7 @@ void check_rows(Inference& f, int a, int b, bool pairs) {
             Dims(batch_of(f.sizes(a))) == Dims(batch_of(f.sizes(b))) && f.sizes(a).back() == f.sizes(b).back() &&
             (!pairs || (f.rank(a) == 2 && Dims(f.sizes(a)) == Dims(f.sizes(b)))),
         "{}: rows of {} {} and of {} {} don't belong together", f.op.name, scalar_type_name(f.dtype(a)),
-        to_string(f.sizes(a)), scalar_type_name(f.dtype(b)), to_string(f.sizes(b)));
+        listed(f.sizes(a)), scalar_type_name(f.dtype(b)), listed(f.sizes(b)));
 }
 Dims sizes_of_distances(Sizes a, Sizes b, bool pairs) {
   const int64_t rows = a[a.size() - 2];
@@ -43,7 +43,7 @@ void backward_shape(Inference& f) {
   const Dims sizes = sizes_of_distances(f.sizes(1), f.sizes(2), f.flag(5));
   for (const int i : {0, 3})
     check(f.dtype(i) == f.dtype(1) && Dims(f.sizes(i)) == sizes, "{}: {} {} are no distances of these rows", f.op.name,
-          scalar_type_name(f.dtype(i)), to_string(f.sizes(i)));
+          scalar_type_name(f.dtype(i)), listed(f.sizes(i)));
   f.result(f.dtype(1), Dims(f.sizes(1)));
 }
 /// Calls work(i, T()) for each matrix of a batch, one after the other: rows are what threads share.

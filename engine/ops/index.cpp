@@ -46,11 +46,12 @@ void check_index_fits(size_t dim, std::span<const int64_t> index, std::span<cons
   if (index.empty()) index = kOne;
   if (other.empty()) other = kOne;
   check(index.size() == other.size(), "Index tensor must have the same number of dimensions as {} tensor", of);
-  for (size_t i = 0; i < index.size(); ++i)
-    check((i == dim && any_length_along_dim) || index[i] <= other[i],
-          "Size does not match at dimension {} expected index {} to be no larger than {} {}{}", i, to_string(index),
-          of == "input" ? "self" : of, to_string(other),
-          any_length_along_dim ? fmt::format(" apart from dimension {}", dim) : "");
+  for (size_t i = 0; i < index.size(); ++i) {
+    if ((i == dim && any_length_along_dim) || index[i] <= other[i]) continue;
+    fail(ErrorKind::RuntimeError, "Size does not match at dimension {} expected index {} to be no larger than {} {}{}",
+         i, to_string(index), of == "input" ? "self" : of, to_string(other),
+         any_length_along_dim ? fmt::format(" apart from dimension {}", dim) : "");
+  }
 }
 
 void gather_shape(Inference& f) {
@@ -127,7 +128,7 @@ void index_put_shape(Inference& f) {
     fits = have == 1 || have == target[target.size() - 1 - i];
   }
   check(fits, "shape mismatch: value tensor of shape {} cannot be broadcast to indexing result of shape {}",
-        to_string(f.sizes(2)), to_string(target));
+        listed(f.sizes(2)), listed(target));
   rules::like_first(f);
 }
 
@@ -147,8 +148,8 @@ void embedding_backward_shape(Inference& f) {
         "indices");
   const auto grad = f.sizes(0), indices = f.sizes(1);
   check(grad.size() == indices.size() + 1 && std::equal(indices.begin(), indices.end(), grad.begin()),
-        "embedding_backward: a gradient of size {} doesn't come from indices of size {}", to_string(grad),
-        to_string(indices));
+        "embedding_backward: a gradient of size {} doesn't come from indices of size {}", listed(grad),
+        listed(indices));
   f.result(f.dtype(0), Dims{f.integer(2), grad.back()});
 }
 
@@ -217,7 +218,7 @@ void index_add_of(Composition& c) {
   check(fits,
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
         "source.shape = {}",
-        to_string(self.sizes()), to_string(given.sizes()));
+        listed(self.sizes()), listed(given.sizes()));
   const Tensor source = is_value(c.arg(4).scalar(), 1) ? given : mul(given, c.arg(4));
   c.result(put_along(self, dim, index, self.rank() == 0 ? reshape(source, {-1}) : reshape(source, fitting), true));
 }
@@ -274,7 +275,7 @@ std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> gi
                    self.rank());
         check_kind(t.sizes()[i] == self.sizes()[dim], ErrorKind::IndexError,
                    "The shape of the mask {} at index {} does not match the shape of the indexed tensor {} at index {}",
-                   to_string(t.sizes()), i, to_string(self.sizes()), dim);
+                   listed(t.sizes()), i, listed(self.sizes()), dim);
       }
       const Tensor where_true = nonzero(t);
       for (size_t i = 0; i < t.rank(); ++i) plain.push_back(select(where_true, 1, i));

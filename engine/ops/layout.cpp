@@ -150,7 +150,7 @@ void lay_out_as_asked(const Op& op, std::span<const Arg> args, ResultMeta& meta)
   Dims strides = strides_asked_for(op, args);
   if (strides == contiguous_strides(meta.sizes)) return;
   check(leave_no_gaps(meta.sizes, strides), "{}: strides {} leave gaps or places of two elements in sizes {}", op.name,
-        to_string(strides), to_string(meta.sizes));
+        listed(strides), listed(meta.sizes));
   meta.strides = std::move(strides);
 }
 

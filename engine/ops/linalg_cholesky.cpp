@@ -84,8 +84,8 @@ void ldl_solve_shape(Inference& f) {
   check_matrices(b, kName, "B");
   check(a.back() == b[b.size() - 2] && Dims(batch_of(a)) == Dims(batch_of(b)) && f.dtype(0) == f.dtype(2) &&
             f.dtype(1) == DType::I32 && Dims(f.sizes(1)) == Dims(a.first(a.size() - 1)),
-        "{}: LD, int32 pivots and B of sizes {}, {} and {} don't belong together", kName, to_string(a),
-        to_string(f.sizes(1)), to_string(b));
+        "{}: LD, int32 pivots and B of sizes {}, {} and {} don't belong together", kName, listed(a), listed(f.sizes(1)),
+        listed(b));
   check_lapack(f.dtype(0), "ldl_solve_kernel_cpu");
   f.result(f.dtype(2), turned(b));
 }
@@ -162,7 +162,7 @@ void ldl_solve_of(Composition& c) {
         scalar_type_name(pivots.dtype()));
   check(pivots.sizes() == Dims(Sizes(LD.sizes()).first(LD.rank() - 1)),
         "{}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {} instead", kName,
-        to_string(pivots.sizes()));
+        listed(pivots.sizes()));
   check_lapack(LD.dtype(), "ldl_solve_kernel_cpu");
   const Dims batch = broadcast_sizes(batch_of(B.sizes()), batch_of(LD.sizes()));
   const Tensor places = expand(to_dtype(pivots, DType::I32), with(batch, {LD.size(-1)}));

@@ -20,7 +20,7 @@ void least_squares_shape(Inference& f) {
   const int64_t m = a[a.size() - 2], n = a.back();
   check(f.dtype(0) == f.dtype(1) && Dims(batch_of(a)) == Dims(batch_of(b)) && b[b.size() - 2] == m,
         "{}: A and B must be of one dtype, batch and number of rows, but got {} {} and {} {}", f.op.name,
-        scalar_type_name(f.dtype(0)), to_string(a), scalar_type_name(f.dtype(1)), to_string(b));
+        scalar_type_name(f.dtype(0)), listed(a), scalar_type_name(f.dtype(1)), listed(b));
   check_lapack(f.dtype(0), "linalg_lstsq_cpu");
   f.result(f.dtype(0), with(batch_of(a), {b.back(), std::max(m, n)}));
   f.result(DType::I64, Dims(batch_of(a)));

@@ -20,7 +20,7 @@ namespace {
 void lu_shape(Inference& f) {
   const Sizes sizes = f.sizes(0);
   check(sizes.size() >= 2, "{}: Expected tensor with 2 or more dimensions. Got size: {} instead", f.text(1),
-        to_string(sizes));
+        listed(sizes));
   check_matrices(sizes, f.text(1));
   check_lapack(f.dtype(0), "lu_cpu");
   const int64_t m = sizes[sizes.size() - 2], n = sizes.back();
@@ -74,7 +74,7 @@ void lu_gradient(Backward& b) {
 void permutation_shape(Inference& f) {
   check(f.rank(0) >= 1 && f.dtype(0) == DType::I32 && f.integer(1) >= f.sizes(0).back(),
         "pivots are int32, one for each of the first rows of a matrix, but got {} of sizes {}",
-        scalar_type_name(f.dtype(0)), to_string(f.sizes(0)));
+        scalar_type_name(f.dtype(0)), listed(f.sizes(0)));
   f.result(DType::I64, with(f.sizes(0).first(f.rank(0) - 1), {f.integer(1)}));
 }
 /// Row i of L U is row order[i] of A.
@@ -130,7 +130,7 @@ void lu_unpack_of(Composition& c) {
   const Tensor lu = c.tensor(0), pivots = c.tensor(1);
   const bool data = c.flag(2), permutes = c.flag(3);
   check(lu.rank() >= 2, "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {} instead",
-        to_string(lu.sizes()));
+        listed(lu.sizes()));
   const int64_t m = lu.size(-2), k = std::min(m, lu.size(-1));
   const Tensor nothing = zeros(Dims{0}, lu.dtype());
   if (permutes) {
@@ -139,8 +139,7 @@ void lu_unpack_of(Composition& c) {
           "is intended to be used with the output produced by torch.linalg.lu_factor");
     const Dims expected = with(batch_of(lu.sizes()), {k});
     check_kind(expected == pivots.sizes(), ErrorKind::ValueError,
-               "Expected LU_pivots to have shape {} but got {} instead.", to_string(expected),
-               to_string(pivots.sizes()));
+               "Expected LU_pivots to have shape {} but got {} instead.", listed(expected), listed(pivots.sizes()));
   }
   c.result(permutes ? permutation_matrix(pivots, m, lu.dtype()) : nothing);
   c.result(data ? unit_lower(lu, k) : nothing);
@@ -166,7 +165,7 @@ Tensor solved_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, boo
         "{}: Number of pivots per batch should be same as the dimension of the matrix", kName);
   check(pivots.sizes() == Dims(Sizes(lu.sizes()).first(lu.rank() - 1)),
         "{}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {} instead", kName,
-        to_string(pivots.sizes()));
+        listed(pivots.sizes()));
   check_lapack(lu.dtype(), "linalg.lu_solve_cpu");
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(lu.sizes()));
   const Tensor permutation = pivots_permutation(pivots, lu.size(-1), "lu_solve");

@@ -110,7 +110,7 @@ Dims dims_of_norm(const Composition& c) {
   const size_t rank = c.tensor(0).rank();
   if (c.has(2)) {
     check(c.ints(2).size() == 1 || c.ints(2).size() == 2,
-          "linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", to_string(c.ints(2)));
+          "linalg.norm: If dim is specified, it must be of length 1 or 2. Got {}", listed(c.ints(2)));
     return Dims(c.ints(2));
   }
   check(rank == 1 || rank == 2, "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {}D.",

@@ -23,7 +23,7 @@ void pseudoinverse_shape(Inference& f) {
   for (const int bound : {1, 2})
     check(f.dtype(bound) == real_dtype_of(f.dtype(0)) && Dims(f.sizes(bound)) == Dims(batch_of(sizes)),
           "{}: a bound must have the real dtype and the batch of A, but got {} {} and {} {}", f.op.name,
-          scalar_type_name(f.dtype(bound)), to_string(f.sizes(bound)), scalar_type_name(f.dtype(0)), to_string(sizes));
+          scalar_type_name(f.dtype(bound)), listed(f.sizes(bound)), scalar_type_name(f.dtype(0)), listed(sizes));
   f.result(f.dtype(0), turned(sizes));
 }
 /// The transpose of the result is the pseudoinverse of the transpose: rows may stand for columns. The lower triangle of
@@ -72,7 +72,7 @@ void pinv_by(Composition& c, const Arg& atol, const Arg& rtol, bool hermitian) {
   const Tensor a = c.tensor(0);
   check(a.rank() >= 2 && is_inexact(a.dtype()) && !is_half(a.dtype()),
         "linalg.pinv({}{{{}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types",
-        scalar_type_name(a.dtype()), to_string(a.sizes()));
+        scalar_type_name(a.dtype()), listed(a.sizes()));
   if (hermitian) check_square(a.sizes(), "linalg.pinv");
   const Tolerance t = tolerance(a, atol, rtol);
   const Tensor A = in_batch(a, t.absolute.sizes());

@@ -203,7 +203,7 @@ void multi_dot_of(Composition& c) {
           c_type_name(matrices[0].dtype()), i, c_type_name(matrices[i].dtype()));
     check(i == 0 || matrices[i].size(0) == matrices[i - 1].size(1),
           "multi_dot(): tensors {} and {} with shapes {} and {} cannot be multiplied", i == 0 ? 0 : i - 1, i,
-          to_string(matrices[i == 0 ? 0 : i - 1].sizes()), to_string(matrices[i].sizes()));
+          listed(matrices[i == 0 ? 0 : i - 1].sizes()), listed(matrices[i].sizes()));
   }
   Tensor product = Chain(matrices).product();
   if (row) product = squeeze(product, Dims{0});

@@ -117,7 +117,7 @@ void check_reflections(std::string_view op, const Tensor& a, const Tensor& tau) 
         op, tau.rank(), a.rank());
   check(Dims(batch_of(a.sizes())) == Dims(Sizes(tau.sizes()).first(tau.rank() - 1)),
         "{}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got {}", op,
-        to_string(Sizes(tau.sizes()).first(tau.rank() - 1)));
+        listed(Sizes(tau.sizes()).first(tau.rank() - 1)));
 }
 void householder_product_of(Composition& c) {
   const Tensor a = c.tensor(0), tau = c.tensor(1);
@@ -144,7 +144,7 @@ void ormqr_of(Composition& c) {
   check_reflections("torch.ormqr", a, tau);
   check(a.rank() == other.rank() && Dims(batch_of(a.sizes())) == Dims(batch_of(other.sizes())),
         "torch.ormqr: Expected batch dimensions of other to be equal to input.shape[:-2], but got {}",
-        to_string(batch_of(other.sizes())));
+        listed(batch_of(other.sizes())));
   for (const auto& [t, name] : {std::pair(tau, "tau"), std::pair(other, "other")})
     check(a.dtype() == t.dtype(),
           "torch.ormqr: Expected input and {} to have the same dtype, but input has dtype{} and {} has dtype {}", name,

@@ -16,7 +16,7 @@ void lyapunov_shape(Inference& f) {
   check_lapack(f.dtype(0), "linalg_eigh_cpu");
   check(f.dtype(0) == f.dtype(1) && Dims(f.sizes(0)) == Dims(f.sizes(1)),
         "{}: S and G must be of one dtype and of equal sizes, but got {} {} and {} {}", f.op.name,
-        scalar_type_name(f.dtype(0)), to_string(f.sizes(0)), scalar_type_name(f.dtype(1)), to_string(f.sizes(1)));
+        scalar_type_name(f.dtype(0)), listed(f.sizes(0)), scalar_type_name(f.dtype(1)), listed(f.sizes(1)));
   rules::like_first(f);
 }
 /// The equation of the transposes is of the same form: rows may stand for columns.

@@ -14,7 +14,7 @@ void check_operands(Inference& f, bool left, std::string_view kernel) {
   check_equation(f.sizes(0), f.sizes(1), left, f.op.name);
   check(f.dtype(0) == f.dtype(1) && Dims(batch_of(f.sizes(0))) == Dims(batch_of(f.sizes(1))),
         "{}: A and B must be of one dtype and batch, but got {} {} and {} {}", f.op.name, scalar_type_name(f.dtype(0)),
-        to_string(f.sizes(0)), scalar_type_name(f.dtype(1)), to_string(f.sizes(1)));
+        listed(f.sizes(0)), scalar_type_name(f.dtype(1)), listed(f.sizes(1)));
   check_lapack(f.dtype(0), kernel);
 }
 

@@ -57,7 +57,7 @@ void check_same_size(const Tensor& input, const Tensor& target) {
   check_kind(input.sizes() == target.sizes(), ErrorKind::ValueError,
              "Using a target size (torch.Size({})) that is different to the input size (torch.Size({})) is deprecated. "
              "Please ensure they have the same size.",
-             to_string(target.sizes()), to_string(input.sizes()));
+             listed(target.sizes()), listed(input.sizes()));
 }
 /// log x, but at least -100; flat where it was cut.
 Tensor cut_log(const Tensor& x) { return maximum(log(clamp(x, 1e-45)), -100.0); }
@@ -79,8 +79,8 @@ void binary_cross_entropy_of(Composition& c) {
 void binary_cross_entropy_with_logits_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
   check_kind(x.sizes() == t.sizes(), ErrorKind::ValueError,
-             "Target size (torch.Size({})) must be the same as input size (torch.Size({}))", to_string(t.sizes()),
-             to_string(x.sizes()));
+             "Target size (torch.Size({})) must be the same as input size (torch.Size({}))", listed(t.sizes()),
+             listed(x.sizes()));
   Tensor log_weight = logsigmoid(x);
   if (c.has(4)) log_weight = log_weight * ((c.tensor(4) - 1) * t + 1);
   Tensor loss = (1 - t) * x - log_weight;
@@ -95,13 +95,12 @@ void check_targets(std::span<const int64_t> scores, std::span<const int64_t> tar
   check(!scores.empty() && scores.size() == targets.size() + 1,
         "Expected target to have one dimension less than the input (no class dimension), but got input of size {} and "
         "target of size {}",
-        to_string(scores), to_string(targets));
+        listed(scores), listed(targets));
   if (scores.size() == 1) return;
   check_kind(scores[0] == targets[0], ErrorKind::ValueError,
              "Expected input batch_size ({}) to match target batch_size ({}).", scores[0], targets[0]);
   for (size_t i = 2; i < scores.size(); ++i)
-    check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", to_string(scores),
-          to_string(targets));
+    check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", listed(scores), listed(targets));
 }
 /// Scores, their targets (parameter 1) and the weights of classes (parameter 2), if any.
 void check_classes(Inference& f, std::span<const int64_t> scores) {
@@ -112,7 +111,7 @@ void check_classes(Inference& f, std::span<const int64_t> scores) {
   if (!f.has(2)) return;
   check(f.rank(2) == 1 && f.sizes(2)[0] == classes,
         "weight tensor should be defined either for all {} classes or no classes but got weight tensor of shape: {}",
-        classes, to_string(f.sizes(2)));
+        classes, listed(f.sizes(2)));
   check(f.dtype(2) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
         scalar_type_name(f.dtype(2)));
 }
@@ -128,10 +127,10 @@ void check_loss_gradient(Inference& f, std::span<const int64_t> scores) {
   check_classes(f, scores);
   check(f.text(5) == "none" ? Dims(f.sizes(0)) == Dims(f.sizes(1)) : f.impl(0).numel == 1,
         "{}: a gradient of size {} isn't that of a loss with reduction '{}' of targets of size {}", f.op.name,
-        to_string(f.sizes(0)), f.text(5), to_string(f.sizes(1)));
+        listed(f.sizes(0)), f.text(5), listed(f.sizes(1)));
   check(f.dtype(3) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
         scalar_type_name(f.dtype(3)));
-  check(f.impl(3).numel == 1, "{}: total_weight is one number, but has size {}", f.op.name, to_string(f.sizes(3)));
+  check(f.impl(3).numel == 1, "{}: total_weight is one number, but has size {}", f.op.name, listed(f.sizes(3)));
 }
 void nll_loss_backward_shape(Inference& f) {
   check_loss_gradient(f, f.ints(4));
@@ -146,7 +145,7 @@ void nll_loss_backward_gradient(Backward& b) {
 }
 void cross_entropy_backward_shape(Inference& f) {
   check(f.rank(4) == 1 || f.rank(4) == 2, "cross_entropy_backward expects scores [C] or [N, C], but got {}",
-        to_string(f.sizes(4)));
+        listed(f.sizes(4)));
   check_loss_gradient(f, f.sizes(4));
   check(f.dtype(4) == f.dtype(0), "expected scalar type {} but found {}", scalar_type_name(f.dtype(0)),
         scalar_type_name(f.dtype(4)));
@@ -172,7 +171,7 @@ Tensor soft_cross_entropy(const Tensor& log_p, const Tensor& target, const Tenso
   check(log_p.sizes() == target.sizes(),
         "Expected floating point type target with class probabilities of size {}, but "
         "got {}",
-        to_string(log_p.sizes()), to_string(target.sizes()));
+        listed(log_p.sizes()), listed(target.sizes()));
   const int64_t dim = class_dim(log_p.rank()), classes = log_p.size(dim);
   Tensor t = target;
   if (smoothing > 0) t = t * (1 - smoothing) + smoothing / static_cast<double>(classes);

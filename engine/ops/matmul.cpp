@@ -46,7 +46,7 @@ void addmm_shape(Inference& f) {
         f.rank(0) <= 2 && (have == 1 || have == sizes[1 - i]),
         "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  Target "
         "sizes: {}.  Tensor sizes: {}",
-        i < 2 ? sizes[1 - i] : 0, have, i < 2 ? 1 - i : 0, to_string(sizes), to_string(f.sizes(0)));
+        i < 2 ? sizes[1 - i] : 0, have, i < 2 ? 1 - i : 0, listed(sizes), listed(f.sizes(0)));
   }
   f.result(f.dtype(0), sizes);
 }
@@ -65,7 +65,7 @@ void bmm_shape(Inference& f) {
 void linear_shape(Inference& f) {
   const bool vector = f.rank(1) == 1;
   check(vector || f.rank(1) == 2, "linear(): the weight must be a matrix [out_features, in_features], but got shape {}",
-        to_string(f.sizes(1)));
+        listed(f.sizes(1)));
   check(!vector || !f.has(2) || f.rank(2) == 0, "addmm: mat2 must be a matrix, got 1-D tensor");
   check(f.rank(0) >= 1,
         "linear(): the input needs at least one dimension, but both arguments to linear need to be at "
@@ -83,7 +83,7 @@ void linear_shape(Inference& f) {
         f.sizes(2).empty() || (f.rank(2) == 1 && (f.sizes(2)[0] == n)),
         "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension 1.  Target "
         "sizes: [{}, {}].  Tensor sizes: {}",
-        n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, to_string(f.sizes(2)));
+        n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, listed(f.sizes(2)));
     check(f.dtype(2) == f.dtype(0), "self and mat2 must have the same dtype, but got {} and {}",
           scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(0)));
   }
@@ -146,7 +146,7 @@ void dot_of(Composition& c) {
       a.numel() == b.numel(),
       "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} and {} "
       "elements respectively",
-      to_string(a.sizes()), to_string(b.sizes()), a.numel(), b.numel());
+      listed(a.sizes()), listed(b.sizes()), a.numel(), b.numel());
   check_kind(a.dtype() != DType::Bool, ErrorKind::NotImplementedError, "\"dot\" not implemented for 'Bool'");
   const Tensor total = sum(a * b);
   c.result(total.dtype() == a.dtype() ? total : to_dtype(total, a.dtype()));

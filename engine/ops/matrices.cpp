@@ -53,7 +53,7 @@ void check_matrices(Sizes sizes, std::string_view op, std::string_view operand) 
   check(sizes.size() >= 2, "{}: The input tensor {} must have at least 2 dimensions.", op, operand);
   for (const int64_t size : sizes.last(2))
     check(size <= INT_MAX, "{}: a matrix with a dimension above {} is not supported, but got the sizes {}", op, INT_MAX,
-          to_string(sizes));
+          listed(sizes));
 }
 
 void check_square(Sizes sizes, std::string_view op, std::string_view operand) {

@@ -37,11 +37,11 @@ Tensor per_channel(const Tensor& v, const Tensor& x) {
 }
 
 void stats_shape(Inference& f) {
-  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(0)));
+  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", listed(f.sizes(0)));
   for (int i = 0; i < 3; ++i) f.result(f.dtype(0), Dims{f.sizes(0)[1]});
 }
 void apply_shape(Inference& f) {
-  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(0)));
+  check(f.rank(0) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", listed(f.sizes(0)));
   static constexpr std::string_view kNames[] = {"", "running_mean", "running_var", "weight", "bias"};
   for (int i = 1; i <= 4; ++i)
     check(!f.has(i) || f.impl(i).numel == f.sizes(0)[1], "{} should contain {} elements not {}", kNames[i],
@@ -56,11 +56,11 @@ void check_numels(Inference& f, std::initializer_list<int> operands, int64_t num
 }
 void check_gradient_size(Inference& f) {
   check(Dims(f.sizes(0)) == Dims(f.sizes(1)), "{}: the gradient has size {}, but the input {}", f.op.name,
-        to_string(f.sizes(0)), to_string(f.sizes(1)));
+        listed(f.sizes(0)), listed(f.sizes(1)));
 }
 void batch_norm_backward_shape(Inference& f) {
   check_gradient_size(f);
-  check(f.rank(1) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", to_string(f.sizes(1)));
+  check(f.rank(1) >= 2, "Expected at least 2D input for batch norm, but got input of size {}", listed(f.sizes(1)));
   check_numels(f, {2, 3, 4}, f.sizes(1)[1]);
   f.result(f.dtype(1), Dims(f.sizes(1)));
   for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims{f.sizes(1)[1]});
@@ -132,8 +132,7 @@ void batch_norm_of(Composition& c) {
   }
   const int64_t n = x.rank() >= 2 && x.size(1) > 0 ? x.numel() / x.size(1) : 0;
   check_kind(n != 1 || x.rank() < 2, ErrorKind::ValueError,
-             "Expected more than 1 value per channel when training, got input size {}",
-             "torch.Size(" + to_string(x.sizes()) + ")");
+             "Expected more than 1 value per channel when training, got input size torch.Size({})", listed(x.sizes()));
   std::vector<Tensor> stats;
   {
     const GradMode no_gradient(false);  // batch_norm_apply accounts for them
@@ -157,16 +156,16 @@ void check_normalized(std::span<const int64_t> shape, std::span<const int64_t> s
   check(!shape.empty(),
         "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
         "but got normalized_shape = {}",
-        to_string(shape));
+        listed(shape));
   check(sizes.size() >= shape.size() &&
             std::equal(shape.begin(), shape.end(), sizes.end() - static_cast<int64_t>(shape.size())),
-        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", to_string(shape),
-        fmt::join(shape, ", "), to_string(sizes));
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}", listed(shape),
+        fmt::join(shape, ", "), listed(sizes));
 }
 void check_normalizing(std::string_view parameter, std::span<const int64_t> sizes, std::span<const int64_t> shape) {
   check(std::ranges::equal(sizes, shape),
         "Expected {0} to be of same shape as normalized_shape, but got {0} of shape {1} and normalized_shape = {2}",
-        parameter, to_string(sizes), to_string(shape));
+        parameter, listed(sizes), listed(shape));
 }
 void layer_norm_shape(Inference& f) {
   const auto shape = f.ints(1), sizes = f.sizes(0);
@@ -227,12 +226,15 @@ void group_norm_of(Composition& c) {
   check(
       groups > 0 && x.size(1) % groups == 0,
       "Expected number of channels in input to be divisible by num_groups, but got input of shape {} and num_groups={}",
-      to_string(x.sizes()), groups);
-  for (int i : {2, 3})
-    check(!c.has(i) || (c.tensor(i).rank() == 1 && c.tensor(i).size(0) == x.size(1)),
+      listed(x.sizes()), groups);
+  for (int i : {2, 3}) {
+    if (!c.has(i)) continue;
+    const Tensor scale = c.tensor(i);
+    check(scale.rank() == 1 && scale.size(0) == x.size(1),
           "Expected {0} to be a vector of size equal to the number of channels in input, but got {0} of shape {1} and "
           "input of shape {2}",
-          i == 2 ? "weight" : "bias", c.has(i) ? to_string(c.tensor(i).sizes()) : "", to_string(x.sizes()));
+          i == 2 ? "weight" : "bias", listed(scale.sizes()), listed(x.sizes()));
+  }
   const int64_t rows = x.size(0) * groups, length = x.numel() / std::max<int64_t>(rows, 1);
   Tensor y = reshape(layer_norm(reshape(x, {rows, length}), Dims{length}, Arg(), Arg(), c.arg(4)), x.sizes());
   if (c.has(2)) y = y * per_channel(c.tensor(2), x);

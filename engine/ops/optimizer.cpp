@@ -10,9 +10,9 @@ void check_pairs(Inference& f, int list) {
   check(params.size() == others.size(), "{} got {} parameters but {} {}", f.op.name, params.size(), others.size(),
         f.op.sig().params[static_cast<size_t>(list)].name);
   for (size_t i = 0; i < params.size(); ++i) {
-    check(params[i].sizes() == others[i].sizes() && params[i].dtype() == others[i].dtype(),
-          "{}: parameter {} is {}, but number {} of {} is {}", f.op.name, i, describe(params[i]), i,
-          f.op.sig().params[static_cast<size_t>(list)].name, describe(others[i]));
+    if (params[i].sizes() == others[i].sizes() && params[i].dtype() == others[i].dtype()) continue;
+    fail(ErrorKind::RuntimeError, "{}: parameter {} is {}, but number {} of {} is {}", f.op.name, i,
+         describe(params[i]), i, f.op.sig().params[static_cast<size_t>(list)].name, describe(others[i]));
   }
 }
 void results_like(Inference& f, int list) {

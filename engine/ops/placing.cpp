@@ -128,7 +128,7 @@ struct Slices {
 Slices checked_slices(const Tensor& self, int64_t given, const Tensor& index, const Tensor& source) {
   check_kind(index.rank() <= 1, ErrorKind::IndexError,
              "index_reduce_(): Index is supposed to be a vector, but got dim: {} with type: {} and size: {}",
-             index.rank(), scalar_type_name(index.dtype()), to_string(index.sizes()));
+             index.rank(), scalar_type_name(index.dtype()), listed(index.sizes()));
   check(index.dtype() == DType::I64 || index.dtype() == DType::I32,
         "index_reduce_(): Expected dtype int32/int64 for index");
   check(self.dtype() == source.dtype(), "index_reduce_(): self ({}) and source ({}) must have the same scalar type",
@@ -142,7 +142,7 @@ Slices checked_slices(const Tensor& self, int64_t given, const Tensor& index, co
   check(source.sizes() == fitting || (source.numel() == 1 && checked_numel(fitting) == 1),
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} "
         "source.shape = {}",
-        to_string(self.sizes()), to_string(source.sizes()));
+        listed(self.sizes()), listed(source.sizes()));
   return {dim, reshape(index.dtype() == DType::I64 ? index : to_dtype(index, DType::I64), {-1})};
 }
 void index_reduce_of(Composition& c) {
@@ -167,8 +167,8 @@ Tensor placed(const Tensor& self, const Tensor& places, const Tensor& src) {
 Tensor numbered(const Tensor& self) { return reshape(arange(0, self.numel()), self.sizes()); }
 Tensor placed_like(const Tensor& self, const Tensor& places, const Tensor& src) {
   check(src.sizes() == places.sizes(),
-        "expected src to have a size equal to the slice of self. src size = {}, slice size = {}",
-        to_string(src.sizes()), to_string(places.sizes()));
+        "expected src to have a size equal to the slice of self. src size = {}, slice size = {}", listed(src.sizes()),
+        listed(places.sizes()));
   return placed(self, places, src.dtype() == self.dtype() ? src : to_dtype(src, self.dtype()));
 }
 void slice_scatter_of(Composition& c) {
@@ -211,8 +211,7 @@ void index_copy_of(Composition& c) {
   check(here == there,
         "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {} at "
         "dimension {} and source slice shape: {} at dimension 0.",
-        fmt::format("{}", fmt::join(here.begin(), here.end(), " ")), dim,
-        fmt::format("{}", fmt::join(there.begin(), there.end(), " ")));
+        fmt::join(here.begin(), here.end(), " "), dim, fmt::join(there.begin(), there.end(), " "));
   const int64_t named = source.rank() ? source.size(self.rank() ? dim : 0) : 1;
   check_kind(index.numel() == named, ErrorKind::IndexError,
              "index_copy_(): Number of indices ({}) should be equal to source.size(dim) ({})", index.numel(), named);

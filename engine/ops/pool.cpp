@@ -15,14 +15,14 @@ namespace {
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void check_image(std::span<const int64_t> sizes, std::string_view name) {
   check(sizes.size() == 3 || sizes.size() == 4, "{}(): Expected 3D or 4D input, but got input of size {}", name,
-        to_string(sizes));
+        listed(sizes));
 }
 
 Dims pooled_sizes(Inference& f, std::span<const int64_t> image, const Pooling& p) {
   check_image(image, f.op.name);
   check_windows(p);
   check(image[image.size() - 3] > 0 && image[image.size() - 2] > 0 && image.back() > 0,
-        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}", to_string(image));
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}", listed(image));
   return pooled_sizes(image, p);
 }
 
@@ -46,9 +46,9 @@ Dims adaptive_sizes(Inference& f) {
         sizes[dim] > 0,
         "{}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {} with dimension {} "
         "being empty",
-        name, to_string(f.sizes(0)), dim);
+        name, listed(f.sizes(0)), dim);
     check(f.ints(1)[axis] >= 0, "{}: elements of output_size must be greater than or equal to 0, but got {}", name,
-          to_string(f.ints(1)));
+          listed(f.ints(1)));
   }
   for (size_t axis = 0; axis < 2; ++axis) sizes[sizes.size() - 2 + axis] = f.ints(1)[axis];
   return sizes;
@@ -65,12 +65,12 @@ void image_gradient(Inference& f, std::span<const int64_t> sizes, std::span<cons
   const bool image = sizes.size() == 3 || sizes.size() == 4;
   check(image && grad.size() == sizes.size() && std::equal(sizes.begin(), sizes.end() - 2, grad.begin()) &&
             std::equal(pooled.begin(), pooled.end(), grad.end() - 2),
-        "{}: a gradient of size {} doesn't come from images of size {}", f.op.name, to_string(grad), to_string(sizes));
+        "{}: a gradient of size {} doesn't come from images of size {}", f.op.name, listed(grad), listed(sizes));
   f.result(f.dtype(0), Dims(sizes));
 }
 void max_pool2d_backward_shape(Inference& f) {
   check(Dims(f.sizes(1)) == Dims(f.sizes(0)), "max_pool2d_backward: gradients {} and indices {} differ in size",
-        to_string(f.sizes(0)), to_string(f.sizes(1)));
+        listed(f.sizes(0)), listed(f.sizes(1)));
   const auto grad = f.sizes(0);
   image_gradient(f, f.ints(2), grad.subspan(grad.size() < 2 ? 0 : grad.size() - 2));
 }
@@ -110,8 +110,7 @@ void max_pool2d_of(Composition& c) {
 /// Output pixel i shows input pixel floor(i * in / out).
 void interpolate_nearest2d_of(Composition& c) {
   Tensor x = c.tensor(0);
-  check(x.rank() >= 2, "interpolate: an image has at least 2 dimensions, but got input of size {}",
-        to_string(x.sizes()));
+  check(x.rank() >= 2, "interpolate: an image has at least 2 dimensions, but got input of size {}", listed(x.sizes()));
   Dims sizes = x.sizes();
   for (size_t axis = 0; axis < 2; ++axis) {
     int64_t& size = sizes[x.rank() - 2 + axis];

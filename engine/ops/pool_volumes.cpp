@@ -26,7 +26,7 @@ void check_volume(const Tensor& x, std::string_view name) {
     check(x.sizes()[i] > 0,
           "{}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {} with dimension "
           "{} being empty",
-          name, to_string(x.sizes()), i);
+          name, listed(x.sizes()), i);
 }
 /// Windows are looked at before sizes.
 void check_volume(const Tensor& x, const Pooling& p, std::string_view name) {
@@ -102,7 +102,7 @@ void avg_pool3d_of(Composition& c) {
 Dims adaptive_volume_sizes(const Composition& c) {
   const Tensor x = c.tensor(0);
   const std::string_view name = c.op.name.substr(0, c.op.name.find("_with"));
-  check(x.rank() == 4 || x.rank() == 5, "{}(): Expected 4D or 5D tensor, but got {}", name, to_string(x.sizes()));
+  check(x.rank() == 4 || x.rank() == 5, "{}(): Expected 4D or 5D tensor, but got {}", name, listed(x.sizes()));
   check_volume(x, name);
   Dims sizes = x.sizes();
   for (size_t axis = 0; axis < 3; ++axis) {

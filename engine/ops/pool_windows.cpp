@@ -7,13 +7,14 @@
 namespace terra::ops {
 namespace {
 
-std::string joined(std::span<const int64_t> sizes) { return fmt::format("{}", fmt::join(sizes, "x")); }
-/// "kH: 2 kW: 0", as PyTorch lists what belongs to the last dimensions.
-std::string listed(std::string_view prefix, std::span<const int64_t> values) {
+auto joined(std::span<const int64_t> sizes) { return fmt::join(sizes.begin(), sizes.end(), "x"); }
+/// One number per axis, "kH: 2 kW: 0", as PyTorch lists what belongs to the last dimensions.
+void check_positive(bool is, std::string_view what, std::string_view prefix, std::span<const int64_t> values) {
+  if (is) return;
   std::string text;
   for (size_t i = 0; i < values.size(); ++i)
     text += fmt::format("{}{}{}: {}", i == 0 ? "" : " ", prefix, "THW"[3 - values.size() + i], values[i]);
-  return text;
+  fail(ErrorKind::RuntimeError, "{} should be greater than zero, but got {}", what, text);
 }
 
 }  // namespace
@@ -32,9 +33,9 @@ void check_windows(const Pooling& p) {
   }
   for (size_t axis = 0; axis < p.kernel.size(); ++axis) {
     const Windows w = p.along(axis);
-    check(w.kernel > 0, "kernel size should be greater than zero, but got {}", listed("k", p.kernel));
-    check(w.stride > 0, "stride should be greater than zero, but got {}", listed("d", p.stride));
-    check(w.dilation > 0, "dilation should be greater than zero, but got {}", listed("dilation", p.dilation));
+    check_positive(w.kernel > 0, "kernel size", "k", p.kernel);
+    check_positive(w.stride > 0, "stride", "d", p.stride);
+    check_positive(w.dilation > 0, "dilation", "dilation", p.dilation);
   }
 }
 

@@ -23,8 +23,8 @@ void inner_of(Composition& c) {
   check(x.dtype() == y.dtype(), "both inputs should have same dtype");
   if (x.rank() == 0 || y.rank() == 0) return c.result(x * y);
   check(x.size(-1) == y.size(-1),
-        "inner() the last dimension must match on both input tensors but got shapes {} and {}", to_string(x.sizes()),
-        to_string(y.sizes()));
+        "inner() the last dimension must match on both input tensors but got shapes {} and {}", listed(x.sizes()),
+        listed(y.sizes()));
   const auto leading = [](const Tensor& v) { return std::span<const int64_t>(v.sizes()).first(v.rank() - 1); };
   const auto rows = [&](const Tensor& v) { return reshape(v, Dims{checked_numel(Dims(leading(v))), v.size(-1)}); };
   Dims sizes(leading(x));

@@ -45,8 +45,7 @@ void check_float(const Tensor& t, std::string_view name) {
 void check_like_first(const Tensor& self, const Tensor& other, std::string_view name) {
   check(other.sizes() == self.sizes() && other.dtype() == self.dtype(),
         "{}: every operand must have the sizes {} and the dtype {} of the first one, but got {} and {}", name,
-        to_string(self.sizes()), scalar_type_name(self.dtype()), to_string(other.sizes()),
-        scalar_type_name(other.dtype()));
+        listed(self.sizes()), scalar_type_name(self.dtype()), listed(other.sizes()), scalar_type_name(other.dtype()));
 }
 
 // ---- draws ----------------------------------------------------------------------------------------------------------

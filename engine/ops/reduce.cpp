@@ -247,8 +247,8 @@ void sum_to_size_of(Composition& c) {
   const auto sizes = c.ints(1);
   if (sizes.empty()) return c.result(sum(t));
   if (Dims(sizes) == t.sizes()) return c.result(t);
-  check(expands_to(sizes, t.sizes()), "size {{{}}} is not expandable to size {{{}}}.", to_string(sizes),
-        to_string(t.sizes()));
+  check(expands_to(sizes, t.sizes()), "size {{{}}} is not expandable to size {{{}}}.", listed(sizes),
+        listed(t.sizes()));
   const size_t lead = t.rank() - sizes.size();
   Dims dims;
   for (size_t i = 0; i < t.rank(); ++i)

@@ -30,8 +30,8 @@ bool lines_match(Sizes boundaries, Sizes values) {
 }
 void places_shape(Inference& f) {
   check(f.rank(0) > 0 && lines_match(f.sizes(0), f.sizes(1)) && f.dtype(0) == f.dtype(1),
-        "{}: lines of size {} don't hold the places of values of size {}", f.op.name, to_string(f.sizes(0)),
-        to_string(f.sizes(1)));
+        "{}: lines of size {} don't hold the places of values of size {}", f.op.name, listed(f.sizes(0)),
+        listed(f.sizes(1)));
   check_kind(!is_complex(f.dtype(0)), ErrorKind::NotImplementedError,
              "\"searchsorted_out_cpu\" not implemented for '{}'", scalar_type_name(f.dtype(0)));
   f.result(f.flag(3) ? DType::I32 : DType::I64, Dims(f.sizes(1)));
@@ -94,13 +94,13 @@ Tensor searched(const Tensor& given, const Tensor& values, const Composition& c)
   check(values.rank() == 0 || lines_match(sorted.sizes(), values.sizes()),
         "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
         "tensor and input value tensor must match, but we got boundaries tensor {} and input value tensor {}",
-        to_string(sorted.sizes()), to_string(values.sizes()));
+        listed(sorted.sizes()), listed(values.sizes()));
   if (c.has(5)) {
     const Tensor sorter = c.tensor(5);
     check(sorter.sizes() == sorted.sizes(),
           "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {}and got sorter "
           "tensor {}",
-          to_string(sorted.sizes()), to_string(sorter.sizes()));
+          listed(sorted.sizes()), listed(sorter.sizes()));
     check(sorter.dtype() == DType::I64, "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
           scalar_type_name(sorter.dtype()));
     check(sorter.numel() == 0 || (known_integer(amin(sorter)) >= 0 && known_integer(amax(sorter)) < sorted.size(-1)),
@@ -174,7 +174,7 @@ Tensor weights_of(const Tensor& self, const Arg& weight) {
   check(w.sizes() == self.sizes(),
         "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
         "its innermost dimension, but got input with shape [{}, 1] and weight with shape {}",
-        self.numel(), to_string(w.sizes()));
+        self.numel(), listed(w.sizes()));
   check(w.dtype() == self.dtype(),
         "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
         "but got input({}), and weight({})",

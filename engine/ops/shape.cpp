@@ -84,7 +84,7 @@ void pad_slice_shape(Inference& f) {
   check(fits,
         "pad_slice: elements {}, {} + {}, ... of dimension {} of a tensor of size {} are not those of a slice of "
         "size {}",
-        start, start, step, dim, to_string(sizes), to_string(grad));
+        start, start, step, dim, listed(sizes), listed(grad));
   f.result(f.dtype(0), Dims(sizes));
 }
 
@@ -126,8 +126,8 @@ void stack_of(Composition& c) {
   const Dims& sizes = list[0].sizes();
   for (size_t i = 0; i < list.size(); ++i)
     check(list[i].sizes() == sizes,
-          "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", to_string(sizes),
-          to_string(list[i].sizes()), i);
+          "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}", listed(sizes),
+          listed(list[i].sizes()), i);
   const int64_t dim = wrap_dim(c.integer(1), sizes.size() + 1), count = static_cast<int64_t>(list.size());
   const bool by_rows = std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.is_contiguous(); });
   if (!by_rows && dim < static_cast<int64_t>(sizes.size())) {
@@ -182,7 +182,7 @@ Tensor repeated(const Tensor& self, std::span<const int64_t> repeats) {
   const size_t lead = repeats.size() - self.rank();
   Dims apart, grid, sizes;
   for (size_t i = 0; i < repeats.size(); ++i) {
-    check(repeats[i] >= 0, "Trying to create tensor with negative dimension {}: {}", repeats[i], to_string(repeats));
+    check(repeats[i] >= 0, "Trying to create tensor with negative dimension {}: {}", repeats[i], listed(repeats));
     const int64_t size = i < lead ? 1 : self.sizes()[i - lead];
     apart.push_back(1);
     apart.push_back(size);
@@ -264,7 +264,7 @@ void check_padded_dims(const Tensor& t, size_t padded, std::string_view mode) {
     check(t.sizes()[i] > 0,
           "Expected {}D or {}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
           "but got: {}",
-          padded + 1, padded + 2, to_string(t.sizes()));
+          padded + 1, padded + 2, listed(t.sizes()));
 }
 void pad_of(Composition& c) {
   const std::string_view mode = c.text(2);
@@ -287,7 +287,7 @@ void pad_of(Composition& c) {
     check(mode != "reflect" || (before < n && after < n),
           "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding ({}, {}) "
           "at dimension {} of input {}",
-          before, after, dim, to_string(t.sizes()));
+          before, after, dim, listed(t.sizes()));
     check(mode != "circular" || (before <= n && after <= n), "Padding value causes wrapping around more than once.");
     const int64_t size = size_sum(size_sum(n, before), after);
     check(size >= 0, "Negative padding value is resulting in an empty dimension");
@@ -343,7 +343,7 @@ void pixel_unshuffle_of(Composition& c) {
 void channel_shuffle_of(Composition& c) {
   const Tensor t = c.tensor(0);
   const int64_t groups = c.integer(1);
-  check(t.rank() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes {}", to_string(t.sizes()));
+  check(t.rank() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes {}", listed(t.sizes()));
   check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:{}", groups);
   check(t.size(1) % groups == 0, "Number of channels must be divisible by groups. Got {} channels and {} groups.",
         t.size(1), groups);
@@ -354,7 +354,7 @@ void channel_shuffle_of(Composition& c) {
 
 void diagonal_backward_of(Composition& c) {
   const Dims sizes(c.ints(1));
-  check(sizes.size() >= 2, "diagonal_backward: a tensor of size {} has no diagonal", to_string(sizes));
+  check(sizes.size() >= 2, "diagonal_backward: a tensor of size {} has no diagonal", listed(sizes));
   const int64_t a = wrap_dim(c.integer(3), sizes.size()), b = wrap_dim(c.integer(4), sizes.size());
   const int64_t rows = sizes[a], columns = sizes[b], k = std::clamp(c.integer(2), -rows, columns);
   const Tensor grad = c.tensor(0);

@@ -14,10 +14,10 @@ void coo_mm_shape(Inference& f) {
   check(f.dtype(0) == DType::I64 && f.dtype(1) == DType::I64, "coo_mm(): rows and columns of entries are int64");
   check(f.rank(0) == 1 && f.rank(1) == 1 && f.rank(2) == 1 && f.sizes(0)[0] == f.sizes(1)[0] &&
             f.sizes(0)[0] == f.sizes(2)[0],
-        "coo_mm(): an entry is a row, a column and a value, but there are {}, {} and {}", to_string(f.sizes(0)),
-        to_string(f.sizes(1)), to_string(f.sizes(2)));
+        "coo_mm(): an entry is a row, a column and a value, but there are {}, {} and {}", listed(f.sizes(0)),
+        listed(f.sizes(1)), listed(f.sizes(2)));
   check(f.rank(3) == 2, "coo_mm(): a matrix is multiplied by a matrix, not by a tensor of shape {}",
-        to_string(f.sizes(3)));
+        listed(f.sizes(3)));
   check(f.dtype(2) == f.dtype(3), "addmm: expected values and dense to have the same dtype, but got {} and {}",
         scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(3)));
   check(f.integer(4) >= 0, "coo_mm(): a matrix has no {} rows", f.integer(4));

@@ -39,13 +39,13 @@ void split_sizes_of(Composition& c) {
   int64_t total = 0;
   for (int64_t n : c.ints(1)) {
     check(n >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}",
-          to_string(c.ints(1)));
+          listed(c.ints(1)));
     total += n;
   }
   check(total == size,
         "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at dimension {}), but got "
         "split_sizes={}",
-        size, dim, to_string(c.ints(1)));
+        size, dim, listed(c.ints(1)));
   pieces(c, dim, c.ints(1));
 }
 void chunk_of(Composition& c) {

@@ -47,7 +47,7 @@ Dims inferred_sizes(std::span<const int64_t> wanted, int64_t numel) {
     } else {
       check(wanted[i] >= 0, "invalid shape dimension {}", wanted[i]);
       check(!__builtin_mul_overflow(known, wanted[i], &known), "shape '{}' is invalid for input of size {}",
-            to_string(wanted), numel);
+            listed(wanted), numel);
     }
   }
   if (unknown >= 0) {
@@ -55,11 +55,11 @@ Dims inferred_sizes(std::span<const int64_t> wanted, int64_t numel) {
         known != 0 || numel != 0,
         "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any value "
         "and is ambiguous",
-        to_string(wanted));
-    check(known != 0 && numel % known == 0, "shape '{}' is invalid for input of size {}", to_string(wanted), numel);
+        listed(wanted));
+    check(known != 0 && numel % known == 0, "shape '{}' is invalid for input of size {}", listed(wanted), numel);
     out[unknown] = numel / known;
   } else {
-    check(known == numel, "shape '{}' is invalid for input of size {}", to_string(wanted), numel);
+    check(known == numel, "shape '{}' is invalid for input of size {}", listed(wanted), numel);
   }
   return out;
 }
@@ -143,11 +143,11 @@ void unsqueeze_shape(Inference& f) {
 void expand_shape(Inference& f) {
   const Shape from(f);
   const auto wanted = f.ints(1);
-  check(wanted.size() >= from.sizes.size(),
-        "expand({}{}, size={}): the number of sizes provided ({}) must be greater or equal to the number of dimensions "
-        "in the tensor ({})",
-        "torch." + std::string(scalar_type_name(f.dtype(0))) + "Tensor", to_string(from.sizes), to_string(wanted),
-        wanted.size(), from.sizes.size());
+  check(
+      wanted.size() >= from.sizes.size(),
+      "expand(torch.{}Tensor{}, size={}): the number of sizes provided ({}) must be greater or equal to the number of "
+      "dimensions in the tensor ({})",
+      scalar_type_name(f.dtype(0)), listed(from.sizes), listed(wanted), wanted.size(), from.sizes.size());
   const size_t lead = wanted.size() - from.sizes.size();
   Dims sizes(wanted), strides(wanted.size(), 0);
   for (size_t i = wanted.size(); i-- > 0;) {
@@ -161,7 +161,7 @@ void expand_shape(Inference& f) {
     check(sizes[i] == have || have == 1,
           "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension {}.  "
           "Target sizes: {}.  Tensor sizes: {}",
-          wanted[i], have, i, to_string(wanted), to_string(from.sizes));
+          wanted[i], have, i, listed(wanted), listed(from.sizes));
     if (sizes[i] == have) strides[i] = from.strides[i - lead];
   }
   f.view(std::move(sizes), std::move(strides), from.offset);
@@ -235,7 +235,7 @@ void as_strided_shape(Inference& f) {
   const int64_t offset = f.has(3) ? f.integer(3) : self.offset;
   for (int64_t stride : strides)
     check(stride >= 0, "as_strided: Negative strides are not supported at the moment, got strides: {}",
-          to_string(strides));
+          listed(strides));
   check(offset >= 0, "Tensor: invalid storage offset {}", offset);
   f.view(Dims(sizes), Dims(strides), offset);
 }
@@ -384,7 +384,7 @@ uint64_t moved_dims(std::span<const int64_t> dims, std::string_view list, size_t
   uint64_t mask = 0;
   for (int64_t d : dims) {
     const uint64_t bit = uint64_t{1} << wrap_dim(d, rank);
-    check((mask & bit) == 0, "movedim: repeated dim in `{}` ({})", list, to_string(dims));
+    check((mask & bit) == 0, "movedim: repeated dim in `{}` ({})", list, listed(dims));
     mask |= bit;
   }
   return mask;
@@ -395,7 +395,7 @@ void movedim_of(Composition& c) {
   check(from.size() == to.size(),
         "movedim: Invalid source or destination dims: source ({} dims) should contain the same number of dims as "
         "destination ({} dims)",
-        to_string(from), to_string(to));
+        listed(from), listed(to));
   const uint64_t moved = moved_dims(from, "source", self.rank());
   moved_dims(to, "destination", self.rank());
   Dims order(self.rank(), -1);

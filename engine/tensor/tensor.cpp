@@ -12,8 +12,8 @@ void check_within(const Storage& storage, DType dtype, const Dims& sizes, const 
   const auto bytes = static_cast<int64_t>(size_of(dtype)), reach = storage_reach(sizes, strides, offset);
   if (reach <= static_cast<int64_t>(storage.bytes()) / bytes) [[likely]]
     return;
-  check(reach <= INT64_MAX / bytes, "Storage size calculation overflowed with sizes={} and strides={}",
-        to_string(sizes), to_string(strides));
+  check(reach <= INT64_MAX / bytes, "Storage size calculation overflowed with sizes={} and strides={}", listed(sizes),
+        listed(strides));
   fail(ErrorKind::RuntimeError,
        "setStorage: sizes {}, strides {}, storage offset {}, and itemsize {} requiring a storage size of {} are out of "
        "bounds for storage of size {}",

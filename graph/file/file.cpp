@@ -19,7 +19,7 @@ Tensor tensor_of(const SafeTensors& contents, const std::string& key, DType dtyp
   const Tensor t = contents.find(key);
   check(t.defined(), "it has no tensor '{}'", key);
   check(t.dtype() == dtype && t.sizes() == sizes, "tensor '{}' is {} where the program has {} {}", key, describe(t),
-        name_of(dtype), to_string(sizes));
+        name_of(dtype), listed(sizes));
   return t;
 }
 

@@ -38,13 +38,13 @@ Tensor ProgramRunner::fitting(const ProgramTensor& expected, const Tensor& given
              "argument '{}' is no tensor in memory", expected.name);
   check_kind(given.dtype() == expected.dtype && given.sizes() == expected.sizes, ErrorKind::ValueError,
              "argument '{}' is {}: the program was made for {} {}", expected.name, describe(given),
-             name_of(expected.dtype), to_string(expected.sizes));
+             name_of(expected.dtype), listed(expected.sizes));
   check_kind(given.device().is_cpu(), ErrorKind::ValueError, "argument '{}' is on {}: the program computes on the CPU",
              expected.name, to_string(given.device()));
   if (given.strides() == expected.strides) return given;
   check_kind(!written, ErrorKind::ValueError,
              "argument '{}' has strides {}: the program writes it, and was made for strides {}", expected.name,
-             to_string(given.strides()), to_string(expected.strides));
+             listed(given.strides()), listed(expected.strides));
   return arranged(given, expected.strides);
 }
 

@@ -60,7 +60,7 @@ class FunctionNode final : public autograd::Node {
       if (gradient.defined() && place < input_sizes_.size() && edges[place].node)
         check(gradient.sizes() == input_sizes_[place],
               "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}",
-              name_, i, to_string(gradient.sizes()), to_string(input_sizes_[place]));
+              name_, i, listed(gradient.sizes()), listed(input_sizes_[place]));
       result.push_back(edges[place].node ? std::move(gradient) : Tensor());
     }
     return result;

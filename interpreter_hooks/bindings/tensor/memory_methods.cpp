@@ -163,8 +163,8 @@ Object set_memory(PyObject* self, PyObject* args, PyObject* kwargs) {
     check(strides.size() == sizes.size(), "unequal size length ({}) and stride length ({})", sizes.size(),
           strides.size());
     for (int64_t step : strides)
-      check(step >= 0, "Storage size calculation overflowed with sizes={} and strides={}", to_string(sizes),
-            to_string(strides));
+      check(step >= 0, "Storage size calculation overflowed with sizes={} and strides={}", listed(sizes),
+            listed(strides));
   }
   offset += begin / each;
   Ref<Storage> storage = with_room(from.storage, reach(offset, sizes, strides, to.dtype));
