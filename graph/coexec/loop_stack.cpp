@@ -22,14 +22,15 @@ void LoopStack::enter(const FramePoint& point) {
   frames_.push_back({point.code, point.activation, point.instruction, loops_.size()});
 }
 
-/// The frame at this depth has come from where it was to the point.
+/// The frame at this depth has come from where it was to the point. Where it is further up and no loop of its own leads
+/// there, it is another call's, which took the place of the one before: the caller is in its next round.
 void LoopStack::move(size_t depth, const FramePoint& point) {
   const size_t before = outside(depth);
   size_t common = 0;
   while (common < point.loops.size() && before + common < frames_[depth].loops &&
          loops_[before + common].loop == point.loops[common])
     common++;
-  if (common && point.instruction < frames_[depth].instruction)
+  if (point.instruction < frames_[depth].instruction)
     next_round(before + common);
   else
     loops_.resize(before + common);

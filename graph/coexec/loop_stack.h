@@ -19,8 +19,9 @@ struct LoopRound {
 };
 
 /// Nobody reports the rounds of a loop. A round has ended where the program is not further down in a frame than it was
-/// at the op before. Rounds without ops are not seen, nor is the end of a round whose next one begins further down;
-/// then two rounds look like one that did more.
+/// at the op before: of a loop of that frame, or else of one around the call, for code goes up in loops alone. Rounds
+/// without ops are not seen, nor is the end of a round whose next one begins further down; then two rounds look like
+/// one that did more.
 class LoopStack {
  public:
   /// Before each op. The loops around it, outermost first; valid until the next op.

@@ -79,6 +79,17 @@ TEST_CASE("a function that is called again from one place is in the next round",
   CHECK(p.op({{1, 20, {1}, 7}, {3, 1, {}, 9}}) == "1.1");  // other functions that one instruction calls
 }
 
+TEST_CASE("a function that is called again may have the frame of the call before", "[loop stack]") {
+  Program p;
+  CHECK(p.op({{1, 20, {3}}, {2, 5}}) == "3.0");
+  CHECK(p.op({{1, 20, {3}}, {2, 30, {4}}}) == "3.0 4.0");
+  CHECK(p.op({{1, 20, {3}}, {2, 30, {4}}}) == "3.0 4.1");
+  CHECK(p.op({{1, 20, {3}}, {2, 50}, {6, 1}}) == "3.0");
+  CHECK(p.op({{1, 20, {3}}, {2, 5}}) == "3.1");
+  CHECK(p.op({{1, 20, {3}}, {2, 30, {4}}}) == "3.1 4.0");
+  CHECK(p.op({{1, 20, {3}}, {2, 5}}) == "3.2");
+}
+
 TEST_CASE("call sites make paths", "[location]") {
   CallPaths paths;
   const std::vector<FramePoint> by_one = {{1, 0, 10, {}}, {2, 0, 5, {}}}, by_other = {{1, 0, 12, {}}, {2, 0, 5, {}}};
