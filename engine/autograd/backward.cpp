@@ -205,7 +205,8 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
   static const Op* full = find_op("full");
   // Work that is put off may change what histories lead to, those of tensors that there are.
   const auto is_symbolic = [](const Tensor& root) { return root->is_symbolic(); };
-  if (!std::all_of(roots.begin(), roots.end(), is_symbolic)) settle_deferred_work();
+  Deferral* const work = deferred_work();
+  if (work && !std::all_of(roots.begin(), roots.end(), is_symbolic)) work->before_pass();
   for (size_t i = 0; i < roots.size(); ++i) {
     const Tensor& root = roots[i];
     check(root.requires_grad(), "element {} of tensors does not require grad and does not have a grad_fn", i);
@@ -213,7 +214,7 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
     if (g.defined()) {
       check(g.sizes() == root.sizes(),
             "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.", i,
-            to_string(g.sizes()), i, to_string(root.sizes()));
+            listed(g.sizes()), i, listed(root.sizes()));
       check((!is_complex(g.dtype()) && !is_complex(root.dtype())) || g.dtype() == root.dtype(),
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             "grad_output[{}] has a dtype of torch.{} and output[{}] has a dtype of torch.{}.",

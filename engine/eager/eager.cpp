@@ -96,7 +96,7 @@ class EagerEmitter final : public Emitter {
   void emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
             std::vector<Tensor>& results) override {
     require_real(op, args);
-    if (deferred_work && defer_op && defer_op(op, args, metas, results)) [[unlikely]]
+    if (deferred_work() && defer_op && defer_op(op, args, metas, results)) [[unlikely]]
       return;
     if (op.is(kHost)) {
       if (!op.shape && !op.is(kRandom)) ++value_dependent_calls();

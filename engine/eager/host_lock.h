@@ -1,6 +1,7 @@
 // The lock under which the threads of the host program take turns, and how long work lets the others have it.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 namespace terra {
 
@@ -48,6 +49,21 @@ class WithoutHostLock {
  private:
   void* dropped_ = nullptr;
   unsigned long switches_ = 0;
+};
+
+/// While it lives, waits of this thread for work that others do for it may give the lock away: its maker holds what it
+/// is going to read, and has looked at nothing yet that other threads may change.
+class WaitingWithoutHostLock {
+ public:
+  WaitingWithoutHostLock() : outer_(std::exchange(allowed_, true)) {}
+  ~WaitingWithoutHostLock() { allowed_ = outer_; }
+  WaitingWithoutHostLock(const WaitingWithoutHostLock&) = delete;
+
+  static bool is_allowed() { return allowed_; }
+
+ private:
+  static inline thread_local constinit bool allowed_ = false;
+  const bool outer_;
 };
 
 }  // namespace terra

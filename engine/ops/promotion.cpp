@@ -32,7 +32,10 @@ std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> l
 }  // namespace
 
 DType default_dtype() { return default_dtype_value; }
-void set_default_dtype(DType dtype) { default_dtype_value = dtype; }
+void set_default_dtype(DType dtype) {
+  settle_deferred_work();  // of numbers that stand alone
+  default_dtype_value = dtype;
+}
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;

@@ -31,6 +31,8 @@ class Storage final : public Counted {
     settle();
     return data_;
   }
+  /// The same for those who wait by other means for work that has been put off. Null: nobody has made the bytes yet.
+  void* address() const { return data_; }
   Device device() const { return device_; }
   size_t bytes() const { return bytes_; }
 

@@ -49,7 +49,9 @@ struct Pending {
   std::vector<PendingInput> inputs;
   std::vector<PendingResult> results;
   std::vector<PendingValue> operands;
-  std::vector<Scalar> numbers;  ///< ints and floats that may be others the next time
+  std::vector<uint32_t> targets;  ///< inputs: there is one call, which writes to them
+  std::vector<ResultMeta> metas;  ///< of that call
+  std::vector<Scalar> numbers;    ///< ints and floats that may be others the next time
   /// All of the above but the values of numbers and the addresses, as words: what two batches of calls with one graph
   /// share.
   std::vector<uint64_t> signature;

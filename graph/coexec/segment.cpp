@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <exception>
 
+#include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
+#include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
 #include "kernels/abi/half.h"
@@ -13,16 +16,6 @@ namespace terra::coexec {
 namespace {
 
 constexpr uint32_t kInput = PendingValue::kInput;
-
-/// What failed stays so: those who ask for its results get the error each time.
-class Failed final : public Deferral {
- public:
-  explicit Failed(std::exception_ptr error) : error_(std::move(error)) {}
-  void settle() override { std::rethrow_exception(error_); }
-
- private:
-  std::exception_ptr error_;
-};
 
 bool same_place(const TensorImpl& t, const TensorImpl& other) {
   return t.dtype == other.dtype && t.offset == other.offset && t.sizes == other.sizes && t.strides == other.strides;
@@ -63,8 +56,12 @@ bool is_number(const Param& param, const Arg& arg) {
 }  // namespace
 
 Segment::~Segment() {
+  try {
+    runner_.finish_all();
+  } catch (...) {  // those who ask for what is missing hear of it
+  }
   for (const PendingInput& input : pending_.inputs) input.tensor->storage->defer_to(nullptr, 0);
-  if (deferred_work == this) deferred_work = nullptr;
+  if (deferred_work() == this) set_deferred_work(nullptr);
 }
 
 // ---- calls ----
@@ -76,27 +73,61 @@ void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const Resu
     default_emitter().emit(op, args, metas, results);
     return follow_views(op, args, metas);
   }
-  if (!open_ || !may_put_off(op, args, metas)) return default_emitter().emit(op, args, metas, results);
-  const uint64_t kind = kind_of(op, args, metas);
+  if (!open_ || metas.empty() || !may_put_off(op, args, metas)) return default_emitter().emit(op, args, metas, results);
+  const uint64_t kind = kind_of(op, args, metas, false);
   if (!has_run_.contains(kind)) {
     default_emitter().emit(op, args, metas, results);
     has_run_.insert(kind);
     return;
   }
-  if (pending_.calls.size() >= kMostCalls) settle();
+  if (pending_.calls.size() >= kMostCalls) way_ == Way::Inline ? compute_here() : hand_over();
   std::vector<PendingValue> operands;
-  if (!find_operands(args, operands)) return default_emitter().emit(op, args, metas, results);
+  if ((op.is(kChecksValues) && !passes_checks(op, args, metas)) || !find_operands(args, operands))
+    return default_emitter().emit(op, args, metas, results);
   put_off(op, args, metas, operands, results);
 }
 
-/// The bytes that are read and written are asked for, and what has been put off is computed before.
+/// Inline, the bytes that are read and written are asked for, and what has been put off is computed before.
 void Segment::emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                          std::span<const Tensor> targets) {
+  if (open_ && way_ != Way::Inline && put_off_write(op, args, metas, targets)) return;
   default_emitter().emit_write(op, args, metas, targets);
+  if (open_ && way_ != Way::Inline) has_run_.insert(kind_of(op, args, metas, true));
+}
+
+/// A job of its own, behind what has been put off before. False: it has to run now.
+bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                            std::span<const Tensor> targets) {
+  const auto is_plain = [](const Tensor& t) {
+    return t.defined() && t->storage && !t->storage->exported() && t.device().is_cpu() && !is_half(t.dtype()) &&
+           !is_sparse(*t);
+  };
+  if (op.is(kChecksValues) || !std::all_of(targets.begin(), targets.end(), is_plain) || !may_put_off(op, args, metas) ||
+      !has_run_.contains(kind_of(op, args, metas, true)))
+    return false;
+  hand_over();
+  std::vector<PendingValue> operands;
+  bool found = find_operands(args, operands);
+  for (const Tensor& target : targets) {
+    const PendingValue value = found ? find(*target) : PendingValue{};
+    found = found && !value.is_absent();
+    pending_.targets.push_back(value.index());
+  }
+  if (!found) {
+    compute_here();
+    return false;
+  }
+  record(op, args, operands, 0);
+  pending_.metas.assign(metas.begin(), metas.end());
+  pending_.computing++;
+  counts_.put_off++;
+  hand_over();
+  for (const Tensor& target : targets) target->storage->bump_version();
+  return true;
 }
 
 bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
-  if (op.is(kHost | kRandom | kChecksValues) || metas.empty() || (deferred_work && deferred_work != this)) return false;
+  if (op.is(kHost | kRandom) || (deferred_work() && deferred_work() != this)) return false;
   const auto is_plain = [](const ResultMeta& m) {
     return m.device.is_cpu() && !is_half(m.dtype) && std::find(m.sizes.begin(), m.sizes.end(), 0) == m.sizes.end();
   };
@@ -114,8 +145,52 @@ bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<con
   return tensors && !refused;
 }
 
-uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) {
-  uint64_t kind = static_cast<uint64_t>(op.id);
+/// What a kernel checks are integers: indices, targets. It checks them now, in a call whose other operands are zeros of
+/// the same sizes; it throws what it would throw later. False: they are still to be computed. A pass over the tape
+/// has them from the call that it goes back through.
+bool Segment::passes_checks(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
+  if (autograd::pass_under_way()) return true;
+  const Ref<Storage> zeros = Storage::allocate(kMaxElementSize);
+  std::memset(zeros->data(), 0, kMaxElementSize);
+  InlineArray<Arg, kMaxParams> likes(args.size());
+  std::vector<Tensor> kept, results;
+  kept.reserve(args.size());
+  bool integers = false;
+  for (size_t i = 0; i < args.size(); i++) {
+    likes[i] = args[i];
+    if (args[i].kind() == Arg::Kind::TensorList) return false;
+    if (!args[i].is_tensor()) continue;
+    const TensorImpl& t = *args[i].impl();
+    if (is_inexact(t.dtype)) {
+      likes[i] = Arg(kept.emplace_back(Tensor::view_of(zeros, t.dtype, t.sizes, Dims(t.sizes.size(), 0), 0)));
+    } else if (is_ready(t)) {
+      integers = true;
+      likes[i] = Arg(kept.emplace_back(Tensor::view_of(lent(*t.storage), t.dtype, t.sizes, t.strides, t.offset)));
+    } else {
+      return false;
+    }
+  }
+  if (!integers) return false;
+  const GradMode off(false);
+  default_emitter().emit(op, {likes.data(), args.size()}, metas, results);
+  return true;
+}
+
+/// The bytes are there, and nothing that has been put off is going to write them.
+bool Segment::is_ready(const TensorImpl& tensor) const {
+  const Storage& storage = *tensor.storage;
+  if (!storage.deferral()) return true;
+  if (storage.deferral() == this) {
+    if (!(storage.ticket() & kInput)) return false;
+    const Job::Source& source = sources_[storage.ticket() & ~kInput];
+    return !source.job || source.job->is_taken();
+  }
+  const std::shared_ptr<Job> job = runner_.job_of(storage.deferral());
+  return job && !job->source(job, storage.ticket()).job;
+}
+
+uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write) {
+  uint64_t kind = static_cast<uint64_t>(op.id) << 1 | write;
   const auto add = [&kind](uint64_t word) { kind = kind * 0x9e3779b97f4a7c15 + word + 1; };
   each_tensor(args, [&](const TensorImpl& t) { add(static_cast<uint64_t>(t.dtype) << 8 | t.sizes.size()); });
   for (const ResultMeta& m : metas) add(static_cast<uint64_t>(m.dtype));
@@ -135,7 +210,7 @@ void Segment::put_off(const Op& op, std::span<const Arg> args, std::span<const R
   }
   pending_.computing++;
   counts_.put_off++;
-  deferred_work = this;
+  set_deferred_work(this);
 }
 
 /// Views of results of pending calls are made at once, and known to be views.
@@ -208,9 +283,8 @@ bool Segment::find_operands(std::span<const Arg> args, std::vector<PendingValue>
 /// Absent: a tensor that calls that are put off can't read.
 PendingValue Segment::find(const TensorImpl& tensor) {
   const Storage& storage = *tensor.storage;
-  if (storage.deferral() == this && !(storage.ticket() & kInput)) return find_result(tensor);
-  if (storage.deferral() == this || !storage.deferral()) return find_input(tensor);
-  return {};
+  if (storage.deferral() != this) return find_input(tensor);
+  return storage.ticket() & kInput ? known_input(tensor, storage.ticket() & ~kInput) : find_result(tensor);
 }
 
 PendingValue Segment::find_result(const TensorImpl& tensor) const {
@@ -223,29 +297,43 @@ PendingValue Segment::find_result(const TensorImpl& tensor) const {
   return {};
 }
 
+/// A storage that pending calls read already.
+PendingValue Segment::known_input(const TensorImpl& tensor, uint32_t number) {
+  for (;;) {
+    PendingInput& known = pending_.inputs[number];
+    if (known.tensor->storage != tensor.storage) return {};  // the same bytes, with another version
+    if (same_place(tensor, *known.tensor)) return {number | kInput};
+    if (known.other == PendingValue::kAbsent) {
+      known.other = static_cast<uint32_t>(pending_.inputs.size());
+      return add_input(tensor, sources_[number]);
+    }
+    number = known.other;
+  }
+}
+
 PendingValue Segment::find_input(const TensorImpl& tensor) {
   Storage& storage = *tensor.storage;
-  const auto number = static_cast<uint32_t>(pending_.inputs.size());
-  if (storage.deferral() == this) {
-    for (uint32_t i = storage.ticket() & ~kInput;;) {
-      PendingInput& known = pending_.inputs[i];
-      if (known.tensor->storage != tensor.storage) return {};  // the same bytes, with another version
-      if (same_place(tensor, *known.tensor)) return {i | kInput};
-      if (known.other == PendingValue::kAbsent) {
-        known.other = number;
-        break;
-      }
-      i = known.other;
-    }
-  } else {
-    storage.defer_to(this, number | kInput);
-    if (storage.deferral() != this) {  // bytes that another storage has
-      storage.defer_to(nullptr, 0);
-      return {};
-    }
+  Job::Source source;
+  if (Deferral* const work = storage.deferral()) {
+    const std::shared_ptr<Job> job = runner_.job_of(work);
+    if (!job || job->storage(storage.ticket()) != tensor.storage) return {};  // the same bytes, with another version
+    source = job->source(job, storage.ticket());
   }
+  Deferral* const before = storage.deferral();
+  const uint32_t ticket = storage.ticket();
+  storage.defer_to(this, static_cast<uint32_t>(pending_.inputs.size()) | kInput);
+  if (storage.deferral() != this) {  // bytes that another storage has
+    storage.defer_to(before, ticket);
+    return {};
+  }
+  return add_input(tensor, source);
+}
+
+PendingValue Segment::add_input(const TensorImpl& tensor, const Job::Source& source) {
+  const auto number = static_cast<uint32_t>(pending_.inputs.size());
   pending_.inputs.push_back({Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))).alias()});
-  deferred_work = this;
+  sources_.push_back(source);
+  set_deferred_work(this);
   std::vector<uint64_t>& words = pending_.signature;
   words.push_back(static_cast<uint64_t>(tensor.dtype) << 32 | uint64_t{tensor.wrapped_number} << 16 | 0xffff);
   append(words, tensor.sizes);
@@ -255,28 +343,79 @@ PendingValue Segment::find_input(const TensorImpl& tensor) {
 
 // ---- computing ----
 
-void Segment::settle() {
+/// On this thread, now.
+void Segment::compute_here() {
+  runner_.finish_all();
   if (pending_.empty()) return;
   Pending batch = std::move(pending_);
   pending_ = {};
-  deferred_work = nullptr;
+  sources_.clear();
   for (const PendingInput& input : batch.inputs) input.tensor->storage->defer_to(nullptr, 0);
   const std::vector<uint32_t> wanted = batch.wanted();
   if (wanted.empty()) return;
+  counts_.settled++;
   try {
-    counts_.settled++;
     const EmitterScope eager(default_emitter());
     const GradMode off(false);
-    if (graphs_.run(batch, wanted)) {
+    std::vector<Tensor> made;
+    if (graphs_.run(batch, wanted, made)) {
       counts_.by_graph++;
       counts_.inputs += batch.inputs.size();
     }
+    for (size_t i = 0; i < wanted.size(); i++) deliver(batch.results[wanted[i]], made[i]);
   } catch (...) {
-    auto* failed = new Failed(std::current_exception());  // for as long as there are tensors without bytes: for good
+    Deferral& failed = failed_work(std::current_exception());
     for (uint32_t i : wanted)
-      if (batch.results[i].storage->deferral() == this) batch.results[i].storage->defer_to(failed, 0);
+      if (batch.results[i].storage->deferral() == this) batch.results[i].storage->defer_to(&failed, 0);
     throw;
   }
+}
+
+/// Beside the program, when what was handed over before is done.
+void Segment::hand_over() {
+  if (pending_.empty()) return;
+  auto job = std::make_shared<Job>(std::move(pending_), sources_, runner_);
+  pending_ = {};
+  sources_.clear();
+  set_deferred_work(this);
+  runner_.hand_over(std::move(job));
+  if (way_ == Way::Serial) runner_.finish_all();
+}
+
+void Segment::settle() {
+  if (pending_.empty() && runner_.is_idle()) return;
+  if (runner_.is_idle()) {
+    compute_here();
+  } else {
+    hand_over();
+    counts_.settled++;
+    const std::shared_ptr<Job> last = runner_.is_idle() ? nullptr : runner_.last();
+    runner_.finish_all();
+    if (last && last->error()) std::rethrow_exception(last->error());  // who asked may have asked for what it makes
+  }
+  if (deferred_work() == this) set_deferred_work(nullptr);
+}
+
+void Segment::end_iteration() {
+  if (way_ == Way::Inline) return settle();
+  hand_over();
+  runner_.take_done();
+  std::erase_if(ahead_, [](const std::shared_ptr<Job>& job) { return job->is_taken(); });
+  if (runner_.is_idle()) return;
+  ahead_.push_back(runner_.last());
+  for (; ahead_.size() > kMostAhead; ahead_.pop_front()) runner_.finish(ahead_.front());
+}
+
+Segment::Counts Segment::counts() const {
+  Counts all = counts_;
+  const GraphRunner::Counts& beside = runner_.counts();
+  all.settled += beside.fetched;
+  all.by_graph += beside.by_graph;
+  all.inputs += beside.inputs;
+  all.jobs = beside.jobs;
+  all.worked_us = beside.worked_us;
+  all.waited_us = beside.waited_us;
+  return all;
 }
 
 }  // namespace terra::coexec

@@ -12,11 +12,6 @@
 namespace terra::coexec {
 namespace {
 
-/// The storage has the elements of a tensor that was computed for it.
-void deliver(const PendingResult& result, const Tensor& made) {
-  result.storage->deliver(made->storage, static_cast<size_t>(made->offset) * size_of(made.dtype()));
-}
-
 bool lies_as_promised(const Tensor& made, const PendingResult& result) {
   const auto bytes = static_cast<size_t>(made->offset) * size_of(made.dtype()) + result.storage->bytes();
   return made.dtype() == result.meta.dtype && made.sizes() == result.meta.sizes &&
@@ -35,22 +30,27 @@ bool same(const Scalar& a, const Scalar& b) {
 
 void keep_shortest(double& shortest, double now, int runs) { shortest = runs ? std::min(shortest, now) : now; }
 
-}  // namespace
-
-void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted) {
-  std::vector<Tensor> made;
-  made.reserve(pending.results.size());
+/// Call by call, at once.
+void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted, std::vector<Tensor>& made) {
+  std::vector<Tensor> results;
+  results.reserve(pending.results.size());
   const auto tensor = [&](PendingValue value) {
     if (value.is_absent()) return Tensor();
-    return value.is_input() ? pending.inputs[value.index()].tensor : made[value.index()];
+    return value.is_input() ? pending.inputs[value.index()].tensor : results[value.index()];
   };
   for (const PendingCall& call : pending.calls) {
     const CallArguments arguments(pending, call, tensor);
     std::vector<ResultMeta> metas;
     for (uint32_t i = 0; i < call.results; i++) metas.push_back(pending.results[call.first_result + i].meta);
-    default_emitter().emit(*call.op, arguments.args(), metas, made);
+    default_emitter().emit(*call.op, arguments.args(), metas, results);
   }
-  for (uint32_t i : wanted) deliver(pending.results[i], made[i]);
+  for (uint32_t i : wanted) made.push_back(results[i]);
+}
+
+}  // namespace
+
+void deliver(const PendingResult& result, const Tensor& made) {
+  result.storage->deliver(made->storage, static_cast<size_t>(made->offset) * size_of(made.dtype()));
 }
 
 SegmentGraphs::Kind& SegmentGraphs::kind_of(const Pending& pending, const std::vector<uint32_t>& wanted) {
@@ -82,7 +82,8 @@ bool SegmentGraphs::make_graph(Kind& kind, const Pending& pending, const std::ve
   return kind.graph != nullptr;
 }
 
-bool SegmentGraphs::run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted) {
+bool SegmentGraphs::run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted,
+                              std::vector<Tensor>& made) {
   std::vector<Tensor> inputs;
   for (const PendingInput& input : pending.inputs) inputs.push_back(input.tensor);
   std::vector<Scalar> numbers;
@@ -93,20 +94,20 @@ bool SegmentGraphs::run_graph(Kind& kind, const Pending& pending, const std::vec
     std::set<const Storage*> apart;
     for (const Tensor& input : inputs) apart.insert(input->storage.get());
     for (size_t i = 0; i < wanted.size(); i++) {
-      const auto& made = std::get<Tensor>(outputs[i]);
-      if (!lies_as_promised(made, pending.results[wanted[i]]) || !apart.insert(made->storage.get()).second)
+      const auto& output = std::get<Tensor>(outputs[i]);
+      if (!lies_as_promised(output, pending.results[wanted[i]]) || !apart.insert(output->storage.get()).second)
         kind.refused = true;
     }
     return !kind.refused;
   };
   const graph::RunResult result = kind.graph->run(lend(inputs), numbers, fits, outputs);
   if (result.status != graph::RunStatus::Done) return false;
-  for (size_t i = 0; i < wanted.size(); i++) deliver(pending.results[wanted[i]], std::get<Tensor>(outputs[i]));
+  for (graph::RunOutput& output : outputs) made.push_back(std::move(std::get<Tensor>(output)));
   return true;
 }
 
-bool SegmentGraphs::run(const Pending& pending, const std::vector<uint32_t>& wanted) {
-  if (pending.computing < 2) return run_plainly(pending, wanted), false;
+bool SegmentGraphs::run(const Pending& pending, const std::vector<uint32_t>& wanted, std::vector<Tensor>& made) {
+  if (pending.computing < 2) return run_plainly(pending, wanted, made), false;
   Kind& kind = kind_of(pending, wanted);
   const auto same_numbers = [&] {
     for (size_t i = 0; i < pending.numbers.size(); i++)
@@ -117,13 +118,13 @@ bool SegmentGraphs::run(const Pending& pending, const std::vector<uint32_t>& wan
   bool by_graph = !kind.refused && !slower && kind.plain_runs >= kPlainRuns;
   if (by_graph && (!kind.graph || !same_numbers())) by_graph = make_graph(kind, pending, wanted);
   const auto start = std::chrono::steady_clock::now();
-  if (by_graph && run_graph(kind, pending, wanted)) {
+  if (by_graph && run_graph(kind, pending, wanted, made)) {
     // The first run touches its memory first.
     if (kind.graph_runs > 0) keep_shortest(kind.graph_us, microseconds_since(start), kind.graph_runs - 1);
     kind.graph_runs++;
     return true;
   }
-  run_plainly(pending, wanted);
+  run_plainly(pending, wanted, made);
   keep_shortest(kind.plain_us, microseconds_since(start), kind.plain_runs);
   kind.plain_runs++;
   return false;

@@ -13,8 +13,8 @@ namespace terra::coexec {
 /// A batch that has come a few times gets a graph. It is used as long as it is faster than running call by call.
 class SegmentGraphs {
  public:
-  /// Computes the batch and delivers the bytes of those results that are wanted. True: a graph did.
-  bool run(const Pending& pending, const std::vector<uint32_t>& wanted);
+  /// Computes those results of the batch that are wanted. True: a graph did.
+  bool run(const Pending& pending, const std::vector<uint32_t>& wanted, std::vector<Tensor>& made);
 
  private:
   static constexpr size_t kMost = 256;   ///< kinds of batches that are remembered
@@ -33,12 +33,13 @@ class SegmentGraphs {
 
   Kind& kind_of(const Pending& pending, const std::vector<uint32_t>& wanted);
   static bool make_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted);
-  static bool run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted);
+  static bool run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted,
+                        std::vector<Tensor>& made);
 
   std::map<std::vector<uint64_t>, Kind> kinds_;
 };
 
-/// Call by call, at once.
-void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted);
+/// The result's storage has the elements of a tensor that was computed for it.
+void deliver(const PendingResult& result, const Tensor& made);
 
 }  // namespace terra::coexec

@@ -6,6 +6,7 @@
 #include "graph/coexec/cases.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::coexec {
 namespace {
@@ -41,10 +42,11 @@ void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args)
 void Runner::before_pass() { arrive(kPass, "backward"); }
 
 void Runner::arrive(Callee callee, const char* name) {
-  if (segment_.counts().put_off != put_off_) {
-    stubs_++;  // the call before
-    put_off_ = segment_.counts().put_off;
+  if (segment_.put_off() != put_off_) {
+    stubs_ += was_call_;
+    put_off_ = segment_.put_off();
   }
+  was_call_ = callee != kPass;
   if (hooks::op_observer()) [[unlikely]] {  // somebody looks at each result
     segment_.settle();
     return segment_.open(false);
@@ -159,11 +161,7 @@ const std::vector<Successor>& Runner::successors_of(Position position) {
 bool Runner::follow(Step step) {
   for (const Successor& next : successors_of(at_)) {
     if (step_of({at_.loop, next.op}) != step) continue;
-    if (next.next_iteration) {
-      segment_.settle();
-      at_.loop->iterations++;
-      if (++smooth_ == kSmoothIterations) next_rest_ = in_a_row_ = 0;
-    }
+    if (next.next_iteration) next_iteration();
     at_.node = next.op;
     return true;
   }
@@ -175,9 +173,36 @@ bool Runner::follow(Step step) {
   return true;
 }
 
+void Runner::next_iteration() {
+  KnownLoop& loop = *at_.loop;
+  segment_.end_iteration();
+  loop.iterations++;
+  if (segment_.way() != Segment::Way::Inline) loop.beside++;
+  if (++smooth_ == kSmoothIterations) next_rest_ = in_a_row_ = 0;
+  const auto now = std::chrono::steady_clock::now();
+  if (loop.began) loop.choice.ended(std::chrono::duration<double, std::micro>(now - *loop.began).count());
+  loop.began = now;
+  const Segment::Way way = way_of(loop);
+  if (way == segment_.way()) return;
+  segment_.settle();
+  segment_.run(way);
+}
+
+Segment::Way Runner::way_of(const KnownLoop& loop) const {
+  switch (mode_) {
+    case RunnerMode::Inline: return Segment::Way::Inline;
+    case RunnerMode::Serial: return Segment::Way::Serial;
+    case RunnerMode::Beside: return Segment::Way::Beside;
+    case RunnerMode::Measured: break;
+  }
+  if (exact_mode()) return Segment::Way::Beside;
+  return loop.choice.way() == RunnerChoice::Way::Beside ? Segment::Way::Beside : Segment::Way::Inline;
+}
+
 void Runner::diverge() {
   divergences_++;
   smooth_ = 0;
+  at_.loop->began.reset();
   segment_.settle();
   segment_.open(false);
   watched_ = 0;
@@ -206,16 +231,17 @@ std::vector<LoopReport> Runner::loops() const {
   for (const auto& [id, loop] : known_) {
     if (loop->iterations == 0) continue;
     const CodeLoops::Place place = code_loops_.place_of(id);
-    LoopReport& report = reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, 0});
+    LoopReport& report = reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, loop->beside, 0});
     for (const SwitchCase& at : assign_cases(loop->graph, TraceGraph::kIteration)) report.cases += at.cases.size();
   }
   return reports;
 }
 
-void run(bool yes) {
+void run(bool yes, RunnerMode mode) {
   if (yes && !the_runner) the_runner = new Runner;  // for good: tensors may refer to it until the process ends
   if (!the_runner) return;
   if (!yes) the_runner->stop();
+  the_runner->run(mode);
   hooks::call_watcher = yes ? the_runner : nullptr;
 }
 

@@ -1,5 +1,6 @@
-// Co-execution on the program's own thread: it runs, and where its way is known its ops are put off.
+// Co-execution: the program runs, and where its way is known its ops are put off, to be computed inline or beside it.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,12 +9,14 @@
 #include <vector>
 
 #include "graph/coexec/iterations.h"
+#include "graph/coexec/runner_choice.h"
 #include "graph/coexec/segment.h"
 #include "graph/coexec/successors.h"
 #include "graph/coexec/trace_graph.h"
 #include "graph/coexec/walk.h"
 #include "interpreter_hooks/bindings/calls/call_watcher.h"
 #include "interpreter_hooks/coexec/program_place.h"
+#include "interpreter_hooks/coexec/runner_mode.h"
 
 namespace terra::coexec {
 
@@ -22,6 +25,7 @@ struct LoopReport {
   std::string file;
   int line = 0;
   uint64_t iterations = 0;  ///< that went ways that are known
+  uint64_t beside = 0;      ///< of these, with a graph runner beside the program
   size_t cases = 0;         ///< of the switches of its graph of traces
 };
 
@@ -35,13 +39,14 @@ class Runner final : public hooks::CallWatcher {
 
   void before_call(const Op& op, bool in_place, std::span<const Arg> args) override;
   void before_pass() override;
+  void run(RunnerMode mode) { mode_ = mode; }
   /// The program goes on without: everything has been computed.
   void stop();
 
   uint64_t stubs() const { return stubs_; }
   uint64_t divergences() const { return divergences_; }
   uint64_t iterations() const;
-  const Segment::Counts& counts() const { return segment_.counts(); }
+  Segment::Counts counts() const { return segment_.counts(); }
   std::vector<LoopReport> loops() const;
 
  private:
@@ -62,7 +67,9 @@ class Runner final : public hooks::CallWatcher {
     LoopId id = 0;
     TraceGraph graph;
     std::vector<std::optional<std::vector<Successor>>> next;  ///< by node, found when first asked for
-    uint64_t iterations = 0;
+    uint64_t iterations = 0, beside = 0;
+    RunnerChoice choice;
+    std::optional<std::chrono::steady_clock::time_point> began;  ///< the iteration that is followed
   };
   struct Position {
     KnownLoop* loop = nullptr;
@@ -75,6 +82,8 @@ class Runner final : public hooks::CallWatcher {
   void end_iteration();
   bool goes_on(std::span<const LoopRound> loops);
   bool follow(Step step);
+  void next_iteration();
+  Segment::Way way_of(const KnownLoop& loop) const;
   const std::vector<Successor>& successors_of(Position position);
   void go_on_at(Position position);
   void diverge();
@@ -84,6 +93,7 @@ class Runner final : public hooks::CallWatcher {
   Step step_of(Position position) const { return steps_[position.loop->graph.node(position.node).identity]; }
 
   State state_ = State::Watching;
+  RunnerMode mode_ = RunnerMode::Measured;
   Segment segment_;
   EmitterScope scope_{segment_};
 
@@ -107,6 +117,7 @@ class Runner final : public hooks::CallWatcher {
   std::unordered_map<Step, Position, StepHash> index_;  ///< nodes by what they are
   Position at_;                                         ///< the last op
   uint64_t put_off_ = 0;                                ///< before the present call
+  bool was_call_ = false;                               ///< the one before was of an op
 
   bool diverged_ = false;  ///< at the present op
   uint64_t in_a_row_ = 0;  ///< divergences with few iterations between them
@@ -115,7 +126,7 @@ class Runner final : public hooks::CallWatcher {
 };
 
 /// Co-execution of the calling thread's program begins, or ends.
-void run(bool yes);
+void run(bool yes, RunnerMode mode);
 /// Null: it has never begun in this process.
 const Runner* runner();
 

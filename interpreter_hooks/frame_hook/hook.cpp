@@ -222,7 +222,7 @@ void apply() {
   hooks::counters.wake = nullptr;
   witness(compares(settings().mode));
   watch(compares(settings().mode) || records_everything(settings().mode));
-  coexec::run(settings().mode == Mode::Coexec);
+  coexec::run(settings().mode == Mode::Coexec, settings().runner);
   if (!captures_frames(settings().mode)) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {

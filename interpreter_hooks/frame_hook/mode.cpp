@@ -48,6 +48,11 @@ void read_environment() {
   if (!parse_mode(capture.empty() ? "auto" : capture, s.mode)) s.mode = Mode::Auto;
   const std::string check = variable("TERRA_SELF_CHECK");
   s.self_check = check == "off" ? SelfCheck::Off : check == "all" ? SelfCheck::All : SelfCheck::On;
+  const std::string runner = variable("TERRA_RUNNER");
+  s.runner = runner == "inline"   ? coexec::RunnerMode::Inline
+             : runner == "serial" ? coexec::RunnerMode::Serial
+             : runner == "beside" ? coexec::RunnerMode::Beside
+                                  : coexec::RunnerMode::Measured;
   s.strict = variable("TERRA_STRICT") == "1";
   s.batches = variable("TERRA_BATCHES") != "off";
   s.explain = variable("TERRA_EXPLAIN") == "1";

@@ -2,6 +2,8 @@
 #pragma once
 #include <string>
 
+#include "interpreter_hooks/coexec/runner_mode.h"
+
 namespace terra::capture {
 
 enum class Mode : unsigned char {
@@ -22,11 +24,12 @@ enum class SelfCheck : unsigned char {
 
 struct Settings {
   Mode mode = Mode::Off;
-  SelfCheck self_check = SelfCheck::On;  ///< TERRA_SELF_CHECK
-  bool strict = false;                   ///< TERRA_STRICT: internal errors and wrong entries raise
-  bool frozen = false;                   ///< terra.capture.freeze(): a miss is an error
-  bool explain = false;                  ///< TERRA_EXPLAIN
-  bool batches = true;                   ///< TERRA_BATCHES: calls below recursive functions run many at a time
+  SelfCheck self_check = SelfCheck::On;                      ///< TERRA_SELF_CHECK
+  bool strict = false;                                       ///< TERRA_STRICT: internal errors and wrong entries raise
+  bool frozen = false;                                       ///< terra.capture.freeze(): a miss is an error
+  bool explain = false;                                      ///< TERRA_EXPLAIN
+  coexec::RunnerMode runner = coexec::RunnerMode::Measured;  ///< TERRA_RUNNER
+  bool batches = true;      ///< TERRA_BATCHES: calls below recursive functions run many at a time
   bool thrifty = true;      ///< functions are recorded when it is likely to pay; false while terra.explain() calls one
   std::string report;       ///< TERRA_REPORT
   std::string report_html;  ///< TERRA_REPORT_HTML

@@ -62,18 +62,22 @@ Json frame_json(const CodeRecord& record) {
           {"entries", entries},           {"cuts", cuts}};
 }
 
-/// Loops whose iterations the program went through while its ops were put off, all on its own thread.
+/// Loops whose iterations the program went through while its ops were put off. What was put off is counted for all of
+/// them.
 Json segments_json(const coexec::Runner* runner) {
   Json segments = Json::array();
   if (!runner) return segments;
-  const coexec::Segment::Counts& counts = runner->counts();
+  const coexec::Segment::Counts counts = runner->counts();
   for (const coexec::LoopReport& loop : runner->loops()) {
     segments.push_back({{"file", loop.file},
                         {"line", loop.line},
                         {"iterations", loop.iterations},
-                        {"inline", true},
-                        {"hidden_python_ms", 0},
-                        {"wait_ms", 0},
+                        {"inline", loop.beside == 0},
+                        {"iterations_beside", loop.beside},
+                        {"jobs", counts.jobs},
+                        {"runner_ms", counts.worked_us / 1000},
+                        {"hidden_python_ms", std::max(0.0, counts.worked_us - counts.waited_us) / 1000},
+                        {"wait_ms", counts.waited_us / 1000},
                         {"feeds", counts.inputs},
                         {"fetches", counts.settled},
                         {"graph_runs", counts.by_graph},

@@ -81,7 +81,7 @@ void DeferredQueue::settle() {
   const EmitterScope now(default_emitter());  // whoever asks may be building a graph
   std::vector<Stage> stages = std::exchange(stages_, {});
   bytes_ = count_ = 0;
-  if (deferred_work == this) deferred_work = nullptr;
+  if (deferred_work() == this) set_deferred_work(nullptr);
   for (const Stage& s : stages)
     if (s.calls) s.calls->let_go();
   std::exception_ptr failed;
@@ -104,7 +104,7 @@ void DeferredQueue::settle() {
 
 DeferredQueue::Stage& DeferredQueue::stage(uint32_t number) {
   if (stages_.size() <= number) stages_.resize(number + 1);
-  deferred_work = this;
+  set_deferred_work(this);
   eager::defer_op = [](const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                        std::vector<Tensor>& results) { return get().defer_op(op, args, metas, results); };
   return stages_[number];

@@ -46,6 +46,9 @@ BENCHMARKS = {
     "trees": Benchmark(
         "one training step of recursive networks over trees, H=150, E=300", "trees", "trees", "", ("captured", "eager")
     ),
+    "coexec": Benchmark(
+        "an iteration of a training loop: eager, captured by frames, and co-executed", "coexec", "training_loop", ""
+    ),
     "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
     "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),
     "memory": Benchmark("peak memory of LeNet steps over that of the import", "memory", "lenet", "<= the peer's"),

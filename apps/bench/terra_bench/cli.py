@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import sys
 
-from . import machine, report, trees
+from . import coexec, machine, report, trees
 from .catalogue import BENCHMARKS
 from .subject import Subject
 from .ways import WAYS
@@ -24,6 +24,7 @@ def main(own_folder):
     run.add_argument("--json", metavar="FILE", help="also write everything there")
     run.add_argument("--terra-run", default=str(own_folder / "terra-run"), help="the program to measure")
     trees.add_arguments(run)
+    coexec.add_arguments(run)
     arguments = parser.parse_args()
     if arguments.command == "list":
         return list_benchmarks()

@@ -76,6 +76,7 @@ Object array_of(PyObject* self) {
   ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
   check_has_memory(t);
   if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);
+  wait_for_bytes(t);
   t.storage->mark_exported();
   Object exporter = owned(exporter_type()->tp_alloc(exporter_type(), 0));
   reinterpret_cast<Exporter*>(exporter.get())->impl = Ref<TensorImpl>(&t).release();

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/device/backend.h"
+#include "engine/eager/host_lock.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/rules.h"
 #include "engine/tensor/sparse.h"
@@ -106,7 +107,15 @@ PyObject* from_scalar(const Scalar& value) {
   return nullptr;
 }
 
+void wait_for_bytes(const TensorImpl& tensor) {
+  if (!tensor.storage || !tensor.storage->deferral()) return;
+  const Ref<Storage> kept = tensor.storage;
+  const WaitingWithoutHostLock others;
+  kept->settle();
+}
+
 Scalar item_of(const TensorImpl& tensor) {
+  wait_for_bytes(tensor);
   check(tensor.numel == 1, "a Tensor with {} elements cannot be converted to Scalar", tensor.numel);
   check(!tensor.is_symbolic(), "the value of a tensor that belongs to a graph under construction is not known yet");
   check_has_memory(tensor);

@@ -15,6 +15,8 @@ bool to_int(Borrowed object, int64_t& out);
 
 /// bool, int, float or complex: new reference.
 PyObject* from_scalar(const Scalar& value);
+/// Where work that was put off is to make or to write the tensor's bytes: waits for it, while other threads go on.
+void wait_for_bytes(const TensorImpl& tensor);
 /// The element of a one-element tensor; throws Error for any other, in PyTorch's words.
 Scalar item_of(const TensorImpl& tensor);
 /// The element `data` points to.

@@ -39,6 +39,7 @@ Object tolist(PyObject* self, PyObject*) {
   ensure(!t.is_symbolic(), "tolist of a tensor without storage");
   check_has_memory(t);
   ++counters.items;
+  wait_for_bytes(t);
   const Tensor here = to_host(kept(impl_of(self)));
   return list_from(*here, 0, static_cast<const char*>(here->data()));
 }

@@ -109,11 +109,11 @@ TEST_CASE("Calls that wait run when somebody asks for bytes, level by level") {
   const auto words = leaves(8);
   const Tensor h = reduce(words, [&](auto& l, auto& r) { return n.deferred(l, r); });
   REQUIRE(waits(h));
-  REQUIRE(deferred_work != nullptr);
+  REQUIRE(deferred_work() != nullptr);
   REQUIRE(h.requires_grad());
   require_near(h, reduce(words, [&](auto& l, auto& r) { return n.plain(l, r); }));
   REQUIRE(!waits(h));
-  REQUIRE(deferred_work == nullptr);
+  REQUIRE(deferred_work() == nullptr);
   REQUIRE(deferral_counts().batches - batches == 3);  // of 4, 2 and 1 calls
 }
 

@@ -1,6 +1,7 @@
 // Calls that are put off: nobody can tell, but for the time at which they are computed.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <functional>
 
@@ -13,6 +14,7 @@
 
 using namespace terra;
 using coexec::Segment;
+using Way = coexec::Segment::Way;
 
 namespace {
 
@@ -39,24 +41,29 @@ std::vector<float> values(const Tensor& t) {
   return {data, data + dense.numel()};
 }
 
-/// What a program of a few lines returns, call by call and put off, a number of times.
+/// What a program of a few lines returns, call by call and put off, a number of times; computed inline, and beside.
 using Lines = std::function<std::vector<Tensor>(int round)>;
 void require_same(const Lines& lines, int rounds = 6, uint64_t by_graph = 1) {
   eager::start();
+  const Way way = GENERATE(Way::Inline, Way::Beside, Way::Serial);
+  INFO("way " << static_cast<int>(way));
   std::vector<std::vector<float>> plain;
   for (int i = 0; i < rounds; i++)
     for (const Tensor& t : lines(i)) plain.push_back(values(t));
   Segment segment;
   segment.open(true);
-  std::vector<std::vector<float>> put_off;
+  segment.run(way);
+  std::vector<std::vector<Tensor>> results;
   {
     const EmitterScope scope(segment);
     for (int i = 0; i < rounds; i++) {
-      const std::vector<Tensor> results = lines(i);
-      segment.settle();
-      for (const Tensor& t : results) put_off.push_back(values(t));
+      results.push_back(lines(i));
+      segment.end_iteration();
     }
   }
+  std::vector<std::vector<float>> put_off;
+  for (const auto& round : results)
+    for (const Tensor& t : round) put_off.push_back(values(t));
   REQUIRE(put_off.size() == plain.size());
   for (size_t i = 0; i < plain.size(); i++) {
     REQUIRE(put_off[i].size() == plain[i].size());
@@ -64,6 +71,7 @@ void require_same(const Lines& lines, int rounds = 6, uint64_t by_graph = 1) {
   }
   CHECK(segment.counts().put_off > 0);
   CHECK(segment.counts().by_graph >= by_graph);
+  CHECK((segment.counts().jobs > 0) == (way != Way::Inline));
 }
 
 }  // namespace
@@ -179,19 +187,101 @@ TEST_CASE("results that nobody can ask for are not computed", "[segment]") {
   CHECK_FALSE(x->storage->deferral());
 }
 
-TEST_CASE("what looks at values or draws numbers is computed at once", "[segment]") {
+TEST_CASE("what looks at values looks at once, and is computed later", "[segment]") {
   eager::start();
   Segment segment;
   const EmitterScope scope(segment);
   segment.open(true);
   const Tensor table = filled({4, 2}, 0);
   const Tensor index = op("to_dtype", filled({2}, 3.5f), DType::I64);
-  for (int i = 0; i < 3; i++) {
-    const Tensor row = op("index_select", table, 0, index);
-    CHECK_FALSE(row->storage->deferral());
+  op("index_select", table, 0, index);
+  const Tensor of_table = op("neg", op("neg", table)), row = op("index_select", of_table, 0, index);
+  CHECK(row->storage->deferral() == &segment);
+  const Tensor outside = op("full", Dims{2}, 7, DType::I64);
+  CHECK_THROWS_AS(op("index_select", of_table, 0, outside), Error);
+  CHECK(row->storage->deferral() == &segment);
+  CHECK(values(row) == std::vector<float>{1.5f, 0, 1.5f, 0});
+  // Indices that are still to be computed are.
+  op("index_select", table, 0, op("add", index, 0));
+  const Tensor later = op("index_select", table, 0, op("add", index, 0));
+  CHECK_FALSE(later->storage->deferral());
+}
+
+TEST_CASE("writes wait for what reads before them, and are waited for", "[segment]") {
+  require_same(
+      [](int i) {
+        const Tensor w = filled({4, 4}, static_cast<float>(i)), half = op("narrow", w, 0, 0, 2);
+        std::vector<Tensor> seen;
+        for (int step = 0; step < 5; step++) {
+          const Tensor gradient = op("tanh", op("matmul", w, w));
+          seen.push_back(op("sum", gradient));
+          find_op("sub")->in_place(w, gradient);
+          find_op("mul")->in_place(half, w->dtype == DType::F32 ? 0.5 : 1.0);
+          seen.push_back(op("neg", half));
+        }
+        seen.push_back(w);
+        return seen;
+      },
+      8);
+}
+
+TEST_CASE("a write beside the program defers what is written", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  segment.run(Way::Beside);
+  const Tensor w = filled({3}, 1), g = filled({3}, 2);
+  find_op("sub")->in_place(w, g);  // of a kind that has run
+  const uint32_t version = w->version();
+  const Tensor y = op("exp", w);
+  find_op("sub")->in_place(w, g);
+  CHECK(w->storage->deferral() != nullptr);
+  CHECK(w->version() == version + 1);
+  const Tensor again = op("add", w, g);
+  CHECK(values(w) == std::vector<float>{-3, -3.25f, -3.5f});
+  CHECK(values(again) == std::vector<float>{-1, -1, -1});
+  CHECK(values(y)[0] == Approx(std::exp(-1.0f)));
+  segment.settle();
+  for (const Tensor& t : {w, g, y, again}) CHECK_FALSE(t->storage->deferral());
+}
+
+TEST_CASE("what an iteration hands over is taken two iterations later at the latest", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  segment.run(Way::Beside);
+  const Tensor x = filled({3}, 1);
+  std::vector<Tensor> kept;
+  for (int i = 0; i < 20; i++) {
+    kept.push_back(op("neg", x));
+    segment.end_iteration();
+    if (i >= 3) CHECK_FALSE(kept[static_cast<size_t>(i) - 2]->storage->deferral());
   }
-  const Tensor outside = op("add", index, 7);
-  CHECK_THROWS_AS(op("index_select", table, 0, outside), Error);
+  CHECK(segment.counts().jobs >= 18);
+}
+
+TEST_CASE("a job that fails is told of once, and whoever asks for its results is", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  segment.run(Way::Beside);
+  const Tensor small = op("expand", filled({1}, 1), Dims{4}),
+               huge = op("expand", filled({1}, 1), Dims{int64_t{1} << 40});
+  op("neg", small);
+  op("exp", small);
+  const Tensor w = filled({4}, 1);
+  find_op("sub")->in_place(w, small);
+  const Tensor lost = op("neg", huge);
+  segment.end_iteration();
+  const Tensor of_lost = op("exp", op("narrow", lost, 0, 0, 4));
+  segment.end_iteration();
+  for (const Tensor& t : {lost, lost, of_lost, of_lost}) CHECK_THROWS_AS(t->storage->data(), Error);
+  segment.settle();
+  const Tensor fine = op("neg", small);
+  CHECK(values(fine)[0] == -1);
 }
 
 TEST_CASE("memory that somebody else may write at any time is not read later", "[segment]") {
