@@ -150,12 +150,14 @@ void recorded(CodeRecord& r, std::shared_ptr<Entry> entry, const Stop& why, bool
     return;
   }
   r.failures++;
-  if (is_final(why.reason) || r.failures >= most_failures || r.recordings >= most_recordings) {
+  // A function that works with tensors in other calls is asked once more.
+  const int most = most_failures + (why.reason == Reason::NoTensorWork && r.tensor_work);
+  if (is_final(why.reason) || r.failures >= most || r.recordings >= most_recordings) {
     if (r.entries.empty()) return give_up(r, Reason::None);
     r.state = State::Settled;
     return;
   }
-  r.next_recording = r.calls + (1L << (2 * r.failures));
+  r.next_recording = r.calls + calls_behind_failures[std::min(r.failures, most_failures) - 1];
   if (r.entries.empty()) r.state = State::Hot;
 }
 

@@ -53,6 +53,9 @@ inline bool compares(Mode mode) { return mode == Mode::Verify || mode == Mode::S
 /// Runs before a code object's first recording, and how many recordings in a row may give no entry.
 constexpr int profile_runs = 3;
 constexpr int most_failures = 3;
+/// Calls from a recording that gave no entry to the next. Calls do different things by turns: those that are recorded
+/// are of each kind, for turns of two, three and four.
+constexpr long calls_behind_failures[] = {3, 10, 25};
 /// Attempts to leave the frame in the middle before a recording counts as failed.
 constexpr int most_aims = 4;
 

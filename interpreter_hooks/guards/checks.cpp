@@ -28,6 +28,15 @@ std::string is_text(const Word* at, const RegisterFile& file) {
   return name_a(at, file) + " is " + short_text(object_word(at[1]));
 }
 
+bool c_method_holds(Word* at, Run& run) {
+  PyObject* method = a_of(at, run);
+  return PyCFunction_Check(method) && reinterpret_cast<PyCFunctionObject*>(method)->m_ml ==
+                                          reinterpret_cast<PyMethodDescrObject*>(object_word(at[1]))->d_method;
+}
+std::string c_method_text(const Word* at, const RegisterFile& file) {
+  return name_a(at, file) + " is bound from " + short_text(object_word(at[1]));
+}
+
 /// A NaN is equal to itself alone where containers look for it.
 bool equal_holds(Word* at, Run& run) {
   PyObject *a = a_of(at, run), *value = object_word(at[1]);

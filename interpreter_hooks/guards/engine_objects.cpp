@@ -126,6 +126,7 @@ bool is_engine_constant(PyObject* object) {
 }
 bool makes_engine_constants(PyObject* type) { return hooks::is_device_type(type) || hooks::is_dtype_limits_type(type); }
 bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
+PyObject* size_type() { return reinterpret_cast<PyObject*>(hooks::size_type); }
 bool is_size(PyObject* object) { return Py_TYPE(object) == hooks::size_type; }
 PyObject* new_size(size_t length) {
   return hooks::size_type->tp_alloc(hooks::size_type, static_cast<Py_ssize_t>(length));

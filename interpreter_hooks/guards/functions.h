@@ -53,6 +53,7 @@ TERRA_KIND_FUNCTIONS(no_hooks)
 // generators.cpp
 TERRA_KIND_FUNCTIONS(generator_part)
 TERRA_KIND_FUNCTIONS(iterator_base)
+TERRA_KIND_FUNCTIONS(c_method)
 TERRA_KIND_FUNCTIONS(unstarted)
 TERRA_KIND_FUNCTIONS(range_start)
 // own_dicts.cpp

@@ -124,6 +124,7 @@ Dependence instance_dict(const Word* at, GuardDependencies& s) {
 }
 
 Dependence method_part(const Word* at, GuardDependencies& s) {
+  if (PyCFunction_Check(a_of(at, s))) return Dependence::Varies;
   auto* method = reinterpret_cast<PyMethodObject*>(a_of(at, s));
   s.rest_on(at[1] ? &method->im_self : &method->im_func);
   return Dependence::Found;

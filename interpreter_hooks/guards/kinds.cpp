@@ -66,6 +66,7 @@ const Kind kinds[static_cast<size_t>(Op::Count_)] = {
     ROW(true, same_storage),
     ROW(true, apart),
     ROW(true, own_history),
+    ROW(true, c_method),
     ROW(true, unstarted),
     ROW(true, range_start),
     ROW(true, no_hooks),

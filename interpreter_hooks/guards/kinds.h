@@ -19,7 +19,7 @@ enum class Op : uint8_t {
   Slot,            // a [offset]       __slots__ member
   ClassAttribute,  // [type, name]     found by the class look-up
   InstanceDict,    // a                __dict__ of an instance
-  MethodPart,      // a [0 or 1]       __func__ or __self__ of a bound method
+  MethodPart,      // a [0 or 1]       __func__ or __self__ of a bound method, or __self__ of one that is in C
   PartialPart,     // a [0, 1 or 2]    func, args, keywords of a functools.partial
   ModulePart,      // a [part]         one of the four dicts of a terra.nn.Module
   CachedResult,    // a [key]          what a functools.lru_cache has kept
@@ -28,7 +28,7 @@ enum class Op : uint8_t {
   KeyAt,           // a [index]        key of a dict, element of a set: by its place in the order of iteration
   GeneratorPart,   // a [slot + 1 or 0] slot of localsplus of a generator that has not started; 0: its function
   IteratorBase,    // a                what an iterator of a list or tuple walks over that has yielded nothing
-  Gradient,        // a                .grad of a tensor (a new reference)
+  Gradient,        // a [0 or 1]       .grad of a tensor (a new reference); 1: which has no hooks
   Version,         // a                of a tensor's memory (a new reference)
   SizeOf,          // a [dimension]    size of a tensor, or all_elements (a new reference)
   // Guards.
@@ -63,10 +63,11 @@ enum class Op : uint8_t {
   Truth,        // a [0 or 1]       of a number made by host arithmetic
   Tensor,       // a [TensorFacts]
   Offset,       // a [n]            where a tensor begins in its storage
-  NoGradient,   // a                .grad is None
+  NoGradient,   // a [0 or 1]       .grad is None; 1: and the tensor has no hooks
   SameStorage,  // a b
   Apart,        // [registers]      memory of tensors does not overlap
   OwnHistory,   // a                a tensor that is no view of another one, as far as gradients are concerned
+  CMethod,      // a [descriptor]   a bound method made from it, as each look-up makes another
   Unstarted,    // a [code]         a generator that has not started
   RangeStart,   // a [start, step, length]  an iterator of a range that has yielded nothing
   NoHooks,      // a                calling the module is calling its forward

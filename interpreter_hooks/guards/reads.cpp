@@ -51,6 +51,7 @@ bool instance_dict_holds(Word* at, Run& run) { return found(at, run, terra_insta
 
 bool method_part_holds(Word* at, Run& run) {
   PyObject* method = a_of(at, run);
+  if (PyCFunction_Check(method)) return found(at, run, PyCFunction_GET_SELF(method));
   return found(at, run, at[1] ? PyMethod_GET_SELF(method) : PyMethod_GET_FUNCTION(method));
 }
 

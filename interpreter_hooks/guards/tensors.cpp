@@ -118,11 +118,11 @@ bool gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
   Tensor gradient = gradient_of(*tensor_of(object));
   const CollectorHeld held;  // the gradient may have had no object until now
-  return gradient.defined() && !is_hooked(object) && found(at, run, object_of(gradient)) &&
+  return gradient.defined() && !(at[1] && is_hooked(object)) && found(at, run, object_of(gradient)) &&
          goes_quietly(run.registers[head(at).dst]);
 }
 std::string gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is there, has no hooks, and no code runs when it goes";
+  return file.name(head(at).a) + ".grad is there, " + (at[1] ? "has no hooks, " : "") + "and no code runs when it goes";
 }
 
 bool version_holds(Word* at, Run& run) {
@@ -132,10 +132,10 @@ std::string version_text(const Word* at, const RegisterFile& file) { return file
 
 bool no_gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
-  return !gradient_of(*tensor_of(object)).defined() && !is_hooked(object);
+  return !gradient_of(*tensor_of(object)).defined() && !(at[1] && is_hooked(object));
 }
 std::string no_gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is None and has no hooks";
+  return file.name(head(at).a) + ".grad is None" + (at[1] ? " and has no hooks" : "");
 }
 
 bool same_storage_holds(Word* at, Run& run) {

@@ -89,6 +89,8 @@ bool makes_engine_constants(PyObject* type);
 /// Those, and sizes: what metadata of a tensor can be.
 bool is_engine_value(PyObject* object);
 bool is_size(PyObject* object);
+/// terra.Size; null before the engine is there.
+PyObject* size_type();
 /// A terra.Size of that length, its items still to be set: new reference, or null.
 PyObject* new_size(size_t length);
 bool is_op_function(PyObject* object);

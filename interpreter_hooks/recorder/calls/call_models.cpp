@@ -23,10 +23,30 @@ const void* key_of(PyObject* callee) {
 
 /// "list", "math" or "_collections.deque". Only modules that are part of the interpreter: a program must find in
 /// sys.modules what it imported itself.
+/// The engine's types, which are there before the package can be imported; null as long as they aren't.
+PyObject* engine_types() {
+  if (!size_type()) return nullptr;
+  static PyObject* const types = [] {
+    PyObject* module = PyModule_New("terra");
+    if (module) PyModule_AddObjectRef(module, "Size", size_type());
+    return module;
+  }();
+  return Py_XNewRef(types);
+}
+
+bool is_of_engine(const CallModel& model) {
+  const std::string_view where = model.where;
+  return where.substr(0, where.find('.')) == "terra";
+}
+
+PyObject* module_named(const std::string& name) {
+  return name == "terra" ? engine_types() : PyImport_ImportModule(name.c_str());
+}
+
 PyObject* holder_of(const char* where) {
   if (!std::strcmp(where, "generator")) return Py_NewRef(reinterpret_cast<PyObject*>(&PyGen_Type));
   if (const char* dot = std::strchr(where, '.')) {
-    PyObject* module = PyImport_ImportModule(std::string(where, dot).c_str());
+    PyObject* module = module_named(std::string(where, dot));
     PyObject* type = module ? PyObject_GetAttrString(module, dot + 1) : nullptr;
     Py_XDECREF(module);
     if (!type) PyErr_Clear();
@@ -35,7 +55,7 @@ PyObject* holder_of(const char* where) {
   PyObject* builtins = PyEval_GetBuiltins();
   PyObject* found = PyDict_GetItemString(builtins, where);
   if (found) return Py_NewRef(found);
-  PyObject* module = PyImport_ImportModule(where);
+  PyObject* module = module_named(where);
   if (!module) PyErr_Clear();
   return module;
 }
@@ -59,10 +79,9 @@ void enter(Table& table, PyObject* holder, PyObject* name, const CallModel* mode
   Py_XDECREF(callee);
 }
 
-Table make_table() {
-  Table table;
+void enter_models(Table& table, bool of_engine) {
   each_model([&](const CallModel& model) {
-    PyObject* holder = holder_of(model.where);
+    PyObject* holder = is_of_engine(model) == of_engine ? holder_of(model.where) : nullptr;
     if (!holder) return;
     if (model.name) {
       PyObject* name = PyUnicode_FromString(model.name);
@@ -80,6 +99,12 @@ Table make_table() {
     Py_DECREF(holder);
   });
   PyErr_Clear();
+}
+
+const Table& models_by_callee() {
+  static Table table;
+  static bool others = (enter_models(table, false), true), engine = false;
+  if (others && !engine && size_type()) engine = true, enter_models(table, true);
   return table;
 }
 
@@ -107,7 +132,7 @@ std::unordered_map<const void*, Reason> make_refusals() {
 }  // namespace
 
 const CallModel* model_of(PyObject* callee) {
-  static const Table table = make_table();
+  const Table& table = models_by_callee();
   auto found = table.find(key_of(callee));
   return found == table.end() ? nullptr : found->second;
 }

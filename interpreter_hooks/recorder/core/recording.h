@@ -35,6 +35,8 @@ class TraceBuilder;
 
 /// Immutable and one of a kind in the process: comparing addresses is comparing values.
 bool is_unchanging(PyObject* object);
+/// What a bound method of a C type was made from (borrowed); null for anything else.
+PyObject* descriptor_of(PyObject* method);
 /// A descriptor in C is looked up under its own name: a class may have it under another one too.
 bool is_named(PyObject* descriptor, PyObject* name);
 
@@ -227,9 +229,9 @@ class Recording {
   void know_length(Value& sequence);
   /// False for one from outside that has had many lengths: better the frame is cut where all of its items are taken.
   bool may_know_length(Value& sequence);
-  /// len() of a list from outside that has had different lengths, and of which nothing but its length and single items
-  /// are asked for: a number. Unknown: the length is a fact.
-  Value length(Value& sequence);
+  /// len() of a container from outside that has had different lengths, and of which nothing but its length (of a list:
+  /// and single items) is asked for: a number. Unknown: the length is a fact.
+  Value length(Value& container);
   /// An item of such a list, counted from its end where `index` is negative; Unknown for all others.
   Value item_of_grown(Value& sequence, Py_ssize_t index);
   /// The last `count` items of such a list, which has as many at least: a guard. False: it is none, or shorter.
@@ -369,7 +371,7 @@ class Recording {
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
   /// A register for the .grad that a tensor has when the frame starts.
-  Register gradient_register(Register tensor, const std::string& name);
+  Register gradient_register(Register tensor, const std::string& name, bool unhooked);
   RegisterFile& file() { return entry_->file; }
   PyThreadState* thread() const { return thread_; }
   Speculation& speculation() { return speculation_; }

@@ -228,10 +228,10 @@ Access Recording::way_to(Value& owner, PyObject* name, PyObject** found) {
 }
 
 void Recording::no_attribute(Value& owner, PyObject* name) {
-  Shadow& known = shadow(owner);
-  if (known.fresh() || !known.attributes.try_emplace(name, Value::null()).second) return;
   PyTypeObject* type = Py_TYPE(owner.object);
   if (!type->tp_dictoffset && !(type->tp_flags & Py_TPFLAGS_MANAGED_DICT)) return;
+  Shadow& known = shadow(owner);
+  if (known.fresh() || !known.attributes.try_emplace(name, Value::null()).second) return;
   guard(Op::NoAttribute, reg_of(known.self), {word_of(file().keep(name))});
 }
 
@@ -297,10 +297,7 @@ Value slot_value(Recording& r, Value& owner, PyObject* name, PyObject* found, Py
 }
 
 Value parameter_value(Recording& r, Value& owner, PyObject* name) {
-  Shadow& known = r.shadow(owner);
-  auto seen = known.attributes.find(name);
-  if (seen != known.attributes.end() && seen->second.known()) return seen->second;
-  std::string path = known.path;
+  const std::string path = r.shadow(owner).path;
   r.no_attribute(owner, name);
   for (uint64_t part = module_parameters; part < module_dict_count; part++) {
     PyObject* dict = module_part(owner.object, part);
@@ -309,9 +306,8 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
     Value holder = part_of_module(r, owner, part, dict);
     if (is_new) r.shadow(holder).named = true;
     Value value = r.dict_item(holder, name);
-    if (!value.known()) continue;  // its absence is guarded
-    r.shadow(owner).attributes[name] = value;
-    return value;
+    if (value.known()) return value;
+    // Its absence is guarded.
   }
   r.stop(Reason::UnmodelledAttribute, path + "." + text_of(name));
   return {};

@@ -41,13 +41,18 @@ bool Recording::may_know_length(Value& sequence) {
   return speculation_.may_fix_length(known.path, static_cast<size_t>(Py_SIZE(sequence.object)));
 }
 
-Value Recording::length(Value& sequence) {
-  Shadow& known = shadow(sequence);
-  if (!PyList_CheckExact(sequence.object) || !known.outside || known.length_known) return {};
-  // All that the frame may have done to it so far is to append.
+Value Recording::length(Value& container) {
+  Shadow& known = shadow(container);
+  PyObject* object = container.object;
+  if (!known.outside || known.self.is_fact() || known.length_known || known.keys_known) return {};
+  // All that the frame may have done to a list so far is to append.
+  const bool untouched = !known.written && !known.rekeyed && known.appended.empty() && !known.attributes_of;
+  const bool counts = PyTuple_CheckExact(object) || PyDict_CheckExact(object) || PyAnySet_CheckExact(object) ||
+                      (is_deque(object) && !is_changeable(Py_TYPE(object)));
+  if (!PyList_CheckExact(object) && !(counts && untouched)) return {};
   static PyObject* const len = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
   const auto added = static_cast<Py_ssize_t>(known.appended.size());
-  PyObject* before = PyLong_FromSsize_t(Py_SIZE(sequence.object) - added);
+  PyObject* before = PyLong_FromSsize_t(PyObject_Size(object) - added);
   hold(before);
   Py_DECREF(before);
   const std::string path = "len(" + known.path + ")";

@@ -218,19 +218,6 @@ bool is_plain_instance(PyObject* object, const Shadow& shadow) {
          shadow.plain_instance;
 }
 
-/// What a bound method of a C type was made from (borrowed), or null.
-PyObject* descriptor_of(PyObject* method) {
-  PyObject* self = PyCFunction_GET_SELF(method);
-  if (!self || PyModule_Check(self) || PyType_Check(self)) return nullptr;
-  const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
-  PyObject* name = PyUnicode_InternFromString(definition->ml_name);
-  PyObject* found = name ? _PyType_Lookup(Py_TYPE(self), name) : nullptr;
-  Py_XDECREF(name);
-  bool same = found && Py_TYPE(found) == &PyMethodDescr_Type &&
-              reinterpret_cast<PyMethodDescrObject*>(found)->d_method == definition;
-  return same ? found : nullptr;
-}
-
 }  // namespace
 
 Register Recording::materialise(Shadow& shadow) {

@@ -43,8 +43,20 @@ bool has_finalizer(PyObject* object) {
 
 }  // namespace
 
+PyObject* descriptor_of(PyObject* method) {
+  PyObject* self = PyCFunction_Check(method) ? PyCFunction_GET_SELF(method) : nullptr;
+  if (!self || PyModule_Check(self) || PyType_Check(self)) return nullptr;
+  const PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(method)->m_ml;
+  PyObject* name = PyUnicode_InternFromString(definition->ml_name);
+  PyObject* found = name ? _PyType_Lookup(Py_TYPE(self), name) : nullptr;
+  Py_XDECREF(name);
+  bool same = found && Py_TYPE(found) == &PyMethodDescr_Type &&
+              reinterpret_cast<PyMethodDescrObject*>(found)->d_method == definition;
+  return same ? found : nullptr;
+}
+
 bool is_unchanging(PyObject* object) {
-  return PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) ||
+  return PyType_Check(object) || PyModule_Check(object) || (PyCFunction_Check(object) && !descriptor_of(object)) ||
          Py_TYPE(object) == &PyMethodDescr_Type || Py_TYPE(object) == &PyWrapperDescr_Type ||
          is_engine_constant(object) || is_enum_member(object);
 }
@@ -161,9 +173,9 @@ Register Recording::version_register(Register tensor) {
   return reg;
 }
 
-Register Recording::gradient_register(Register tensor, const std::string& name) {
+Register Recording::gradient_register(Register tensor, const std::string& name, bool unhooked) {
   Register reg = new_register(name + ".grad", true, false);
-  if (alive_) entry_->entry.emit(Op::Gradient, reg, tensor, no_register);
+  if (alive_) entry_->entry.emit(Op::Gradient, reg, tensor, no_register, {Word{unhooked}});
   return reg;
 }
 
@@ -227,6 +239,12 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
     guard_tensor(reg, object, shadow.path);
   } else if (PyFunction_Check(object)) {
     guard_function(shadow.self);
+  } else if (PyObject* descriptor = descriptor_of(object)) {
+    guard(Op::CMethod, reg, {word_of(file().keep(descriptor))});
+    Value receiver = read(Op::MethodPart, reg, {1}, PyCFunction_GET_SELF(object), path + ".__self__");
+    Shadow& method = *find(object);
+    method.receiver = receiver;
+    return method.self;
   } else {
     guard(Op::Type, reg, {word_of(file().watch(type))});
   }

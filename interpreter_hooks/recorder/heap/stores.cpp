@@ -70,10 +70,12 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
     if (is_parameter(value.object) || is_module(value.object)) {
       return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + utf8_of(name));
     }
-    for (uint64_t part : {module_parameters, module_children}) {
+    for (uint64_t part : {module_parameters, module_children, module_buffers}) {
       PyObject* dict = module_part(owner.object, part);
+      if (!dict) continue;
       Value holder = part_of_module(*this, owner, part, dict);
-      dict_item(holder, name);  // that it is absent is a fact
+      const Value there = dict_item(holder, name);  // where it is absent, that is a fact
+      if (part == module_buffers && there.known()) return dict_store(holder, name, value, true);
     }
   }
   Shadow& known = shadow(owner);

@@ -92,6 +92,7 @@ void TraceBuilder::met(PyObject* tensor) {
   auto* object = gradient.defined() ? static_cast<PyObject*>(gradient->owner) : nullptr;
   if (object && !goes_quietly(object)) return r_.stop(Reason::Finalizer, "of a gradient");
   first_gradients_.try_emplace(tensor, std::move(gradient));
+  first_storages_.try_emplace(tensor, tensor_of(tensor)->storage);
   if (const Storage* storage = tensor_of(tensor)->storage.get())
     storages_.try_emplace(storage, Met{tensor, storage->version()});
 }

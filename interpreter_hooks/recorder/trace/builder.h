@@ -155,12 +155,14 @@ class TraceBuilder final : public hooks::OpObserver {
   bool sparse_gradients_ = false;               ///< of tables: only runs that are put off have them
   std::unordered_set<const Storage*> written_;  ///< in place, while histories were kept
   bool gradients_ = false;                      ///< backward, or .grad read or written
+  bool accumulates_ = false;                    ///< backward
   std::unordered_set<PyObject*> watched_;       ///< tensors from outside whose .grad or requires_grad the frame touches
   hooks::OpObserver* before_ = nullptr;
 
   std::vector<Input> inputs_;
   std::vector<std::pair<Register, graph::TraceInput>> scalars_;
   std::unordered_map<Register, graph::TraceId> scalar_ids_;  ///< inputs and items
+  std::unordered_map<PyObject*, Ref<Storage>> first_storages_;  ///< of tensors from outside, as they were met
   std::unordered_map<PyObject*, Tensor> first_gradients_;    ///< of tensors from outside, undefined for None
   uint64_t bytes_after_shedding_ = 0;                        ///< that tensors had
   std::vector<std::pair<graph::TraceId, Register>> outputs_;

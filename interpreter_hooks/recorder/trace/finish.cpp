@@ -69,10 +69,12 @@ void TraceBuilder::guard_tensors(Entry&) {
   // Where nothing is written, views of one memory are as good as tensors of their own: rows of a data set may come from
   // anywhere.
   const bool only_reads = !writes_ && !gradients_ && !exact_offsets_;
-  std::map<Storage*, size_t> groups;
+  std::map<const Storage*, size_t> groups;
   std::vector<Register> apart, objects;
   for (size_t i = 0; i < inputs_.size(); i++) {
-    Storage* storage = tensor_of(inputs_[i].object)->storage.get();
+    const auto met = first_storages_.find(inputs_[i].object);
+    const Storage* storage =
+        (met == first_storages_.end() ? tensor_of(inputs_[i].object)->storage : met->second).get();
     if (only_reads) groups.clear();
     auto [place, is_new] = groups.try_emplace(storage, i);
     inputs_[i].what.storage_group = static_cast<uint32_t>(place->second);

@@ -124,7 +124,7 @@ bool TraceBuilder::has_history_outside() {
 void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
   if (!listening()) return;
   pending()->reported = true;
-  gradients_ = true;
+  gradients_ = accumulates_ = true;
   graph::BackwardRecord backward;
   if (links_) return refuse_behind_functions();
   backward.retain_graph = report.retain_graph;
@@ -183,7 +183,7 @@ void TraceBuilder::on_mode_read() {
 }
 
 /// Where gradients are read, written or accumulated, the .grad that a leaf has at the start is an input of its own, or
-/// None.
+/// None. Where they are accumulated no hook looks on.
 void TraceBuilder::link_gradients() {
   for (size_t i = 0; i < inputs_.size() && r_.alive(); i++) {
     PyObject* object = inputs_[i].object;
@@ -195,7 +195,7 @@ void TraceBuilder::link_gradients() {
     Register reg = inputs_[i].reg;
     Tensor gradient = first_gradients_[object];
     if (!gradient.defined()) {
-      r_.guard(Op::NoGradient, reg);
+      r_.guard(Op::NoGradient, reg, {Word{accumulates_}});
       continue;
     }
     PyObject* holder = object_of(gradient);  // held below
@@ -204,11 +204,11 @@ void TraceBuilder::link_gradients() {
     Shadow* known = r_.find(holder);
     if (known && known->trace_id != kNoValue && known->trace_id >= first_input) {
       inputs_[i].what.grad = known->trace_id;
-      r_.guard(Op::Same, r_.reg_of(known->self), {}, r_.gradient_register(reg, inputs_[i].what.name));
+      r_.guard(Op::Same, r_.reg_of(known->self), {}, r_.gradient_register(reg, inputs_[i].what.name, accumulates_));
       continue;
     }
     TraceId seen_as = known ? known->trace_id : kNoValue;
-    Register gradient_reg = r_.gradient_register(reg, inputs_[i].what.name);
+    Register gradient_reg = r_.gradient_register(reg, inputs_[i].what.name, accumulates_);
     r_.guard_tensor(gradient_reg, holder, inputs_[i].what.name + ".grad");
     Shadow& shadow = r_.put(holder, Value::dynamic(gradient_reg, holder), true, inputs_[i].what.name + ".grad");
     TraceId id = make_input(shadow);

@@ -38,15 +38,15 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def mapped(*args, **kwargs):
         leaves, spec = tree_flatten(args)
         dims = _batch_dims(name, in_dims, args, leaves)
-        sizes = {t.size(d) for d, t in zip(dims, leaves) if d is not None}
-        if len(sizes) > 1:
+        sizes = [t.size(d) for d, t in zip(dims, leaves) if d is not None]
+        if any(size != sizes[0] for size in sizes):
             raise ValueError(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-                f"{[t.size(d) for d, t in zip(dims, leaves) if d is not None]} for the mapped dimension"
+                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
+                "mapped dimension"
             )
         results = []
         state = None if randomness == "different" else C.default_generator.clone_state()
-        for i in range(sizes.pop()):
+        for i in range(sizes[0]):
             if randomness == "same" and i > 0:
                 C.default_generator._go_to(state)
             own = [t if d is None else t.select(d, i) for d, t in zip(dims, leaves)]
@@ -112,7 +112,7 @@ def _stacked(name, results, out_dims):
             f"which has {spec.num_leaves} leaves."
         )
     stacked = []
-    for d, column in zip(dims, zip(*(leaves for leaves, _ in rows))):
+    for d, column in zip(dims, zip(*[leaves for leaves, _ in rows])):
         is_tensor = isinstance(column[0], C.Tensor)
         if d is None and is_tensor:
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")

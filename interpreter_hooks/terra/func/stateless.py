@@ -47,7 +47,7 @@ def replaced(module, tensors, tie_weights=True, strict=False):
     if tie_weights:
         by_tensor = {}
         for name, (members, key) in places.items():
-            by_tensor.setdefault(id(members[key]), []).append(name)
+            by_tensor.setdefault(members[key], []).append(name)
         tied = {}
         for names in by_tensor.values():
             given = [tensors[name] for name in names if name in tensors]

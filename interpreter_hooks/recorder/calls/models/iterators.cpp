@@ -93,12 +93,24 @@ Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
   r.set_children(result, std::move(children));
   return made;
 }
+/// The range that goes the other way, held by the recording: what a range is walked backwards as.
+PyObject* turned(Recording& r, PyObject* range) {
+  PyObject* step = PyLong_FromLong(-1);
+  PyObject* all = step ? PySlice_New(nullptr, nullptr, step) : nullptr;
+  PyObject* turned = all ? PyObject_GetItem(range, all) : nullptr;
+  if (turned) r.hold(turned);
+  Py_XDECREF(turned);
+  Py_XDECREF(all);
+  Py_XDECREF(step);
+  PyErr_Clear();
+  return turned;
+}
 Value end_reversed(Recording& r, ShadowFrame& f, PyObject* result) {
   Value& value = arguments(f)[0];
   if (PyRange_Check(value.object)) {
     if (Shadow* range = r.find(value.object); range && range->fresh()) return r.loops().reversed(result, value.object);
     r.pin(value);
-    return r.make_iterator(result, Iterator::Facts, nullptr);
+    return r.make_iterator(result, Iterator::Range, turned(r, value.object));
   }
   if (!PyList_CheckExact(value.object) && !is_tuple(value.object)) {
     r.stop(Reason::UnmodelledIteration, "reversed");

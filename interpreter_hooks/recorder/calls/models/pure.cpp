@@ -186,11 +186,11 @@ Value end_itemgetter(Recording& r, ShadowFrame& f, PyObject* result) {
 void begin_len(Recording& r, ShadowFrame& f) {
   Value& value = arguments(f)[0];
   PyObject* object = value.object;
-  if (is_sequence(object)) {
+  if (is_sequence(object) || is_dict(object) || is_set(object)) {
     f.pending.extra = r.length(value);
-    if (!f.pending.extra.known()) r.know_length(value);
+    if (f.pending.extra.known()) return;
+    is_sequence(object) ? r.know_length(value) : r.know_keys(value);
   }
-  if (is_dict(object) || is_set(object)) r.know_keys(value);
   if (!is_dict_view(object)) return;
   Shadow* known = r.find(object);
   Value base =
@@ -200,8 +200,9 @@ void begin_len(Recording& r, ShadowFrame& f) {
 }
 Value end_len(Recording& r, ShadowFrame& f, PyObject* result) {
   PyObject* object = arguments(f)[0].object;
-  if ((is_tensor(object) || is_sequence(object)) && f.pending.extra.known()) return f.pending.extra;
-  bool walked = is_sequence(object) || is_dict(object) || is_set(object) || is_dict_view(object);
+  const bool counted = is_sequence(object) || is_dict(object) || is_set(object);
+  if ((is_tensor(object) || counted) && f.pending.extra.known()) return f.pending.extra;
+  const bool walked = counted || is_dict_view(object);
   if (walked || is_tensor(object)) return Value::fact(r.hold(result));
   return end_pure(r, f, result);
 }

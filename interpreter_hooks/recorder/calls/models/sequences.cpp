@@ -278,6 +278,27 @@ Value end_sequence(Recording& r, ShadowFrame& f, PyObject* result) {
   return r.make_sequence(result, r.drain(f, arguments(f)[0], result));
 }
 
+/// Items that are no ints become some.
+Value end_size(Recording& r, ShadowFrame& f, PyObject* result) {
+  if (!is_size(result)) return {};
+  std::vector<Value> items = arguments(f).empty() ? std::vector<Value>() : r.drain(f, arguments(f)[0], result);
+  for (const Value& item : items)
+    if (!PyLong_CheckExact(item.object)) r.stop(Reason::UnmodelledCall, "torch.Size of other things than ints");
+  return r.make_sequence(result, std::move(items));
+}
+Value end_numel(Recording& r, ShadowFrame& f, PyObject* result) {
+  const std::vector<Value> sizes = r.items(arguments(f)[0]);
+  if (std::all_of(sizes.begin(), sizes.end(), [](const Value& size) { return size.is_fact(); }))
+    return Value::fact(r.hold(result));
+  Value product = sizes[0];
+  for (size_t i = 1; i < sizes.size(); i++) {
+    PyObject* now = PyNumber_Multiply(product.object, sizes[i].object);
+    product = r.host(Op::Binary, r.reg_of(product), r.reg_of(sizes[i]), {TERRA_MULTIPLY}, now, {product, sizes[i]});
+    Py_XDECREF(now);
+  }
+  return product;
+}
+
 constexpr CallModel models[] = {
     {"list", "append", nullptr, end_append, kChanges | kKeeps | kAtBack},
     {"list", "extend", begin_extend, end_extend, kChanges | kKeeps},
@@ -306,6 +327,8 @@ constexpr CallModel models[] = {
     {"_collections", "deque", nullptr, end_new_deque},
     {"builtins", "list", begin_sequence, end_sequence},
     {"builtins", "tuple", begin_sequence, end_sequence},
+    {"terra", "Size", begin_sequence, end_size},
+    {"terra.Size", "numel", begin_whole, end_numel},
 };
 
 }  // namespace
