@@ -67,6 +67,24 @@ def a_shared_no_grad_that_is_entered_around_a_cut():
     return f, lambda i: (terra.ones(3) * i,), w
 
 
+@program(calls=8, cut=True)
+def a_mode_around_a_cut_goes_back_to_what_was_before():
+    w = terra.ones(3, requires_grad=True)
+
+    def f(x, inner):
+        with terra.set_grad_enabled(inner):
+            y = x * w
+            os.getpid()
+            y = y * 2
+        z = x * w
+        return y.requires_grad, z.requires_grad, terra.is_grad_enabled(), y, z
+
+    def given(i):
+        terra.set_grad_enabled(i % 2 == 1)
+        return terra.ones(3) * i, i % 4 < 2
+    return f, given, w
+
+
 def hooked(register):
     net = nn.Linear(3, 2)
     with terra.no_grad():

@@ -160,6 +160,9 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;
   } else if (PyCFunction_Check(callee)) {
     PyObject* self = PyCFunction_GET_SELF(callee);
+    // Which mode comes back is known to the object that was entered, which has to let go of it as well.
+    if (known && known->outside && self && is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(self))))
+      return stop(Reason::UnmodelledCall, "the end of a gradient mode that began outside");
     if (is_new(callee)) {
       insert_receiver(Value::fact(self));
     } else if (known && known->receiver.known()) {

@@ -161,10 +161,10 @@ class TraceBuilder final : public hooks::OpObserver {
 
   std::vector<Input> inputs_;
   std::vector<std::pair<Register, graph::TraceInput>> scalars_;
-  std::unordered_map<Register, graph::TraceId> scalar_ids_;  ///< inputs and items
+  std::unordered_map<Register, graph::TraceId> scalar_ids_;     ///< inputs and items
   std::unordered_map<PyObject*, Ref<Storage>> first_storages_;  ///< of tensors from outside, as they were met
-  std::unordered_map<PyObject*, Tensor> first_gradients_;    ///< of tensors from outside, undefined for None
-  uint64_t bytes_after_shedding_ = 0;                        ///< that tensors had
+  std::unordered_map<PyObject*, Tensor> first_gradients_;       ///< of tensors from outside, undefined for None
+  uint64_t bytes_after_shedding_ = 0;                           ///< that tensors had
   std::vector<std::pair<graph::TraceId, Register>> outputs_;
   Value bound_;                                     ///< of a slice, where an operand was looked for
   std::vector<std::pair<PyObject*, Value>> items_;  ///< numbers taken from tensors during this instruction

@@ -73,8 +73,7 @@ void TraceBuilder::guard_tensors(Entry&) {
   std::vector<Register> apart, objects;
   for (size_t i = 0; i < inputs_.size(); i++) {
     const auto met = first_storages_.find(inputs_[i].object);
-    const Storage* storage =
-        (met == first_storages_.end() ? tensor_of(inputs_[i].object)->storage : met->second).get();
+    const Storage* storage = (met == first_storages_.end() ? tensor_of(inputs_[i].object)->storage : met->second).get();
     if (only_reads) groups.clear();
     auto [place, is_new] = groups.try_emplace(storage, i);
     inputs_[i].what.storage_group = static_cast<uint32_t>(place->second);
