@@ -22,6 +22,10 @@ constexpr std::chrono::microseconds kSpin{50};
 /// What the end of the process waits for at most.
 constexpr std::chrono::seconds kLongestEnd{1};
 
+double microseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
 template <class Holds>
 bool spin_until(Holds holds) {
   const auto give_up = std::chrono::steady_clock::now() + kSpin;
@@ -136,15 +140,18 @@ void GraphRunner::wait_for(const Job& job) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return job.is_done(); });
   }
-  counts_.waited_us += std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  const auto end = std::chrono::steady_clock::now();
+  counts_.waited_us += microseconds(end - start);
+  if (watcher_) watcher_->waited(start, end);
 }
 
 void GraphRunner::take_first() {
   const std::shared_ptr<Job> job = std::move(on_their_way_.front());
   on_their_way_.pop_front();
-  counts_.worked_us += job->took();
+  counts_.worked_us += microseconds(job->times().ended - job->times().began);
   counts_.by_graph += job->by_graph();
-  if (job->by_graph()) counts_.inputs += job->inputs();
+  if (job->by_graph()) counts_.inputs += job->pending().inputs.size();
+  if (watcher_) watcher_->done(*job);
   job->take();
   if (job->error() && !job->is_follower()) std::rethrow_exception(job->error());
 }

@@ -11,6 +11,18 @@
 
 namespace terra::coexec {
 
+/// Is told of what the runner does, by the program's threads.
+class RunnerWatcher {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  /// The job is done, and what it made is about to be taken.
+  virtual void done(const Job& job) = 0;
+  virtual void waited(Time from, Time until) = 0;
+
+ protected:
+  ~RunnerWatcher() = default;
+};
+
 /// Runs jobs in the order in which they come, on a thread of its own that starts with the first one and never holds the
 /// host's lock. Everything but that thread's loop is called by the host's threads, under the lock.
 ///
@@ -23,6 +35,7 @@ class GraphRunner {
   ~GraphRunner();
   GraphRunner(const GraphRunner&) = delete;
 
+  void watch(RunnerWatcher* watcher) { watcher_ = watcher; }
   void hand_over(std::shared_ptr<Job> job);
   /// Waits for the job, and takes what it and those before have made. Throws what one of them failed with, but for
   /// those that failed for another's sake.
@@ -53,6 +66,7 @@ class GraphRunner {
   void finish_first();
 
   SegmentGraphs& graphs_;
+  RunnerWatcher* watcher_ = nullptr;
   std::deque<std::shared_ptr<Job>> on_their_way_;  ///< in order; the host's
   Counts counts_;
 

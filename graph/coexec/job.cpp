@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -45,6 +44,7 @@ Deferral& failed_work(std::exception_ptr error) { return *new FailedWork(std::mo
 
 Job::Job(Pending pending, std::span<const Source> sources, GraphRunner& runner)
     : pending_(std::move(pending)), wanted_(pending_.wanted()), runner_(runner), control_word_(_mm_getcsr()) {
+  times_.made = std::chrono::steady_clock::now();
   lend_inputs(sources);
 }
 
@@ -114,7 +114,7 @@ void Job::take() {
 // ---- on the runner's thread ----
 
 void Job::run(SegmentGraphs& graphs) {
-  const auto start = std::chrono::steady_clock::now();
+  times_.began = std::chrono::steady_clock::now();
   try {
     const FloatingPoint as_in_program(control_word_);
     for (Kept& kept : storages_) {
@@ -131,7 +131,7 @@ void Job::run(SegmentGraphs& graphs) {
   } catch (...) {
     error_ = std::current_exception();
   }
-  took_ = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  times_.ended = std::chrono::steady_clock::now();
   done_.store(true, std::memory_order_release);
 }
 

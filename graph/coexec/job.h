@@ -1,6 +1,7 @@
 // Pending calls on their way through the graph runner.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -43,8 +44,11 @@ class Job final : public Deferral {
   /// On the runner's thread: computes. Doesn't throw.
   void run(SegmentGraphs& graphs);
   bool is_done() const { return done_.load(std::memory_order_acquire); }
-  /// How long it ran, in microseconds. The job is done.
-  double took() const { return took_; }
+  /// When it was made, and when it ran. The job is done.
+  struct Times {
+    std::chrono::steady_clock::time_point made, began, ended;
+  };
+  const Times& times() const { return times_; }
 
   /// The program's storages have their bytes, and are nobody's business any more. The job is done. Where it has failed
   /// whoever asks for a result gets the error.
@@ -54,7 +58,8 @@ class Job final : public Deferral {
   /// It failed because an earlier one did, whose results it reads.
   bool is_follower() const { return is_follower_; }
   bool by_graph() const { return by_graph_; }
-  size_t inputs() const { return pending_.inputs.size(); }
+  /// Until it is taken.
+  const Pending& pending() const { return pending_; }
 
   /// The storage that a ticket says, and where its bytes come from.
   const Ref<Storage>& storage(uint32_t ticket) const;
@@ -79,7 +84,7 @@ class Job final : public Deferral {
   GraphRunner& runner_;
   unsigned control_word_;  ///< of the program's floating point
   std::exception_ptr error_;
-  double took_ = 0;
+  Times times_;
   bool by_graph_ = false, is_follower_ = false, taken_ = false;
   std::atomic<bool> done_ = false;
 };

@@ -37,6 +37,7 @@ class Segment final : public Emitter, public Deferral {
     Beside,
     Serial,  ///< as Beside, but the program waits for each job: what the overlap is worth, measured against it
   };
+  void watch(RunnerWatcher* watcher) { runner_.watch(watcher); }
   void run(Way way) { way_ = way; }
   Way way() const { return way_; }
 

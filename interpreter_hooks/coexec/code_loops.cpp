@@ -41,11 +41,15 @@ std::span<const LoopId> CodeLoops::around(PyCodeObject* code, int instruction) {
   return place->second;
 }
 
-CodeLoops::Place CodeLoops::place_of(LoopId loop) const {
+SourceLine CodeLoops::place_of(LoopId loop) const {
   const auto& [code, begin] = begins_[loop];
+  return source_line(code, begin);
+}
+
+SourceLine source_line(PyCodeObject* code, int instruction) {
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) PyErr_Clear();
-  return {file ? file : "", terra_code_line(code, begin)};
+  return {file ? file : "", terra_code_line(code, instruction)};
 }
 
 }  // namespace terra::coexec

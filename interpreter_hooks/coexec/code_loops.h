@@ -2,6 +2,7 @@
 #pragma once
 #include <Python.h>
 
+#include <compare>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -12,18 +13,23 @@
 
 namespace terra::coexec {
 
+/// A line of the program's text.
+struct SourceLine {
+  std::string file;
+  int line = 0;
+  friend auto operator<=>(const SourceLine&, const SourceLine&) = default;
+};
+/// The line of an instruction (code units).
+SourceLine source_line(PyCodeObject* code, int instruction);
+
 /// A loop is what lies between a jump back and where it goes.
 class CodeLoops {
  public:
   /// Around an instruction (code units), innermost last. Valid as long as this object.
   std::span<const LoopId> around(PyCodeObject* code, int instruction);
 
-  struct Place {
-    std::string file;
-    int line = 0;
-  };
   /// Where the loop begins.
-  Place place_of(LoopId loop) const;
+  SourceLine place_of(LoopId loop) const;
 
  private:
   struct Loop {

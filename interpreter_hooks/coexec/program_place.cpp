@@ -28,6 +28,16 @@ uint64_t place_word() {
   return word;
 }
 
+SourceLine own_line() {
+  SourceLine innermost;
+  for (const TerraFrame* frame = terra_frame_current(PyThreadState_Get()); frame; frame = terra_frame_caller(frame)) {
+    const SourceLine here = source_line(terra_frame_code(frame), terra_frame_instruction(frame));
+    if (here.file.find("/lib/terra/") == std::string::npos) return here;
+    if (innermost.file.empty()) innermost = here;
+  }
+  return innermost;
+}
+
 FrameChain ProgramPlace::read(CodeLoops& loops) {
   chain_.clear();
   const TerraFrame* frame = terra_frame_current(PyThreadState_Get());

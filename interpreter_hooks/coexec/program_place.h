@@ -12,6 +12,9 @@ namespace terra::coexec {
 /// 2^-64; nothing but speed rests on that.
 uint64_t place_word();
 
+/// Where the thread is in the program's own text: the library's frames above are left out.
+SourceLine own_line();
+
 /// The frames themselves, outermost first; valid until the next call.
 class ProgramPlace {
  public:

@@ -6,6 +6,8 @@
 #include "graph/coexec/cases.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/calls/time_line.h"
+
 #include "kernels/abi/exact_mode.h"
 
 namespace terra::coexec {
@@ -19,13 +21,26 @@ constexpr uint64_t kMostRest = 1'000'000;
 constexpr uint64_t kSmoothIterations = 32;  ///< without a divergence, and those before are forgotten
 constexpr uint64_t kFreeDivergences = 8;
 
+/// Of that many lines something is said.
+constexpr size_t kMostLines = 256;
+
+SourceLine tally(Runner::Tallies& tallies, double us) {
+  SourceLine at = own_line();
+  if (tallies.size() < kMostLines || tallies.contains(at)) {
+    Runner::Tally& tally = tallies[at];
+    tally.times++;
+    tally.us += us;
+  }
+  return at;
+}
+
 uint64_t callee_of(const Op& op, bool in_place) { return static_cast<uint64_t>(op.id) << 1 | in_place; }
 
 Runner* the_runner = nullptr;
 
 }  // namespace
 
-Runner::Runner() : items_(hooks::counters.items) {}
+Runner::Runner() : items_(hooks::counters.items) { segment_.watch(this); }
 
 void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args) {
   arrive(callee_of(op, in_place), op.name.data());
@@ -201,6 +216,7 @@ Segment::Way Runner::way_of(const KnownLoop& loop) const {
 
 void Runner::diverge() {
   divergences_++;
+  tally(diverged_at_, 0);
   smooth_ = 0;
   at_.loop->began.reset();
   segment_.settle();
@@ -209,6 +225,25 @@ void Runner::diverge() {
   state_ = State::Watching;
   diverged_ = true;
   if (++in_a_row_ > kFreeDivergences) rest();
+}
+
+// ---- what the graph runner does ----
+
+void Runner::done(const Job& job) {
+  if (!capture::time_line_is_on()) return;
+  using capture::Activity;
+  const Pending& pending = job.pending();
+  const std::string name =
+      pending.targets.empty() ? std::to_string(pending.computing) + " ops" : std::string(pending.calls[0].op->name);
+  const Job::Times& times = job.times();
+  capture::add_to_time_line(
+      {Activity::HandedOver, name, "", 0, times.made, times.made + std::chrono::microseconds(1), ++jobs_});
+  capture::add_to_time_line({Activity::Job, name, "", 0, times.began, times.ended, jobs_});
+}
+
+void Runner::waited(Time from, Time until) {
+  const SourceLine at = tally(waits_, std::chrono::duration<double, std::micro>(until - from).count());
+  capture::add_to_time_line({capture::Activity::Waited, "wait", at.file, at.line, from, until});
 }
 
 void Runner::stop() {
@@ -230,7 +265,7 @@ std::vector<LoopReport> Runner::loops() const {
   std::vector<LoopReport> reports;
   for (const auto& [id, loop] : known_) {
     if (loop->iterations == 0) continue;
-    const CodeLoops::Place place = code_loops_.place_of(id);
+    const SourceLine place = code_loops_.place_of(id);
     LoopReport& report = reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, loop->beside, 0});
     for (const SwitchCase& at : assign_cases(loop->graph, TraceGraph::kIteration)) report.cases += at.cases.size();
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,12 +34,14 @@ struct LoopReport {
 /// among those that came next at that place before: while it is there, ops are put off until somebody asks for bytes,
 /// or the iteration ends. An op that isn't there is a divergence: what has been put off is computed, the program goes
 /// on op by op, and is watched again. A program that diverges again and again is left alone for longer and longer.
-class Runner final : public hooks::CallWatcher {
+class Runner final : public hooks::CallWatcher, public RunnerWatcher {
  public:
   Runner();
 
   void before_call(const Op& op, bool in_place, std::span<const Arg> args) override;
   void before_pass() override;
+  void done(const Job& job) override;
+  void waited(Time from, Time until) override;
   void run(RunnerMode mode) { mode_ = mode; }
   /// The program goes on without: everything has been computed.
   void stop();
@@ -48,6 +51,14 @@ class Runner final : public hooks::CallWatcher {
   uint64_t iterations() const;
   Segment::Counts counts() const { return segment_.counts(); }
   std::vector<LoopReport> loops() const;
+  /// Of a line of the program.
+  struct Tally {
+    uint64_t times = 0;
+    double us = 0;
+  };
+  using Tallies = std::map<SourceLine, Tally>;
+  const Tallies& waits() const { return waits_; }           ///< for bytes, where the graph runner still made them
+  const Tallies& diverged() const { return diverged_at_; }  ///< where the program went another way
 
  private:
   enum class State : uint8_t { Watching, Following, Resting };
@@ -122,7 +133,8 @@ class Runner final : public hooks::CallWatcher {
   bool diverged_ = false;  ///< at the present op
   uint64_t in_a_row_ = 0;  ///< divergences with few iterations between them
   uint64_t rest_ = 0, next_rest_ = 0, smooth_ = 0;
-  uint64_t stubs_ = 0, divergences_ = 0;
+  uint64_t stubs_ = 0, divergences_ = 0, jobs_ = 0;
+  Tallies waits_, diverged_at_;
 };
 
 /// Co-execution of the calling thread's program begins, or ends.

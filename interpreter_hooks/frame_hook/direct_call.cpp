@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/direct_call.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/bindings/object.h"
 #include "interpreter_hooks/cpython/function.h"
 #include "interpreter_hooks/frame_hook/decide.h"
@@ -11,7 +12,6 @@
 #include "interpreter_hooks/frame_hook/serve.h"
 #include "interpreter_hooks/frame_hook/session.h"
 #include "interpreter_hooks/recorder/core/recording.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 #include "interpreter_hooks/verify/chaos.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 
 #include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/coexec/runner.h"
 #include "interpreter_hooks/cpython/interruptions.h"
 #include "interpreter_hooks/cpython/step_over.h"
@@ -16,7 +17,6 @@
 #include "interpreter_hooks/frame_hook/stopwatch.h"
 #include "interpreter_hooks/recorder/calls/recursion.h"
 #include "interpreter_hooks/recorder/core/recording.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 #include "interpreter_hooks/verify/chaos.h"
 #include "interpreter_hooks/verify/interference.h"
 

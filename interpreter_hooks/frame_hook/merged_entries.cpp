@@ -1,8 +1,8 @@
 #include "interpreter_hooks/frame_hook/merged_entries.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/entry/registers.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 #include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/errors/errors.h"

@@ -86,6 +86,18 @@ Json segments_json(const coexec::Runner* runner) {
   return segments;
 }
 
+/// The lines of the program where something happened, those that took or came most first.
+Json lines_json(const coexec::Runner::Tallies& tallies) {
+  std::vector<std::pair<coexec::SourceLine, coexec::Runner::Tally>> sorted(tallies.begin(), tallies.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.us, a.second.times) > std::pair(b.second.us, b.second.times);
+  });
+  Json lines = Json::array();
+  for (const auto& [at, tally] : sorted)
+    lines.push_back({{"file", at.file}, {"line", at.line}, {"times", tally.times}, {"ms", tally.us / 1000}});
+  return lines;
+}
+
 }  // namespace
 
 std::string report_json() {
@@ -121,6 +133,8 @@ std::string report_json() {
                {"peak_tensor_bytes", memory::statistics().peak_bytes},
                {"frames", frames},
                {"segments", segments_json(beside)},
+               {"waits", beside ? lines_json(beside->waits()) : Json::array()},
+               {"diverged", beside ? lines_json(beside->diverged()) : Json::array()},
                {"recorder",
                 {{"events", recorder_stats().events},
                  {"slots_checked", recorder_stats().slots_checked},

@@ -1,9 +1,9 @@
 #include "interpreter_hooks/frame_hook/report_files.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/frame_hook/report.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 
 #include <unistd.h>
 

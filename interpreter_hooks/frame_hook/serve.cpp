@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/serve.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/direct_call.h"
 #include "interpreter_hooks/frame_hook/hook.h"
@@ -7,7 +8,6 @@
 #include "interpreter_hooks/frame_hook/run_entry.h"
 #include "interpreter_hooks/frame_hook/self_check.h"
 #include "interpreter_hooks/recorder/calls/clocks.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/frame_hook/session.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/cpython/events.h"
 #include "interpreter_hooks/frame_hook/decide.h"
 #include "interpreter_hooks/frame_hook/find_phis.h"
@@ -7,7 +8,6 @@
 #include "interpreter_hooks/frame_hook/merged_entries.h"
 #include "interpreter_hooks/recorder/core/own_time.h"
 #include "interpreter_hooks/recorder/core/recording.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 #include "interpreter_hooks/verify/chaos.h"
 
 #include "engine/eager/thread_time.h"

@@ -1,11 +1,11 @@
 // The hook in a running interpreter: frames and direct calls are served from entries, and not when they must not be.
 #include "tests/unit/interpreter_hooks/support.h"
 
+#include "interpreter_hooks/bindings/calls/time_line.h"
 #include "interpreter_hooks/cpython/function.h"
 #include "interpreter_hooks/frame_hook/code_record.h"
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
-#include "interpreter_hooks/recorder/core/time_line.h"
 
 using namespace terra::capture;
 

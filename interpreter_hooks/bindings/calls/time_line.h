@@ -2,13 +2,26 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace terra::capture {
 
-/// What takes time. Of frames that run plainly only those are kept that take at least shortest_plain_run.
-enum class Activity : unsigned char { Plain, Served, Direct, Missed, Recorded, Compiled, Count_ };
+/// What takes time: frames, work of the graph runner (coexec/), and waiting for that. Of frames that run plainly only
+/// those are kept that take at least shortest_plain_run.
+enum class Activity : unsigned char {
+  Plain,
+  Served,
+  Direct,
+  Missed,
+  Recorded,
+  Compiled,
+  HandedOver,
+  Job,
+  Waited,
+  Count_
+};
 constexpr std::chrono::microseconds shortest_plain_run{20};
 /// Later events are counted only.
 constexpr size_t most_events = 1'000'000;
@@ -41,6 +54,19 @@ class TimedScope {
 
   struct Timed* timed_ = nullptr;
 };
+
+/// What another thread than the program's did is shown in a row of its own.
+constexpr unsigned long graph_runner_row = 1;
+/// An event that is over. `flow`, if not 0: an arrow goes from the event that was handed over to the job of that
+/// number.
+struct PastEvent {
+  Activity activity;
+  std::string name, file;
+  int line = 0;
+  std::chrono::steady_clock::time_point begin, end;
+  uint64_t flow = 0;
+};
+void add_to_time_line(const PastEvent& event);
 
 /// In the trace event format: complete events with `self_us`, the time that no event inside them took, and a remark of
 /// how many events were left out.

@@ -1,8 +1,9 @@
-#include "interpreter_hooks/recorder/core/time_line.h"
+#include "interpreter_hooks/bindings/calls/time_line.h"
 
 #include <Python.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -31,6 +32,7 @@ struct TimedEvent {
   uint32_t name, file;  // in `texts`
   unsigned long thread;
   double begin, took, self;  // microseconds
+  uint64_t flow = 0;
 };
 
 /// All that is kept, and texts once each.
@@ -55,8 +57,8 @@ TimeLine& time_line() {
 
 thread_local Timed* innermost = nullptr;
 
-constexpr std::array<const char*, static_cast<size_t>(Activity::Count_)> names = {"plain",  "served",   "direct",
-                                                                                  "missed", "recorded", "compiled"};
+constexpr std::array<const char*, static_cast<size_t>(Activity::Count_)> names = {
+    "plain", "served", "direct", "missed", "recorded", "compiled", "handed over", "job", "waited"};
 
 double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
@@ -75,6 +77,27 @@ std::string quoted(const std::string& text) {
     }
   }
   return result + "\"";
+}
+
+void keep(TimedEvent event, const std::string& name, const std::string& file) {
+  TimeLine& line = time_line();
+  if (line.events.size() == most_events) {
+    line.left_out++;
+    return;
+  }
+  event.name = line.number_of(name);
+  event.file = line.number_of(file);
+  line.events.push_back(event);
+}
+
+/// The end of an arrow that the event is: it begins where something is handed over, and ends where that is run.
+std::string arrow_of(const TimedEvent& event, const std::string& process) {
+  char text[160];
+  std::snprintf(
+      text, sizeof text,
+      ",\n{\"name\": \"handed over\", \"cat\": \"flow\", \"ph\": \"%s\", \"bp\": \"e\", \"id\": %lu, \"ts\": %.3f, ",
+      event.activity == Activity::Job ? "f" : "s", static_cast<unsigned long>(event.flow), event.begin);
+  return text + std::string("\"pid\": ") + process + ", \"tid\": " + std::to_string(event.thread) + "}";
 }
 
 }  // namespace
@@ -100,14 +123,19 @@ void TimedScope::end() {
   const bool kept = timed->activity != Activity::Plain || took >= shortest_plain_run;
   if (timed->outer) timed->outer->inside += kept ? took : timed->inside;
   if (!kept) return;
-  TimeLine& line = time_line();
-  if (line.events.size() == most_events) {
-    line.left_out++;
-    return;
-  }
-  line.events.push_back({timed->activity, timed->line, line.number_of(timed->name), line.number_of(timed->file),
-                         PyThread_get_thread_native_id(), microseconds(timed->begin - line.start), microseconds(took),
-                         microseconds(took - timed->inside)});
+  const TimeLine& line = time_line();
+  keep({timed->activity, timed->line, 0, 0, PyThread_get_thread_native_id(), microseconds(timed->begin - line.start),
+        microseconds(took), microseconds(took - timed->inside)},
+       timed->name, timed->file);
+}
+
+void add_to_time_line(const PastEvent& event) {
+  if (!time_line_is_on()) return;
+  const double took = microseconds(event.end - event.begin);
+  const unsigned long thread = event.activity == Activity::Job ? graph_runner_row : PyThread_get_thread_native_id();
+  keep(
+      {event.activity, event.line, 0, 0, thread, microseconds(event.begin - time_line().start), took, took, event.flow},
+      event.name, event.file);
 }
 
 std::string time_line_json() {
@@ -116,6 +144,12 @@ std::string time_line_json() {
                      "}, \"traceEvents\": [";
   const std::string process = std::to_string(getpid());
   const char* separator = "\n";
+  const auto is_beside = [](const TimedEvent& event) { return event.thread == graph_runner_row; };
+  if (std::any_of(line.events.begin(), line.events.end(), is_beside)) {
+    text += "\n{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": " + process +
+            ", \"tid\": " + std::to_string(graph_runner_row) + ", \"args\": {\"name\": \"graph runner\"}}";
+    separator = ",\n";
+  }
   for (const TimedEvent& event : line.events) {
     char times[160];
     std::snprintf(times, sizeof times, "\"ts\": %.3f, \"dur\": %.3f, \"tid\": %lu, \"args\": {\"self_us\": %.3f, ",
@@ -123,6 +157,7 @@ std::string time_line_json() {
     text += separator + std::string("{\"name\": ") + quoted(line.texts[event.name]) + ", \"cat\": \"" +
             names[static_cast<size_t>(event.activity)] + "\", \"ph\": \"X\", \"pid\": " + process + ", " + times +
             "\"file\": " + quoted(line.texts[event.file]) + ", \"line\": " + std::to_string(event.line) + "}}";
+    if (event.flow) text += arrow_of(event, process);
     separator = ",\n";
   }
   return text + "\n]}\n";
