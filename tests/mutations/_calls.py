@@ -140,6 +140,8 @@ CALLS = {
     "list.remove": "own = list(xs); own.remove(3); return x * sum(own)",
     "tuple.index": "return x * tuple(xs).index(3)",
     "tuple.count": "return x * tuple(xs).count(3)",
+    "terra.Size": "return x.expand(torch.Size(xs[:1]) + x.shape) * n",
+    "terra.Size.numel": "return x * torch.Size(xs).numel() + n",
     "_collections.deque.append": "q.append(n); return x * q[-1]",
     "_collections.deque.appendleft": "q.appendleft(n); return x * q[0]",
     "_collections.deque.extend": "q.extend(xs); return x * q[-1]",
@@ -259,7 +261,7 @@ def targets_of(row, body, space):
 
 
 def build(row, torch):
-    body, space = CALLS[row], {"__builtins__": dict(vars(builtins))}
+    body, space = CALLS[row], {"__builtins__": dict(vars(builtins)), "torch": torch}
     exec(SOURCE + f"\ndef f(x, n):\n  {body}\n", space)
     state = [space[name] for name in ("xs", "q", "s", "d", "od", "dd", "mine", "ob")]
 

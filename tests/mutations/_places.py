@@ -314,6 +314,16 @@ def function_of_positions():
 
 
 @place
+def bound_c_method_of_argument():
+    ob, _ = things(ask={"a": 2}.get)
+    table = {"a": 3}
+
+    def f(x, get):
+        return x * get("a", 7) + ob.ask("a", 5) + (get == ob.ask)
+    return f, lambda i: (x(i), table.get), [Keys(table, "a", 5), Attribute(ob, "ask", {"a": 4}.get)], ob
+
+
+@place
 def bound_method_of_argument():
     ob, cls = things(n=3)
     cls.meth = lambda s, x: x * s.n
