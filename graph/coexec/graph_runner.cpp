@@ -19,6 +19,8 @@ namespace {
 /// How long the thread looks for a job, and the program for a result, before they sleep: a sleeper takes longer to wake
 /// than small jobs run.
 constexpr std::chrono::microseconds kSpin{50};
+/// Batches whose memory is kept for the next ones.
+constexpr size_t kMostSpares = 8;
 /// What the end of the process waits for at most.
 constexpr std::chrono::seconds kLongestEnd{1};
 
@@ -152,8 +154,20 @@ void GraphRunner::take_first() {
   counts_.by_graph += job->by_graph();
   if (job->by_graph()) counts_.inputs += job->pending().inputs.size();
   if (watcher_) watcher_->done(*job);
-  job->take();
+  keep(job->take());
   if (job->error() && !job->is_follower()) std::rethrow_exception(job->error());
+}
+
+Pending GraphRunner::spare() {
+  if (spares_.empty()) return {};
+  Pending spare = std::move(spares_.back());
+  spares_.pop_back();
+  return spare;
+}
+
+void GraphRunner::keep(Pending batch) {
+  batch.clear();
+  if (spares_.size() < kMostSpares) spares_.push_back(std::move(batch));
 }
 
 /// While a thread waits another one may take what it waits for.
@@ -193,6 +207,7 @@ std::shared_ptr<Job> GraphRunner::job_of(const Deferral* work) const {
 
 void GraphRunner::work() {
   beside_host = true;
+  pthread_setname_np(pthread_self(), "graph-runner");
   uint64_t run = 0;
   for (;;) {
     spin_until([&] { return handed_.load(std::memory_order_acquire) != run; });

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "graph/coexec/job.h"
 
@@ -50,6 +51,9 @@ class GraphRunner {
   /// The job that `work` is, if it is on its way.
   std::shared_ptr<Job> job_of(const Deferral* work) const;
   const std::shared_ptr<Job>& last() const { return on_their_way_.back(); }
+  /// An empty batch, with the memory of one that has been taken.
+  Pending spare();
+  void keep(Pending batch);
 
   struct Counts {
     uint64_t jobs = 0, by_graph = 0, inputs = 0, fetched = 0;
@@ -69,6 +73,7 @@ class GraphRunner {
   RunnerWatcher* watcher_ = nullptr;
   std::deque<std::shared_ptr<Job>> on_their_way_;  ///< in order; the host's
   Counts counts_;
+  std::vector<Pending> spares_;
 
   std::mutex mutex_;  ///< of what follows
   std::condition_variable come_, done_;

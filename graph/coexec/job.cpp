@@ -92,7 +92,7 @@ bool Job::writes(const Kept& kept) const {
                      [&](uint32_t target) { return pending_.inputs[target].tensor->storage == kept.own; });
 }
 
-void Job::take() {
+Pending Job::take() {
   taken_ = true;
   Deferral* const failed = error_ ? &failed_work(error_) : nullptr;
   for (size_t i = 0; i < wanted_.size(); i++) {
@@ -108,7 +108,7 @@ void Job::take() {
   for (const Kept& kept : storages_)
     if (kept.original->deferral() == this) kept.original->defer_to(nullptr, 0);
   storages_.clear();  // what was made stays: later jobs may read it
-  pending_ = {};
+  return std::move(pending_);
 }
 
 // ---- on the runner's thread ----

@@ -51,8 +51,8 @@ class Job final : public Deferral {
   const Times& times() const { return times_; }
 
   /// The program's storages have their bytes, and are nobody's business any more. The job is done. Where it has failed
-  /// whoever asks for a result gets the error.
-  void take();
+  /// whoever asks for a result gets the error. Gives the batch back.
+  Pending take();
   bool is_taken() const { return taken_; }
   std::exception_ptr error() const { return error_; }
   /// It failed because an earlier one did, whose results it reads.

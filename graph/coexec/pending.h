@@ -1,6 +1,7 @@
 // Primitive calls that have been put off, in order, with what they read and what they make.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/ops/emitter.h"
@@ -25,11 +26,14 @@ struct PendingArg {
   uint32_t first = 0, count = 0;
 };
 
+/// `args` of Pending::args from `first_arg` on, and so on.
 struct PendingCall {
   const Op* op = nullptr;
-  std::vector<PendingArg> args;
-  OwnedArgs constants;  ///< by argument; None where there is another kind
+  uint32_t first_arg = 0, args = 0;
   uint32_t first_result = 0, results = 0;
+  OwnedArgs constants;  ///< by argument, None where there is another kind; empty if all are None
+
+  Arg constant(size_t index) const { return constants.args().empty() ? Arg() : constants.args()[index]; }
 };
 
 /// Made before the first of the calls, as seen by some of them. Nobody writes to it before they have run.
@@ -46,6 +50,7 @@ struct PendingResult {
 
 struct Pending {
   std::vector<PendingCall> calls;
+  std::vector<PendingArg> args;
   std::vector<PendingInput> inputs;
   std::vector<PendingResult> results;
   std::vector<PendingValue> operands;
@@ -58,6 +63,13 @@ struct Pending {
   size_t computing = 0;  ///< calls that are no views
 
   bool empty() const { return calls.empty() && inputs.empty(); }
+  std::span<const PendingArg> args_of(const PendingCall& call) const { return {&args[call.first_arg], call.args}; }
+  /// Empty again, with the memory that it has.
+  void clear() {
+    calls.clear(), args.clear(), inputs.clear(), results.clear(), operands.clear(), targets.clear(), metas.clear();
+    numbers.clear(), signature.clear();
+    computing = 0;
+  }
   /// Results whose bytes somebody may still ask for.
   std::vector<uint32_t> wanted() const {
     std::vector<uint32_t> wanted;
@@ -73,13 +85,14 @@ template <class TensorOf>
 class CallArguments {
  public:
   CallArguments(const Pending& pending, const PendingCall& call, const TensorOf& tensor) {
-    lists_.reserve(call.args.size());
-    held_.reserve(call.args.size());
-    for (size_t i = 0; i < call.args.size(); i++) {
-      const PendingArg& arg = call.args[i];
+    lists_.reserve(call.args);
+    held_.reserve(call.args);
+    args_.reserve(call.args);
+    for (size_t i = 0; i < call.args; i++) {
+      const PendingArg& arg = pending.args[call.first_arg + i];
       const auto of = [&](uint32_t n) { return tensor(pending.operands[arg.first + n]); };
       switch (arg.kind) {
-        case PendingArg::Kind::Constant: args_.push_back(call.constants.args()[i]); break;
+        case PendingArg::Kind::Constant: args_.push_back(call.constant(i)); break;
         case PendingArg::Kind::Tensor: args_.push_back(Arg(held_.emplace_back(of(0)))); break;
         case PendingArg::Kind::Number: args_.push_back(Arg(pending.numbers[arg.first])); break;
         case PendingArg::Kind::TensorList: {

@@ -55,10 +55,14 @@ class Maker {
   }
 
   TraceArg argument(const PendingCall& call, size_t index) const {
-    const PendingArg& arg = call.args[index];
+    const PendingArg& arg = pending_.args[call.first_arg + index];
     TraceArg made;
     switch (arg.kind) {
-      case PendingArg::Kind::Constant: made.constant = OwnedArgs(call.constants.args().subspan(index, 1)); break;
+      case PendingArg::Kind::Constant: {
+        const Arg constant = call.constant(index);
+        made.constant = OwnedArgs(std::span(&constant, 1));
+        break;
+      }
       case PendingArg::Kind::Number:
         made.value = numbers_[arg.first];
         if (made.value != graph::kNoValue) {
@@ -83,7 +87,7 @@ class Maker {
   void add(const PendingCall& call) {
     graph::CallRecord record;
     record.op = call.op;
-    for (size_t i = 0; i < call.args.size(); i++) record.args.push_back(argument(call, i));
+    for (size_t i = 0; i < call.args; i++) record.args.push_back(argument(call, i));
     for (uint32_t i = 0; i < call.results; i++) record.results.push_back(first_result_ + call.first_result + i);
     trace_.records.push_back({std::move(record), {}, 0});
   }

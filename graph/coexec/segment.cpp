@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
@@ -235,11 +236,13 @@ void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<
   std::vector<uint64_t>& words = pending_.signature;
   PendingCall& call = pending_.calls.emplace_back();
   call.op = &op;
-  call.constants = OwnedArgs(args, 0);
+  call.first_arg = static_cast<uint32_t>(pending_.args.size());
+  call.args = static_cast<uint32_t>(args.size());
   call.first_result = static_cast<uint32_t>(pending_.results.size());
   call.results = results;
   words.push_back(static_cast<uint64_t>(op.id) << 32 | results);
   size_t next = 0;
+  bool constants = false;
   for (size_t i = 0; i < args.size(); i++) {
     const Arg& a = args[i];
     PendingArg arg;
@@ -258,9 +261,11 @@ void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<
       pending_.numbers.push_back(a.scalar());
     } else {
       append_constant(words, a);
+      constants = constants || !a.is_none();
     }
-    call.args.push_back(arg);
+    pending_.args.push_back(arg);
   }
+  if (constants) call.constants = OwnedArgs(args, 0);
 }
 
 // ---- operands ----
@@ -347,8 +352,7 @@ PendingValue Segment::add_input(const TensorImpl& tensor, const Job::Source& sou
 void Segment::compute_here() {
   runner_.finish_all();
   if (pending_.empty()) return;
-  Pending batch = std::move(pending_);
-  pending_ = {};
+  Pending batch = std::exchange(pending_, runner_.spare());
   sources_.clear();
   for (const PendingInput& input : batch.inputs) input.tensor->storage->defer_to(nullptr, 0);
   const std::vector<uint32_t> wanted = batch.wanted();
@@ -363,6 +367,7 @@ void Segment::compute_here() {
       counts_.inputs += batch.inputs.size();
     }
     for (size_t i = 0; i < wanted.size(); i++) deliver(batch.results[wanted[i]], made[i]);
+    runner_.keep(std::move(batch));
   } catch (...) {
     Deferral& failed = failed_work(std::current_exception());
     for (uint32_t i : wanted)
@@ -374,8 +379,7 @@ void Segment::compute_here() {
 /// Beside the program, when what was handed over before is done.
 void Segment::hand_over() {
   if (pending_.empty()) return;
-  auto job = std::make_shared<Job>(std::move(pending_), sources_, runner_);
-  pending_ = {};
+  auto job = std::make_shared<Job>(std::exchange(pending_, runner_.spare()), sources_, runner_);
   sources_.clear();
   set_deferred_work(this);
   runner_.hand_over(std::move(job));
