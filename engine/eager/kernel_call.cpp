@@ -10,6 +10,7 @@
 #include "engine/memory/allocator.h"
 #include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
+#include "kernels/abi/element.h"
 
 namespace terra::eager {
 namespace {
@@ -36,19 +37,7 @@ struct BoxedNumber {
   alignas(8) char bytes[kMaxElementSize];  // filled in by box
 
   View box(const Scalar& s, DType dtype) {
-    switch (dtype) {
-      case DType::Bool: *reinterpret_cast<bool*>(bytes) = s.to_bool(); break;
-      case DType::U8: *reinterpret_cast<uint8_t*>(bytes) = static_cast<uint8_t>(s.to_int()); break;
-      case DType::I8: *reinterpret_cast<int8_t*>(bytes) = static_cast<int8_t>(s.to_int()); break;
-      case DType::I16: *reinterpret_cast<int16_t*>(bytes) = static_cast<int16_t>(s.to_int()); break;
-      case DType::I32: *reinterpret_cast<int32_t*>(bytes) = static_cast<int32_t>(s.to_int()); break;
-      case DType::I64: *reinterpret_cast<int64_t*>(bytes) = s.to_int(); break;
-      case DType::F32: *reinterpret_cast<float*>(bytes) = static_cast<float>(s.to_double()); break;
-      case DType::F64: *reinterpret_cast<double*>(bytes) = s.to_double(); break;
-      case DType::C64: *reinterpret_cast<std::complex<float>*>(bytes) = std::complex<float>(s.to_complex()); break;
-      case DType::C128: *reinterpret_cast<std::complex<double>*>(bytes) = s.to_complex(); break;
-      default: throw InternalError("16-bit floats are computed in float32");
-    }
+    store_element(bytes, dtype, s);
     return {bytes, nullptr, nullptr, 0, dtype, true};
   }
 };

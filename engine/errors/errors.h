@@ -16,6 +16,7 @@ enum class ErrorKind : uint8_t {
   ValueError,
   TypeError,
   IndexError,
+  OverflowError,
   NotImplementedError,
   OutOfMemoryError,
   LinAlgError  ///< a matrix that can't be factorized or inverted

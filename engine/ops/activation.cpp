@@ -7,6 +7,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/refusals.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
@@ -17,8 +18,7 @@ namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 void floating_shape(Inference& f) {
-  check_kind(is_floating(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
-             scalar_type_name(f.common));
+  if (!is_floating(f.common)) refuse(f.op, f.common);
   rules::elementwise(f);
 }
 void gelu_shape(Inference& f) {
@@ -31,6 +31,7 @@ void relu_shape(Inference& f) {
 }
 void hardtanh_shape(Inference& f) {
   check(f.common != DType::Bool, "Bool inputs not supported for hardtanh");
+  rules::check_bounds(f);
   rules::elementwise(f);
 }
 void softmax_shape(Inference& f) {
@@ -179,7 +180,7 @@ const Op relu{{.name = "relu",
                .signature = "(Tensor self) -> Tensor",
                .doc = "max(x, 0).",
                .example = "terra.relu(terra.tensor([-1.0, 2.0]))",
-               .flags = kActivation | kMethod | kElementwise | kCheap,
+               .flags = kActivation | kMethod | kElementwise | kCheap | kBarebones,
                .promotion = Promotion::Common,
                .shape = relu_shape,
                .gradient = relu_gradient,
@@ -240,7 +241,7 @@ const Op hardtanh{{.name = "hardtanh",
                    .signature = "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
                    .doc = "Each element moved into [min_val, max_val].",
                    .example = "",
-                   .flags = kFunctional | kInPlace | kElementwise | kCheap | kPiecewise,
+                   .flags = kFunctional | kInPlace | kElementwise | kCheap | kPiecewise | kBarebones,
                    .promotion = Promotion::Common,
                    .shape = hardtanh_shape,
                    .gradient = hardtanh_gradient,

@@ -4,13 +4,13 @@
 
 #include "engine/errors/errors.h"
 #include "engine/memory/inline_array.h"
-#include "engine/ops/complex.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/overlap.h"
+#include "engine/ops/refusals.h"
 #include "engine/ops/rules.h"
 
 namespace terra {
@@ -221,33 +221,35 @@ void to_half(const Prepared& p, std::span<Tensor> results) {
   }
 }
 
-/// The dtype of the first complex tensor in it; F32: there is none.
-DType complex_in(const Arg& a) {
-  if (a.is_tensor()) return is_complex(a.impl()->dtype) ? a.impl()->dtype : DType::F32;
-  if (a.kind() == Arg::Kind::TensorList)
-    for (const Tensor& t : a.tensors())
-      if (t.defined() && is_complex(t.dtype())) return t.dtype();
-  return DType::F32;
-}
-
-/// A kernel never sees complex numbers that its record doesn't admit. Composites leave that to the ops inside, where no
-/// sentence of their own is listed, but for numbers among the attributes.
+/// A kernel never sees complex numbers that its record doesn't admit.
 void check_complex(const Op& op, const Prepared& p) {
   if (op.is(kComplex | kView | kMovesBytes)) return;
-  for (size_t i = 0; i < p.count; ++i) {
-    const DType dtype = complex_in(p.args[i]);
-    if (dtype != DType::F32 && (!op.composite || is_known_to_refuse_complex(op))) refuse_complex(op, dtype);
-  }
+  each_tensor(p.span(), [&](const TensorImpl& t) {
+    if (is_complex(t.dtype) && !takes(op, t.dtype)) refuse(op, t.dtype);
+  });
   for (size_t i = 0; i < p.count; ++i)
     if (op.sig().params[i].type == ParamType::Number && p.args[i].kind() == Arg::Kind::Scalar)
       check(!p.args[i].scalar().is_complex(), "value cannot be converted to type double without overflow");
 }
 
+/// Nor barebones integers, which PyTorch finds out once shapes are known to fit; that holds for factories, too.
+void check_barebones(const Op& op, const Prepared& p) {
+  const auto look = [&op](DType dtype) {
+    if (is_barebones(dtype) && !takes(op, dtype)) [[unlikely]]
+      refuse(op, dtype);
+  };
+  each_tensor(p.span(), [&](const TensorImpl& t) { look(t.dtype); });
+  if (!op.is(kFactory)) return;
+  for (const Arg& a : p.span())
+    if (a.kind() == Arg::Kind::DType) look(a.dtype());
+}
+
 void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   const Device device = device_of(op, p.span());
-  if (op.is(kHost)) return;
+  if (op.is(kHost)) return check_barebones(op, p);
   Inference inference(op, p.span(), p.common, metas);
   op.shape(inference);
+  check_barebones(op, p);
   if (!op.is(kView)) lay_out_results(op, p.span(), metas);
   if (!device.is_cpu()) [[unlikely]]
     for (ResultMeta& m : metas) m.device = device;
@@ -337,6 +339,7 @@ Tensor made_fresh(std::span<const Arg> args, const Tensor& result) {
 void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   const size_t first = results.size();
   check_complex(op, p);
+  check_barebones(op, p);
   promote_composite(op, p);
   std::optional<DeviceScope> scope;  // for the tensors that it makes of nothing
   if (const Device device = device_of(op, p.span()); device != current_device()) scope.emplace(device);

@@ -1,6 +1,8 @@
 #include "engine/ops/compare.h"
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
+#include "engine/ops/convert.h"
 #include "engine/ops/rules.h"
 
 namespace terra::ops {
@@ -14,7 +16,7 @@ const std::vector<Sample> kIntegers = {{"randint(0, 9, (3, 1)), randint(0, 9, (4
                                        {"randn(4) > 0, randn(4) > 0", "bool", false},
                                        {"randint(0, 9, (4,)), 3", "int", false}};
 
-/// A comparison of two operands; `name_` writes the answer as 0 or 1. `takes`: kComplex where no order is asked for.
+/// A comparison of two operands; `name_` writes the answer as 0 or 1. `takes`: dtypes that have no order here.
 OpRecord comparison(std::string_view name, std::string_view doc, std::string_view example,
                     std::string_view aliases = "", uint32_t takes = 0) {
   return {.name = name,
@@ -41,7 +43,7 @@ OpRecord question(std::string_view name, std::string_view doc, std::string_view 
           .signature = "(Tensor self) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kVisible | kElementwise | kCompares | kNoGradient | kCheap | kComplex,
+          .flags = kVisible | kElementwise | kCompares | kNoGradient | kCheap | kComplex | kBarebones,
           .promotion = Promotion::Common,
           .shape = rules::elementwise,
           .samples = {{"randn(3, 4) / (randn(3, 4) > 0).to(terra.float32)", "float", false},
@@ -52,12 +54,12 @@ void bitwise_shape(Inference& f) {
   rules::check_any_tensor(f);
   rules::elementwise_integral(f);
 }
-OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view example) {
+OpRecord bitwise(std::string_view name, std::string_view doc, std::string_view example, uint32_t takes = kBarebones) {
   return {.name = name,
           .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kElementwiseMath | kNoGradient | kCheap,
+          .flags = kElementwiseMath | kNoGradient | kCheap | takes,
           .promotion = Promotion::Common,
           .shape = bitwise_shape,
           .samples = kIntegers};
@@ -71,7 +73,7 @@ void shift_shape(Inference& f) {
   rules::elementwise(f);
 }
 OpRecord shift(std::string_view name, std::string_view doc, std::string_view example) {
-  OpRecord record = bitwise(name, doc, example);
+  OpRecord record = bitwise(name, doc, example, 0);
   record.shape = shift_shape;
   record.samples = {{"randint(-99, 99, (3, 1)), randint(0, 70, (4,))", "int", false},
                     {"randint(-99, 99, (4,)), 3", "int", false},
@@ -84,24 +86,27 @@ void isfinite_of(Composition& c) {
   c.result(logical_not(logical_or(isnan(x), isinf(x))));
 }
 
-/// |self - other| <= atol + rtol * |other|, or both equal (infinities), or both NaN if equal_nan.
+/// |self - other| <= atol + rtol * |other|, or both equal (infinities), or both NaN if equal_nan. Differences of
+/// integers are floats, which have a sign.
 void isclose_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
-  check(x.dtype() == y.dtype(), "{} did not match {}", name_of(x.dtype()), name_of(y.dtype()));
+  check(x.dtype() == y.dtype(), "{} did not match {}", scalar_type_name(x.dtype()), scalar_type_name(y.dtype()));
   Tensor close = eq(x, y);
   if (c.flag(4) && is_inexact(x.dtype())) close = logical_or(close, logical_and(isnan(x), isnan(y)));
   check(c.real(2) >= 0, "rtol must be greater than or equal to zero, but got {}", c.real(2));
   check(c.real(3) >= 0, "atol must be greater than or equal to zero, but got {}", c.real(3));
   if (x.dtype() == DType::Bool) return c.result(close);
-  const Tensor error = abs(x - y);
-  const Tensor allowed = c.real(3) + abs(y) * c.real(2);
+  const Tensor other = is_integral(y.dtype()) ? to_dtype(y, default_dtype()) : y;
+  const Tensor error = abs(x - other);
+  const Tensor allowed = c.real(3) + abs(other) * c.real(2);
   c.result(logical_or(close, logical_and(isfinite(error), le(error, allowed))));
 }
 
 }  // namespace
 
-const Op eq{comparison("eq", "Whether self == other.", "terra.eq(terra.tensor([1, 2]), 2)", "", kComplex)};
-const Op ne{comparison("ne", "Whether self != other.", "terra.ne(terra.tensor([1, 2]), 2)", "not_equal", kComplex)};
+const Op eq{comparison("eq", "Whether self == other.", "terra.eq(terra.tensor([1, 2]), 2)", "", kComplex | kBarebones)};
+const Op ne{comparison("ne", "Whether self != other.", "terra.ne(terra.tensor([1, 2]), 2)", "not_equal",
+                       kComplex | kBarebones)};
 const Op lt{comparison("lt", "Whether self < other.", "terra.lt(terra.tensor([1, 2]), 2)", "less")};
 const Op le{comparison("le", "Whether self <= other.", "terra.le(terra.tensor([1, 2]), 2)", "less_equal")};
 const Op gt{comparison("gt", "Whether self > other.", "terra.gt(terra.tensor([1, 2]), 1)", "greater")};

@@ -4,11 +4,6 @@
 
 namespace terra {
 
-/// Throws what PyTorch says of an op that has no meaning for complex numbers.
-[[noreturn]] void refuse_complex(const Op& op, DType dtype);
-/// True iff a sentence for that is listed: of composites, that they don't leave it to the ops inside.
-bool is_known_to_refuse_complex(const Op& op);
-
 /// True iff the number is that real one, and not only in its real part.
 inline bool is_value(const Scalar& number, double value) { return number.to_double() == value && number.imag() == 0; }
 

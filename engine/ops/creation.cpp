@@ -13,7 +13,8 @@ namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 DType dtype_of(const Scalar& value) {
-  return value.is_complex() ? complex_dtype_of(default_dtype()) : value.is_float() ? default_dtype() : value.dtype();
+  if (value.is_complex()) return complex_dtype_of(default_dtype());
+  return value.is_float() ? default_dtype() : value.kind() == Scalar::Kind::Bool ? DType::Bool : DType::I64;
 }
 
 void full_shape(Inference& f) {
@@ -27,6 +28,8 @@ void full_shape(Inference& f) {
 void arange_shape(Inference& f) {
   const Scalar &start = f.arg(0).scalar(), &end = f.arg(1).scalar(), &step = f.arg(2).scalar();
   const bool floats = start.is_float() || end.is_float() || step.is_float();
+  for (const Scalar* number : {&start, &end, &step})
+    if (!floats) check_holds(*number, DType::I64);
   check(step.to_double() != 0, "step must be nonzero");
   check(std::isfinite(start.to_double()) && std::isfinite(end.to_double()), "unsupported range: {} -> {}",
         start.to_double(), end.to_double());

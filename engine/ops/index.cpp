@@ -280,6 +280,8 @@ std::vector<Tensor> plain_indices(const Tensor& self, std::span<const Tensor> gi
       const Tensor where_true = nonzero(t);
       for (size_t i = 0; i < t.rank(); ++i) plain.push_back(select(where_true, 1, i));
     } else {
+      check_kind(t.dtype() == DType::I64 || t.dtype() == DType::I32, ErrorKind::IndexError,
+                 "tensors used as indices must be long, int, byte or bool tensors");
       plain.push_back(as_long(t));
     }
   }
@@ -494,7 +496,7 @@ const Op scatter_add{{.name = "scatter_add",
                       .signature = "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
                       .doc = "self with the elements of src added at the places along dim that index names.",
                       .example = "terra.zeros(2).scatter_add(0, terra.tensor([1, 1]), terra.ones(2))",
-                      .flags = kVisibleInPlace | kChecksValues | kScatters | kComplex,
+                      .flags = kVisibleInPlace | kChecksValues | kScatters | kComplex | kBarebones,
                       .shape = check_scatter,
                       .gradient = scatter_add_gradient,
                       .saved = saves({2}),

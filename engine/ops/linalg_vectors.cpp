@@ -82,7 +82,7 @@ void vander_of(Composition& c) {
   check(x.rank() == 1, "x must be a one-dimensional tensor.");
   const int64_t n = c.has(1) ? c.integer(1) : x.size(0);
   check(n >= 0, "N must be non-negative.");
-  if (is_integral(x.dtype(), true)) x = to_dtype(x, DType::I64);
+  if (is_integral(x.dtype(), true)) x = to_dtype(x, promote_types(x.dtype(), DType::I64));
   const Tensor ascending = powers(x, n);
   c.result(c.flag(2) ? ascending : flip(ascending, {-1}));
 }

@@ -105,7 +105,7 @@ void check_targets(std::span<const int64_t> scores, std::span<const int64_t> tar
 /// Scores, their targets (parameter 1) and the weights of classes (parameter 2), if any.
 void check_classes(Inference& f, std::span<const int64_t> scores) {
   check_targets(scores, f.sizes(1));
-  check(f.dtype(1) == DType::I64 || f.dtype(1) == DType::U8, "expected scalar type Long but found {}",
+  check(f.dtype(1) == DType::I64 || f.dtype(1) == DType::U8, "expected target dtype to be Long or Byte, but got {}",
         scalar_type_name(f.dtype(1)));
   const int64_t classes = scores[static_cast<size_t>(class_dim(scores.size()))];
   if (!f.has(2)) return;

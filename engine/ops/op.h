@@ -28,7 +28,7 @@ enum class Promotion : uint8_t {
 };
 
 /// Facts about an op, each a sentence that is true iff the bit is set. Those about memory are in rules.h and layout.h,
-/// that about draws is in draws.h (bits 8, 13 to 15, 21 to 25).
+/// that about draws is in draws.h (bits 8, 13 to 15, 21 to 26).
 enum OpFlags : uint32_t {
   kElementwise = 1 << 0,  ///< output element i depends on the (broadcast) input elements i only; has an ElementwiseLoop
   kView = 1 << 1,         ///< the result shares the storage of parameter 0
@@ -43,6 +43,7 @@ enum OpFlags : uint32_t {
   kHost = 1 << 10,         ///< `host` computes it (random draws, data-dependent sizes), no kernel table entry
   kFactory = 1 << 12,      ///< makes a tensor: Python accepts device, layout, pin_memory and requires_grad besides
   kComplex = 1 << 20,      ///< takes complex operands, as kView and kMovesBytes do; others refuse them
+  kBarebones = 1 << 27,    ///< takes uint16, uint32 and uint64 operands (refusals.h); others refuse them
   // where Python sees it
   kFunction = 1 << 16,    ///< terra.name
   kMethod = 1 << 17,      ///< Tensor.name

@@ -74,16 +74,12 @@ Tensor as_dtype(const Composition& c, int param) {
 Tensor in_dtype(const Composition& c, int param, const Tensor& total) {
   return c.has(param) && c.arg(param).dtype() != total.dtype() ? to_dtype(total, c.arg(param)) : total;
 }
-void check_no_bool(std::string_view name, DType dtype) {
-  check_kind(dtype != DType::Bool, ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", name,
-             scalar_type_name(dtype));
-}
 void cumsum_dtype_of(Composition& c) {
-  if (c.has(2)) check_no_bool("cumsum_out_cpu", c.arg(2).dtype());
+  if (c.has(2)) check_has_kernel("cumsum_out_cpu", c.arg(2).dtype());
   c.result(in_dtype(c, 2, cumsum(as_dtype(c, 2), c.arg(1))));
 }
 void cumprod_dtype_of(Composition& c) {
-  if (c.has(2)) check_no_bool("cumprod_out_cpu", c.arg(2).dtype());
+  if (c.has(2)) check_has_kernel("cumprod_out_cpu", c.arg(2).dtype());
   c.result(in_dtype(c, 2, cumprod(as_dtype(c, 2), c.arg(1))));
 }
 void argsort_of(Composition& c) { c.result(sort.all(c.arg(0), c.arg(1), c.arg(2))[1]); }
@@ -96,7 +92,7 @@ void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place,
 }
 void kthvalue_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  check_no_bool("kthvalue_cpu", self.dtype());
+  check_has_kernel("kthvalue_cpu", self.dtype());
   const int64_t k = c.integer(1), dim = wrap_dim(c.integer(2), self.rank());
   check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1),
         "kthvalue(): selected number k out of range for dimension {}", dim);
@@ -111,7 +107,7 @@ Tensor median_place(const Tensor& sorted, int64_t dim) {
 /// Elements that equal the median share its gradient: it is itself plus the mean of their differences from it.
 void median_all_of(Composition& c) {
   const Tensor flat = reshape(c.tensor(0), {-1});
-  check_no_bool("median_cpu", flat.dtype());
+  check_has_kernel("median_cpu", flat.dtype());
   check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
   const Tensor sorted = sort(detach(flat), 0);
   if (!is_floating(flat.dtype())) return c.result(select(sorted, 0, (flat.numel() - 1) / 2));
@@ -121,7 +117,7 @@ void median_all_of(Composition& c) {
 }
 void median_with_index_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  check_no_bool("median_out", self.dtype());
+  check_has_kernel("median_out", self.dtype());
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
   if (self.rank() == 0 || !is_floating(self.dtype()))
     return pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
@@ -233,7 +229,7 @@ OpRecord running(std::string_view name, std::string_view doc, GradientRule gradi
           .signature = "(Tensor self, int dim) -> Tensor",
           .doc = doc,
           .example = "",
-          .flags = kComplex | kInPlace,
+          .flags = kComplex | kBarebones | kInPlace,
           .shape = running_shape,
           .gradient = gradient,
           .saved = saved,
@@ -268,7 +264,7 @@ const Op sort{{.name = "sort",
                             "(Tensor values, Tensor indices)",
                .doc = "The elements along dim in order, and where they were; equal ones keep their order.",
                .example = "terra.sort(terra.tensor([3, 1, 2])).values",
-               .flags = kVisible,
+               .flags = kVisible | kBarebones,
                .shape = sort_shape,
                .gradient = sort_gradient,
                .saved = saves_result(1),
@@ -329,7 +325,7 @@ const Op unique_rows{{.name = "unique_rows",
                       .doc = "The distinct rows of a matrix in ascending order: where each comes first, which each row "
                              "is, how often each occurs.",
                       .example = "",
-                      .flags = kHost | kNoGradient,
+                      .flags = kHost | kNoGradient | kBarebones,
                       .host = unique_rows_host,
                       .samples = {{"randint(0, 2, (9, 2))", "int", false}}}};
 const Op unique_inverse{

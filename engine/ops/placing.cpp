@@ -72,14 +72,7 @@ Scalar neutral(std::string_view how, DType dtype) {
     const double infinity = std::numeric_limits<double>::infinity();
     return Scalar(largest ? infinity : -infinity);
   }
-  switch (dtype) {
-    case DType::Bool: return Scalar(largest);
-    case DType::U8: return Scalar(largest ? 255 : 0);
-    case DType::I8: return Scalar(largest ? 127 : -128);
-    case DType::I16: return Scalar(largest ? 32767 : -32768);
-    case DType::I32: return Scalar(static_cast<int64_t>(largest ? INT32_MAX : INT32_MIN));
-    default: return Scalar(static_cast<int64_t>(largest ? INT64_MAX : INT64_MIN));
-  }
+  return largest ? greatest_of(dtype) : least_of(dtype);
 }
 /// The part of src that an index of these sizes reads.
 Tensor covered(const Tensor& src, const Dims& index) {
@@ -93,6 +86,8 @@ Tensor scatter_reduced(const Tensor& self, const Arg& dim, const Tensor& index, 
                        bool include_self) {
   check(how == "sum" || how == "prod" || how == "mean" || how == "amax" || how == "amin",
         "reduce argument must be either sum, prod, mean, amax or amin, got {}", how);
+  check_kind(how == "sum" || how == "prod" || !is_barebones(self.dtype()), ErrorKind::NotImplementedError,
+             "\"scatter_gather_tensor_cpu_reduce_{}\" not implemented for '{}'", how, scalar_type_name(self.dtype()));
   if (index.numel() == 0) return clone(self);
   const bool adds = how == "sum" || how == "mean";
   const Tensor values = covered(src, index.sizes());
@@ -291,7 +286,7 @@ const Op scatter_combine{
      .signature = "(Tensor self, int dim, Tensor index, Tensor src, str reduce) -> Tensor",
      .doc = "self combined with the elements of src at the places along dim that index names.",
      .example = "",
-     .flags = kChecksValues,
+     .flags = kChecksValues | kBarebones,
      .shape = combine_shape,
      .gradient = combine_gradient,
      .saved = saves({0, 2, 3}) | saves_result(),

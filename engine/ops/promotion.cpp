@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "engine/errors/errors.h"
+
 namespace terra {
 namespace {
 
@@ -26,7 +28,8 @@ struct Category {
 std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
   if (!higher) return lower;
   if (!lower || kind_of(*higher) >= kind_of(*lower)) return higher;
-  return is_floating(*higher) ? complex_dtype_of(*higher) : promote_types(*higher, *lower);
+  if (is_floating(*higher)) return complex_dtype_of(*higher);
+  return is_bool(*higher) ? promote_types(*higher, *lower) : lower;
 }
 
 }  // namespace
@@ -39,6 +42,12 @@ void set_default_dtype(DType dtype) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_barebones(a) || is_barebones(b)) {
+    check(is_floating(a) || is_floating(b),
+          "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {} and {}",
+          scalar_type_name(a), scalar_type_name(b));
+    return is_floating(a) ? a : b;
+  }
   if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c32 < c64 < c128
   if (a == DType::U8 && is_signed_int(b)) return b == DType::I8 ? DType::I16 : b;
   if (a == DType::F16 && b == DType::BF16) return DType::F32;

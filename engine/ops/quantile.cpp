@@ -100,13 +100,13 @@ void nanmedian_along(Composition& c, const Tensor& self, int64_t dim, bool keepd
 }
 void nanmedian_all_of(Composition& c) {
   const Tensor flat = reshape(c.tensor(0), {-1});
-  check_kind(flat.dtype() != DType::Bool, ErrorKind::NotImplementedError, "\"median_cpu\" not implemented for 'Bool'");
+  check_has_kernel("median_cpu", flat.dtype());
   if (flat.numel() == 0) return c.result(full(Dims{}, std::numeric_limits<double>::quiet_NaN(), flat.dtype()));
   nanmedian_along(c, flat, 0, false, false);
 }
 void nanmedian_with_index_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  check_kind(self.dtype() != DType::Bool, ErrorKind::NotImplementedError, "\"median_out\" not implemented for 'Bool'");
+  check_has_kernel("median_out", self.dtype());
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
   if (self.rank() == 0) {
     c.result(clone(self));

@@ -27,6 +27,9 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
     case DType::F16:
     case DType::BF16: return to_dtype(drawn_numbers(sizes, DType::F32, draw), dtype);
     case DType::Bool: return to_dtype(drawn_numbers(sizes, DType::U8, draw), dtype);
+    case DType::U16:
+    case DType::U32:
+    case DType::U64: return to_dtype(drawn_numbers(sizes, DType::I64, draw), dtype);
     case DType::F64: draw(t->data_as<double>(), n); break;
     case DType::F32: draw(t->data_as<float>(), n); break;
     case DType::I64: draw(t->data_as<int64_t>(), n); break;
@@ -94,9 +97,15 @@ void rand_host(Args a, Results& out) {
 void randn_host(Args a, Results& out) {
   out.push_back(normals(a[0].ints(), dtype_or(a[1], default_dtype()), a[2], 0, 1, true));
 }
+void check_interval(int64_t low, int64_t high, DType dtype) {
+  check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
+  if (!is_integral(dtype, true)) return;
+  check(is_within(low, dtype), "from is out of bounds for {}", c_type_name(dtype));
+  check(is_within(high - 1, dtype), "to - 1 is out of bounds for {}", c_type_name(dtype));
+}
 void randint_host(Args a, Results& out) {
   const int64_t low = a[0].scalar().to_int(), high = a[1].scalar().to_int();
-  check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
+  check_interval(low, high, dtype_or(a[3], DType::I64));
   out.push_back(drawn_numbers(a[2].ints(), dtype_or(a[3], DType::I64), [&]<class T>(T* p, int64_t n) {
     draws_of<T>().randint(state_of(a[4]), p, n, low, high);
   }));
@@ -104,11 +113,11 @@ void randint_host(Args a, Results& out) {
 void randperm_host(Args a, Results& out) {
   const int64_t n = a[0].scalar().to_int();
   check(n >= 0, "n must be non-negative, got{}", n);
-  check_kind(a[1].is_none() || !is_complex(a[1].dtype()), ErrorKind::NotImplementedError,
-             "\"randperm\" not implemented for '{}'", a[1].is_none() ? "" : scalar_type_name(a[1].dtype()));
+  const DType dtype = dtype_or(a[1], DType::I64);
+  check_kind(!is_complex(dtype) && !is_barebones(dtype), ErrorKind::NotImplementedError,
+             "\"randperm\" not implemented for '{}'", scalar_type_name(dtype));
   Tensor t = Tensor::empty(Dims{n}, DType::I64);
   libraries().draws.permutation(state_of(a[2]), t->data_as<int64_t>(), n);
-  const DType dtype = dtype_or(a[1], DType::I64);
   out.push_back(dtype == DType::I64 ? t : to_dtype(t, dtype));
 }
 void normal_host(Args a, Results& out) {
@@ -130,11 +139,15 @@ void exponential_host(Args a, Results& out) {
   out.push_back(drawn(self.sizes(), self.dtype(), "exponential_kernel_cpu",
                       [&]<class T>(T* p, int64_t n) { draws_of<T>().exponential(state_of(a[2]), p, n, lambda); }));
 }
+void check_draws(std::string_view kernel, DType dtype) {
+  if (dtype != DType::Bool) check_has_kernel(kernel, dtype);
+}
 void check_probability(double p) { check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p={}", p); }
 void bernoulli_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double p = a[1].scalar().to_double();
   check_probability(p);
+  check_draws("bernoulli_scalar_cpu_", self.dtype());
   if (self.dtype() == DType::Bool) {
     Tensor t = Tensor::empty(self.sizes(), DType::Bool);
     draws_of<bool>().bernoulli(state_of(a[2]), t->data_as<bool>(), t.numel(), p);
@@ -145,6 +158,7 @@ void bernoulli_host(Args a, Results& out) {
 }
 void bernoulli_each_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
+  check_draws("bernoulli_tensor_cpu_self_", self.dtype());
   const Tensor p = contiguous(is_half(self.dtype()) ? to_dtype(self, DType::F32) : self);
   out.push_back(drawn(self.sizes(), self.dtype(), "bernoulli_tensor_cpu_p_", [&]<class T>(T* to, int64_t n) {
     const T* from = p->data_as<T>();
@@ -178,6 +192,7 @@ void rrelu_noise_host(Args a, Results& out) {
 }
 void random_any_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
+  check_draws("random_kernel_cpu", self.dtype());
   if (self.dtype() == DType::Bool) {
     Tensor t = Tensor::empty(self.sizes(), DType::Bool);
     draws_of<bool>().full_range(state_of(a[1]), t->data_as<bool>(), t.numel());
@@ -189,7 +204,7 @@ void random_any_host(Args a, Results& out) {
 void random_range_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const int64_t low = a[1].scalar().to_int(), high = a[2].scalar().to_int();
-  check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high);
+  check_interval(low, high, self.dtype());
   out.push_back(drawn_numbers(self.sizes(), self.dtype(), [&]<class T>(T* to, int64_t n) {
     draws_of<T>().randint(state_of(a[3]), to, n, low, high);
   }));
@@ -201,7 +216,7 @@ void multinomial_host(Args a, Results& out) {
   const int64_t samples = a[1].scalar().to_int();
   const bool replacement = a[2].scalar().to_bool();
   check(self.rank() == 1 || self.rank() == 2, "prob_dist must be 1 or 2 dim");
-  check(is_floating(self.dtype()), "multinomial only supports floating-point dtypes for input, but got: {}",
+  check(is_floating(self.dtype()), "multinomial only supports floating-point dtypes for input, got: {}",
         scalar_type_name(self.dtype()));
   const int64_t n = self.size(-1), rows = self.rank() == 2 ? self.size(0) : 1;
   check(samples > 0, "cannot sample n_sample <= 0 samples");

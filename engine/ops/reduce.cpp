@@ -109,11 +109,16 @@ Tensor as_dtype(const Tensor& t, const Arg& dtype) {
   return dtype.is_none() || dtype.dtype() == t.dtype() ? t : to_dtype(t, dtype);
 }
 
+void check_sums(std::string_view kernel, const Arg& dtype) {
+  if (!dtype.is_none() && dtype.dtype() != DType::Bool) check_has_kernel(kernel, dtype.dtype());
+}
 /// Of the elements in that dtype, and in that dtype again: integers are accumulated as int64.
 void sum_dtype_of(Composition& c) {
+  check_sums("sum_cpu", c.arg(3));
   c.result(as_dtype(sum(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)), c.arg(3)));
 }
 void prod_dtype_of(Composition& c) {
+  check_sums("prod_out_cpu", c.arg(3));
   c.result(as_dtype(prod(as_dtype(c.tensor(0), c.arg(3)), c.arg(1), c.arg(2)), c.arg(3)));
 }
 void mean_of(Composition& c) {
@@ -148,7 +153,8 @@ Tensor sqrt_flat_at_zero(const Tensor& v) {
 Tensor squared_length(const Tensor& x) { return is_complex(x.dtype()) ? real(x * conjugate(x)) : x * x; }
 
 Tensor variance(const Tensor& x, const Arg& dims, double correction, bool keepdim) {
-  check(is_inexact(x.dtype()), "std and var only support floating point and complex dtypes");
+  check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError,
+             "std and var only support floating point and complex dtypes");
   const Tensor d = x - mean(x, dims, true);
   return sum(squared_length(d), dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
 }
@@ -330,7 +336,7 @@ OpRecord truth(std::string_view name, std::string_view doc, std::string_view exa
           .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
           .doc = doc,
           .example = example,
-          .flags = kReduces | kNoGradient | kComplex,
+          .flags = kReduces | kNoGradient | kComplex | kBarebones,
           .shape = truth_shape,
           .samples = {{"randn(3, 4) > 0", "bool", false},
                       {"randn(3, 4) > 1, 1", "bool", false},
@@ -350,7 +356,7 @@ const Op sum{{.name = "sum",
               .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
               .doc = "The sum over dim, over everything by default.",
               .example = "terra.sum(terra.ones(2, 3), 1)",
-              .flags = kReduces | kComplex,
+              .flags = kReduces | kComplex | kBarebones,
               .shape = accumulated_shape,
               .gradient = sum_gradient,
               .grad_fn_of = sum_name,
@@ -382,7 +388,7 @@ const Op prod{{.name = "prod",
                .signature = "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
                .doc = "The product over dim, over everything by default.",
                .example = "terra.prod(terra.tensor([2.0, 3.0]))",
-               .flags = kReduces | kComplex,
+               .flags = kReduces | kComplex | kBarebones,
                .shape = accumulated_shape,
                .gradient = prod_gradient,
                .saved = saves({0}),

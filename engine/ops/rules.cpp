@@ -17,6 +17,9 @@ std::string_view c_type_name(DType dtype) {
                                                            "short int",
                                                            "int",
                                                            "long int",
+                                                           "short unsigned int",
+                                                           "unsigned int",
+                                                           "long unsigned int",
                                                            "c10::Half",
                                                            "c10::BFloat16",
                                                            "float",
@@ -50,6 +53,21 @@ void elementwise_integral(Inference& f) {
   check_kind(!is_inexact(f.common), ErrorKind::NotImplementedError, "\"{}_cpu\" not implemented for '{}'", f.op.name,
              scalar_type_name(f.common));
   elementwise(f);
+}
+
+void check_bounds(Inference& f) {
+  if (!is_integral(f.common)) return;
+  const auto look = [&f](int param, std::string_view name, bool lower) {
+    if (!f.has(param) || f.arg(param).is_tensor()) return;
+    const Scalar& bound = f.arg(param).scalar();
+    if (is_within(bound, f.common) || lower == (bound.to_double() < 0)) return;
+    const std::string text = bound.kind() == Scalar::Kind::Unsigned ? fmt::format("{:g}", bound.to_double())
+                                                                    : fmt::format("{}", bound.to_int());
+    fail(ErrorKind::RuntimeError, "Clamp {} value {} is outside the representable range of {}", name, text,
+         scalar_type_name(f.common));
+  };
+  look(1, "min", true);
+  look(2, "max", false);
 }
 
 void like_first(Inference& f) { f.result(f.dtype(0), Dims(f.sizes(0))); }
@@ -95,8 +113,9 @@ namespace {
 
 /// The C++ type of elements, as PyTorch's message about numbers that don't fit names it.
 std::string_view element_type(DType dtype) {
-  static constexpr std::string_view kNames[kDTypeCount] = {"bool",    "uint8_t", "int8_t", "int16_t", "int",
-                                                           "int64_t", "double",  "double", "float",   "double"};
+  static constexpr std::string_view kNames[kDTypeCount] = {"bool",    "uint8_t",  "int8_t",   "int16_t",  "int",
+                                                           "int64_t", "uint16_t", "uint32_t", "uint64_t", "double",
+                                                           "double",  "float",    "double"};
   return kNames[static_cast<int>(dtype)];
 }
 
@@ -105,21 +124,22 @@ std::string_view element_type(DType dtype) {
 void check_holds(const Scalar& value, DType dtype) {
   check(is_complex(dtype) || dtype == DType::Bool || value.imag() == 0,
         "value cannot be converted to type {} without overflow", element_type(dtype));
-  check(is_inexact(dtype) || dtype == DType::Bool || std::abs(value.to_double()) < 0x1p63 || !value.is_float(),
-        "value cannot be converted to type {} without overflow", element_type(dtype));
   check(!is_out_of_range(value, dtype), "value cannot be converted to type {} without overflow", element_type(dtype));
 }
 
 bool is_out_of_range(const Scalar& value, DType dtype) {
   const double number = value.to_double();
-  switch (dtype) {
-    case DType::U8: return std::abs(number) > 255;  // negative ones wrap around
-    case DType::I8: return number < INT8_MIN || number > INT8_MAX;
-    case DType::I16: return number < INT16_MIN || number > INT16_MAX;
-    case DType::I32: return number < INT32_MIN || number > INT32_MAX;
-    case DType::F32: return std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max();
-    default: return false;
-  }
+  if (dtype == DType::F32) return std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max();
+  if (!is_integral(dtype)) return false;
+  const double beyond = greatest_of(dtype).to_double() + 1;
+  if (value.is_float()) return !(number >= least_of(dtype).to_double() && number < beyond);
+  if (size_of(dtype) == sizeof(uint64_t)) return is_signed(dtype) && value.kind() == Scalar::Kind::Unsigned;
+  return is_signed(dtype) ? !is_within(value, dtype) : std::abs(number) >= beyond;  // negative ones wrap around
+}
+
+void check_has_kernel(std::string_view kernel, DType dtype) {
+  check_kind(dtype != DType::Bool && !is_barebones(dtype), ErrorKind::NotImplementedError,
+             "\"{}\" not implemented for '{}'", kernel, scalar_type_name(dtype));
 }
 
 void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }

@@ -36,6 +36,9 @@ void elementwise(Inference& f);
 void check_any_tensor(Inference& f);
 /// `elementwise` of a tensor and something, refusing floats in PyTorch's words.
 void elementwise_integral(Inference& f);
+/// Refuses numbers for parameters 1 and 2, a lower and an upper bound, that lie beyond all integers of the common
+/// dtype.
+void check_bounds(Inference& f);
 /// dtype and sizes of parameter 0.
 void like_first(Inference& f);
 
@@ -56,8 +59,11 @@ uint64_t dim_mask(const Arg& dims, size_t rank);
 
 /// Throws where elements of that dtype can't hold the number at all: infinity, NaN and 300 among bytes.
 void check_holds(const Scalar& value, DType dtype);
-/// Whether a number lies beyond what a narrow integer or a float32 can be; infinities are in every float.
+/// Whether a number lies beyond what an integer or a float32 can be; infinities are in every float.
 bool is_out_of_range(const Scalar& value, DType dtype);
+
+/// Throws what PyTorch says of a kernel that has nothing for bools and barebones integers, if it is one of those.
+void check_has_kernel(std::string_view kernel, DType dtype);
 
 /// Throws at once what making a tensor of that size would throw, for composites that have much to do before they make
 /// it.

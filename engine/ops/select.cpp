@@ -24,6 +24,7 @@ void clamp_between_shape(Inference& f) {
 }
 void clamp_shape(Inference& f) {
   check(f.has(1) || f.has(2), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  rules::check_bounds(f);
   clamp_between_shape(f);
 }
 void masked_fill_shape(Inference& f) {
@@ -100,7 +101,7 @@ const Op where{{.name = "where",
                 .signature = "(Tensor condition, Tensor|Number self, Tensor|Number other) -> Tensor",
                 .doc = "self where condition holds, else other.",
                 .example = "terra.where(terra.tensor([True, False]), 1.0, 2.0)",
-                .flags = kFunction | kElementwise | kCheap | kComplex,
+                .flags = kFunction | kElementwise | kCheap | kComplex | kBarebones,
                 .promotion = Promotion::Common,
                 .promoted = saves({1, 2}),
                 .shape = where_shape,
@@ -122,7 +123,7 @@ const Op clamp{{.name = "clamp",
                 .signature = "(Tensor self, Number? min=None, Number? max=None) -> Tensor",
                 .doc = "Each element moved into [min, max].",
                 .example = "terra.clamp(terra.tensor([-2.0, 0.5]), min=-1)",
-                .flags = kElementwiseMath | kCheap,
+                .flags = kElementwiseMath | kCheap | kBarebones,
                 .promotion = Promotion::Common,
                 .promoted = params({0, 1, 2}),
                 .shape = clamp_shape,
@@ -147,7 +148,7 @@ const Op clamp_between{
      .signature = "(Tensor self, Tensor min, Tensor max) -> Tensor",
      .doc = "Each element moved between its own bounds, max where they cross.",
      .example = "",
-     .flags = kElementwise | kCheap,
+     .flags = kElementwise | kCheap | kBarebones,
      .promotion = Promotion::Common,
      .shape = clamp_between_shape,
      .gradient = clamp_between_gradient,

@@ -50,7 +50,7 @@ void flip_shape(Inference& f) {
 
 void constant_pad_shape(Inference& f) {
   const auto pad = f.ints(1);
-  if (!f.arg(2).is_tensor() && f.arg(2).scalar().is_complex()) check_holds(f.arg(2).scalar(), f.dtype(0));
+  if (!f.arg(2).is_tensor()) check_holds(f.arg(2).scalar(), f.dtype(0));
   check(pad.size() % 2 == 0, "Length of pad must be even but instead it equals {}", pad.size());
   check(pad.size() / 2 <= f.rank(0),
         "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the "
@@ -537,7 +537,7 @@ const Op constant_pad{{.name = "constant_pad",
                        .signature = "(Tensor self, int[] pad, Number value=0) -> Tensor",
                        .doc = "`value` around the tensor: pad holds (before, after) from the last dimension on.",
                        .example = "",
-                       .flags = kComplex | kKeepsFormat,
+                       .flags = kComplex | kBarebones | kKeepsFormat,
                        .shape = constant_pad_shape,
                        .gradient = constant_pad_gradient,
                        .aliases = "constant_pad_nd",

@@ -125,11 +125,11 @@ struct Kept {
   uint32_t saved = 0;
   std::vector<Sample> samples = {{"randn(3, 4)"}, {"randn(5)[::2]"}, {"randint(-4, 5, (4, 2))", "int", false}};
   std::string_view aliases = "";
-  uint32_t takes = 0;  ///< kComplex, or nothing
+  uint32_t takes = 0;  ///< kComplex, kBarebones, or nothing
 };
 
 OpRecord keeping_dtype(Kept f) {
-  if (f.takes) f.samples.push_back({"crandn(3, 4)", "complex"});
+  if (f.takes & kComplex) f.samples.push_back({"crandn(3, 4)", "complex"});
   return {.name = f.name,
           .signature = "(Tensor self) -> Tensor",
           .doc = f.doc,
@@ -237,17 +237,20 @@ const Op floor{keeping_dtype({.name = "floor",
                               .doc = "The largest integer not above each element.",
                               .example = "terra.floor(terra.tensor([1.5, -1.5]))",
                               .shape = rules::elementwise,
-                              .gradient = zero_gradient})};
+                              .gradient = zero_gradient,
+                              .takes = kBarebones})};
 const Op ceil{keeping_dtype({.name = "ceil",
                              .doc = "The smallest integer not below each element.",
                              .example = "terra.ceil(terra.tensor([1.5, -1.5]))",
                              .shape = rules::elementwise,
-                             .gradient = zero_gradient})};
+                             .gradient = zero_gradient,
+                             .takes = kBarebones})};
 const Op round{keeping_dtype({.name = "round",
                               .doc = "The integer nearest to each element, the even one of two.",
                               .example = "terra.round(terra.tensor([0.5, 1.5]))",
                               .shape = rules::elementwise,
-                              .gradient = zero_gradient})};
+                              .gradient = zero_gradient,
+                              .takes = kBarebones})};
 const Op round_decimals{{.name = "round_decimals",
                          .signature = "(Tensor self, *, int decimals) -> Tensor",
                          .doc = "The number of that many decimals nearest to each element.",
@@ -261,7 +264,8 @@ const Op trunc{keeping_dtype({.name = "trunc",
                               .example = "terra.trunc(terra.tensor([1.5, -1.5]))",
                               .shape = rules::elementwise,
                               .gradient = zero_gradient,
-                              .aliases = "fix"})};
+                              .aliases = "fix",
+                              .takes = kBarebones})};
 
 const Op square{{.name = "square",
                  .signature = "(Tensor self) -> Tensor",

@@ -1,11 +1,10 @@
 #include "graph/executor/fused.h"
 
-#include <cstring>
-
 #include "engine/device/backend.h"
 #include "engine/eager/kernel_call.h"
 #include "engine/errors/errors.h"
 #include "graph/executor/kernel_block.h"
+#include "kernels/abi/element.h"
 
 namespace terra::graph {
 namespace {
@@ -14,23 +13,6 @@ using SlotKind = FusedGroup::Slot::Kind;
 constexpr uint32_t kNoSlot = ~0u;
 
 bool is_operand(ParamType type) { return type == ParamType::Tensor || type == ParamType::TensorOrNumber; }
-
-void store(char* bytes, const Scalar& s, DType dtype) {
-  const auto put = [&](auto v) { std::memcpy(bytes, &v, sizeof v); };
-  switch (dtype) {
-    case DType::Bool: put(s.to_bool()); break;
-    case DType::U8: put(static_cast<uint8_t>(s.to_int())); break;
-    case DType::I8: put(static_cast<int8_t>(s.to_int())); break;
-    case DType::I16: put(static_cast<int16_t>(s.to_int())); break;
-    case DType::I32: put(static_cast<int32_t>(s.to_int())); break;
-    case DType::I64: put(s.to_int()); break;
-    case DType::F32: put(static_cast<float>(s.to_double())); break;
-    case DType::F64: put(s.to_double()); break;
-    case DType::C64: put(std::complex<float>(s.to_complex())); break;
-    case DType::C128: put(s.to_complex()); break;
-    default: throw InternalError("16-bit floats are computed in float32");
-  }
-}
 
 /// The dtype that numbers among the operands take, as eager execution decides it: that of the first promoted tensor.
 DType operand_dtype(const Graph& g, const Node& n) {
@@ -110,7 +92,7 @@ uint32_t FusedBlock::add_external(const Plan& plan, const Place& place, const Di
 
 uint32_t FusedBlock::constant_slot(const Scalar& s, DType dtype) {
   auto& c = constants_.emplace_back(std::make_unique<Constant>());
-  store(c->bytes, s, dtype);
+  store_element(c->bytes, dtype, s);
   group_.slots.push_back({.kind = SlotKind::Number, .dtype = dtype, .data = c->bytes});
   return static_cast<uint32_t>(group_.slots.size()) - 1;
 }

@@ -1,45 +1,17 @@
 // Steps that read one element: items and asserts.
-#include <cstring>
-
 #include "engine/errors/errors.h"
 #include "graph/executor/blocks.h"
-#include "kernels/abi/half.h"
+#include "kernels/abi/element.h"
 
 namespace terra::graph {
 namespace {
 
-template <class T>
-T load(const void* data) {
-  T v;
-  std::memcpy(&v, data, sizeof v);
-  return v;
-}
-
-Scalar as_is(const void* data, DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return Scalar(load<uint8_t>(data) != 0);
-    case DType::U8: return Scalar(int64_t{load<uint8_t>(data)});
-    case DType::I8: return Scalar(int64_t{load<int8_t>(data)});
-    case DType::I16: return Scalar(int64_t{load<int16_t>(data)});
-    case DType::I32: return Scalar(int64_t{load<int32_t>(data)});
-    case DType::I64: return Scalar(load<int64_t>(data));
-    case DType::F16: return Scalar(static_cast<double>(static_cast<float>(load<Half>(data))));
-    case DType::BF16: return Scalar(static_cast<double>(static_cast<float>(load<BFloat16>(data))));
-    case DType::F32: return Scalar(static_cast<double>(load<float>(data)));
-    case DType::F64: return Scalar(load<double>(data));
-    case DType::C32: return Scalar(std::complex<double>(std::complex<float>(load<ComplexHalf>(data))));
-    case DType::C64: return Scalar(std::complex<double>(load<std::complex<float>>(data)));
-    case DType::C128: return Scalar(load<std::complex<double>>(data));
-  }
-  return Scalar();
-}
-
 /// The element, wherever it is.
 Scalar fetched(Device device, const void* data, DType dtype) {
-  if (device.is_cpu()) return as_is(data, dtype);
+  if (device.is_cpu()) return load_element(data, dtype);
   alignas(16) char element[kMaxElementSize];
   backend_of(device).copy_out(element, data, size_of(dtype));
-  return as_is(element, dtype);
+  return load_element(element, dtype);
 }
 
 struct ItemBlock final : Block {
@@ -74,14 +46,7 @@ bool run_assert(Block& block, Activation& activation) {
 }  // namespace
 
 Scalar read_scalar(Device device, const void* data, DType dtype, Scalar::Kind kind) {
-  const Scalar s = fetched(device, data, dtype);
-  switch (kind) {
-    case Scalar::Kind::Bool: return Scalar(s.to_bool());
-    case Scalar::Kind::Int: return Scalar(s.to_int());
-    case Scalar::Kind::Float: return Scalar(s.to_double());
-    case Scalar::Kind::Complex: return Scalar(s.to_complex());
-  }
-  return s;
+  return fetched(device, data, dtype).as(kind);
 }
 
 MadeBlock make_item_block(Instance& instance, const Step& step) {

@@ -13,8 +13,6 @@
 namespace terra::graph {
 namespace {
 
-constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64, DType::C128};  // by Scalar::Kind
-
 class Shapes {
  public:
   explicit Shapes(const Graph& g) : g_(g) {}
@@ -45,8 +43,8 @@ class Shapes {
         return is_single(n, 0) && g_.meta(n.results[0]).kind == ValueKind::Scalar ? "" : "takes one element";
       case NodeKind::AsTensor: {
         const ValueMeta &from = g_.meta(operand(n, 0)), &to = g_.meta(n.results[0]);
-        const bool fits = from.kind == ValueKind::Scalar &&
-                          to == ValueMeta::tensor(kNumberDTypes[static_cast<size_t>(from.scalar)], {}, {});
+        const bool fits =
+            from.kind == ValueKind::Scalar && to == ValueMeta::tensor(Scalar::dtype_of(from.scalar), {}, {});
         return fits ? "" : "makes a tensor of a number";
       }
       case NodeKind::Assert:
@@ -69,8 +67,7 @@ class Shapes {
   /// A tensor without memory: rules read dtype, sizes and strides only.
   Tensor stand_in(ValueId id) const {
     const ValueMeta& m = g_.meta(id);
-    if (m.kind == ValueKind::Scalar)
-      return Tensor::symbolic({kNumberDTypes[static_cast<size_t>(m.scalar)], {}, true}, nullptr);
+    if (m.kind == ValueKind::Scalar) return Tensor::symbolic({Scalar::dtype_of(m.scalar), {}, true}, nullptr);
     Tensor t = Tensor::symbolic({m.dtype, m.sizes, false, m.device}, nullptr);
     lay_out(*t, contiguous_strides(m.sizes), 0);
     return t;

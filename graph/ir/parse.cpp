@@ -68,7 +68,7 @@ class Parser : TextReader {
     if (take("handle")) return {ValueKind::Handle, DType::F32, {}, {}, {}};
     if (take("record")) return ValueMeta::record();
     if (take("scalar"))
-      return ValueMeta::number(static_cast<Scalar::Kind>(one_of(kScalarNames, "bool, int, float or complex")));
+      return ValueMeta::number(static_cast<Scalar::Kind>(one_of(kScalarNames, "bool, int, uint, float or complex")));
     const DType t = dtype();
     need("[");
     Dims sizes;

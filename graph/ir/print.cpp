@@ -39,7 +39,8 @@ struct ArgText {
   std::string operator()(const Scalar& s) const {
     if (s.kind() == Scalar::Kind::Bool) return s.to_bool() ? "true" : "false";
     if (s.is_complex()) return fmt::format("{}_{}j", real(s.to_double()), real(s.imag()));
-    return s.is_float() ? real(s.to_double()) : std::to_string(s.to_int());
+    if (s.is_float()) return real(s.to_double());
+    return s.kind() == Scalar::Kind::Unsigned ? std::to_string(s.to_unsigned()) : std::to_string(s.to_int());
   }
   std::string operator()(const IntList& v) const { return fmt::format("({})", fmt::join(v, ", ")); }
   std::string operator()(DType t) const { return fmt::format(":{}", short_name(t)); }

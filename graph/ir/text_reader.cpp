@@ -100,9 +100,13 @@ NodeArg TextReader::number() {
   at_ = start;
   if (token.empty()) wrong("an argument");
   if (token.find_first_of(".en") == std::string::npos) {
-    const int64_t v = integer();
+    uint64_t natural = 0;  // of those that take all its bits
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), natural);
+    const bool takes_all = error == std::errc() && natural >> 63;
+    const Scalar value = takes_all ? Scalar(natural) : Scalar(integer());
+    if (takes_all) at_ += static_cast<size_t>(end - token.data());
     if (at_ != start + token.size()) wrong("a number");
-    return Scalar(v);
+    return value;
   }
   char* end = nullptr;
   Scalar value(std::strtod(token.c_str(), &end));

@@ -17,8 +17,6 @@
 namespace terra::graph {
 namespace {
 
-constexpr DType kNumberDTypes[] = {DType::Bool, DType::I64, DType::F64, DType::C128};  // by Scalar::Kind
-
 TensorSymbol& symbol(const TensorImpl& t) { return static_cast<TensorSymbol&>(*t.symbol); }
 
 /// as_strided shows the memory of its operand, in which the operand itself may lie anyhow.
@@ -169,7 +167,7 @@ Tensor GraphEmitter::uncounted(const Tensor& tensor) {
 }
 
 Tensor GraphEmitter::number(ValueId scalar) {
-  const DType dtype = kNumberDTypes[static_cast<int>(graph_.meta(scalar).scalar)];
+  const DType dtype = Scalar::dtype_of(graph_.meta(scalar).scalar);
   return Tensor::symbolic({dtype, {}, true, {}}, std::make_unique<TensorSymbol>(scalar));
 }
 

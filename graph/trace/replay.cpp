@@ -358,16 +358,7 @@ void Replay::apply(const FactRecord& r) {
   throw InternalError(fmt::format("{} isn't what it was in the recorded run", kNames[static_cast<size_t>(r.what)]));
 }
 
-ReplayValue Replay::item(const Tensor& t, Scalar::Kind kind) {
-  const Scalar s = read_element(t);
-  switch (kind) {
-    case Scalar::Kind::Bool: return Scalar(s.to_bool());
-    case Scalar::Kind::Int: return Scalar(s.to_int());
-    case Scalar::Kind::Float: return Scalar(s.to_double());
-    case Scalar::Kind::Complex: return Scalar(s.to_complex());
-  }
-  return s;
-}
+ReplayValue Replay::item(const Tensor& t, Scalar::Kind kind) { return read_element(t).as(kind); }
 
 void Replay::assert_truth(const ReplayValue& value, bool expected) {
   if (truth_of(value) != expected && failed_assert_ < 0) failed_assert_ = asserts_;

@@ -13,7 +13,6 @@ namespace {
 
 using Operation = NumberRecord::Op;
 
-constexpr DType kExact[] = {DType::Bool, DType::I64, DType::F64, DType::C128};  // by Scalar::Kind
 /// Integers that a loop adds to are followed in 64 bits where Python has no bounds: with steps of at most this size no
 /// run lasts long enough to leave them.
 constexpr int64_t kLargestStep = int64_t{1} << 16;
@@ -69,7 +68,7 @@ Tensor SymbolicReplay::exact(const ReplayValue& number) {
   if (const auto* known = std::get_if<Scalar>(&number)) {
     static const Op* full = find_op("full");
     EmitterScope eager(default_emitter());
-    return (*full)(Dims{}, *known, kExact[static_cast<int>(known->kind())]);
+    return (*full)(Dims{}, *known, Scalar::dtype_of(known->kind()));
   }
   return emitter_->whole(emitter_->value_of(*std::get<Tensor>(number)), Dims{}, 0);
 }

@@ -15,6 +15,7 @@ Borrowed exception_of(ErrorKind kind) {
     case ErrorKind::ValueError: return PyExc_ValueError;
     case ErrorKind::TypeError: return PyExc_TypeError;
     case ErrorKind::IndexError: return PyExc_IndexError;
+    case ErrorKind::OverflowError: return PyExc_OverflowError;
     case ErrorKind::NotImplementedError: return PyExc_NotImplementedError;
     case ErrorKind::OutOfMemoryError: return out_of_memory_error();
     case ErrorKind::LinAlgError: return linear_algebra_error();

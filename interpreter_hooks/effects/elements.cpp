@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/tensor/transfer.h"
-#include "interpreter_hooks/bindings/tensor/scalars.h"
+#include "kernels/abi/element.h"
 
 namespace terra::capture {
 
@@ -56,7 +56,7 @@ auto with_numbers(DType dtype, Visit visit) {
     case DType::F64: return visit([](const char* p, size_t i) { return reinterpret_cast<const double*>(p)[i]; });
     default:
       return visit(
-          [dtype](const char* p, size_t i) { return hooks::load_scalar(p + i * size_of(dtype), dtype).to_double(); });
+          [dtype](const char* p, size_t i) { return load_element(p + i * size_of(dtype), dtype).to_double(); });
   }
 }
 

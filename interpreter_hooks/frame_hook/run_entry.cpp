@@ -13,6 +13,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/executor/plan.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 #include <chrono>
@@ -25,15 +26,6 @@ terra::Scalar scalar_of(PyObject* number) {
   if (PyBool_Check(number)) return terra::Scalar(number == Py_True);
   if (PyFloat_Check(number)) return terra::Scalar(PyFloat_AS_DOUBLE(number));
   return terra::Scalar(static_cast<int64_t>(PyLong_AsLongLong(number)));
-}
-
-PyObject* number_of(const terra::Scalar& scalar) {
-  switch (scalar.kind()) {
-    case terra::Scalar::Kind::Bool: return PyBool_FromLong(scalar.to_bool());
-    case terra::Scalar::Kind::Int: return PyLong_FromLongLong(scalar.to_int());
-    case terra::Scalar::Kind::Complex: return PyComplex_FromDoubles(scalar.to_double(), scalar.imag());
-    default: return PyFloat_FromDouble(scalar.to_double());
-  }
 }
 
 /// What the short way says has to be what the whole program says: under TERRA_STRICT, and in checks.
@@ -218,7 +210,7 @@ bool decide(Entry& entry, Run& run, const std::vector<graph::RunOutput>& outputs
   if (outputs.size() != entry.outputs.size()) return false;
   for (size_t i = 0; i < entry.outputs.size(); i++) {
     if (auto* scalar = std::get_if<terra::Scalar>(&outputs[i])) {
-      run.registers[entry.outputs[i]] = number_of(*scalar);
+      run.registers[entry.outputs[i]] = hooks::from_scalar(*scalar);
     }
   }
   attempt.missed_at = entry.late.run(run);
@@ -233,7 +225,7 @@ void take_outputs(Entry& entry, Run& run, std::vector<graph::RunOutput>& outputs
     if (auto* tensor = std::get_if<Tensor>(&outputs[i])) {
       place = object_of(std::move(*tensor));
     } else if (!place) {
-      place = number_of(std::get<terra::Scalar>(outputs[i]));
+      place = hooks::from_scalar(std::get<terra::Scalar>(outputs[i]));
     }
   }
   if (!entry.late_decides) entry.late.run(run);

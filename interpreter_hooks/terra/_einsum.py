@@ -96,11 +96,15 @@ def _pair(a, a_letters, b, b_letters, keep, sizes):
             total *= sizes[c]
         return total
 
+    letters = batch + left + right
+    if not inner:  # no sum: each dimension of either broadcasts along the other's own
+        shape = [1 if c in right else sizes[c] for c in letters], [1 if c in left else sizes[c] for c in letters]
+        a, b = arranged(a, a_letters, batch + left), arranged(b, b_letters, batch + right)
+        return a.reshape(shape[0]) * b.reshape(shape[1]), "".join(letters)
     a = arranged(a, a_letters, batch + left + inner).reshape(count(batch), count(left), count(inner))
     b = arranged(b, b_letters, batch + inner + right).reshape(count(batch), count(inner), count(right))
     if a.dtype != b.dtype and not (a.is_floating_point() or b.is_floating_point()):  # sums of integers are int64
         a, b = a.to(C.int64), b.to(C.int64)
-    letters = batch + left + right
     return C.bmm(a, b).view([sizes[c] for c in letters]), "".join(letters)
 
 

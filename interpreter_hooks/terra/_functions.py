@@ -64,9 +64,11 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
-    test = C.as_tensor(test_elements).flatten()
     elements = C.as_tensor(elements)
-    found = (elements.unsqueeze(-1) == test).any(-1)
+    if isinstance(test_elements, (bool, int, float, complex)):
+        found = elements == test_elements
+    else:
+        found = (elements.unsqueeze(-1) == C.as_tensor(test_elements).flatten()).any(-1)
     return _into(out, found.logical_not() if invert else found)
 
 

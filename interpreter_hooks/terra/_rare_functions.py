@@ -8,6 +8,7 @@ import _terra_C as C
 
 from ._functions import _at_least, _into
 from ._histograms import histogram  # noqa: F401
+from .nn.functional._words import scalar_type
 
 
 # ---- shapes and memory ---------------------------------------------------------------------------------------------
@@ -89,6 +90,8 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     steps = math.floor((end - start) / step) + 1
+    if dtype in (C.uint16, C.uint32, C.uint64):
+        raise NotImplementedError(f"\"range_cpu\" not implemented for '{scalar_type(C.empty(0, dtype=dtype))}'")
     numbers = start + step * C.arange(steps, dtype=C.float64)
     return _into(out, numbers.to(dtype or C.get_default_dtype())).requires_grad_(requires_grad)
 

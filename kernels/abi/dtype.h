@@ -9,9 +9,9 @@ namespace terra {
 /// Ordered by category (bool < integers < floats < complex), so that `is_floating` and friends are comparisons.
 /// F16, BF16 and C32 are storage types: kernels compute them in F32 and C64 (the op front end converts both ways). An
 /// element of C32 (C64, C128) is two of F16 (F32, F64), the real part first: std::complex.
-enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64, C32, C64, C128 };
+enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, U16, U32, U64, F16, BF16, F32, F64, C32, C64, C128 };
 
-inline constexpr int kDTypeCount = 13;
+inline constexpr int kDTypeCount = 16;
 inline constexpr size_t kMaxElementSize = 16;
 
 struct DTypeInfo {
@@ -26,6 +26,9 @@ inline constexpr DTypeInfo kDTypeInfo[kDTypeCount] = {{"bool", "Bool", 1},
                                                       {"int16", "Short", 2},
                                                       {"int32", "Int", 4},
                                                       {"int64", "Long", 8},
+                                                      {"uint16", "UInt16", 2},
+                                                      {"uint32", "UInt32", 4},
+                                                      {"uint64", "UInt64", 8},
                                                       {"float16", "Half", 2},
                                                       {"bfloat16", "BFloat16", 2},
                                                       {"float32", "Float", 4},
@@ -50,6 +53,9 @@ constexpr DType computed_in(DType t) { return !is_half(t) ? t : t == DType::C32 
 constexpr bool is_integral(DType t, bool include_bool = false) {
   return t < DType::F16 && (include_bool || t != DType::Bool);
 }
+/// Unsigned integers wider than a byte, which have no arithmetic but the least: PyTorch calls them barebones.
+constexpr bool is_barebones(DType t) { return t >= DType::U16 && t <= DType::U64; }
+constexpr bool is_signed(DType t) { return t != DType::Bool && t != DType::U8 && !is_barebones(t); }
 /// bool < integers < floats < complex numbers: how far a dtype reaches.
 constexpr int kind_of(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_bool(t) ? 0 : 1; }
 /// The dtype of the parts of a complex number; others are their own.

@@ -22,7 +22,7 @@ decltype(auto) with_inexact(DType dtype, F&& fn) {
   return with_float(dtype, fn);
 }
 
-/// The same as with_float for all dtypes with arithmetic except bool and the 16-bit floats.
+/// The same as with_float for all dtypes with arithmetic except bool, the barebones integers and the 16-bit floats.
 template <class F>
 decltype(auto) with_number(DType dtype, F&& fn) {
   switch (dtype) {
@@ -35,7 +35,18 @@ decltype(auto) with_number(DType dtype, F&& fn) {
   }
 }
 
-/// The same and complex numbers: for kernels that need no order.
+/// The same and the barebones integers: for the few kernels that take them.
+template <class F>
+decltype(auto) with_any_real(DType dtype, F&& fn) {
+  switch (dtype) {
+    case DType::U16: return fn(uint16_t{});
+    case DType::U32: return fn(uint32_t{});
+    case DType::U64: return fn(uint64_t{});
+    default: return with_number(dtype, fn);
+  }
+}
+
+/// with_number and complex numbers: for kernels that need no order.
 template <class F>
 decltype(auto) with_real_or_complex(DType dtype, F&& fn) {
   if (is_complex(dtype)) return with_inexact(dtype, fn);

@@ -1,8 +1,8 @@
 // to_dtype: every dtype to every other. The loop of the input's dtype looks up that of the output's.
 //
 // Floats become integers by truncation. What is out of range has no defined value; it is that of the hardware through
-// int64, as in PyTorch. Anything becomes a bool by comparison with zero (NaN is true). Complex numbers become real ones
-// by their real part.
+// int64, as in PyTorch; of unsigned ones, negative numbers wrap around. Anything becomes a bool by comparison with zero
+// (NaN is true). Complex numbers become real ones by their real part.
 #include "kernels/abi/half.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/loop.h"
@@ -41,8 +41,11 @@ To convert(From x) {
     return To(static_cast<float>(x));
   else if constexpr (std::is_same_v<To, bool>)
     return x != From(0);
-  else if constexpr (kIsFloat<From> && !kIsFloat<To> && sizeof(To) < 4)
+  else if constexpr (kIsFloat<From> && !kIsFloat<To> && (sizeof(To) < 4 || std::is_same_v<To, uint32_t>))
     return static_cast<To>(convert<int64_t>(x));
+  else if constexpr (kIsFloat<From> && std::is_same_v<To, uint64_t>)
+    return x >= From(0x1p63) ? static_cast<To>(convert<int64_t>(x - From(0x1p63))) ^ To { 1 } << 63
+                             : static_cast<To>(convert<int64_t>(x));
   else
     return static_cast<To>(x);
 }
@@ -62,6 +65,9 @@ constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
                                               unary_loop<Convert<From, int16_t>>,
                                               unary_loop<Convert<From, int32_t>>,
                                               unary_loop<Convert<From, int64_t>>,
+                                              unary_loop<Convert<From, uint16_t>>,
+                                              unary_loop<Convert<From, uint32_t>>,
+                                              unary_loop<Convert<From, uint64_t>>,
                                               unary_loop<Convert<From, Half>>,
                                               unary_loop<Convert<From, BFloat16>>,
                                               unary_loop<Convert<From, float>>,
@@ -78,9 +84,10 @@ void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const K
 constexpr Kernel kKernels[] = {
     {.op = "to_dtype",
      .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>, to_dtype_loop<int16_t>,
-               to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>,
-               to_dtype_loop<float>, to_dtype_loop<double>, to_dtype_loop<ComplexHalf>,
-               to_dtype_loop<std::complex<float>>, to_dtype_loop<std::complex<double>>},
+               to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<uint16_t>, to_dtype_loop<uint32_t>,
+               to_dtype_loop<uint64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>, to_dtype_loop<float>,
+               to_dtype_loop<double>, to_dtype_loop<ComplexHalf>, to_dtype_loop<std::complex<float>>,
+               to_dtype_loop<std::complex<double>>},
      .cost = 2}};
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/abi/half.h"
+#include "kernels/abi/element.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/iteration.h"
@@ -185,25 +185,6 @@ void convert_elements(const View& out, const View& in) {
   run_elementwise(*to_dtype, out, {&in, 1}, params);
 }
 
-void encode(const Scalar& value, DType dtype, void* element) {
-  const auto put = [&](auto x) { std::memcpy(element, &x, sizeof x); };
-  switch (dtype) {
-    case DType::Bool: return put(value.to_bool());
-    case DType::U8: return put(static_cast<uint8_t>(value.to_int()));
-    case DType::I8: return put(static_cast<int8_t>(value.to_int()));
-    case DType::I16: return put(static_cast<int16_t>(value.to_int()));
-    case DType::I32: return put(static_cast<int32_t>(value.to_int()));
-    case DType::I64: return put(value.to_int());
-    case DType::F16: return put(Half(static_cast<float>(value.to_double())));
-    case DType::BF16: return put(BFloat16(static_cast<float>(value.to_double())));
-    case DType::F32: return put(static_cast<float>(value.to_double()));
-    case DType::F64: return put(value.to_double());
-    case DType::C32: return put(ComplexHalf(std::complex<float>(value.to_complex())));
-    case DType::C64: return put(std::complex<float>(value.to_complex()));
-    case DType::C128: return put(value.to_complex());
-  }
-}
-
 RowCopy row_copy(size_t size) {
   return size == 1   ? copy_row<uint8_t>
          : size == 2 ? copy_row<uint16_t>
@@ -214,7 +195,7 @@ RowCopy row_copy(size_t size) {
 
 void fill_elements(const View& out, const Scalar& value) {
   alignas(kMaxElementSize) char element[kMaxElementSize];
-  encode(value, out.dtype, element);
+  store_element(element, out.dtype, value);
   copy_elements(out, View{element, nullptr, nullptr, 0, out.dtype});
 }
 

@@ -14,9 +14,6 @@ void convert_elements(const View& out, const View& in);
 /// Every element becomes `value`, converted to the view's dtype.
 void fill_elements(const View& out, const Scalar& value);
 
-/// The bytes of one element of that dtype that means `value`, at the start of `element` (kMaxElementSize bytes).
-void encode(const Scalar& value, DType dtype, void* element);
-
 /// Moves n elements from one strided row to another (strides in bytes).
 using RowCopy = void (*)(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n);
 /// The row copy for elements of that size.

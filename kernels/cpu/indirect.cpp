@@ -127,14 +127,16 @@ void combine_elements(const View& base, const View& dense, const View& offsets, 
   };
   if (dense.dtype == DType::Bool)
     walk(bool{});
+  else if (is_complex(dense.dtype))
+    with_inexact(dense.dtype, walk);
   else
-    with_real_or_complex(dense.dtype, walk);
+    with_any_real(dense.dtype, walk);
 }
 
 /// Whole numbers wrap around.
 template <class T, class Operation>
 T wrapping(T a, T b, Operation operation) {
-  if constexpr (std::is_same_v<T, int64_t>)
+  if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(uint64_t))
     return static_cast<T>(operation(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
   else if constexpr (std::is_integral_v<T> && sizeof(T) > 1)
     return static_cast<T>(operation(static_cast<uint32_t>(a), static_cast<uint32_t>(b)));

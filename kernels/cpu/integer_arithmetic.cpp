@@ -1,7 +1,9 @@
 // Arithmetic of integers and bools. Compiled for the baseline only: integer tensors hold indices and labels.
 //
 // Integers wrap around as two's complement does.
+#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/loop.h"
@@ -77,22 +79,31 @@ struct Addcmul {
   Wrapping<T> value;
 };
 
+/// The element that is nearest to a number.
+template <class T>
+T nearest(const Scalar& number) {
+  using Limits = std::numeric_limits<T>;
+  const auto within = [](auto n) {
+    return std::cmp_less(n, Limits::min())      ? Limits::min()
+           : std::cmp_greater(n, Limits::max()) ? Limits::max()
+                                                : static_cast<T>(n);
+  };
+  return number.kind() == Scalar::Kind::Unsigned ? within(number.to_unsigned()) : within(number.to_int());
+}
+
 /// A missing bound doesn't bind; min(max(x, low), high) as for floats.
 template <class T>
 struct Clamp {
   using In = T;
   using Out = T;
   explicit Clamp(const KernelArg* params)
-      : has_low(params[1].kind != KernelArg::Kind::None),
-        has_high(params[2].kind != KernelArg::Kind::None),
-        low(has_low ? params[1].number.to_int() : 0),
-        high(has_high ? params[2].number.to_int() : 0) {}
+      : low(params[1].kind == KernelArg::Kind::None ? std::numeric_limits<T>::min() : nearest<T>(params[1].number)),
+        high(params[2].kind == KernelArg::Kind::None ? std::numeric_limits<T>::max() : nearest<T>(params[2].number)) {}
   T operator()(T x) const {
-    const int64_t raised = has_low && x < low ? low : x;
-    return static_cast<T>(has_high && raised > high ? high : raised);
+    const T raised = x < low ? low : x;
+    return raised > high ? high : raised;
   }
-  bool has_low, has_high;
-  int64_t low, high;
+  T low, high;
 };
 
 template <class T>
@@ -177,38 +188,39 @@ struct BoolPow : Plain<T> {
 };
 
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
+#define TERRA_ALL_INTEGERS TERRA_INTEGERS, uint16_t, uint32_t, uint64_t
 
 constexpr Kernel kKernels[] = {
     unary<Neg, TERRA_INTEGERS>("neg"),
     unary<Abs, TERRA_INTEGERS>("abs"),
     unary<Sign, TERRA_INTEGERS, bool>("sign"),
     unary<Sign, TERRA_INTEGERS, bool>("sgn"),
-    unary<Identity, TERRA_INTEGERS>("floor"),
-    unary<Identity, TERRA_INTEGERS>("ceil"),
-    unary<Identity, TERRA_INTEGERS>("round"),
-    unary<Identity, TERRA_INTEGERS>("trunc"),
+    unary<Identity, TERRA_ALL_INTEGERS>("floor"),
+    unary<Identity, TERRA_ALL_INTEGERS>("ceil"),
+    unary<Identity, TERRA_ALL_INTEGERS>("round"),
+    unary<Identity, TERRA_ALL_INTEGERS>("trunc"),
     unary<BitwiseNot, TERRA_INTEGERS, bool>("bitwise_not"),
-    unary<Relu, TERRA_INTEGERS>("relu"),
-    unary<Clamp, TERRA_INTEGERS>("clamp"),
-    unary<Clamp, TERRA_INTEGERS>("hardtanh"),
+    unary<Relu, TERRA_ALL_INTEGERS>("relu"),
+    unary<Clamp, TERRA_ALL_INTEGERS>("clamp"),
+    unary<Clamp, TERRA_ALL_INTEGERS>("hardtanh"),
     binary<Add, TERRA_INTEGERS>("add"),
     binary<BoolAdd, bool>("add"),
     binary<Sub, TERRA_INTEGERS>("sub"),
-    binary<Mul, TERRA_INTEGERS>("mul"),
+    binary<Mul, TERRA_ALL_INTEGERS>("mul"),
     binary<BoolAnd, bool>("mul"),
-    binary<Maximum, TERRA_INTEGERS, bool>("maximum"),
-    binary<Minimum, TERRA_INTEGERS, bool>("minimum"),
-    binary<Maximum, TERRA_INTEGERS, bool>("fmax"),
-    binary<Minimum, TERRA_INTEGERS, bool>("fmin"),
-    binary<BitwiseAnd, TERRA_INTEGERS, bool>("bitwise_and"),
-    binary<BitwiseOr, TERRA_INTEGERS, bool>("bitwise_or"),
-    binary<BitwiseXor, TERRA_INTEGERS, bool>("bitwise_xor"),
+    binary<Maximum, TERRA_ALL_INTEGERS, bool>("maximum"),
+    binary<Minimum, TERRA_ALL_INTEGERS, bool>("minimum"),
+    binary<Maximum, TERRA_ALL_INTEGERS, bool>("fmax"),
+    binary<Minimum, TERRA_ALL_INTEGERS, bool>("fmin"),
+    binary<BitwiseAnd, TERRA_ALL_INTEGERS, bool>("bitwise_and"),
+    binary<BitwiseOr, TERRA_ALL_INTEGERS, bool>("bitwise_or"),
+    binary<BitwiseXor, TERRA_ALL_INTEGERS, bool>("bitwise_xor"),
     binary<LeftShift, TERRA_INTEGERS>("bitwise_left_shift"),
     binary<RightShift, TERRA_INTEGERS>("bitwise_right_shift"),
     binary<Pow, TERRA_INTEGERS>("pow", 40),
     binary<BoolPow, bool>("pow"),
     ternary<Addcmul, TERRA_INTEGERS>("addcmul"),
-    ternary<ClampBetween, TERRA_INTEGERS>("clamp_between"),
+    ternary<ClampBetween, TERRA_ALL_INTEGERS>("clamp_between"),
 };
 
 }  // namespace

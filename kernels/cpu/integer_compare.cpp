@@ -43,10 +43,11 @@ struct Never : Plain<T, bool> {
 };
 
 #define TERRA_INTEGERS_AND_BOOL bool, uint8_t, int8_t, int16_t, int32_t, int64_t
+#define TERRA_ALL_INTEGERS_AND_BOOL TERRA_INTEGERS_AND_BOOL, uint16_t, uint32_t, uint64_t
 
 constexpr Kernel kKernels[] = {
-    binary<Eq, TERRA_INTEGERS_AND_BOOL>("eq"),
-    binary<Ne, TERRA_INTEGERS_AND_BOOL>("ne"),
+    binary<Eq, TERRA_ALL_INTEGERS_AND_BOOL>("eq"),
+    binary<Ne, TERRA_ALL_INTEGERS_AND_BOOL>("ne"),
     binary<Lt, TERRA_INTEGERS_AND_BOOL>("lt"),
     binary<Le, TERRA_INTEGERS_AND_BOOL>("le"),
     binary<Gt, TERRA_INTEGERS_AND_BOOL>("gt"),
@@ -55,9 +56,9 @@ constexpr Kernel kKernels[] = {
     binary<LogicalOr, TERRA_INTEGERS_AND_BOOL>("logical_or"),
     binary<LogicalXor, TERRA_INTEGERS_AND_BOOL>("logical_xor"),
     unary<LogicalNot, TERRA_INTEGERS_AND_BOOL>("logical_not"),
-    unary<Never, TERRA_INTEGERS_AND_BOOL>("isnan"),
-    unary<Never, TERRA_INTEGERS_AND_BOOL>("isinf"),
-    unary<SignBit, TERRA_INTEGERS_AND_BOOL>("signbit"),
+    unary<Never, TERRA_ALL_INTEGERS_AND_BOOL>("isnan"),
+    unary<Never, TERRA_ALL_INTEGERS_AND_BOOL>("isinf"),
+    unary<SignBit, TERRA_ALL_INTEGERS_AND_BOOL>("signbit"),
 };
 
 }  // namespace

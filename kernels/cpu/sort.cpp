@@ -26,6 +26,8 @@ auto key_of(T value) {
     return bits & kSign<Bits> ? ~bits : bits | kSign<Bits>;
   } else if constexpr (std::is_same_v<T, int64_t>) {
     return static_cast<uint64_t>(value) ^ kSign<uint64_t>;
+  } else if constexpr (std::is_same_v<T, uint64_t> || std::is_same_v<T, uint32_t>) {
+    return value;
   } else if constexpr (std::is_integral_v<T>) {
     return static_cast<uint32_t>(static_cast<int32_t>(value)) ^ kSign<uint32_t>;
   } else {
@@ -101,7 +103,7 @@ void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
   if (in.dtype == DType::Bool)
     sort_dtype(bool{});
   else
-    with_number(in.dtype, sort_dtype);
+    with_any_real(in.dtype, sort_dtype);
 }
 
 /// sort(self, dim, descending) -> (values, indices).

@@ -1,9 +1,10 @@
 // From a function of one element to a reference loop: read, convert, compute, store; one element at a time.
 //
-// Floats are computed in double and rounded once, integers in int64 and wrapped, so a reference is the value that a
-// kernel of any precision approximates.
+// Floats are computed in double and rounded once, integers in int64 (uint64 in uint64) and wrapped, so a reference is
+// the value that a kernel of any precision approximates.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -13,15 +14,19 @@ namespace terra::reference {
 
 /// What a function of an element computes in.
 template <class T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
+                                std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
 
-/// A number among the attributes, in the type that elements are computed in.
+/// A number among the attributes, in the type that elements are computed in; the nearest that there is of integers.
 template <class W>
 W attribute(const KernelArg& arg) {
+  const bool is_large = arg.number.kind() == Scalar::Kind::Unsigned;
   if constexpr (std::is_same_v<W, double>)
     return arg.number.to_double();
+  else if constexpr (std::is_same_v<W, uint64_t>)
+    return is_large || arg.number.to_int() > 0 ? arg.number.to_unsigned() : 0;
   else
-    return arg.number.to_int();
+    return is_large ? std::numeric_limits<int64_t>::max() : arg.number.to_int();
 }
 
 template <class T>
@@ -50,7 +55,14 @@ void loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg*
   }
 }
 
-enum DTypeSet : uint32_t { kFloats = 1, kIntegers = 2, kBools = 4, kNumbers = kFloats | kIntegers, kAll = 7 };
+enum DTypeSet : uint32_t {
+  kFloats = 1,
+  kIntegers = 2,
+  kBools = 4,
+  kBarebones = 8,
+  kNumbers = kFloats | kIntegers,
+  kAll = kNumbers | kBools
+};
 
 /// Fills the loops of a set of dtypes. F takes double and int64 alike (a generic lambda) unless the set has one kind
 /// only; results keep the input's dtype unless `Out` names another.
@@ -70,6 +82,11 @@ consteval Kernel elementwise(std::string_view op) {
     put(DType::I16, int16_t());
     put(DType::I32, int32_t());
     put(DType::I64, int64_t());
+  }
+  if constexpr (Set & kBarebones) {
+    put(DType::U16, uint16_t());
+    put(DType::U32, uint32_t());
+    put(DType::U64, uint64_t());
   }
   if constexpr (Set & kBools) put(DType::Bool, bool());
   return k;

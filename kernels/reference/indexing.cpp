@@ -25,7 +25,7 @@ void add(const View& out, const int64_t* to, const View& in, const int64_t* from
   else if (is_floating(out.dtype))
     write(out.dtype, address_at(out, to), to_double(a) + to_double(b));
   else
-    write(out.dtype, address_at(out, to), std::get<int64_t>(a) + std::get<int64_t>(b));
+    write(out.dtype, address_at(out, to), bits_of(a) + bits_of(b));
 }
 
 int64_t index_at(const View& indices, const int64_t* at) {
@@ -125,9 +125,9 @@ void scatter(const KernelCall& call) {
 /// An element and the one that comes to its place as one; a NaN stays.
 Number combined(Number a, Number b, std::string_view how) {
   if (std::holds_alternative<std::complex<double>>(a)) return to_complex(a) * to_complex(b);
+  if (is_whole(a) && how == "prod") return bits_of(a) * bits_of(b);
   if (const auto* x = std::get_if<int64_t>(&a)) {
     const int64_t y = std::get<int64_t>(b);
-    if (how == "prod") return static_cast<int64_t>(static_cast<uint64_t>(*x) * static_cast<uint64_t>(y));
     return how == "amax" ? std::max(*x, y) : std::min(*x, y);
   }
   const double x = to_double(a), y = to_double(b);

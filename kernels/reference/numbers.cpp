@@ -25,6 +25,9 @@ void write_real(DType dtype, void* at, X x) {
     case DType::I16: return put(at, static_cast<int16_t>(static_cast<int64_t>(x)));
     case DType::I32: return put(at, static_cast<int32_t>(x));
     case DType::I64: return put(at, static_cast<int64_t>(x));
+    case DType::U16: return put(at, static_cast<uint16_t>(static_cast<int64_t>(x)));
+    case DType::U32: return put(at, static_cast<uint32_t>(static_cast<int64_t>(x)));
+    case DType::U64: return put(at, x < 0 ? static_cast<uint64_t>(static_cast<int64_t>(x)) : static_cast<uint64_t>(x));
     case DType::F16: return put(at, Half(static_cast<float>(x)));
     case DType::BF16: return put(at, BFloat16(static_cast<float>(x)));
     case DType::F32: return put(at, static_cast<float>(x));
@@ -43,6 +46,9 @@ Number read(DType dtype, const void* at) {
     case DType::I16: return integer_at<int16_t>(at);
     case DType::I32: return integer_at<int32_t>(at);
     case DType::I64: return integer_at<int64_t>(at);
+    case DType::U16: return integer_at<uint16_t>(at);
+    case DType::U32: return integer_at<uint32_t>(at);
+    case DType::U64: return *static_cast<const uint64_t*>(at);
     case DType::F16: return static_cast<double>(static_cast<float>(*static_cast<const Half*>(at)));
     case DType::BF16: return static_cast<double>(static_cast<float>(*static_cast<const BFloat16*>(at)));
     case DType::F32: return static_cast<double>(*static_cast<const float*>(at));
@@ -61,6 +67,7 @@ void write(DType dtype, void* at, Number value) {
   if (const auto* z = std::get_if<std::complex<double>>(&value))
     return dtype == DType::Bool ? put(at, *z != 0.0) : write_real(dtype, at, z->real());
   if (const auto* x = std::get_if<double>(&value)) return write_real(dtype, at, *x);
+  if (const auto* x = std::get_if<uint64_t>(&value)) return write_real(dtype, at, *x);
   write_real(dtype, at, std::get<int64_t>(value));
 }
 

@@ -48,24 +48,19 @@ bool are_complex(Number a, Number b) {
   return std::holds_alternative<std::complex<double>>(a) || std::holds_alternative<std::complex<double>>(b);
 }
 Number add(Number a, Number b) {
-  if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
-    return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) +
-                                static_cast<uint64_t>(std::get<int64_t>(b)));
-  }
+  if (is_whole(a) && is_whole(b)) return static_cast<int64_t>(bits_of(a) + bits_of(b));
   if (are_complex(a, b)) return to_complex(a) + to_complex(b);
   return to_double(a) + to_double(b);
 }
 Number multiply(Number a, Number b) {
-  if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b)) {
-    return static_cast<int64_t>(static_cast<uint64_t>(std::get<int64_t>(a)) *
-                                static_cast<uint64_t>(std::get<int64_t>(b)));
-  }
+  if (is_whole(a) && is_whole(b)) return static_cast<int64_t>(bits_of(a) * bits_of(b));
   if (are_complex(a, b)) return to_complex(a) * to_complex(b);
   return to_double(a) * to_double(b);
 }
 bool is_nan(Number n) { return std::isnan(to_double(n)); }
 bool less(Number a, Number b) {
   if (std::holds_alternative<int64_t>(a)) return std::get<int64_t>(a) < std::get<int64_t>(b);
+  if (std::holds_alternative<uint64_t>(a)) return std::get<uint64_t>(a) < std::get<uint64_t>(b);
   return to_double(a) < to_double(b);
 }
 /// x is preferred to `best`: a NaN to every number, the first of equals to the others.

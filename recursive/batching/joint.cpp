@@ -60,17 +60,13 @@ class JointBuilder {
     return made;
   }
 
-  static DType dtype_of(Scalar::Kind kind) {
-    return kind == Scalar::Kind::Bool ? DType::Bool : kind == Scalar::Kind::Int ? DType::I64 : DType::F64;
-  }
-
   /// What a host value or an input of the SubGraph is here.
   Batched outside(ValueId id) {
     const graph::Graph& body = path_.body;
     const ValueMeta& meta = body.meta(id);
     if (meta.kind == graph::ValueKind::Scalar) {
       Batched fed = add_input({JointInput::Kind::Feed, path_.slots[id], 0},
-                              ValueMeta::tensor(dtype_of(meta.scalar), {}, {}), false);
+                              ValueMeta::tensor(Scalar::dtype_of(meta.scalar), {}, {}), false);
       fed.number = true;
       return fed;
     }

@@ -76,11 +76,8 @@ Tensor HostSymbol::as_tensor() const {
   graph::Node n;
   n.kind = graph::NodeKind::AsTensor;
   n.args = {graph::Use{id_}};
-  const DType dtype = meta_.scalar == Scalar::Kind::Bool  ? DType::Bool
-                      : meta_.scalar == Scalar::Kind::Int ? DType::I64
-                                                          : DType::F64;
   recursive::Body& body = recursive::Body::current("as_tensor");
-  return body.tensor(body.emit(std::move(n), {graph::ValueMeta::tensor(dtype, {}, {})})[0]);
+  return body.tensor(body.emit(std::move(n), {graph::ValueMeta::tensor(Scalar::dtype_of(meta_.scalar), {}, {})})[0]);
 }
 
 Tensor HostSymbol::as_number() const {

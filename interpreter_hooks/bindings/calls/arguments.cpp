@@ -342,7 +342,8 @@ bool Arguments::fits(PyObject* const* values, size_t count, PyObject* keywords, 
   } catch (const PythonError&) {
     PyErr_Clear();
     return false;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::OverflowError) throw;  // an int that fits nowhere
     return false;
   }
 }

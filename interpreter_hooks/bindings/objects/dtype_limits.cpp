@@ -8,6 +8,7 @@
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/objects/types.h"
+#include "interpreter_hooks/bindings/tensor/scalars.h"
 
 namespace terra::hooks {
 namespace {
@@ -74,17 +75,10 @@ Object float_fact(PyObject* self, void*) {
 }
 Object float_min(PyObject* self, void*) { return owned(PyFloat_FromDouble(-format_of(self).max)); }
 
-bool has_sign(PyObject* self) { return dtype_of(self) != DType::U8; }
-long long bits_of(PyObject* self) { return 8 * static_cast<long long>(size_of(dtype_of(self))); }
-Object int_max(PyObject* self, void*) {
-  return owned(PyLong_FromUnsignedLongLong((1ULL << (bits_of(self) - has_sign(self))) - 1));
-}
-Object int_min(PyObject* self, void*) {
-  if (!has_sign(self)) return owned(PyLong_FromLong(0));
-  return owned(PyLong_FromLongLong(-static_cast<long long>((1ULL << (bits_of(self) - 1)) - 1) - 1));
-}
+Object int_max(PyObject* self, void*) { return owned(from_scalar(greatest_of(dtype_of(self)))); }
+Object int_min(PyObject* self, void*) { return owned(from_scalar(least_of(dtype_of(self)))); }
 
-Object bits(PyObject* self, void*) { return owned(PyLong_FromLongLong(bits_of(self))); }
+Object bits(PyObject* self, void*) { return owned(PyLong_FromSize_t(8 * size_of(dtype_of(self)))); }
 Object dtype_name(PyObject* self, void*) {
   const auto name = name_of(dtype_of(self));
   return owned(PyUnicode_FromStringAndSize(name.data(), name.size()));
@@ -112,12 +106,11 @@ Object repr(PyObject* self, const char* kind, const std::vector<const char*>& na
   std::string text = kind;
   for (const char* name : names) {
     Object value = owned(PyObject_GetAttrString(self, name));
-    const bool is_float = PyFloat_Check(value.get());
+    const bool is_number = !PyUnicode_Check(value.get());
     char number[32];
-    if (is_float) PyOS_snprintf(number, sizeof number, "%g", PyFloat_AS_DOUBLE(value.get()));
-    Object shown = is_float ? Object() : owned(PyObject_Str(value.get()));
+    if (is_number) PyOS_snprintf(number, sizeof number, "%g", PyFloat_AsDouble(value.get()));
     text += std::string(text.back() == '(' ? "" : ", ") + name + "=";
-    text += is_float ? number : PyUnicode_AsUTF8(shown.get());
+    text += is_number ? number : PyUnicode_AsUTF8(value.get());
   }
   return owned(PyUnicode_FromString((text + ")").c_str()));
 }

@@ -21,13 +21,12 @@ struct DTypeFacts {
 
 /// Dtypes of PyTorch that are names here: programs list them and look them up, and tensors of them are refused.
 constexpr DTypeFacts dtypes_without_tensors[] = {
-    {"uint16", 2, false, false, false},         {"uint32", 4, false, false, false},
-    {"uint64", 8, false, false, false},         {"float8_e4m3fn", 1, true, false, true},
-    {"float8_e4m3fnuz", 1, true, false, true},  {"float8_e5m2", 1, true, false, true},
-    {"float8_e5m2fnuz", 1, true, false, true},  {"float8_e8m0fnu", 1, true, false, true},
-    {"float4_e2m1fn_x2", 1, true, false, true}, {"quint8", 1, false, false, false},
-    {"qint8", 1, false, false, true},           {"qint32", 4, false, false, true},
-    {"quint4x2", 1, false, false, false},       {"quint2x4", 1, false, false, false}};
+    {"float8_e4m3fn", 1, true, false, true},  {"float8_e4m3fnuz", 1, true, false, true},
+    {"float8_e5m2", 1, true, false, true},    {"float8_e5m2fnuz", 1, true, false, true},
+    {"float8_e8m0fnu", 1, true, false, true}, {"float4_e2m1fn_x2", 1, true, false, true},
+    {"quint8", 1, false, false, false},       {"qint8", 1, false, false, true},
+    {"qint32", 4, false, false, true},        {"quint4x2", 1, false, false, false},
+    {"quint2x4", 1, false, false, false}};
 
 struct DTypeObject {
   PyObject_HEAD DType value;
@@ -50,7 +49,7 @@ DType value_of(Borrowed self) {
 DTypeFacts facts_of(Borrowed self) {
   if (const DTypeFacts* facts = dtype(self)->facts) return *facts;
   const DType t = dtype(self)->value;
-  return {terra::name_of(t), size_of(t), is_floating(t), is_complex(t), t != DType::Bool && t != DType::U8};
+  return {terra::name_of(t), size_of(t), is_floating(t), is_complex(t), is_signed(t)};
 }
 
 Object text(std::string_view s) { return owned(PyUnicode_FromStringAndSize(s.data(), s.size())); }
@@ -89,12 +88,13 @@ constexpr struct {
   const char* name;
   DType dtype;
 } dtype_names[] = {
-    {"float", DType::F32},     {"double", DType::F64},     {"half", DType::F16},      {"long", DType::I64},
-    {"int", DType::I32},       {"short", DType::I16},      {"bool", DType::Bool},     {"float32", DType::F32},
-    {"float64", DType::F64},   {"float16", DType::F16},    {"bfloat16", DType::BF16}, {"int64", DType::I64},
-    {"int32", DType::I32},     {"int16", DType::I16},      {"int8", DType::I8},       {"uint8", DType::U8},
-    {"chalf", DType::C32},     {"complex32", DType::C32},  {"cfloat", DType::C64},    {"cdouble", DType::C128},
-    {"complex64", DType::C64}, {"complex128", DType::C128}};
+    {"float", DType::F32},      {"double", DType::F64},  {"half", DType::F16},      {"long", DType::I64},
+    {"int", DType::I32},        {"short", DType::I16},   {"bool", DType::Bool},     {"float32", DType::F32},
+    {"float64", DType::F64},    {"float16", DType::F16}, {"bfloat16", DType::BF16}, {"int64", DType::I64},
+    {"int32", DType::I32},      {"int16", DType::I16},   {"int8", DType::I8},       {"uint8", DType::U8},
+    {"uint16", DType::U16},     {"uint32", DType::U32},  {"uint64", DType::U64},    {"chalf", DType::C32},
+    {"complex32", DType::C32},  {"cfloat", DType::C64},  {"cdouble", DType::C128},  {"complex64", DType::C64},
+    {"complex128", DType::C128}};
 
 // ---- device ----
 

@@ -11,10 +11,11 @@ constexpr struct {
   std::string_view code;
   size_t size;
   DType dtype;
-} formats[] = {{"?", 1, DType::Bool},  {"B", 1, DType::U8},  {"b", 1, DType::I8},  {"h", 2, DType::I16},
-               {"i", 4, DType::I32},   {"l", 8, DType::I64}, {"l", 4, DType::I32}, {"q", 8, DType::I64},
-               {"e", 2, DType::F16},   {"f", 4, DType::F32}, {"d", 8, DType::F64}, {"Zf", 8, DType::C64},
-               {"Zd", 16, DType::C128}};
+} formats[] = {{"?", 1, DType::Bool}, {"B", 1, DType::U8},    {"b", 1, DType::I8},  {"h", 2, DType::I16},
+               {"i", 4, DType::I32},  {"l", 8, DType::I64},   {"l", 4, DType::I32}, {"q", 8, DType::I64},
+               {"H", 2, DType::U16},  {"I", 4, DType::U32},   {"L", 8, DType::U64}, {"L", 4, DType::U32},
+               {"Q", 8, DType::U64},  {"e", 2, DType::F16},   {"f", 4, DType::F32}, {"d", 8, DType::F64},
+               {"Zf", 8, DType::C64}, {"Zd", 16, DType::C128}};
 
 /// Runs when the last tensor of the memory goes, on whatever thread.
 void release_view(void* context) {

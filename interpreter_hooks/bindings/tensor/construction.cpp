@@ -87,6 +87,22 @@ class Survey {
   bool complete_ = false;  // a number has been seen: the rank is known
 };
 
+/// An int on its way to an element, in the words of Python's conversions. Only ints go to uint64.
+Scalar whole_number(Borrowed object, DType dtype) {
+  Scalar value;
+  if (dtype == DType::U64) {
+    value = Scalar(uint64_t{PyLong_AsUnsignedLongLong(object)});
+  } else if (is_inexact(dtype)) {
+    value = Scalar(PyLong_AsDouble(object));
+  } else {
+    int overflow = 0;
+    value = Scalar(int64_t{PyLong_AsLongLongAndOverflow(object, &overflow)});
+    check_kind(overflow == 0, ErrorKind::ValueError, "Overflow when unpacking long long");
+  }
+  if (PyErr_Occurred()) throw PythonError{};
+  return value;
+}
+
 /// Writes the numbers of `rank` levels of sequences.
 void fill(Borrowed object, size_t rank, DType dtype, char*& to) {
   if (rank > 0) {
@@ -96,7 +112,9 @@ void fill(Borrowed object, size_t rank, DType dtype, char*& to) {
     return;
   }
   Scalar value;
-  if (is_tensor(object))
+  if (dtype == DType::U64 || (PyLong_Check(object) && !is_bool(dtype)))
+    value = whole_number(object, dtype);
+  else if (is_tensor(object))
     value = item_of(*impl_of(object));
   else if (!to_scalar(object, value))
     raise(PyExc_TypeError, "must be real number, not %s", Py_TYPE(object)->tp_name);
@@ -157,7 +175,7 @@ Object tensor_from_data(Borrowed data, std::optional<DType> dtype) {
       Object kind = owned(PyObject_GetAttrString(given.get(), "type"));
       raise(PyExc_TypeError,
             "can't convert np.ndarray of type %s. The only supported types are: float64, float32, float16, complex64, "
-            "complex128, int64, int32, int16, int8, uint8, and bool.",
+            "complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool.",
             PyType_Check(kind.get()) ? reinterpret_cast<PyTypeObject*>(kind.get())->tp_name : "object");
     }
     const Tensor shared = std::move(buffer).share();

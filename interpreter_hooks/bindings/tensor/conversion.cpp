@@ -83,6 +83,7 @@ constexpr struct {
 } type_names[] = {
     {"BoolTensor", DType::Bool},         {"ByteTensor", DType::U8},         {"CharTensor", DType::I8},
     {"ShortTensor", DType::I16},         {"IntTensor", DType::I32},         {"LongTensor", DType::I64},
+    {"UInt16Tensor", DType::U16},        {"UInt32Tensor", DType::U32},      {"UInt64Tensor", DType::U64},
     {"HalfTensor", DType::F16},          {"BFloat16Tensor", DType::BF16},   {"FloatTensor", DType::F32},
     {"DoubleTensor", DType::F64},        {"ComplexHalfTensor", DType::C32}, {"ComplexFloatTensor", DType::C64},
     {"ComplexDoubleTensor", DType::C128}};

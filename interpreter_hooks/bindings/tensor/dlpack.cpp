@@ -50,13 +50,14 @@ struct Row {
   DType dtype;
   Element element;
 };
-constexpr Row kElements[] = {{DType::Bool, {kBoolean, 8, 1}},        {DType::U8, {kUnsigned, 8, 1}},
-                             {DType::I8, {kSigned, 8, 1}},           {DType::I16, {kSigned, 16, 1}},
-                             {DType::I32, {kSigned, 32, 1}},         {DType::I64, {kSigned, 64, 1}},
-                             {DType::F16, {kFloat, 16, 1}},          {DType::BF16, {kBfloat, 16, 1}},
-                             {DType::F32, {kFloat, 32, 1}},          {DType::F64, {kFloat, 64, 1}},
-                             {DType::C32, {kComplexNumber, 32, 1}},  {DType::C64, {kComplexNumber, 64, 1}},
-                             {DType::C128, {kComplexNumber, 128, 1}}};
+constexpr Row kElements[] = {{DType::Bool, {kBoolean, 8, 1}},       {DType::U8, {kUnsigned, 8, 1}},
+                             {DType::I8, {kSigned, 8, 1}},          {DType::I16, {kSigned, 16, 1}},
+                             {DType::I32, {kSigned, 32, 1}},        {DType::I64, {kSigned, 64, 1}},
+                             {DType::U16, {kUnsigned, 16, 1}},      {DType::U32, {kUnsigned, 32, 1}},
+                             {DType::U64, {kUnsigned, 64, 1}},      {DType::F16, {kFloat, 16, 1}},
+                             {DType::BF16, {kBfloat, 16, 1}},       {DType::F32, {kFloat, 32, 1}},
+                             {DType::F64, {kFloat, 64, 1}},         {DType::C32, {kComplexNumber, 32, 1}},
+                             {DType::C64, {kComplexNumber, 64, 1}}, {DType::C128, {kComplexNumber, 128, 1}}};
 
 // ---- from a tensor --------------------------------------------------------------------------------------------------
 /// A tensor that somebody else holds through M, until it calls M's release; its sizes lie beside it.

@@ -7,6 +7,7 @@
 #include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/tensor/printing.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
+#include "kernels/abi/element.h"
 
 namespace terra::hooks {
 
@@ -25,7 +26,7 @@ struct Part {
   Part operator[](int64_t i) const {
     return {tensor, dim + 1, data + i * tensor.strides[dim] * static_cast<int64_t>(size_of(tensor.dtype))};
   }
-  Scalar element() const { return load_scalar(data, tensor.dtype); }
+  Scalar element() const { return load_element(data, tensor.dtype); }
 };
 
 /// Calls visit(i) for the indices that are shown of n, and gap() where some are left out.
@@ -107,7 +108,7 @@ class RealFormatter {
  private:
   static std::string plain(const Scalar& v) {
     if (v.kind() == Scalar::Kind::Bool) return v.to_bool() ? "True" : "False";
-    return printed("%" PRId64, v.to_int());
+    return v.kind() == Scalar::Kind::Unsigned ? printed("%" PRIu64, v.to_unsigned()) : printed("%" PRId64, v.to_int());
   }
   std::string shown(const Scalar& value) const {
     if (!floating_) return plain(value);

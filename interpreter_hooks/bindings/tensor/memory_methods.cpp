@@ -14,6 +14,7 @@
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
+#include "kernels/abi/element.h"
 
 namespace terra::hooks {
 namespace {
@@ -190,9 +191,9 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
     return static_cast<char*>(of.data()) + offset * static_cast<int64_t>(size_of(of.dtype));
   };
   for (int64_t i = 0; i < t.numel; ++i) {
-    Object first = owned(from_scalar(load_scalar(element(t), t.dtype)));
+    Object first = owned(from_scalar(load_element(element(t), t.dtype)));
     Object second =
-        other ? owned(from_scalar(load_scalar(element(*second_operand), second_operand.dtype()))) : Object();
+        other ? owned(from_scalar(load_element(element(*second_operand), second_operand.dtype()))) : Object();
     Object made = owned(PyObject_CallFunctionObjArgs(function, first.get(), second.get(), nullptr));
     Scalar value;
     if (!to_scalar(made.get(), value))

@@ -43,7 +43,7 @@ Object read_true(const TensorImpl&) { return boolean(true); }
 Object read_none(const TensorImpl&) { return Object::share(Py_None); }
 Object read_floating(const TensorImpl& t) { return boolean(is_floating(t.dtype)); }
 Object read_complex(const TensorImpl& t) { return boolean(is_complex(t.dtype)); }
-Object read_signed(const TensorImpl& t) { return boolean(t.dtype != DType::Bool && t.dtype != DType::U8); }
+Object read_signed(const TensorImpl& t) { return boolean(is_signed(t.dtype)); }
 Object read_names(const TensorImpl& t) {
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(t.sizes.size())));
   for (size_t i = 0; i < t.sizes.size(); ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(Py_None));

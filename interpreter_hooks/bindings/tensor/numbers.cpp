@@ -186,6 +186,7 @@ void check_no_part_lost(const Scalar& s, const char* type) {
 Object as_int(PyObject* self) {
   return number_of(self, [](const Scalar& s) {
     check_no_part_lost(s, "int64_t");
+    if (s.kind() == Scalar::Kind::Unsigned) return owned(from_scalar(s));
     return owned(s.is_float() || s.is_complex() ? PyLong_FromDouble(s.to_double()) : PyLong_FromLongLong(s.to_int()));
   });
 }

@@ -22,8 +22,8 @@ struct Exporter {
 
 PyTypeObject* exporter_type() {
   static PyTypeObject* type = [] {
-    static constexpr const char* formats[kDTypeCount] = {"?",     "B", "b", "h",     "i",  "q", "e",
-                                                         nullptr, "f", "d", nullptr, "Zf", "Zd"};
+    static constexpr const char* formats[kDTypeCount] = {"?", "B", "b",     "h", "i", "q",     "H",  "I",
+                                                         "Q", "e", nullptr, "f", "d", nullptr, "Zf", "Zd"};
     const auto get = [](PyObject* self, Py_buffer* view, int) -> int {
       TensorImpl& t = *reinterpret_cast<Exporter*>(self)->impl;
       const size_t rank = t.sizes.size();
@@ -125,7 +125,7 @@ Object from_numpy(PyObject*, PyObject* array) {
     Object dtype = owned(PyObject_GetAttrString(array, "dtype"));
     raise(PyExc_TypeError,
           "can't convert np.ndarray of type numpy.%S. The only supported types are: float64, float32, float16, int64, "
-          "int32, int16, int8, uint8, and bool.",
+          "int32, int16, int8, uint64, uint32, uint16, uint8, and bool.",
           dtype.get());
   }
   if (buffer.read_only() &&

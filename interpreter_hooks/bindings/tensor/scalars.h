@@ -8,7 +8,7 @@ namespace terra::hooks {
 
 /// The number that `object` is: a bool, int, float or complex (and subclasses), a numpy scalar, an object with
 /// __index__, or a 0-d tensor that needs no gradient (its observer is told). False, and no error set, for anything
-/// else. Throws for an int beyond 64 bits.
+/// else. Throws for an int beyond both int64 and uint64.
 bool to_scalar(Borrowed object, Scalar& out);
 /// The same, integers only: floats and bools are no integers (a bool dimension is a mistake).
 bool to_int(Borrowed object, int64_t& out);
@@ -19,9 +19,7 @@ PyObject* from_scalar(const Scalar& value);
 void wait_for_bytes(const TensorImpl& tensor);
 /// The element of a one-element tensor; throws Error for any other, in PyTorch's words.
 Scalar item_of(const TensorImpl& tensor);
-/// The element `data` points to.
-Scalar load_scalar(const void* data, DType dtype);
-/// Writes a number as an element; throws Error where an integer does not fit.
+/// Writes a number as an element; throws Error for a number with a fraction or parts that an integer is too narrow for.
 void store_scalar(void* data, DType dtype, const Scalar& value);
 
 }  // namespace terra::hooks

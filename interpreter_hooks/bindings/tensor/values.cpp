@@ -9,6 +9,7 @@
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
+#include "kernels/abi/element.h"
 
 namespace terra::hooks {
 namespace {
@@ -24,7 +25,7 @@ Object item(PyObject* self, PyObject*) {
 
 /// Nested lists of the elements from dimension `dim` on; `data` is the first of them.
 Object list_from(const TensorImpl& t, size_t dim, const char* data) {
-  if (dim == t.sizes.size()) return owned(from_scalar(load_scalar(data, t.dtype)));
+  if (dim == t.sizes.size()) return owned(from_scalar(load_element(data, t.dtype)));
   const int64_t step = t.strides[dim] * static_cast<int64_t>(size_of(t.dtype));
   Object list = owned(PyList_New(t.sizes[dim]));
   for (int64_t i = 0; i < t.sizes[dim]; ++i)

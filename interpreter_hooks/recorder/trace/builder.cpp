@@ -10,6 +10,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/index.h"
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/guards/departures.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
@@ -435,6 +436,8 @@ void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
   if (!listening()) return;
   pending()->reported = true;
   if (PyComplex_Check(value)) return void(r_.stop(Reason::TensorOpaque, "a complex number"));
+  if (hooks::impl_of(tensor)->dtype == DType::U64)
+    return void(r_.stop(Reason::TensorOpaque, "an int of 64 bits without sign"));
   graph::ItemRecord item;
   item.tensor = id_of(tensor);
   item.result = new_value();

@@ -76,7 +76,7 @@ class Writer(pickle._Pickler):
     def save_global(self, value, name=None):
         path = _WRITTEN_NAMES.get(value) if callable(value) else None
         if path is None and isinstance(value, (C.dtype, names.StorageType)):
-            path = ("torch", name)
+            path = ("torch.storage" if name == "UntypedStorage" else "torch", name)
         if path is None and getattr(value, "__module__", None) not in (None, "__main__"):
             renamed = names.file_module(value.__module__)
             path = (renamed, name or value.__qualname__) if renamed != value.__module__ else None

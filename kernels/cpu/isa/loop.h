@@ -231,6 +231,18 @@ consteval DType dtype_of<int64_t>() {
   return DType::I64;
 }
 template <>
+consteval DType dtype_of<uint16_t>() {
+  return DType::U16;
+}
+template <>
+consteval DType dtype_of<uint32_t>() {
+  return DType::U32;
+}
+template <>
+consteval DType dtype_of<uint64_t>() {
+  return DType::U64;
+}
+template <>
 consteval DType dtype_of<float>() {
   return DType::F32;
 }

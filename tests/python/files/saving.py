@@ -43,6 +43,7 @@ VALUE = {
     "plain": [1, 2.5, None, True, "text", (1,), 2**40, -5, 300, 70000, b"bytes".decode(), {3, 4}],
     "floats": [torch.ones(2, 3), torch.ones(2).half(), torch.ones(2).bfloat16(), torch.ones(2).double()],
     "integers": [torch.tensor([1, 2], dtype=d) for d in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)],
+    "unsigned": [torch.tensor([1, 2**16 - 1]).to(d) for d in (torch.uint16, torch.uint32, torch.uint64)], "bits": torch.uint64,
     "bool": torch.tensor([True, False]), "number": torch.tensor(3.5), "empty": torch.empty(0, 3),
     "view": base[2:6], "transposed": base.view(3, 4).t(), "parameter": nn.Parameter(torch.ones(2)),
     "grad": torch.ones(2, requires_grad=True), "dtype": torch.float32, "size": torch.Size([2, 3]),

@@ -13,7 +13,7 @@ except ImportError:
     print("0 passed")
     raise SystemExit from None
 
-names = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool")
+names = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "uint16", "uint32", "uint64")
 tensors = {name: torch.arange(6).reshape(2, 3).to(getattr(torch, name)) for name in names}
 tensors |= {"empty": torch.empty(0, 3), "number": torch.tensor(2.5)}
 

@@ -58,6 +58,10 @@ TEST_CASE("text that was printed parses back", "[ir]") {
   %13: c128[2] = to_dtype(%12, :c128, none)
   %14: c64[2] = mul(%12, 0.5_-2.0j)
   %15: f32[2,3] = mul(%0, 5e-324)
+  %16: u64[3,2] = to_dtype(%7, :u64, none)
+  %17: u64[3,2] = mul(%16, 18446744073709551615)
+  %18: i64[3,2] = to_dtype(%17, :i64, none)
+  %19: i64[3,2] = mul(%18, -9223372036854775808)
   return %6, %9
 }
 )";

@@ -63,7 +63,7 @@ void check_index(const Array& self, const std::vector<const Array*>& indices, co
 }  // namespace
 
 TEST_CASE("index_select, gather and scatter agree with their references", "[indexing]") {
-  for (const DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::U8}) {
+  for (const DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::U8, DType::U16, DType::U64}) {
     for (const DType index : {DType::I64, DType::I32}) {
       const Array x = Array::random(dtype, {6, 7, 5}, 1, 0, 50), turned = x.permuted({2, 0, 1});
       check_kernel("index_select", Arguments() << x << 1 << indices_below(7, {9}, index), {Array(dtype, {6, 9, 5})}, 0);

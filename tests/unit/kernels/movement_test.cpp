@@ -5,8 +5,8 @@ using namespace terra::test;
 
 namespace {
 
-constexpr DType kAllDTypes[] = {DType::Bool, DType::U8,  DType::I8,   DType::I16, DType::I32,
-                                DType::I64,  DType::F16, DType::BF16, DType::F32, DType::F64};
+constexpr DType kAllDTypes[] = {DType::Bool, DType::U8,  DType::I8,  DType::I16,  DType::I32, DType::I64, DType::U16,
+                                DType::U32,  DType::U64, DType::F16, DType::BF16, DType::F32, DType::F64};
 
 /// 0, 1, 2, ... in row-major order (modulo 97, so that every dtype holds them; bools alternate).
 Array counting(DType dtype, Sizes sizes) {

@@ -124,6 +124,22 @@ TEST_CASE("running totals", "[reduction]") {
   }
 }
 
+TEST_CASE("barebones integers are summed as int64 and sorted without a sign", "[reduction]") {
+  for (const DType dtype : {DType::U16, DType::U32, DType::U64}) {
+    INFO(name_of(dtype));
+    const Array x = small_numbers(dtype, {4, 50});  // those below 0 are the greatest
+    for (const bool descending : {false, true})
+      check_kernel("sort", Arguments() << x << -1 << descending, {Array(dtype, {4, 50}), Array(DType::I64, {4, 50})},
+                   0);
+    check_fold("sum", dtype, DType::I64, 0);
+    check_fold("prod", dtype, DType::I64, 0);
+    check_fold("any", dtype, DType::Bool, 0);
+    check_fold("all", dtype, DType::Bool, 0);
+    for (const char* op : {"cumsum", "cumprod"})
+      check_kernel(op, Arguments() << x << 1, {Array(DType::I64, {4, 50})}, 0);
+  }
+}
+
 TEST_CASE("sort and topk are stable and put NaN above everything", "[reduction]") {
   for (const DType dtype : kNumbers) {
     Array x = small_numbers(dtype, {4, 50});
