@@ -136,7 +136,8 @@ bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<con
   bool tensors = false, refused = false;
   for (const Arg& a : args) {
     refused = refused || a.kind() == Arg::Kind::Generator ||
-              (a.kind() == Arg::Kind::Scalar && a.scalar().is_complex()) ||
+              (a.kind() == Arg::Kind::Scalar &&
+               (a.scalar().is_complex() || a.scalar().kind() == Scalar::Kind::Unsigned)) ||
               (a.kind() == Arg::Kind::DType && is_half(a.dtype()));
   }
   each_tensor(args, [&](const TensorImpl& t) {
