@@ -49,6 +49,9 @@ BENCHMARKS = {
     "coexec": Benchmark(
         "an iteration of a training loop: eager, captured by frames, and co-executed", "coexec", "training_loop", ""
     ),
+    "programs": Benchmark(
+        "a step of the ten programs of models/terra: eager, captured by frames, and co-executed", "programs", "", "faster"
+    ),
     "warmup": Benchmark("time to the 1st, 2nd, 5th, 10th and 100th LeNet step", "warmup", "lenet", "10th within 1.2x"),
     "busy": Benchmark("the LeNet step beside one busy process, over the idle step", "busy", "lenet", "<= 2.2x of idle"),
     "memory": Benchmark("peak memory of LeNet steps over that of the import", "memory", "lenet", "<= the peer's"),

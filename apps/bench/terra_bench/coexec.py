@@ -1,7 +1,11 @@
-"""The way to measure co-execution: one training loop in all the ways that Terra can run it, and in a peer."""
+"""The ways to measure co-execution: one training loop in all the ways that Terra can run it, and in a peer; and the ten
+programs of models/terra."""
 
 import itertools
+import json
+import pathlib
 import statistics
+import subprocess
 
 from .measure import alternate, calls_for, row, unit_of
 
@@ -17,10 +21,18 @@ WAYS_OF_OURS = {
 }
 
 
+PROGRAMS = (
+    "dropblock", "music_transformer", "sdpoint", "bert_cls", "faster_rcnn", "resnet50", "bert_qa", "gpt2", "dcgan", "yolov3",
+)  # fmt: skip
+STEPPER = pathlib.Path(__file__).resolve().parent / "stepper.py"
+
+
 def add_arguments(parser):
     group = parser.add_argument_group("coexec")
     group.add_argument("--net", nargs="+", choices=NETS, default=NETS)
     group.add_argument("--between", nargs="+", choices=BETWEEN, default=BETWEEN, help="what the loop does behind a step")
+    group.add_argument("--program", nargs="+", choices=PROGRAMS, default=PROGRAMS, help="of models/terra")
+    group.add_argument("--steps", type=int, default=60, help="of a run of such a program")
 
 
 def coexec(name, benchmark, ours, peer, rounds):
@@ -71,3 +83,32 @@ def hidden(middle, before, after):
     python = middle["serial"] - worked / 1e3 / iterations
     share = (middle["serial"] - middle["beside"]) / min(python, middle["serial"] - python)
     return f"hides {100 * share:.0f} % of what could be of {1e6 * python:.0f} us of Python"
+
+
+def programs(name, benchmark, ours, peer, rounds):
+    """Fresh processes in turns. Of each the median of the steps behind the first half: by then ways are known."""
+    chosen, rows = benchmark.settings, []
+    subjects = {way: ours.with_variables(**WAYS_OF_OURS[way]) for way in ("eager", "frames", "measured")}
+    subjects |= {"peer": peer} if peer else {}
+    for program in chosen["program"]:
+        taken = {who: [] for who in subjects}
+        for _ in range(max(3, rounds // 4)):
+            for who, subject in subjects.items():
+                taken[who].append(1e3 * steady_step(subject, program, chosen["steps"]))
+        eager = statistics.median(taken["eager"])
+        for way in subjects:
+            if way != "peer":
+                note = f"{eager / statistics.median(taken[way]):.2f}x eager"
+                measured = row(name, benchmark, f"{program}, {way}", taken[way], taken.get("peer", []), "ms", ours.threads, peer, note=note)
+                rows.append(measured)
+    return rows
+
+
+def steady_step(subject, program, steps):
+    """Seconds."""
+    command = [*subject.command, str(STEPPER), program, str(subject.threads), str(steps)]
+    run = subprocess.run(command, env=subject.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    if run.returncode:
+        raise SystemExit(f"terra-bench: {' '.join(command)} ended with status {run.returncode}")
+    seconds = json.loads(run.stdout)
+    return statistics.median(seconds[len(seconds) // 2 :])
