@@ -64,10 +64,10 @@ class NoSignals {
 }  // namespace
 
 struct ForkHandlers {
-  /// The one that forks holds the host's lock.
+  /// Nobody else hands over jobs meanwhile: the one that forks holds the host's lock.
   static void before() {
     for (GraphRunner* runner : runners()) {
-      for (const auto& job : runner->on_their_way_) runner->wait_for(*job);
+      if (!runner->is_idle()) runner->sleep_until_done(*runner->last());
       runner->mutex_.lock();
     }
   }
@@ -133,14 +133,18 @@ void GraphRunner::hand_over(std::shared_ptr<Job> job) {
   come_.notify_one();
 }
 
+void GraphRunner::sleep_until_done(const Job& job) {
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return job.is_done(); });
+}
+
 void GraphRunner::wait_for(const Job& job) {
   if (job.is_done()) return;
   const auto start = std::chrono::steady_clock::now();
   if (!spin_until([&] { return job.is_done(); })) {
     std::optional<WithoutHostLock> others;
     if (WaitingWithoutHostLock::is_allowed() && WithoutHostLock::is_due(kLongWork)) others.emplace();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return job.is_done(); });
+    sleep_until_done(job);
   }
   const auto end = std::chrono::steady_clock::now();
   counts_.waited_us += microseconds(end - start);

@@ -65,6 +65,7 @@ class GraphRunner {
  private:
   void start();
   void work();
+  void sleep_until_done(const Job& job);
   void wait_for(const Job& job);
   void take_first();
   void finish_first();

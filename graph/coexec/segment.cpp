@@ -115,6 +115,7 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
     pending_.targets.push_back(value.index());
   }
   if (!found) {
+    pending_.targets.clear();
     compute_here();
     return false;
   }
