@@ -48,6 +48,57 @@ void append_constant(std::vector<uint64_t>& words, const Arg& constant) {
   }
 }
 
+/// What somebody outside may write at any time is read when the call is made: a copy, which lies as the original does.
+/// Larger ones are not copied.
+constexpr size_t kMostCopied = size_t{16} << 20;
+
+size_t bytes_shown(const TensorImpl& t) {
+  return static_cast<size_t>(storage_reach(t.sizes, t.strides, 0)) * size_of(t.dtype);
+}
+
+Tensor copied(const TensorImpl& t) {
+  Ref<Storage> bytes = Storage::allocate(bytes_shown(t));
+  std::memcpy(bytes->data(),
+              static_cast<const char*>(t.storage->data()) + static_cast<size_t>(t.offset) * size_of(t.dtype),
+              bytes->bytes());
+  Tensor copy = Tensor::view_of(bytes, t.dtype, t.sizes, t.strides, 0);
+  copy->wrapped_number = t.wrapped_number;
+  return copy;
+}
+
+/// Arguments in which copies stand for tensors that are exported.
+class Feeds {
+ public:
+  explicit Feeds(std::span<const Arg> args) : args_(args.size()), count_(args.size()) {
+    lists_.reserve(count_);
+    copies_.reserve(count_);
+    for (size_t i = 0; i < count_; i++) {
+      args_[i] = args[i];
+      if (args[i].is_tensor() && args[i].impl()->storage->exported()) {
+        args_[i] = Arg(copies_.emplace_back(copied(*args[i].impl())));
+      } else if (args[i].kind() == Arg::Kind::TensorList) {
+        std::vector<Tensor>& list = lists_.emplace_back(args[i].tensors().begin(), args[i].tensors().end());
+        for (Tensor& t : list)
+          if (t.defined() && t->storage->exported()) t = copied(*t);
+        args_[i] = Arg(list);
+      }
+    }
+  }
+  std::span<const Arg> args() const { return {args_.data(), count_}; }
+
+ private:
+  InlineArray<Arg, kMaxParams> args_;
+  size_t count_;
+  std::vector<Tensor> copies_;
+  std::vector<std::vector<Tensor>> lists_;
+};
+
+bool any_exported(std::span<const Arg> args) {
+  bool any = false;
+  each_tensor(args, [&](const TensorImpl& t) { any = any || t.storage->exported(); });
+  return any;
+}
+
 /// A number that the program may have computed: another one the next time, in the same graph.
 bool is_number(const Param& param, const Arg& arg) {
   return arg.kind() == Arg::Kind::Scalar && arg.scalar().kind() != Scalar::Kind::Bool &&
@@ -82,6 +133,14 @@ void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const Resu
     return;
   }
   if (pending_.calls.size() >= kMostCalls) way_ == Way::Inline ? compute_here() : hand_over();
+  if (!any_exported(args)) return emit_later(op, args, metas, results);
+  const Feeds feeds(args);
+  emit_later(op, feeds.args(), metas, results);
+}
+
+/// Put off, unless what it reads or checks isn't there yet.
+void Segment::emit_later(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                         std::vector<Tensor>& results) {
   std::vector<PendingValue> operands;
   if ((op.is(kChecksValues) && !passes_checks(op, args, metas)) || !find_operands(args, operands))
     return default_emitter().emit(op, args, metas, results);
@@ -104,7 +163,7 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
            !is_sparse(*t);
   };
   if (op.is(kChecksValues) || !std::all_of(targets.begin(), targets.end(), is_plain) || !may_put_off(op, args, metas) ||
-      !has_run_.contains(kind_of(op, args, metas, true)))
+      any_exported(args) || !has_run_.contains(kind_of(op, args, metas, true)))
     return false;
   hand_over();
   std::vector<PendingValue> operands;
@@ -136,14 +195,15 @@ bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<con
   if (!std::all_of(metas.begin(), metas.end(), is_plain)) return false;
   bool tensors = false, refused = false;
   for (const Arg& a : args) {
-    refused = refused || a.kind() == Arg::Kind::Generator ||
-              (a.kind() == Arg::Kind::Scalar &&
-               (a.scalar().is_complex() || a.scalar().kind() == Scalar::Kind::Unsigned)) ||
-              (a.kind() == Arg::Kind::DType && is_half(a.dtype()));
+    refused =
+        refused || a.kind() == Arg::Kind::Generator ||
+        (a.kind() == Arg::Kind::Scalar && (a.scalar().is_complex() || a.scalar().kind() == Scalar::Kind::Unsigned)) ||
+        (a.kind() == Arg::Kind::DType && is_half(a.dtype()));
   }
   each_tensor(args, [&](const TensorImpl& t) {
     tensors = true;
-    refused = refused || !t.storage || is_sparse(t) || !t.device.is_cpu() || t.storage->exported();
+    refused = refused || !t.storage || is_sparse(t) || !t.device.is_cpu() ||
+              (t.storage->exported() && bytes_shown(t) > kMostCopied);
   });
   return tensors && !refused;
 }

@@ -77,6 +77,8 @@ class Segment final : public Emitter, public Deferral {
                      std::span<const Tensor> targets);
   void compute(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                std::vector<Tensor>& results);
+  void emit_later(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                  std::vector<Tensor>& results);
   void put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                const std::vector<PendingValue>& operands, std::vector<Tensor>& results);
   void follow_views(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas);
