@@ -55,7 +55,7 @@ constexpr int profile_runs = 3;
 constexpr int most_failures = 3;
 /// Calls from a recording that gave no entry to the next. Calls do different things by turns: those that are recorded
 /// are of each kind, for turns of two, three and four.
-constexpr long calls_behind_failures[] = {5, 5, 17};
+constexpr long calls_behind_failures[] = {5, 17, 21};
 /// Attempts to leave the frame in the middle before a recording counts as failed.
 constexpr int most_aims = 4;
 

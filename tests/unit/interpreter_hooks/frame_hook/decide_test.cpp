@@ -5,6 +5,8 @@
 #include "interpreter_hooks/frame_hook/hook.h"
 #include "interpreter_hooks/frame_hook/mode.h"
 
+#include <set>
+
 using namespace terra::capture;
 
 namespace {
@@ -69,6 +71,15 @@ TEST_CASE("an entry makes the function captured, and calls are served", "[decide
   CHECK(record.state == State::Captured);
   CHECK(record.entries.size() == 1);
   for (int i = 0; i < 200; i++) CHECK(decide(record) == Step::Serve);
+}
+
+TEST_CASE("recordings that fail are made again at calls of each kind", "[decide]") {
+  for (long turns : {2, 3, 4}) {
+    std::set<long> kinds = {0};
+    long calls = 0;
+    for (long more : calls_behind_failures) kinds.insert((calls += more) % turns);
+    CHECK(kinds.size() == static_cast<size_t>(turns));
+  }
 }
 
 TEST_CASE("recordings that fail come ever more rarely, and three in a row are enough", "[decide]") {
