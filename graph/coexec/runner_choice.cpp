@@ -1,6 +1,7 @@
 #include "graph/coexec/runner_choice.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace terra::coexec {
 namespace {
