@@ -54,8 +54,8 @@ inline bool compares(Mode mode) { return mode == Mode::Verify || mode == Mode::S
 constexpr int profile_runs = 3;
 constexpr int most_failures = 3;
 /// Calls from a recording that gave no entry to the next. Calls do different things by turns: those that are recorded
-/// are of each kind, for turns of two, three and four.
-constexpr long calls_behind_failures[] = {5, 17, 21};
+/// are of each kind, for turns of two and of three.
+constexpr long calls_behind_failures[] = {4, 17, 26};
 /// Attempts to leave the frame in the middle before a recording counts as failed.
 constexpr int most_aims = 4;
 
