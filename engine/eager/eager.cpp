@@ -8,6 +8,7 @@
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/registry.h"
+#include "engine/ops/replaced_args.h"
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
@@ -57,35 +58,15 @@ Tensor contiguous_copy(const TensorImpl& t) {
 }
 
 /// A call's arguments with all tensors on one device.
-class MovedArgs {
- public:
-  MovedArgs(std::span<const Arg> args, Device device) : args_(args.begin(), args.end()) {
-    kept_.reserve(args.size());
-    lists_.reserve(args.size());
-    for (Arg& a : args_) {
-      if (a.is_tensor() && a.impl()->device != device) {
-        a = Arg(kept_.emplace_back(moved_to(a.tensor(), device)));
-      } else if (a.kind() == Arg::Kind::TensorList) {
-        auto& list = lists_.emplace_back(a.tensors().begin(), a.tensors().end());
-        for (Tensor& t : list)
-          if (t.defined()) t = moved_to(t, device);
-        a = Arg(list);
-      }
-    }
-  }
-  std::span<const Arg> args() const { return args_; }
-
- private:
-  std::vector<Arg> args_;
-  std::vector<Tensor> kept_;
-  std::vector<std::vector<Tensor>> lists_;
-};
+ReplacedArgs moved_args(std::span<const Arg> args, Device device) {
+  return ReplacedArgs(args, [device](const Tensor& t) { return moved_to(t, device); });
+}
 
 /// The host computes these wherever the operands are: they come to it, and the results go there.
 void run_host_rule(const Op& op, std::span<const Arg> args, Device device, std::vector<Tensor>& results) {
   if (device.is_cpu()) return op.host(args, results);
   const DeviceScope here{Device()};
-  const MovedArgs moved(args, Device());
+  const ReplacedArgs moved = moved_args(args, Device());
   const size_t first = results.size();
   op.host(moved.args(), results);
   for (size_t i = first; i < results.size(); ++i) results[i] = moved_to(results[i], device);
@@ -111,7 +92,7 @@ class EagerEmitter final : public Emitter {
     const Device device = metas.empty() ? Device() : metas[0].device;
     if (device.is_cpu()) [[likely]]
       return compute(op, args, metas, device, results);
-    const MovedArgs moved(args, device);
+    const ReplacedArgs moved = moved_args(args, device);
     compute(op, moved.args(), metas, device, results);
   }
 
@@ -121,7 +102,7 @@ class EagerEmitter final : public Emitter {
     const Device device = targets.empty() ? Device() : targets[0].device();
     if (device.is_cpu()) [[likely]]
       return write(op, args, metas, targets, device);
-    const MovedArgs moved(args, device);
+    const ReplacedArgs moved = moved_args(args, device);
     write(op, moved.args(), metas, targets, device);
   }
 

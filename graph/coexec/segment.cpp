@@ -8,8 +8,8 @@
 
 #include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
-#include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
+#include "engine/ops/replaced_args.h"
 #include "engine/tensor/sparse.h"
 #include "kernels/abi/half.h"
 
@@ -66,33 +66,6 @@ Tensor copied(const TensorImpl& t) {
   return copy;
 }
 
-/// Arguments in which copies stand for tensors that are exported.
-class Feeds {
- public:
-  explicit Feeds(std::span<const Arg> args) : args_(args.size()), count_(args.size()) {
-    lists_.reserve(count_);
-    copies_.reserve(count_);
-    for (size_t i = 0; i < count_; i++) {
-      args_[i] = args[i];
-      if (args[i].is_tensor() && args[i].impl()->storage->exported()) {
-        args_[i] = Arg(copies_.emplace_back(copied(*args[i].impl())));
-      } else if (args[i].kind() == Arg::Kind::TensorList) {
-        std::vector<Tensor>& list = lists_.emplace_back(args[i].tensors().begin(), args[i].tensors().end());
-        for (Tensor& t : list)
-          if (t.defined() && t->storage->exported()) t = copied(*t);
-        args_[i] = Arg(list);
-      }
-    }
-  }
-  std::span<const Arg> args() const { return {args_.data(), count_}; }
-
- private:
-  InlineArray<Arg, kMaxParams> args_;
-  size_t count_;
-  std::vector<Tensor> copies_;
-  std::vector<std::vector<Tensor>> lists_;
-};
-
 bool any_exported(std::span<const Arg> args) {
   bool any = false;
   each_tensor(args, [&](const TensorImpl& t) { any = any || t.storage->exported(); });
@@ -134,8 +107,8 @@ void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const Resu
   }
   if (pending_.calls.size() >= kMostCalls) way_ == Way::Inline ? compute_here() : hand_over();
   if (!any_exported(args)) return emit_later(op, args, metas, results);
-  const Feeds feeds(args);
-  emit_later(op, feeds.args(), metas, results);
+  const ReplacedArgs fed(args, [](const Tensor& t) { return t->storage->exported() ? copied(*t) : t; });
+  emit_later(op, fed.args(), metas, results);
 }
 
 /// Put off, unless what it reads or checks isn't there yet.
@@ -213,29 +186,23 @@ bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<con
 /// has them from the call that it goes back through.
 bool Segment::passes_checks(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
   if (autograd::pass_under_way()) return true;
+  bool integers = false, ready = true;
+  for (const Arg& a : args) ready = ready && a.kind() != Arg::Kind::TensorList;
+  each_tensor(args, [&](const TensorImpl& t) {
+    if (is_inexact(t.dtype)) return;
+    integers = true;
+    ready = ready && is_ready(t);
+  });
+  if (!integers || !ready) return false;
   const Ref<Storage> zeros = Storage::allocate(kMaxElementSize);
   std::memset(zeros->data(), 0, kMaxElementSize);
-  InlineArray<Arg, kMaxParams> likes(args.size());
-  std::vector<Tensor> kept, results;
-  kept.reserve(args.size());
-  bool integers = false;
-  for (size_t i = 0; i < args.size(); i++) {
-    likes[i] = args[i];
-    if (args[i].kind() == Arg::Kind::TensorList) return false;
-    if (!args[i].is_tensor()) continue;
-    const TensorImpl& t = *args[i].impl();
-    if (is_inexact(t.dtype)) {
-      likes[i] = Arg(kept.emplace_back(Tensor::view_of(zeros, t.dtype, t.sizes, Dims(t.sizes.size(), 0), 0)));
-    } else if (is_ready(t)) {
-      integers = true;
-      likes[i] = Arg(kept.emplace_back(Tensor::view_of(lent(*t.storage), t.dtype, t.sizes, t.strides, t.offset)));
-    } else {
-      return false;
-    }
-  }
-  if (!integers) return false;
+  const ReplacedArgs likes(args, [&zeros](const Tensor& t) {
+    if (is_inexact(t.dtype())) return Tensor::view_of(zeros, t.dtype(), t.sizes(), Dims(t.rank(), 0), 0);
+    return Tensor::view_of(lent(*t->storage), t.dtype(), t.sizes(), t.strides(), t->offset);
+  });
+  std::vector<Tensor> results;
   const GradMode off(false);
-  default_emitter().emit(op, {likes.data(), args.size()}, metas, results);
+  default_emitter().emit(op, likes.args(), metas, results);
   return true;
 }
 
