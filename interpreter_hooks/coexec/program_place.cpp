@@ -31,8 +31,9 @@ uint64_t place_word() {
 SourceLine own_line() {
   SourceLine innermost;
   for (const TerraFrame* frame = terra_frame_current(PyThreadState_Get()); frame; frame = terra_frame_caller(frame)) {
-    const SourceLine here = source_line(terra_frame_code(frame), terra_frame_instruction(frame));
-    if (here.file.find("/lib/terra/") == std::string::npos) return here;
+    PyCodeObject* code = terra_frame_code(frame);
+    const SourceLine here = source_line(code, terra_frame_instruction(frame));
+    if (!terra_code_is_of_package(code)) return here;
     if (innermost.file.empty()) innermost = here;
   }
   return innermost;

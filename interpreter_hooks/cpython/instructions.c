@@ -5,8 +5,15 @@
 
 #include <assert.h>
 #include <opcode.h>
+#include <string.h>
 
 int terra_code_units(const PyCodeObject* code) { return (int)Py_SIZE(code); }
+
+int terra_code_is_of_package(const PyCodeObject* code) {
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (!file) PyErr_Clear();
+  return file && strstr(file, "/lib/terra/") != NULL;
+}
 
 int terra_code_line(PyCodeObject* code, int offset) {
   return PyCode_Addr2Line(code, offset * (int)sizeof(_Py_CODEUNIT));

@@ -176,6 +176,8 @@ const TerraInstruction* terra_instructions(PyCodeObject* code);
 int terra_code_units(const PyCodeObject* code);
 /* The line of the program that the instruction at an offset comes from. */
 int terra_code_line(PyCodeObject* code, int offset);
+/* Code of Terra's own package, as opposed to the program's and that of other libraries. */
+int terra_code_is_of_package(const PyCodeObject* code);
 
 /* What terra_instructions is made of: the instruction at an offset of `count` code units without specialisation. Its
  * depth is not known yet. */

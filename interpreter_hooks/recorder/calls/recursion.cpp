@@ -1,7 +1,7 @@
 #include "interpreter_hooks/recorder/calls/recursion.h"
 
+#include "interpreter_hooks/cpython/instructions.h"
 #include "interpreter_hooks/guards/module_parts.h"
-#include "interpreter_hooks/guards/text.h"
 
 #include <algorithm>
 
@@ -22,23 +22,19 @@ PyObject* receiver(const TerraFrame* frame) {
   return first && is_module(first) ? first : nullptr;
 }
 
-/// Functions of Terra's own package call themselves on arguments of their callers, whose structure is the program's
-/// code.
-bool is_of_package(const PyCodeObject* code) {
-  return utf8_of(code->co_filename).find("/lib/terra/") != std::string_view::npos;
-}
-
 }  // namespace
 
 bool is_recursive(const PyCodeObject* code) { return mark_index() >= 0 && terra_code_extra(code, mark_index()); }
 
+/// Functions of Terra's own package call themselves on arguments of their callers, whose structure is the program's
+/// code.
 bool is_recursive_call(std::span<ShadowFrame* const> callers, const TerraFrame* callee) {
   PyCodeObject* const code = terra_frame_code(callee);
   if (is_recursive(code)) return true;
   PyObject* const module = receiver(callee);
   const PyFunctionObject* const function = terra_frame_function(callee);
   const bool found =
-      !is_of_package(code) && std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
+      !terra_code_is_of_package(code) && std::any_of(callers.begin(), callers.end(), [&](const ShadowFrame* caller) {
         return caller->callee() == function && !caller->generator && (!module || receiver(caller->frame) == module);
       });
   if (!found || mark_index() < 0) return false;
