@@ -1,8 +1,6 @@
 #include "graph/coexec/graph_runner.h"
 
-#include <immintrin.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,12 +10,12 @@
 #include <vector>
 
 #include "engine/eager/host_lock.h"
+#include "kernels/abi/worker_thread.h"
 
 namespace terra::coexec {
 namespace {
 
-/// How long the thread looks for a job, and the program for a result, before they sleep: a sleeper takes longer to wake
-/// than small jobs run.
+/// How long the thread looks for a job, and the program for a result, before they sleep.
 constexpr std::chrono::microseconds kSpin{50};
 /// Batches whose memory is kept for the next ones.
 constexpr size_t kMostSpares = 8;
@@ -28,38 +26,11 @@ double microseconds(std::chrono::steady_clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
 
-template <class Holds>
-bool spin_until(Holds holds) {
-  const auto give_up = std::chrono::steady_clock::now() + kSpin;
-  do {
-    for (int i = 0; i < 32; i++) {
-      if (holds()) return true;
-      _mm_pause();
-    }
-  } while (std::chrono::steady_clock::now() < give_up);
-  return false;
-}
-
 /// Runners of the process. Under the host's lock.
 std::vector<GraphRunner*>& runners() {
   static auto& list = *new std::vector<GraphRunner*>;
   return list;
 }
-
-/// Signals belong to the threads of the host program: while it lives none comes to a thread that is started.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -141,7 +112,7 @@ void GraphRunner::sleep_until_done(const Job& job) {
 void GraphRunner::wait_for(const Job& job) {
   if (job.is_done()) return;
   const auto start = std::chrono::steady_clock::now();
-  if (!spin_until([&] { return job.is_done(); })) {
+  if (!spin_until(kSpin, [&] { return job.is_done(); })) {
     std::optional<WithoutHostLock> others;
     if (WaitingWithoutHostLock::is_allowed() && WithoutHostLock::is_due(kLongWork)) others.emplace();
     sleep_until_done(job);
@@ -214,7 +185,7 @@ void GraphRunner::work() {
   pthread_setname_np(pthread_self(), "graph-runner");
   uint64_t run = 0;
   for (;;) {
-    spin_until([&] { return handed_.load(std::memory_order_acquire) != run; });
+    spin_until(kSpin, [&] { return handed_.load(std::memory_order_acquire) != run; });
     std::shared_ptr<Job> job;
     {
       std::unique_lock lock(mutex_);

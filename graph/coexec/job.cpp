@@ -1,26 +1,15 @@
 #include "graph/coexec/job.h"
 
-#include <immintrin.h>
-
 #include <algorithm>
+#include <unordered_map>
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/coexec/graph_runner.h"
+#include "kernels/abi/worker_thread.h"
 
 namespace terra::coexec {
 namespace {
-
-/// While it lives the thread computes with the program's settings of floating point (subnormal numbers).
-class FloatingPoint {
- public:
-  explicit FloatingPoint(unsigned word) : own_(_mm_getcsr()) { _mm_setcsr(word); }
-  ~FloatingPoint() { _mm_setcsr(own_); }
-  FloatingPoint(const FloatingPoint&) = delete;
-
- private:
-  const unsigned own_;
-};
 
 class FailedWork final : public Deferral {
  public:
@@ -43,28 +32,30 @@ Deferral& failed_work(std::exception_ptr error) { return *new FailedWork(std::mo
 // ---- on the program's thread ----
 
 Job::Job(Pending pending, std::span<const Source> sources, GraphRunner& runner)
-    : pending_(std::move(pending)), wanted_(pending_.wanted()), runner_(runner), control_word_(_mm_getcsr()) {
+    : pending_(std::move(pending)), wanted_(pending_.wanted()), runner_(runner), control_word_(FloatingPoint::word()) {
   times_.made = std::chrono::steady_clock::now();
   lend_inputs(sources);
 }
 
 /// The inputs become tensors of the job's own, on the memory of the program's.
 void Job::lend_inputs(std::span<const Source> sources) {
+  std::unordered_map<const Storage*, uint32_t> numbers;  // of `storages_`
+  std::vector<uint32_t> storage_of;                      // by input
   for (size_t i = 0; i < pending_.inputs.size(); i++) {
     Tensor& input = pending_.inputs[i].tensor;
-    const auto known = std::find_if(storages_.begin(), storages_.end(),
-                                    [&](const Kept& kept) { return kept.original == input->storage; });
-    const auto number = static_cast<uint32_t>(known - storages_.begin());
-    if (known == storages_.end()) {
-      Storage& original = *input->storage;
-      const Source& source = sources[i];
-      Kept& kept = storages_.emplace_back(Kept{input->storage, nullptr, source});
-      kept.own = kept.is_result() ? Storage::deferred(original.bytes(), *source.job, source.result) : lent(original);
+    const Storage& original = *input->storage;
+    const auto [known, is_new] = numbers.try_emplace(&original, static_cast<uint32_t>(storages_.size()));
+    if (is_new) {
+      Kept& kept = storages_.emplace_back(Kept{input->storage, nullptr, sources[i]});
+      kept.own =
+          kept.is_result() ? Storage::deferred(original.bytes(), *kept.source.job, kept.source.result) : lent(original);
     }
+    storage_of.push_back(known->second);
     const bool wrapped = input->wrapped_number;
-    input = Tensor::view_of(storages_[number].own, input.dtype(), input.sizes(), input.strides(), input->offset);
+    input = Tensor::view_of(storages_[known->second].own, input.dtype(), input.sizes(), input.strides(), input->offset);
     input->wrapped_number = wrapped;
   }
+  for (uint32_t target : pending_.targets) storages_[storage_of[target]].written = true;
 }
 
 void Job::defer_storages() {
@@ -83,13 +74,8 @@ Job::Source Job::source(const std::shared_ptr<Job>& self, uint32_t ticket) const
   const Kept& kept = storages_[ticket & ~kInput];
   const bool is_on_its_way = kept.source.job && !kept.source.job->is_taken();
   if (is_on_its_way && kept.is_result()) return kept.source;
-  if (writes(kept)) return {self, Source::kInPlace};
+  if (kept.written) return {self, Source::kInPlace};
   return is_on_its_way ? kept.source : Source{};
-}
-
-bool Job::writes(const Kept& kept) const {
-  return std::any_of(pending_.targets.begin(), pending_.targets.end(),
-                     [&](uint32_t target) { return pending_.inputs[target].tensor->storage == kept.own; });
 }
 
 Pending Job::take() {
@@ -123,7 +109,8 @@ void Job::run(SegmentGraphs& graphs) {
       is_follower_ = from.error_ != nullptr;
       if (is_follower_) std::rethrow_exception(from.error_);
       if (!kept.is_result()) continue;
-      const auto at = std::find(from.wanted_.begin(), from.wanted_.end(), kept.source.result) - from.wanted_.begin();
+      const auto at =
+          std::lower_bound(from.wanted_.begin(), from.wanted_.end(), kept.source.result) - from.wanted_.begin();
       const Tensor& made = from.made_[static_cast<size_t>(at)];
       kept.own->deliver(made->storage, static_cast<size_t>(made->offset) * size_of(made.dtype()));
     }

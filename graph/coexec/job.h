@@ -69,16 +69,16 @@ class Job final : public Deferral {
   struct Kept {
     Ref<Storage> original, own;  ///< the program's storage; the one that the job's tensors view
     Source source;
+    bool written = false;
     bool is_result() const { return source.job && source.result != Source::kInPlace; }
   };
-  bool writes(const Kept& kept) const;
 
   void lend_inputs(std::span<const Source> sources);
   void compute(SegmentGraphs& graphs);
   void write();
 
   Pending pending_;
-  std::vector<uint32_t> wanted_;
+  std::vector<uint32_t> wanted_;  ///< results, in order
   std::vector<Kept> storages_;
   std::vector<Tensor> made_;  ///< by wanted result
   GraphRunner& runner_;

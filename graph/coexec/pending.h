@@ -63,7 +63,6 @@ struct Pending {
   size_t computing = 0;  ///< calls that are no views
 
   bool empty() const { return calls.empty() && inputs.empty(); }
-  std::span<const PendingArg> args_of(const PendingCall& call) const { return {&args[call.first_arg], call.args}; }
   /// Empty again, with the memory that it has.
   void clear() {
     calls.clear(), args.clear(), inputs.clear(), results.clear(), operands.clear(), targets.clear(), metas.clear();

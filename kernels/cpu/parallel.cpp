@@ -4,9 +4,7 @@
 // join), while kernels only ever need one loop split: a job is a few words that live in the pool.
 #include "kernels/abi/parallel.h"
 
-#include <immintrin.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +15,7 @@
 #include <system_error>
 #include <thread>
 
+#include "kernels/abi/worker_thread.h"
 #include "kernels/cpu/processors.h"
 
 namespace terra::cpu {
@@ -30,19 +29,6 @@ constexpr std::chrono::microseconds kSpin{30};
 
 thread_local bool inside_job = false;
 
-/// Waits until holds() or the spinning time is over; true iff it holds.
-template <class Holds>
-bool spin_until(Holds holds) {
-  const auto give_up = std::chrono::steady_clock::now() + kSpin;
-  do {
-    for (int i = 0; i < 64; ++i) {
-      if (holds()) return true;
-      _mm_pause();
-    }
-  } while (std::chrono::steady_clock::now() < give_up);
-  return false;
-}
-
 class Pool {
  public:
   static constexpr int kMaxWorkers = 255;
@@ -50,16 +36,12 @@ class Pool {
   /// `older` is retired and stays allocated, since another thread may be about to try it.
   Pool(int workers, Pool* older) : wanted_(workers), older_(older) {
     if (older_) older_->retire();
-    // Signals belong to the threads of the host program.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const NoSignals none;
     try {
       for (; started_ < wanted_; ++started_) threads_[started_] = std::thread([this] { work(); });
     } catch (const std::system_error&) {
       // The system gives no more threads: those that started do the work.
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   /// Workers asked for.
@@ -75,7 +57,7 @@ class Pool {
     range_ = (grains + wanted - 1) / wanted * grain;
     function_ = function;
     context_ = context;
-    control_word_ = _mm_getcsr();
+    control_word_ = FloatingPoint::word();
     error_ = nullptr;
     failed_.store(false, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);
@@ -109,7 +91,7 @@ class Pool {
     inside_job = true;
     uint32_t seen = 0;
     for (;;) {
-      if (!spin_until([&] { return epoch_.load(std::memory_order_acquire) != seen; })) {
+      if (!spin_until(kSpin, [&] { return epoch_.load(std::memory_order_acquire) != seen; })) {
         sleepers_.fetch_add(1);
         epoch_.wait(seen);
         sleepers_.fetch_sub(1);
@@ -117,10 +99,10 @@ class Pool {
       seen = epoch_.load();
       if (stopping_.load()) return;
       if (!enter()) continue;
-      const unsigned own = _mm_getcsr();
-      _mm_setcsr(control_word_);
-      take_ranges();
-      _mm_setcsr(own);
+      {
+        const FloatingPoint as_in_caller(control_word_);
+        take_ranges();
+      }
       if (members_.fetch_sub(1) == 1) members_.notify_one();
     }
   }
@@ -153,7 +135,7 @@ class Pool {
   void leave_closed() {
     uint32_t members = members_.fetch_and(~kOpen) & ~kOpen;
     if (members == 0) return;
-    if (spin_until([&] { return members_.load(std::memory_order_acquire) == 0; })) return;
+    if (spin_until(kSpin, [&] { return members_.load(std::memory_order_acquire) == 0; })) return;
     while ((members = members_.load()) != 0) members_.wait(members);
   }
 
