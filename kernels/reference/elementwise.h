@@ -1,7 +1,7 @@
 // From a function of one element to a reference loop: read, convert, compute, store; one element at a time.
 //
-// Floats are computed in double and rounded once, integers in int64 (uint64 in uint64) and wrapped, so a reference is
-// the value that a kernel of any precision approximates.
+// Floats are computed in double and rounded once, integers in int64 (uint32 and uint64, whose products may be beyond it,
+// in uint64) and wrapped, so a reference is the value that a kernel of any precision approximates.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@ namespace terra::reference {
 /// What a function of an element computes in.
 template <class T>
 using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
-                                std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
+                                std::conditional_t<std::is_unsigned_v<T> && sizeof(T) >= 4, uint64_t, int64_t>>;
 
 /// A number among the attributes, in the type that elements are computed in; the nearest that there is of integers.
 template <class W>
