@@ -8,6 +8,17 @@ namespace {
 /// Of the storage whose bytes another one has.
 void let_go_of(void* storage) { Ref<Storage>::adopt(static_cast<Storage*>(storage)); }
 
+/// What has failed stays so. Belongs to the storage that it was to make the bytes of.
+class FailedWork final : public Deferral {
+ public:
+  explicit FailedWork(std::exception_ptr error) : error_(std::move(error)) {}
+  void settle() override { std::rethrow_exception(error_); }
+  static void release(void* work) { delete static_cast<FailedWork*>(work); }
+
+ private:
+  std::exception_ptr error_;
+};
+
 }  // namespace
 
 Ref<Storage> Storage::allocate(size_t bytes, Device device) {
@@ -56,6 +67,13 @@ void Storage::deliver(Ref<Storage> bytes, size_t from) {
   release_ = let_go_of;
   context_ = bytes.release();
   deferral_ = nullptr;
+}
+
+void Storage::fail(std::exception_ptr error) {
+  auto* work = new FailedWork(std::move(error));
+  defer_to(work, 0);
+  release_ = FailedWork::release;
+  context_ = work;
 }
 
 void Storage::destroy(Storage* s) {

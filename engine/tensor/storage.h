@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 
 #include "engine/device/device.h"
 #include "engine/memory/intrusive.h"
@@ -51,6 +52,8 @@ class Storage final : public Counted {
   }
   /// The bytes of a deferred storage, which are those of another one, from byte `from` on.
   void deliver(Ref<Storage> bytes, size_t from = 0);
+  /// Nobody will make the bytes of a deferred storage: whoever asks for them gets this error, each time.
+  void fail(std::exception_ptr error);
 
   uint32_t version() const { return version_; }
   void bump_version() {

@@ -9,25 +9,11 @@
 #include "kernels/abi/worker_thread.h"
 
 namespace terra::coexec {
-namespace {
-
-class FailedWork final : public Deferral {
- public:
-  explicit FailedWork(std::exception_ptr error) : error_(std::move(error)) {}
-  void settle() override { std::rethrow_exception(error_); }
-
- private:
-  std::exception_ptr error_;
-};
-
-}  // namespace
 
 Ref<Storage> lent(const Storage& original) {
   return Storage::wrap(
       original.address(), original.bytes(), [](void*) {}, nullptr);
 }
-
-Deferral& failed_work(std::exception_ptr error) { return *new FailedWork(std::move(error)); }
 
 // ---- on the program's thread ----
 
@@ -80,16 +66,16 @@ Job::Source Job::source(const std::shared_ptr<Job>& self, uint32_t ticket) const
 
 Pending Job::take() {
   taken_ = true;
-  Deferral* const failed = error_ ? &failed_work(error_) : nullptr;
   for (size_t i = 0; i < wanted_.size(); i++) {
     const PendingResult& result = pending_.results[wanted_[i]];
+    if (error_) {
+      result.storage->fail(error_);
+      continue;
+    }
     Deferral* const later = result.storage->deferral();  // a job that reads it
     const uint32_t ticket = result.storage->ticket();
-    if (failed)
-      result.storage->defer_to(failed, 0);
-    else
-      deliver(result, made_[i]);
-    if (later != this && !failed) result.storage->defer_to(later, ticket);
+    deliver(result, made_[i]);
+    if (later != this) result.storage->defer_to(later, ticket);
   }
   for (const Kept& kept : storages_)
     if (kept.original->deferral() == this) kept.original->defer_to(nullptr, 0);

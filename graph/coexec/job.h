@@ -92,7 +92,4 @@ class Job final : public Deferral {
 /// A storage on the bytes of another one, which somebody keeps alive.
 Ref<Storage> lent(const Storage& original);
 
-/// What failed stays so: those who ask for its results get the error each time. Lives for good.
-Deferral& failed_work(std::exception_ptr error);
-
 }  // namespace terra::coexec

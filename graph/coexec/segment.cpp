@@ -383,7 +383,8 @@ void Segment::compute_here() {
   if (pending_.empty()) return;
   Pending batch = std::exchange(pending_, runner_.spare());
   sources_.clear();
-  for (const PendingInput& input : batch.inputs) input.tensor->storage->defer_to(nullptr, 0);
+  for (const PendingInput& input : batch.inputs)
+    if (Storage& read = *input.tensor->storage; read.deferral() == this) read.defer_to(nullptr, 0);
   const std::vector<uint32_t> wanted = batch.wanted();
   if (wanted.empty()) return;
   counts_.settled++;
@@ -398,9 +399,8 @@ void Segment::compute_here() {
     for (size_t i = 0; i < wanted.size(); i++) deliver(batch.results[wanted[i]], made[i]);
     runner_.keep(std::move(batch));
   } catch (...) {
-    Deferral& failed = failed_work(std::current_exception());
     for (uint32_t i : wanted)
-      if (batch.results[i].storage->deferral() == this) batch.results[i].storage->defer_to(&failed, 0);
+      if (batch.results[i].storage->deferral() == this) batch.results[i].storage->fail(std::current_exception());
     throw;
   }
 }

@@ -272,6 +272,7 @@ TEST_CASE("a job that fails is told of once, and whoever asks for its results is
                huge = op("expand", filled({1}, 1), Dims{int64_t{1} << 40});
   op("neg", small);
   op("exp", small);
+  const Tensor slow = op("exp", filled({1 << 22}, 1));  // in a job before: the program is further when that fails
   const Tensor w = filled({4}, 1);
   find_op("sub")->in_place(w, small);
   const Tensor lost = op("neg", huge);
@@ -282,6 +283,29 @@ TEST_CASE("a job that fails is told of once, and whoever asks for its results is
   segment.settle();
   const Tensor fine = op("neg", small);
   CHECK(values(fine)[0] == -1);
+}
+
+TEST_CASE("what reads a result that has failed fails, wherever it is computed", "[segment]") {
+  eager::start();
+  Segment segment;
+  const EmitterScope scope(segment);
+  segment.open(true);
+  segment.run(Way::Beside);
+  const Tensor small = op("expand", filled({1}, 1), Dims{4}), w = filled({4}, 1),
+               huge = op("expand", filled({1}, 1), Dims{int64_t{1} << 40});
+  Tensor slow, lost, other;
+  for (const Tensor& x : {small, huge}) {  // runs at once the first time
+    slow = op("exp", filled({1 << 22}, 1));
+    find_op("sub")->in_place(w, small);  // slow is in a job before lost: the program is further when that fails
+    lost = op("neg", x);
+    other = op("exp", x);
+    op("exp", op("narrow", lost, 0, 0, 4));
+  }
+  segment.end_iteration();
+  const Tensor of_lost = op("exp", op("narrow", lost, 0, 0, 4));  // pending when the failure comes
+  CHECK_THROWS_AS(other->storage->data(), Error);
+  CHECK_THROWS_AS(of_lost->storage->data(), Error);
+  CHECK_THROWS_AS(op("exp", op("narrow", lost, 0, 0, 4))->storage->data(), Error);
 }
 
 TEST_CASE("memory that somebody else may write at any time is read at once", "[segment]") {
