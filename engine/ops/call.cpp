@@ -214,9 +214,8 @@ void promote_composite(const Op& op, Prepared& p) {
 void to_half(const Prepared& p, std::span<Tensor> results) {
   if (p.half == DType::F32) return;
   for (Tensor& r : results) {
-    const bool is_pair = r.dtype() == DType::C64 && complex_dtype_of(p.half) == DType::C32;
-    if (!is_pair && r.dtype() != DType::F32) continue;
-    r = to_dtype_op()(r, is_pair ? DType::C32 : real_dtype_of(p.half));
+    if (r.dtype() != DType::C64 && r.dtype() != DType::F32) continue;
+    r = to_dtype_op()(r, is_complex(r.dtype()) ? complex_dtype_of(p.half) : real_dtype_of(p.half));
     if (grad_mode && r.requires_grad()) tape_hooks().name(r, "");
   }
 }
@@ -244,12 +243,20 @@ void check_barebones(const Op& op, const Prepared& p) {
     if (a.kind() == Arg::Kind::DType) look(a.dtype());
 }
 
+/// Elements of bcomplex32 are moved, converted and compared, and there is no arithmetic that makes them.
+void check_bcomplex(const Op& op, const Prepared& p, std::span<const ResultMeta> metas) {
+  if (complex_dtype_of(p.half) != DType::BC32) return;
+  const bool makes = std::any_of(metas.begin(), metas.end(), [](const ResultMeta& m) { return is_complex(m.dtype); });
+  if (makes && !takes(op, DType::BC32)) refuse(op, DType::BC32);
+}
+
 void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   const Device device = device_of(op, p.span());
   if (op.is(kHost)) return check_barebones(op, p);
   Inference inference(op, p.span(), p.common, metas);
   op.shape(inference);
   check_barebones(op, p);
+  check_bcomplex(op, p, metas);
   if (!op.is(kView)) lay_out_results(op, p.span(), metas);
   if (!device.is_cpu()) [[unlikely]]
     for (ResultMeta& m : metas) m.device = device;

@@ -21,6 +21,8 @@ DType result_type(std::span<const Arg> operands);
 DType promote_types(DType a, DType b);
 /// What Python numbers and integer operands of floating ops become: float32 unless set_default_dtype said otherwise.
 DType default_dtype();
+/// Of complex numbers without one.
+DType default_complex_dtype();
 void set_default_dtype(DType dtype);
 
 /// Gradient recording of this thread (terra.no_grad and friends).

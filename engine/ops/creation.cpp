@@ -13,7 +13,7 @@ namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 DType dtype_of(const Scalar& value) {
-  if (value.is_complex()) return complex_dtype_of(default_dtype());
+  if (value.is_complex()) return default_complex_dtype();
   return value.is_float() ? default_dtype() : value.kind() == Scalar::Kind::Bool ? DType::Bool : DType::I64;
 }
 

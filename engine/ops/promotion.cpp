@@ -14,7 +14,7 @@ bool is_signed_int(DType t) { return t >= DType::I8 && t <= DType::I64; }
 
 /// What a Python number of that dtype counts as.
 DType dtype_of_number(DType t) {
-  return is_complex(t) ? complex_dtype_of(default_dtype()) : is_floating(t) ? default_dtype() : t;
+  return is_complex(t) ? default_complex_dtype() : is_floating(t) ? default_dtype() : t;
 }
 
 /// What operands of one kind (with dimensions, 0-d, Python numbers) have agreed on.
@@ -35,6 +35,9 @@ std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> l
 }  // namespace
 
 DType default_dtype() { return default_dtype_value; }
+DType default_complex_dtype() {
+  return default_dtype_value == DType::BF16 ? DType::C64 : complex_dtype_of(default_dtype_value);
+}
 void set_default_dtype(DType dtype) {
   settle_deferred_work();  // of numbers that stand alone
   default_dtype_value = dtype;
@@ -48,11 +51,11 @@ DType promote_types(DType a, DType b) {
           scalar_type_name(a), scalar_type_name(b));
     return is_floating(a) ? a : b;
   }
-  if (a > b) std::swap(a, b);  // a < b: bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c32 < c64 < c128
+  if (a > b) std::swap(a, b);  // bool < u8 < signed ints < f16 < bf16 < f32 < f64 < c32 < bc32 < c64 < c128
   if (a == DType::U8 && is_signed_int(b)) return b == DType::I8 ? DType::I16 : b;
   if (a == DType::F16 && b == DType::BF16) return DType::F32;
   if (is_complex(b) && a == DType::F64) return DType::C128;
-  if (b == DType::C32 && (a == DType::BF16 || a == DType::F32)) return DType::C64;
+  if (is_complex(b) && is_half(b) && is_inexact(a) && a != real_dtype_of(b)) return DType::C64;
   return b;
 }
 

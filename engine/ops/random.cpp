@@ -38,6 +38,7 @@ Tensor drawn_numbers(std::span<const int64_t> sizes, DType dtype, const Draw& dr
     case DType::I8: draw(t->data_as<int8_t>(), n); break;
     case DType::U8: draw(t->data_as<uint8_t>(), n); break;
     case DType::C32:
+    case DType::BC32:
     case DType::C64:
     case DType::C128:
       fail(ErrorKind::RuntimeError, "check_random_bounds handles only integral, floating-point and boolean types");
@@ -56,6 +57,7 @@ template <class Draw>
 Tensor from_parts(std::span<const int64_t> sizes, DType dtype, const Draw& draw) {
   Dims pairs(sizes);
   pairs.push_back(2);
+  if (is_half(dtype)) return to_dtype(from_parts(sizes, computed_in(dtype), draw), dtype);
   return view_as_complex(draw(pairs, real_dtype_of(dtype)));
 }
 

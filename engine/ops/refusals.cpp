@@ -21,6 +21,9 @@ constexpr Refusal kernel(std::string_view op, std::string_view name, Kinds of = 
   return {op, name, ErrorKind::NotImplementedError, of};
 }
 
+constexpr std::string_view kNoParts =
+    "Expected both inputs to be Half, Float or Double tensors but got BFloat16 and BFloat16";
+
 constexpr Refusal kRefusals[] = {
     {"floor", "floor is not supported for complex inputs"},
     {"ceil", "ceil is not supported for complex inputs"},
@@ -109,6 +112,8 @@ constexpr Refusal kRefusals[] = {
     kernel("avg_pool2d", "\"avg_pool2d\""),
     kernel("conv2d", "\"slow_conv2d_cpu\""),
     kernel("layer_norm", "\"LayerNormKernelImpl\""),
+    {"complex", kNoParts, ErrorKind::NotImplementedError, kOfBarebones},
+    {"polar", kNoParts, ErrorKind::NotImplementedError, kOfBarebones},
     // composites
     {"deg2rad", "deg2rad is not supported for complex tensors."},
     {"rad2deg", "rad2deg is not supported for complex tensors."},
@@ -136,7 +141,11 @@ constexpr Refusal kRefusals[] = {
     kernel("bincount", "\"bincount_cpu\"", kOfBoth),
 };
 
-Kinds kind_in(DType dtype) { return is_complex(dtype) ? kOfComplex : kOfBarebones; }
+/// Kernels that have nothing for barebones integers have nothing for bcomplex32.
+Kinds kind_in(DType dtype) { return is_complex(dtype) && dtype != DType::BC32 ? kOfComplex : kOfBarebones; }
+
+/// Results are elements of operands, as they are.
+bool chooses(const Op& op) { return op.name == "where" || op.name == "masked_fill" || op.name == "masked_fill_tensor"; }
 
 /// What is listed for the op; null if nothing is.
 const Refusal* row_of(const Op& op, DType dtype) {
@@ -148,6 +157,7 @@ const Refusal* row_of(const Op& op, DType dtype) {
 }  // namespace
 
 bool takes(const Op& op, DType dtype) {
+  if (dtype == DType::BC32) return op.is(kView | kMovesBytes) || op.composite || chooses(op);
   if (is_complex(dtype)) return op.is(kComplex | kView | kMovesBytes) || (op.composite && !row_of(op, dtype));
   if (op.is(kBarebones | kView | kRandom)) return true;  // what is drawn has a dtype that the draw checks
   return (op.composite || op.is(kMovesBytes)) && !row_of(op, dtype);

@@ -1,4 +1,5 @@
-// Operands that few ops take: complex numbers, and the integers that PyTorch calls barebones (uint16, uint32, uint64).
+// Operands that few ops take: complex numbers, the integers that PyTorch calls barebones (uint16, uint32, uint64), and
+// bcomplex32.
 #pragma once
 #include "engine/ops/op.h"
 

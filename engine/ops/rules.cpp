@@ -25,6 +25,7 @@ std::string_view c_type_name(DType dtype) {
                                                            "float",
                                                            "double",
                                                            "c10::complex<c10::Half>",
+                                                           "c10::complex<c10::BFloat16>",
                                                            "c10::complex<float>",
                                                            "c10::complex<double>"};
   return kNames[static_cast<int>(dtype)];

@@ -18,9 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-/// By DType. The format has no complex128; other programs refuse a tensor of it.
-constexpr std::string_view kNames[kDTypeCount] = {"BOOL", "U8",  "I8",   "I16", "I32", "I64", "U16", "U32",
-                                                  "U64",  "F16", "BF16", "F32", "F64", "C32", "C64", "C128"};
+/// By DType. The format has of complex numbers only C64; other programs refuse a tensor of the others.
+constexpr std::string_view kNames[kDTypeCount] = {"BOOL", "U8",   "I8",  "I16", "I32", "I64",  "U16", "U32", "U64",
+                                                  "F16",  "BF16", "F32", "F64", "C32", "BC32", "C64", "C128"};
 constexpr std::string_view kMetadata = "__metadata__", kSeal = "crc32";
 constexpr size_t kLengthBytes = 8, kDigits = 8;
 

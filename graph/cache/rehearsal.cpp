@@ -33,6 +33,7 @@ void shake_elements(void* data, size_t bytes, DType dtype) {
     case DType::F32: return shake_elements<uint32_t>(data, bytes, 0x7f800000);
     case DType::C32:
     case DType::F16: return shake_elements<uint16_t>(data, bytes, 0x7c00);
+    case DType::BC32:
     case DType::BF16: return shake_elements<uint16_t>(data, bytes, 0x7f80);
     default: return;
   }

@@ -7,8 +7,9 @@
 
 namespace terra::graph {
 
-inline constexpr std::string_view kShortDTypes[kDTypeCount] = {
-    "bool", "u8", "i8", "i16", "i32", "i64", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c32", "c64", "c128"};
+inline constexpr std::string_view kShortDTypes[kDTypeCount] = {"bool", "u8",  "i8",   "i16", "i32",  "i64",
+                                                               "u16",  "u32", "u64",  "f16", "bf16", "f32",
+                                                               "f64",  "c32", "bc32", "c64", "c128"};
 constexpr std::string_view short_name(DType t) { return kShortDTypes[static_cast<int>(t)]; }
 
 /// Indexed by Scalar::Kind.

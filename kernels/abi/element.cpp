@@ -37,6 +37,7 @@ Scalar load_element(const void* data, DType dtype) {
     case DType::F32: return Scalar(double{load<float>(data)});
     case DType::F64: return Scalar(load<double>(data));
     case DType::C32: return Scalar(std::complex<double>(std::complex<float>(load<ComplexHalf>(data))));
+    case DType::BC32: return Scalar(std::complex<double>(std::complex<float>(load<ComplexBFloat16>(data))));
     case DType::C64: return Scalar(std::complex<double>(load<std::complex<float>>(data)));
     case DType::C128: return Scalar(load<std::complex<double>>(data));
   }
@@ -59,6 +60,7 @@ void store_element(void* data, DType dtype, const Scalar& value) {
     case DType::F32: return store(data, static_cast<float>(value.to_double()));
     case DType::F64: return store(data, value.to_double());
     case DType::C32: return store(data, ComplexHalf(std::complex<float>(value.to_complex())));
+    case DType::BC32: return store(data, ComplexBFloat16(std::complex<float>(value.to_complex())));
     case DType::C64: return store(data, std::complex<float>(value.to_complex()));
     case DType::C128: return store(data, value.to_complex());
   }

@@ -49,12 +49,15 @@ struct Half {
 };
 
 /// A complex number whose parts are such.
-struct ComplexHalf {
-  Half real, imag;
-  ComplexHalf() = default;
-  explicit ComplexHalf(std::complex<float> value) : real(value.real()), imag(value.imag()) {}
+template <class Part>
+struct ComplexOf {
+  Part real, imag;
+  ComplexOf() = default;
+  explicit ComplexOf(std::complex<float> value) : real(value.real()), imag(value.imag()) {}
   explicit operator std::complex<float>() const { return {static_cast<float>(real), static_cast<float>(imag)}; }
 };
+using ComplexHalf = ComplexOf<Half>;
+using ComplexBFloat16 = ComplexOf<BFloat16>;
 
 static_assert(sizeof(BFloat16) == 2 && sizeof(Half) == 2 && sizeof(ComplexHalf) == 4);
 

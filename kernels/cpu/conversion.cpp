@@ -19,16 +19,18 @@ template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
 template <class T>
+constexpr bool kIsComplexHalf = std::is_same_v<T, ComplexHalf> || std::is_same_v<T, ComplexBFloat16>;
+template <class T>
 constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, From>)
     return x;
-  else if constexpr (std::is_same_v<From, ComplexHalf>)
+  else if constexpr (kIsComplexHalf<From>)
     return convert<To>(std::complex<float>(x));
-  else if constexpr (std::is_same_v<To, ComplexHalf>)
-    return ComplexHalf(convert<std::complex<float>>(x));
+  else if constexpr (kIsComplexHalf<To>)
+    return To(convert<std::complex<float>>(x));
   else if constexpr (kIsComplex<From> && kIsComplex<To>)
     return To(x);
   else if constexpr (kIsComplex<From> && !std::is_same_v<To, bool>)
@@ -73,6 +75,7 @@ constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
                                               unary_loop<Convert<From, float>>,
                                               unary_loop<Convert<From, double>>,
                                               unary_loop<Convert<From, ComplexHalf>>,
+                                              unary_loop<Convert<From, ComplexBFloat16>>,
                                               unary_loop<Convert<From, std::complex<float>>>,
                                               unary_loop<Convert<From, std::complex<double>>>};
 
@@ -86,8 +89,8 @@ constexpr Kernel kKernels[] = {
      .loops = {to_dtype_loop<bool>, to_dtype_loop<uint8_t>, to_dtype_loop<int8_t>, to_dtype_loop<int16_t>,
                to_dtype_loop<int32_t>, to_dtype_loop<int64_t>, to_dtype_loop<uint16_t>, to_dtype_loop<uint32_t>,
                to_dtype_loop<uint64_t>, to_dtype_loop<Half>, to_dtype_loop<BFloat16>, to_dtype_loop<float>,
-               to_dtype_loop<double>, to_dtype_loop<ComplexHalf>, to_dtype_loop<std::complex<float>>,
-               to_dtype_loop<std::complex<double>>},
+               to_dtype_loop<double>, to_dtype_loop<ComplexHalf>, to_dtype_loop<ComplexBFloat16>,
+               to_dtype_loop<std::complex<float>>, to_dtype_loop<std::complex<double>>},
      .cost = 2}};
 
 }  // namespace

@@ -19,7 +19,8 @@ constexpr Kernel kKernels[] = {
      .loops = {to_dtype<DType::Bool>, to_dtype<DType::U8>, to_dtype<DType::I8>, to_dtype<DType::I16>,
                to_dtype<DType::I32>, to_dtype<DType::I64>, to_dtype<DType::U16>, to_dtype<DType::U32>,
                to_dtype<DType::U64>, to_dtype<DType::F16>, to_dtype<DType::BF16>, to_dtype<DType::F32>,
-               to_dtype<DType::F64>, to_dtype<DType::C32>, to_dtype<DType::C64>, to_dtype<DType::C128>}}};
+               to_dtype<DType::F64>, to_dtype<DType::C32>, to_dtype<DType::BC32>, to_dtype<DType::C64>,
+               to_dtype<DType::C128>}}};
 
 }  // namespace
 

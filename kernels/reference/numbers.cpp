@@ -54,6 +54,7 @@ Number read(DType dtype, const void* at) {
     case DType::F32: return static_cast<double>(*static_cast<const float*>(at));
     case DType::F64: return *static_cast<const double*>(at);
     case DType::C32: return std::complex<double>(std::complex<float>(*static_cast<const ComplexHalf*>(at)));
+    case DType::BC32: return std::complex<double>(std::complex<float>(*static_cast<const ComplexBFloat16*>(at)));
     case DType::C64: return std::complex<double>(*static_cast<const std::complex<float>*>(at));
     case DType::C128: return *static_cast<const std::complex<double>*>(at);
   }
@@ -62,6 +63,7 @@ Number read(DType dtype, const void* at) {
 
 void write(DType dtype, void* at, Number value) {
   if (dtype == DType::C32) return put(at, ComplexHalf(std::complex<float>(to_complex(value))));
+  if (dtype == DType::BC32) return put(at, ComplexBFloat16(std::complex<float>(to_complex(value))));
   if (dtype == DType::C64) return put(at, std::complex<float>(to_complex(value)));
   if (dtype == DType::C128) return put(at, to_complex(value));
   if (const auto* z = std::get_if<std::complex<double>>(&value))

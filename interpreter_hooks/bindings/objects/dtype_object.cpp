@@ -66,8 +66,6 @@ Object dtype_to_real(PyObject* self, PyObject*) { return Object::share(dtype_obj
 Object dtype_to_complex(PyObject* self, PyObject*) {
   const DType dtype = value_of(self);
   check(!is_integral(dtype, true), "Unknown Complex ScalarType for {}", scalar_type_name(dtype));
-  check_kind(dtype != DType::BF16, ErrorKind::NotImplementedError, "There are no complex numbers of {} parts here.",
-             terra::name_of(dtype));
   return Object::share(dtype_object(complex_dtype_of(dtype)));
 }
 
@@ -88,13 +86,13 @@ constexpr struct {
   const char* name;
   DType dtype;
 } dtype_names[] = {
-    {"float", DType::F32},      {"double", DType::F64},  {"half", DType::F16},      {"long", DType::I64},
-    {"int", DType::I32},        {"short", DType::I16},   {"bool", DType::Bool},     {"float32", DType::F32},
-    {"float64", DType::F64},    {"float16", DType::F16}, {"bfloat16", DType::BF16}, {"int64", DType::I64},
-    {"int32", DType::I32},      {"int16", DType::I16},   {"int8", DType::I8},       {"uint8", DType::U8},
-    {"uint16", DType::U16},     {"uint32", DType::U32},  {"uint64", DType::U64},    {"chalf", DType::C32},
-    {"complex32", DType::C32},  {"cfloat", DType::C64},  {"cdouble", DType::C128},  {"complex64", DType::C64},
-    {"complex128", DType::C128}};
+    {"float", DType::F32},       {"double", DType::F64},     {"half", DType::F16},      {"long", DType::I64},
+    {"int", DType::I32},         {"short", DType::I16},      {"bool", DType::Bool},     {"float32", DType::F32},
+    {"float64", DType::F64},     {"float16", DType::F16},    {"bfloat16", DType::BF16}, {"int64", DType::I64},
+    {"int32", DType::I32},       {"int16", DType::I16},      {"int8", DType::I8},       {"uint8", DType::U8},
+    {"uint16", DType::U16},      {"uint32", DType::U32},     {"uint64", DType::U64},    {"chalf", DType::C32},
+    {"complex32", DType::C32},   {"cfloat", DType::C64},     {"cdouble", DType::C128},  {"complex64", DType::C64},
+    {"complex128", DType::C128}, {"bcomplex32", DType::BC32}};
 
 // ---- device ----
 

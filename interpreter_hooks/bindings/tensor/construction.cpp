@@ -36,7 +36,7 @@ std::optional<DType> dtype_of_number(Borrowed object) {
   const bool foreign = std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.");
   if (foreign && PyObject_CheckBuffer(object)) return Buffer(object).dtype();
   if (PyFloat_Check(object)) return default_dtype();
-  if (PyComplex_Check(object)) return complex_dtype_of(default_dtype());
+  if (PyComplex_Check(object)) return default_complex_dtype();
   if (PyIndex_Check(object)) return DType::I64;
   return std::nullopt;
 }

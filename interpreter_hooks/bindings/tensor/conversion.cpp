@@ -81,12 +81,12 @@ constexpr struct {
   std::string_view name;
   DType dtype;
 } type_names[] = {
-    {"BoolTensor", DType::Bool},         {"ByteTensor", DType::U8},         {"CharTensor", DType::I8},
-    {"ShortTensor", DType::I16},         {"IntTensor", DType::I32},         {"LongTensor", DType::I64},
-    {"UInt16Tensor", DType::U16},        {"UInt32Tensor", DType::U32},      {"UInt64Tensor", DType::U64},
-    {"HalfTensor", DType::F16},          {"BFloat16Tensor", DType::BF16},   {"FloatTensor", DType::F32},
-    {"DoubleTensor", DType::F64},        {"ComplexHalfTensor", DType::C32}, {"ComplexFloatTensor", DType::C64},
-    {"ComplexDoubleTensor", DType::C128}};
+    {"BoolTensor", DType::Bool},          {"ByteTensor", DType::U8},         {"CharTensor", DType::I8},
+    {"ShortTensor", DType::I16},          {"IntTensor", DType::I32},         {"LongTensor", DType::I64},
+    {"UInt16Tensor", DType::U16},         {"UInt32Tensor", DType::U32},      {"UInt64Tensor", DType::U64},
+    {"HalfTensor", DType::F16},           {"BFloat16Tensor", DType::BF16},   {"FloatTensor", DType::F32},
+    {"DoubleTensor", DType::F64},         {"ComplexHalfTensor", DType::C32}, {"ComplexFloatTensor", DType::C64},
+    {"ComplexDoubleTensor", DType::C128}, {"BComplex32Tensor", DType::BC32}};
 
 /// type(): the name of its type; type(dtype or name): converted.
 Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {

@@ -69,10 +69,13 @@ struct Lent {
 
 template <class M>
 M* lend(Tensor tensor) {
+  const auto row = std::find_if(std::begin(kElements), std::end(kElements),
+                                [&tensor](const Row& r) { return r.dtype == tensor.dtype(); });
+  if (row == std::end(kElements))
+    raise(PyExc_BufferError, "%s type is not supported by dlpack: convert the tensor first.",
+          std::string(scalar_type_name(tensor.dtype())).c_str());
   auto* lent = new Lent<M>{{}, std::move(tensor)};
   TensorImpl& t = *lent->tensor;
-  const auto row =
-      std::find_if(std::begin(kElements), std::end(kElements), [&](const Row& r) { return r.dtype == t.dtype; });
   lent->managed.array = {.data = t.numel ? t.data() : t.storage->data(),
                          .device_type = kCpu,
                          .device_id = 0,

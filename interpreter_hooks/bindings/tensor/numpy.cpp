@@ -22,8 +22,8 @@ struct Exporter {
 
 PyTypeObject* exporter_type() {
   static PyTypeObject* type = [] {
-    static constexpr const char* formats[kDTypeCount] = {"?", "B", "b",     "h", "i", "q",     "H",  "I",
-                                                         "Q", "e", nullptr, "f", "d", nullptr, "Zf", "Zd"};
+    static constexpr const char* formats[kDTypeCount] = {"?", "B",     "b", "h", "i",     "q",     "H",  "I", "Q",
+                                                         "e", nullptr, "f", "d", nullptr, nullptr, "Zf", "Zd"};
     const auto get = [](PyObject* self, Py_buffer* view, int) -> int {
       TensorImpl& t = *reinterpret_cast<Exporter*>(self)->impl;
       const size_t rank = t.sizes.size();
@@ -65,10 +65,9 @@ PyTypeObject* exporter_type() {
 /// The array that shares a tensor's memory. From now on somebody outside may read and write it at any time.
 Object array_of(PyObject* self) {
   TensorImpl& t = *impl_of(self);
-  if (t.dtype == DType::C32)
-    raise(PyExc_TypeError, "Got unsupported ScalarType ComplexHalf: numpy has no such type. Use .cfloat() first.");
-  if (t.dtype == DType::BF16)
-    raise(PyExc_TypeError, "Got unsupported ScalarType BFloat16: numpy has no such type. Use .float() first.");
+  if (is_half(t.dtype) && t.dtype != DType::F16)
+    raise(PyExc_TypeError, "Got unsupported ScalarType %s: numpy has no such type. Use .%s() first.",
+          std::string(scalar_type_name(t.dtype)).c_str(), is_complex(t.dtype) ? "cfloat" : "float");
   if (!t.device.is_cpu())
     raise(PyExc_TypeError,
           "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",

@@ -41,7 +41,7 @@ std::string tensor_text(PyObject* self) {
     if (t.dtype != default_dtype()) suffixes.push_back(dtype);
   } else {
     if (print_options.edge_items == 0) suffixes.push_back("size=" + tuple_text(t.sizes));
-    const bool is_default = t.dtype == default_dtype() || t.dtype == complex_dtype_of(default_dtype());
+    const bool is_default = t.dtype == default_dtype() || t.dtype == default_complex_dtype();
     if (!is_default && t.dtype != DType::I64 && t.dtype != DType::Bool) suffixes.push_back(dtype);
     text += elements_text(t, indent);
   }

@@ -25,7 +25,7 @@ DTYPE_NAMES = {
     "float64": C.float64, "float32": C.float32, "float16": C.float16, "bfloat16": C.bfloat16, "int64": C.int64,
     "int32": C.int32, "int16": C.int16, "int8": C.int8, "uint8": C.uint8, "bool": C.bool,
     "uint16": C.uint16, "uint32": C.uint32, "uint64": C.uint64,
-    "complex32": C.complex32, "complex64": C.complex64, "complex128": C.complex128,
+    "complex32": C.complex32, "bcomplex32": C.bcomplex32, "complex64": C.complex64, "complex128": C.complex128,
 }  # fmt: skip
 NAMES_OF_DTYPES = {dtype: name for name, dtype in DTYPE_NAMES.items()}
 
