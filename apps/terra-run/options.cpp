@@ -46,7 +46,7 @@ constexpr std::array variables{
     Variable{"TERRA_STRICT", "1", "errors of capture itself, and differences that it finds, raise"},
     Variable{"TERRA_SELF_CHECK", "off|on|all",
              "which replays are compared with plain execution (on: the first and a few)"},
-    Variable{"TERRA_RUNNER", "measured|inline|serial|beside",
+    Variable{"TERRA_RUNNER", "measured|inline|serial|beside|turns",
              "where co-executed iterations compute: on the program's thread, or beside it (the faster)"},
     Variable{"TERRA_BATCHES", "off|on", "whether calls below recursive functions wait, to run many at a time"},
     Variable{"TERRA_PASSES", "-NAME,...", "graph passes that are left out"},

@@ -20,6 +20,7 @@ constexpr uint64_t kFirstRest = 1'000;    ///< ops after a divergence too many, 
 constexpr uint64_t kMostRest = 1'000'000;
 constexpr uint64_t kSmoothIterations = 32;  ///< without a divergence, and those before are forgotten
 constexpr uint64_t kFreeDivergences = 8;
+constexpr uint64_t kTurn = 3;  ///< iterations each way, where they run by turns
 
 /// Of that many lines something is said.
 constexpr size_t kMostLines = 256;
@@ -68,11 +69,14 @@ void Runner::arrive(Callee callee, const char* name) {
   }
   if (state_ == State::Resting) {
     if (rest_-- > 0) return;
+    lend(false);
     state_ = State::Watching;
+    if (at_.loop && is_left_to_frames(*at_.loop)) at_.loop->choice.expired();
   }
+  if (state_ == State::Timing && !time()) return;
   const Step step{callee, place_word()};
   if (state_ == State::Following) {
-    if (follow(step)) return segment_.open(true);
+    if (follow(step)) return segment_.open(state_ == State::Following);
     diverge();
   }
   if (state_ == State::Watching) watch(step, name);
@@ -92,7 +96,7 @@ void Runner::watch(Step step, const char* name) {
   const bool branches = std::exchange(diverged_, false) && goes_on(loops);
   if (begins && !branches) {
     end_iteration();
-    if (state_ == State::Following && follow(step)) return segment_.open(true);
+    if (state_ == State::Following && follow(step)) return segment_.open(state_ == State::Following);
     state_ = State::Watching;
     begin_iteration();
   }
@@ -158,8 +162,13 @@ void Runner::rest() {
   forget_iteration();
   watched_ = 0;
   next_rest_ = std::clamp(2 * next_rest_, kFirstRest, kMostRest);
-  rest_ = next_rest_;
+  rest_for(next_rest_);
+}
+
+void Runner::rest_for(uint64_t ops) {
+  rest_ = ops;
   state_ = State::Resting;
+  lend(true);
 }
 
 // ---- following ----
@@ -197,22 +206,34 @@ void Runner::next_iteration() {
   const auto now = std::chrono::steady_clock::now();
   if (loop.began) loop.choice.ended(std::chrono::duration<double, std::micro>(now - *loop.began).count());
   loop.began = now;
-  const Segment::Way way = way_of(loop);
+  if (is_left_to_frames(loop)) return leave_to_frames();
+  const Segment::Way way = segment_way(loop);
   if (way == segment_.way()) return;
   segment_.settle();
   segment_.run(way);
 }
 
-Segment::Way Runner::way_of(const KnownLoop& loop) const {
+RunnerChoice::Way Runner::way(const KnownLoop& loop) const {
+  using Way = RunnerChoice::Way;
   switch (mode_) {
-    case RunnerMode::Inline: return Segment::Way::Inline;
-    case RunnerMode::Serial: return Segment::Way::Serial;
-    case RunnerMode::Beside: return Segment::Way::Beside;
+    case RunnerMode::Inline: return Way::Inline;
+    case RunnerMode::Serial:
+    case RunnerMode::Beside: return Way::Beside;
+    case RunnerMode::Turns: {
+      constexpr Way turns[] = {Way::Inline, Way::Beside, Way::Frames};
+      return turns[(loop.iterations + loop.in_frames) / kTurn % std::size(turns)];
+    }
     case RunnerMode::Measured: break;
   }
-  if (exact_mode()) return Segment::Way::Beside;
-  return loop.choice.way() == RunnerChoice::Way::Beside ? Segment::Way::Beside : Segment::Way::Inline;
+  return exact_mode() ? Way::Beside : loop.choice.way();
 }
+
+Segment::Way Runner::segment_way(const KnownLoop& loop) const {
+  if (mode_ == RunnerMode::Serial) return Segment::Way::Serial;
+  return way(loop) == RunnerChoice::Way::Beside ? Segment::Way::Beside : Segment::Way::Inline;
+}
+
+bool Runner::is_left_to_frames(const KnownLoop& loop) const { return way(loop) == RunnerChoice::Way::Frames; }
 
 void Runner::diverge() {
   divergences_++;
@@ -225,6 +246,64 @@ void Runner::diverge() {
   state_ = State::Watching;
   diverged_ = true;
   if (++in_a_row_ > kFreeDivergences) rest();
+}
+
+// ---- what the frame tier has ----
+
+void Runner::lend(bool yes) {
+  const bool may = mode_ == RunnerMode::Turns || (mode_ == RunnerMode::Measured && !exact_mode());
+  if (yes == lent_ || (yes && !may) || !lend_to_frame_tier) return;
+  lent_ = yes;
+  lend_to_frame_tier(yes);
+}
+
+/// During a trial its iterations are timed. Until the next one nobody looks at them.
+void Runner::leave_to_frames() {
+  KnownLoop& loop = *at_.loop;
+  segment_.settle();
+  segment_.open(false);
+  if (mode_ == RunnerMode::Measured && loop.choice.is_settled()) {
+    const double ops =
+        static_cast<double>(loop.ops_outside) / static_cast<double>(std::max<uint64_t>(loop.in_frames, 1));
+    return rest_for(static_cast<uint64_t>(std::max(ops, 1.0) * static_cast<double>(loop.choice.holds())));
+  }
+  loop.began.reset();
+  round_.reset();
+  state_ = State::Timing;
+  lend(true);
+}
+
+/// At an op outside of frames that are served: iterations have ended where the loop is in another round than it was.
+/// True: the loop is no longer the frame tier's.
+bool Runner::time() {
+  const std::span<const LoopRound> loops = loop_stack_.arrive(place_.read(code_loops_));
+  KnownLoop& loop = *at_.loop;
+  const auto here =
+      std::find_if(loops.begin(), loops.end(), [&loop](const LoopRound& at) { return at.loop == loop.id; });
+  if (here == loops.end() || (round_ && !round_->same_run(*here))) {  // the program has left it
+    lend(false);
+    state_ = State::Watching;
+    return true;
+  }
+  loop.ops_outside++;
+  const uint32_t rounds = round_ ? here->round - round_->round : 0;
+  round_ = *here;
+  if (loop.began && rounds == 0) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (loop.began) {
+    const double us = std::chrono::duration<double, std::micro>(now - *loop.began).count();
+    for (uint32_t i = 0; i < rounds; i++) loop.choice.ended(us / rounds);
+  }
+  loop.began = now;
+  loop.in_frames += rounds;
+  if (is_left_to_frames(loop)) {
+    if (loop.choice.is_settled()) leave_to_frames();
+    return false;
+  }
+  lend(false);
+  loop.began.reset();
+  state_ = State::Following;
+  return true;
 }
 
 // ---- what the graph runner does ----
@@ -247,6 +326,7 @@ void Runner::waited(Time from, Time until) {
 }
 
 void Runner::stop() {
+  lend(false);
   segment_.settle();
   segment_.open(false);
   forget_iteration();
@@ -264,9 +344,10 @@ uint64_t Runner::iterations() const {
 std::vector<LoopReport> Runner::loops() const {
   std::vector<LoopReport> reports;
   for (const auto& [id, loop] : known_) {
-    if (loop->iterations == 0) continue;
+    if (loop->iterations + loop->in_frames == 0) continue;
     const SourceLine place = code_loops_.place_of(id);
-    LoopReport& report = reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, loop->beside, 0});
+    LoopReport& report =
+        reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, loop->beside, loop->in_frames, 0});
     for (const SwitchCase& at : assign_cases(loop->graph, TraceGraph::kIteration)) report.cases += at.cases.size();
   }
   return reports;

@@ -27,6 +27,7 @@ struct LoopReport {
   int line = 0;
   uint64_t iterations = 0;  ///< that went ways that are known
   uint64_t beside = 0;      ///< of these, with a graph runner beside the program
+  uint64_t in_frames = 0;   ///< others that were timed: nothing was put off, and the frame tier served its frames
   size_t cases = 0;         ///< of the switches of its graph of traces
 };
 
@@ -34,6 +35,9 @@ struct LoopReport {
 /// among those that came next at that place before: while it is there, ops are put off until somebody asks for bytes,
 /// or the iteration ends. An op that isn't there is a divergence: what has been put off is computed, the program goes
 /// on op by op, and is watched again. A program that diverges again and again is left alone for longer and longer.
+///
+/// A program that is left alone, or whose loop is faster so, is the frame tier's for a while: it records and serves
+/// frames. Ops inside of a frame that it serves aren't seen here.
 class Runner final : public hooks::CallWatcher, public RunnerWatcher {
  public:
   Runner();
@@ -61,7 +65,7 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   const Tallies& diverged() const { return diverged_at_; }  ///< where the program went another way
 
  private:
-  enum class State : uint8_t { Watching, Following, Resting };
+  enum class State : uint8_t { Watching, Following, Timing, Resting };  ///< Timing: a loop that the frame tier has
 
   /// What is called: an op, in place or not, or a pass over the tape.
   using Callee = uint64_t;
@@ -78,7 +82,8 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
     LoopId id = 0;
     TraceGraph graph;
     std::vector<std::optional<std::vector<Successor>>> next;  ///< by node, found when first asked for
-    uint64_t iterations = 0, beside = 0;
+    uint64_t iterations = 0, beside = 0, in_frames = 0;
+    uint64_t ops_outside = 0;  ///< of frames that were served, in the iterations `in_frames`
     RunnerChoice choice;
     std::optional<std::chrono::steady_clock::time_point> began;  ///< the iteration that is followed
   };
@@ -94,12 +99,17 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   bool goes_on(std::span<const LoopRound> loops);
   bool follow(Step step);
   void next_iteration();
-  Segment::Way way_of(const KnownLoop& loop) const;
+  RunnerChoice::Way way(const KnownLoop& loop) const;
+  Segment::Way segment_way(const KnownLoop& loop) const;
+  bool is_left_to_frames(const KnownLoop& loop) const;
   const std::vector<Successor>& successors_of(Position position);
-  void go_on_at(Position position);
   void diverge();
   void forget_iteration();
   void rest();
+  void rest_for(uint64_t ops);
+  void lend(bool yes);
+  void leave_to_frames();
+  bool time();
   void index(KnownLoop& loop);
   Step step_of(Position position) const { return steps_[position.loop->graph.node(position.node).identity]; }
 
@@ -130,12 +140,20 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   uint64_t put_off_ = 0;                                ///< before the present call
   bool was_call_ = false;                               ///< the one before was of an op
 
+  // Timing and resting.
+  bool lent_ = false;               ///< the frame tier works
+  std::optional<LoopRound> round_;  ///< of the loop that is timed
+
   bool diverged_ = false;  ///< at the present op
   uint64_t in_a_row_ = 0;  ///< divergences with few iterations between them
   uint64_t rest_ = 0, next_rest_ = 0, smooth_ = 0;
   uint64_t stubs_ = 0, divergences_ = 0, jobs_ = 0;
   Tallies waits_, diverged_at_;
 };
+
+/// Lets the frame tier record and serve frames, or not. Set by it.
+using LendToFrameTier = void (*)(bool yes);
+inline constinit LendToFrameTier lend_to_frame_tier = nullptr;
 
 /// Co-execution of the calling thread's program begins, or ends.
 void run(bool yes, RunnerMode mode);

@@ -208,7 +208,7 @@ void serves(CodeRecord* record) { serving_record = record; }
 void install_build_policy() { graph::set_build_policy({may_build, has_built}); }
 
 bool measures() {
-  return settings().mode == Mode::Auto && settings().thrifty && !settings().frozen && !chaos_is_on() && !exact_mode();
+  return frame_mode() == Mode::Auto && settings().thrifty && !settings().frozen && !chaos_is_on() && !exact_mode();
 }
 
 void paid_for_recording(CodeRecord& r, double microseconds) {

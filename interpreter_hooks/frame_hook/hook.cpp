@@ -151,7 +151,7 @@ CodeRecord* step_over(CodeRecord& whole, PyThreadState* thread, TerraFrame* fram
   PyCodeObject* const code = terra_frame_code(frame);
   const TerraStep step = terra_frame_step_over(thread, frame);
   CodeRecord* rest = nullptr;
-  const bool stays = step == TERRA_STEP_DONE && captures_frames(settings().mode) && terra_hook_sees(thread) &&
+  const bool stays = step == TERRA_STEP_DONE && captures_frames(frame_mode()) && terra_hook_sees(thread) &&
                      !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame);
   if (stays) rest = rest_of(whole, code, terra_frame_instruction(frame) + 1);
   if (rest && rest->state != State::GivenUp) return rest;
@@ -193,7 +193,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (recording) return run_child(*recording, thread, frame, throwing);
     if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
-  if (throwing || !captures_frames(settings().mode) || recursion_is_plain || terra_frame_is_borrowed(frame)) {
+  if (throwing || !captures_frames(frame_mode()) || recursion_is_plain || terra_frame_is_borrowed(frame)) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));
@@ -218,16 +218,25 @@ void witness(bool yes) {
   is_witness = yes;
 }
 
-void apply() {
+void apply_hook() {
   hooks::counters.wake = nullptr;
-  witness(compares(settings().mode));
-  watch(compares(settings().mode) || records_everything(settings().mode));
-  coexec::run(settings().mode == Mode::Coexec, settings().runner);
-  if (!captures_frames(settings().mode)) {
+  if (!captures_frames(frame_mode())) {
     if (terra_hook_is_installed()) terra_hook_uninstall();
   } else {
     if (!terra_hook_install(evaluate, give_way)) give_way();
   }
+}
+
+void apply() {
+  witness(compares(settings().mode));
+  watch(compares(settings().mode) || records_everything(settings().mode));
+  coexec::run(settings().mode == Mode::Coexec, settings().runner);
+  apply_hook();
+}
+
+void lend(bool yes) {
+  lent_by_coexec = yes;
+  apply_hook();
 }
 
 }  // namespace
@@ -235,6 +244,7 @@ void apply() {
 void start() {
   prepare_recorder();
   read_environment();
+  coexec::lend_to_frame_tier = lend;
   if (!settings().trace.empty()) start_time_line();
   read_chaos();
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);

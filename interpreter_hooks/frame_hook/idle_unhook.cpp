@@ -28,7 +28,7 @@ void consider_rest() {
   const uint64_t operations = hooks::counters.eager_calls + static_cast<uint64_t>(totals().replays);
   quiet.stretches = operations == quiet.operations ? quiet.stretches + 1 : 0;
   quiet.operations = operations;
-  if (quiet.stretches < quiet.enough || settings().mode != Mode::Auto) return;
+  if (quiet.stretches < quiet.enough || frame_mode() != Mode::Auto) return;
   if (chaos_is_on() || session_of_thread || !terra_hook_is_in_front()) return;
   // A recursion that has gone deep under the hook ends where the C stack does; without it nothing would hold it.
   if (terra_thread_depth(PyThreadState_Get()) > deep) return;

@@ -52,6 +52,7 @@ void read_environment() {
   s.runner = runner == "inline"   ? coexec::RunnerMode::Inline
              : runner == "serial" ? coexec::RunnerMode::Serial
              : runner == "beside" ? coexec::RunnerMode::Beside
+             : runner == "turns"  ? coexec::RunnerMode::Turns
                                   : coexec::RunnerMode::Measured;
   s.strict = variable("TERRA_STRICT") == "1";
   s.batches = variable("TERRA_BATCHES") != "off";

@@ -8,7 +8,7 @@ namespace terra::capture {
 
 enum class Mode : unsigned char {
   Off,           ///< every frame runs plainly
-  Coexec,        ///< so it does, and ops are put off where the program's way is known
+  Coexec,        ///< ops are put off where the program's way is known and that is faster; else as Auto
   Auto,          ///< hot frames that do tensor work are captured
   Verify,        ///< the capture runs without committing, then the frame is interpreted; results are compared
   Stress,        ///< every eligible frame is recorded at its second call, tensors or not
@@ -43,6 +43,11 @@ inline Settings& settings() { return process_settings; }
 bool parse_mode(const std::string& name, Mode& mode);
 const char* mode_name(Mode mode);
 void read_environment();
+
+/// Set while co-execution leaves the program to the frame tier.
+inline constinit bool lent_by_coexec = false;
+/// What the frame tier does at the moment.
+inline Mode frame_mode() { return settings().mode == Mode::Coexec && lent_by_coexec ? Mode::Auto : settings().mode; }
 
 /// The hook is in.
 inline bool captures_frames(Mode mode) { return mode > Mode::Coexec; }

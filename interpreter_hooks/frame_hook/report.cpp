@@ -74,6 +74,7 @@ Json segments_json(const coexec::Runner* runner) {
                         {"iterations", loop.iterations},
                         {"inline", loop.beside == 0},
                         {"iterations_beside", loop.beside},
+                        {"iterations_in_frames", loop.in_frames},
                         {"jobs", counts.jobs},
                         {"runner_ms", counts.worked_us / 1000},
                         {"hidden_python_ms", std::max(0.0, counts.worked_us - counts.waited_us) / 1000},

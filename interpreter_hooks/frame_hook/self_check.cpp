@@ -64,7 +64,7 @@ bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) 
     if (checks_all() || checks.in_doubt(way)) return true;
     return check_account().affords(checks.cost(bytes), elapsed_seconds());
   };
-  if (!checks_in(settings().mode) || chaos_is_on() || !fits || !affords()) {
+  if (!checks_in(frame_mode()) || chaos_is_on() || !fits || !affords()) {
     checks.put_off(way, entry.hits);
     return false;
   }

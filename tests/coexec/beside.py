@@ -1,6 +1,7 @@
 # run: --torch TERRA_EXACT=1 TERRA_RUNNER=beside
 # run: --torch TERRA_EXACT=1 TERRA_RUNNER=serial
 # run: --torch TERRA_EXACT=1 TERRA_RUNNER=inline
+# run: --torch TERRA_EXACT=1 TERRA_RUNNER=turns
 """What a program does while its graph runs beside it: looks, writes, forks, fails, ends."""
 import gc
 import os

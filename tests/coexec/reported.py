@@ -1,4 +1,4 @@
-"""What --report and --trace say of a program whose graph ran beside it."""
+"""What --report and --trace say of a program whose graph ran beside it, or that was left to the frame tier by turns."""
 import json
 import os
 import subprocess
@@ -61,4 +61,13 @@ with tempfile.TemporaryDirectory() as folder:
     assert all(begins[k]["ts"] <= ends[k]["ts"] and begins[k]["tid"] != row == ends[k]["tid"] for k in begins)
     waited = [e for e in events if e.get("cat") == "waited"]
     assert len(waited) == sum(entry["times"] for entry in said["waits"])
+
+    by_turns = {"TERRA_RUNNER": "turns", "TERRA_EXACT": "1"}
+    command = [sys.executable, "--torch", "--capture=coexec", f"--report={report}", path]
+    subprocess.run(command, env=os.environ | by_turns, capture_output=True, check=True, timeout=60)
+    with open(report) as file:
+        said = json.load(file)
+    (loop,) = said["segments"]
+    assert loop["iterations_beside"] > 5 and loop["iterations_in_frames"] > 5, loop
+    assert loop["iterations"] + loop["iterations_in_frames"] < 60 and said["runs"]["frame"] > 10, said["runs"]
 print("1 passed")

@@ -24,6 +24,7 @@ WAYS_OF_OURS = {
 PROGRAMS = (
     "dropblock", "music_transformer", "sdpoint", "bert_cls", "faster_rcnn", "resnet50", "bert_qa", "gpt2", "dcgan", "yolov3",
 )  # fmt: skip
+TRIED_BY = 300  # calls of a loop: by then a way has been chosen
 STEPPER = pathlib.Path(__file__).resolve().parent / "stepper.py"
 
 
@@ -46,10 +47,13 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
     workers = [(way, ours.with_variables(**variables).start(benchmark.program, way, **spec)) for way, variables in WAYS_OF_OURS.items()]
     if peer:
         workers.append(("peer", peer.start(benchmark.program, "peer", **spec)))
+    for who, worker in workers:
+        if who == "measured":
+            worker.block(TRIED_BY)
     calls = {who: calls_for(worker) for who, worker in workers}
-    before = {who: segment(worker) for who, worker in workers if who in ("serial", "beside")}
+    before = {who: segment(worker) for who, worker in workers if who in ("measured", "serial", "beside")}
     taken = alternate(workers, calls, rounds)
-    after = {who: segment(worker) for who, worker in workers if who in ("serial", "beside")}
+    after = {who: segment(worker) for who, worker in workers if who in ("measured", "serial", "beside")}
     for _, worker in workers:
         worker.stop()
     middle = {who: statistics.median(times) for who, times in taken.items()}
@@ -59,6 +63,8 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
         note = f"{middle['eager'] / middle[way]:.2f}x eager"
         if way == "beside":
             note += ", " + hidden(middle, before, after)
+        if way == "measured":
+            note += ", " + ways_of(before[way], after[way], calls[way] * rounds)
         rows.append(
             row(
                 name, benchmark, f"{spec['net']}, {spec['between']}, {way}", [factor * t for t in taken[way]],
@@ -69,15 +75,22 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
 
 
 def segment(worker):
-    """(iterations, milliseconds of the graph runner) of the loop that took most iterations so far."""
+    """(iterations in which ops were put off, milliseconds of the graph runner, iterations beside it) of the loop that took
+    most iterations so far."""
     found = max(worker.ask(do="stats")["stats"]["segments"], key=lambda s: s["iterations"], default=None)
-    return (found["iterations"], found["runner_ms"]) if found else (0, 0.0)
+    return (found["iterations"], found["runner_ms"], found["iterations_beside"]) if found else (0, 0.0, 0)
+
+
+def ways_of(before, after, calls):
+    put_off, _, beside = (b - a for a, b in zip(before, after))
+    inline, frames = put_off - beside, max(calls - put_off, 0)
+    return f"of {calls} iterations {beside} beside, {inline} inline, {frames} left to frames"
 
 
 def hidden(middle, before, after):
     """What running beside saves over taking turns on one thread, and what Python takes of an iteration when the program
     waits for each job."""
-    iterations, worked = (b - a for a, b in zip(before["serial"], after["serial"]))
+    iterations, worked, _ = (b - a for a, b in zip(before["serial"], after["serial"]))
     if not iterations:
         return "no iteration ran so"
     python = middle["serial"] - worked / 1e3 / iterations

@@ -1,6 +1,8 @@
 // Which way a loop runs, from times that are made up.
 #include <catch2/catch.hpp>
 
+#include <utility>
+
 #include "graph/coexec/runner_choice.h"
 
 using terra::coexec::RunnerChoice;
@@ -8,41 +10,68 @@ using Way = RunnerChoice::Way;
 
 namespace {
 
-/// How many of the iterations ran beside.
-int run(RunnerChoice& choice, int iterations, double inline_us, double beside_us) {
-  int beside = 0;
+constexpr int kFirstTrial = 210;  ///< iterations up to its end
+
+struct Times {
+  double in_line, beside, frames;
+};
+
+/// How many of the iterations ran that way.
+int run(RunnerChoice& choice, int iterations, Times us, Way counted) {
+  int count = 0;
   for (int i = 0; i < iterations; i++) {
-    const bool is_beside = choice.way() == Way::Beside;
-    beside += is_beside;
-    choice.ended(is_beside ? beside_us : inline_us);
+    const Way way = choice.way();
+    count += way == counted;
+    choice.ended(way == Way::Inline ? us.in_line : way == Way::Beside ? us.beside : us.frames);
   }
-  return beside;
+  return count;
 }
 
 }  // namespace
 
-TEST_CASE("the faster way runs", "[runner_choice]") {
-  RunnerChoice faster_beside, faster_inline;
-  run(faster_beside, 100, 200, 120);
-  run(faster_inline, 100, 200, 201);
-  CHECK(run(faster_beside, 100, 200, 120) == 100);
-  CHECK(run(faster_inline, 100, 200, 201) == 0);
+TEST_CASE("the fastest way runs", "[runner_choice]") {
+  const std::pair<Way, Times> cases[] = {
+      {Way::Beside, {200, 120, 150}}, {Way::Inline, {200, 201, 202}}, {Way::Frames, {200, 120, 119}}};
+  for (const auto& [fastest, times] : cases) {
+    RunnerChoice choice;
+    run(choice, kFirstTrial, times, fastest);
+    CHECK(choice.is_settled());
+    CHECK(run(choice, 100, times, fastest) == 100);
+  }
+}
+
+TEST_CASE("long iterations are tried less often", "[runner_choice]") {
+  RunnerChoice choice;
+  run(choice, 60, {200e3, 120e3, 150e3}, Way::Beside);
+  CHECK(choice.is_settled());
+  CHECK(choice.way() == Way::Beside);
 }
 
 TEST_CASE("a change is noticed", "[runner_choice]") {
   RunnerChoice choice;
-  run(choice, 100, 200, 120);
-  run(choice, 2000, 200, 300);  // the other core is busy now
-  CHECK(run(choice, 100, 200, 300) == 0);
+  run(choice, kFirstTrial, {200, 120, 200}, Way::Beside);
+  run(choice, 2000, {200, 300, 210}, Way::Beside);  // the other core is busy now
+  CHECK(run(choice, 100, {200, 300, 210}, Way::Inline) == 100);
+}
+
+TEST_CASE("iterations that nobody saw count as well", "[runner_choice]") {
+  RunnerChoice choice;
+  run(choice, kFirstTrial, {200, 200, 100}, Way::Frames);
+  const uint64_t held = choice.holds();
+  choice.expired();
+  CHECK(!choice.is_settled());
+  CHECK(choice.holds() == 2 * held);
+  run(choice, kFirstTrial, {50, 200, 100}, Way::Inline);
+  CHECK(run(choice, 100, {50, 200, 100}, Way::Inline) == 100);
 }
 
 TEST_CASE("one slow iteration decides nothing", "[runner_choice]") {
   RunnerChoice choice;
-  for (int i = 0; i < 100; i++) choice.ended(i % 9 == 8 ? 100'000 : choice.way() == Way::Beside ? 90 : 100);
+  for (int i = 0; i < kFirstTrial; i++) choice.ended(i % 9 == 8 ? 100'000 : choice.way() == Way::Beside ? 90 : 100);
   CHECK(choice.way() == Way::Beside);
 }
 
 TEST_CASE("trials become rare", "[runner_choice]") {
   RunnerChoice choice;
-  CHECK(run(choice, 200'000, 100, 200) < 400);
+  CHECK(run(choice, 200'000, {100, 200, 300}, Way::Inline) > 200'000 - 1500);
 }
