@@ -46,9 +46,9 @@ void pseudoinverse_host(Args a, Results& out) {
 }
 void pseudoinverse_gradient(Backward& b) { b.set(0, pinv_pullback(b.in(0), b.out(), b.grad())); }
 
-/// A bound as numbers of a dtype, one for each matrix of a batch.
+/// A bound as numbers of a dtype, one for each matrix of a batch. One beyond the dtype's numbers is infinite.
 Tensor bounds(const Arg& bound, Sizes batch, DType dtype) {
-  if (!bound.is_tensor()) return full(batch, bound.scalar().to_double(), dtype);
+  if (!bound.is_tensor()) return to_dtype(full(batch, bound.scalar().to_double(), DType::F64), dtype);
   const Tensor t = bound.tensor();
   return expand(t.dtype() == dtype ? t : to_dtype(t, dtype), batch);
 }

@@ -160,7 +160,7 @@ void vstack_of(Composition& c) {
 }
 
 void roll_of(Composition& c) {
-  const auto shifts = c.ints(1), dims = c.ints(2);
+  const auto shifts = c.ints(1), dims = c.has(2) ? c.ints(2) : std::span<const int64_t>();
   Tensor t = c.tensor(0);
   check(!shifts.empty(), "`shifts` required");
   if (dims.empty()) {
@@ -477,7 +477,7 @@ const Op flip{{.name = "flip",
                            {"randn(3, 4), ()"},
                            {"crandn(2, 3), (1,)", "complex"}}}};
 const Op roll{{.name = "roll",
-               .signature = "(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
+               .signature = "(Tensor self, int[1] shifts, int[1]? dims=None) -> Tensor",
                .doc = "A copy with elements moved along dims; what leaves at the end enters at the front.",
                .example = "terra.roll(terra.arange(4), 1)",
                .flags = kVisible | kMovesBytes,
@@ -486,6 +486,7 @@ const Op roll{{.name = "roll",
                .samples = {{"randn(3, 4), 1"},
                            {"randn(3, 4), (1, -2), (0, 1)"},
                            {"randn(3, 4), 0, 0"},
+                           {"randn(3, 4), 1, None"},
                            {"randn(3, 4), (3, -4), (0, 1)"}}}};
 const Op repeat{{.name = "repeat",
                  .signature = "(Tensor self, int[] *repeats) -> Tensor",

@@ -37,3 +37,10 @@ def __getattr__(name):
     from ._names import find
 
     return find(name)
+
+
+def __dir__():
+    """With the names that are looked up when they are first used: some programs copy all that a module says it has."""
+    from ._names import names
+
+    return {*globals(), *_SUBMODULES, *_FROM_SUBMODULES, *names()}

@@ -102,6 +102,11 @@ FUNCTIONS = {
 _HOME = {name: module for module, names in FUNCTIONS.items() for name in names}
 
 
+def names():
+    """Each name that `find` knows."""
+    return *MODULES, *CONSTANTS, *_HOME
+
+
 def find(name):
     """The attribute `name` of the package, which keeps it from then on."""
     package = sys.modules[PACKAGE]
@@ -112,7 +117,7 @@ def find(name):
     elif name in _HOME:
         value = getattr(importlib.import_module("." + _HOME[name], PACKAGE), name)
     else:
-        raise missing(package, name, (*MODULES, *CONSTANTS, *_HOME))
+        raise missing(package, name, names())
     setattr(package, name, value)
     return value
 

@@ -3,6 +3,7 @@
 import _terra_C as C
 
 from .._functions import _into
+from ._transforms import _named
 
 
 def _frequencies(name, numbers, n, d, out, dtype, requires_grad, options):
@@ -29,11 +30,11 @@ def _shifted(input, dim, by):
     return C.roll(input, [by(input.size(d)) for d in dims], dims) if dims else input.clone()
 
 
-def fftshift(input, dim=None):
+def fftshift(input, dim=None, *, axis=None):
     """Frequency 0 moved to the middle."""
-    return _shifted(input, dim, lambda n: n // 2)
+    return _shifted(input, _named(dim, axis), lambda n: n // 2)
 
 
-def ifftshift(input, dim=None):
+def ifftshift(input, dim=None, *, axis=None):
     """Frequency 0 moved back to the beginning."""
-    return _shifted(input, dim, lambda n: (n + 1) // 2)
+    return _shifted(input, _named(dim, axis), lambda n: (n + 1) // 2)

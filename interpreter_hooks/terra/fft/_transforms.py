@@ -44,6 +44,11 @@ def _real(input, name, kind):
     return _floats(input, "fft_" + name)
 
 
+def _named(dim, axis):
+    """The dimension or dimensions, which a program may call `axis` as in NumPy."""
+    return dim if axis is None else axis
+
+
 def _wrapped(dim, rank):
     if rank == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -130,23 +135,23 @@ def _to_complex(name, input, n, dim, norm, forward, out):
     return _into(out, result if forward else result.conj())
 
 
-def fft(input, n=None, dim=-1, norm=None, *, out=None):
-    return _to_complex("fft", input, n, dim, norm, True, out)
+def fft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    return _to_complex("fft", input, n, _named(dim, axis), norm, True, out)
 
 
-def ifft(input, n=None, dim=-1, norm=None, *, out=None):
-    return _to_complex("ifft", input, n, dim, norm, False, out)
+def ifft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    return _to_complex("ifft", input, n, _named(dim, axis), norm, False, out)
 
 
-def rfft(input, n=None, dim=-1, norm=None, *, out=None):
+def rfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     _checked_out(out, "rfft", True)
-    input, dim = _one(_real(input, "rfft", "real"), n, dim)
+    input, dim = _one(_real(input, "rfft", "real"), n, _named(dim, axis))
     return _into(out, C._ops.fft_r2c(input, [dim], True, _scale(norm, True, input.size(dim))))
 
 
-def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
+def ihfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
     _checked_out(out, "ihfft", True)
-    input, dim = _one(_real(input, "ihfft", "real"), n, dim)
+    input, dim = _one(_real(input, "ihfft", "real"), n, _named(dim, axis))
     return _into(out, C._ops.fft_r2c(input, [dim], True, _scale(norm, False, input.size(dim))).conj())
 
 
@@ -162,12 +167,12 @@ def _to_real(name, input, n, dim, norm, forward, out):
     return _into(out, C._ops.fft_c2r(half, [dim], size, _scale(norm, forward, size)))
 
 
-def irfft(input, n=None, dim=-1, norm=None, *, out=None):
-    return _to_real("irfft", input, n, dim, norm, False, out)
+def irfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    return _to_real("irfft", input, n, _named(dim, axis), norm, False, out)
 
 
-def hfft(input, n=None, dim=-1, norm=None, *, out=None):
-    return _to_real("hfft", input, n, dim, norm, True, out)
+def hfft(input, n=None, dim=-1, norm=None, *, out=None, axis=None):
+    return _to_real("hfft", input, n, _named(dim, axis), norm, True, out)
 
 
 def _complex_over(name, input, s, dim, norm, forward, out):
@@ -176,12 +181,12 @@ def _complex_over(name, input, s, dim, norm, forward, out):
     return _into(out, C._ops.fft_c2c(input, dims, forward, _scale(norm, forward, _count(input, dims))))
 
 
-def fftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _complex_over("fftn", input, s, dim, norm, True, out)
+def fftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _complex_over("fftn", input, s, _named(dim, axis), norm, True, out)
 
 
-def ifftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _complex_over("ifftn", input, s, dim, norm, False, out)
+def ifftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _complex_over("ifftn", input, s, _named(dim, axis), norm, False, out)
 
 
 def _real_over(name, input, s, dim, norm, forward, out):
@@ -194,12 +199,12 @@ def _real_over(name, input, s, dim, norm, forward, out):
     return _into(out, result if forward else result.conj())
 
 
-def rfftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _real_over("rfftn", input, s, dim, norm, True, out)
+def rfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _real_over("rfftn", input, s, _named(dim, axis), norm, True, out)
 
 
-def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _real_over("ihfftn", input, s, dim, norm, False, out)
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _real_over("ihfftn", input, s, _named(dim, axis), norm, False, out)
 
 
 def _to_real_over(name, input, s, dim, norm, forward, out):
@@ -216,17 +221,17 @@ def _to_real_over(name, input, s, dim, norm, forward, out):
     return _into(out, C._ops.fft_c2r(half, dims, last, _scale(norm, forward, _count(half, dims[:-1]) * last)))
 
 
-def irfftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _to_real_over("irfftn", input, s, dim, norm, False, out)
+def irfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _to_real_over("irfftn", input, s, _named(dim, axis), norm, False, out)
 
 
-def hfftn(input, s=None, dim=None, norm=None, *, out=None):
-    return _to_real_over("hfftn", input, s, dim, norm, True, out)
+def hfftn(input, s=None, dim=None, norm=None, *, out=None, axis=None):
+    return _to_real_over("hfftn", input, s, _named(dim, axis), norm, True, out)
 
 
 def _over_two(transform, name):
-    def over(input, s=None, dim=_LAST_TWO, norm=None, *, out=None):
-        return transform(input, s, dim, norm, out=out)
+    def over(input, s=None, dim=_LAST_TWO, norm=None, *, out=None, axis=None):
+        return transform(input, s, _named(dim, axis), norm, out=out)
 
     over.__name__ = over.__qualname__ = name
     over.__doc__ = f"{transform.__name__} over the last two dimensions, or two others."

@@ -64,6 +64,7 @@ def values():
             yield f"{name} n={n}", function(operand(name, 6), n=n)
         for dim in (0, 1, -1):
             yield f"{name} dim={dim}", summary(function(operand(name, 3, 4, 5), dim=dim))
+        yield f"{name} axis", summary(function(operand(name, 3, 4, 5), axis=1))
         yield f"{name} transposed", summary(function(operand(name, 4, 6).t()))
         yield f"{name} of integers", said(lambda: function(torch.arange(5)))
         yield f"{name} of bools", said(lambda: function(torch.tensor([True, False, True])))
@@ -80,6 +81,7 @@ def values():
         for s, dim in (((2, 6), (0, 1)), ((4, 3), (-1, 0)), ((-1, 8), (1, 2))):
             yield f"{name} s={s} dim={dim}", said(lambda: summary(function(x, s=s, dim=dim)))
         yield f"{name} dims", summary(function(x, dim=(2, 0)))
+        yield f"{name} axes", summary(function(x, axis=(2, 0)))
         yield f"{name} of a number", said(lambda: function(torch.tensor(1.0)))
 
 
@@ -105,7 +107,8 @@ F.rfftn(torch.tensor(1.0))|F.irfftn(torch.tensor(1.0))|F.hfftn(torch.tensor(1.0)
 F.fft(3)|F.fftfreq(4, dtype=torch.int64)|F.rfft2(z.view(2, 4))|F.fft(x, out=torch.zeros(8))|F.fftn(x, dim=0)|F.fftn(x, dim=())
 F.fft2(x.view(2, 4), s=3)|F.fft(input=x)|F.fftfreq(0)|F.fftfreq(5)|F.fftfreq(6, 0.5)|F.rfftfreq(5)|F.rfftfreq(6, d=2.0, dtype=torch.float64)
 F.fftshift(torch.arange(5))|F.fftshift(torch.arange(12).view(3, 4))|F.fftshift(torch.arange(12).view(3, 4), dim=1)|F.ifftshift(torch.arange(5))
-F.ifftshift(torch.arange(12).view(3, 4), dim=(0,))|F.fft(x, out=torch.zeros(8, dtype=torch.complex64))|F.fftn(x.view(2, 4), s=(-1, 3))"""
+F.ifftshift(torch.arange(12).view(3, 4), dim=(0,))|F.fft(x, out=torch.zeros(8, dtype=torch.complex64))|F.fftn(x.view(2, 4), s=(-1, 3))
+F.fftshift(torch.arange(12).view(3, 4), axis=0)|F.ifftshift(torch.arange(12).view(3, 4), axis=(0, 1))"""
 
 
 def sentences():

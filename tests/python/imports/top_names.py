@@ -27,6 +27,8 @@ torch.return_types.cummax.__name__ | type(x.view(2, 3).cummin(0)) is torch.retur
 torch.return_types.mode is type(x.mode()) | torch.return_types.nanmedian is type(x.view(2, 3).nanmedian(0))
 issubclass(torch.AcceleratorError, RuntimeError) | torch.GradScaler is torch.amp.GradScaler
 torch.LongTensor([1]).storage().tolist()
+{"e", "fft", "from_dlpack", "hann_window", "inf", "linalg", "load", "nn", "pi", "ones"} - set(dir(torch))
+all(hasattr(torch, name) for name in dir(torch))
 """
 
 
