@@ -45,6 +45,7 @@ Ref<Storage> Storage::apart(const Ref<Storage>& original) {
   Ref<Storage> apart =
       wrap(original->data(), original->bytes(), let_go_of, Ref<Storage>(original).release(), original->device());
   apart->bytes_of_ = original->bytes_of_;
+  apart->fixed_ = original->fixed_;
   return apart;
 }
 

@@ -70,6 +70,9 @@ class Storage final : public Counted {
   /// True iff something outside the engine (numpy, DLPack, data_ptr) may read or write the bytes at any time.
   bool exported() const { return exported_; }
   void mark_exported() { exported_ = true; }
+  /// True iff no tensor may go on to view a larger copy instead: numpy shows the bytes, or somebody else owns them.
+  bool fixed() const { return fixed_; }
+  void mark_fixed() { exported_ = fixed_ = true; }
 
  private:
   void* data_ = nullptr;
@@ -83,6 +86,7 @@ class Storage final : public Counted {
   uint32_t ticket_ = 0;
   bool exported_ = false;
   Device device_;
+  bool fixed_ = false;
 };
 
 }  // namespace terra

@@ -4,9 +4,9 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/out_rules.h"
 #include "engine/ops/overlap.h"
-#include "engine/tensor/epoch.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/tensor/resize.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 namespace terra::hooks {
@@ -35,8 +35,7 @@ void copy_out(Borrowed result, Borrowed out, const CalledOp& called) {
   if (to->sizes != from->sizes) {
     if (to->numel != 0) warn_of_resizing(*to, *from);
     if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
-    Tensor fresh = Tensor::empty(from->sizes, to->dtype);
-    become(*to, fresh->storage, *fresh);
+    resize(*to, from->sizes, MemoryFormat::Contiguous);
   }
   invoke_in_place(required_op("copy"), {tensor_of(out), tensor_of(result)}, {out, result});
 }

@@ -70,7 +70,7 @@ Tensor Buffer::share() && {
   }
   Py_buffer* view = std::exchange(view_, nullptr);
   Ref<Storage> storage = Storage::wrap(view->buf, extent, release_view, view);
-  storage->mark_exported();
+  storage->mark_fixed();
   return Tensor::view_of(std::move(storage), type, std::move(sizes), std::move(strides), 0);
 }
 

@@ -165,7 +165,7 @@ Object taken(PyObject* capsule, const char* used_name) {
     PyGILState_Release(state);
   };
   Ref<Storage> storage = Storage::wrap(static_cast<char*>(a.data) + a.byte_offset, bytes, release, managed);
-  storage->mark_exported();
+  storage->mark_fixed();
   if (PyCapsule_SetName(capsule, used_name) < 0) throw PythonError{};
   Object tensor =
       Object::steal(wrap(Tensor::view_of(std::move(storage), row->dtype, std::move(sizes), std::move(strides), 0)));

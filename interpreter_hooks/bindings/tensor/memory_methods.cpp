@@ -11,6 +11,7 @@
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/construction.h"
 #include "interpreter_hooks/bindings/tensor/memory_format.h"
+#include "interpreter_hooks/bindings/tensor/resize.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
@@ -42,14 +43,14 @@ Dims ints_from(PyObject* args, const char* method, const char* what) {
 /// The storage, or where it has fewer bytes a larger one with what it holds.
 Ref<Storage> with_room(const Ref<Storage>& storage, size_t needed) {
   if (needed <= storage->bytes()) return storage;
-  check(!storage->exported(),
-        "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
+  check(!storage->fixed(), "Trying to resize storage that is not resizable: numpy or another owner holds its memory");
   Ref<Storage> larger = Storage::allocate(needed, storage->device());
   backend_of(storage->device()).copy(larger->data(), storage->data(), storage->bytes());
   return larger;
 }
 
-/// Gives a tensor another shape; its storage grows, keeping the elements, where it is too small.
+}  // namespace
+
 void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   check(!t.requires_grad(), "cannot resize variables that require grad");
   const int64_t numel = checked_numel(sizes);
@@ -61,6 +62,8 @@ void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   become(t, std::move(storage), *resized);
   t.storage->bump_version();
 }
+
+namespace {
 
 Object resize_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   Borrowed format = kwargs ? PyDict_GetItemString(kwargs, "memory_format") : nullptr;

@@ -15,9 +15,10 @@
 namespace terra::hooks {
 namespace {
 
-/// What an array made from a tensor has as its base: keeps the tensor alive and exports its memory.
+/// What an array made from a tensor has as its base: exports its memory, which it keeps alive whatever the tensor may
+/// become.
 struct Exporter {
-  PyObject_HEAD TensorImpl* impl;  // strong
+  PyObject_HEAD TensorImpl* impl;  // strong: another tensor of that memory
 };
 
 PyTypeObject* exporter_type() {
@@ -76,9 +77,9 @@ Object array_of(PyObject* self) {
   check_has_memory(t);
   if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);
   wait_for_bytes(t);
-  t.storage->mark_exported();
+  t.storage->mark_fixed();
   Object exporter = owned(exporter_type()->tp_alloc(exporter_type(), 0));
-  reinterpret_cast<Exporter*>(exporter.get())->impl = Ref<TensorImpl>(&t).release();
+  reinterpret_cast<Exporter*>(exporter.get())->impl = Ref<TensorImpl>(tensor_of(self).alias().get()).release();
   Object numpy = owned(PyImport_ImportModule("numpy"));
   return owned(PyObject_CallMethod(numpy.get(), "asarray", "O", exporter.get()));
 }

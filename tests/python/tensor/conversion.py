@@ -78,3 +78,14 @@ if np is not None:
     kept = terra.ones(1000).numpy()
     assert kept.sum() == 1000
     assert (terra.ones(2) * np.float32(3)).dtype == terra.float32
+    parent = terra.ones(10_000_000)
+    kept = parent.numpy()
+    parent.data = terra.zeros(3)  # the array keeps the memory that it shows
+    others = [terra.full((10_000_000,), 7.0) for _ in range(3)]
+    assert kept[:: 1 << 16].sum() == len(kept[:: 1 << 16])
+    for fixed in (lambda: terra.from_numpy(np.zeros((2, 2), np.float32)), lambda: (t := terra.zeros(2, 2), t.numpy())[0]):
+        raises(RuntimeError, "not resizable", lambda: terra.add(terra.ones(3, 3), 1, out=fixed()))
+        raises(RuntimeError, "not resizable", lambda: fixed().resize_(3, 3))
+    shown = np.zeros((2, 2), np.float32)
+    assert terra.add(terra.ones(3), 1, out=terra.from_numpy(shown)).tolist() == [2, 2, 2]
+    assert shown.tolist() == [[2, 2], [2, 0]]
