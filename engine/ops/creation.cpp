@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/ops/binary.h"
 #include "engine/ops/call.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/layout.h"
@@ -82,6 +83,37 @@ Tensor filled(std::span<const int64_t> sizes, double value, const Arg& dtype, DT
 void zeros_of(Composition& c) { c.result(filled(c.ints(0), 0, c.arg(1), default_dtype())); }
 void ones_of(Composition& c) { c.result(filled(c.ints(0), 1, c.arg(1), default_dtype())); }
 void arange_to_of(Composition& c) { c.result(arange(0, c.arg(0), 1, c.arg(1))); }
+/// Of integers the ends and the powers lose their fraction, not the exponents between.
+void logspace_of(Composition& c) {
+  const DType dtype = dtype_or(c.arg(4), default_dtype());
+  check_has_kernel("logspace_cpu", dtype);
+  const bool whole = !is_inexact(dtype);
+  const auto end = [&](int i) { return whole ? Scalar(c.arg(i).scalar().to_int()) : c.arg(i).scalar(); };
+  const Tensor exponents = linspace(end(0), end(1), c.arg(2), whole ? DType::F64 : dtype);
+  c.result(to_dtype(pow(c.arg(3), exponents), dtype));
+}
+/// The two ends as numbers, which tensors without dimensions are.
+std::pair<Scalar, Scalar> ends_of(Composition& c, std::string_view name) {
+  std::string ranks;
+  bool scalars = true;
+  for (int i : {0, 1}) {
+    if (!c.arg(i).is_tensor()) continue;
+    scalars &= c.tensor(i).rank() == 0;
+    ranks +=
+        fmt::format("{}{} with {} dimension(s)", ranks.empty() ? "" : " and ", i ? "end" : "start", c.tensor(i).rank());
+  }
+  check(scalars, "{} only supports 0-dimensional start and end tensors, but got {}.", name, ranks);
+  const auto number = [&c](int i) { return c.arg(i).is_tensor() ? known_number(c.tensor(i)) : c.arg(i).scalar(); };
+  return {number(0), number(1)};
+}
+void linspace_tensors_of(Composition& c) {
+  const auto [start, end] = ends_of(c, "linspace");
+  c.result(linspace(start, end, c.arg(2), c.arg(3)));
+}
+void logspace_tensors_of(Composition& c) {
+  const auto [start, end] = ends_of(c, "logspace");
+  c.result(logspace(start, end, c.arg(2), c.arg(3), c.arg(4)));
+}
 void empty_of(Composition& c) {
   const Tensor made = filled(c.ints(0), 0, c.arg(1), default_dtype());
   if (!c.has(2)) return c.result(made);
@@ -219,9 +251,36 @@ const Op linspace{
      .signature = "(Number start, Number end, int steps, *, dtype? dtype=None) -> Tensor",
      .doc = "Numbers at equal distances, start and end included.",
      .example = "terra.linspace(0, 1, 5)",
-     .flags = kFunction | kFactory | kNoGradient,
+     .flags = kFactory | kNoGradient,
      .shape = linspace_shape,
      .samples = {{"0, 1, 5", "float", false}, {"-1, 1, 1", "float", false}, {"3, -2, 6", "float", false}}}};
+const Op linspace_tensors{
+    {.name = "linspace_tensors",
+     .signature = "(Tensor|Number start, Tensor|Number end, int steps, *, dtype? dtype=None) -> Tensor",
+     .doc = "The same between the elements of tensors without dimensions.",
+     .example = "",
+     .flags = kFactory | kNoGradient | kLastResort,
+     .composite = linspace_tensors_of,
+     .samples = {{"terra.tensor(0.0), 1, 5", "float", false}, {"3, terra.tensor(-2), 6", "float", false}}}};
+const Op logspace{
+    {.name = "logspace",
+     .signature = "(Number start, Number end, int steps, float base=10.0, *, dtype? dtype=None) -> Tensor",
+     .doc = "Powers of a base whose exponents lie at equal distances, start and end included.",
+     .example = "terra.logspace(0, 2, 3)",
+     .flags = kFactory | kNoGradient,
+     .composite = logspace_of,
+     .samples = {{"0, 2, 3", "float", false},
+                 {"-1, 1, 4, 2.5, dtype=terra.float64", "float", false},
+                 {"0.5, 3.7, 4, dtype=terra.int64", "float", false}}}};
+const Op logspace_tensors{
+    {.name = "logspace_tensors",
+     .signature =
+         "(Tensor|Number start, Tensor|Number end, int steps, float base=10.0, *, dtype? dtype=None) -> Tensor",
+     .doc = "The same between the elements of tensors without dimensions.",
+     .example = "",
+     .flags = kFactory | kNoGradient | kLastResort,
+     .composite = logspace_tensors_of,
+     .samples = {{"terra.tensor(0.0), 1, 5", "float", false}, {"3, terra.tensor(-2), 6, 2.0", "float", false}}}};
 const Op eye{{.name = "eye",
               .signature = "(int n, int? m=None, *, dtype? dtype=None) -> Tensor",
               .doc = "The matrix with ones on the diagonal and zeros elsewhere.",

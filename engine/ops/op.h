@@ -49,6 +49,10 @@ enum OpFlags : uint32_t {
   kMethod = 1 << 17,      ///< Tensor.name
   kFunctional = 1 << 18,  ///< terra.nn.functional.name
   kProperty = 1 << 19,    ///< Tensor.name without a call (T, mT)
+  /// Where the signature says Tensor|Number Python passes tensors: numbers come from the engine.
+  kTensorsOnly = 1 << 28,
+  /// Of several overloads it is taken only if no other finds numbers in the tensors that it is called with.
+  kLastResort = 1 << 29,
 };
 
 /// The most parameters an op may have; call paths keep that many arguments on the stack.

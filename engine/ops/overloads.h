@@ -6,7 +6,8 @@
 //  - a function of terra.nn.functional whose op has kInPlace takes a further last parameter `inplace`;
 //  - an op without result names returns its first result only (the others are for its gradient), Tensor[] is a tuple;
 //  - an op with kInPlace has the method name_, also where neither kFunction nor kMethod is set;
-//  - a tensor stands for a number only where no overload takes it as a tensor; a flag without default must be True.
+//  - a tensor stands for a number only where no overload takes it as a tensor, except those that are the last resort;
+//    a flag without default must be True.
 #pragma once
 #include <string_view>
 
@@ -45,7 +46,9 @@ inline constexpr Overload kOverloads[] = {
     {"linalg_matrix_rank", kFunction, {"linalg_matrix_rank", "linalg_matrix_rank_tol"}},
     {"linalg_norm", kFunction, {"linalg_norm", "linalg_norm_named"}},
     {"linalg_pinv", kFunction, {"linalg_pinv", "linalg_pinv_rcond"}},
+    {"linspace", kFunction, {"linspace", "linspace_tensors"}},
     {"log_softmax", kFunction | kMethod | kFunctional, {"log_softmax", "log_softmax_dtype"}},
+    {"logspace", kFunction, {"logspace", "logspace_tensors"}},
     {"index_fill", kFunction | kMethod, {"index_fill", "index_fill_tensor"}},
     {"index_put", kFunction | kMethod, {"index_put_masked"}},
     {"masked_fill", kFunction | kMethod, {"masked_fill_tensor", "masked_fill"}},
@@ -53,6 +56,7 @@ inline constexpr Overload kOverloads[] = {
     {"median", kFunction | kMethod, {"median_all", "median_with_index"}},
     {"min", kFunction | kMethod, {"min_all", "min_with_index", "minimum"}},
     {"nanmedian", kFunction | kMethod, {"nanmedian_all", "nanmedian_with_index"}},
+    {"narrow", kFunction | kMethod, {"narrow", "narrow_tensor"}},
     {"nonzero", kFunction | kMethod, {"nonzero_tuple", "nonzero"}},
     {"norm", kFunction | kMethod, {"norm", "norm_named"}},
     {"normal", kFunction, {"normal_sized", "normal_tensors"}},

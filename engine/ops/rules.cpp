@@ -7,6 +7,7 @@
 #include "engine/ops/convert.h"
 #include "engine/ops/view.h"
 #include "engine/tensor/transfer.h"
+#include "kernels/abi/element.h"
 
 namespace terra {
 
@@ -145,11 +146,10 @@ void check_has_kernel(std::string_view kernel, DType dtype) {
 
 void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }
 
-int64_t known_integer(const Tensor& t) {
-  ensure(!t->is_symbolic(), "the sizes of a result depend on the values of a tensor that isn't computed yet");
-  ensure(t.numel() == 1, "a tensor of one element is read as an integer");
-  const Tensor here = to_host(t);
-  return *(here.dtype() == DType::I64 ? here : ops::to_dtype(here, DType::I64))->data_as<int64_t>();
+Scalar known_number(const Tensor& t) {
+  ensure(!t->is_symbolic(), "a result depends on the values of a tensor that isn't computed yet");
+  ensure(t.numel() == 1, "a tensor of one element is read as a number");
+  return load_element(to_host(t)->data(), t.dtype());
 }
 
 }  // namespace terra

@@ -69,9 +69,10 @@ void check_has_kernel(std::string_view kernel, DType dtype);
 /// it.
 void check_room(std::span<const int64_t> sizes, DType dtype);
 
-/// The integer in a tensor of one element, for composites whose result sizes depend on values: throws InternalError for
-/// a tensor that has no value yet.
-int64_t known_integer(const Tensor& t);
+/// The number in a tensor of one element, for composites whose results depend on it: throws InternalError for a tensor
+/// that has no value yet.
+Scalar known_number(const Tensor& t);
+inline int64_t known_integer(const Tensor& t) { return known_number(t).to_int(); }
 
 /// A reduction's result (or its gradient), brought back to the rank of its operand: size 1 where it was reduced.
 Tensor restore_dims(const Tensor& t, const Arg& dims, const Dims& sizes, bool keepdim);

@@ -413,6 +413,12 @@ void reversed_of(Composition& c) {
   for (size_t i = self.rank(); i-- > 0;) order.push_back(static_cast<int64_t>(i));
   c.result(permute(self, order));
 }
+void narrow_tensor_of(Composition& c) {
+  const Tensor start = c.tensor(2);
+  check(start.rank() == 0 && !is_inexact(start.dtype()) && start.dtype() != DType::Bool,
+        "start must be an 0-dim integral Tensor.");
+  c.result(narrow(c.tensor(0), c.arg(1), known_integer(start), c.arg(3)));
+}
 void mT_of(Composition& c) {
   check(c.tensor(0).rank() >= 2, "tensor.mT is only supported on matrices or batches of matrices. Got {}-D tensor.",
         c.tensor(0).rank());
@@ -504,6 +510,13 @@ const Op narrow{{.name = "narrow",
                  .gradient = narrow_gradient,
                  .grad_fn = "SliceBackward0",
                  .samples = {{"randn(4, 5), 1, 1, 3"}, {"randn(4, 5), 0, -2, 2"}, {"randn(4), 0, 1, 0"}}}};
+const Op narrow_tensor{{.name = "narrow_tensor",
+                        .signature = "(Tensor self, int dim, Tensor start, int length) -> Tensor",
+                        .doc = "The view of `length` elements of dim from the integer in a tensor.",
+                        .example = "",
+                        .flags = kMayAlias | kLastResort,
+                        .composite = narrow_tensor_of,
+                        .samples = {{"randn(4, 5), 1, terra.tensor(1), 3"}}}};
 const Op select{{.name = "select",
                  .signature = "(Tensor self, int dim, int index) -> Tensor",
                  .doc = "The view of one index of dim, without that dimension.",

@@ -16,12 +16,16 @@ def _numbers_for(tensors, other):
     return [other] * len(tensors)
 
 
+# Methods that take numbers, too, and have a form that changes the tensor.
+_METHODS = {"maximum": "clamp_min", "maximum_": "clamp_min_", "minimum": "clamp_max", "minimum_": "clamp_max_"}
+
+
 def _each(name):
     """The function for an op; one whose name ends in _ changes the tensors and gives them."""
     op = name.removeprefix("_foreach_")
 
     def function(self, *others, scalars=None, **options):
-        method = getattr(C.Tensor, op)
+        method = getattr(C.Tensor, _METHODS.get(op, op))
         columns = [_numbers_for(self, other) for other in others]
         named = {"value": _numbers_for(self, scalars)} if scalars is not None else {}
         named |= {key: [value] * len(self) for key, value in options.items()}

@@ -7,7 +7,7 @@ import _terra_C as C
 
 __all__ = [
     "allclose", "atleast_1d", "atleast_2d", "block_diag", "broadcast_tensors", "cartesian_prod", "compile", "einsum", "equal",
-    "is_floating_point", "is_nonzero", "isin", "logspace", "meshgrid", "nan_to_num", "numel", "tensordot",
+    "is_floating_point", "is_nonzero", "isin", "meshgrid", "nan_to_num", "numel", "tensordot",
 ]  # fmt: skip
 
 
@@ -70,16 +70,6 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None
     else:
         found = (elements.unsqueeze(-1) == C.as_tensor(test_elements).flatten()).any(-1)
     return _into(out, found.logical_not() if invert else found)
-
-
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
-    dtype = (C.get_default_dtype() if out is None else out.dtype) if dtype is None else dtype
-    whole = not dtype.is_floating_point
-    if whole:  # the ends and the powers lose their fraction, not the exponents
-        start, end = int(start), int(end)
-    exponents = C.linspace(start, end, steps, dtype=C.float64 if whole else dtype, device=device)
-    powers = C.pow(base, exponents).to(dtype)
-    return _into(out, powers).requires_grad_(requires_grad)
 
 
 def tensordot(a, b, dims=2, out=None):

@@ -37,17 +37,19 @@ constexpr struct {
 }  // namespace
 
 Parameters::Parameters(const Op& op) : op(op) {
-  bool has_dtype = false, has_tensor = false;
+  int dtype = -1;
+  bool has_tensor = false;
   for (size_t i = 0; i < op.sig().params.size(); ++i) {
     const Param& p = op.sig().params[i];
     names.push_back(lent(PyUnicode_InternFromString(p.name.c_str())));
     if (!p.keyword_only) positional = i + 1;
     if (p.varargs) varargs = static_cast<int>(i);
-    has_dtype |= p.type == ParamType::DType;
+    if (p.type == ParamType::DType) dtype = static_cast<int>(i);
     has_tensor |= p.type == ParamType::Tensor || p.type == ParamType::TensorList;
   }
   ensure(names.size() <= Arguments::kMost, "an op has at most 24 parameters");
-  is_factory = has_dtype && (!has_tensor || op.name.ends_with("_like") || op.name.starts_with("new_"));
+  is_factory = dtype >= 0 && (!has_tensor || op.name.ends_with("_like") || op.name.starts_with("new_"));
+  if (is_factory && !has_tensor) dtype_of_out = dtype;
 }
 
 bool Arguments::is_no_number(Borrowed value) const { return tensors_stay_ && is_tensor(value); }
@@ -60,7 +62,7 @@ struct Converters {
     return true;
   }
   static bool tensor_or_number(Arguments& a, const Param& p, Borrowed v, Arg& out) {
-    return tensor(a, p, v, out) || number(a, p, v, out);
+    return tensor(a, p, v, out) || (!a.parameters_.op.is(kTensorsOnly) && number(a, p, v, out));
   }
   static bool tensor_list(Arguments& a, const Param& p, Borrowed v, Arg& out) {
     if (!is_sequence(v)) return false;
@@ -175,6 +177,14 @@ struct Converters {
     return rows[static_cast<size_t>(type)];
   }
 };
+
+std::string signature_of(const Op& op) {
+  std::string text(op.signature);
+  constexpr std::string_view number = "|Number";
+  if (!op.is(kTensorsOnly)) return text;
+  for (size_t at; (at = text.find(number)) != std::string::npos;) text.erase(at, number.size());
+  return text;
+}
 
 const char* expected_type(const Param& param) {
   return takes_memory_format(param) ? "torch.memory_format" : Converters::row(param.type).expected;
@@ -305,6 +315,15 @@ void Arguments::take_defaults(size_t first) {
   if (count == 0) return;
   if (!name_) throw Mismatch{};
   raise(PyExc_TypeError, "%s() missing %zu required positional arguments: %s", name_, count, missing.c_str());
+}
+
+void Arguments::take_dtype_of_out() {
+  if (parameters_.dtype_of_out < 0 || !is_tensor(out)) return;
+  const DType dtype = impl_of(out)->dtype;
+  Arg& given = args_[static_cast<size_t>(parameters_.dtype_of_out)];
+  check(given.is_none() || given.dtype() == dtype, "dtype {} does not match dtype of out parameter ({})",
+        scalar_type_name(given.dtype()), scalar_type_name(dtype));
+  given = Arg(dtype);
 }
 
 void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords) {

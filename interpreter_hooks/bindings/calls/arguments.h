@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/ops/op.h"
@@ -18,6 +19,7 @@ struct Parameters {
   size_t positional = 0;         ///< parameters before "*"
   int varargs = -1;              ///< the parameter that takes the rest of the positional arguments, or -1
   bool is_factory = false;       ///< makes tensors from sizes or another's metadata: takes device=, requires_grad=, ...
+  int dtype_of_out = -1;         ///< of factories from numbers only: the dtype
 };
 
 /// Lives on the stack of the call; nothing is allocated for calls without long lists. Everything the Args point to is
@@ -36,6 +38,9 @@ class Arguments {
   /// The same, but a mismatch is an answer: false (overload resolution). `tensors_stay`: no tensor counts as the number
   /// in it.
   bool fits(PyObject* const* values, size_t count, PyObject* keywords, bool tensors_stay);
+
+  /// What a factory makes has the dtype of the tensor given as out=, unless it is asked for one: that must be the same.
+  void take_dtype_of_out();
 
   std::span<const Arg> args() const { return {args_.data(), count_}; }
   std::span<PyObject* const> sources() const { return {sources_.data(), count_}; }
@@ -73,6 +78,8 @@ class Arguments {
   std::vector<std::vector<Tensor>> lists_;
 };
 
+/// The signature of an op as Python may call it.
+std::string signature_of(const Op& op);
 /// "Tensor", "int", "tuple of ints": how messages name what a parameter wants.
 const char* expected_type(const Param& param);
 /// "Tensor", "int", "list": how messages name what was given.

@@ -49,9 +49,11 @@ void check_out(const Op& op, Borrowed out, std::span<const Arg> args) {
     if (Borrowed each = PyTuple_GET_ITEM(out, i); is_tensor(each)) check_out_memory(op, args, tensor_of(each));
 }
 
-Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Arguments& arguments) {
-  if (arguments.out) [[unlikely]]
+Object run(const OpFunctionSpec& spec, const Parameters& parameters, Arguments& arguments) {
+  if (arguments.out) [[unlikely]] {
     check_out(parameters.op, arguments.out, arguments.args());
+    arguments.take_dtype_of_out();
+  }
   const Invocation call = {parameters.op,       spec.in_place,          arguments.args(),
                            arguments.sources(), arguments.positional(), spec.name.c_str()};
   const bool casts = casts_operands(parameters.op, spec.in_place) && !arguments.out;
@@ -62,16 +64,18 @@ Object run(const OpFunctionSpec& spec, const Parameters& parameters, const Argum
   return result;
 }
 
-/// The first op that takes the tensors as tensors; where there is none, the first that takes some as numbers.
+/// The first op that takes the tensors as tensors; where there is none, the first that takes some as numbers, the last
+/// resort being those that are there for tensors that are none.
 Object choose(const OpFunctionSpec& spec, PyObject* const* values, size_t count, PyObject* keywords) {
   for (const bool tensors_stay : {true, false})
     for (const Parameters* candidate : spec.candidates) {
+      if (tensors_stay && candidate->op.is(kLastResort)) continue;
       Arguments arguments(*candidate, nullptr, spec.as_method);
       if (arguments.fits(values, count, keywords, tensors_stay)) return run(spec, *candidate, arguments);
     }
   std::string text = spec.name + "() received an invalid combination of arguments - got " +
                      given_types(values, count, keywords) + ", but expected one of:";
-  for (const Parameters* candidate : spec.candidates) text += "\n * " + std::string(candidate->op.signature);
+  for (const Parameters* candidate : spec.candidates) text += "\n * " + signature_of(candidate->op);
   throw Error(ErrorKind::TypeError, text);
 }
 
@@ -132,8 +136,7 @@ Object function_qualname(PyObject* self, void*) {
 Object function_doc(PyObject* self, void*) {
   std::string text;
   for (const Parameters* p : spec_of(self).candidates)
-    text += (text.empty() ? "" : "\n\n") + spec_of(self).name + std::string(p->op.signature) + "\n" +
-            std::string(p->op.doc);
+    text += (text.empty() ? "" : "\n\n") + spec_of(self).name + signature_of(p->op) + "\n" + std::string(p->op.doc);
   return owned(PyUnicode_FromString(text.c_str()));
 }
 /// Pickled by name: methods as attributes of Tensor, functions as attributes of their module. That of a module of ops

@@ -3,6 +3,7 @@
 #include "engine/ops/op.h"
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
+#include "interpreter_hooks/bindings/calls/arguments.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/entry.h"
 #include "interpreter_hooks/bindings/tensor/memory_format.h"
@@ -43,7 +44,9 @@ Object params_of(const Op& op) {
   for (const Param& p : op.sig().params) {
     Object dict = owned(PyDict_New());
     put(dict, "name", text(p.name));
-    put(dict, "type", takes_memory_format(p) ? text("memory_format") : type_name(p.type));
+    const bool no_number = p.type == ParamType::TensorOrNumber && op.is(kTensorsOnly);
+    const ParamType type = no_number ? ParamType::Tensor : p.type;
+    put(dict, "type", takes_memory_format(p) ? text("memory_format") : type_name(type));
     put(dict, "optional", owned(PyBool_FromLong(p.optional)));
     put(dict, "default", owned(PyBool_FromLong(p.has_default)));
     put(dict, "keyword_only", owned(PyBool_FromLong(p.keyword_only)));
@@ -69,7 +72,7 @@ Object record_of(const Op& op) {
   Object dict = owned(PyDict_New());
   put(dict, "name", text(op.name));
   put(dict, "module", module_of(op.name));
-  put(dict, "signature", text(op.signature));
+  put(dict, "signature", text(signature_of(op)));
   put(dict, "doc", text(op.doc));
   put(dict, "example", text(op.example));
   put(dict, "aliases", text(op.aliases));
