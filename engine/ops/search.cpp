@@ -16,7 +16,7 @@
 #include "engine/ops/select.h"
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
-#include "engine/tensor/transfer.h"
+#include "kernels/abi/element.h"
 
 namespace terra::ops {
 namespace {
@@ -131,31 +131,33 @@ void bucketize_number_of(Composition& c) {
 }
 
 // ---- histograms -----------------------------------------------------------------------------------------------------
-double known_number(const Tensor& t) {
-  ensure(!t->is_symbolic(), "the range of a histogram that isn't given: its ends depend on the values of a tensor");
-  return *to_dtype(to_host(t), DType::F64)->data_as<double>();
-}
 struct Range {
   double low, high;
 };
+/// As an element of that dtype.
+double rounded(double number, DType dtype) {
+  alignas(16) char element[kMaxElementSize];
+  store_element(element, dtype, number);
+  return load_element(element, dtype).to_double();
+}
 /// What is given, or from the least to the greatest element; half a unit to each side where that is nothing.
 Range range_of(const Tensor& self, double low, double high, std::string_view op, std::string_view wrong) {
   check(low <= high, "{}", wrong);
   if (low == high && self.numel() > 0) {
-    low = known_number(amin(self));
-    high = known_number(amax(self));
+    low = known_number(amin(self)).to_double();
+    high = known_number(amax(self)).to_double();
   }
   check(std::isfinite(low) && std::isfinite(high), "{}: range of [{}, {}] is not finite", op, low, high);
   return low == high ? Range{low - (op == "torch.histc" ? 1 : 0.5), high + (op == "torch.histc" ? 1 : 0.5)}
                      : Range{low, high};
 }
-/// The weight of the elements in each of `bins` equal parts of the range; the last one has its end, too.
-Tensor counted(const Tensor& self, const Tensor& weight, int64_t bins, const Range& r) {
-  const Tensor flat = reshape(self, {-1});
-  const Tensor inside = logical_and(ge(flat, r.low), le(flat, r.high));
-  const Tensor at = floor((where(inside, flat, r.low) - r.low) * (static_cast<double>(bins) / (r.high - r.low)));
-  const Tensor bin = to_dtype(clamp(at, 0, bins - 1), DType::I64);
-  return scatter_add(zeros(Dims{bins}, self.dtype()), 0, bin, where(inside, weight, 0.0));
+/// The weight of the elements in each of the parts between these sorted ends; the last one has its end, too.
+Tensor counted(const Tensor& flat, const Tensor& weight, const Tensor& ends) {
+  const int64_t bins = ends.numel() - 1;
+  if (bins == 0) return zeros(Dims{0}, weight.dtype());
+  const Tensor inside = logical_and(ge(flat, select(ends, 0, 0)), le(flat, select(ends, 0, -1)));
+  const Tensor bin = clamp(sub(places(ends, flat, true, false), 1), 0, bins - 1);
+  return scatter_add(zeros(Dims{bins}, weight.dtype()), 0, bin, where(inside, weight, 0.0));
 }
 void check_histogram(const Tensor& self, int64_t bins, std::string_view kernel) {
   check(bins > 0, "torch.histogram(): bins must be > 0, but got {} for dimension 0", bins);
@@ -166,7 +168,14 @@ void histc_of(Composition& c) {
   const Tensor self = c.tensor(0);
   check_histogram(self, c.integer(1), is_barebones(self.dtype()) ? "aminmax_cpu" : "histogram_cpu");
   const Range r = range_of(self, c.real(2), c.real(3), "torch.histc", "torch.histc: max must be larger than min");
-  c.result(counted(self, ones(Dims{self.numel()}, self.dtype()), c.integer(1), r));
+  // What lies on an end, or near it, is where PyTorch finds it: by the same steps in the dtype of the elements.
+  const auto element = [&self](double number) { return rounded(number, self.dtype()); };
+  const double low = element(r.low), high = element(r.high), bins = element(static_cast<double>(c.integer(1)));
+  const Tensor flat = reshape(self, {-1}), inside = logical_and(ge(flat, low), le(flat, high));
+  const Tensor at = (where(inside, flat, low) - low) * bins / element(high - low);
+  const Tensor bin = clamp(to_dtype(at, DType::I64), 0, c.integer(1) - 1);
+  const DType count = is_half(self.dtype()) ? DType::F32 : self.dtype();
+  c.result(to_dtype(scatter_add(zeros(Dims{c.integer(1)}, count), 0, bin, to_dtype(inside, count)), self.dtype()));
 }
 Tensor weights_of(const Tensor& self, const Arg& weight) {
   if (weight.is_none()) return ones(Dims{self.numel()}, self.dtype());
@@ -190,23 +199,23 @@ void histogram_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t bins = c.integer(1);
   check_histogram(self, bins, "histogramdd");
-  const auto ends = c.arg(2).is_none() ? Tensor() : c.tensor(2);
+  const auto ends = c.arg(2).is_none() ? Tensor() : reshape(c.tensor(2), {-1});
   double low = 0, high = self.numel() == 0 ? 1 : 0;
   if (ends.defined()) {
-    low = known_number(select(ends, 0, 0));
-    high = known_number(select(ends, 0, 1));
+    low = known_number(select(ends, 0, 0)).to_double();
+    high = known_number(select(ends, 0, 1)).to_double();
   }
   const Range r = range_of(self, low, high, "torch.histogramdd",
                            fmt::format("torch.histogramdd: min should not exceed max, but got min {} max {} for "
                                        "dimension 0",
                                        low, high));
   const Tensor edges = linspace(r.low, r.high, bins + 1, self.dtype());
-  const Tensor counts = counted(self, weights_of(self, c.arg(3)), bins, r);
+  const Tensor counts = counted(reshape(self, {-1}), weights_of(self, c.arg(3)), edges);
   c.result(c.flag(4) ? dense(counts, edges) : counts);
   c.result(edges);
 }
 void histogram_edges_of(Composition& c) {
-  const Tensor self = c.tensor(0), edges = c.tensor(1), flat = reshape(self, {-1});
+  const Tensor self = c.tensor(0), edges = c.tensor(1);
   check_histogram(self, 1, "histogramdd");
   check(edges.rank() == 1,
         "torch.histogramdd: bins tensor should have one dimension, but got {} dimensions in the bins tensor for "
@@ -219,13 +228,7 @@ void histogram_edges_of(Composition& c) {
         "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype {} and "
         "bins for dimension 0 with dtype {}",
         scalar_type_name(self.dtype()), scalar_type_name(edges.dtype()));
-  const int64_t bins = edges.numel() - 1;
-  const Tensor last = select(edges, 0, -1);
-  const Tensor inside = logical_and(ge(flat, select(edges, 0, 0)), le(flat, last));
-  const Tensor weight = where(inside, weights_of(self, c.arg(2)), 0.0);
-  const Tensor bin = clamp(sub(places(edges, flat, true, false), 1), 0, std::max<int64_t>(bins - 1, 0));
-  const Tensor counts =
-      bins == 0 ? zeros(Dims{0}, self.dtype()) : scatter_add(zeros(Dims{bins}, self.dtype()), 0, bin, weight);
+  const Tensor counts = counted(reshape(self, {-1}), weights_of(self, c.arg(2)), edges);
   c.result(c.flag(3) ? dense(counts, edges) : counts);
   c.result(edges);
 }
@@ -333,7 +336,7 @@ const Op histc{{.name = "histc",
                 .signature = "(Tensor self, int bins=100, Number min=0, Number max=0) -> Tensor",
                 .doc = "How many elements lie in each of `bins` equal parts of [min, max], or of their own range.",
                 .example = "terra.histc(terra.tensor([1.0, 2.0, 1.0]), 4, 0, 3)",
-                .flags = kVisible | kNoGradient,
+                .flags = kVisible | kNoGradient | kMovesBytes,
                 .composite = histc_of,
                 .samples = {{"randn(3, 4), 5, -2, 2", "float", false}, {"randn(9), 4", "float", false}}}};
 const Op histogram{
