@@ -52,7 +52,7 @@ void check_kernel(std::span<const int64_t> kernel) {
 void check_filters(std::span<const int64_t> input, std::span<const int64_t> weight, const Attributes& a) {
   check_attributes(a);
   check(weight.size() == input.size(),
-        "Expected {0}-dimensional input for {0}-dimensional weight {1}, but got {2}-dimensional input of size {3} "
+        "Expected {0}-dimensional input for {0}-dimensional weight{1}, but got {2}-dimensional input of size {3} "
         "instead",
         weight.size(), listed(weight), input.size(), listed(input));
   check(weight[0] >= a.groups,

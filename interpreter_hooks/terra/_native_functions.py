@@ -74,11 +74,20 @@ def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
     return self.index_put(_within(indices, self.shape), values.masked_fill(mask.logical_not(), 0), accumulate=True)
 
 
+def _of_one_node(result, *operands):
+    """The result, which requires grad where one of the operands does: as functions of them it has slope 0."""
+    for operand in operands:
+        if operand is not None and operand.requires_grad:
+            result = C.where(C.ones((), dtype=C.bool), result, operand.sum())
+    return result
+
+
 def native_group_norm(input, weight, bias, N, C_, HxW, group, eps):
     """group_norm with the means and the inverse deviations of each group."""
     values = input.reshape(N, group, C_ // group * HxW)
     output = F.group_norm(input.reshape(N, C_, HxW), group, weight, bias, eps).reshape(input.shape)
-    return output, values.mean(2), C.rsqrt(values.var(2, correction=0) + eps)
+    mean, inverse = values.mean(2), C.rsqrt(values.var(2, correction=0) + eps)
+    return output, _of_one_node(mean, weight, bias), _of_one_node(inverse, weight, bias)
 
 
 def native_dropout(input, p, train):

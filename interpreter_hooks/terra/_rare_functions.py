@@ -364,11 +364,21 @@ def alias_copy(input, *, out=None):
 
 
 for _name in (
-    "as_strided", "detach", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
+    "as_strided", "detach", "diagonal", "expand", "permute", "select", "slice", "split",
     "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
     "view_as_complex", "view_as_real",
 ):  # fmt: skip
     globals()[_name + "_copy"] = _copying(_name)
+
+
+def narrow_copy(input, dim, start, length, *, out=None):
+    """narrow as a copy, which refuses with sentences of its own."""
+    if dim >= input.dim() > 0:
+        last = input.dim() - 1
+        raise RuntimeError(f"narrow_copy(): dimension {dim} of a tensor with {last + 1} dimensions: the last one is {last} or -1")
+    if isinstance(length, int) and length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
+    return _into(out, C.narrow(input, dim, start, length).clone())
 
 
 def unsafe_split(input, split_size, dim=0):

@@ -36,6 +36,11 @@ def storage(self):
     return typed(self)
 
 
+def __rdiv__(self, other):
+    """other / self, by the reciprocal of whatever it is called on."""
+    return self.reciprocal().__mul__(other)
+
+
 def _rare(name):
     """The method for a function that is loaded when it is first called."""
 
@@ -125,7 +130,7 @@ def sparse_layout_function(cls, func, types, args=(), kwargs=None):
 
 
 METHODS = {
-    "__dlpack_device__": dlpack_device, "__rdiv__": C.Tensor.__rtruediv__, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
+    "__dlpack_device__": dlpack_device, "__rdiv__": __rdiv__, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
     "get_device": get_device, "hardshrink": hardshrink, "is_distributed": is_distributed,
     "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
     "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),

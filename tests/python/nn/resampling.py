@@ -59,6 +59,9 @@ def sampled():
         grid = numbers(image.size(0), *(3, 4, 2)[:n], n) * 1.9
         for mode, padding, corner in itertools.product(modes, paddings, corners):
             yield f"{n} {mode} {padding} {corner}", run(lambda x, g: F.grid_sample(x, g, mode, padding, corner), image, grid)
+    for n, dtype, padding, corner in itertools.product((2, 3), (torch.float16, torch.bfloat16), paddings, corners):
+        image, grid = numbers(1, 1, *(7, 9, 5)[:n], dtype=dtype), (numbers(1, *(12, 9, 2)[:n], n) * 1.9).to(dtype)
+        yield f"{n} nearest {padding} {corner} {dtype}", F.grid_sample(image, grid, "nearest", padding, corner)
     edges = torch.tensor([[[[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0], [3.0, -5.0], [1e9, 0.0]]]], dtype=torch.float64)
     for padding, corner in itertools.product(paddings, corners):
         yield f"edges {padding} {corner}", run(lambda x, g: F.grid_sample(x, g, "bilinear", padding, corner), numbers(1, 1, 3, 3), edges)

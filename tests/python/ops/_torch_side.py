@@ -147,6 +147,8 @@ MEANING = {
     "log_softmax_dtype": lambda x, dim, dtype: F.log_softmax(x, dim, dtype=dtype),
     "mT": lambda x: x.mT,
     "masked_fill_tensor": torch.masked_fill,
+    "linspace_tensors": torch.linspace,
+    "logspace_tensors": torch.logspace,
     "lyapunov": None,
     "max_all": torch.max,
     "max_pool2d": F.max_pool2d,
@@ -162,6 +164,7 @@ MEANING = {
     "mse_loss": lambda x, t, reduction="mean": F.mse_loss(x, t, reduction=reduction),
     "new_empty": torch.Tensor.new_zeros,
     "nanmedian_all": torch.nanmedian,
+    "narrow_tensor": torch.narrow,
     "nanmedian_with_index": torch.nanmedian,
     "nll_loss": lambda x, t, w=None, r="mean", i=-100: F.nll_loss(x, t, w, reduction=r, ignore_index=i),
     "nll_loss_backward": lambda g, t, w, total, s, r, i: aten.nll_loss_backward(
@@ -242,6 +245,11 @@ MEANING = {
     "where_method": torch.Tensor.where,
     "zero": torch.zeros_like,
 }
+# Parts of other ops, which are compared as wholes.
+MEANING |= dict.fromkeys((
+    "bessel_function", "clone_strided", "conj_elements", "coo_mm", "distances", "distances_backward", "fft_c2c", "fft_c2r", "fft_r2c",
+    "free_of_phases", "general_eigenvalues", "kinked", "matrix_exponential", "orthogonal_polynomial",
+))  # fmt: skip
 
 
 def meaning(name):

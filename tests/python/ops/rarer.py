@@ -158,6 +158,18 @@ VALUES = {
         torch.histc(X, 5),
         torch.histc(T([5.0, -5.0, 3.0]), 3, 0, 3),
     ],
+    "histc of ends": lambda: [
+        torch.histc(torch.linspace(0, 1, 101, dtype=dtype), 100, 0, 1)
+        for dtype in (torch.float32, D, torch.float16, torch.bfloat16)
+    ],
+    "histc of a range that rounds": lambda: [
+        torch.histc(T([0.0, 5e-6, 1.0013580322265625e-05], dtype=torch.float16), 8, 0, 1e-5),
+        torch.histc(T([0.1], dtype=torch.float32), 2, 0, 0.1),
+    ],
+    "histogram of ends": lambda: [
+        *torch.histogram(torch.linspace(0, 1, 50), 49, range=(0, 1)),
+        torch.histogram(torch.linspace(-1, 1, 34, dtype=D), 33, range=(-1, 1)).hist,
+    ],
     "histogram": lambda: [
         *torch.histogram(T([1.0, 2.0, 1.0]), 4, range=(0.0, 3.0)),
         *torch.histogram(T([1.0, 2.0, 1.0, 9.0]), T([0.0, 1.0, 2.0])),
@@ -337,10 +349,17 @@ VALUES = {
         *torch._foreach_lerp([T([0.0])], [T([2.0])], 0.25),
         *torch._foreach_pow([T([3.0])], 2),
         *torch._foreach_sub([T([1.0])], [T([2.0])], alpha=2),
+        *torch._foreach_maximum([T([1.0, 5.0]), T([3])], 2),
+        *torch._foreach_minimum([T([1.0, NAN]), T([3.0])], [0.5, 4.0]),
+        *torch._foreach_maximum([T([1.0, 5.0])], [T([2.0, 2.0])]),
     ],
     "foreach in place": lambda: [
         items := [T([1.0]), T([4.0])],
         torch._foreach_sqrt_(items),
+        torch._foreach_minimum_(items, 1.5),
+        [item.clone() for item in items],
+        torch._foreach_maximum_(items, [T([1.25]), T([0.5])]),
+        [item.clone() for item in items],
         torch._foreach_copy_(items, [items[1], T([7.0])]),
         items,
         torch._foreach_zero_(items),
@@ -373,6 +392,40 @@ VALUES = {
         torch.constant_pad_nd(X, [1, 0], 5),
         *torch.split_with_sizes(X, [1, 3], 1),
         *X.split_with_sizes([2, 1]),
+    ],
+    "tensors for numbers": lambda: [
+        torch.linspace(T(0), 3, 4),
+        torch.linspace(T(0.5, requires_grad=True), T(3, dtype=D), 3),
+        torch.linspace(0, T(3.0, requires_grad=True), 3, dtype=torch.int64),
+        torch.logspace(T(0.0), T(3.0, requires_grad=True), 4, 2),
+        torch.narrow(X, 1, T(1), 2),
+        X.narrow(0, T(-1, dtype=torch.int8), 1),
+    ],
+    "logspace": lambda: [
+        torch.logspace(-1, 2, 4),
+        torch.logspace(0.5, 3.7, 4, base=2.6, dtype=torch.int32),
+        torch.logspace(0.5, 3.7, 3, 3, dtype=D),
+        torch.logspace(0, 1, 1, requires_grad=True),
+        torch.logspace(0, 3, 0),
+        torch.logspace(0, 3, 4, -2),
+    ],
+    "factories with out": lambda: [
+        (torch.linspace(0, 1, 7, out=torch.empty(7, dtype=D)) * 6 - torch.arange(7)).abs().max() < 1e-12,
+        torch.linspace(0, 9, 7, out=torch.empty(7, dtype=torch.int64)),
+        (torch.logspace(0, 1, 4, out=torch.empty(4, dtype=D))[1] ** 3 - 10).abs() < 1e-12,
+        (torch.arange(0, 1, 0.3, out=torch.empty(4, dtype=D)) * 10 - T([0, 3, 6, 9])).abs().max() < 1e-12,
+        torch.zeros(2, out=torch.ones(2, dtype=torch.int64)),
+        torch.full((2,), 1.5, out=torch.empty(2, dtype=torch.int64)),
+        torch.eye(2, out=torch.empty(2, 2, dtype=torch.int64)),
+        torch.ones(2, dtype=D, out=torch.empty(2, dtype=D)),
+    ],
+    "__rdiv__": lambda: [T([1, 2, 4]).__rdiv__(3), T([1.0, 2.0]).__rdiv__(T([3.0])), T([1.0]).__rdiv__("a")],
+    "statistics of native_group_norm": lambda: [
+        w := T([1.0, 2.0, 3.0], dtype=D, requires_grad=True),
+        results := torch.native_group_norm(X[None], w, None, 1, 3, 4, 1, 1e-5),
+        [r.requires_grad for r in results],
+        sum(r.sum() for r in results[1:]).backward(),
+        w.grad,
     ],
     "names of tuples": lambda: [
         type(r).__name__

@@ -24,15 +24,16 @@ def _tuple(value, n):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
-def _named_padding(input, weight, stride, padding, dilation):
+def _named_padding(n, input, weight, stride, padding, dilation):
     """(input, padding) with padding='valid' or 'same' turned into numbers; uneven 'same' padding is put on the input."""
-    n = weight.dim() - 2
     if padding == "valid":
         return input, 0
     if padding != "same":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
     if any(s != 1 for s in _tuple(stride, n)):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
+    if weight.dim() != n + 2 or input.dim() not in (n + 1, n + 2):
+        return input, 0  # the op refuses them, naming their sizes
     pairs = same_padding(weight.shape[2:], _tuple(dilation, n))
     uneven = [number for before, after in reversed(pairs) for number in (0, after - before)]
     if any(uneven):
@@ -42,19 +43,19 @@ def _named_padding(input, weight, stride, padding, dilation):
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if isinstance(padding, str):
-        input, padding = _named_padding(input, weight, stride, padding, dilation)
+        input, padding = _named_padding(1, input, weight, stride, padding, dilation)
     return records.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if isinstance(padding, str):
-        input, padding = _named_padding(input, weight, stride, padding, dilation)
+        input, padding = _named_padding(2, input, weight, stride, padding, dilation)
     return records.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if isinstance(padding, str):
-        input, padding = _named_padding(input, weight, stride, padding, dilation)
+        input, padding = _named_padding(3, input, weight, stride, padding, dilation)
     return records.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 

@@ -12,6 +12,7 @@ __all__ = ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affi
 
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+_HALVES = (C.float16, C.bfloat16)
 
 
 def _default_corners(name, align_corners):
@@ -76,7 +77,7 @@ def _reflected(place, size, align_corners):
         return C.zeros_like(place)
     distance = (place - low).abs()
     flips = (distance.detach() / span).floor()
-    rest = distance - flips * span
+    rest = distance.fmod(span)
     return C.where(flips % 2 == 0, rest, span - rest) + low
 
 
@@ -88,6 +89,7 @@ def _brought_inside(place, size, padding_mode, align_corners):
 
 def _whole(place, size):
     """Pixel numbers of places; those far away, and no numbers at all, are just outside."""
+    place = place.float() if place.dtype in _HALVES else place  # which hold all of them
     return C.where(place == place, place, -9.0).clamp(-9, size + 9).to(C.int64)
 
 
@@ -159,9 +161,13 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     input, grid = C._in_single(input, grid)
     _check(input, grid, mode, padding_mode)
     align_corners = _default_corners("grid_sample", align_corners)
-    if input.dtype in (C.float16, C.bfloat16):
-        wide = grid_sample(input.to(C.float32), grid.to(C.float32), mode, padding_mode, align_corners)
-        return wide.to(input.dtype)
+    if input.dtype in _HALVES:  # as in PyTorch places are computed in 16 bits: it is they that say which pixels are read
+        return _read(input.to(C.float32), grid, mode, padding_mode, align_corners).to(input.dtype)
+    return _read(input, grid, mode, padding_mode, align_corners)
+
+
+def _read(input, grid, mode, padding_mode, align_corners):
+    """grid_sample of what has been checked."""
     n = input.dim() - 2
     batch, channels = input.shape[:2]
     spatial = input.shape[2:]
