@@ -2,15 +2,14 @@
 
 import _terra_C as C
 
-from .optimizer import GroupOptimizer
+from .optimizer import GroupOptimizer, check_one_element
 
 
 class Adafactor(GroupOptimizer):
     def __init__(
         self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False
     ):
-        if isinstance(lr, C.Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         if not 0.0 <= lr:
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if not 0.0 >= beta2_decay:

@@ -4,7 +4,7 @@ import math
 
 import _terra_C as C
 
-from .optimizer import GroupOptimizer
+from .optimizer import GroupOptimizer, check_one_element
 
 
 def orthogonalized(matrix, coefficients, steps, eps):
@@ -36,8 +36,7 @@ class Muon(GroupOptimizer):
         self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315),
         eps=1e-7, ns_steps=5, adjust_lr_fn=None,
     ):  # fmt: skip
-        if isinstance(lr, C.Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         for value, name in ((lr, "Learning rate"), (momentum, "momentum"), (weight_decay, "weight decay")):
             if not 0.0 <= value:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")

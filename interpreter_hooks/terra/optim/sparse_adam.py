@@ -1,23 +1,26 @@
 """Adam for tables of which a step looks up a few rows: only those, and their moments, move."""
 
-from .optimizer import GroupOptimizer, add_rows_, check_betas, rows_of
+from .optimizer import GroupOptimizer, add_rows_, check_betas, check_one_element, rows_of
 
 
 class SparseAdam(GroupOptimizer):
     _takes_sparse = True
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, maximize=False):
+        check_one_element(lr)
         if not 0.0 < lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not 0.0 < eps:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
-        sparse = [
-            [g, i] for g, group in enumerate(self.param_groups) for i, p in enumerate(group["params"]) if p.is_sparse
-        ]
-        if sparse:
-            raise ValueError(f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors")
+        self._refuse("Sparse", lambda p: p.is_sparse, "requires dense parameter tensors")
+        self._refuse("Complex", lambda p: p.is_complex(), "does not support complex parameters")
+
+    def _refuse(self, kind, is_such, why):
+        places = [[g, i] for g, group in enumerate(self.param_groups) for i, p in enumerate(group["params"]) if is_such(p)]
+        if places:
+            raise ValueError(f"{kind} params at indices {places}: SparseAdam {why}")
 
     def _update(self, group, p, grad, state):
         if not grad.is_sparse:

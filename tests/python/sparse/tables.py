@@ -143,7 +143,7 @@ OPTIMIZERS = (
     ("SparseAdam", {"lr": 0.1}), ("SparseAdam", {"lr": 0.1, "maximize": True}),
     ("SparseAdam", {"betas": (0.5, 0.6), "eps": 1e-3}),
     ("SparseAdam", {"lr": 0}), ("SparseAdam", {"lr": -1}), ("SparseAdam", {"eps": -1}),
-    ("SparseAdam", {"betas": (1.0, 0.9)}),
+    ("SparseAdam", {"betas": (1.0, 0.9)}), ("SparseAdam", {"lr": torch.tensor([0.1, 0.1])}),
     ("Adam", {}), ("AdamW", {}), ("Adam", {"amsgrad": True}), ("Adadelta", {}), ("Adamax", {}), ("RMSprop", {}),
     ("NAdam", {}), ("RAdam", {}), ("ASGD", {}), ("Rprop", {}),
 )  # fmt: skip
