@@ -47,7 +47,7 @@ constexpr std::array variables{
     Variable{"TERRA_SELF_CHECK", "off|on|all",
              "which replays are compared with plain execution (on: the first and a few)"},
     Variable{"TERRA_RUNNER", "measured|inline|serial|beside|turns",
-             "co-executed iterations: computed on the program's thread, beside it, or by turns with frames (the fastest)"},
+             "co-executed loops: computed inline, beside the program, or left to frames (the fastest)"},
     Variable{"TERRA_BATCHES", "off|on", "whether calls below recursive functions wait, to run many at a time"},
     Variable{"TERRA_PASSES", "-NAME,...", "graph passes that are left out"},
     Variable{"TERRA_ISA", "v2|v3|v4", "the instructions that kernels use (the best there are)"},

@@ -1,7 +1,7 @@
 // From a function of one element to a reference loop: read, convert, compute, store; one element at a time.
 //
-// Floats are computed in double and rounded once, integers in int64 (uint32 and uint64, whose products may be beyond it,
-// in uint64) and wrapped, so a reference is the value that a kernel of any precision approximates.
+// Floats are computed in double and rounded once, integers in int64 (uint32 and uint64, whose products may be beyond
+// it, in uint64) and wrapped, so a reference is the value that a kernel of any precision approximates.
 #pragma once
 #include <cstdint>
 #include <limits>
