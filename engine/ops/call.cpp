@@ -245,7 +245,8 @@ void check_barebones(const Op& op, const Prepared& p) {
 
 /// Elements of bcomplex32 are moved, converted and compared, and there is no arithmetic that makes them.
 void check_bcomplex(const Op& op, const Prepared& p, std::span<const ResultMeta> metas) {
-  if (complex_dtype_of(p.half) != DType::BC32) return;
+  if (p.half != DType::BF16 && p.half != DType::BC32) [[likely]]
+    return;
   const bool makes = std::any_of(metas.begin(), metas.end(), [](const ResultMeta& m) { return is_complex(m.dtype); });
   if (makes && !takes(op, DType::BC32)) refuse(op, DType::BC32);
 }

@@ -235,6 +235,11 @@ Segment::Way Runner::segment_way(const KnownLoop& loop) const {
 
 bool Runner::is_left_to_frames(const KnownLoop& loop) const { return way(loop) == RunnerChoice::Way::Frames; }
 
+/// The outcome of a trial holds for a while. Turns never end.
+bool Runner::is_settled(const KnownLoop& loop) const {
+  return mode_ == RunnerMode::Measured && loop.choice.is_settled();
+}
+
 void Runner::diverge() {
   divergences_++;
   tally(diverged_at_, 0);
@@ -262,7 +267,7 @@ void Runner::leave_to_frames() {
   KnownLoop& loop = *at_.loop;
   segment_.settle();
   segment_.open(false);
-  if (mode_ == RunnerMode::Measured && loop.choice.is_settled()) {
+  if (is_settled(loop)) {
     const double ops =
         static_cast<double>(loop.ops_outside) / static_cast<double>(std::max<uint64_t>(loop.in_frames, 1));
     return rest_for(static_cast<uint64_t>(std::max(ops, 1.0) * static_cast<double>(loop.choice.holds())));
@@ -297,7 +302,7 @@ bool Runner::time() {
   loop.began = now;
   loop.in_frames += rounds;
   if (is_left_to_frames(loop)) {
-    if (loop.choice.is_settled()) leave_to_frames();
+    if (is_settled(loop)) leave_to_frames();
     return false;
   }
   lend(false);

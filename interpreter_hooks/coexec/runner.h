@@ -102,6 +102,7 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   RunnerChoice::Way way(const KnownLoop& loop) const;
   Segment::Way segment_way(const KnownLoop& loop) const;
   bool is_left_to_frames(const KnownLoop& loop) const;
+  bool is_settled(const KnownLoop& loop) const;
   const std::vector<Successor>& successors_of(Position position);
   void diverge();
   void forget_iteration();

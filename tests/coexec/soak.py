@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from _harness import compare, run_tests
+from _harness import compare, counts, run_tests
 
 ITERATIONS, GROWTH = 10_000, 24 << 20  # bytes, from a quarter of the way on
 
@@ -60,6 +60,7 @@ def training():
 
 def soak():
     compare(training, iterations=100, divergences=2)
+    assert counts()["iterations"] > 0.9 * ITERATIONS, counts()
 
 
 run_tests([soak])

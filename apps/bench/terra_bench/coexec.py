@@ -47,9 +47,7 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
     workers = [(way, ours.with_variables(**variables).start(benchmark.program, way, **spec)) for way, variables in WAYS_OF_OURS.items()]
     if peer:
         workers.append(("peer", peer.start(benchmark.program, "peer", **spec)))
-    for who, worker in workers:
-        if who == "measured":
-            worker.block(TRIED_BY)
+    dict(workers)["measured"].block(TRIED_BY)
     calls = {who: calls_for(worker) for who, worker in workers}
     before = {who: segment(worker) for who, worker in workers if who in ("measured", "serial", "beside")}
     taken = alternate(workers, calls, rounds)
