@@ -13,8 +13,6 @@ namespace {
 /// operation, and for the Python around them; a served operation is spared so much, and a little of its own time.
 constexpr double price_of_operation = 60, price_of_call = 200, python_slowdown = 10, eager_operation = 3;
 constexpr double saving_of_operation = 1, saving_of_time = 0.05, most_saved = 0.7;
-/// Going on for as long as it has run, it would save this part of the price at least.
-constexpr double wanted_return = 0.3;
 /// Calls between samples: of a function whose verdict is open, and of one that pays.
 constexpr long period = 64, period_of_settled = 1024;
 /// Calls after which a function is taken to be called in a loop of the program, rather than by layers of a model.
@@ -144,7 +142,7 @@ double Profitability::saving() const {
 
 bool Profitability::is_worth_building(double price, int times_met) const {
   const bool free = price <= small_change && unpaid_ < cheap_recordings;
-  return free || times_met * saving() >= wanted_return * price * std::exp2(std::max(0, unpaid_ - 1));
+  return free || times_met * saving() >= price * std::exp2(std::max(0, unpaid_ - 1));
 }
 
 bool Profitability::is_worth_recording(Position position, long calls) const {
@@ -153,7 +151,7 @@ bool Profitability::is_worth_recording(Position position, long calls) const {
   if (is_free && price <= small_change && unpaid_ < cheap_recordings) return true;
   if (plain <= 0) return true;
   const double saved = plain_since_ / plain * saving();
-  return saved >= wanted_return * price * std::exp2(std::max(0, unpaid_ - 1));
+  return saved >= price * std::exp2(std::max(0, unpaid_ - 1));
 }
 
 }  // namespace terra::capture

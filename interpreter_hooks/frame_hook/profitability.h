@@ -89,8 +89,10 @@ class Profitability {
   double price() const;
   /// What a served call is likely to save.
   double saving() const;
-  /// The function has run plainly so long since the last recording that, were it to go on for as long, another one
-  /// would pay. Recordings that have not paid for themselves make the next ones dearer, each by a factor of two.
+  /// The function has run plainly so long since the last recording that another one, made then, would have paid by now.
+  /// That is the rule of "ski rental": who buys when the rent has reached the price pays at most twice what he would
+  /// have paid had he known how long the program runs. Recordings that have not paid for themselves make the next ones
+  /// dearer, each by a factor of two.
   bool is_worth_recording(Position position, long calls) const;
   /// The same of making a graph for sizes that came for the time number `times_met`.
   bool is_worth_building(double price, int times_met) const;

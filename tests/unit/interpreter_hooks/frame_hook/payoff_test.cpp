@@ -138,9 +138,11 @@ TEST_CASE("an outermost function is recorded at once where that is cheap, others
   CHECK(!cheap.is_worth_recording(Position::Unsure, 4));
   CHECK(cheap.is_worth_recording(Position::Unsure, 8));
   CHECK(!cheap.is_worth_recording(Position::Inner, 8));
-  CHECK(profiled(40, 50, 10).is_worth_recording(Position::Inner, 40));
+  CHECK(!profiled(60, 50, 10).is_worth_recording(Position::Inner, 60));
+  CHECK(profiled(100, 50, 10).is_worth_recording(Position::Inner, 100));
   CHECK(!profiled(3, 5000, 500).is_worth_recording(Position::Outermost, 4));
-  CHECK(profiled(30, 5000, 500).is_worth_recording(Position::Outermost, 31));
+  CHECK(!profiled(60, 5000, 500).is_worth_recording(Position::Outermost, 61));
+  CHECK(profiled(100, 5000, 500).is_worth_recording(Position::Outermost, 101));
 }
 
 TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[profitability]") {
@@ -179,8 +181,8 @@ TEST_CASE("sizes that come back are built for", "[profitability]") {
   Profitability profitability = profiled(16, 1000, 100);
   profitability.recorded(9000);
   for (long i = 1; i <= 4; i++) profitability.served(&profitability, 400, i);
-  CHECK(!profitability.is_worth_building(9000, 1));
-  CHECK(profitability.is_worth_building(9000, 5));
+  CHECK(!profitability.is_worth_building(9000, 14));
+  CHECK(profitability.is_worth_building(9000, 16));
 }
 
 TEST_CASE("the process may lose its grace and a share of its time, and spend part of what came back", "[ledger]") {

@@ -95,13 +95,13 @@ TEST_CASE("a check costs what the one before cost, and the first one what is kno
   CHECK(checks.cost(100 << 20) == 0.002);
 }
 
-TEST_CASE("checks take a fiftieth of the program's time, and of its first half second at once", "[checks]") {
+TEST_CASE("checks take a fiftieth of the program's time, and of its first quarter second at once", "[checks]") {
   CheckAccount account;
-  CHECK(account.affords(0.009, 0.001));
-  CHECK(!account.affords(0.011, 0.001));
-  account.spend(0.008);
-  CHECK(!account.affords(0.003, 0.5));
-  CHECK(account.affords(0.003, 0.6));
+  CHECK(account.affords(0.004, 0.001));
+  CHECK(!account.affords(0.006, 0.001));
+  account.spend(0.004);
+  CHECK(!account.affords(0.003, 0.25));
+  CHECK(account.affords(0.003, 0.4));
   CHECK(account.checks() == 1);
 }
 
