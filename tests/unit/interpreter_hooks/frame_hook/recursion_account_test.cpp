@@ -13,7 +13,7 @@ void sample(RecursionAccount& account, size_t samples, double captured, double p
   for (size_t taken = 0; taken < samples;) {
     const Sample s = account.next();
     if (s == Sample::None) continue;
-    account.add(s, 10 * (s == Sample::Plain ? plain : captured), 10);
+    account.add(s, 100 * (s == Sample::Plain ? plain : captured), 100);
     ++taken;
   }
 }
@@ -22,10 +22,23 @@ TEST_CASE("The first calls of a recursive function are no samples, the next ones
   RecursionAccount account;
   for (long i = 1; i < RecursionAccount::first; ++i) REQUIRE(account.next() == Sample::None);
   REQUIRE(account.next() == Sample::Captured);
-  account.add(Sample::Captured, 1, 1);
+  account.add(Sample::Captured, 1, RecursionAccount::least_operations);
   REQUIRE(account.next() == Sample::Plain);
   account.add(Sample::Plain, 1, 0);  // no operation, nothing to learn
   REQUIRE(account.next() == Sample::Plain);
+}
+
+TEST_CASE("Calls of few operations are not compared with calls of many") {
+  RecursionAccount account;
+  const auto takes = [](Sample sample, int operations) {  // captured less by itself, and more for each operation
+    return sample == Sample::Plain ? 10 + 1.5 * operations : 5 + 2.0 * operations;
+  };
+  for (int i = 0; i < 10000 && !account.loses(); ++i) {
+    const int operations = i / 8 % 2 ? 700 : 1;
+    const Sample sample = account.next();
+    if (sample != Sample::None) account.add(sample, takes(sample, operations), operations);
+  }
+  REQUIRE(account.loses());
 }
 
 TEST_CASE("Few plain calls are made to compare where all of them took more than any captured one") {
@@ -55,7 +68,7 @@ TEST_CASE("Calls for which graphs are built are left out, as long as there are o
       const Sample next = account.next();
       if (next == Sample::None) continue;
       const bool is_captured = next == Sample::Captured;
-      account.add(next, is_captured ? captured : 2, 1, is_captured && built);
+      account.add(next, is_captured ? captured : 2, RecursionAccount::least_operations, is_captured && built);
       i += is_captured;
     }
   };
