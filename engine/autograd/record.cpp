@@ -55,7 +55,6 @@ void check_write(const Op&, const Tensor& target) {
   check(!is_leaf(target), "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
-/// A copy of the target as it is before the write, with its history: what a gradient that reads the old value saves.
 Tensor before_write(const Tensor& target) {
   static const Op* clone = find_op("clone");
   const Edge edge = target.requires_grad() ? gradient_edge(target) : Edge{};
@@ -109,6 +108,6 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
 
 }  // namespace
 
-void start() { tape_hooks() = {record, check_write, record_write, record_view, name_last}; }
+void start() { tape_hooks() = {record, check_write, before_write, record_write, record_view, name_last}; }
 
 }  // namespace terra::autograd

@@ -269,8 +269,7 @@ void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
     }
 }
 
-bool wants_gradient(const Op& op, std::span<const Arg> args) {
-  if (!grad_mode || !op.gradient || op.is(kNoGradient)) return false;
+bool any_requires_gradient(std::span<const Arg> args) {
   for (const Arg& a : args) {
     if (a.is_tensor()) {
       if (a.impl()->requires_grad()) return true;
@@ -280,6 +279,10 @@ bool wants_gradient(const Op& op, std::span<const Arg> args) {
     }
   }
   return false;
+}
+
+bool wants_gradient(const Op& op, std::span<const Arg> args) {
+  return grad_mode && op.gradient && !op.is(kNoGradient) && any_requires_gradient(args);
 }
 
 /// Runs an op whose record says that it replaces the values of some parameters (optimizer updates).
@@ -387,16 +390,29 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
   to_half(p, fresh);
 }
 
+/// An in-place form that computes beside its target and writes the result over it. Gradients may be computed from the
+/// value that is overwritten: y.silu_() of a y that somebody made.
+static Tensor call_beside(const Op& op, std::span<const Arg> args, const Tensor& target) {
+  std::vector<Tensor> results;
+  const bool may_save = op.composite || (op.gradient && (op.saved & saves({0})) != 0);
+  if (may_save && grad_mode && any_requires_gradient(args)) {
+    const Tensor before = tape_hooks().before_write(target);
+    std::vector<Arg> kept(args.begin(), args.end());
+    for (Arg& a : kept)
+      if (a.is_tensor() && a.impl() == target.get()) a = Arg(before);
+    call(op, kept, results);
+  } else {
+    call(op, args, results);
+  }
+  write_result(target, results.front());
+  return target;
+}
+
 Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   ensure(!args.empty() && args[0].is_tensor(), "the in-place form of an op gets the tensor it writes");
   const Tensor target = args[0].tensor();
   check_overlaps(op, target, args);
-  if (op.composite) {
-    std::vector<Tensor> results;
-    call(op, args, results);
-    write_result(target, results.front());
-    return target;
-  }
+  if (op.composite) return call_beside(op, args, target);
   Prepared p(op);
   complete(op, args, p);
   promote(op, p);
@@ -408,11 +424,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
         "In-place {} is not supported for complex tensors.", op.name);
   if (op.is(kHost) || scratch.metas[0].dtype != target.dtype() || p.half != DType::F32 ||
       p.args[0].impl() != target.get()) {
-    // The kernel's result isn't of the target's dtype: compute beside it and convert.
-    std::vector<Tensor> results;
-    call(op, args, results);
-    write_result(target, results.front());
-    return target;
+    return call_beside(op, args, target);  // the kernel's result isn't of the target's dtype
   }
   check(scratch.metas[0].sizes == target.sizes(), "output with shape {} doesn't match the broadcast shape {}",
         listed(target.sizes()), listed(scratch.metas[0].sizes));

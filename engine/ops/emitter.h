@@ -53,6 +53,8 @@ struct TapeHooks {
   void (*record)(const Op& op, std::span<const Arg> args, std::span<Tensor> results) = nullptr;
   /// Before a write with gradients enabled: throws if the target is a leaf that requires grad (or a view of one).
   void (*check_write)(const Op& op, const Tensor& target) = nullptr;
+  /// A copy of `target` as it is before a write, with its history: what gradients that read the old value save.
+  Tensor (*before_write)(const Tensor& target) = nullptr;
   /// Runs `write`, which replaces the value of `target` by a differentiable function of `args`, and records it.
   /// Operands are saved as they were before, results as they are after.
   void (*record_write)(const Op& op, std::span<const Arg> args, const Tensor& target,

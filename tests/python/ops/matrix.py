@@ -1,7 +1,7 @@
 # run: --capture=off
 # timeout: 600
 """Every sample of every op record: kernels = reference loops, 16-bit floats, numeric first and second gradients, in-place
-forms; and the examples run."""
+forms and gradients through them; and the examples run."""
 
 import random
 import sys
@@ -280,6 +280,33 @@ def in_place(call):
     return target._version > version, "the version didn't change"
 
 
+def gradient_in_place(call):
+    """The in-place form of a value that was computed gives the gradients of the plain form: it must not overwrite what they
+    are computed from."""
+
+    def gradients(run):
+        args, kwargs = call.arguments(dtype=terra.float64)
+        leaves = [t.requires_grad_(True) for t in tensors_in(args) if is_inexact(t)]
+        args[0] = args[0] * 1
+        terra.manual_seed(7)
+        result = parts_of(run(args, kwargs))
+        weights = terra.linspace(0.5, 1.5, result.numel(), dtype=terra.float64).reshape(result.shape)
+        return result, terra.autograd.grad((result * weights).sum(), leaves, allow_unused=True)
+
+    first = call.arguments(dtype=terra.float64)[0][0]
+    if not isinstance(first, terra.Tensor) or not is_inexact(first):
+        return True, ""
+    plain, meant = gradients(lambda args, kwargs: tensors_in(call.run(args, kwargs))[0])
+    if plain.shape != parts_of(first).shape or plain.dtype != terra.float64:
+        return True, ""
+    _, given = gradients(lambda args, kwargs: getattr(C._ops, call.record["name"] + "_")(*args, **kwargs))
+    for a, b in zip(given, meant):
+        a, b = (terra.zeros(()) if g is None or not g.any() else g for g in (a, b))
+        if not all_close(numbers_of(a), numbers_of(b), 1e-12, 1e-12):
+            return False, f"gives {a} instead of {b}"
+    return True, ""
+
+
 def is_about_complex(call):
     """There are no complex numbers of 16-bit parts."""
     return "crandn" in call.text or call.record["name"] == "view_as_complex"
@@ -305,6 +332,8 @@ for call in samples(("float64",)):
     if chosen(call.record) and call.differentiable:
         guarded(call, "first gradient:", lambda: first_gradient(call))
         guarded(call, "second gradient:", lambda: second_gradient(call))
+        if call.record["in_place"]:
+            guarded(call, "gradient in place:", lambda: gradient_in_place(call))
 for record in C.op_records():
     if chosen(record) and record["example"]:
 
