@@ -1,6 +1,8 @@
 // The stream (mt19937) and the distributions that take their numbers from it one by one.
 #include "kernels/cpu/random.h"
 
+#include "kernels/cpu/draw_loops.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -87,17 +89,6 @@ double normal_of_pair(RandomState& s) {
   return radius * std::cos(angle);
 }
 
-/// 16 uniforms become 16 normals: radius from the first eight, angle from the last.
-template <class T>
-void normal_block(T* block, T mean, T deviation) {
-  for (int j = 0; j < 8; ++j) {
-    const T radius = std::sqrt(T{-2} * std::log(T{1} - block[j]));
-    const T angle = static_cast<T>(2.0 * std::numbers::pi) * block[j + 8];
-    block[j] = radius * std::cos(angle) * deviation + mean;
-    block[j + 8] = radius * std::sin(angle) * deviation + mean;
-  }
-}
-
 /// The largest N such that every integer of [0, N] is a T.
 template <class T>
 constexpr uint64_t kLargestExact = std::is_floating_point_v<T> ? uint64_t{1} << std::numeric_limits<T>::digits
@@ -134,16 +125,16 @@ template <>
 void uniform<float>(RandomState& s, float* out, int64_t n, double low, double high) {
   const float base = static_cast<float>(low);
   const float width = static_cast<float>(high) - base;
-  consume(s, n, [&](const uint32_t* words, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = std::fma(to_uniform24(temper(words[i])), width, base);
+  consume(s, n, [&, uniforms = cpu::draw_loops<float>().uniforms](const uint32_t* words, int64_t count) {
+    uniforms(words, out, count, width, base);
     out += count;
   });
 }
 
 template <>
 void uniform<double>(RandomState& s, double* out, int64_t n, double low, double high) {
-  consume_pairs(s, n, [&](const uint32_t* pairs, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = std::fma(to_uniform53(join(pairs + 2 * i)), high - low, low);
+  consume_pairs(s, n, [&, uniforms = cpu::draw_loops<double>().uniforms](const uint32_t* pairs, int64_t count) {
+    uniforms(pairs, out, count, high - low, low);
     out += count;
   });
 }
@@ -156,10 +147,11 @@ void normal(RandomState& s, T* out, int64_t n, double mean, double deviation, bo
   }
   const T m = static_cast<T>(mean), d = static_cast<T>(deviation);
   uniform<T>(s, out, n, 0, 1);
-  for (int64_t i = 0; i + 16 <= n; i += 16) normal_block(out + i, m, d);
+  const auto normal_blocks = cpu::draw_loops<T>().normal_blocks;
+  normal_blocks(out, n / 16, m, d);
   if (n % 16 != 0) {
     uniform<T>(s, out + n - 16, 16, 0, 1);
-    normal_block(out + n - 16, m, d);
+    normal_blocks(out + n - 16, 1, m, d);
   }
 }
 
