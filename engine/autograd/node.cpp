@@ -73,10 +73,11 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
     meta.grad = g;
   } else if (!meta.grad.defined()) {
     // The gradient becomes .grad itself where it lies as the leaf does and nobody but this call (`grads` and `g`) can
-    // see it, else a copy does.
+    // see it, else a copy does. With a tape of its own it may be a view, which can't be detached in place as .grad can.
     const bool fits = is_laid_out_like(*g.get(), *leaf_.get());
-    const bool ours = g->use_count() <= 2 && (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1);
-    meta.grad = fits && (ours || grad_enabled()) ? g : copy_laid_out_like(g, leaf_);
+    const bool ours = g->use_count() <= 2 && !(g->autograd && g->autograd->is_view) &&
+                      (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1);
+    meta.grad = fits && ours ? g : copy_laid_out_like(g, leaf_);
   } else if (grad_enabled()) {
     meta.grad = sum_of(meta.grad, g);
   } else {

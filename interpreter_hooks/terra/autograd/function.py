@@ -170,6 +170,9 @@ class Function:
             if isinstance(output, C.Tensor) and _among(output, args) and not _among(output, ctx._dirty):
                 with C.no_grad():
                     outputs[i] = output.view_as(output)
+            # one that forward() made with a tape of its own, or to require a gradient, belongs to this function from now on
+            elif isinstance(output, C.Tensor) and output.requires_grad and not _among(output, args):
+                outputs[i] = output.detach()
         if recording and any(ctx.needs_input_grad):
             cls._record(ctx, args, outputs, result if not single else (result,))
         return outputs[0] if single else tuple(outputs)
@@ -183,7 +186,7 @@ class Function:
             and (output.is_floating_point() or output.is_complex())
         ]  # fmt: skip
         count, size = len(args), len(outputs)
-        dtypes = [args[i].dtype for i in places]
+        kinds = [(args[i].dtype, args[i].shape) for i in places]
         metadata = [(tuple(outputs[o].shape), outputs[o].dtype) for o in differentiable]
 
         def backward(grads, node):
@@ -192,7 +195,7 @@ class Function:
                 full[o] = C.zeros(shape, dtype=dtype) if grad is None and ctx._materialize_grads else grad
             ctx._node = node
             try:
-                return _gradients_of_inputs(cls, ctx, full, count, places, dtypes)
+                return _gradients_of_inputs(cls, ctx, full, count, places, kinds)
             finally:
                 ctx._node = None
 
@@ -213,8 +216,8 @@ class Function:
         )
 
 
-def _gradients_of_inputs(cls, ctx, grads, count, places, dtypes):
-    """cls.backward's results for the tensor arguments, checked, in the dtypes of these."""
+def _gradients_of_inputs(cls, ctx, grads, count, places, kinds):
+    """cls.backward's results for the tensor arguments, checked, in the dtypes and shapes of these."""
     results = cls.backward(ctx, *grads)
     results = results if isinstance(results, tuple) else (results,)
     if len(results) > count and all(r is None for r in results[count:]):
@@ -223,14 +226,22 @@ def _gradients_of_inputs(cls, ctx, grads, count, places, dtypes):
         raise RuntimeError(
             f"function {cls.__name__}Backward returned an incorrect number of gradients (expected {count}, got {len(results)})"
         )
-    return tuple([_in_dtype(results[i], dtype) for i, dtype in zip(places, dtypes)])
+    return tuple([_fitted(results[i], dtype, shape) for i, (dtype, shape) in zip(places, kinds)])
 
 
-def _in_dtype(gradient, dtype):
-    """A gradient of another precision than the input's is converted."""
-    if isinstance(gradient, C.Tensor) and gradient.dtype != dtype and dtype.is_floating_point:
+def _fitted(gradient, dtype, shape):
+    """A gradient of another precision than the input's is converted; one for what the input broadcasts to is summed up."""
+    if not isinstance(gradient, C.Tensor):
+        return gradient
+    if gradient.shape != shape and _broadcasts(shape, gradient.shape):
+        gradient = gradient.sum_to_size(shape)
+    if gradient.dtype != dtype and dtype.is_floating_point:
         return gradient.to(dtype)
     return gradient
+
+
+def _broadcasts(shape, to):
+    return len(shape) <= len(to) and all([a in (1, b) for a, b in zip(reversed(shape), reversed(to))])
 
 
 def once_differentiable(backward):
