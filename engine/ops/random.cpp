@@ -263,7 +263,9 @@ void randn_like_of(Composition& c) {
   c.result(made_like(c.tensor(0), c.arg(3), [&](const Dims& sizes) { return randn(sizes, dtype, c.arg(2)); }));
 }
 void randint_like_of(Composition& c) {
-  const Arg low = c.has(2) ? c.arg(1) : Arg(0), high = c.has(2) ? c.arg(2) : c.arg(1);  // one bound is the upper one
+  const Arg low = c.has(1) && c.has(2) ? c.arg(1) : Arg(0),
+            high = c.has(2) ? c.arg(2) : c.arg(1);  // one bound is the upper
+  check_kind(!high.is_none(), ErrorKind::TypeError, "randint_like() missing 1 required positional arguments: \"high\"");
   const DType dtype = dtype_or(c.arg(3), c.tensor(0).dtype());
   c.result(made_like(c.tensor(0), c.arg(4), [&](const Dims& sizes) { return randint(low, high, sizes, dtype); }));
 }
@@ -362,7 +364,7 @@ const Op randn_like{{.name = "randn_like",
                      .composite = randn_like_of,
                      .samples = {{"randn(2, 3)", "float", false}}}};
 const Op randint_like{{.name = "randint_like",
-                       .signature = "(Tensor self, int low, int? high=None, *, dtype? dtype=None, str? "
+                       .signature = "(Tensor self, int? low=None, int? high=None, *, dtype? dtype=None, str? "
                                     "memory_format=None) -> Tensor",
                        .doc = "Uniform integers in [low, high) in the shape and dtype of self.",
                        .example = "terra.randint_like(terra.ones(2), 0, 9).shape",

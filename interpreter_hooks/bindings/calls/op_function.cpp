@@ -9,6 +9,7 @@
 #include "engine/ops/overloads.h"
 #include "engine/ops/rules.h"
 #include "interpreter_hooks/bindings/autograd/autocast.h"
+#include "interpreter_hooks/bindings/calls/former_order.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/keyword_results.h"
 #include "interpreter_hooks/bindings/calls/override.h"
@@ -77,6 +78,20 @@ Object choose(const OpFunctionSpec& spec, PyObject* const* values, size_t count,
                      given_types(values, count, keywords) + ", but expected one of:";
   for (const Parameters* candidate : spec.candidates) text += "\n * " + signature_of(candidate->op);
   throw Error(ErrorKind::TypeError, text);
+}
+
+Object parse_and_run(const OpFunctionSpec& spec, PyObject* const* values, size_t count, PyObject* keywords) {
+  Arguments arguments(*spec.candidates[0], spec.name.c_str(), spec.as_method);
+  arguments.parse(values, count, keywords);
+  return run(spec, *spec.candidates[0], arguments);
+}
+
+/// More positional arguments than the op takes: the former order, or an error.
+[[gnu::noinline]] Object run_with_too_many(const OpFunctionSpec& spec, PyObject* const* values, size_t count,
+                                           PyObject* keywords) {
+  Reordered now;
+  if (!from_former_order(spec, values, count, keywords, now)) return parse_and_run(spec, values, count, keywords);
+  return parse_and_run(spec, now.values.data(), now.count, now.keywords.get());
 }
 
 /// Takes the `inplace` of a functional out of the arguments: by keyword, or as one more positional than the op has.
@@ -217,9 +232,11 @@ Object call_op(const OpFunctionSpec& spec, Borrowed function, PyObject* const* v
     return call_with_inplace(spec, function, values, count, keywords);
   Object result;
   if (spec.candidates.size() == 1) [[likely]] {
-    Arguments arguments(*spec.candidates[0], spec.name.c_str(), spec.as_method);
-    arguments.parse(values, count, keywords);
-    result = run(spec, *spec.candidates[0], arguments);
+    const Parameters& parameters = *spec.candidates[0];
+    if (count > parameters.positional && parameters.varargs < 0) [[unlikely]]
+      result = run_with_too_many(spec, values, count, keywords);
+    else
+      result = parse_and_run(spec, values, count, keywords);
   } else {
     result = choose(spec, values, count, keywords);
   }
