@@ -76,6 +76,52 @@ Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
   return Object::share(Py_None);
 }
 
+Object grad(PyObject*, PyObject* args, PyObject* kwargs);
+
+/// grad(is_grads_batched=True): the gradients for each of the rows of grad_outputs, stacked.
+Object gradients_of_rows(Borrowed outputs, Borrowed inputs, Borrowed gradients, Borrowed retain, Borrowed create,
+                         Borrowed unused, Borrowed materialize) {
+  Object output_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
+  Object gradient_tuple = as_tuple(gradients, items(output_tuple).size());
+  Py_ssize_t rows = -1;
+  for (const Tensor& each : tensors_of(items(gradient_tuple), "grad_outputs")) {
+    if (!each.defined()) continue;
+    const Dims& sizes = each.sizes();
+    check(!sizes.empty(),
+          "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch "
+          "dimension, but a grad_output of no dimensions was given.");
+    check(rows < 0 || rows == sizes[0], "the grad_outputs have {} and {} rows", rows, sizes[0]);
+    rows = sizes[0];
+  }
+  check(rows > 0, "autograd.grad(is_grads_batched=True) takes grad_outputs of at least one row");
+  Object found = owned(PyList_New(0));
+  for (Py_ssize_t row = 0; row < rows; ++row) {
+    Object of_row = owned(PyTuple_New(PyTuple_GET_SIZE(gradient_tuple.get())));
+    for (size_t i = 0; i < items(gradient_tuple).size(); ++i) {
+      PyObject* each = items(gradient_tuple)[i];
+      Object part = each == Py_None ? Object::share(Py_None) : owned(PySequence_GetItem(each, row));
+      PyTuple_SET_ITEM(of_row.get(), static_cast<Py_ssize_t>(i), part.release());
+    }
+    Object call = owned(Py_BuildValue("(OOOOO)", output_tuple.get(), input_tuple.get(), of_row.get(),
+                                      row + 1 < rows ? Py_True : retain, create));
+    Object options = owned(Py_BuildValue("{s:O,s:O}", "allow_unused", unused, "materialize_grads", materialize));
+    Object gradients_of_row = grad(nullptr, call.get(), options.get());
+    succeeded(PyList_Append(found.get(), gradients_of_row.get()));
+  }
+  Object module = owned(PyImport_ImportModule("_terra_C"));
+  Object result = owned(PyTuple_New(PyTuple_GET_SIZE(input_tuple.get())));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(input_tuple.get()); ++i) {
+    Object parts = owned(PyList_New(0));
+    for (Py_ssize_t row = 0; row < rows; ++row)
+      succeeded(PyList_Append(parts.get(), PyTuple_GET_ITEM(PyList_GET_ITEM(found.get(), row), i)));
+    Object stacked = PyList_GET_ITEM(parts.get(), 0) == Py_None
+                         ? Object::share(Py_None)
+                         : owned(PyObject_CallMethod(module.get(), "stack", "O", parts.get()));
+    PyTuple_SET_ITEM(result.get(), i, stacked.release());
+  }
+  return result;
+}
+
 Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"outputs",     "inputs",       "grad_outputs",     "retain_graph",      "create_graph",
                                 "only_inputs", "allow_unused", "is_grads_batched", "materialize_grads", nullptr};
@@ -84,8 +130,7 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OOOOOOO:grad", const_cast<char**>(names), &outputs, &inputs,
                                    &gradients, &retain, &create, &only, &unused, &batched, &materialize))
     throw PythonError{};
-  check_kind(!flag(batched, false), ErrorKind::NotImplementedError,
-             "autograd.grad(is_grads_batched=True) is not available: call grad once per gradient");
+  if (flag(batched, false)) return gradients_of_rows(outputs, inputs, gradients, retain, create, unused, materialize);
   ++counters.backwards;
   if (call_watcher) call_watcher->before_pass();
   Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);

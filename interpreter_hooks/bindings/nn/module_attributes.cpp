@@ -135,9 +135,12 @@ Object getattribute(PyObject* self, PyObject* name) {
     PyErr_Clear();  // a property that lacks something: the name may still be a member's
   }
   check_name(name);
-  ModulePlace place;
-  PyObject* member = module_find(self, name, &place);
-  if (member && place != ModulePlace::Own) return Object::share(member);
+  if (Py_TYPE(self)->tp_getattro ==
+      module_getattro) {  // else a class has a __getattr__ of its own, which members go through
+    ModulePlace place;
+    PyObject* member = module_find(self, name, &place);
+    if (member && place != ModulePlace::Own) return Object::share(member);
+  }
   no_attribute(self, name);
 }
 

@@ -39,6 +39,14 @@ def constant_(tensor, val):
         return tensor.fill_(val)
 
 
+# Models with an initialiser of their own call PyTorch's helpers.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_fill_ = uniform_, normal_, constant_
+
+
+def _no_grad_zero_(tensor):
+    return constant_(tensor, 0.0)
+
+
 def ones_(tensor):
     return constant_(tensor, 1.0)
 
@@ -86,6 +94,9 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         if cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3:
             return tensor.copy_(_kept_normals(tensor, mean, std, a, b, generator))
         return tensor.copy_(_kept_uniforms(tensor, mean, std, a, b, generator))
+
+
+_no_grad_trunc_normal_ = trunc_normal_
 
 
 def _kept_normals(tensor, mean, std, a, b, generator):

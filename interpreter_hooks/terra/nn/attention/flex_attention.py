@@ -18,6 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 DEFAULT_BLOCK_SIZE = 128
+_DEFAULT_SPARSE_BLOCK_SIZE = DEFAULT_BLOCK_SIZE  # by this name transformers takes it
 _WHOLE = 1 << 30  # the block size of masks without blocks
 
 

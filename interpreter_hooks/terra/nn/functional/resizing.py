@@ -109,7 +109,7 @@ def _covered(input, dim, weights):
 # ---- sizes ----------------------------------------------------------------------------------------------------------
 def _per_dimension(value, n, input, name, letter):
     if not isinstance(value, (tuple, list)):
-        return [value] * n
+        return [_number(value)] * n
     if len(value) != n:
         said, form = ("scale_factor", f"scale_factor of shape {value}") if letter == "s" else (
             "output", f"output size of {value}"
@@ -119,7 +119,12 @@ def _per_dimension(value, n, input, name, letter):
             f"dimensions of {list(input.shape[2:])} and {form}. Please provide input tensor in (N, C, d1, d2, "
             f"...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) format."
         )
-    return list(value)
+    return [_number(each) for each in value]
+
+
+def _number(value):
+    """Sizes and factors may be given as tensors of one element."""
+    return value.item() if isinstance(value, C.Tensor) else value
 
 
 def _output_size(input, size, scale_factor, recompute_scale_factor):

@@ -27,10 +27,23 @@ __all__ = [
 ]
 
 
+class _SignatureOfCalls:
+    """inspect.signature(module): what is given is handed on to forward. A class has the signature of its __init__."""
+
+    def __get__(self, module, owner=None):
+        import inspect
+
+        if module is None:
+            raise AttributeError("__signature__")
+        kinds = inspect.Parameter
+        return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)])
+
+
 class Module(C.ModuleBase, Registration, Traversal, StateDict, Conversion, Hooks):
     """A piece of a network: parameters, buffers and smaller pieces, and a forward that uses them."""
 
     dump_patches = False
+    __signature__ = _SignatureOfCalls()
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
