@@ -44,6 +44,29 @@ class AliasFinder:
     def __init__(self, alias, package, parent_folder, gives_way=False):
         self.alias, self.package, self.parent_folder, self.gives_way = alias, package, parent_folder, gives_way
 
+    def find_distributions(self, context):
+        """What importlib.metadata says of the second name: many programs ask it for the version of torch."""
+        if context.name is not None and context.name.lower() != self.alias:
+            return []
+        if self.gives_way and self.works(_path_finder.find_spec(self.alias)):
+            return []
+        import importlib.metadata
+
+        class Alias(importlib.metadata.Distribution):
+            def read_text(_, filename):
+                if filename != "METADATA":
+                    return None
+                module = __import__(self.package + ".version", fromlist=["__version__"])
+                version = getattr(module, self.alias, module.__version__)
+                return f"Metadata-Version: 2.1\nName: {self.alias}\nVersion: {version}\n"
+
+            def locate_file(_, path):
+                import pathlib
+
+                return pathlib.Path(self.parent_folder, path)
+
+        return [Alias()]
+
     def real_name(self, name):
         return self.package + name[len(self.alias):]
 
@@ -73,6 +96,9 @@ class AliasFinder:
         real = self.real_name(name)
         __import__(real)
         sys.modules[name] = sys.modules[real]
+        take_name = getattr(sys.modules[name], "_known_as", None)
+        if name == self.alias and take_name:
+            take_name(name)
 
 
 sys.meta_path.insert(0, PackageFinder("terra", folder))

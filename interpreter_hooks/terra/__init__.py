@@ -19,7 +19,7 @@ globals().update(_LEGACY_TYPES)
 
 _SUBMODULES = (
     "accelerator", "amp", "autograd", "backends", "capture", "cpu", "cuda", "distributions", "linalg", "mps", "nn", "optim", "random",
-    "recursive", "serialization", "sparse", "special", "testing", "utils", "version", "vision",
+    "recursive", "serialization", "sparse", "special", "testing", "torch_version", "utils", "version", "vision",
 )  # fmt: skip
 _FROM_SUBMODULES = {
     "save": "serialization", "load": "serialization", "autocast": "amp", "explain": "capture", "freeze": "capture",
@@ -29,14 +29,26 @@ _FROM_SUBMODULES = {
 def __getattr__(name):
     """Submodules are imported when they are first used: `import terra` alone stays fast."""
     if name in _SUBMODULES:
-        return importlib.import_module("." + name, __name__)
+        return importlib.import_module("." + name, __spec__.name)
     if name in _FROM_SUBMODULES:
-        value = getattr(importlib.import_module("." + _FROM_SUBMODULES[name], __name__), name)
+        value = getattr(importlib.import_module("." + _FROM_SUBMODULES[name], __spec__.name), name)
         globals()[name] = value
         return value
     from ._names import find
 
     return find(name)
+
+
+def _known_as(name):
+    """The package is imported by another name: as `torch`, under --torch. Programs look names up from torch.__name__ on, ask
+    the types of values which library they are of, and compare torch.__version__ with PyTorch's versions."""
+    from . import torch_version, version
+
+    for value in list(globals().values()):
+        if isinstance(value, type) and value.__module__ == __name__:
+            value.__module__ = name
+    version.__version__ = version.torch
+    globals().update(__name__=name, __version__=torch_version.__version__)
 
 
 def __dir__():
