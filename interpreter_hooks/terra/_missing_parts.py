@@ -1,4 +1,11 @@
-"""Functions that import and, when called, say in a sentence that they are not there."""
+"""Functions that import and, when called, say in a sentence that they are not there; classes that nothing is one of."""
+
+
+class NoInstances(type):
+    """The metaclass of classes that programs ask about: isinstance(x, DTensor) is False for every x."""
+
+    def __instancecheck__(cls, instance):
+        return False
 
 
 def sentence(name, because="it is not in Terra yet"):

@@ -9,7 +9,8 @@ import sys
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "_dynamo", "ao", "compiler", "distributed", "export", "fft", "func", "futures", "fx", "hub", "jit", "library", "masked",
+    "_C", "__config__", "_dynamo", "_higher_order_ops", "_subclasses", "_tensor_str", "ao", "compiler", "distributed", "export",
+    "fft", "func", "futures", "fx", "hub", "jit", "library", "masked",
     "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization", "return_types", "signal", "storage",
     "types", "xpu",
 ))  # fmt: skip
@@ -52,15 +53,17 @@ FUNCTIONS = {
         "use_deterministic_algorithms",
     ),
     "_predicates": (
-        "_assert", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed", "is_inference", "is_neg",
+        "_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_type",
+        "_check_value", "_check_with", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed",
+        "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
         "get_device_module", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     ),
     "_spectral": ("istft", "stft"),
     "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
     "_sparse_functions": (
-        "_sparse_coo_tensor_unsafe", "hspmm", "smm", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm",
-        "sspaddmm",
+        "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_sparse_coo_tensor_unsafe", "hspmm", "smm",
+        "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
     ),
     "amp": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
@@ -69,6 +72,7 @@ FUNCTIONS = {
         "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype", "GradScaler",
     ),
     "accelerator": ("AcceleratorError",),
+    "serialization": ("PyTorchFileReader",),
     "cpu": ("Event", "Stream"),
     "futures": ("Future",),
     "jit": ("ScriptFunction", "ScriptModule"),
@@ -92,6 +96,7 @@ FUNCTIONS = {
         "max_pool1d_with_indices", "native_channel_shuffle", "pairwise_distance", "pdist", "rrelu", "rrelu_",
         "threshold_",
     ),
+    "types": ("SymBool", "SymFloat", "SymInt"),
     "utils.dlpack": ("from_dlpack", "to_dlpack"),
     "storage": (
         "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
@@ -112,7 +117,9 @@ def find(name):
     package = sys.modules[PACKAGE]
     if name in MODULES:
         return importlib.import_module("." + name, PACKAGE)
-    if name in CONSTANTS:
+    if name == "torch":  # PyTorch imports itself; some programs have come to say torch.torch
+        value = package
+    elif name in CONSTANTS:
         value = CONSTANTS[name]
     elif name in _HOME:
         value = getattr(importlib.import_module("." + _HOME[name], PACKAGE), name)

@@ -18,6 +18,57 @@ is_complex, is_conj, is_inference, is_neg, is_signed = map(
 )
 
 
+def _check_with(error_type, cond, message):
+    """Raises error_type unless cond; the message is text, or a function that gives it."""
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is None:
+        message = (
+            "Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
+            "enhancement request to PyTorch.)"
+        )
+    elif callable(message):
+        message = str(message())
+    raise error_type(message)
+
+
+def _check(cond, message=None):
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_index(cond, message=None):
+    _check_with(IndexError, cond, message)
+
+
+def _check_value(cond, message=None):
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond, message=None):
+    _check_with(TypeError, cond, message)
+
+
+def _check_not_implemented(cond, message=None):
+    _check_with(NotImplementedError, cond, message)
+
+
+def _check_tensor_all(cond, message=None):
+    """Raises RuntimeError unless each element of a bool tensor is True."""
+    if not isinstance(cond, C.Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not C.bool:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
+    _check_with(RuntimeError, bool(cond.all()), message)
+
+
+def _check_is_size(i, message=None, *, max=None):
+    _check(i >= 0, message)
+    if max is not None:
+        _check(i <= max, message)
+
+
 def is_same_size(input, other):
     return input.shape == other.shape
 

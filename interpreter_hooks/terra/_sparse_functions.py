@@ -98,3 +98,17 @@ for _name, _expected in _EXPECTED.items():
     globals()[_name] = _expecting(_name, _expected)
 for _name in ("_dimI", "_dimV", "_indices", "_nnz", "_values"):
     globals()[_name] = _only_sparse(_name)
+
+
+def _convert_indices_from_coo_to_csr(self, size, *, out_int32=False):
+    """Where the entries of each of `size` rows begin, from the sorted rows of all entries."""
+    before = C.zeros(1, dtype=C.int64)
+    starts = C.cat([before, C.bincount(self, minlength=size).cumsum(0)])
+    return starts.to(C.int32) if out_int32 else starts
+
+
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, *, out_int32=False, transpose=False):
+    """The rows and columns of all entries, columns first with `transpose`."""
+    rows = C.repeat_interleave(C.arange(crow_indices.numel() - 1), (crow_indices[1:] - crow_indices[:-1]).long())
+    pair = [col_indices.long(), rows] if transpose else [rows, col_indices.long()]
+    return C.stack(pair).to(C.int32 if out_int32 else C.int64)

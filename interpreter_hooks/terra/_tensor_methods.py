@@ -149,3 +149,5 @@ for _name in (
 type(C.sparse_coo).__torch_function__ = classmethod(sparse_layout_function)
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, _function)
+
+C.Tensor._cdata = property(id, doc="A number that no other tensor of the moment has.")

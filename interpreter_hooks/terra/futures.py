@@ -8,6 +8,12 @@ __all__ = ["Future", "collect_all", "wait_all"]
 class Future:
     """A value that somebody sets, and functions to be called with it."""
 
+    def __class_getitem__(cls, item):
+        """Future[T], in annotations."""
+        import types
+
+        return types.GenericAlias(cls, item)
+
     def __init__(self, *, devices=None):
         self._done = False
         self._value = self._error = None

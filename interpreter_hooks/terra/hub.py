@@ -4,13 +4,14 @@ import importlib.util
 import os
 import re
 import sys
+from urllib.parse import urlparse  # noqa: F401 - libraries of models take it from here
 
 from ._names import lazily
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 _dir = [None]
-_HASH = re.compile(r"-([a-f0-9]*)\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir():
@@ -95,7 +96,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     name = file_name or os.path.basename(urlparse(url).path)
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
-        match = _HASH.search(name) if check_hash else None
+        match = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, match.group(1) if match else None, progress)
     return read(path, map_location=map_location, weights_only=weights_only)
 

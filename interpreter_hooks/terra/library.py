@@ -86,16 +86,25 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
     return make if fn is None else make(fn)
 
 
-def register_fake(op, func=None, /, **_):
-    """Of a CustomOpDef."""
+def _made_before(op, function):
+    """A CustomOpDef, given as it is or by its name."""
+    if isinstance(op, str):
+        from . import ops
+
+        op = ops.find(op)
     if not isinstance(op, CustomOpDef):
-        raise NotImplementedError("torch.library.register_fake: Terra knows ops that custom_op made, not those of a Library.")
+        raise NotImplementedError(f"torch.library.{function}: Terra knows ops that custom_op made, not those of a Library.")
+    return op
+
+
+def register_fake(op, func=None, /, **_):
+    """Of a CustomOpDef, or of its name."""
+    op = _made_before(op, "register_fake")
     return op.register_fake if func is None else op.register_fake(func)
 
 
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):
-    if not isinstance(op, CustomOpDef):
-        raise NotImplementedError("torch.library.register_autograd: Terra knows ops that custom_op made, not those of a Library.")
+    op = _made_before(op, "register_autograd")
     op.register_autograd(backward, setup_context=setup_context)
 
 

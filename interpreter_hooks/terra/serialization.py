@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pickle
+import typing
 
 import _terra_C as C
 
@@ -14,6 +15,9 @@ __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_default_mmap_options", "get_safe_globals",
     "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_default_mmap_options",
 ]  # fmt: skip
+
+FILE_LIKE = FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
+MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, C.device, str, typing.Dict[str, str]]]  # what load() takes
 
 _safe_globals = {}
 
@@ -139,6 +143,20 @@ def get_default_mmap_options():
     import mmap
 
     return mmap.MAP_PRIVATE
+
+
+class PyTorchFileReader:
+    """The records of a file that save() wrote, by name."""
+
+    def __init__(self, file):
+        file, description, _ = opened(file, "rb")
+        self._archive = ArchiveReader(file, description)
+
+    def has_record(self, name):
+        return self._archive.has(name)
+
+    def get_record(self, name):
+        return bytes(self._archive.read(name))
 
 
 def _start_of(file):

@@ -1,5 +1,6 @@
 """torch.storage: the memory below tensors, as bytes and as elements of one dtype. Both are views that keep it alive."""
 
+import os
 import warnings
 
 import _terra_C as C
@@ -26,6 +27,13 @@ class UntypedStorage:
             self._bytes = C.empty(content, dtype=C.uint8)
         else:
             self._bytes = C.tensor(list(content), dtype=C.uint8)
+
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The bytes of a file; changes reach the file if they are `shared`."""
+        from ._mapped_files import from_file
+
+        return cls(from_file(os.fspath(filename), shared, nbytes, dtype=C.uint8))
 
     @property
     def device(self):

@@ -41,8 +41,37 @@ PyObject* type_argument(PyObject* args, PyObject* kwargs, const char* format, co
   return type;
 }
 
+/// Formats that dtypes without tensors name: programs ask for their limits before they use them.
+struct NamedFormat {
+  const char* dtype;  ///< as repr() has it
+  double max, eps, smallest_normal;
+};
+constexpr NamedFormat named_formats[] = {{"torch.float8_e4m3fn", 448, 0.125, 0x1p-6},
+                                         {"torch.float8_e5m2", 57344, 0.25, 0x1p-14},
+                                         {"torch.float8_e4m3fnuz", 240, 0.125, 0x1p-7},
+                                         {"torch.float8_e5m2fnuz", 57344, 0.25, 0x1p-15}};
+
+/// The limits of a dtype without tensors as attributes of a plain object, or null where it is none of these.
+Object limits_of_name(PyObject* type) {
+  const Object name = owned(PyObject_Repr(type));
+  for (const NamedFormat& format : named_formats) {
+    if (PyUnicode_CompareWithASCIIString(name.get(), format.dtype) != 0) continue;
+    const Object module = owned(PyImport_ImportModule("types"));
+    const Object make = owned(PyObject_GetAttrString(module.get(), "SimpleNamespace"));
+    const Object none = owned(PyTuple_New(0));
+    const Object values = owned(Py_BuildValue("{s:i,s:d,s:d,s:d,s:d,s:d,s:d,s:s}", "bits", 8, "max", format.max, "min",
+                                              -format.max, "eps", format.eps, "smallest_normal", format.smallest_normal,
+                                              "tiny", format.smallest_normal, "resolution", 1.0, "dtype",
+                                              format.dtype + std::string_view("torch.").size()));
+    return owned(PyObject_Call(make.get(), none.get(), values.get()));
+  }
+  return {};
+}
+
 Object finfo_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   PyObject* type = type_argument(args, kwargs, "|O:finfo", "finfo");
+  if (type)
+    if (Object named = limits_of_name(type)) return named;
   const DType dtype = type ? *dtype_from(type) : default_dtype();
   check_kind(is_inexact(dtype), ErrorKind::TypeError,
              "torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{}'", name_of(dtype));

@@ -58,7 +58,7 @@ Object as_complex(PyObject* self, PyObject*) {
 Object contains(PyObject* self, PyObject* value) {
   Scalar number;
   if (!is_tensor(value) && !to_scalar(value, number))
-    raise(PyExc_RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a %s.",
+    raise(PyExc_RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class '%s'>.",
           Py_TYPE(value)->tp_name);
   Object same = owned(PyObject_RichCompare(self, value, Py_EQ));
   Object any = invoke_simple(required_op("any"), {tensor_of(same.get())}, {same.get()});

@@ -11,6 +11,7 @@ from ..compiler import (  # noqa: F401
     reset,
     set_stance,
 )
+from .eval_frame import OptimizedModule  # noqa: F401
 
 disallow_in_graph = disable
 
@@ -37,4 +38,4 @@ def graph_break(msg=""):
 
 globals().update(sentences("torch._dynamo", ("explain", "export"), "terra.capture.explain(f, *args) says what was captured"))
 
-__getattr__ = lazily(__name__, ("config",))
+__getattr__ = lazily(__name__, ("_trace_wrapped_higher_order_op", "config", "eval_frame"))

@@ -78,4 +78,10 @@ globals().update(
 _LATER = "it is not in Terra yet, which has groups of one process"
 globals().update(sentences("torch.distributed", ("new_subgroups", "split_group"), _LATER))
 
-__getattr__ = lazily(__name__, ("checkpoint", "device_mesh", "fsdp"))
+__getattr__ = lazily(
+    __name__,
+    (
+        "_composable", "_functional_collectives", "_tensor", "algorithms", "checkpoint", "constants", "device_mesh", "fsdp", "nn",
+        "optim", "rpc", "tensor",
+    ),
+)  # fmt: skip

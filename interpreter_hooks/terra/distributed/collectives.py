@@ -19,6 +19,9 @@ class ReduceOp(IntEnum):
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
 
 
+ReduceOp.RedOpType = ReduceOp  # type annotations have it
+
+
 class Work:
     """A collective under way: done when it is made."""
 

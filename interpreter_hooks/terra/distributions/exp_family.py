@@ -7,6 +7,8 @@ __all__ = ["ExponentialFamily"]
 
 
 class ExponentialFamily(Distribution):
+    """A distribution whose density is exp(<natural parameters, statistics of x> - log normalizer + carrier measure of x)."""
+
     @property
     def _natural_params(self):
         raise NotImplementedError

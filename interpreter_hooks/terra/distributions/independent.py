@@ -10,6 +10,8 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
+    """A distribution whose last batch dimensions count as part of the event: their log probabilities are added up."""
+
     arg_constraints = {}
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):

@@ -11,6 +11,8 @@ __all__ = ["MixtureSameFamily"]
 
 
 class MixtureSameFamily(Distribution):
+    """A mixture of distributions of one family: the last batch dimension is that of the components."""
+
     arg_constraints = {}
     has_rsample = False
 

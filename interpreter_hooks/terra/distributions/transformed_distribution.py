@@ -12,6 +12,8 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
+    """What a distribution becomes when its samples go through transforms, one after the other."""
+
     arg_constraints = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):

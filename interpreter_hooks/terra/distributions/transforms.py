@@ -371,6 +371,8 @@ class _SameKind(Transform):
 
 
 class ExpTransform(_SameKind):
+    """y = exp(x)."""
+
     domain = constraints.real
     codomain = constraints.positive
 
@@ -385,6 +387,8 @@ class ExpTransform(_SameKind):
 
 
 class PowerTransform(Transform):
+    """y = x ** exponent."""
+
     domain = constraints.positive
     codomain = constraints.positive
     bijective = True
@@ -431,6 +435,8 @@ def _clipped_sigmoid(x):
 
 
 class SigmoidTransform(_SameKind):
+    """y = sigmoid(x)."""
+
     domain = constraints.real
     codomain = constraints.unit_interval
 
@@ -447,6 +453,8 @@ class SigmoidTransform(_SameKind):
 
 
 class SoftplusTransform(_SameKind):
+    """y = softplus(x) = log(1 + exp(x))."""
+
     domain = constraints.real
     codomain = constraints.positive
 
@@ -461,6 +469,8 @@ class SoftplusTransform(_SameKind):
 
 
 class TanhTransform(_SameKind):
+    """y = tanh(x)."""
+
     domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -475,6 +485,8 @@ class TanhTransform(_SameKind):
 
 
 class AbsTransform(Transform):
+    """y = |x|; the inverse is the one that is not negative."""
+
     domain = constraints.real
     codomain = constraints.positive
 
@@ -631,6 +643,8 @@ class LowerCholeskyTransform(_SameKind):
 
 
 class PositiveDefiniteTransform(_SameKind):
+    """A positive definite matrix from an unconstrained one: L @ L.mT, of its lower Cholesky factor."""
+
     bijective = False
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite

@@ -25,13 +25,16 @@ def broadcast_all(*values):
     return C.broadcast_tensors([v if isinstance(v, C.Tensor) else C.tensor(v, dtype=dtype) for v in values])
 
 
-def standard_normal(shape, dtype):
+def standard_normal(shape, dtype, device=None):
     return C.normal(C.zeros(shape, dtype=dtype), C.ones(shape, dtype=dtype))
 
 
 def sum_rightmost(value, dim):
     """The sum over the last `dim` dimensions."""
     return value if dim == 0 else value.reshape(value.shape[:-dim] + (-1,)).sum(-1)
+
+
+_standard_normal, _sum_rightmost = standard_normal, sum_rightmost  # by these names libraries of distributions use them
 
 
 def logits_to_probs(logits, is_binary=False):

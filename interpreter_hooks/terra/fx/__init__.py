@@ -18,4 +18,4 @@ __all__ = [
     "Transformer", "has_side_effect", "immutable_collections", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
 
-__getattr__ = lazily(__name__, ("passes",))
+__getattr__ = lazily(__name__, ("experimental", "passes"))

@@ -4,12 +4,14 @@ step() of the subclasses is written for the recorder: loops over lists and dicts
 
 from collections import OrderedDict, abc, defaultdict
 from copy import deepcopy
+from typing import Any, Dict, Iterable, Tuple, Union
 
 import _terra_C as C
 
 from ..utils.hooks import HookDict, RemovableHandle
 from .state_hooks import StateHooks
 
+ParamsT = Union[Iterable[C.Tensor], Iterable[Dict[str, Any]], Iterable[Tuple[str, C.Tensor]]]  # what an optimizer is made of
 required = object()  # the old mark of a setting without a default
 
 
@@ -25,8 +27,8 @@ class Optimizer(StateHooks):
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
-        self._step_pre_hooks = HookDict()
-        self._step_post_hooks = HookDict()
+        self._optimizer_step_pre_hooks = HookDict()
+        self._optimizer_step_post_hooks = HookDict()
         groups = list(params)
         if len(groups) == 0:
             raise ValueError("optimizer got an empty parameter list")
@@ -99,10 +101,14 @@ class Optimizer(StateHooks):
     def __getstate__(self):
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
+    def _patch_step_function(self):
+        """Optimizers around another one, which don't call __init__ of this class, call this in its place: step() gets hooks."""
+        self.__dict__.setdefault("_optimizer_step_pre_hooks", HookDict())
+        self.__dict__.setdefault("_optimizer_step_post_hooks", HookDict())
+
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self.__dict__.setdefault("_step_pre_hooks", HookDict())
-        self.__dict__.setdefault("_step_post_hooks", HookDict())
+        self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
 
     def zero_grad(self, set_to_none=True):
@@ -130,11 +136,11 @@ class Optimizer(StateHooks):
 
     def register_step_pre_hook(self, hook):
         """hook(optimizer, args, kwargs) -> None or (args, kwargs), before step()."""
-        return self._add_step_hook("_step_pre_hooks", hook)
+        return self._add_step_hook("_optimizer_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook):
         """hook(optimizer, args, kwargs), after step()."""
-        return self._add_step_hook("_step_post_hooks", hook)
+        return self._add_step_hook("_optimizer_step_post_hooks", hook)
 
     def _add_step_hook(self, kind, hook):
         hooks = self.__dict__[kind]
@@ -144,7 +150,7 @@ class Optimizer(StateHooks):
         return handle
 
     def _step_with_hooks(self, *args, **kwargs):
-        for hook in list(self._step_pre_hooks.values()):
+        for hook in list(self._optimizer_step_pre_hooks.values()):
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -153,7 +159,7 @@ class Optimizer(StateHooks):
                     )
                 args, kwargs = changed
         result = type(self).step(self, *args, **kwargs)
-        for hook in list(self._step_post_hooks.values()):
+        for hook in list(self._optimizer_step_post_hooks.values()):
             hook(self, args, kwargs)
         return result
 

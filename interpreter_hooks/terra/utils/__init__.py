@@ -5,4 +5,10 @@ from . import hooks
 
 __all__ = ["checkpoint", "data", "hooks"]
 
-__getattr__ = lazily(__name__, ("_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "model_zoo", "tensorboard"))
+__getattr__ = lazily(
+    __name__,
+    (
+        "_foreach_utils", "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "model_zoo",
+        "tensorboard",
+    ),
+)  # fmt: skip

@@ -52,6 +52,14 @@ class NodeDef:
     unflatten: Callable
     keys: Callable
 
+    @property
+    def flatten_fn(self):
+        return self.flatten
+
+    @property
+    def unflatten_fn(self):
+        return self.unflatten
+
 
 def is_namedtuple_class(cls):
     return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
@@ -126,6 +134,62 @@ _NAMED = NodeDef(
     namedtuple, lambda t: (list(t), type(t)), lambda c, kind: kind(*c), lambda t, kind: [GetAttrKey(f) for f in kind._fields]
 )
 _RESULT = NodeDef(tuple, lambda t: (list(t), type(t)), lambda c, kind: kind(c), _indices)
+
+
+PyTree = Any
+SUPPORTED_NODES[namedtuple] = _NAMED
+
+
+def _get_node_type(tree):
+    """The key of a container in SUPPORTED_NODES: its class, or namedtuple for all of those."""
+    return namedtuple if is_namedtuple(tree) else type(tree)
+
+
+def _is_leaf(tree, is_leaf=None):
+    return (is_leaf is not None and is_leaf(tree)) or _node_of(tree) is None
+
+
+def _tuple_flatten(t):
+    return list(t), None
+
+
+def _list_flatten(t):
+    return list(t), None
+
+
+def _dict_flatten(t):
+    return list(t.values()), list(t)
+
+
+def _namedtuple_flatten(t):
+    return list(t), type(t)
+
+
+def _dict_flatten_with_keys(d):
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _list_flatten_with_keys(t):
+    return [(SequenceKey(i), value) for i, value in enumerate(t)], None
+
+
+_tuple_flatten_with_keys = _list_flatten_with_keys
+
+
+def _tuple_unflatten(values, context):
+    return tuple(values)
+
+
+def _list_unflatten(values, context):
+    return list(values)
+
+
+def _dict_unflatten(values, context):
+    return _dict_from(values, context)
+
+
+def _namedtuple_unflatten(values, context):
+    return context(*values)
 
 
 def _node_of(tree):

@@ -10,7 +10,10 @@ import _terra_C as C
 
 from ..autograd import Function
 
-__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+__all__ = [
+    "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states", "noop_context_fn",
+    "set_checkpoint_early_stop", "set_device_states",
+]  # fmt: skip
 
 
 def noop_context_fn():
@@ -21,6 +24,27 @@ def noop_context_fn():
 def set_checkpoint_early_stop(enable):
     """The second pass always runs to its end."""
     yield
+
+
+def get_device_states(*args):
+    """The devices of the tensors among the arguments, apart from the CPU, and the states of their generators: none and none."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """Sets what get_device_states() gave."""
+
+
+def detach_variable(inputs):
+    """The tensors of a tuple without their tape, each requiring a gradient as before."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError("Only tuple of tensors is supported. Got Unsupported input type: ", type(inputs).__name__)
+    return tuple([v.detach().requires_grad_(v.requires_grad) if isinstance(v, C.Tensor) else v for v in inputs])
+
+
+def check_backward_validity(inputs):
+    if not any(v.requires_grad for v in inputs if isinstance(v, C.Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 def _replaced(value, function):

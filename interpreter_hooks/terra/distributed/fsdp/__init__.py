@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import _terra_C as C
 
-from ..._missing_parts import sentences
+from ..._missing_parts import NoInstances, sentences
 from ..._names import lazily
 from ...nn import Module
 from ..group import of
@@ -95,6 +95,10 @@ class FullyShardedDataParallel(Module):
         return clip_grad_norm_(self.parameters(), max_norm, norm_type)
 
 
+class FSDPModule(metaclass=NoInstances):
+    """What fully_shard() makes of a module in PyTorch. With one process it leaves the class of the module as it is."""
+
+
 def fully_shard(module, *, mesh=None, mp_policy=None, **_):
     """The module as it is."""
     if mesh is None:
@@ -106,4 +110,4 @@ def fully_shard(module, *, mesh=None, mp_policy=None, **_):
 _WHY = "it is not in Terra yet, whose groups have one process; state_dict() has everything"
 globals().update(sentences("torch.distributed.fsdp", ("register_fsdp_forward_method", "share_comm_ctx"), _WHY))
 
-__getattr__ = lazily(__name__, ("wrap",))
+__getattr__ = lazily(__name__, ("fully_sharded_data_parallel", "wrap"))

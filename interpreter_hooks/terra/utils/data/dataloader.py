@@ -2,11 +2,13 @@
 
 Batches are made in the program's own process and thread, also with num_workers > 0: `workers.py` says what workers are."""
 
+import typing
+
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .fetchers import fetcher_of
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
-from .workers import Worker, WorkersIterator
+from .workers import BatchIterator, Worker, WorkersIterator
 
 
 class _Endless:
@@ -37,7 +39,8 @@ class DataLoader:
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
-        self.pin_memory = pin_memory
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.multiprocessing_context, self.in_order = multiprocessing_context, in_order
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
         self.generator = generator
@@ -96,7 +99,14 @@ class DataLoader:
     def _index_sampler(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
+    @property
+    def _dataset_kind(self):
+        return _DatasetKind.Iterable if self._iterable else _DatasetKind.Map
+
     def __iter__(self):
+        return self._get_iterator()
+
+    def _get_iterator(self):
         workers = self._workers
         if workers is None:
             base_seed = draw_seed(self.generator)  # drawn whether or not there are workers that need it
@@ -111,19 +121,24 @@ class DataLoader:
         """Nothing to check: workers take turns on one processor."""
 
 
-class _Iterator:
+class _Iterator(BatchIterator):
     """Batches that are made where they are asked for."""
 
     def __init__(self, loader):
         self._fetcher = fetcher_of(loader, loader.dataset)
-        self._indices = iter(loader._index_sampler)
-        self._length = loader.__len__
-
-    def __iter__(self):
-        return self
-
-    def __len__(self):
-        return self._length()
+        super().__init__(loader)
 
     def __next__(self):
         return self._fetcher.fetch(next(self._indices))
+
+
+class _DatasetKind:
+    """Whether a dataset is indexed or iterated over."""
+
+    Map, Iterable = 0, 1
+
+
+# By these names libraries that wrap loaders use the iterators.
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter, _MultiProcessingDataLoaderIter = BatchIterator, _Iterator, WorkersIterator
+_InfiniteConstantSampler = _Endless
+_collate_fn_t = typing.Callable[[typing.List[typing.Any]], typing.Any]

@@ -104,13 +104,26 @@ def _copied(dataset):
         return dataset
 
 
-class WorkersIterator:
+class BatchIterator:
+    """What iterating over a loader gives."""
+
+    def __init__(self, loader):
+        self._indices = iter(loader._index_sampler)
+        self._length = loader.__len__
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return self._length()
+
+
+class WorkersIterator(BatchIterator):
     """Batches that the workers make in turn. Indices are drawn as far ahead as workers would have them in their queues."""
 
     def __init__(self, loader, workers):
+        super().__init__(loader)
         self._workers = workers
-        self._length = loader.__len__
-        self._indices = iter(loader._index_sampler)
         self._turns = itertools.cycle(range(len(workers)))
         self._going = [True] * len(workers)  # those that have not come to the end of an iterable dataset
         self._iterable = loader._iterable
@@ -128,12 +141,6 @@ class WorkersIterator:
             worker = next(index for index in self._turns if self._going[index])
             self._queue.append((worker, indices))
             return
-
-    def __iter__(self):
-        return self
-
-    def __len__(self):
-        return self._length()
 
     def __next__(self):
         while self._queue:

@@ -8,9 +8,9 @@ import contextlib
 import functools
 import typing
 
-from ._missing_parts import sentences
-from ._names import lazily
-from .nn import Module
+from .._missing_parts import sentences
+from .._names import lazily
+from ..nn import Module
 
 _T = typing.TypeVar("_T")
 _NO_CODE = (
@@ -126,7 +126,7 @@ def trace(func=None, example_inputs=None, *_, example_kwarg_inputs=None, **__):
 
 def _try(func, example_inputs, example_kwarg_inputs=None):
     """The arguments that it was called with: (positional, by keyword)."""
-    from ._C import Tensor, no_grad
+    from .._C import Tensor, no_grad
 
     if example_inputs is None and example_kwarg_inputs is None:
         return None
@@ -239,9 +239,9 @@ def save(m, f, _extra_files=None):
     """Writes the graph of a function or module with its members, and extra files: {name: text or bytes}."""
     import io
 
-    from . import fx
-    from ._files.archive import ArchiveWriter, opened
-    from .serialization import save as save_object
+    from .. import fx
+    from .._files.archive import ArchiveWriter, opened
+    from ..serialization import save as save_object
 
     program = m.__wrapped__ if isinstance(m, ScriptFunction) else m
     if not callable(program):
@@ -272,7 +272,7 @@ def save(m, f, _extra_files=None):
 
 def _saved_as_traced(m, program, f, extra_files):
     """Writes the program that the examples run; False where there are none, or elements of tensors decide."""
-    from . import export
+    from .. import export
 
     if not (examples := m.__dict__.get("_examples")):
         return False
@@ -286,7 +286,7 @@ def _saved_as_traced(m, program, f, extra_files):
 
 def _load_traced(file, extra_files):
     """A program that was written so, as the module that trace() would give."""
-    from . import export
+    from .. import export
 
     texts = dict.fromkeys(extra_files or ())
     made = export.load(file, extra_files=texts)
@@ -301,8 +301,8 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     contents of the extra files of these names."""
     import io
 
-    from ._files.archive import ArchiveReader, opened
-    from .serialization import load as load_object
+    from .._files.archive import ArchiveReader, opened
+    from ..serialization import load as load_object
 
     file, description, ours = opened(f, "rb")
     try:
@@ -327,6 +327,13 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     return _as_script(module, RecursiveScriptModule)
 
 
+def _overload(function):
+    """A form of a function for TorchScript's eyes: the last definition of the name is the one that is called."""
+    return function
+
+
+_overload_method = _overload
+
 globals().update(sentences("torch.jit", ("CompilationUnit", "export_opnames")))
 
-__getattr__ = lazily(__name__)
+__getattr__ = lazily(__name__, ("annotations",))
