@@ -1,4 +1,6 @@
 // Attribute access of modules: what PyTorch's Module does in Python, with the same words where it refuses.
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "interpreter_hooks/bindings/nn/module_object.h"
@@ -118,13 +120,36 @@ Object delattr(PyObject* self, PyObject* name) {
   raise(PyExc_AttributeError, "'%s' object has no attribute '%U'", _PyType_Name(Py_TYPE(self)), name);
 }
 
+/// In PyTorch every module has dicts of hooks from the start. Here it has none, so that calling it is calling its
+/// forward; whoever asks for one gets it: `for handle in list(m._forward_hooks): del m._forward_hooks[handle]`.
+Object hooks_or_error(PyObject* self, PyObject* name) {
+  static PyObject* const kinds[] = {PyUnicode_InternFromString("_forward_hooks"),
+                                    PyUnicode_InternFromString("_forward_pre_hooks"),
+                                    PyUnicode_InternFromString("_backward_hooks"),
+                                    PyUnicode_InternFromString("_backward_pre_hooks"),
+                                    PyUnicode_InternFromString("_state_dict_hooks"),
+                                    PyUnicode_InternFromString("_state_dict_pre_hooks"),
+                                    PyUnicode_InternFromString("_load_state_dict_pre_hooks"),
+                                    PyUnicode_InternFromString("_load_state_dict_post_hooks")};
+  PyObject* own = module_object(self)->dict;
+  const bool is_made = own && lookup(own, module_names().parameters);  // else Module.__init__() has not run
+  const bool is_kind = std::any_of(std::begin(kinds), std::end(kinds), [name](PyObject* kind) {
+    return kind == name || PyUnicode_Compare(kind, name) == 0;
+  });
+  if (!is_made || !is_kind) no_attribute(self, name);
+  Object hooks = owned(PyDict_New());
+  ++module_epoch();
+  set_generic(self, name, hooks.get());
+  return hooks;
+}
+
 /// For super().__getattr__ in classes that have one of their own.
 Object getattr(PyObject* self, PyObject* name) {
   check_name(name);
   ModulePlace place;
   PyObject* found = module_find(self, name, &place);
   if (found && place != ModulePlace::Own) return Object::share(found);
-  no_attribute(self, name);
+  return hooks_or_error(self, name);
 }
 
 Object getattribute(PyObject* self, PyObject* name) {
@@ -135,11 +160,12 @@ Object getattribute(PyObject* self, PyObject* name) {
     PyErr_Clear();  // a property that lacks something: the name may still be a member's
   }
   check_name(name);
-  if (Py_TYPE(self)->tp_getattro ==
-      module_getattro) {  // else a class has a __getattr__ of its own, which members go through
+  // Else a class has a __getattr__ of its own, which members go through.
+  if (Py_TYPE(self)->tp_getattro == module_getattro) {
     ModulePlace place;
     PyObject* member = module_find(self, name, &place);
     if (member && place != ModulePlace::Own) return Object::share(member);
+    return hooks_or_error(self, name);
   }
   no_attribute(self, name);
 }

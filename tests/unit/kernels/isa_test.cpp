@@ -1,4 +1,11 @@
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "kernels/cpu/draw_loops.h"
 #include "kernels/cpu/isa/tables.h"
+#include "kernels/cpu/random.h"
 #include "kernels/cpu/reducer.h"
 #include "tests/unit/kernels/elementwise_case.h"
 
@@ -73,6 +80,46 @@ void check_reducers(const char* level, const cpu::Reducer* reducers) {
   CHECK(fold(cpu::Fold::Max) == static_cast<float>(most));
 }
 
+/// Uniforms of one instruction set bit for bit, from the stream's numbers; normals within a few units in the last
+/// place.
+template <class T>
+void check_draws(const char* level, const cpu::DrawLoops<T>& loops) {
+  INFO(level << " draws of " << sizeof(T) << " bytes");
+  constexpr int64_t blocks = 21, count = 16 * blocks;
+  constexpr bool wide = sizeof(T) == 8;
+  RandomState state;
+  random::seed(state, 5);
+  random::next32(state);  // fills the state
+  const RandomState before = state;
+  std::vector<T> expected(count), got(count);
+  std::vector<uint32_t> words;
+  for (int64_t i = 0; i < count; ++i) {
+    if (wide) {
+      const uint64_t word = random::next64(state);
+      words.insert(words.end(), {static_cast<uint32_t>(word >> 32), static_cast<uint32_t>(word)});
+      expected[i] =
+          std::fma(static_cast<T>(static_cast<double>(word & ((uint64_t{1} << 53) - 1)) * 0x1p-53), T(7), T(-2));
+    } else {
+      words.push_back(before.words[before.next + i]);  // as they are before they are tempered
+      expected[i] = std::fma(static_cast<T>(random::next32(state) & 0xffffffu) * T(0x1p-24), T(7), T(-2));
+    }
+  }
+  loops.uniforms(words.data(), got.data(), count, T(7), T(-2));
+  CHECK(got == expected);
+  loops.uniforms(words.data(), got.data(), count, T(1), T(0));
+  const std::vector<T> uniforms = got;
+  loops.normal_blocks(got.data(), blocks, T(3), T(2));
+  T worst = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = i / 16 * 16 + i % 8;
+    const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniforms[first])));
+    const double angle = 2 * std::numbers::pi * static_cast<double>(uniforms[first + 8]);
+    const double normal = radius * (i % 16 < 8 ? std::cos(angle) : std::sin(angle));
+    worst = std::max(worst, static_cast<T>(std::abs(got[i] - (normal * 2 + 3))));
+  }
+  CHECK(worst <= 16 * std::numeric_limits<T>::epsilon());
+}
+
 }  // namespace
 
 #define TERRA_CHECK_ISA(level)                                                                           \
@@ -82,7 +129,9 @@ void check_reducers(const char* level, const cpu::Reducer* reducers) {
                   cpu::level::select_table()},                                                           \
                  dtype);                                                                                 \
   }                                                                                                      \
-  check_reducers(#level, cpu::level::float_reducers());
+  check_reducers(#level, cpu::level::float_reducers());                                                  \
+  check_draws(#level, cpu::level::draw_loops_f32);                                                       \
+  check_draws(#level, cpu::level::draw_loops_f64);
 
 TEST_CASE("every instruction set computes the same functions", "[isa]") {
   TERRA_CHECK_ISA(v2)

@@ -1,7 +1,7 @@
 """Hooks on modules: functions that run before and after forward, and on the gradients of its inputs and outputs.
 
-A module has no dicts of hooks until the first is registered, so that calling a module without hooks is calling its
-forward: ModuleBase.__call__ looks for the dicts and comes to `_call_with_hooks` only when one holds something."""
+A module has no dicts of hooks until the first is registered, or somebody asks for one, so that calling a module without hooks
+is calling its forward: ModuleBase.__call__ looks for the dicts and comes to `_call_with_hooks` only when one holds something."""
 
 import _terra_C as C
 
@@ -9,6 +9,7 @@ from ...utils.hooks import HookDict, RemovableHandle, of_object
 from ._full_backward import observe_inputs, observe_outputs
 
 _global_hooks = C._global_module_hooks
+_OF_CALLS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 def _global_dict(kind):
@@ -29,7 +30,9 @@ class Hooks:
         return list(hooks.values()) if hooks else []
 
     def _add_hook(self, kind, hook, prepend=False, options=None):
-        hooks = self.__dict__.setdefault(kind, {})
+        for each in (*_OF_CALLS, kind):  # calls ask for all of theirs
+            self.__dict__.setdefault(each, {})
+        hooks = self.__dict__[kind]
         all_options = self.__dict__.setdefault(kind + "_options", {})
         handle = RemovableHandle(of_object(self, kind), extra=(of_object(self, kind + "_options"),))
         hooks[handle.id] = hook
