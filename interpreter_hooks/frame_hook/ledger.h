@@ -1,5 +1,6 @@
 // What capture has cost the process and what it has brought back, and so what it may still spend.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 namespace terra::capture {
@@ -9,13 +10,14 @@ namespace terra::capture {
 /// an entry touches its memory). What served calls save is brought back. The promise that nobody is slower for it is
 /// the law
 ///
-///     spent <= grace + share * time the program has run + brought back
+///     spent <= min(grace, early_share * time) + share * time the program has run + brought back
 ///
 /// and is kept by asking before each purchase. Times are given in, so that tests need no clock.
 class Ledger {
  public:
-  static constexpr double grace = 20'000;  ///< what a short job may lose
-  static constexpr double share = 0.04;    ///< of the running time
+  static constexpr double grace = 20'000;     ///< what a short job may lose
+  static constexpr double early_share = 0.1;  ///< of its time, as long as that is less
+  static constexpr double share = 0.04;       ///< of the running time
   /// Of what seems to be saved only this part is lent again: plain times are those of some calls, not of all.
   static constexpr double trust = 0.5;
 
@@ -25,7 +27,9 @@ class Ledger {
   void bring_back(double microseconds) { (microseconds < 0 ? lost_ : brought_back_) += std::abs(microseconds); }
 
   /// What may be spent when the program has run for so long; negative after a purchase that cost more than it seemed.
-  double room(double elapsed) const { return grace + share * elapsed + trust * brought_back_ - spent(); }
+  double room(double elapsed) const {
+    return std::min(grace, early_share * elapsed) + share * elapsed + trust * brought_back_ - spent();
+  }
   bool affords(double microseconds, double elapsed) const { return microseconds <= room(elapsed); }
 
   /// Grows while capture works: what has been added meanwhile is not part of a call's own time.

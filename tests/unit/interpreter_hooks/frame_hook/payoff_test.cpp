@@ -186,15 +186,19 @@ TEST_CASE("sizes that come back are built for", "[profitability]") {
 }
 
 TEST_CASE("the process may lose its grace and a share of its time, and spend part of what came back", "[ledger]") {
+  constexpr double begin = Ledger::grace / Ledger::early_share;  // where the grace is granted whole
+  constexpr double room = Ledger::grace + Ledger::share * begin;
   Ledger ledger;
-  CHECK(ledger.affords(Ledger::grace, 0));
-  ledger.spend(Ledger::grace);
   CHECK(!ledger.affords(1000, 0));
-  CHECK(ledger.affords(1000, 1000 / Ledger::share));
-  ledger.bring_back(2000 / Ledger::trust);
-  CHECK(ledger.affords(2000, 0));
+  CHECK(!ledger.affords(Ledger::grace, begin / 2));
+  CHECK(ledger.affords(room, begin));
+  ledger.spend(room);
+  CHECK(!ledger.affords(1000, begin));
+  CHECK(ledger.affords(1000, begin + 1001 / Ledger::share));
+  ledger.bring_back(2001 / Ledger::trust);
+  CHECK(ledger.affords(2000, begin));
   ledger.bring_back(-1500);
-  CHECK(!ledger.affords(1000, 0));
-  CHECK(ledger.worked() == Approx(Ledger::grace));
-  CHECK(ledger.spent() == Approx(Ledger::grace + 1500));
+  CHECK(!ledger.affords(1000, begin));
+  CHECK(ledger.worked() == Approx(room));
+  CHECK(ledger.spent() == Approx(room + 1500));
 }
