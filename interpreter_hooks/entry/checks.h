@@ -88,7 +88,8 @@ class Checks {
   double cost_ = 0;
 };
 
-/// Seconds that checks may take of a program's: a fiftieth, and in the first quarter of a second what that will have made.
+/// Seconds that checks may take of a program's: a fiftieth, and in the first quarter of a second what that will have
+/// made.
 class CheckAccount {
  public:
   static constexpr double share = 0.02;

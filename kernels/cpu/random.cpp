@@ -1,8 +1,6 @@
 // The stream (mt19937) and the distributions that take their numbers from it one by one.
 #include "kernels/cpu/random.h"
 
-#include "kernels/cpu/draw_loops.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +8,8 @@
 #include <numeric>
 #include <type_traits>
 #include <vector>
+
+#include "kernels/cpu/draw_loops.h"
 
 namespace terra::random {
 namespace {

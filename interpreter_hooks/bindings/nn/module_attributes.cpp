@@ -159,14 +159,9 @@ Object getattribute(PyObject* self, PyObject* name) {
     if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PythonError{};
     PyErr_Clear();  // a property that lacks something: the name may still be a member's
   }
-  check_name(name);
   // Else a class has a __getattr__ of its own, which members go through.
-  if (Py_TYPE(self)->tp_getattro == module_getattro) {
-    ModulePlace place;
-    PyObject* member = module_find(self, name, &place);
-    if (member && place != ModulePlace::Own) return Object::share(member);
-    return hooks_or_error(self, name);
-  }
+  if (Py_TYPE(self)->tp_getattro == module_getattro) return getattr(self, name);
+  check_name(name);
   no_attribute(self, name);
 }
 
