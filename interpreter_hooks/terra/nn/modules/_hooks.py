@@ -9,7 +9,6 @@ from ...utils.hooks import HookDict, RemovableHandle, of_object
 from ._full_backward import observe_inputs, observe_outputs
 
 _global_hooks = C._global_module_hooks
-_OF_CALLS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 def _global_dict(kind):
@@ -24,15 +23,16 @@ class Hooks:
 
     __slots__ = ()
 
+    def _hook_dict(self, kind):
+        """The hooks of one kind by key, in order; what they were registered with is in `kind + '_options'`. Asking the module
+        for an attribute instead would make the dict."""
+        return self.__dict__.get(kind, {})
+
     def _hooks(self, kind):
-        """The hooks of one kind, in order; those that were registered as options of a hook are in `kind + '_options'`."""
-        hooks = getattr(self, kind, None)
-        return list(hooks.values()) if hooks else []
+        return list(self._hook_dict(kind).values())
 
     def _add_hook(self, kind, hook, prepend=False, options=None):
-        for each in (*_OF_CALLS, kind):  # calls ask for all of theirs
-            self.__dict__.setdefault(each, {})
-        hooks = self.__dict__[kind]
+        hooks = self.__dict__.setdefault(kind, {})
         all_options = self.__dict__.setdefault(kind + "_options", {})
         handle = RemovableHandle(of_object(self, kind), extra=(of_object(self, kind + "_options"),))
         hooks[handle.id] = hook
@@ -45,7 +45,7 @@ class Hooks:
         return handle
 
     def _options(self, kind, key):
-        return getattr(self, kind + "_options", {}).get(key, {})
+        return self._hook_dict(kind + "_options").get(key, {})
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """hook(module, args) -> None or modified args; with_kwargs: hook(module, args, kwargs) -> None or both."""
@@ -109,7 +109,7 @@ class Hooks:
     def _run_forward_pre_hooks(self, args, kwargs):
         for hook in list(_global_hooks.get("forward_pre", {}).values()):
             args = _as_args(hook(self, args), args)
-        for key, hook in list(getattr(self, "_forward_pre_hooks", {}).items()):
+        for key, hook in list(self._hook_dict("_forward_pre_hooks").items()):
             if self._options("_forward_pre_hooks", key).get("kwargs"):
                 changed = hook(self, args, kwargs)
                 if changed is not None:
@@ -127,7 +127,7 @@ class Hooks:
         for hook in list(_global_hooks.get("forward", {}).values()):
             changed = hook(self, args, result)
             result = result if changed is None else changed
-        for key, hook in list(getattr(self, "_forward_hooks", {}).items()):
+        for key, hook in list(self._hook_dict("_forward_hooks").items()):
             if self._options("_forward_hooks", key).get("kwargs"):
                 changed = hook(self, args, kwargs, result)
             else:
@@ -138,7 +138,7 @@ class Hooks:
     def _run_always_hooks(self, args, kwargs):
         """Hooks registered with always_call run (with no result) when forward raised; their own errors are dropped in
         favour of the first."""
-        for key, hook in list(getattr(self, "_forward_hooks", {}).items()):
+        for key, hook in list(self._hook_dict("_forward_hooks").items()):
             options = self._options("_forward_hooks", key)
             if options.get("always"):
                 try:
