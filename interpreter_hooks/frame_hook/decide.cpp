@@ -61,12 +61,16 @@ Profitability::Position position() {
   return position;
 }
 
-/// Whether times allow another recording: the function has earned it, and the process has room for it. A refusal holds
-/// for some calls.
+/// Whether times allow another recording: the process has room for it, and the function has earned it or gets credit. A
+/// refusal holds for some calls.
 bool may_buy(CodeRecord& r) {
   if (!measures() || (!can_be_timed(r) && r.recordings < recordings_on_trust)) return true;
-  const bool earned = !can_be_timed(r) || r.profitability.is_worth_recording(position(), r.calls);
-  if (earned && ledger().affords(r.profitability.price(), process_time_us())) return true;
+  const Profitability& account = r.profitability;
+  const double price = account.price(), now = process_time_us();
+  if (ledger().affords(price, now)) {
+    if (!can_be_timed(r) || account.has_earned_recording()) return true;
+    if (account.has_credit(position(), r.calls) && ledger().lends(price, now)) return true;
+  }
   r.next_recording = r.calls + 1 + r.calls / 8;
   return false;
 }

@@ -18,6 +18,8 @@ class Ledger {
   static constexpr double grace = 20'000;     ///< what a short job may lose
   static constexpr double early_share = 0.1;  ///< of its time, as long as that is less
   static constexpr double share = 0.04;       ///< of the running time
+  /// Of that, what recordings that no function has earned yet may cost.
+  static constexpr double credit = 3'000, credit_share = 0.005;
   /// Of what seems to be saved only this part is lent again: plain times are those of some calls, not of all.
   static constexpr double trust = 0.5;
 
@@ -31,6 +33,12 @@ class Ledger {
     return std::min(grace, early_share * elapsed) + share * elapsed + trust * brought_back_ - spent();
   }
   bool affords(double microseconds, double elapsed) const { return microseconds <= room(elapsed); }
+  /// Whether a recording at that price is made on credit: then it is booked as such.
+  bool lends(double microseconds, double elapsed) {
+    if (lent_ + microseconds > credit + credit_share * elapsed) return false;
+    lent_ += microseconds;
+    return true;
+  }
 
   /// Grows while capture works: what has been added meanwhile is not part of a call's own time.
   double worked() const { return worked_; }
@@ -38,7 +46,7 @@ class Ledger {
   double brought_back() const { return brought_back_; }
 
  private:
-  double worked_ = 0, lost_ = 0, brought_back_ = 0;
+  double worked_ = 0, lost_ = 0, brought_back_ = 0, lent_ = 0;
 };
 
 inline constinit Ledger process_ledger;

@@ -140,18 +140,21 @@ double Profitability::saving() const {
   return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * plain);
 }
 
+double Profitability::dearer(double price) const { return price * std::exp2(std::max(0, unpaid_ - 1)); }
+
 bool Profitability::is_worth_building(double price, int times_met) const {
-  const bool free = price <= small_change && unpaid_ < cheap_recordings;
-  return free || times_met * saving() >= price * std::exp2(std::max(0, unpaid_ - 1));
+  return is_cheap(price) || times_met * saving() >= dearer(price);
 }
 
-bool Profitability::is_worth_recording(Position position, long calls) const {
-  const double price = this->price(), plain = plain_.typical();
-  const bool is_free = position == Position::Outermost || (position == Position::Unsure && calls >= sure_of_a_loop);
-  if (is_free && price <= small_change && unpaid_ < cheap_recordings) return true;
-  if (plain <= 0) return true;
-  const double saved = plain_since_ / plain * saving();
-  return saved >= price * std::exp2(std::max(0, unpaid_ - 1));
+bool Profitability::has_earned_recording() const {
+  const double plain = plain_.typical();
+  return plain <= 0 || plain_since_ / plain * saving() >= dearer(price());
+}
+
+bool Profitability::has_credit(Position position, long calls) const {
+  const bool is_outermost =
+      position == Position::Outermost || (position == Position::Unsure && calls >= sure_of_a_loop);
+  return is_outermost && is_cheap(price());
 }
 
 }  // namespace terra::capture

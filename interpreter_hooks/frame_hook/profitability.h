@@ -93,8 +93,11 @@ class Profitability {
   /// That is the rule of "ski rental": who buys when the rent has reached the price pays at most twice what he would
   /// have paid had he known how long the program runs. Recordings that have not paid for themselves make the next ones
   /// dearer, each by a factor of two.
-  bool is_worth_recording(Position position, long calls) const;
-  /// The same of making a graph for sizes that came for the time number `times_met`.
+  bool has_earned_recording() const;
+  /// A recording so cheap that call number `calls` of the function may be recorded on credit. A call below a function
+  /// that may be captured itself is not: it would be recorded twice.
+  bool has_credit(Position position, long calls) const;
+  /// By the same rule a graph is made for sizes that came for the time number `times_met`.
   bool is_worth_building(double price, int times_met) const;
   /// Capture has cost more than it has brought back and than may be lost on a function that runs for so long.
   bool is_a_loss() const { return spent_ - brought_back_ > most_lost + share_lost * plain_total_; }
@@ -107,7 +110,7 @@ class Profitability {
   /// Served calls that take longer than plain ones times this lose. Of those with a backward half, which saves more
   /// than the forward one, only half is seen.
   static constexpr double tolerance_of_whole = 1.1, tolerance_of_half = 1.5;
-  static constexpr double small_change = 2000;  ///< an outermost function need not earn a recording as cheap as this
+  static constexpr double small_change = 2000;  ///< a recording as cheap as this may be made before it is earned
   static constexpr double most_lost = 4000, share_lost = 0.1;
   static constexpr int cheap_recordings = 3;  ///< so many, as long as they have not paid for themselves
 
@@ -116,6 +119,9 @@ class Profitability {
 
   double saved_by(double served) const;
   bool is_in_doubt() const;
+  bool is_cheap(double price) const { return price <= small_change && unpaid_ < cheap_recordings; }
+  /// What has to come back for something at that price.
+  double dearer(double price) const;
   void count_plain(double microseconds) { plain_since_ += microseconds, plain_total_ += microseconds; }
   void judge();
 

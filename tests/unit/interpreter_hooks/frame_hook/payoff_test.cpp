@@ -132,17 +132,17 @@ TEST_CASE("what large kernels take is no Python that a recording would watch", "
   CHECK(kernels.price() == Approx(200 + 60 * 50 + 10 * 150));
 }
 
-TEST_CASE("an outermost function is recorded at once where that is cheap, others have to earn it", "[profitability]") {
+TEST_CASE("an outermost function has credit where a recording is cheap, others have to earn it", "[profitability]") {
   const Profitability cheap = profiled(3, 50, 10);
-  CHECK(cheap.is_worth_recording(Position::Outermost, 4));
-  CHECK(!cheap.is_worth_recording(Position::Unsure, 4));
-  CHECK(cheap.is_worth_recording(Position::Unsure, 8));
-  CHECK(!cheap.is_worth_recording(Position::Inner, 8));
-  CHECK(!profiled(60, 50, 10).is_worth_recording(Position::Inner, 60));
-  CHECK(profiled(100, 50, 10).is_worth_recording(Position::Inner, 100));
-  CHECK(!profiled(3, 5000, 500).is_worth_recording(Position::Outermost, 4));
-  CHECK(!profiled(60, 5000, 500).is_worth_recording(Position::Outermost, 61));
-  CHECK(profiled(100, 5000, 500).is_worth_recording(Position::Outermost, 101));
+  CHECK(cheap.has_credit(Position::Outermost, 4));
+  CHECK(!cheap.has_credit(Position::Unsure, 4));
+  CHECK(cheap.has_credit(Position::Unsure, 8));
+  CHECK(!cheap.has_credit(Position::Inner, 8));
+  CHECK(!profiled(60, 50, 10).has_earned_recording());
+  CHECK(profiled(100, 50, 10).has_earned_recording());
+  CHECK(!profiled(3, 5000, 500).has_credit(Position::Outermost, 4));
+  CHECK(!profiled(60, 5000, 500).has_earned_recording());
+  CHECK(profiled(100, 5000, 500).has_earned_recording());
 }
 
 TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[profitability]") {
@@ -150,9 +150,10 @@ TEST_CASE("recordings that have not paid for themselves make the next ones deare
   int waited[6] = {};
   for (int& calls : waited) {
     profitability.recorded(800);
-    while (!profitability.is_worth_recording(Position::Outermost, 100)) profitability.ran_plainly(50, 10, 0), calls++;
+    CHECK(profitability.has_credit(Position::Outermost, 100) ==
+          (&calls < waited + Profitability::cheap_recordings - 1));
+    while (!profitability.has_earned_recording()) profitability.ran_plainly(50, 10, 0), calls++;
   }
-  CHECK(waited[0] == 0);
   CHECK(waited[5] > 3 * waited[3]);
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("a function that saves nothing is not recorded again", "[profitability
   profitability.recorded(3000);
   for (long i = 1; i <= 4; i++) profitability.served(&profitability, 60, i);
   for (int i = 0; i < 10000; i++) profitability.ran_plainly(50, 10, 0);
-  CHECK(!profitability.is_worth_recording(Position::Outermost, 10000));
+  CHECK(!profitability.has_earned_recording());
 }
 
 TEST_CASE("searches in vain add up, also those that nobody has timed", "[profitability]") {
@@ -201,4 +202,12 @@ TEST_CASE("the process may lose its grace and a share of its time, and spend par
   CHECK(!ledger.affords(1000, begin));
   CHECK(ledger.worked() == Approx(room));
   CHECK(ledger.spent() == Approx(room + 1500));
+}
+
+TEST_CASE("recordings on credit take a small part of that", "[ledger]") {
+  Ledger ledger;
+  CHECK(!ledger.lends(Ledger::credit + 1, 0));
+  CHECK(ledger.lends(Ledger::credit, 0));
+  CHECK(!ledger.lends(1000, 999 / Ledger::credit_share));
+  CHECK(ledger.lends(1000, 1001 / Ledger::credit_share));
 }
