@@ -4,14 +4,14 @@ step() of the subclasses is written for the recorder: loops over lists and dicts
 
 from collections import OrderedDict, abc, defaultdict
 from copy import deepcopy
-from typing import Any, Dict, Iterable, Tuple, Union
 
 import _terra_C as C
 
+from .._names import lazily
 from ..utils.hooks import HookDict, RemovableHandle
 from .state_hooks import StateHooks
 
-ParamsT = Union[Iterable[C.Tensor], Iterable[Dict[str, Any]], Iterable[Tuple[str, C.Tensor]]]  # what an optimizer is made of
+__getattr__ = lazily(__name__, functions={"terra.optim.params_type": ("ParamsT",)})
 required = object()  # the old mark of a setting without a default
 
 
