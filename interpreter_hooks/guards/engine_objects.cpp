@@ -53,6 +53,12 @@ const char* module_dict_name(uint64_t which) {
 // ---- modules ----
 
 bool is_module(PyObject* object) { return hooks::is_module(object); }
+PyTypeObject* module_base() { return hooks::module_base_type; }
+bool makes_plain_modules(PyTypeObject* type) {
+  return Py_TYPE(type)->tp_call == PyType_Type.tp_call && hooks::is_module_type(type) &&
+         type->tp_new == module_base()->tp_new && hooks::module_writes_plainly(type);
+}
+PyObject* hooks_of_all_modules() { return hooks::global_module_hooks(); }
 bool module_reads_plainly(PyObject* module) { return hooks::module_reads_plainly(Py_TYPE(module)); }
 bool module_writes_plainly(PyObject* module) { return hooks::module_writes_plainly(Py_TYPE(module)); }
 bool module_calls_plainly(PyObject* module) { return hooks::module_calls_plainly(Py_TYPE(module)); }

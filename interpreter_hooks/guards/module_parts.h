@@ -16,6 +16,13 @@ enum ModuleDict : uint64_t { module_own, module_parameters, module_buffers, modu
 const char* module_dict_name(uint64_t which);
 
 bool is_module(PyObject* object);
+/// The C base of all modules; null as long as the engine's types aren't there.
+PyTypeObject* module_base();
+/// Calling the class makes a module and calls its __init__: no __new__, __setattr__ or metaclass of the program has a
+/// say.
+bool makes_plain_modules(PyTypeObject* type);
+/// The hooks that run for every module, a dict of dicts by kind, borrowed.
+PyObject* hooks_of_all_modules();
 /// Its class overrides no attribute access (no __setattr__, no __call__) with Python code.
 bool module_reads_plainly(PyObject* module);
 bool module_writes_plainly(PyObject* module);

@@ -140,6 +140,7 @@ CALLS = {
     "list.remove": "own = list(xs); own.remove(3); return x * sum(own)",
     "tuple.index": "return x * tuple(xs).index(3)",
     "tuple.count": "return x * tuple(xs).count(3)",
+    "terra.ModuleBase.__init__": "return Layer(n)(x) * n",
     "terra.Size": "return x.expand(torch.Size(xs[:1]) + x.shape) * n",
     "terra.Size.numel": "return x * torch.Size(xs).numel() + n",
     "_collections.deque.append": "q.append(n); return x * q[-1]",
@@ -217,6 +218,12 @@ class Inits(Base):
   def __init__(s, n):
     super().__init__()
     s.n = n
+class Layer(torch.nn.Module):
+  def __init__(s, n):
+    super().__init__()
+    s.n = n
+    s.act = torch.nn.ReLU()
+  def forward(s, x): return s.act(x - 1) * s.n
 def made(n):
   o = object.__new__(Base)
   o.n = n
@@ -253,7 +260,7 @@ def targets_of(row, body, space):
         method = SPECIAL.get(name, f"__{name.strip('_')}__")
         targets.append(Method(space["Obj"], method, lambda s, *a: 0, space["ob"], ["__eq__", "__getattr__", "__radd__"]))
         targets.append(Attribute(space["ob"], "n", 8))
-    for function in ("twice", "odd", "helper", "made"):
+    for function in ("twice", "odd", "helper", "made", "Layer"):
         if function in body:
             targets.append(Name(space, function, lambda *a: 1))
     targets.append(Name(space, "name", "abcdef"))

@@ -29,6 +29,7 @@ PyObject* engine_types() {
   static PyObject* const types = [] {
     PyObject* module = PyModule_New("terra");
     if (module) PyModule_AddObjectRef(module, "Size", size_type());
+    if (module) PyModule_AddObjectRef(module, "ModuleBase", reinterpret_cast<PyObject*>(module_base()));
     return module;
   }();
   return Py_XNewRef(types);

@@ -86,6 +86,15 @@ bool is_type_call(PyObject* callee) {
          !PyUnicode_CompareWithASCIIString(reinterpret_cast<PyDescrObject*>(callee)->d_name, "__call__");
 }
 
+/// A module made inside has none of its own.
+void no_hooks_of_all_modules(Recording& r) {
+  Value kinds = dict_of_program(r, hooks_of_all_modules(), "hooks of all modules");
+  for (const Value& kind : r.elements(kinds)) {
+    Value hooks = r.dict_item(kinds, kind);
+    if (r.alive()) r.know_keys(hooks);
+  }
+}
+
 }  // namespace
 
 PartialParts Recording::partial_parts(const Value& partial) {
@@ -181,9 +190,9 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       look_up(type, call_with_hooks);
       return;
     }
-    if (shadow(module).outside && !shadow(module).plain_call) {
+    if (!shadow(module).plain_call) {
       shadow(module).plain_call = true;
-      guard(Op::NoHooks, reg_of(shadow(module).self));
+      shadow(module).outside ? guard(Op::NoHooks, reg_of(shadow(module).self)) : no_hooks_of_all_modules(*this);
     }
     look_up(type, forward);
     if (PyObject* own = terra_instance_attribute(module.object, forward)) {
@@ -275,6 +284,10 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       look_up(type, init);
       class_facts(type);
       if (Py_TYPE(type) != &PyType_Type) look_up(Py_TYPE(type), call);  // ABCMeta
+    } else if (makes_plain_modules(type)) {
+      site.kind = CallSite::NewInstance;
+      look_up(type, init);
+      class_facts(type);
     } else if (makes_plain_dicts(type)) {
       PyObject* own_init = look_up(type, init);
       class_facts(type);
@@ -347,7 +360,11 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
       if (reinterpret_cast<PyObject*>(Py_TYPE(result)) != site.callee) break;
       Shadow& made = fresh(result);
       made.plain_instance = Py_TYPE(result)->tp_new == PyBaseObject_Type.tp_new;
-      if (!made.plain_instance) made.items = site.positional;
+      if (is_module(result)) {
+        initialised_module(*this, made.self);
+      } else if (!made.plain_instance) {
+        made.items = site.positional;
+      }
       return made.self;
     }
     case CallSite::Model: return site.model->after(*this, f, result);

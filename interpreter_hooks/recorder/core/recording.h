@@ -292,6 +292,7 @@ class Recording {
   void absent(Value& owner, PyObject* name);
   /// `effect`: SetAttribute, or SetPlainAttribute to go past a __setattr__ of the class.
   void store_attribute(Value& owner, PyObject* name, Value value, Effect effect = Effect::SetAttribute);
+  void store_child(Value& module, PyObject* name, Value child);
   /// The __dict__ of an instance, `dict` being the real one: another view of its attributes.
   Value instance_dict(Value& owner, PyObject* dict);
   Value instance_entry(PyObject* owner, PyObject* name);

@@ -90,7 +90,7 @@ bool is_generic_getattribute(PyObject* hook) {
 /// __dict__ of an instance whose class left it alone.
 bool is_dict_getter(PyObject* object, PyObject* name, PyObject* found) {
   PyTypeObject* kind = Py_TYPE(found);
-  return (kind == &PyGetSetDescr_Type || kind == &PyMemberDescr_Type) && !is_module(object) && !is_tensor(object) &&
+  return (kind == &PyGetSetDescr_Type || kind == &PyMemberDescr_Type) && !is_tensor(object) &&
          text_of(name) == "__dict__" && terra_instance_dict(object);
 }
 
@@ -158,9 +158,13 @@ PyTypeObject* class_of_super(PyObject* super) { return reinterpret_cast<Super*>(
 PyObject* object_of_super(PyObject* super) { return reinterpret_cast<Super*>(super)->object; }
 
 Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict) {
+  const Shadow* met = r.find(dict);
+  if (r.shadow(module).fresh()) {
+    if (!met) r.stop(Reason::UnknownOrigin, module_dict_name(part));
+    return met ? met->self : r.fresh(dict).self;
+  }
   const std::string path = r.shadow(module).path;
   const Register owner = r.reg_of(r.shadow(module).self);
-  const Shadow* met = r.find(dict);
   if (!met) return r.read(Op::ModulePart, owner, {part}, dict, path);
   const Value self = met->self;
   if (met->path == path || !r.alive()) return self;
@@ -168,6 +172,19 @@ Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict)
   r.entry_being_made().entry.emit(Op::ModulePart, again, owner, no_register, {part});
   r.guard(Op::Same, again, {}, r.reg_of(self));
   return self;
+}
+
+void initialised_module(Recording& r, const Value& module) {
+  PyObject *name, *value;
+  for (Py_ssize_t at = 0; PyDict_Next(module_part(module.object, module_own), &at, &name, &value);) {
+    Shadow& known = r.shadow(module);
+    if (const auto seen = known.attributes.find(name); seen != known.attributes.end()) {
+      if (seen->second.object == value) continue;
+    } else {
+      known.order.push_back(name);
+    }
+    known.attributes[name] = is_atom(value) ? Value::fact(r.hold(value)) : r.fresh(value).self;
+  }
 }
 
 Access Recording::access_of(Value& owner, PyObject* name, PyObject** found) {

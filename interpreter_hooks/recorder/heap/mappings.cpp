@@ -2,6 +2,7 @@
 // object is a fact); a key that would run __hash__ or __eq__ of the program ends the recording.
 #include "interpreter_hooks/cpython/code.h"
 #include "interpreter_hooks/cpython/tables.h"
+#include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/text.h"
 #include "interpreter_hooks/recorder/core/recording.h"
@@ -207,7 +208,8 @@ void Recording::dict_store(Value& dict, const Value& key, Value value, bool was_
   if (known.attributes_of) {
     Value owner = shadow(Value::fact(known.attributes_of)).self;
     PyObject* found = _PyType_Lookup(Py_TYPE(owner.object), name);
-    if (!PyUnicode_CheckExact(name) || (found && Py_TYPE(found)->tp_descr_set)) {
+    // Assigned as an attribute, a module may keep the value in another of its dicts.
+    if (!PyUnicode_CheckExact(name) || (found && Py_TYPE(found)->tp_descr_set) || is_module(owner.object)) {
       return stop(Reason::UnmodelledAttribute, "an item of __dict__ that is no attribute");
     }
     return store_attribute(owner, interned_name(name), value, Effect::SetPlainAttribute);
@@ -274,7 +276,8 @@ void Recording::dict_delete(Value& dict, const Value& key) {
   PyObject* name = key.object;
   if (known.attributes_of) {
     Value owner = shadow(Value::fact(known.attributes_of)).self;
-    if (!PyUnicode_CheckExact(name) || !can_store_attribute(owner.object, interned_name(name))) {
+    if (!PyUnicode_CheckExact(name) || is_module(owner.object) ||
+        !can_store_attribute(owner.object, interned_name(name))) {
       return stop(Reason::UnmodelledAttribute, "an item of __dict__ that is no attribute");
     }
     return delete_attribute(owner, interned_name(name));

@@ -269,6 +269,11 @@ Register Recording::materialise(Shadow& shadow) {
     make.exists(reg = make.call(make_empty, {make.constant(reinterpret_cast<PyObject*>(type))}));
     make.fill_entries(reg);
     make.fill_attributes(reg);
+  } else if (is_module(object)) {
+    static PyObject* const make_empty = PyObject_GetAttrString(reinterpret_cast<PyObject*>(module_base()), "__new__");
+    class_facts(type);
+    make.exists(reg = make.call(make_empty, {make.constant(reinterpret_cast<PyObject*>(type))}));
+    make.fill_attributes(reg);
   } else if (is_set(object)) {
     reg = make.set();
   } else if (is_deque(object)) {

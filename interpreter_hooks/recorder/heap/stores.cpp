@@ -55,6 +55,23 @@ void Recording::about_to_store(const Value& owner, PyObject* name) {
     names.push_back(name);
 }
 
+/// The child of a module made inside, under a name that the module has for nothing else.
+void Recording::store_child(Value& module, PyObject* name, Value child) {
+  const auto own = shadow(module).attributes.find(name);
+  bool is_taken = own != shadow(module).attributes.end() && own->second.known();
+  Value children;
+  for (uint64_t part = module_parameters; part < module_dict_count && alive_; part++) {
+    Value holder = part_of_module(*this, module, part, module_part(module.object, part));
+    if (part == module_children) {
+      children = holder;
+    } else {
+      is_taken = is_taken || dict_item(holder, name).known();
+    }
+  }
+  if (is_taken) return stop(Reason::UnmodelledAttribute, std::string("a module assigned to ") + utf8_of(name));
+  if (alive_) dict_store(children, Value::fact(name), child, dict_item(children, name).known());
+}
+
 void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effect effect) {
   if (PyModule_CheckExact(owner.object)) {
     guard_type(owner.object);
@@ -67,6 +84,7 @@ void Recording::store_attribute(Value& owner, PyObject* name, Value value, Effec
     descriptor_facts(look_up(Py_TYPE(owner.object), name));
   }
   if (is_module(owner.object)) {
+    if (is_module(value.object) && shadow(owner).fresh()) return store_child(owner, name, value);
     if (is_parameter(value.object) || is_module(value.object)) {
       return stop(Reason::UnmodelledAttribute, std::string("a parameter or module assigned to ") + utf8_of(name));
     }

@@ -59,6 +59,8 @@ Value dict_of_program(Recording& r, PyObject* dict, const std::string& path);
 Value dict_of_module(Recording& r, PyObject* module);
 /// One of the dicts of a terra.nn.Module. The same where the frame was given it in another way.
 Value part_of_module(Recording& r, Value& module, uint64_t part, PyObject* dict);
+/// ModuleBase.__init__ has run on a module made inside: the dicts that it has given the module are made inside, too.
+void initialised_module(Recording& r, const Value& module);
 /// The class behind which a super() looks, and the object that it is bound to or null; borrowed.
 PyTypeObject* class_of_super(PyObject* super);
 PyObject* object_of_super(PyObject* super);

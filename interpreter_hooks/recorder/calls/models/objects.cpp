@@ -292,6 +292,15 @@ Value end_super(Recording& r, ShadowFrame& f, PyObject* result) {
   return made.self;
 }
 
+void begin_module_init(Recording& r, ShadowFrame& f) {
+  const bool made_inside = arguments(f).size() == 1 && r.shadow(arguments(f)[0]).fresh();
+  if (!made_inside || !f.pending.call.keywords.empty()) r.stop(Reason::UnmodelledCall, "Module.__init__");
+}
+Value end_module_init(Recording& r, ShadowFrame& f, PyObject* result) {
+  initialised_module(r, arguments(f)[0]);
+  return Value::fact(result);
+}
+
 Value end_nothing(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
 
 /// object.__new__(cls), tuple.__new__(cls, items): the first argument is the type whose __new__ it is.
@@ -363,6 +372,7 @@ constexpr CallModel models[] = {
     {"builtins", "vars", begin_vars, end_vars},
     {"sys.implementation", "__class__", nullptr, end_namespace},
     {"object", "__init__", nullptr, end_nothing},
+    {"terra.ModuleBase", "__init__", begin_module_init, end_module_init},
     {"builtins", "super", nullptr, end_super},
 };
 
