@@ -65,11 +65,13 @@ Profitability::Position position() {
 /// refusal holds for some calls.
 bool may_buy(CodeRecord& r) {
   if (!measures() || (!can_be_timed(r) && r.recordings < recordings_on_trust)) return true;
+  if (comparisons_of_thread) return false;
   const Profitability& account = r.profitability;
   const double price = account.price(), now = process_time_us();
   if (ledger().affords(price, now)) {
-    if (!can_be_timed(r) || account.has_earned_recording()) return true;
-    if (account.has_credit(position(), r.calls) && ledger().lends(price, now)) return true;
+    const Profitability::Position place = position();
+    if (!can_be_timed(r) || account.has_earned_recording(place)) return true;
+    if (account.has_credit(place, r.calls) && ledger().lends(price, now)) return true;
   }
   r.next_recording = r.calls + 1 + r.calls / 8;
   return false;

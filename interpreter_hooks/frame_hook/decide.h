@@ -22,6 +22,9 @@ inline void hit(CodeRecord& record) {
 /// Whether times decide. Exact mode leaves no choice to a measurement, and the modes that test capture want it whether
 /// it pays or not.
 bool measures();
+/// Calls under way on the thread that run plainly for the sake of a comparison. What they call is captured with them at
+/// other times: nothing below is recorded.
+inline thread_local constinit int comparisons_of_thread = 0;
 /// The call that was to be a sample is over; `step` is Run where it could be none.
 void measured(CodeRecord& record, Step step, double microseconds);
 /// Capturing a function that calls itself doesn't pay: it is left alone, and times decide again about those around it.

@@ -110,8 +110,10 @@ PyObject* take_part(CodeRecord& record, Step step, PyThreadState* thread, TerraF
   }
   if (step == Step::MeasurePlain) [[unlikely]] {
     const TimedScope timed(Activity::Plain, record.name, record.file, record.line);
+    comparisons_of_thread++;
     const Stopwatch watch;
     PyObject* result = terra_frame_run(thread, frame, 0);
+    comparisons_of_thread--;
     measured(record, step, watch.elapsed());
     return result;
   }

@@ -146,9 +146,10 @@ bool Profitability::is_worth_building(double price, int times_met) const {
   return is_cheap(price) || times_met * saving() >= dearer(price);
 }
 
-bool Profitability::has_earned_recording() const {
+bool Profitability::has_earned_recording(Position position) const {
   const double plain = plain_.typical();
-  return plain <= 0 || plain_since_ / plain * saving() >= dearer(price());
+  const double price = dearer(this->price()) * (position == Position::Inner ? patience : 1);
+  return plain <= 0 || plain_since_ / plain * saving() >= price;
 }
 
 bool Profitability::has_credit(Position position, long calls) const {
