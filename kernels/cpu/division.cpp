@@ -1,5 +1,4 @@
-// Division that rounds, and remainders. An integer division by zero throws KernelError "ZeroDivisionError".
-#include <cmath>
+// Division of integers that rounds, and remainders. A division by zero throws KernelError "ZeroDivisionError".
 #include <numeric>
 #include <type_traits>
 
@@ -31,24 +30,13 @@ struct IntegerDivision {
   bool rounded_up(T b) const { return remainder != T(0) && ((remainder < T(0)) != (b < T(0))); }
 };
 
-/// Python's a // b. For floats the quotient is corrected by the exact remainder, so that it is right even where a / b
-/// rounds to the next integer.
+/// Python's a // b.
 template <class T>
 struct FloorDivide : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      const IntegerDivision<T> d(a, b);
-      return static_cast<T>(d.quotient - (d.rounded_up(b) ? T(1) : T(0)));
-    } else {
-      if (b == T(0)) return a / b;
-      const T remainder = std::fmod(a, b);
-      T quotient = (a - remainder) / b;
-      if (remainder != T(0) && (b < T(0)) != (remainder < T(0))) quotient -= T(1);
-      if (quotient == T(0)) return std::copysign(T(0), a / b);
-      const T rounded = std::floor(quotient);
-      return quotient - rounded > T(0.5) ? rounded + T(1) : rounded;
-    }
+    const IntegerDivision<T> d(a, b);
+    return static_cast<T>(d.quotient - (d.rounded_up(b) ? T(1) : T(0)));
   }
 };
 
@@ -57,13 +45,8 @@ template <class T>
 struct Remainder : Plain<T> {
   using Plain<T>::Plain;
   T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      const IntegerDivision<T> d(a, b);
-      return static_cast<T>(d.remainder + (d.rounded_up(b) ? b : T(0)));
-    } else {
-      const T remainder = std::fmod(a, b);
-      return remainder != T(0) && (b < T(0)) != (remainder < T(0)) ? remainder + b : remainder;
-    }
+    const IntegerDivision<T> d(a, b);
+    return static_cast<T>(d.remainder + (d.rounded_up(b) ? b : T(0)));
   }
 };
 
@@ -71,12 +54,7 @@ struct Remainder : Plain<T> {
 template <class T>
 struct Fmod : Plain<T> {
   using Plain<T>::Plain;
-  T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>)
-      return IntegerDivision<T>(a, b).remainder;
-    else
-      return std::fmod(a, b);
-  }
+  T operator()(T a, T b) const { return IntegerDivision<T>(a, b).remainder; }
 };
 
 template <class T>
@@ -111,9 +89,9 @@ struct Lcm : Plain<T> {
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
 
 constexpr Kernel kKernels[] = {
-    binary<FloorDivide, TERRA_INTEGERS, float, double>("floor_divide", 30),
-    binary<Remainder, TERRA_INTEGERS, float, double>("remainder", 30),
-    binary<Fmod, TERRA_INTEGERS, float, double>("fmod", 30),
+    binary<FloorDivide, TERRA_INTEGERS>("floor_divide", 30),
+    binary<Remainder, TERRA_INTEGERS>("remainder", 30),
+    binary<Fmod, TERRA_INTEGERS>("fmod", 30),
     binary<TruncDivide, TERRA_INTEGERS>("trunc_divide", 10),
     binary<Gcd, TERRA_INTEGERS>("gcd", 200),
     binary<Lcm, TERRA_INTEGERS>("lcm", 200),

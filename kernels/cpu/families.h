@@ -9,6 +9,7 @@ std::span<const Kernel> math_kernels();
 std::span<const Kernel> special_kernels();
 std::span<const Kernel> compare_kernels();
 std::span<const Kernel> select_kernels();
+std::span<const Kernel> remainder_kernels();
 std::span<const Kernel> integer_arithmetic_kernels();
 std::span<const Kernel> integer_compare_kernels();
 std::span<const Kernel> division_kernels();

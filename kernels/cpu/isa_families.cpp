@@ -14,5 +14,6 @@ std::span<const Kernel> arithmetic_kernels() { return as_span(TERRA_PICK(arithme
 std::span<const Kernel> math_kernels() { return as_span(TERRA_PICK(math_table)()); }
 std::span<const Kernel> compare_kernels() { return as_span(TERRA_PICK(compare_table)()); }
 std::span<const Kernel> select_kernels() { return as_span(TERRA_PICK(select_table)()); }
+std::span<const Kernel> remainder_kernels() { return as_span(TERRA_PICK(remainder_table)()); }
 
 }  // namespace terra::cpu

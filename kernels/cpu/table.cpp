@@ -11,6 +11,7 @@ constexpr KernelFamily kFamilies[] = {
     cpu::special_kernels,
     cpu::compare_kernels,
     cpu::select_kernels,
+    cpu::remainder_kernels,
     cpu::integer_arithmetic_kernels,
     cpu::integer_compare_kernels,
     cpu::division_kernels,

@@ -5,6 +5,6 @@
 namespace terra::cpu {
 
 TERRA_PER_ISA(KernelList arithmetic_table(); KernelList math_table(); KernelList compare_table();
-              KernelList select_table();)
+              KernelList select_table(); KernelList remainder_table();)
 
 }  // namespace terra::cpu
