@@ -1,6 +1,5 @@
-// The softmax family along any dimension: rows as they lie, or gathered into a buffer where they are strided.
+// The softmax family along any dimension: rows one after the other, or side by side where they are strided.
 #include <algorithm>
-#include <vector>
 
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/parallel.h"
@@ -10,6 +9,9 @@
 
 namespace terra::cpu {
 namespace {
+
+/// Columns that one thread takes at least: threads don't share lines of the cache.
+constexpr int64_t kLine = 64;
 
 /// A contiguous tensor seen as [outer, length, inner]; a row is what one softmax runs over.
 struct Rows {
@@ -22,29 +24,23 @@ struct Rows {
   }
 };
 
-/// Calls body(out, in...) for every row, as contiguous memory; `inputs` are contiguous tensors of the output's shape.
-template <class T, class Body, class... In>
-void for_each_row(const Rows& rows, T* out, int64_t cost, const Body& body, const In*... inputs) {
+/// Calls row(at, length) for rows of contiguous elements, which begin at element `at`; where they are strided,
+/// columns(at, length, stride, count) for rows side by side.
+template <class Row, class Columns>
+void for_each_row(const Rows& rows, int64_t cost, const Row& row, const Columns& columns) {
   const int64_t grain = std::max<int64_t>(1, grain_for_cost(cost) / std::max<int64_t>(1, rows.length));
   if (rows.length == 0) return;
   if (rows.inner == 1) {
     parallel_for(rows.outer, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) body(out + r * rows.length, (inputs + r * rows.length)...);
+      for (int64_t r = begin; r < end; ++r) row(r * rows.length, rows.length);
     });
     return;
   }
-  parallel_for(rows.outer * rows.inner, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> buffer(static_cast<size_t>(rows.length) * (1 + sizeof...(In)));
-    for (int64_t r = begin; r < end; ++r) {
-      const int64_t at = r / rows.inner * rows.length * rows.inner + r % rows.inner;
-      T* next = buffer.data();
-      const auto gather = [&](const T* from) {
-        T* row = next += rows.length;
-        for (int64_t i = 0; i < rows.length; ++i) row[i] = from[at + i * rows.inner];
-        return static_cast<const T*>(row);
-      };
-      body(buffer.data(), gather(inputs)...);
-      for (int64_t i = 0; i < rows.length; ++i) out[at + i * rows.inner] = buffer[static_cast<size_t>(i)];
+  parallel_for(rows.outer * rows.inner, std::max<int64_t>(grain, kLine), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end;) {
+      const int64_t column = r % rows.inner, count = std::min(end - r, rows.inner - column);
+      columns(r / rows.inner * rows.length * rows.inner + column, rows.length, rows.inner, count);
+      r += count;
     }
   });
 }
@@ -58,10 +54,13 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
     const T* in = scratch.contiguous<T>(call.view(0));
     if (scratch.counting()) return;
     const SoftmaxRows<T> loops = TERRA_ROWS(softmax_rows, SoftmaxRows, T);
-    const auto row = function == Function::Softmax ? loops.softmax : loops.log_softmax;
-    const Rows rows(out, call.integer(1));
-    for_each_row<T>(
-        rows, out.as<T>(), 4, [&](T* to, const T* from) { row(to, from, rows.length); }, in);
+    constexpr bool plain = function == Function::Softmax;
+    const auto row = plain ? loops.softmax : loops.log_softmax;
+    const auto columns = plain ? loops.softmax_columns : loops.log_softmax_columns;
+    T* const to = out.as<T>();
+    for_each_row(
+        Rows(out, call.integer(1)), 4, [&](int64_t at, int64_t n) { row(to + at, in + at, n); },
+        [&](int64_t at, int64_t n, int64_t stride, int64_t count) { columns(to + at, in + at, n, stride, count); });
   });
 }
 
@@ -73,10 +72,15 @@ void backward_in(const KernelCall& call, Scratch& scratch) {
     const T* result = scratch.contiguous<T>(call.view(1));
     if (scratch.counting()) return;
     const SoftmaxRows<T> loops = TERRA_ROWS(softmax_rows, SoftmaxRows, T);
-    const auto row = function == Function::Softmax ? loops.softmax_backward : loops.log_softmax_backward;
-    const Rows rows(out, call.integer(2));
-    for_each_row<T>(
-        rows, out.as<T>(), 4, [&](T* to, const T* g, const T* r) { row(to, g, r, rows.length); }, grad, result);
+    constexpr bool plain = function == Function::Softmax;
+    const auto row = plain ? loops.softmax_backward : loops.log_softmax_backward;
+    const auto columns = plain ? loops.softmax_backward_columns : loops.log_softmax_backward_columns;
+    T* const to = out.as<T>();
+    for_each_row(
+        Rows(out, call.integer(2)), 4, [&](int64_t at, int64_t n) { row(to + at, grad + at, result + at, n); },
+        [&](int64_t at, int64_t n, int64_t stride, int64_t count) {
+          columns(to + at, grad + at, result + at, n, stride, count);
+        });
   });
 }
 

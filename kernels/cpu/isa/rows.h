@@ -13,6 +13,12 @@ struct SoftmaxRows {
   void (*log_softmax)(T* out, const T* in, int64_t n);
   void (*softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
   void (*log_softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
+  /// The same of `count` columns, side by side in rows that are `stride` elements apart.
+  void (*softmax_columns)(T* out, const T* in, int64_t n, int64_t stride, int64_t count);
+  void (*log_softmax_columns)(T* out, const T* in, int64_t n, int64_t stride, int64_t count);
+  void (*softmax_backward_columns)(T* out, const T* grad, const T* result, int64_t n, int64_t stride, int64_t count);
+  void (*log_softmax_backward_columns)(T* out, const T* grad, const T* result, int64_t n, int64_t stride,
+                                       int64_t count);
   /// log_softmax_backward of a gradient that is `grad` at one place and 0 elsewhere.
   void (*cross_entropy_backward)(T* out, T grad, int64_t place, const T* result, int64_t n);
 };

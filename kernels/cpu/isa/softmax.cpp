@@ -1,4 +1,4 @@
-// Softmax and log-softmax of one row, and their gradients.
+// Softmax and log-softmax of one row, or of columns side by side, and their gradients.
 #include "kernels/cpu/isa/reduce.h"
 #include "kernels/cpu/isa/rows.h"
 
@@ -60,6 +60,111 @@ void log_softmax_backward(T* out, const T* grad, const T* result, int64_t n) {
   });
 }
 
+// ---- columns: a lane of a vector for each ----
+
+/// Vectors of neighbouring columns that are taken together: what a row has for them is a few lines of the cache.
+constexpr int kTogether = 4;
+
+/// Calls body.template operator()<vectors>(first, count) for groups of columns; but for the last one each has
+/// vectors * lanes of them.
+template <class T, class Body>
+void for_groups(int64_t columns, const Body& body) {
+  int64_t first = 0;
+  for (; first + kTogether * kLanes<T> <= columns; first += kTogether * kLanes<T>)
+    body.template operator()<kTogether>(first, kTogether * kLanes<T>);
+  for (; first < columns; first += kLanes<T>)
+    body.template operator()<1>(first, columns - first < kLanes<T> ? columns - first : kLanes<T>);
+}
+
+/// Calls visit(vector, place, count) for the vectors of one row of a group.
+template <class T, int vectors, class Visit>
+void for_vectors(int64_t at, int64_t count, const Visit& visit) {
+  for (int v = 0; v < vectors; ++v) visit(v, at + v * kLanes<T>, vectors == 1 ? count : kLanes<T>);
+}
+
+/// Adds up value(place, count) over the rows of a group, runs of rows first.
+template <class T, int vectors, class Value>
+void sum_rows(Vec<T>* sums, int64_t n, int64_t stride, int64_t first, int64_t count, const Value& value) {
+  constexpr int64_t kRun = 256;
+  for (int64_t begin = 0; begin < n; begin += kRun) {
+    Vec<T> run[vectors] = {};
+    for (int64_t i = begin; i < n && i < begin + kRun; ++i)
+      for_vectors<T, vectors>(i * stride + first, count,
+                              [&](int v, int64_t at, int64_t m) { run[v] += value(v, at, m); });
+    for (int v = 0; v < vectors; ++v) sums[v] += run[v];
+  }
+}
+
+template <class T, int vectors>
+void find_maxima(Vec<T>* tops, const T* in, int64_t n, int64_t stride, int64_t first, int64_t count) {
+  const T lowest = -static_cast<T>(__builtin_inff());
+  for (int v = 0; v < vectors; ++v) tops[v] = broadcast(lowest);
+  for (int64_t i = 0; i < n; ++i)
+    for_vectors<T, vectors>(i * stride + first, count, [&](int v, int64_t at, int64_t m) {
+      const Vec<T> x = read(in + at, m);
+      tops[v] = x > tops[v] ? x : tops[v];
+    });
+}
+
+/// out = value(vector, place, count), for all rows of a group.
+template <class T, int vectors, class Value>
+void write_rows(T* out, int64_t n, int64_t stride, int64_t first, int64_t count, const Value& value) {
+  for (int64_t i = 0; i < n; ++i)
+    for_vectors<T, vectors>(i * stride + first, count,
+                            [&](int v, int64_t at, int64_t m) { write<T>(out + at, value(v, at, m), m); });
+}
+
+template <class T>
+void softmax_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t columns) {
+  for_groups<T>(columns, [&]<int vectors>(int64_t first, int64_t count) {
+    Vec<T> tops[vectors], sums[vectors] = {};
+    find_maxima<T, vectors>(tops, in, n, stride, first, count);
+    sum_rows<T, vectors>(sums, n, stride, first, count, [&](int v, int64_t at, int64_t m) {
+      const Vec<T> e = v_exp(read(in + at, m) - tops[v]);
+      write<T>(out + at, e, m);
+      return e;
+    });
+    write_rows<T, vectors>(out, n, stride, first, count,
+                           [&](int v, int64_t at, int64_t m) { return read(out + at, m) / sums[v]; });
+  });
+}
+
+template <class T>
+void log_softmax_columns(T* out, const T* in, int64_t n, int64_t stride, int64_t columns) {
+  for_groups<T>(columns, [&]<int vectors>(int64_t first, int64_t count) {
+    Vec<T> tops[vectors], sums[vectors] = {};
+    find_maxima<T, vectors>(tops, in, n, stride, first, count);
+    sum_rows<T, vectors>(sums, n, stride, first, count,
+                         [&](int v, int64_t at, int64_t m) { return v_exp(read(in + at, m) - tops[v]); });
+    for (Vec<T>& sum : sums) sum = v_log(sum);
+    write_rows<T, vectors>(out, n, stride, first, count,
+                           [&](int v, int64_t at, int64_t m) { return read(in + at, m) - tops[v] - sums[v]; });
+  });
+}
+
+template <class T>
+void softmax_backward_columns(T* out, const T* grad, const T* result, int64_t n, int64_t stride, int64_t columns) {
+  for_groups<T>(columns, [&]<int vectors>(int64_t first, int64_t count) {
+    Vec<T> dots[vectors] = {};
+    sum_rows<T, vectors>(dots, n, stride, first, count,
+                         [&](int, int64_t at, int64_t m) { return read(grad + at, m) * read(result + at, m); });
+    write_rows<T, vectors>(out, n, stride, first, count, [&](int v, int64_t at, int64_t m) {
+      return (read(grad + at, m) - dots[v]) * read(result + at, m);
+    });
+  });
+}
+
+template <class T>
+void log_softmax_backward_columns(T* out, const T* grad, const T* result, int64_t n, int64_t stride, int64_t columns) {
+  for_groups<T>(columns, [&]<int vectors>(int64_t first, int64_t count) {
+    Vec<T> sums[vectors] = {};
+    sum_rows<T, vectors>(sums, n, stride, first, count, [&](int, int64_t at, int64_t m) { return read(grad + at, m); });
+    write_rows<T, vectors>(out, n, stride, first, count, [&](int v, int64_t at, int64_t m) {
+      return read(grad + at, m) - v_exp(read(result + at, m)) * sums[v];
+    });
+  });
+}
+
 template <class T>
 void cross_entropy_backward(T* out, T grad, int64_t place, const T* result, int64_t n) {
   const Vec<T> at_place = grad - v_exp(read(result + place, 1)) * grad;
@@ -71,11 +176,25 @@ void cross_entropy_backward(T* out, T grad, int64_t place, const T* result, int6
 }  // namespace
 
 SoftmaxRows<float> softmax_rows(float) {
-  return {softmax<float>, log_softmax<float>, softmax_backward<float>, log_softmax_backward<float>,
+  return {softmax<float>,
+          log_softmax<float>,
+          softmax_backward<float>,
+          log_softmax_backward<float>,
+          softmax_columns<float>,
+          log_softmax_columns<float>,
+          softmax_backward_columns<float>,
+          log_softmax_backward_columns<float>,
           cross_entropy_backward<float>};
 }
 SoftmaxRows<double> softmax_rows(double) {
-  return {softmax<double>, log_softmax<double>, softmax_backward<double>, log_softmax_backward<double>,
+  return {softmax<double>,
+          log_softmax<double>,
+          softmax_backward<double>,
+          log_softmax_backward<double>,
+          softmax_columns<double>,
+          log_softmax_columns<double>,
+          softmax_backward_columns<double>,
+          log_softmax_backward_columns<double>,
           cross_entropy_backward<double>};
 }
 

@@ -1,9 +1,11 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/draw_loops.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/tables.h"
 #include "kernels/cpu/random.h"
 #include "kernels/cpu/reducer.h"
@@ -120,16 +122,83 @@ void check_draws(const char* level, const cpu::DrawLoops<T>& loops) {
   CHECK(worst <= 16 * std::numeric_limits<T>::epsilon());
 }
 
+/// Remainders of floats of all sizes, to the last bit those of the C library.
+void check_remainders(const char* level, KernelList table) {
+  INFO(level);
+  constexpr int64_t count = 3000;
+  RandomState state;
+  random::seed(state, 9);
+  std::vector<float> values[2], got(count), expected;
+  for (int64_t i = 0; i < 2 * count; ++i) {
+    const int most = i / 500 % 2 ? 30 : 4;  // some blocks have large quotients, others none
+    const int exponent = static_cast<int>(random::next32(state) % static_cast<uint32_t>(2 * most + 1)) - most;
+    const float fraction = static_cast<float>(random::next32(state) % 4096) / 2048 - 1;
+    values[i % 2].push_back(std::ldexp(fraction, exponent));
+  }
+  for (int64_t i = 0; i < count; ++i) expected.push_back(std::fmod(values[0][i], values[1][i]));
+  char* data[] = {reinterpret_cast<char*>(got.data()), reinterpret_cast<char*>(values[0].data()),
+                  reinterpret_cast<char*>(values[1].data())};
+  const int64_t strides[] = {sizeof(float), sizeof(float), sizeof(float)};
+  find_in(table, "fmod")->loops[static_cast<int>(DType::F32)](data, strides, count, nullptr);
+  int64_t different = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool both_nan = std::isnan(got[i]) && std::isnan(expected[i]);
+    different += !both_nan && (got[i] != expected[i] || std::signbit(got[i]) != std::signbit(expected[i]));
+  }
+  CHECK(different == 0);
+}
+
+/// Rows side by side against the same rows one after the other.
+template <class T>
+void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
+  INFO(level << " softmax of " << sizeof(T) << " bytes");
+  constexpr int64_t length = 300, columns = 83;
+  using Row = void (*)(T*, const T*, int64_t);
+  using Columns = void (*)(T*, const T*, int64_t, int64_t, int64_t);
+  using RowBackward = void (*)(T*, const T*, const T*, int64_t);
+  using ColumnsBackward = void (*)(T*, const T*, const T*, int64_t, int64_t, int64_t);
+  RandomState state;
+  random::seed(state, 2);
+  std::vector<T> in(length * columns), grad(in.size()), got(in.size()), row(length), row_grad(length), expected(length);
+  for (T& x : in) x = static_cast<T>(random::next32(state) % 1000) / 50 - 10;
+  for (T& x : grad) x = static_cast<T>(random::next32(state) % 1000) / 500 - 1;
+  T worst = 0;
+  const auto compare = [&](const auto& row_loop) {
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t i = 0; i < length; ++i) row[i] = in[i * columns + c], row_grad[i] = grad[i * columns + c];
+      row_loop();
+      for (int64_t i = 0; i < length; ++i)
+        worst = std::max(worst, std::abs(got[i * columns + c] - expected[i]) / (1 + std::abs(expected[i])));
+    }
+  };
+  for (const auto& [by_row, by_columns] : {std::pair<Row, Columns>{loops.softmax, loops.softmax_columns},
+                                           {loops.log_softmax, loops.log_softmax_columns}}) {
+    by_columns(got.data(), in.data(), length, columns, columns);
+    compare([&, by_row = by_row] { by_row(expected.data(), row.data(), length); });
+  }
+  for (const auto& [by_row, by_columns] :
+       {std::pair<RowBackward, ColumnsBackward>{loops.softmax_backward, loops.softmax_backward_columns},
+        {loops.log_softmax_backward, loops.log_softmax_backward_columns}}) {
+    for (T& x : in) x = -std::abs(x);
+    by_columns(got.data(), grad.data(), in.data(), length, columns, columns);
+    compare([&, by_row = by_row] { by_row(expected.data(), row_grad.data(), row.data(), length); });
+  }
+  CHECK(worst / std::numeric_limits<T>::epsilon() <= 1000);  // sums of 300 terms, some of which cancel
+}
+
 }  // namespace
 
 #define TERRA_CHECK_ISA(level)                                                                           \
   for (const DType dtype : {DType::F32, DType::F64}) {                                                   \
     check_tables(#level,                                                                                 \
                  {cpu::level::arithmetic_table(), cpu::level::math_table(), cpu::level::compare_table(), \
-                  cpu::level::select_table()},                                                           \
+                  cpu::level::select_table(), cpu::level::remainder_table()},                            \
                  dtype);                                                                                 \
   }                                                                                                      \
   check_reducers(#level, cpu::level::float_reducers());                                                  \
+  check_remainders(#level, cpu::level::remainder_table());                                               \
+  check_softmax(#level, cpu::level::softmax_rows(float{}));                                              \
+  check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \
   check_draws(#level, cpu::level::draw_loops_f32);                                                       \
   check_draws(#level, cpu::level::draw_loops_f64);
 
