@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/inverse_erf.h"
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/special_functions.h"
 
@@ -86,35 +87,14 @@ double polynomial(const double (&coefficients)[n], double x) {
   return sum;
 }
 
-/// y / x where erf(y) = x and w = -log(1 - x^2) < 36, to 14 digits or more: the polynomials of M. Giles, "Approximating
-/// the erfinv function" (2010).
+/// y / x where erf(y) = x and w = -log(1 - x^2) < 36, to 14 digits or more.
 double inverse_erf_by_x(double w) {
-  constexpr double near[] = {
-      -3.6444120640178196996e-21, -1.685059138182016589e-19,  1.2858480715256400167e-18,  1.115787767802518096e-17,
-      -1.333171662854620906e-16,  2.0972767875968561637e-17,  6.6376381343583238325e-15,  -4.0545662729752068639e-14,
-      -8.1519341976054721522e-14, 2.6335093153082322977e-12,  -1.2975133253453532498e-11, -5.4154120542946279317e-11,
-      1.051212273321532285e-09,   -4.1126339803469836976e-09, -2.9070369957882005086e-08, 4.2347877827932403518e-07,
-      -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352,   -0.00074070253416626697512,
-      -0.0060336708714301490533,  0.24015818242558961693,     1.6536545626831027356};
-  constexpr double far[] = {
-      2.2137376921775787049e-09,  9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
-      1.5027403968909827627e-06,  -4.013867526981545969e-06, 2.9234449089955446044e-06,  1.2475304481671778723e-05,
-      -4.7318229009055733981e-05, 6.8284851459573175448e-05, 2.4031110387097893999e-05,  -0.0003550375203628474796,
-      0.00095328937973738049703,  -0.0016882755560235047313, 0.0024914420961078508066,   -0.0037512085075692412107,
-      0.005370914553590063617,    1.0052589676941592334,     3.0838856104922207635};
-  constexpr double farthest[] = {-2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09,
-                                 -3.7894654401267369937e-09, 7.6157012080783393804e-09,  -1.4960026627149240478e-08,
-                                 2.9147953450901080826e-08,  -6.7711997758452339498e-08, 2.2900482228026654717e-07,
-                                 -9.9298272942317002539e-07, 4.5260625972231537039e-06,  -1.9681778105531670567e-05,
-                                 7.5995277030017761139e-05,  -0.00021503011930044477347, -0.00013871931833623122026,
-                                 1.0103004648645343977,      4.8499064014085844221};
-  if (w < 6.25) return polynomial(near, w - 3.125);
-  return w < 16 ? polynomial(far, std::sqrt(w) - 3.25) : polynomial(farthest, std::sqrt(w) - 5);
+  if (w < 6.25) return polynomial(kInverseErfNear, w - 3.125);
+  return w < 16 ? polynomial(kInverseErfFar, std::sqrt(w) - 3.25) : polynomial(kInverseErfFarthest, std::sqrt(w) - 5);
 }
 
 /// The y >= 0 with erf(y) = x and erfc(y) = tail, of which the smaller one is used: an estimate, then Halley's steps.
-/// Results to be rounded to float need none.
-double inverse_erf(double x, double tail, bool to_float = false) {
+double inverse_erf(double x, double tail) {
   const double l = std::log(tail * (2 - tail));
   const bool known = l > -36;
   double y;
@@ -124,7 +104,7 @@ double inverse_erf(double x, double tail, bool to_float = false) {
     const double m = 2 / (std::numbers::pi * 0.147) + l / 2;
     y = std::sqrt(std::sqrt(m * m - l / 0.147) - m);
   }
-  for (int step = known ? (to_float ? 4 : 3) : 0; step < 4; ++step) {
+  for (int step = known ? 3 : 0; step < 4; ++step) {
     const double error = tail < 0.5 ? tail - std::erfc(y) : std::erf(y) - x;
     const double u = error / (2 * std::numbers::inv_sqrtpi * std::exp(-y * y));
     y -= u / (1 + u * y);
@@ -132,10 +112,10 @@ double inverse_erf(double x, double tail, bool to_float = false) {
   return y;
 }
 
-double erfinv(double x, bool to_float) {
+double erfinv(double x) {
   if (std::isnan(x) || std::abs(x) > 1) return kNaN;
   if (std::abs(x) == 1) return std::copysign(kInfinity, x);
-  return x == 0 ? x : std::copysign(inverse_erf(std::abs(x), 1 - std::abs(x), to_float), x);
+  return x == 0 ? x : std::copysign(inverse_erf(std::abs(x), 1 - std::abs(x)), x);
 }
 
 /// The y whose normal distribution function is p.
@@ -246,7 +226,7 @@ double incomplete_gamma(double a, double x, bool upper) {
 
 TERRA_SPECIAL_UNARY(Lgamma, log_gamma(x))
 TERRA_SPECIAL_UNARY(Digamma, digamma(x))
-TERRA_SPECIAL_UNARY(Erfinv, erfinv(x, sizeof(T) == sizeof(float)))
+TERRA_SPECIAL_UNARY(Erfinv, erfinv(x))
 TERRA_SPECIAL_UNARY(Ndtri, ndtri(x))
 TERRA_SPECIAL_UNARY(Erfcx, erfcx(x))
 TERRA_SPECIAL_UNARY(I0, unscaled_bessel(0, x))
@@ -290,7 +270,7 @@ constexpr Kernel kTable[] = {
     binary<OrthogonalPolynomial, float, double>("orthogonal_polynomial", 60),
     unary<Lgamma, float, double>("lgamma", 120),
     unary<Digamma, float, double>("digamma", 200),
-    unary<Erfinv, float, double>("erfinv", 255),
+    unary<Erfinv, double>("erfinv", 255),
     unary<Ndtri, float, double>("special_ndtri", 255),
     unary<Erfcx, float, double>("special_erfcx", 120),
     unary<I0, float, double>("i0", 255),

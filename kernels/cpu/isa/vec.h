@@ -70,10 +70,6 @@ TERRA_VECTOR_FUNCTION(cosh)
 TERRA_VECTOR_FUNCTION(erf)
 TERRA_VECTOR_FUNCTION(erfc)
 TERRA_VECTOR_FUNCTION(expm1)
-TERRA_VECTOR_FUNCTION(log)
-TERRA_VECTOR_FUNCTION(log10)
-TERRA_VECTOR_FUNCTION(log1p)
-TERRA_VECTOR_FUNCTION(log2)
 TERRA_VECTOR_FUNCTION(sin)
 TERRA_VECTOR_FUNCTION(sinh)
 TERRA_VECTOR_FUNCTION(tan)
@@ -101,6 +97,27 @@ inline Vec<double> v_exp(Vec<double> x) {
   const Vec<double> e = TERRA_MVEC_D(v, exp)(vanishes ? Vec<double>{} : x);
   return vanishes ? Vec<double>{} : e;
 }
+
+/// Logarithms of 0, of negative numbers and of what is no number: libmvec takes lanes one at a time for them as well.
+template <class T, class Log>
+inline Vec<T> log_where_positive(Vec<T> x, const Log& log) {
+  const auto ordinary = (x > 0) & (x < T(__builtin_inf()));
+  const Vec<T> exceptional = x == 0 ? broadcast(-T(__builtin_inf())) : x < 0 ? broadcast(T(__builtin_nan(""))) : x;
+  const Vec<T> y = log(ordinary ? x : broadcast(T(1)));
+  return ordinary ? y : exceptional;
+}
+#define TERRA_VECTOR_LOGARITHM(name)                                                              \
+  extern "C" Vec<float> TERRA_MVEC_F(v, name)(Vec<float>);                                        \
+  extern "C" Vec<double> TERRA_MVEC_D(v, name)(Vec<double>);                                      \
+  inline Vec<float> v_##name(Vec<float> x) {                                                      \
+    return log_where_positive<float>(x, [](Vec<float> y) { return TERRA_MVEC_F(v, name)(y); });   \
+  }                                                                                               \
+  inline Vec<double> v_##name(Vec<double> x) {                                                    \
+    return log_where_positive<double>(x, [](Vec<double> y) { return TERRA_MVEC_D(v, name)(y); }); \
+  }
+TERRA_VECTOR_LOGARITHM(log)
+TERRA_VECTOR_LOGARITHM(log10)
+TERRA_VECTOR_LOGARITHM(log2)
 
 inline Vec<float> v_sqrt(Vec<float> x) {
   for (int k = 0; k < kLanes<float>; ++k) x[k] = __builtin_sqrtf(x[k]);
