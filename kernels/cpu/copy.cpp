@@ -7,6 +7,7 @@
 
 #include "kernels/abi/element.h"
 #include "kernels/abi/parallel.h"
+#include "kernels/cpu/element_bits.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/iteration.h"
 
@@ -23,23 +24,6 @@ struct Tile {
 };
 constexpr Tile kDirect = {16, 64};    ///< a cache line of each of 64 columns
 constexpr Tile kBuffered = {32, 32};  ///< through a buffer
-
-/// The bits of an element that no integer is wide enough for.
-struct alignas(8) Bits128 {
-  uint64_t low, high;
-};
-
-/// fn with a type of that size.
-template <class F>
-void with_bits(size_t size, F&& fn) {
-  switch (size) {
-    case 1: return fn(uint8_t{});
-    case 2: return fn(uint16_t{});
-    case 4: return fn(uint32_t{});
-    case 8: return fn(uint64_t{});
-    default: return fn(Bits128{});
-  }
-}
 
 template <class Bits>
 void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {

@@ -6,6 +6,7 @@
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
+#include "kernels/cpu/element_bits.h"
 #include "kernels/cpu/iteration.h"
 
 namespace terra::cpu {
@@ -35,20 +36,24 @@ void walk_space(const View& dense, const View& base, const View& offsets, bool k
 
 int64_t offset_at(const char* offsets) { return *reinterpret_cast<const int64_t*>(offsets); }
 
-/// Calls body(dense, base, n) for pieces within which the offset is constant (it has been added to `base`), else for
-/// single elements.
-template <class Body>
-void for_pieces(const Iteration& it, int64_t begin, int64_t end, Body body) {
+/// Calls piece(dense, base, n) for pieces within which the offset is constant (it has been added to `base`), else
+/// row(dense, base, offsets, n) for rows in which each element has its own.
+template <class Piece, class Row>
+void for_pieces(const Iteration& it, int64_t begin, int64_t end, Piece piece, Row row) {
+  const bool is_constant = it.strides[2][it.rank - 1] == 0;
+  for_rows(it, begin, end, [&](char* const* at, int64_t n) {
+    is_constant ? piece(at[0], at[1] + offset_at(at[2]), n) : row(at[0], at[1], at[2], n);
+  });
+}
+
+/// The same with single elements for pieces, where they are not constant.
+template <class Piece>
+void for_pieces(const Iteration& it, int64_t begin, int64_t end, Piece piece) {
   const int last = it.rank - 1;
   const int64_t dense = it.strides[0][last], base = it.strides[1][last], offsets = it.strides[2][last];
-  for_rows(it, begin, end, [&](char* const* at, int64_t n) {
-    if (offsets == 0) {
-      body(at[0], at[1] + offset_at(at[2]), n);
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        body(at[0] + i * dense, at[1] + i * base + offset_at(at[2] + i * offsets), int64_t{1});
-      }
-    }
+  for_pieces(it, begin, end, piece, [&](char* to, char* from, const char* offset, int64_t n) {
+    for (int64_t i = 0; i < n; ++i)
+      piece(to + i * dense, from + i * base + offset_at(offset + i * offsets), int64_t{1});
   });
 }
 
@@ -75,11 +80,15 @@ std::unique_ptr<int64_t[]> read_indices(const View& indices) {
 
 void check_indices(int64_t* indices, int64_t n, const IndexRule& rule) {
   const int64_t lowest = rule.wraps ? -rule.size : 0;
+  bool wrong = false, negative = false;
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t index = indices[i];
-    if (index < lowest || index >= rule.size) throw KernelError(rule.kind, rule.message(index, rule.dim, rule.size));
-    if (index < 0) indices[i] = index + rule.size;
+    wrong |= (indices[i] < lowest) | (indices[i] >= rule.size);
+    negative |= indices[i] < 0;
   }
+  for (int64_t i = 0; wrong && i < n; ++i)
+    if (indices[i] < lowest || indices[i] >= rule.size)
+      throw KernelError(rule.kind, rule.message(indices[i], rule.dim, rule.size));
+  for (int64_t i = 0; negative && i < n; ++i) indices[i] += indices[i] < 0 ? rule.size : 0;
 }
 
 void gather_elements(const View& dense, const View& base, const View& offsets) {
@@ -89,9 +98,16 @@ void gather_elements(const View& dense, const View& base, const View& offsets) {
   const auto size = static_cast<int64_t>(size_of(dense.dtype));
   const RowCopy copy = row_copy(static_cast<size_t>(size));
   const int last = it.rank - 1;
-  parallel_for(it.numel, (64 << 10) / size, [&](int64_t begin, int64_t end) {
-    for_pieces(it, begin, end, [&](char* to, const char* from, int64_t n) {
-      copy(to, it.strides[0][last], from, it.strides[1][last], n);
+  const int64_t to_stride = it.strides[0][last], from_stride = it.strides[1][last], step = it.strides[2][last];
+  with_bits(static_cast<size_t>(size), [&]<class Bits>(Bits) {
+    parallel_for(it.numel, (64 << 10) / size, [&](int64_t begin, int64_t end) {
+      for_pieces(
+          it, begin, end, [&](char* to, const char* from, int64_t n) { copy(to, to_stride, from, from_stride, n); },
+          [&](char* to, const char* from, const char* offset, int64_t n) {
+            for (int64_t i = 0; i < n; ++i)
+              *reinterpret_cast<Bits*>(to + i * to_stride) =
+                  *reinterpret_cast<const Bits*>(from + i * from_stride + offset_at(offset + i * step));
+          });
     });
   });
 }
@@ -102,8 +118,15 @@ void scatter_elements(const View& base, const View& dense, const View& offsets) 
   walk_space(dense, base, offsets, true, it);
   const RowCopy copy = row_copy(size_of(dense.dtype));
   const int last = it.rank - 1;
-  for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
-    copy(to, it.strides[1][last], from, it.strides[0][last], n);
+  const int64_t from_stride = it.strides[0][last], to_stride = it.strides[1][last], step = it.strides[2][last];
+  with_bits(size_of(dense.dtype), [&]<class Bits>(Bits) {
+    for_pieces(
+        it, 0, it.numel, [&](const char* from, char* to, int64_t n) { copy(to, to_stride, from, from_stride, n); },
+        [&](const char* from, char* to, const char* offset, int64_t n) {
+          for (int64_t i = 0; i < n; ++i)
+            *reinterpret_cast<Bits*>(to + i * to_stride + offset_at(offset + i * step)) =
+                *reinterpret_cast<const Bits*>(from + i * from_stride);
+        });
   });
 }
 
