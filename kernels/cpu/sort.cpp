@@ -56,29 +56,52 @@ struct ShortEntry {
   uint64_t both;
 };
 
-/// Sorts the first `kept` entries into place.
+/// The first `kept` of n entries, in order. Others are turned away as they come: by the last of those that would be
+/// kept if there were no more.
 template <class Entry>
-void order(std::vector<Entry>& entries, int64_t kept) {
-  const auto end = entries.begin() + kept;
-  if (kept > 0 && end != entries.end()) std::nth_element(entries.begin(), end - 1, entries.end());
-  std::sort(entries.begin(), end);
-}
+class First {
+ public:
+  First(int64_t n, int64_t kept) : n_(n), kept_(kept), entries_(static_cast<size_t>(std::min(n, 2 * kept + 64))) {}
+
+  template <class Make>
+  const std::vector<Entry>& of(const Make& make) {
+    const auto begin = entries_.begin(), last = begin + kept_ - 1;
+    auto end = begin;
+    for (int64_t i = 0; i < n_; ++i) {
+      const Entry entry = make(i);
+      if (is_cut_ && !(entry < *last)) continue;
+      *end++ = entry;
+      if (end != entries_.end() || i + 1 == n_) continue;
+      std::nth_element(begin, last, end);
+      end = last + 1;
+      is_cut_ = true;
+    }
+    if (end > last + 1) std::nth_element(begin, last, end);
+    std::sort(begin, last + 1);
+    is_cut_ = false;
+    return entries_;
+  }
+
+ private:
+  const int64_t n_, kept_;
+  std::vector<Entry> entries_;
+  bool is_cut_ = false;
+};
 
 template <class T, class Entry>
 void sort_all(const Lines& lines, bool descending) {
   const int64_t n = lines.lengths[0], kept = lines.lengths[1];
   const Iteration& it = lines.starts;
   for_neighbours(lines, 200, [&](char* const* at, int64_t count) {
-    std::vector<Entry> entries(static_cast<size_t>(n));
+    First<Entry> first(n, kept);
     for (int64_t line = 0; line < count; ++line) {
       char* start[3];
       for (int p = 0; p < 3; ++p) start[p] = at[p] + line * it.strides[p][it.rank - 1];
       const auto value = [&](int64_t i) { return *reinterpret_cast<const T*>(start[0] + i * lines.strides[0]); };
-      for (int64_t i = 0; i < n; ++i) {
+      const std::vector<Entry>& entries = first.of([&](int64_t i) {
         const auto key = key_of(value(i));
-        entries[static_cast<size_t>(i)] = Entry(descending ? ~key : key, i);
-      }
-      order(entries, kept);
+        return Entry(descending ? ~key : key, i);
+      });
       for (int64_t i = 0; i < kept; ++i) {
         const int64_t place = entries[static_cast<size_t>(i)].place();
         *reinterpret_cast<T*>(start[1] + i * lines.strides[1]) = value(place);
