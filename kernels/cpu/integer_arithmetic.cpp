@@ -158,12 +158,12 @@ struct Pow : Plain<T> {
 template <class T>
 struct BitwiseNot : Plain<T> {
   using Plain<T>::Plain;
-  T operator()(T x) const {
-    if constexpr (std::is_same_v<T, bool>)
-      return !x;
-    else
-      return static_cast<T>(~x);
-  }
+  T operator()(T x) const { return static_cast<T>(~x); }
+};
+/// Bytes for bools, of which the compiler makes vectors.
+struct BoolNot : Plain<uint8_t> {
+  using Plain<uint8_t>::Plain;
+  uint8_t operator()(uint8_t x) const { return x == 0; }
 };
 
 /// bool + bool is "or", bool * bool is "and".
@@ -190,6 +190,12 @@ struct BoolPow : Plain<T> {
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
 #define TERRA_ALL_INTEGERS TERRA_INTEGERS, uint16_t, uint32_t, uint64_t
 
+consteval Kernel bool_not(std::string_view name) {
+  Kernel kernel{.op = name, .cost = 1};
+  kernel.loops[static_cast<int>(DType::Bool)] = unary_loop<BoolNot>;
+  return kernel;
+}
+
 constexpr Kernel kKernels[] = {
     unary<Neg, TERRA_INTEGERS>("neg"),
     unary<Abs, TERRA_INTEGERS>("abs"),
@@ -199,7 +205,9 @@ constexpr Kernel kKernels[] = {
     unary<Identity, TERRA_ALL_INTEGERS>("ceil"),
     unary<Identity, TERRA_ALL_INTEGERS>("round"),
     unary<Identity, TERRA_ALL_INTEGERS>("trunc"),
-    unary<BitwiseNot, TERRA_INTEGERS, bool>("bitwise_not"),
+    unary<BitwiseNot, TERRA_INTEGERS>("bitwise_not"),
+    bool_not("bitwise_not"),
+    bool_not("logical_not"),
     unary<Relu, TERRA_ALL_INTEGERS>("relu"),
     unary<Clamp, TERRA_ALL_INTEGERS>("clamp"),
     unary<Clamp, TERRA_ALL_INTEGERS>("hardtanh"),

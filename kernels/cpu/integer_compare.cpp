@@ -55,7 +55,7 @@ constexpr Kernel kKernels[] = {
     binary<LogicalAnd, TERRA_INTEGERS_AND_BOOL>("logical_and"),
     binary<LogicalOr, TERRA_INTEGERS_AND_BOOL>("logical_or"),
     binary<LogicalXor, TERRA_INTEGERS_AND_BOOL>("logical_xor"),
-    unary<LogicalNot, TERRA_INTEGERS_AND_BOOL>("logical_not"),
+    unary<LogicalNot, uint8_t, int8_t, int16_t, int32_t, int64_t>("logical_not"),
     unary<Never, TERRA_ALL_INTEGERS_AND_BOOL>("isnan"),
     unary<Never, TERRA_ALL_INTEGERS_AND_BOOL>("isinf"),
     unary<SignBit, TERRA_ALL_INTEGERS_AND_BOOL>("signbit"),
