@@ -237,7 +237,7 @@ void histogram_edges_of(Composition& c) {
 struct Runs {
   Tensor values, inverse, counts;
 };
-Runs runs_of(const Tensor& self, const Arg& dim_argument) {
+Runs runs_of(const Tensor& self, const Arg& dim_argument, bool with_inverse, bool with_counts) {
   const bool sliced = !dim_argument.is_none();
   const int64_t dim = sliced ? wrap_dim(dim_argument.scalar().to_int(), self.rank()) : 0;
   const Tensor line = sliced && self.rank() ? movedim(self, Dims{dim}, Dims{0}) : reshape(self, {-1});
@@ -249,24 +249,30 @@ Runs runs_of(const Tensor& self, const Arg& dim_argument) {
   if (line.rank() > 1) differs = any(reshape(differs, Dims{n - 1, line.numel() / n}), 1);
   const Tensor begins = cat(std::vector{full(Dims{1}, true, DType::Bool), differs});
   const Tensor starts = select(nonzero(begins), 1, 0);
-  const Tensor ends = cat(std::vector{narrow(starts, 0, 1, starts.numel() - 1), full(Dims{1}, n, DType::I64)});
-  const Tensor group = sub(cumsum(begins, 0), 1);
-  return {sliced && self.rank() ? index_select(self, dim, starts) : index_select(line, 0, starts),
-          sliced ? group : reshape(group, self.sizes()), sub(ends, starts)};
+  Runs runs{sliced && self.rank() ? index_select(self, dim, starts) : index_select(line, 0, starts), {}, {}};
+  if (with_inverse) {
+    const Tensor group = sub(cumsum(begins, 0), 1);
+    runs.inverse = sliced ? group : reshape(group, self.sizes());
+  }
+  if (with_counts) {
+    const Tensor ends = cat(std::vector{narrow(starts, 0, 1, starts.numel() - 1), full(Dims{1}, n, DType::I64)});
+    runs.counts = sub(ends, starts);
+  }
+  return runs;
 }
-void unique_consecutive_of(Composition& c) { c.result(runs_of(c.tensor(0), c.arg(3)).values); }
+void unique_consecutive_of(Composition& c) { c.result(runs_of(c.tensor(0), c.arg(3), false, false).values); }
 void inverse_of(Composition& c) {
-  const Runs r = runs_of(c.tensor(0), c.arg(3));
+  const Runs r = runs_of(c.tensor(0), c.arg(3), true, false);
   c.result(r.values);
   c.result(r.inverse);
 }
 void counts_of(Composition& c) {
-  const Runs r = runs_of(c.tensor(0), c.arg(3));
+  const Runs r = runs_of(c.tensor(0), c.arg(3), false, true);
   c.result(r.values);
   c.result(r.counts);
 }
 void inverse_counts_of(Composition& c) {
-  const Runs r = runs_of(c.tensor(0), c.arg(3));
+  const Runs r = runs_of(c.tensor(0), c.arg(3), true, true);
   c.result(r.values);
   c.result(r.inverse);
   c.result(r.counts);

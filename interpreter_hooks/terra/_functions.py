@@ -58,9 +58,9 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     if not input.is_floating_point():
         return _into(out, input.clone())
     limits = C.finfo(input.dtype)
-    result = C.where(input.isnan(), C.full_like(input, nan), input)
-    result = C.where(input == math.inf, C.full_like(input, limits.max if posinf is None else posinf), result)
-    return _into(out, C.where(input == -math.inf, C.full_like(input, limits.min if neginf is None else neginf), result))
+    result = input.masked_fill(input.isnan(), nan)
+    result = result.masked_fill(input == math.inf, limits.max if posinf is None else posinf)
+    return _into(out, result.masked_fill(input == -math.inf, limits.min if neginf is None else neginf))
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):
