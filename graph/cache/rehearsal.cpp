@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "engine/autograd/autograd.h"
 #include "engine/tensor/epoch.h"
@@ -43,13 +44,19 @@ void shake_elements(void* data, size_t bytes, DType dtype) {
 
 void Rehearsal::add(const std::vector<Tensor>& inputs) {
   const size_t first = inputs_.size();
+  std::unordered_map<const TensorImpl*, Tensor> copy_of;  // a tensor in two places is one tensor: tied weights
+  for (size_t i = 0; i < first; ++i) copy_of.emplace(inputs_[i].get(), copies_[i]);
   for (const Tensor& t : inputs) {
     inputs_.push_back(t);
-    Ref<Storage>& copy = storages_[t->storage.get()];
-    if (!copy) copy = Storage::copied(*t->storage);
-    copies_.push_back(Tensor::view_of(copy, t->dtype, t->sizes, t->strides, t->offset));
-    set_wants_grad(*copies_.back(), t->requires_grad());
     versions_.push_back(t->storage->version());
+    Tensor& copy = copy_of[t.get()];
+    if (!copy.defined()) {
+      Ref<Storage>& storage = storages_[t->storage.get()];
+      if (!storage) storage = Storage::copied(*t->storage);
+      copy = Tensor::view_of(storage, t->dtype, t->sizes, t->strides, t->offset);
+      set_wants_grad(*copy, t->requires_grad());
+    }
+    copies_.push_back(copy);
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Tensor gradient = autograd::grad(inputs_[i]);

@@ -282,7 +282,25 @@ def nested():
     return outer, lambda i: (terra.full((3,), float(i)),), the_result
 
 
-for make in on_frames, without_frames, on_paths, among_threads, with_gradients, on_facts, effects, writes, draws, training, \
+def one_tensor_in_two_places():
+    """From some call on two weights are one, whose gradient is the sum of both."""
+    weights = [terra.full((2, 2), 0.5, requires_grad=True), terra.full((2, 2), 0.25, requires_grad=True)]
+
+    def f(x, v, w):
+        return ((x @ v).relu() @ w).sum()
+
+    def args(i):
+        return terra.full((3, 2), float(i)), weights[0], weights[i < 8]
+
+    def after(i, result):
+        result.backward()
+        gradients = [w.grad if w.grad is None else w.grad.tolist() for w in weights]
+        weights[0].grad = weights[1].grad = None
+        return result, gradients
+    return f, args, after
+
+
+for make in one_tensor_in_two_places, on_frames, without_frames, on_paths, among_threads, with_gradients, on_facts, effects, writes, draws, training, \
         finalizers, nested:
     is_right(make)
     if make is not among_threads:
