@@ -34,6 +34,7 @@ void walk_space(const View& dense, const View& base, const View& offsets, bool k
   simplify(it, keep_order);
 }
 
+constexpr int64_t kOffsetSize = sizeof(int64_t);
 int64_t offset_at(const char* offsets) { return *reinterpret_cast<const int64_t*>(offsets); }
 
 /// Calls piece(dense, base, n) for pieces within which the offset is constant (it has been added to `base`), else
@@ -46,15 +47,17 @@ void for_pieces(const Iteration& it, int64_t begin, int64_t end, Piece piece, Ro
   });
 }
 
-/// The same with single elements for pieces, where they are not constant.
-template <class Piece>
-void for_pieces(const Iteration& it, int64_t begin, int64_t end, Piece piece) {
+/// Whether rows are dense elements of that size on one side, and one base plus dense offsets on the other.
+bool walks_offsets(const Iteration& it, int64_t size) {
   const int last = it.rank - 1;
-  const int64_t dense = it.strides[0][last], base = it.strides[1][last], offsets = it.strides[2][last];
-  for_pieces(it, begin, end, piece, [&](char* to, char* from, const char* offset, int64_t n) {
-    for (int64_t i = 0; i < n; ++i)
-      piece(to + i * dense, from + i * base + offset_at(offset + i * offsets), int64_t{1});
-  });
+  return it.strides[0][last] == size && it.strides[1][last] == 0 && it.strides[2][last] == kOffsetSize;
+}
+
+/// Such a row: dense = base[offsets].
+template <class Bits>
+void gather_row(Bits* dense, const char* base, const int64_t* offsets, int64_t n) {
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < n; ++i) dense[i] = *reinterpret_cast<const Bits*>(base + offsets[i]);
 }
 
 }  // namespace
@@ -99,11 +102,14 @@ void gather_elements(const View& dense, const View& base, const View& offsets) {
   const RowCopy copy = row_copy(static_cast<size_t>(size));
   const int last = it.rank - 1;
   const int64_t to_stride = it.strides[0][last], from_stride = it.strides[1][last], step = it.strides[2][last];
+  const bool by_offsets = walks_offsets(it, size);
   with_bits(static_cast<size_t>(size), [&]<class Bits>(Bits) {
     parallel_for(it.numel, (64 << 10) / size, [&](int64_t begin, int64_t end) {
       for_pieces(
           it, begin, end, [&](char* to, const char* from, int64_t n) { copy(to, to_stride, from, from_stride, n); },
           [&](char* to, const char* from, const char* offset, int64_t n) {
+            if (by_offsets)
+              return gather_row(reinterpret_cast<Bits*>(to), from, reinterpret_cast<const int64_t*>(offset), n);
             for (int64_t i = 0; i < n; ++i)
               *reinterpret_cast<Bits*>(to + i * to_stride) =
                   *reinterpret_cast<const Bits*>(from + i * from_stride + offset_at(offset + i * step));
@@ -139,14 +145,29 @@ void combine_elements(const View& base, const View& dense, const View& offsets, 
   Iteration it;
   walk_space(dense, base, offsets, true, it);
   const int last = it.rank - 1;
-  const int64_t to_stride = it.strides[1][last], from_stride = it.strides[0][last];
+  const int64_t from_stride = it.strides[0][last], to_stride = it.strides[1][last], step = it.strides[2][last];
   const auto walk = [&]<class T>(T) {
-    for_pieces(it, 0, it.numel, [&](const char* from, char* to, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) {
-        T& element = *reinterpret_cast<T*>(to + i * to_stride);
-        element = combine(element, *reinterpret_cast<const T*>(from + i * from_stride));
-      }
-    });
+    constexpr int64_t size = sizeof(T);
+    const bool by_offsets = walks_offsets(it, size), dense_pieces = from_stride == size && to_stride == size;
+    const auto meet = [&](char* to, const char* from) {
+      T& element = *reinterpret_cast<T*>(to);
+      element = combine(element, *reinterpret_cast<const T*>(from));
+    };
+    for_pieces(
+        it, 0, it.numel,
+        [&](const char* from, char* to, int64_t n) {
+          if (dense_pieces)
+            for (int64_t i = 0; i < n; ++i) meet(to + i * size, from + i * size);
+          else
+            for (int64_t i = 0; i < n; ++i) meet(to + i * to_stride, from + i * from_stride);
+        },
+        [&](const char* from, char* to, const char* offset, int64_t n) {
+          if (by_offsets)
+            for (int64_t i = 0; i < n; ++i) meet(to + offset_at(offset + i * kOffsetSize), from + i * size);
+          else
+            for (int64_t i = 0; i < n; ++i)
+              meet(to + i * to_stride + offset_at(offset + i * step), from + i * from_stride);
+        });
   };
   if (dense.dtype == DType::Bool)
     walk(bool{});

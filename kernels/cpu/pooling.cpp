@@ -176,6 +176,20 @@ T quotient(Sum<T> sum, double divisor) {
   return static_cast<T>(sum) / static_cast<T>(divisor);
 }
 
+/// Adds up a window of a plane whose rows have `width` elements; windows of whole rows are one run.
+template <class T>
+Sum<T> window_sum(const T* plane, int64_t width, const Window& w) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (w.x0 == 0 && w.x1 == width)
+      return static_cast<T>(TERRA_ROWS(norm_rows, NormRows, T).sum(plane + w.y0 * width, (w.y1 - w.y0) * width));
+  }
+  Sum<T> sum = 0;
+  for (int64_t i = w.y0; i < w.y1; ++i) {
+    for (int64_t j = w.x0; j < w.x1; ++j) sum += static_cast<Sum<T>>(plane[i * width + j]);
+  }
+  return sum;
+}
+
 /// `window(y, x)` says where each output comes from.
 template <class T, class WindowOf>
 void average_planes(const PoolShape& s, const T* in, const View& out, const WindowOf& window) {
@@ -185,11 +199,7 @@ void average_planes(const PoolShape& s, const T* in, const View& out, const Wind
     for (int64_t y = 0; y < s.oh; ++y) {
       for (int64_t x = 0; x < s.ow; ++x) {
         const Window w = window(y, x);
-        Sum<T> sum = 0;
-        for (int64_t i = w.y0; i < w.y1; ++i) {
-          for (int64_t j = w.x0; j < w.x1; ++j) sum += static_cast<Sum<T>>(plane[i * s.iw + j]);
-        }
-        to[y * s.ow + x] = quotient<T>(sum, w.divisor);
+        to[y * s.ow + x] = quotient<T>(window_sum(plane, s.iw, w), w.divisor);
       }
     }
   });

@@ -94,7 +94,7 @@ def _whole(place, size):
 
 
 def _taps(place, size, mode, padding_mode, align_corners):
-    """[(pixel number, weight)] of every place along one dimension; a weight of None is 1."""
+    """[(pixel number, weight)] of every place along one dimension."""
     place = ((place + 1) / 2) * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
     if mode == "bicubic":
         base = place.detach().floor()
@@ -105,9 +105,10 @@ def _taps(place, size, mode, padding_mode, align_corners):
             pixel = _brought_inside(base + offset, size, padding_mode, align_corners)
             taps.append((_whole(pixel, size), near if offset in (0, 1) else far))
         return taps
-    place = _brought_inside(place, size, padding_mode, align_corners)
     if mode == "nearest":
-        return [(_whole(place.detach().round(), size), None)]
+        pixel = _brought_inside(place.detach(), size, padding_mode, align_corners).round()
+        return [(_whole(pixel, size), 1 + 0.0 * place.clamp(-1, 1))]  # a weight whose gradient is zeros
+    place = _brought_inside(place, size, padding_mode, align_corners)
     base = place.detach().floor()
     part = place - base
     low = _whole(base, size)
@@ -172,45 +173,29 @@ def _read(input, grid, mode, padding_mode, align_corners):
     batch, channels = input.shape[:2]
     spatial = input.shape[2:]
     count = math.prod(spatial)
-    pixels = input.flatten(2).transpose(1, 2).reshape(batch * count, channels)  # of all images, one row each
+    pixels = input.transpose(0, 1).reshape(channels, batch * count)  # of all images, one row for each channel
     first = C.arange(batch).unsqueeze(1) * count
-    taps = [  # of the depth, the height and the width
-        _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners) for i in range(n)
-    ]
+    taps = []  # of the depth, the height and the width
+    for i in range(n):
+        along = _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners)
+        taps.append([_on_image(pixel, weight, spatial[i], math.prod(spatial[i + 1 :])) for pixel, weight in along])
     total = None
-    for pixel, weight, seen in _products(taps, spatial):
-        value = pixels.index_select(0, (pixel + first).flatten())
-        if weight is None:
-            weight = seen.to(input.dtype) + 0.0 * _nothing(grid, seen)
-        else:
-            weight = C.where(seen, weight, 0.0)
-        term = value * weight.view(-1, 1)
-        total = term if total is None else total + term
-    places = grid.shape[1:-1]
-    return total.view(batch, math.prod(places), channels).transpose(1, 2).reshape(batch, channels, *places)
+    for pixel, weight in _products(taps):
+        value = pixels.index_select(1, (pixel + first).flatten())
+        weight = weight.flatten()
+        total = value * weight if total is None else total.addcmul(value, weight)
+    return total.view(channels, batch, *grid.shape[1:-1]).transpose(0, 1).contiguous()
 
 
-def _nothing(grid, seen):
-    """Zeros that depend on the grid, as the nearest pixel does: its gradient is zeros."""
-    if not grid.requires_grad:
-        return 0.0
-    places = grid.sum(-1).flatten(1)
-    return C.where(seen, places - places.detach(), 0.0)
+def _on_image(pixel, weight, size, step):
+    """A tap of pixels that lie `step` apart, of an image's `size`; what is beyond has no weight."""
+    kept = pixel.clamp(0, size - 1)
+    return kept * step, C.where(kept == pixel, weight, 0.0)
 
 
-def _products(taps, spatial):
-    """All combinations of one tap along each dimension: (pixel among all, weight, whether it is on the image)."""
-    combined = [(None, None, None)]
-    for along, size in zip(taps, spatial):
-        further = []
-        for pixel, weight, seen in combined:
-            for number, own in along:
-                inside = (number >= 0) & (number < size)
-                number = number.clamp(0, size - 1)
-                further.append((
-                    number if pixel is None else pixel * size + number,
-                    own if weight is None else weight * own,
-                    inside if seen is None else seen & inside,
-                ))  # fmt: skip
-        combined = further
+def _products(taps):
+    """All combinations of one tap along each dimension: (pixel among all, weight)."""
+    combined = taps[0]
+    for along in taps[1:]:
+        combined = [(pixel + own, weight * factor) for pixel, weight in combined for own, factor in along]
     return combined

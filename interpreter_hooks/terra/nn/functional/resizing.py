@@ -1,4 +1,4 @@
-"""Images and their kin in other sizes. All methods work along one dimension after the other."""
+"""Images and their kin in other sizes. All methods work along one dimension after the other, the last one first."""
 
 import math
 import warnings
@@ -61,8 +61,9 @@ def _resized(input, dim, taps):
     """`input` along one dimension as sums of taps."""
     result = None
     for index, weight in taps:
-        term = input.index_select(dim, index) * weight.view([-1 if d == dim else 1 for d in range(input.dim())])
-        result = term if result is None else result + term
+        weight = weight.view([-1 if d == dim else 1 for d in range(input.dim())])
+        term = input.index_select(dim, index)
+        result = term * weight if result is None else result.addcmul(term, weight)
     return result
 
 
@@ -209,14 +210,14 @@ def interpolate(
     if mode in ("nearest", "nearest-exact"):
         shift = 0.5 if mode == "nearest-exact" else 0.0
         result = input
-        for i in range(n):
+        for i in reversed(range(n)):
             position = (C.arange(out[i]).to(C.float32) + shift) * scales[i]
             result = result.index_select(2 + i, position.to(C.int64).clamp(max=input.size(2 + i) - 1))
         return _lying_as(result, input)
     taps = _cubic_taps if mode == "bicubic" else _linear_taps
-    whole = input.dtype == C.uint8  # rounded after every dimension, the last one first
+    whole = input.dtype == C.uint8  # rounded after every dimension
     result = input.to(C.float64 if whole else C.float32) if input.dtype not in (C.float32, C.float64) else input
-    for i in reversed(range(n)) if whole or antialias else range(n):
+    for i in reversed(range(n)):
         dim, have = 2 + i, input.size(2 + i)
         if antialias:
             weights = _covering(have, out[i], align_corners, scales[i], mode, result.dtype)
