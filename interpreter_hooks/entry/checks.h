@@ -88,12 +88,12 @@ class Checks {
   double cost_ = 0;
 };
 
-/// Seconds that checks may take of a program's: a hundredth, and in the first fifth of a second what that will have
+/// Seconds that checks may take of a program's: a fiftieth, and in the first tenth of a second what that will have
 /// made.
 class CheckAccount {
  public:
-  static constexpr double share = 0.01;
-  static constexpr double head_start = 0.2;  ///< seconds
+  static constexpr double share = 0.02;
+  static constexpr double head_start = 0.1;  ///< seconds
 
   /// Whether a check that will take `cost` may be made `elapsed` seconds after the start.
   bool affords(double cost, double elapsed) const { return spent_ + cost <= share * std::max(elapsed, head_start); }

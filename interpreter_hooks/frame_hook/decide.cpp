@@ -69,9 +69,8 @@ bool may_buy(CodeRecord& r) {
   const Profitability& account = r.profitability;
   const double price = account.price(), now = process_time_us();
   if (ledger().affords(price, now)) {
-    const Profitability::Position place = position();
-    if (!can_be_timed(r) || account.has_earned_recording(place)) return true;
-    if (account.has_credit(place, r.calls) && ledger().lends(price, now)) return true;
+    if (!can_be_timed(r) || account.has_earned_recording()) return true;
+    if (account.has_credit(position(), r.calls) && ledger().lends(price, now)) return true;
   }
   r.next_recording = r.calls + 1 + r.calls / 8;
   return false;

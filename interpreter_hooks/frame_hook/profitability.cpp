@@ -146,10 +146,9 @@ bool Profitability::is_worth_building(double price, int times_met) const {
   return is_cheap(price) || times_met * saving() >= dearer(price);
 }
 
-bool Profitability::has_earned_recording(Position position) const {
+bool Profitability::has_earned_recording() const {
   const double plain = plain_.typical();
-  const double price = dearer(this->price()) * (position == Position::Inner ? patience : 1);
-  return plain <= 0 || plain_since_ / plain * saving() >= price;
+  return plain <= 0 || plain_since_ / plain * saving() >= dearer(price());
 }
 
 bool Profitability::has_credit(Position position, long calls) const {

@@ -92,9 +92,8 @@ class Profitability {
   /// The function has run plainly so long since the last recording that another one, made then, would have paid by now.
   /// That is the rule of "ski rental": who buys when the rent has reached the price pays at most twice what he would
   /// have paid had he known how long the program runs. Recordings that have not paid for themselves make the next ones
-  /// dearer, each by a factor of two, and what is called by a function that may be captured itself waits longer: with
-  /// that one captured it would not be called any more.
-  bool has_earned_recording(Position position) const;
+  /// dearer, each by a factor of two.
+  bool has_earned_recording() const;
   /// A recording so cheap that call number `calls` of the function may be recorded on credit. A call below a function
   /// that may be captured itself is not: it would be recorded twice.
   bool has_credit(Position position, long calls) const;
@@ -113,7 +112,6 @@ class Profitability {
   static constexpr double tolerance_of_whole = 1.1, tolerance_of_half = 1.5;
   static constexpr double small_change = 2000;  ///< a recording as cheap as this may be made before it is earned
   static constexpr double most_lost = 4000, share_lost = 0.1;
-  static constexpr double patience = 4;       ///< times the price that a function below others has to earn
   static constexpr int cheap_recordings = 3;  ///< so many, as long as they have not paid for themselves
 
  private:

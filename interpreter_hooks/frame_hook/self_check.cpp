@@ -61,7 +61,7 @@ bool takes_check(Entry& entry, Way way, const std::vector<TensorImpl*>& inputs) 
   const size_t bytes = bytes_of(inputs) + (entry.graph ? entry.graph->footprint().run : 0);
   const bool fits = bytes <= most_copied();
   const auto affords = [&] {
-    if (checks_all() || exact_mode() || checks.in_doubt(way)) return true;
+    if (checks_all() || checks.in_doubt(way)) return true;
     return check_account().affords(checks.cost(bytes), elapsed_seconds());
   };
   if (!checks_in(frame_mode()) || chaos_is_on() || !fits || !affords()) {

@@ -138,13 +138,11 @@ TEST_CASE("an outermost function has credit where a recording is cheap, others h
   CHECK(!cheap.has_credit(Position::Unsure, 4));
   CHECK(cheap.has_credit(Position::Unsure, 8));
   CHECK(!cheap.has_credit(Position::Inner, 8));
-  CHECK(!profiled(60, 50, 10).has_earned_recording(Position::Outermost));
-  CHECK(profiled(100, 50, 10).has_earned_recording(Position::Outermost));
-  CHECK(!profiled(240, 50, 10).has_earned_recording(Position::Inner));  // what calls it may come first
-  CHECK(profiled(400, 50, 10).has_earned_recording(Position::Inner));
+  CHECK(!profiled(60, 50, 10).has_earned_recording());
+  CHECK(profiled(100, 50, 10).has_earned_recording());
   CHECK(!profiled(3, 5000, 500).has_credit(Position::Outermost, 4));
-  CHECK(!profiled(60, 5000, 500).has_earned_recording(Position::Outermost));
-  CHECK(profiled(100, 5000, 500).has_earned_recording(Position::Outermost));
+  CHECK(!profiled(60, 5000, 500).has_earned_recording());
+  CHECK(profiled(100, 5000, 500).has_earned_recording());
 }
 
 TEST_CASE("recordings that have not paid for themselves make the next ones dearer", "[profitability]") {
@@ -154,7 +152,7 @@ TEST_CASE("recordings that have not paid for themselves make the next ones deare
     profitability.recorded(800);
     CHECK(profitability.has_credit(Position::Outermost, 100) ==
           (&calls < waited + Profitability::cheap_recordings - 1));
-    while (!profitability.has_earned_recording(Position::Outermost)) profitability.ran_plainly(50, 10, 0), calls++;
+    while (!profitability.has_earned_recording()) profitability.ran_plainly(50, 10, 0), calls++;
   }
   CHECK(waited[5] > 3 * waited[3]);
 }
@@ -164,7 +162,7 @@ TEST_CASE("a function that saves nothing is not recorded again", "[profitability
   profitability.recorded(3000);
   for (long i = 1; i <= 4; i++) profitability.served(&profitability, 60, i);
   for (int i = 0; i < 10000; i++) profitability.ran_plainly(50, 10, 0);
-  CHECK(!profitability.has_earned_recording(Position::Outermost));
+  CHECK(!profitability.has_earned_recording());
 }
 
 TEST_CASE("searches in vain add up, also those that nobody has timed", "[profitability]") {
