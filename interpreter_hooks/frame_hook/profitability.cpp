@@ -10,9 +10,10 @@ namespace terra::capture {
 namespace {
 
 /// What is assumed of a function that was never recorded: watching and compiling cost so much for each tensor
-/// operation, and for the Python around them; a served operation is spared so much, and a little of its own time.
+/// operation, and for the Python around them; a served operation is spared so much, and a little of its own time, less
+/// of that of large kernels.
 constexpr double price_of_operation = 60, price_of_call = 200, python_slowdown = 10, eager_operation = 3;
-constexpr double saving_of_operation = 1, saving_of_time = 0.05, most_saved = 0.7;
+constexpr double saving_of_operation = 1, saving_of_time = 0.05, saving_of_kernels = 0.01, most_saved = 0.7;
 /// Calls between samples: of a function whose verdict is open, and of one that pays.
 constexpr long period = 64, period_of_settled = 1024;
 /// Calls after which a function is taken to be called in a loop of the program, rather than by layers of a model.
@@ -137,7 +138,8 @@ double Profitability::saving() const {
   const double plain = plain_.typical();
   if (ratios_.count() >= 2) return std::max(0.0, plain * (1 - ratios_.typical()));
   if (served_.count() >= first_samples) return std::max(0.0, plain - served_.typical());
-  return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * plain);
+  return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * (plain - kernels_) +
+                                          saving_of_kernels * kernels_);
 }
 
 double Profitability::dearer(double price) const { return price * std::exp2(std::max(0, unpaid_ - 1)); }

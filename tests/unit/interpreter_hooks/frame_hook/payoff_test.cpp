@@ -130,6 +130,8 @@ TEST_CASE("what large kernels take is no Python that a recording would watch", "
   const Profitability python = profiled(8, 6000, 50), kernels = profiled(8, 6000, 50, 5700);
   CHECK(python.price() > 50'000);
   CHECK(kernels.price() == Approx(200 + 60 * 50 + 10 * 150));
+  CHECK(python.saving() == Approx(50 + 0.05 * 6000));
+  CHECK(kernels.saving() == Approx(50 + 0.05 * 300 + 0.01 * 5700));  // they are the same in a graph
 }
 
 TEST_CASE("an outermost function has credit where a recording is cheap, others have to earn it", "[profitability]") {
