@@ -16,23 +16,27 @@ namespace {
 template <class Bits>
 constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
 
+template <class T>
+auto key_of_float(T value) {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  if (value != value) return ~Bits{0};
+  const Bits bits = std::bit_cast<Bits>(value + T{0});  // -0 + 0 is 0
+  return bits & kSign<Bits> ? ~bits : bits | kSign<Bits>;
+}
+
 /// An unsigned number for each value, in the order of the values: numbers as they are, both zeros the same, NaN last.
 template <class T>
 auto key_of(T value) {
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
-    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-    if (value != value) return ~Bits{0};
-    const Bits bits = std::bit_cast<Bits>(value + T{0});  // -0 + 0 is 0
-    return bits & kSign<Bits> ? ~bits : bits | kSign<Bits>;
-  } else if constexpr (std::is_same_v<T, int64_t>) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>)
+    return key_of_float(value);
+  else if constexpr (std::is_same_v<T, int64_t>)
     return static_cast<uint64_t>(value) ^ kSign<uint64_t>;
-  } else if constexpr (std::is_same_v<T, uint64_t> || std::is_same_v<T, uint32_t>) {
+  else if constexpr (std::is_same_v<T, uint64_t> || std::is_same_v<T, uint32_t>)
     return value;
-  } else if constexpr (std::is_integral_v<T>) {
+  else if constexpr (std::is_integral_v<T>)
     return static_cast<uint32_t>(static_cast<int32_t>(value)) ^ kSign<uint32_t>;
-  } else {
-    return key_of(static_cast<float>(value));
-  }
+  else
+    return key_of_float(static_cast<float>(value));
 }
 
 /// A key and the place that it came from, which settles ties. Short ones are one number: to compare those is the work
