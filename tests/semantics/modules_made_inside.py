@@ -379,7 +379,7 @@ def plain_class():
 def set_on(name, value):
     def change(cls):
         old = cls.__dict__.get(name)
-        setattr(cls, name, value(cls) if value is not None else None)
+        setattr(cls, name, value(cls))
         return lambda: setattr(cls, name, old) if old is not None else delattr(cls, name)
     return change
 
@@ -428,6 +428,29 @@ for name, change in dict(
     make = lambda: plain_class()
     make.__name__ = name
     changing(change, captures=5)(make)
+
+
+@program(calls=14, captures=5)
+def metaclass_that_gets_a_call():
+    class Meta(type):
+        pass
+
+    class M(nn.Module, metaclass=Meta):
+        def forward(self, x):
+            return x * 2
+
+    class Other(nn.Module):
+        def forward(self, x):
+            return x * 9
+
+    def args(i):
+        if i == 8:
+            Meta.__call__ = lambda cls, *args: Other()
+        if i == 11:
+            del Meta.__call__
+        return xs(i)
+
+    return lambda x: M()(x), args, None
 
 
 @program(calls=12, captures=6)

@@ -279,15 +279,11 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       for (Value& value : site.keyword_values) pin(value);
     } else if (type == &PyBaseObject_Type && site.positional.empty()) {  // a sentinel
       site.kind = CallSite::NewInstance;
-    } else if (makes_plain_instances(type)) {
+    } else if (makes_plain_instances(type) || makes_plain_modules(type)) {
       site.kind = CallSite::NewInstance;
       look_up(type, init);
       class_facts(type);
       if (Py_TYPE(type) != &PyType_Type) look_up(Py_TYPE(type), call);  // ABCMeta
-    } else if (makes_plain_modules(type)) {
-      site.kind = CallSite::NewInstance;
-      look_up(type, init);
-      class_facts(type);
     } else if (makes_plain_dicts(type)) {
       PyObject* own_init = look_up(type, init);
       class_facts(type);
