@@ -44,12 +44,12 @@ void shake_elements(void* data, size_t bytes, DType dtype) {
 
 void Rehearsal::add(const std::vector<Tensor>& inputs) {
   const size_t first = inputs_.size();
-  std::unordered_map<const TensorImpl*, Tensor> copy_of;  // a tensor in two places is one tensor: tied weights
-  for (size_t i = 0; i < first; ++i) copy_of.emplace(inputs_[i].get(), copies_[i]);
+  std::unordered_map<const TensorImpl*, Tensor> copy_by_input;  // a tensor in two places is one tensor: tied weights
+  for (size_t i = 0; i < first; ++i) copy_by_input.emplace(inputs_[i].get(), copies_[i]);
   for (const Tensor& t : inputs) {
     inputs_.push_back(t);
     versions_.push_back(t->storage->version());
-    Tensor& copy = copy_of[t.get()];
+    Tensor& copy = copy_by_input[t.get()];
     if (!copy.defined()) {
       Ref<Storage>& storage = storages_[t->storage.get()];
       if (!storage) storage = Storage::copied(*t->storage);

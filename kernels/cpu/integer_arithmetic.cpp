@@ -161,6 +161,7 @@ struct BitwiseNot : Plain<T> {
   T operator()(T x) const { return static_cast<T>(~x); }
 };
 /// Bytes for bools, of which the compiler makes vectors.
+template <class>
 struct BoolNot : Plain<uint8_t> {
   using Plain<uint8_t>::Plain;
   uint8_t operator()(uint8_t x) const { return x == 0; }
@@ -190,12 +191,6 @@ struct BoolPow : Plain<T> {
 #define TERRA_INTEGERS uint8_t, int8_t, int16_t, int32_t, int64_t
 #define TERRA_ALL_INTEGERS TERRA_INTEGERS, uint16_t, uint32_t, uint64_t
 
-consteval Kernel bool_not(std::string_view name) {
-  Kernel kernel{.op = name, .cost = 1};
-  kernel.loops[static_cast<int>(DType::Bool)] = unary_loop<BoolNot>;
-  return kernel;
-}
-
 constexpr Kernel kKernels[] = {
     unary<Neg, TERRA_INTEGERS>("neg"),
     unary<Abs, TERRA_INTEGERS>("abs"),
@@ -206,8 +201,8 @@ constexpr Kernel kKernels[] = {
     unary<Identity, TERRA_ALL_INTEGERS>("round"),
     unary<Identity, TERRA_ALL_INTEGERS>("trunc"),
     unary<BitwiseNot, TERRA_INTEGERS>("bitwise_not"),
-    bool_not("bitwise_not"),
-    bool_not("logical_not"),
+    unary<BoolNot, bool>("bitwise_not"),
+    unary<BoolNot, bool>("logical_not"),
     unary<Relu, TERRA_ALL_INTEGERS>("relu"),
     unary<Clamp, TERRA_ALL_INTEGERS>("clamp"),
     unary<Clamp, TERRA_ALL_INTEGERS>("hardtanh"),

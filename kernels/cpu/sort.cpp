@@ -71,25 +71,24 @@ class First {
   const std::vector<Entry>& of(const Make& make) {
     const auto begin = entries_.begin(), last = begin + kept_ - 1;
     auto end = begin;
+    bool is_cut = false;
     for (int64_t i = 0; i < n_; ++i) {
       const Entry entry = make(i);
-      if (is_cut_ && !(entry < *last)) continue;
+      if (is_cut && !(entry < *last)) continue;
       *end++ = entry;
       if (end != entries_.end() || i + 1 == n_) continue;
       std::nth_element(begin, last, end);
       end = last + 1;
-      is_cut_ = true;
+      is_cut = true;
     }
     if (end > last + 1) std::nth_element(begin, last, end);
     std::sort(begin, last + 1);
-    is_cut_ = false;
     return entries_;
   }
 
  private:
   const int64_t n_, kept_;
   std::vector<Entry> entries_;
-  bool is_cut_ = false;
 };
 
 template <class T, class Entry>

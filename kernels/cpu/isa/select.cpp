@@ -1,4 +1,5 @@
 // Choices: where, masked_fill (both move bytes of any dtype), clamp of floats.
+#include "kernels/cpu/element_bits.h"
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/isa/tables.h"
 
@@ -20,9 +21,6 @@ struct Where {
   }
 };
 
-struct Bits128 {
-  uint64_t low, high;
-};
 template <>
 struct Where<Bits128> {
   using First = uint8_t;
