@@ -30,19 +30,33 @@ bool same(const Scalar& a, const Scalar& b) {
 
 void keep_shortest(double& shortest, double now, int runs) { shortest = runs ? std::min(shortest, now) : now; }
 
-/// Call by call, at once.
+/// How often each result is read by the calls, or wanted.
+std::vector<uint32_t> readers_of_results(const Pending& pending, const std::vector<uint32_t>& wanted) {
+  std::vector<uint32_t> readers(pending.results.size());
+  for (const PendingValue& operand : pending.operands)
+    if (!operand.is_absent() && !operand.is_input()) readers[operand.index()]++;
+  for (uint32_t i : wanted) readers[i]++;
+  return readers;
+}
+
+/// Call by call, at once. A result lives no longer than until its last reader has it, as in a program that goes on.
 void run_plainly(const Pending& pending, const std::vector<uint32_t>& wanted, std::vector<Tensor>& made) {
+  std::vector<uint32_t> readers = readers_of_results(pending, wanted);
   std::vector<Tensor> results;
   results.reserve(pending.results.size());
   const auto tensor = [&](PendingValue value) {
     if (value.is_absent()) return Tensor();
-    return value.is_input() ? pending.inputs[value.index()].tensor : results[value.index()];
+    if (value.is_input()) return pending.inputs[value.index()].tensor;
+    Tensor& result = results[value.index()];
+    return --readers[value.index()] ? result : std::move(result);
   };
   for (const PendingCall& call : pending.calls) {
     const CallArguments arguments(pending, call, tensor);
     std::vector<ResultMeta> metas;
     for (uint32_t i = 0; i < call.results; i++) metas.push_back(pending.results[call.first_result + i].meta);
     default_emitter().emit(*call.op, arguments.args(), metas, results);
+    for (uint32_t i = 0; i < call.results; i++)
+      if (!readers[call.first_result + i]) results[call.first_result + i] = Tensor();
   }
   for (uint32_t i : wanted) made.push_back(results[i]);
 }
