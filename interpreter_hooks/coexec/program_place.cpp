@@ -19,13 +19,15 @@ int call_site(const TerraFrame* frame) {
 
 uint64_t place_word() {
   uint64_t word = 0;
+  size_t depth = 0;
   const TerraFrame* frame = terra_frame_current(PyThreadState_Get());
   for (; frame; frame = terra_frame_caller(frame)) {
+    if (++depth > kDeepest) return 0;
     const auto code = reinterpret_cast<uintptr_t>(terra_frame_code(frame));
     word = (word ^ (code + static_cast<uint64_t>(call_site(frame)))) * 0x9e3779b97f4a7c15;
     word ^= word >> 29;
   }
-  return word;
+  return word | 1;
 }
 
 SourceLine own_line() {
@@ -43,6 +45,10 @@ FrameChain ProgramPlace::read(CodeLoops& loops) {
   chain_.clear();
   const TerraFrame* frame = terra_frame_current(PyThreadState_Get());
   for (; frame; frame = terra_frame_caller(frame)) {
+    if (chain_.size() == kDeepest) {
+      chain_.clear();
+      break;
+    }
     PyCodeObject* code = terra_frame_code(frame);
     const int at = call_site(frame);
     chain_.push_back(

@@ -8,14 +8,18 @@
 
 namespace terra::coexec {
 
-/// A word for the call sites that lead to where the thread is. Two places have different words but for a chance of
-/// 2^-64; nothing but speed rests on that.
+/// More frames than this are a recursion. To say where each of its ops is would take time that grows with the depth:
+/// they are in no place.
+inline constexpr size_t kDeepest = 256;
+
+/// A word for the call sites that lead to where the thread is; 0: too deep. Two places have different words but for a
+/// chance of 2^-64; nothing but speed rests on that.
 uint64_t place_word();
 
 /// Where the thread is in the program's own text: the library's frames above are left out.
 SourceLine own_line();
 
-/// The frames themselves, outermost first; valid until the next call.
+/// The frames themselves, outermost first; valid until the next call. None: too deep.
 class ProgramPlace {
  public:
   FrameChain read(CodeLoops& loops);

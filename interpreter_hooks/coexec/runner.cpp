@@ -75,6 +75,7 @@ void Runner::arrive(Callee callee, const char* name) {
   }
   if (state_ == State::Timing && !time()) return;
   const Step step{callee, place_word()};
+  if (!step.place) return segment_.open(false);
   if (state_ == State::Following) {
     if (follow(step)) return segment_.open(state_ == State::Following);
     diverge();
@@ -281,7 +282,9 @@ void Runner::leave_to_frames() {
 /// At an op outside of frames that are served: iterations have ended where the loop is in another round than it was.
 /// True: the loop is no longer the frame tier's.
 bool Runner::time() {
-  const std::span<const LoopRound> loops = loop_stack_.arrive(place_.read(code_loops_));
+  const FrameChain chain = place_.read(code_loops_);
+  if (chain.empty()) return false;
+  const std::span<const LoopRound> loops = loop_stack_.arrive(chain);
   KnownLoop& loop = *at_.loop;
   const auto here =
       std::find_if(loops.begin(), loops.end(), [&loop](const LoopRound& at) { return at.loop == loop.id; });

@@ -151,5 +151,27 @@ def a_gradient_of_a_gradient():
     compare(program)
 
 
+def a_recursion_deeper_than_places():
+    """Ops far down the stack are in no place; those around them are followed all the same."""
+
+    def program():
+        layer, said = nn.Linear(3, 3), []
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
+
+        def down(depth, h):
+            return torch.tanh(layer(h)) if depth == 0 else down(depth - 1, h + 0.001)
+
+        for x, _ in data(12, (4, 3)):
+            loss = down(400, x).square().mean()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            said.append(loss.item())
+        return said
+
+    compare(program)
+
+
 run_tests([sgd, adam, loss_is_read_now_and_then, squared_error_and_a_schedule, batch_loop_in_a_function_of_epochs,
-           accumulated_gradients_are_clipped, dropout_and_normalisation, convolutions, a_gradient_of_a_gradient])
+           accumulated_gradients_are_clipped, dropout_and_normalisation, convolutions, a_gradient_of_a_gradient,
+           a_recursion_deeper_than_places])
