@@ -21,10 +21,12 @@ class Adagrad(GroupOptimizer):
             differentiable=differentiable, fused=fused,
         )  # fmt: skip
         super().__init__(params, defaults)
-        for group in self.param_groups:
-            for p in group["params"]:
-                self.state[p]["step"] = C.tensor(0.0, dtype=C.float32)
-                self.state[p]["sum"] = C.full_like(p, initial_accumulator_value, dtype=p.dtype).detach()
+
+    def add_param_group(self, param_group):
+        super().add_param_group(param_group)
+        for p in self.param_groups[-1]["params"]:
+            self.state[p]["step"] = C.tensor(0.0, dtype=C.float32)
+            self.state[p]["sum"] = C.full_like(p, self.defaults["initial_accumulator_value"], dtype=p.dtype).detach()
 
     _takes_sparse = True
 

@@ -1,5 +1,7 @@
 """LRScheduler: sets group["lr"] from the number of step() calls."""
 
+from types import FunctionType
+
 from ..optimizer import Optimizer
 
 
@@ -20,7 +22,10 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        self._is_initial = True  # during the first step, which the scheduler takes itself
+        self._get_lr_called_within_step = False
         self.step()
+        self._is_initial = False
 
     def state_dict(self):
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
@@ -40,7 +45,11 @@ class LRScheduler:
         if epoch is not None and hasattr(self, "_get_closed_form_lr"):
             rates = self._get_closed_form_lr()
         else:
-            rates = self.get_lr()
+            self._get_lr_called_within_step = True
+            try:
+                rates = self.get_lr()
+            finally:
+                self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates):
             group["lr"] = rate
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
@@ -48,6 +57,27 @@ class LRScheduler:
     def _scaled(self, factor):
         """The present rates times a factor."""
         return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+
+class PerGroupScheduler(LRScheduler):
+    """Has a function for each group. Files keep the attributes of those that are objects, and nothing of functions."""
+
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        self.lr_lambdas = callables_per_group(optimizer, lr_lambda, "lr_lambdas")
+        super().__init__(optimizer, last_epoch)
+
+    def state_dict(self):
+        state = super().state_dict()
+        functions = state.pop("lr_lambdas")
+        state["lr_lambdas"] = [None if isinstance(f, FunctionType) else vars(f).copy() for f in functions]
+        return state
+
+    def load_state_dict(self, state_dict):
+        state = dict(state_dict)
+        for function, attributes in zip(self.lr_lambdas, state.pop("lr_lambdas", ())):
+            if attributes is not None:
+                vars(function).update(attributes)
+        super().load_state_dict(state)
 
 
 def callables_per_group(optimizer, function, name):

@@ -2,29 +2,18 @@
 
 from collections import Counter
 
-from .base import LRScheduler, callables_per_group
+from .base import LRScheduler, PerGroupScheduler
 
 
-class LambdaLR(LRScheduler):
+class LambdaLR(PerGroupScheduler):
     """The initial rate times lr_lambda(epoch)."""
-
-    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
-        self.lr_lambdas = callables_per_group(optimizer, lr_lambda, "lr_lambdas")
-        super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
         return [base * function(self.last_epoch) for function, base in zip(self.lr_lambdas, self.base_lrs)]
 
-    def state_dict(self):
-        return {key: value for key, value in super().state_dict().items() if key != "lr_lambdas"}
 
-
-class MultiplicativeLR(LRScheduler):
+class MultiplicativeLR(PerGroupScheduler):
     """The previous rate times lr_lambda(epoch)."""
-
-    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
-        self.lr_lambdas = callables_per_group(optimizer, lr_lambda, "lr_lambdas")
-        super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
         if self.last_epoch == 0:
@@ -33,9 +22,6 @@ class MultiplicativeLR(LRScheduler):
             group["lr"] * function(self.last_epoch)
             for function, group in zip(self.lr_lambdas, self.optimizer.param_groups)
         ]
-
-    def state_dict(self):
-        return {key: value for key, value in super().state_dict().items() if key != "lr_lambdas"}
 
 
 class StepLR(LRScheduler):

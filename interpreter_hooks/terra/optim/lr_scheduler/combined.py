@@ -40,6 +40,7 @@ class SequentialLR(_Combined):
             group["lr"] = group["initial_lr"]
         for scheduler in schedulers:
             scheduler.last_epoch -= 1
+        schedulers[0]._step_count = 0  # it begins anew
         schedulers[0].step()
         self._last_lr = schedulers[0].get_last_lr()
 

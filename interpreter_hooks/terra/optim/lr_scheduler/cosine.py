@@ -75,6 +75,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
 
+def _phase(end_step, start_lr, end_lr, start_momentum, end_momentum):
+    return dict(
+        end_step=end_step, start_lr=start_lr, end_lr=end_lr, start_momentum=start_momentum, end_momentum=end_momentum,
+    )  # fmt: skip
+
+
 class OneCycleLR(LRScheduler):
     """Up to max_lr and down to almost nothing, once."""
 
@@ -88,9 +94,8 @@ class OneCycleLR(LRScheduler):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.total_steps = total_steps if total_steps is not None else epochs * steps_per_epoch
-        self.anneal_strategy = anneal_strategy
-        self.cycle_momentum = cycle_momentum
-        self.phases = self._phases(pct_start, three_phase)
+        self._schedule_phases = self._phases(pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
         largest = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(groups)
         if last_epoch == -1:
@@ -98,9 +103,11 @@ class OneCycleLR(LRScheduler):
                 group["initial_lr"] = top / div_factor
                 group["max_lr"] = top
                 group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
             for group in groups:
                 group["max_momentum"] = max_momentum
                 group["base_momentum"] = base_momentum
@@ -108,36 +115,38 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _phases(self, pct_start, three_phase):
-        """(last step, rate at its start, at its end, momentum at its start, at its end) by the names of group keys."""
+        """Last steps, and the group keys of the rates and momenta between which the phases go."""
         up = float(pct_start * self.total_steps) - 1
-        rise = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        rise = _phase(up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
         if not three_phase:
-            return [rise, (self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+            return [rise, _phase(self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")]
         down = float(2 * pct_start * self.total_steps) - 2
         return [
             rise,
-            (down, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-            (self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            _phase(down, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+            _phase(self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
         ]
 
     def _between(self, start, end, share):
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
     def get_lr(self):
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(f"Tried to step {step} times. The total number of steps is {self.total_steps}")
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         begin = 0
-        for last, lr_from, lr_to, momentum_from, momentum_to in self.phases:
-            if step <= last or last == self.phases[-1][0]:
-                share = (step - begin) / (last - begin)
+        for phase in self._schedule_phases:
+            end = phase["end_step"]
+            if step <= end or phase is self._schedule_phases[-1]:
+                share = (step - begin) / (end - begin)
                 break
-            begin = last
+            begin = end
         rates = []
         for group in self.optimizer.param_groups:
-            rates.append(self._between(group[lr_from], group[lr_to], share))
+            rates.append(self._between(group[phase["start_lr"]], group[phase["end_lr"]], share))
             if self.cycle_momentum:
-                set_momentum(group, self._between(group[momentum_from], group[momentum_to], share))
+                start, finish = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                set_momentum(group, self._between(start, finish, share))
         return rates

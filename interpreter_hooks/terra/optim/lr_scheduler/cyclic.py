@@ -1,6 +1,7 @@
 """Rates that go up and down in straight lines."""
 
 import math
+from types import FunctionType
 
 from .base import LRScheduler, set_momentum
 
@@ -34,26 +35,43 @@ class CyclicLR(LRScheduler):
         self.step_ratio = float(step_size_up) / self.total_size
         self.mode = mode
         self.gamma = gamma
-        self._own_scale = scale_fn
+        self._scale_fn_custom = scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.use_beta1 = "betas" in optimizer.defaults
             self.base_momentums = _per_group(optimizer, "base_momentum", base_momentum)
             self.max_momentums = _per_group(optimizer, "max_momentum", max_momentum)
             if last_epoch == -1:
-                for momentum, group in zip(self.max_momentums, optimizer.param_groups):
-                    set_momentum(group, momentum)
+                for base, top, group in zip(self.base_momentums, self.max_momentums, optimizer.param_groups):
+                    set_momentum(group, top)
+                    group["max_momentum"] = top
+                    group["base_momentum"] = base
         super().__init__(optimizer, last_epoch)
         self.base_lrs = bases
 
     def scale_fn(self, x):
-        if self._own_scale is not None:
-            return self._own_scale(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular2":
             return 1 / (2.0 ** (x - 1))
         return self.gamma**x if self.mode == "exp_range" else 1.0
+
+    def state_dict(self):
+        """Of a function that scales there is nothing to keep, of an object its attributes."""
+        state = super().state_dict()
+        scale = state.pop("_scale_fn_custom")
+        state["_scale_fn_custom"] = None if scale is None or isinstance(scale, FunctionType) else vars(scale).copy()
+        return state
+
+    def load_state_dict(self, state_dict):
+        state = dict(state_dict)
+        attributes = state.pop("_scale_fn_custom", None)
+        if attributes is not None:
+            vars(self._scale_fn_custom).update(attributes)
+        super().load_state_dict(state)
 
     def get_lr(self):
         cycle = math.floor(1 + self.last_epoch / self.total_size)

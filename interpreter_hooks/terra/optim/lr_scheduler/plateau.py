@@ -21,23 +21,25 @@ class ReduceLROnPlateau:
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         groups = optimizer.param_groups
+        self.factor = factor
+        self.default_min_lr = min_lr
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != len(groups):
                 raise ValueError(f"expected {len(groups)} min_lrs, got {len(min_lr)}")
+            self.default_min_lr = None
             self.min_lrs = list(min_lr)
         else:
             self.min_lrs = [min_lr] * len(groups)
         self.optimizer = optimizer
-        self.mode = mode
-        self.factor = factor
         self.patience = patience
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
         self.cooldown = cooldown
         self.eps = eps
         self.last_epoch = 0
         self._last_lr = [group["lr"] for group in groups]
         self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode = mode
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
         self._reset()
 
     def _reset(self):
