@@ -1,5 +1,6 @@
 // Walks the tape from the roots to the leaves. No formulas here: nodes know their gradients.
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include "engine/autograd/sparse_gradients.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
 
 namespace terra::autograd {
@@ -17,6 +19,7 @@ namespace {
 
 thread_local bool frees_saved = false;
 thread_local int passes_under_way = 0;
+std::atomic<bool> nan_is_an_error = false;
 
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
@@ -31,6 +34,17 @@ Tensor in_dtype_of_result(const Node& node, uint32_t result, const Tensor& g) {
   return meta && meta->dtype != g.dtype() ? (*to_dtype)(g, meta->dtype) : g;
 }
 
+void fail_on_nan(const Node& node, const std::vector<Tensor>& gradients) {
+  static const Op *isnan = find_op("isnan"), *any = find_op("any");
+  const GradMode off(false);
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& g = gradients[i];
+    if (!g.defined() || !is_inexact(g.dtype()) || g->is_symbolic() || is_sparse(*g)) continue;
+    check(!*(*any)((*isnan)(g))->data_as<bool>(), "Function '{}' returned nan values in its {}th output.", node.name(),
+          i);
+  }
+}
+
 /// The node with the hooks that were put on it.
 std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
   for (const auto& [id, hook] : std::vector(node.pre_hooks)) hook(grads);
@@ -39,6 +53,8 @@ std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
     if (g.defined() && g.device() != current_device() && !scope) scope.emplace(g.device());
   std::vector<Tensor> out = node.apply(grads);
   scope.reset();
+  if (nan_is_an_error.load(std::memory_order_relaxed)) [[unlikely]]
+    fail_on_nan(node, out);
   for (const auto& [id, hook] : std::vector(node.post_hooks)) hook(out, grads);
   return out;
 }
@@ -239,6 +255,9 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
 bool pass_under_way() { return passes_under_way > 0; }
 
 bool pass_frees() { return frees_saved; }
+
+bool checks_for_nan() { return nan_is_an_error; }
+void check_for_nan(bool yes) { nan_is_an_error = yes; }
 
 void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradients, bool retain_graph,
               bool create_graph, std::span<const Tensor> inputs) {

@@ -13,6 +13,10 @@ bool pass_under_way();
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 
+/// Passes look for gradients that aren't numbers: the first node that makes one is an error. Of the process.
+bool checks_for_nan();
+void check_for_nan(bool yes);
+
 /// What a pass from the roots adds up to the gradient of each input, in the order in which it does; what is hooked to
 /// an input sees the sum, which is then all there is. Nothing is freed.
 std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,

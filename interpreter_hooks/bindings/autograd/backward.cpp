@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
@@ -160,6 +161,13 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   return result;
 }
 
+/// _check_for_nan(yes): passes over the tape fail at the first gradient that isn't a number.
+Object check_for_nan(PyObject*, PyObject* yes) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("anomaly mode", Py_None);
+  autograd::check_for_nan(succeeded(PyObject_IsTrue(yes)));
+  return Object::share(Py_None);
+}
+
 }  // namespace
 
 void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
@@ -181,6 +189,7 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
 PyMethodDef autograd_functions[] = {
     {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
      "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
+    {"_check_for_nan", method<check_for_nan>(), METH_O, nullptr},
     {"grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,
      "grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None)"},
     {}};

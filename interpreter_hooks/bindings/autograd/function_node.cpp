@@ -25,25 +25,31 @@ std::span<PyObject* const> list_items(Borrowed list) {
 Tensor tensor_or_none(Borrowed object) { return object == Py_None ? Tensor() : tensor_of(object); }
 
 /// Backward runs on the thread that called it, which holds the lock.
-class FunctionNode final : public autograd::Node {
+class FunctionNode final : public NodeWithContext {
  public:
-  FunctionNode(std::string name, Borrowed backward, Borrowed release)
-      : name_(std::move(name)), backward_(Object::share(backward)), release_(Object::share(release)) {}
+  FunctionNode(std::string name, Borrowed backward, Borrowed release, Borrowed context)
+      : name_(std::move(name)),
+        backward_(Object::share(backward)),
+        release_(Object::share(release)),
+        context_(Object::share(context)) {}
 
   /// The last reference may go on any thread.
   ~FunctionNode() override {
     if (!Py_IsInitialized()) {
       static_cast<void>(backward_.release());
       static_cast<void>(release_.release());
+      static_cast<void>(context_.release());
       return;
     }
     const PyGILState_STATE state = PyGILState_Ensure();
     backward_ = {};
     release_ = {};
+    context_ = {};
     PyGILState_Release(state);
   }
 
   std::string name() const override { return name_; }
+  Borrowed context() const override { return context_.get(); }
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
     Object given = owned(PyTuple_New(static_cast<Py_ssize_t>(grads.size())));
@@ -75,21 +81,22 @@ class FunctionNode final : public autograd::Node {
 
  private:
   std::string name_;
-  Object backward_, release_;
+  Object backward_, release_, context_;
   std::vector<Dims> input_sizes_;
 };
 
-/// _function_node(name, inputs, outputs, backward, release, saves): makes the node the history of the outputs. The
-/// edges are found first, since an output may be an input that was written to. backward(grads, node) and the result are
-/// tuples of tensors and None; release() is called when what was saved, if `saves`, is no longer needed.
+/// _function_node(name, inputs, outputs, backward, release, saves, context): makes the node the history of the outputs.
+/// The edges are found first, since an output may be an input that was written to. backward(grads, node) and the result
+/// are tuples of tensors and None; release() is called when what was saved, if `saves`, is no longer needed. The node
+/// has the attributes of `context`, too.
 Object function_node(PyObject*, PyObject* args) {
   const char* name = nullptr;
-  PyObject *inputs, *outputs, *backward, *release;
+  PyObject *inputs, *outputs, *backward, *release, *context;
   int saves = 0;
-  if (!PyArg_ParseTuple(args, "sO!O!OOp:_function_node", &name, &PyList_Type, &inputs, &PyList_Type, &outputs,
-                        &backward, &release, &saves))
+  if (!PyArg_ParseTuple(args, "sO!O!OOpO:_function_node", &name, &PyList_Type, &inputs, &PyList_Type, &outputs,
+                        &backward, &release, &saves, &context))
     throw PythonError{};
-  auto* node = new FunctionNode(name, backward, release);
+  auto* node = new FunctionNode(name, backward, release, context);
   const Ref<autograd::Node> owner(node);
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) node->add_input(tensor_of(PyList_GET_ITEM(inputs, i)));
   node->results = static_cast<uint32_t>(PyList_GET_SIZE(outputs));

@@ -86,8 +86,19 @@ PyMemberDef decorated_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(DecoratedObject, dict), READONLY, nullptr},
     {}};
 
+bool is_generator_function(Borrowed function) {
+  PyObject* const plain = PyMethod_Check(function) ? PyMethod_GET_FUNCTION(function) : static_cast<PyObject*>(function);
+  if (!PyFunction_Check(plain)) return false;
+  return (reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(plain))->co_flags & CO_GENERATOR) != 0;
+}
+
 Object decorate(bool enabled, Borrowed function) {
   if (!PyCallable_Check(function)) raise(PyExc_TypeError, "'%s' object is not callable", Py_TYPE(function)->tp_name);
+  if (is_generator_function(function)) {  // the call only makes the generator
+    const Object module = owned(PyImport_ImportModule("terra.autograd.grad_mode"));
+    return owned(PyObject_CallMethod(module.get(), "_generator_in_mode", "OO", static_cast<PyObject*>(function),
+                                     enabled ? Py_True : Py_False));
+  }
   Object self = owned(decorated_type->tp_alloc(decorated_type, 0));
   DecoratedObject* d = decorated(self.get());
   d->vectorcall = decorated_vectorcall;
@@ -128,7 +139,7 @@ Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:inference_mode", const_cast<char**>(names), &on))
     throw PythonError{};
   if (!PyBool_Check(on) && PyCallable_Check(on)) return decorate(false, on);
-  return make(type, !succeeded(PyObject_IsTrue(on)) && grad_enabled());
+  return make(type, !succeeded(PyObject_IsTrue(on)));
 }
 
 /// set_grad_enabled(mode) acts at once; leaving it as a context manager restores what was before.

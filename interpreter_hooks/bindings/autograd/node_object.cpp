@@ -26,7 +26,11 @@ void node_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-Object node_name(PyObject* self, PyObject*) { return owned(PyUnicode_FromString(node_of(self)->name().c_str())); }
+/// PyTorch names the nodes of leaves with their namespace, all others without.
+Object node_name(PyObject* self, PyObject*) {
+  const bool of_leaf = dynamic_cast<autograd::AccumulateGrad*>(node_of(self)) != nullptr;
+  return owned(PyUnicode_FromString(((of_leaf ? "torch::autograd::" : "") + node_of(self)->name()).c_str()));
+}
 
 Object next_functions(PyObject* self, void*) {
   std::vector<autograd::Edge> edges = node_of(self)->edges;
@@ -62,6 +66,16 @@ Object node_compare(PyObject* a, PyObject* b, int op) {
   return owned(PyBool_FromLong((node_of(a) == node_of(b)) == (op == Py_EQ)));
 }
 Py_hash_t node_hash(PyObject* self) { return _Py_HashPointer(node_of(self)); }
+
+/// The node of a Function is its context as well: y.grad_fn.saved_tensors.
+Object node_getattro(PyObject* self, PyObject* name) {
+  const auto* node = dynamic_cast<const NodeWithContext*>(node_of(self));
+  if (!node) return owned(PyObject_GenericGetAttr(self, name));
+  Object found = Object::steal(_PyObject_GenericGetAttrWithDict(self, name, nullptr, 1));
+  if (found) return found;
+  if (PyErr_Occurred()) throw PythonError{};
+  return owned(PyObject_GetAttr(node->context(), name));
+}
 
 PyMethodDef methods[] = {{"name", method<node_name>(), METH_NOARGS, "The name of the gradient: \"AddBackward0\"."},
                          {"_sequence_nr", method<sequence_number>(), METH_NOARGS, nullptr},
@@ -104,6 +118,7 @@ void create_node_type(PyObject* module) {
   PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>("How a tensor was computed, for its gradient.")},
                          {Py_tp_dealloc, reinterpret_cast<void*>(node_dealloc)},
                          {Py_tp_repr, slot<node_repr>()},
+                         {Py_tp_getattro, slot<node_getattro>()},
                          {Py_tp_richcompare, slot<node_compare>()},
                          {Py_tp_hash, slot<node_hash>()},
                          {Py_tp_methods, methods},

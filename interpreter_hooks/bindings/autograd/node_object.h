@@ -5,6 +5,12 @@
 
 namespace terra::hooks {
 
+/// A node with attributes of its own in Python, those of another object: the ctx of a Function.
+class NodeWithContext : public autograd::Node {
+ public:
+  virtual Borrowed context() const = 0;
+};
+
 /// A new object for a node; None for null. Its type is named after the node ("AddBackward0"); objects of one node are
 /// equal.
 Object wrap_node(const Ref<autograd::Node>& node);

@@ -1,5 +1,7 @@
 """Function: an operation with a forward and a backward written in Python."""
 
+import functools
+
 import _terra_C as C
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
@@ -213,6 +215,7 @@ class Function:
             backward,
             release,
             len(ctx._saved) > 0,
+            ctx,
         )
 
 
@@ -244,11 +247,30 @@ def _broadcasts(shape, to):
     return len(shape) <= len(to) and all([a in (1, b) for a, b in zip(reversed(shape), reversed(to))])
 
 
-def once_differentiable(backward):
-    """For a backward that is not itself differentiable."""
+class _Once(Function):
+    """Hands tensors through whose gradients nobody can compute."""
 
+    @staticmethod
+    def forward(ctx, *tensors):
+        return tuple([t.detach() for t in tensors])
+
+    @staticmethod
+    def backward(ctx, *grads):
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def once_differentiable(backward):
+    """For a backward that is not itself differentiable: its results, where they would need a gradient, refuse to have one."""
+
+    @functools.wraps(backward)
     def without_grad(ctx, *grads):
         with C.no_grad():
-            return backward(ctx, *grads)
+            results = backward(ctx, *grads)
+        if not C.is_grad_enabled() or not any(isinstance(g, C.Tensor) and g.requires_grad for g in grads):
+            return results
+        several = results if isinstance(results, tuple) else (results,)
+        tracked = iter(_Once.apply(*[r.detach().requires_grad_() for r in several if isinstance(r, C.Tensor)]))
+        several = tuple([next(tracked) if isinstance(r, C.Tensor) else r for r in several])
+        return several if isinstance(results, tuple) else several[0]
 
     return without_grad

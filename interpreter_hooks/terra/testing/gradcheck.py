@@ -1,5 +1,7 @@
 """gradcheck: gradients against differences of the function."""
 
+import warnings
+
 import _terra_C as C
 
 
@@ -7,22 +9,69 @@ class GradcheckError(RuntimeError):
     pass
 
 
+def _requires_grad(value):
+    return isinstance(value, C.Tensor) and value.requires_grad
+
+
+def _checked(inputs):
+    inputs = (inputs,) if isinstance(inputs, C.Tensor) else tuple(inputs)
+    if not any(_requires_grad(x) for x in inputs):
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+    for i, x in enumerate(inputs):
+        if _requires_grad(x) and x.dtype not in (C.float64, C.complex128):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=3,
+            )
+    return inputs
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, **_):
+    """True when the gradients of func's gradients, with respect to its inputs and to what flows into the gradients, equal
+    central differences. `grad_outputs`: where they are taken; drawn, if not given."""
+    inputs = _checked(inputs)
+    if grad_outputs is None:
+        outputs = func(*inputs)
+        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        grad_outputs = [C.randn_like(o).requires_grad_() for o in outputs if o.is_floating_point() or o.is_complex()]
+    grad_outputs = (grad_outputs,) if isinstance(grad_outputs, C.Tensor) else tuple(grad_outputs)
+    count = len(inputs)
+
+    def gradients(*values):
+        outputs = func(*values[:count])
+        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        pairs = [(o, g) for o, g in zip(outputs, values[count:]) if o.requires_grad]
+        wanted = [x for x in values[:count] if _requires_grad(x)]
+        if not pairs or not wanted:
+            return ()
+        found = C.grad([o for o, _ in pairs], wanted, [g for _, g in pairs], create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(gradients, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+
+
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, **_):
     """True when the gradients of func at `inputs` (float64, complex128) equal central differences."""
-    inputs = (inputs,) if isinstance(inputs, C.Tensor) else tuple(inputs)
+    inputs = _checked(inputs)
     func, inputs = _in_parts(func, inputs)
     outputs = func(*inputs)
     outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+    constant = not any(output.requires_grad for output in outputs)
     for o, output in enumerate(outputs):
-        if not output.requires_grad:
+        if not output.requires_grad and not constant:
             continue
         for i, x in enumerate(inputs):
             if isinstance(x, C.Tensor) and x.requires_grad:
-                analytical = _analytical(output, x)
                 numerical = _numerical(func, inputs, i, o, eps)
+                analytical = C.zeros_like(numerical) if constant else _analytical(output, x)
                 if not ((analytical - numerical).abs() <= atol + rtol * numerical.abs()).all():
                     if not raise_exception:
                         return False
+                    if constant:
+                        raise GradcheckError("Numerical gradient for function expected to be zero")
                     raise GradcheckError(
                         f"Jacobian mismatch for output {o} with respect to input {i},\n"
                         f"numerical:{numerical}\nanalytical:{analytical}\n"
@@ -59,17 +108,17 @@ def _analytical(output, x):
 
 
 def _numerical(func, inputs, i, o, eps):
+    """Jacobian [elements of x, elements of output]. The function may take gradients of its own."""
     rows = []
-    with C.no_grad():
-        flat = inputs[i].detach().contiguous()
-        for k in range(flat.numel()):
-            ends = []
-            for step in (eps, -eps):
-                moved = flat.clone().view(-1)
-                moved[k] += step
-                moved = moved.view(flat.shape)
-                values = func(*inputs[:i], moved, *inputs[i + 1 :])
-                values = (values,) if isinstance(values, C.Tensor) else tuple(values)
-                ends.append(values[o].detach().flatten().clone())
-            rows.append((ends[0] - ends[1]) / (2 * eps))
+    flat = inputs[i].detach().contiguous()
+    for k in range(flat.numel()):
+        ends = []
+        for step in (eps, -eps):
+            moved = flat.clone().view(-1)
+            moved[k] += step
+            moved = moved.view(flat.shape).requires_grad_()
+            values = func(*inputs[:i], moved, *inputs[i + 1 :])
+            values = (values,) if isinstance(values, C.Tensor) else tuple(values)
+            ends.append(values[o].detach().flatten().clone())
+        rows.append((ends[0] - ends[1]) / (2 * eps))
     return C.stack(rows, 0)
