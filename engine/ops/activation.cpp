@@ -75,7 +75,7 @@ void leaky_relu_gradient(Backward& b) { b.set(0, where(gt(b.arg(0), 0), b.grad()
 /// alpha (exp(x) - 1) below 0 has slope y + alpha.
 void elu_gradient(Backward& b) {
   const Tensor x = b.in(0);
-  b.set(0, where(le(x, 0), b.grad() * mul(exp(minimum(x, 0)), b.arg(1)), b.grad()));
+  b.set(0, where(le(x, 0), b.grad() * mul(exp(where(lt(x, 0), x, 0.0)), b.arg(1)), b.grad()));
 }
 /// Unlike that of clamp, the gradient passes a NaN.
 void hardtanh_gradient(Backward& b) {
@@ -103,7 +103,9 @@ void silu_of(Composition& c) { c.result(c.tensor(0) * sigmoid(c.tensor(0))); }
 void relu6_of(Composition& c) { c.result(hardtanh(c.arg(0), 0, 6)); }
 void logsigmoid_of(Composition& c) {
   const Tensor x = c.tensor(0);
-  c.result(minimum(x, 0) - log1p(exp(-abs(x))));
+  const Tensor negative =
+      lt(x, 0);  // a choice, unlike abs, has the slope of one side at 0, and a second one that is right
+  c.result(where(negative, x, 0.0) - log1p(exp(where(negative, x, -x))));
 }
 void mish_of(Composition& c) { c.result(c.tensor(0) * tanh(softplus(c.arg(0)))); }
 void selu_of(Composition& c) {
@@ -113,7 +115,7 @@ void selu_of(Composition& c) {
 void celu_of(Composition& c) {
   const double alpha = c.real(1);
   check(alpha != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
-  const Tensor x = c.tensor(0), negative = le(x, 0);
+  const Tensor x = c.tensor(0), negative = lt(x, 0);
   c.result(where(negative, expm1(where(negative, x, 0.0) * (1 / alpha)) * alpha, x));
 }
 void hardsigmoid_of(Composition& c) { c.result(clamp(c.tensor(0) + 3, 0, 6) / 6); }

@@ -201,17 +201,16 @@ void div_of(Composition& c) {
   c.result(rounds ? trunc(true_divide(c.arg(0), c.arg(1))) : trunc_divide(c.arg(0), c.arg(1)));
 }
 void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
-/// log(exp(x) + exp(y)) = max + log1p(exp(-|x - y|)); of equal infinities, that infinity, whose gradient is NaN.
+/// log(exp(x) + exp(y)) = max + log1p(exp(min - max)); of equal infinities, that infinity, whose gradient is NaN. The
+/// larger one is chosen: max and abs have slopes of their own where both are equal, and no second ones.
 void logaddexp_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp_cpu\" not implemented for '{}'",
              scalar_type_name(x.dtype()));
-  if (is_complex(x.dtype())) {  // the larger one by its real part, which is the exponent of the absolute value
-    const Tensor first = ge(real(x), real(y)), large = where(first, x, y), small = where(first, y, x);
-    return c.result(large + log1p(exp(small - large)));
-  }
-  const Tensor same = logical_and(eq(x, y), isinf(x));
-  c.result(where(same, x, maximum(x, y) + log1p(exp(-abs(x - y)))));
+  const bool complex = is_complex(x.dtype());  // by its real part, which is the exponent of the absolute value
+  const Tensor first = complex ? ge(real(x), real(y)) : ge(x, y);
+  const Tensor large = where(first, x, y), small = where(first, y, x), sum = large + log1p(exp(small - large));
+  c.result(complex ? sum : where(logical_and(eq(x, y), isinf(x)), x, sum));
 }
 /// x log y, 0 where x is 0 (unless y is NaN): by itself where log y is finite, so that the gradient there is log y.
 void xlogy_of(Composition& c) {
@@ -302,7 +301,7 @@ const Op sub{{.name = "sub",
               .signature = "(Tensor|Number self, Tensor|Number other, *, Number alpha=1) -> Tensor",
               .doc = "self - alpha * other.",
               .example = "terra.sub(terra.ones(2), 3)",
-              .flags = kElementwiseMath | kCheap | kComplex,
+              .flags = kElementwiseMath | kCheap | kComplex | kRefusesBool,
               .promotion = Promotion::Common,
               .shape = sub_shape,
               .gradient = sub_gradient,

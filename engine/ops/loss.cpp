@@ -28,24 +28,23 @@ void mse_loss_of(Composition& c) {
   c.result(reduced(d * d, c.text(2)));
 }
 void l1_loss_of(Composition& c) { c.result(reduced(abs(c.tensor(0) - c.tensor(1)), c.text(2))); }
-/// d^2 / 2 for 0 <= d <= knee, then straight on, knee (d - knee / 2): with m the lesser of both, m (d - m / 2).
+/// d^2 / 2 for |d| <= knee, then straight on, knee (|d| - knee / 2): with m = d cut to that range, m (d - m / 2).
 Tensor parabola_with_lines(const Tensor& d, double knee) {
-  const Tensor m = clamp_max(d, knee);
+  const Tensor m = clamp(d, -knee, knee);
   return m * sub(d, m, 0.5);
 }
 void smooth_l1_loss_of(Composition& c) {
   const double beta = c.real(3);
   check(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
-  const Tensor d = abs(c.tensor(0) - c.tensor(1));
-  if (beta == 0) return c.result(reduced(d, c.text(2)));
+  const Tensor d = c.tensor(0) - c.tensor(1);
+  if (beta == 0) return c.result(reduced(abs(d), c.text(2)));
   const Tensor loss = parabola_with_lines(d, beta);
   c.result(reduced(beta == 1 ? loss : loss / beta, c.text(2)));
 }
 void huber_loss_of(Composition& c) {
   const double delta = c.real(3);
   check(delta > 0, "huber_loss does not support non-positive values for delta.");
-  const Tensor d = abs(c.tensor(0) - c.tensor(1));
-  const Tensor loss = parabola_with_lines(d, delta);
+  const Tensor loss = parabola_with_lines(c.tensor(0) - c.tensor(1), delta);
   const DType dtype = c.tensor(0).dtype();
   c.result(reduced(is_floating(dtype) && loss.dtype() != dtype ? to_dtype(loss, dtype) : loss, c.text(2)));
 }

@@ -112,8 +112,9 @@ void logaddexp2_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   check_kind(is_floating(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp2_cpu\" not implemented for '{}'",
              scalar_type_name(x.dtype()));
-  const Tensor same = logical_and(eq(x, y), isinf(x));
-  c.result(where(same, x, maximum(x, y) + log1p(exp2(-abs(x - y))) / std::numbers::ln2));
+  const Tensor first = ge(x, y), large = where(first, x, y), small = where(first, y, x);
+  const Tensor sum = large + log1p(exp2(small - large)) / std::numbers::ln2;
+  c.result(where(logical_and(eq(x, y), isinf(x)), x, sum));
 }
 /// In double precision whatever the operands are.
 void float_power_of(Composition& c) {
