@@ -122,6 +122,11 @@ Object overridden(Borrowed function, PyObject* const* values, size_t count, PyOb
         types.get());
 }
 
+Object overridden_method(const char* name, PyObject* const* values, size_t count) {
+  const Object method = owned(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), name));
+  return overridden(method.get(), values, count, nullptr);
+}
+
 PyTypeObject* result_subclass(PyObject* const* values, size_t count) {
   if (disabled) return nullptr;
   for (size_t i = 0; i < count; ++i) {

@@ -19,6 +19,9 @@ bool may_override(PyTypeObject* type);
 /// left). Null object: nobody does, go on. `function` is what __torch_function__ gets as func.
 Object overridden(Borrowed function, PyObject* const* values, size_t count, PyObject* keywords);
 
+/// The same of a method of Tensor's, by name: a slot of the type has no function of its own to offer.
+Object overridden_method(const char* name, PyObject* const* values, size_t count);
+
 /// The type that results of a call with these arguments get: the first subclass of Tensor without an override of its
 /// own, as the default __torch_function__ does; null for plain tensors.
 PyTypeObject* result_subclass(PyObject* const* values, size_t count);

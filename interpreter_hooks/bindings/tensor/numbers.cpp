@@ -46,31 +46,34 @@ struct Row {
   std::string_view method;  ///< special method by which the engine's table knows it
   std::string_view in_place;
   int slot, in_place_slot;  ///< of PyNumberMethods; 0: none
+  /// The attributes of Tensor that __torch_function__ gets, as PyTorch has it: a + 1, 1 + a (with a first), a += 1.
+  const char *function, *reflected = nullptr, *in_place_function = nullptr;
 };
 
 constexpr Row rows[kOperators] = {
-    {"__add__", "__iadd__", Py_nb_add, Py_nb_inplace_add},
-    {"__sub__", "__isub__", Py_nb_subtract, Py_nb_inplace_subtract},
-    {"__mul__", "__imul__", Py_nb_multiply, Py_nb_inplace_multiply},
-    {"__truediv__", "__itruediv__", Py_nb_true_divide, Py_nb_inplace_true_divide},
-    {"__floordiv__", "__ifloordiv__", Py_nb_floor_divide, Py_nb_inplace_floor_divide},
-    {"__mod__", "__imod__", Py_nb_remainder, Py_nb_inplace_remainder},
-    {"__pow__", "__ipow__", Py_nb_power, Py_nb_inplace_power},
-    {"__matmul__", "", Py_nb_matrix_multiply, 0},
-    {"__and__", "__iand__", Py_nb_and, Py_nb_inplace_and},
-    {"__or__", "__ior__", Py_nb_or, Py_nb_inplace_or},
-    {"__xor__", "__ixor__", Py_nb_xor, Py_nb_inplace_xor},
-    {"__lshift__", "__ilshift__", Py_nb_lshift, Py_nb_inplace_lshift},
-    {"__rshift__", "__irshift__", Py_nb_rshift, Py_nb_inplace_rshift},
-    {"__neg__", "", Py_nb_negative, 0},
-    {"__invert__", "", Py_nb_invert, 0},
-    {"__abs__", "", Py_nb_absolute, 0},
-    {"__lt__", "", 0, 0},
-    {"__le__", "", 0, 0},
-    {"__eq__", "", 0, 0},
-    {"__ne__", "", 0, 0},
-    {"__gt__", "", 0, 0},
-    {"__ge__", "", 0, 0},
+    {"__add__", "__iadd__", Py_nb_add, Py_nb_inplace_add, "add", "add", "add_"},
+    {"__sub__", "__isub__", Py_nb_subtract, Py_nb_inplace_subtract, "sub", "__rsub__", "sub_"},
+    {"__mul__", "__imul__", Py_nb_multiply, Py_nb_inplace_multiply, "mul", "mul", "mul_"},
+    {"__truediv__", "__itruediv__", Py_nb_true_divide, Py_nb_inplace_true_divide, "div", "__rdiv__", "div_"},
+    {"__floordiv__", "__ifloordiv__", Py_nb_floor_divide, Py_nb_inplace_floor_divide, "__floordiv__", "__rfloordiv__",
+     "floor_divide_"},
+    {"__mod__", "__imod__", Py_nb_remainder, Py_nb_inplace_remainder, "remainder", "__rmod__", "remainder_"},
+    {"__pow__", "__ipow__", Py_nb_power, Py_nb_inplace_power, "pow", "__rpow__", "pow_"},
+    {"__matmul__", "", Py_nb_matrix_multiply, 0, "matmul", "__rmatmul__"},
+    {"__and__", "__iand__", Py_nb_and, Py_nb_inplace_and, "__and__", "bitwise_and", "__iand__"},
+    {"__or__", "__ior__", Py_nb_or, Py_nb_inplace_or, "__or__", "bitwise_or", "__ior__"},
+    {"__xor__", "__ixor__", Py_nb_xor, Py_nb_inplace_xor, "__xor__", "bitwise_xor", "__ixor__"},
+    {"__lshift__", "__ilshift__", Py_nb_lshift, Py_nb_inplace_lshift, "__lshift__", "__rlshift__", "__ilshift__"},
+    {"__rshift__", "__irshift__", Py_nb_rshift, Py_nb_inplace_rshift, "__rshift__", "__rrshift__", "__irshift__"},
+    {"__neg__", "", Py_nb_negative, 0, "neg"},
+    {"__invert__", "", Py_nb_invert, 0, "__invert__"},
+    {"__abs__", "", Py_nb_absolute, 0, "abs"},
+    {"__lt__", "", 0, 0, "lt"},
+    {"__le__", "", 0, 0, "le"},
+    {"__eq__", "", 0, 0, "__eq__"},
+    {"__ne__", "", 0, 0, "ne"},
+    {"__gt__", "", 0, 0, "gt"},
+    {"__ge__", "", 0, 0, "ge"},
 };
 
 const Op* ops[kOperators];
@@ -93,11 +96,13 @@ bool plain(Borrowed object) {
   return type == tensor_type || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || !may_override(Py_TYPE(object));
 }
 
-/// The slow way, for subclasses and foreign objects: offers the call as the special method `index`.
+/// The slow way, for subclasses and foreign objects.
 Object call_overridden(int index, bool in_place, PyObject* const* values, size_t count) {
-  const std::string_view name = in_place ? rows[index].in_place : rows[index].method;
-  Object method = owned(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), name.data()));
-  return overridden(method.get(), values, count, nullptr);
+  const Row& row = rows[index];
+  if (in_place) return overridden_method(row.in_place_function, values, count);
+  if (count == 1 || is_tensor(values[0]) || !row.reflected) return overridden_method(row.function, values, count);
+  PyObject* const swapped[] = {values[1], values[0]};
+  return overridden_method(row.reflected, swapped, count);
 }
 
 Object apply(int index, bool in_place, PyObject* const* values, size_t count) {
@@ -129,6 +134,9 @@ Object binary_in_place(PyObject* a, PyObject* b) {
 }
 template <int I>
 Object unary(PyObject* a) {
+  if constexpr (I == kInvert)
+    check_kind(!is_inexact(impl_of(a)->dtype), ErrorKind::TypeError,
+               "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   PyObject* const values[] = {a};
   return operate(I, false, values, 1);
 }
@@ -156,6 +164,8 @@ Object compare(PyObject* a, PyObject* b, int how) {
 Py_hash_t identity_hash(PyObject* self) { return _Py_HashPointer(self); }
 
 int truth(PyObject* self) {
+  if (!plain(self)) [[unlikely]]
+    if (const Object given = overridden_method("__bool__", &self, 1)) return succeeded(PyObject_IsTrue(given.get()));
   const TensorImpl& t = *impl_of(self);
   check(t.numel == 1, "Boolean value of Tensor with {} is ambiguous",
         t.numel == 0 ? "no values" : "more than one value");
@@ -164,10 +174,12 @@ int truth(PyObject* self) {
   return value;
 }
 
-Object number_of(PyObject* self, Object (*convert)(const Scalar&)) {
+/// `method`: the special method that asks.
+Object number_of(PyObject* self, const char* method, Object (*convert)(const Scalar&)) {
+  if (!plain(self)) [[unlikely]]
+    if (Object given = overridden_method(method, &self, 1)) return given;
   const TensorImpl& t = *impl_of(self);
-  check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars, not {}",
-             t.numel);
+  check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
   const Scalar element = item_of(t);
   Object made = convert(element);
   if (OpObserver* observer = op_observer()) {
@@ -184,14 +196,14 @@ void check_no_part_lost(const Scalar& s, const char* type) {
 }
 
 Object as_int(PyObject* self) {
-  return number_of(self, [](const Scalar& s) {
+  return number_of(self, "__int__", [](const Scalar& s) {
     check_no_part_lost(s, "int64_t");
     if (s.kind() == Scalar::Kind::Unsigned) return owned(from_scalar(s));
     return owned(s.is_float() || s.is_complex() ? PyLong_FromDouble(s.to_double()) : PyLong_FromLongLong(s.to_int()));
   });
 }
 Object as_float(PyObject* self) {
-  return number_of(self, [](const Scalar& s) {
+  return number_of(self, "__float__", [](const Scalar& s) {
     check_no_part_lost(s, "double");
     return owned(PyFloat_FromDouble(s.to_double()));
   });

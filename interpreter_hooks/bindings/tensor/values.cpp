@@ -6,6 +6,7 @@
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
@@ -15,6 +16,8 @@ namespace terra::hooks {
 namespace {
 
 Object item(PyObject* self, PyObject*) {
+  if (may_override(Py_TYPE(self))) [[unlikely]]
+    if (Object given = overridden_method("item", &self, 1)) return given;
   const Scalar element = item_of(*impl_of(self));
   ++counters.items;
   Object value = owned(from_scalar(element));
