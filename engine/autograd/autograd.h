@@ -14,6 +14,8 @@ void start();
 bool is_leaf(const Tensor& t);
 /// Throws for non-leaves and for dtypes that aren't floating.
 void set_requires_grad(const Tensor& t, bool value);
+/// The same of a tensor that is being made to require gradients.
+void make_require_grad(const Tensor& t);
 Tensor grad(const Tensor& t);
 /// Undefined clears it. Throws if dtype or shape differ from the tensor's.
 void set_grad(const Tensor& t, const Tensor& g);

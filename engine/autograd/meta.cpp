@@ -88,6 +88,11 @@ void set_requires_grad(const Tensor& t, bool value) {
   set_wants_grad(*t, value);
 }
 
+void make_require_grad(const Tensor& t) {
+  check(is_inexact(t.dtype()), "Only Tensors of floating point and complex dtype can require gradients");
+  set_requires_grad(t, true);
+}
+
 Tensor grad(const Tensor& t) {
   const Meta* meta = find_meta(t);
   if (!meta) return {};
@@ -96,10 +101,15 @@ Tensor grad(const Tensor& t) {
 
 void set_grad(const Tensor& t, const Tensor& g) {
   if (g.defined()) {
-    check(g.dtype() == t.dtype(), "assigned grad has data of a different type: the tensor is {}, the grad {}",
-          name_of(t.dtype()), name_of(g.dtype()));
-    check(g.sizes() == t.sizes(), "assigned grad has data of a different size: the tensor has shape {}, the grad {}",
-          listed(t.sizes()), listed(g.sizes()));
+    check(
+        g.dtype() == t.dtype(),
+        "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the "
+        "dtype of the tensor; convert it first.",
+        name_of(g.dtype()), name_of(t.dtype()));
+    check(g.sizes() == t.sizes(),
+          "attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the gradient and "
+          "the tensor are the same size",
+          listed(g.sizes()), listed(t.sizes()));
   } else if (!t->autograd) {
     return;
   }

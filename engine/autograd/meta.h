@@ -1,5 +1,6 @@
 // What the tape knows of one tensor.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -9,11 +10,21 @@
 
 namespace terra::autograd {
 
+/// How a view came about, as far as in-place writes to it are concerned: x.add_(1) changes the base, whose history has
+/// to say so.
+enum class ViewOrigin : uint8_t {
+  Plain,
+  OneOfMany,    ///< a, b = x.unbind(): the tape can't replace a part of what is one node's many results
+  WithoutGrad,  ///< made in no_grad mode: whether the write is meant to be recorded nobody knows
+};
+
 /// One step of how a view was derived from its base; the chain is shared by views of views.
 struct ViewStep {
   const Op* op = nullptr;
   OwnedArgs args;  ///< without the tensor (argument 0)
   std::shared_ptr<const ViewStep> previous;
+  ViewOrigin origin = ViewOrigin::Plain;  ///< of the view that it leads to; views of views are of their origin
+  uint32_t number = 0;                    ///< which of many
 };
 
 /// Applies the steps to another tensor of the base's shape.

@@ -8,6 +8,11 @@
 
 namespace terra::autograd {
 
+std::string operation_of(const Node& node) {
+  const std::string name = node.name();
+  return name.substr(0, name.find("Backward"));
+}
+
 uint64_t reserve_sequence(uint64_t count) {
   static thread_local uint64_t counter = 0;
   const uint64_t first = counter + 1;

@@ -72,6 +72,9 @@ class Node : public Counted {
   std::vector<std::pair<uint64_t, std::function<void(std::vector<Tensor>&, const std::vector<Tensor>&)>>> post_hooks;
 };
 
+/// "Exp" for the node "ExpBackward0": what messages call the operation.
+std::string operation_of(const Node& node);
+
 /// The number that the next node would have had, and as many behind it.
 uint64_t reserve_sequence(uint64_t count = 1);
 

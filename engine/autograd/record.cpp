@@ -1,4 +1,5 @@
 // The tape's side of an op call: what TapeHooks point to.
+#include <cctype>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -39,20 +40,43 @@ void name_last(const Tensor& result, std::string_view name) {
     last.node->rename(kept_text(before->name()));
 }
 
-void check_write(const Op&, const Tensor& target) {
-  if (!target.requires_grad()) {
-    const Meta* meta = find_meta(target);
-    if (!meta || !meta->base.defined() || !meta->base.requires_grad() || !is_leaf(meta->base)) return;
-    fail(ErrorKind::RuntimeError,
-         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
-  }
+/// "Select" for a view that select made.
+std::string maker_of(const Tensor& view, const ViewStep& step) {
+  if (const Edge made = history(view); made.node) return operation_of(*made.node);
+  std::string name(step.op->name);
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+/// A write to a view changes the history of its base, unless that is ambiguous.
+void check_origin(const Tensor& view, const Meta& meta) {
+  if (!meta.view || meta.view->origin == ViewOrigin::Plain) return;
+  const ViewStep& step = *meta.view;
+  const bool without_grad = step.origin == ViewOrigin::WithoutGrad, of_another = step.previous != nullptr;
+  const bool named = history(view).node || (without_grad && of_another);
+  fail(ErrorKind::RuntimeError, "{} and is being modified inplace{}. {}",
+       named ? fmt::format("Output {} of {} is a view{}", step.number, maker_of(view, step),
+                           without_grad ? " of a view which was created in no_grad mode" : "")
+             : "A view was created in no_grad mode",
+       named && !without_grad ? "" : " with grad mode enabled",
+       without_grad
+           ? "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+             "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+             "to be tracked) or both outside (if you want the inplace to be tracked)."
+           : "This view is the output of a function that returns multiple views. Such functions do not allow the "
+             "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
+}
+
+void check_write(const Tensor& target, bool records) {
   const Meta* meta = find_meta(target);
   if (meta && meta->base.defined()) {
-    check(!(meta->base.requires_grad() && is_leaf(meta->base)),
-          "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    const bool of_leaf = meta->base.requires_grad() && is_leaf(meta->base);
+    if (records || meta->base.requires_grad() || target.requires_grad()) check_origin(target, *meta);
+    check(!of_leaf, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     return;
   }
-  check(!is_leaf(target), "a leaf Variable that requires grad is being used in an in-place operation.");
+  check(!target.requires_grad() || !is_leaf(target),
+        "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 Tensor before_write(const Tensor& target) {
@@ -101,13 +125,23 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
   if (op.name == "as_strided" && (root->offset != 0 || !root.is_contiguous())) return;
   Meta& meta = meta_of(view);
   meta.base = root;
-  meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr});
+  ViewOrigin origin = grad_enabled() ? ViewOrigin::Plain : ViewOrigin::WithoutGrad;
+  if (nested && from->view->origin != ViewOrigin::Plain) origin = from->view->origin;
+  meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr, origin});
   meta.history_version = view->version();
   meta.is_view = true;
 }
 
+void one_of_many(const Tensor& view, uint32_t number) {
+  Meta* const meta = find_meta(view);
+  if (!meta || !meta->view || meta->view->origin == ViewOrigin::WithoutGrad) return;
+  const ViewStep& step = *meta->view;
+  meta->view = std::make_shared<ViewStep>(
+      ViewStep{step.op, OwnedArgs(step.args.args(), 0), step.previous, ViewOrigin::OneOfMany, number});
+}
+
 }  // namespace
 
-void start() { tape_hooks() = {record, check_write, before_write, record_write, record_view, name_last}; }
+void start() { tape_hooks() = {record, check_write, before_write, record_write, record_view, name_last, one_of_many}; }
 
 }  // namespace terra::autograd

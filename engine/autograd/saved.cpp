@@ -43,7 +43,7 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
 }
 
 void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected) {
-  const std::string maker = origin.node ? origin.node->name() : "";
+  const std::string maker = origin.node ? operation_of(*origin.node) : "";
   const bool computed = !maker.empty() && maker != "AccumulateGrad";
   fail(ErrorKind::RuntimeError,
        "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{} is at "

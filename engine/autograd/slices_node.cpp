@@ -15,7 +15,8 @@ std::vector<Tensor> SlicesNode::apply(const std::vector<Tensor>& grads) {
   static const Op* copy = find_op("copy");
   static const Op* zeros_like = find_op("zeros_like");
   if (!grads[0].defined()) return std::vector<Tensor>(edges.size());
-  const Tensor whole = (*clone)(grads[0]);
+  // Row by row, whatever layout the gradient came in: there the steps lead to a view as they do in the base.
+  const Tensor whole = (*clone)(grads[0], "contiguous_format");
   const Tensor inside = derive_view(*view_, whole);
   std::vector<Tensor> out = write_->apply({(*clone)(inside)});
   copy->in_place(inside, out[0].defined() ? out[0] : (*zeros_like)(inside));

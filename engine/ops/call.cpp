@@ -171,12 +171,24 @@ bool mixes_floats(std::span<const Arg> args) {
   return narrow && wide;
 }
 
+void check_no_bool(const Prepared& p) {
+  if (p.common == DType::Bool) return;  // the shape rule's to refuse
+  for (const Arg& a : p.span()) {
+    const bool number = a.kind() == Arg::Kind::Scalar && a.scalar().kind() == Scalar::Kind::Bool;
+    check_kind(
+        !number && (!a.is_tensor() || a.impl()->dtype != DType::Bool), ErrorKind::NotImplementedError,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, "
+        "use the `~` or `logical_not()` operator instead.");
+  }
+}
+
 /// Brings the operands to the dtypes that the kernel computes in.
 void promote(const Op& op, Prepared& p) {
   p.converted.reserve(p.count);  // Args point into these
   p.converted_lists.reserve(p.count);
   if (op.promotion != Promotion::None) {
     p.common = common_dtype(op, p);
+    if (op.is(kRefusesBool)) check_no_bool(p);
     if (is_half(p.common) && !op.is(kMovesBytes)) {
       p.half = p.common;
       p.common = computed_in(p.common);
@@ -299,7 +311,7 @@ void call_writing(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   MetaScratch scratch;
   infer(op, p, scratch.metas);
   if (grad_mode)
-    for (const Tensor& t : targets) tape_hooks().check_write(op, t);
+    for (const Tensor& t : targets) tape_hooks().check_write(t, false);
   current_emitter().emit_write(op, p.span(), scratch.metas, targets);
   results.insert(results.end(), targets.begin(), targets.end());
 }
@@ -364,6 +376,8 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
       if (t.defined()) t = made_fresh(p.span(), t);
   if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
     for (const Tensor& t : made) name_history(op, p.span(), t);
+  if (op.is(kManyViews))
+    for (uint32_t i = 0; i < made.size(); ++i) tape_hooks().one_of_many(made[i], i);
 }
 
 }  // namespace
@@ -428,10 +442,11 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
   }
   check(scratch.metas[0].sizes == target.sizes(), "output with shape {} doesn't match the broadcast shape {}",
         listed(target.sizes()), listed(scratch.metas[0].sizes));
-  if (grad_mode) tape_hooks().check_write(op, target);
+  const bool records = wants_gradient(op, p.span());
+  if (grad_mode) tape_hooks().check_write(target, records);
   const Tensor targets[] = {target};
   const auto write = [&] { current_emitter().emit_write(op, p.span(), scratch.metas, targets); };
-  if (wants_gradient(op, p.span()))
+  if (records)
     tape_hooks().record_write(op, p.span(), target, write);
   else
     write();

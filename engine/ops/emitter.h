@@ -51,8 +51,9 @@ class EmitterScope {
 struct TapeHooks {
   /// A differentiable primitive ran with gradients enabled and an input that requires grad.
   void (*record)(const Op& op, std::span<const Arg> args, std::span<Tensor> results) = nullptr;
-  /// Before a write with gradients enabled: throws if the target is a leaf that requires grad (or a view of one).
-  void (*check_write)(const Op& op, const Tensor& target) = nullptr;
+  /// Before a write with gradients enabled: throws if the target is a leaf that requires grad, or a view that may not
+  /// be written to. `records`: the write is going to be recorded.
+  void (*check_write)(const Tensor& target, bool records) = nullptr;
   /// A copy of `target` as it is before a write, with its history: what gradients that read the old value save.
   Tensor (*before_write)(const Tensor& target) = nullptr;
   /// Runs `write`, which replaces the value of `target` by a differentiable function of `args`, and records it.
@@ -63,6 +64,8 @@ struct TapeHooks {
   void (*record_view)(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) = nullptr;
   /// A composite has made `result`: the node of its last op is to say so. `name` outlives everything.
   void (*name)(const Tensor& result, std::string_view name) = nullptr;
+  /// A composite that is kManyViews has made `view` as its result number `number`.
+  void (*one_of_many)(const Tensor& view, uint32_t number) = nullptr;
 };
 TapeHooks& tape_hooks();
 

@@ -15,6 +15,8 @@ inline constexpr uint32_t kVisibleInPlace = kVisible | kInPlace;
 // More facts about an op.
 /// Composites: a result may be an argument or a view of one. Results of others are copied where they are.
 inline constexpr uint32_t kMayAlias = 1 << 8;
+/// Composites: the results are views of parameter 0, together the work of one node, in PyTorch: none may be written to.
+inline constexpr uint32_t kManyViews = 1 << 30;
 /// The in-place form writes where an index says: no operand may lie in that memory.
 inline constexpr uint32_t kScatters = 1 << 13;
 /// The in-place form has read its operands before it writes: they may lie in that memory.
@@ -23,6 +25,8 @@ inline constexpr uint32_t kReadsFirst = 1 << 14;
 inline constexpr uint32_t kWritesOneValue = 1 << 15;
 /// Floats of 16 bits and wider ones don't meet: the shape rule sees them as they are and refuses.
 inline constexpr uint32_t kSameFloats = 1 << 21;
+/// A bool operand beside others, which promotion would make a number, is refused: 1 - mask meant ~mask.
+inline constexpr uint32_t kRefusesBool = 1u << 31;
 /// The slope is constant between kinks. What the gradient rule gives counts as a function of parameter 0 all the same,
 /// one of slope 0, as in PyTorch: it requires grad where gradients are recorded.
 inline constexpr uint32_t kPiecewise = 1 << 26;

@@ -56,7 +56,10 @@ std::string steps_of(const View& last) {
   for (const ViewStep* step = last.get(); step; step = step->previous.get()) steps.insert(steps.begin(), step);
   std::string out = "[";
   for (const ViewStep* step : steps) {
-    out += fmt::format("{}{}(", out.size() > 1 ? ", " : "", step->op->name);
+    out += out.size() > 1 ? ", " : "";
+    if (step->origin == autograd::ViewOrigin::OneOfMany) out += fmt::format("number {} of many ", step->number);
+    if (step->origin == autograd::ViewOrigin::WithoutGrad) out += "without grad ";
+    out += fmt::format("{}(", step->op->name);
     const auto args = step->args.args();
     for (size_t i = 0; i < args.size(); ++i) out += (i ? ", " : "") + print_arg(attribute_of(args[i]));
     out += ")";
@@ -137,6 +140,14 @@ void read_steps(TextReader& text, View& last) {
   while (!text.take("]")) {
     if (last) text.need(",");
     auto step = std::make_shared<ViewStep>();
+    if (text.take("number")) {
+      read_integer(text, step->number);
+      text.need("of"), text.need("many");
+      step->origin = autograd::ViewOrigin::OneOfMany;
+    } else if (text.take("without")) {
+      text.need("grad");
+      step->origin = autograd::ViewOrigin::WithoutGrad;
+    }
     step->op = find_op(text.word());
     if (!step->op || !step->op->is(kView)) text.wrong("the name of a view op");
     std::vector<NodeArg> args;

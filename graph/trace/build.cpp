@@ -499,7 +499,11 @@ class Builder final : SymbolicReplay::Watcher {
     const auto is_computed = [](const Tensor& t) { return autograd::history(t).node.get() != nullptr; };
     for (const auto& [key, views] : of_unseen) {
       const bool computed = std::any_of(views.begin(), views.end(), is_computed);
-      if ((views.size() > 1 && !computed) || have_common_elements(views))
+      const auto refuses_writes = [](const Tensor& t) {  // and says of which node it is a result
+        return t->requires_grad() && autograd::find_meta(t)->view->origin == autograd::ViewOrigin::OneOfMany;
+      };
+      if ((views.size() > 1 && !computed) || have_common_elements(views) ||
+          std::any_of(views.begin(), views.end(), refuses_writes))
         spec_of(autograd::find_meta(views.front())->base);
     }
     for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases that are inputs are added

@@ -98,6 +98,10 @@ bool follows_a_base(const TensorImpl& tensor) {
   const autograd::Meta* meta = autograd::find_meta(shared(tensor));
   return meta && meta->view;
 }
+bool gradients_reach_its_base(const TensorImpl& tensor) {
+  const autograd::Meta* meta = autograd::find_meta(shared(tensor));
+  return meta && meta->base.defined() && meta->base.requires_grad();
+}
 bool is_hooked(PyObject* tensor) {
   PyObject* hooks = hooks::tensor_object(tensor)->hooks;
   if (hooks && PyDict_GET_SIZE(hooks) > 0) return true;

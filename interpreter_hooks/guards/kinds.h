@@ -66,7 +66,7 @@ enum class Op : uint8_t {
   NoGradient,   // a [0 or 1]       .grad is None; 1: and the tensor has no hooks
   SameStorage,  // a b
   Apart,        // [registers]      memory of tensors does not overlap
-  OwnHistory,   // a                a tensor that is no view of another one, as far as gradients are concerned
+  OwnHistory,   // a                a tensor that is no view of one that requires grad
   CMethod,      // a [descriptor]   a bound method made from it, as each look-up makes another
   Unstarted,    // a [code]         a generator that has not started
   RangeStart,   // a [start, step, length]  an iterator of a range that has yielded nothing

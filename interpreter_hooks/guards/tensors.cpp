@@ -172,9 +172,11 @@ std::string apart_text(const Word* at, const RegisterFile& file) {
 
 bool own_history_holds(Word* at, Run& run) {
   const TensorImpl& tensor = *tensor_of(a_of(at, run));
-  return !tensor.autograd || !follows_a_base(tensor);
+  return !tensor.autograd || !gradients_reach_its_base(tensor);
 }
-std::string own_history_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + " is no view"; }
+std::string own_history_text(const Word* at, const RegisterFile& file) {
+  return file.name(head(at).a) + " is no view of what requires grad";
+}
 
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }
 std::string mode_text(const Word* at, const RegisterFile&) {

@@ -64,6 +64,8 @@ struct TensorFacts {
 bool is_leaf(const TensorImpl& tensor);
 /// A view whose history, and with it whether it is a leaf, follows writes to its base.
 bool follows_a_base(const TensorImpl& tensor);
+/// A view of a tensor that requires grad, whether it does so itself or was made without gradients.
+bool gradients_reach_its_base(const TensorImpl& tensor);
 /// True if Python functions are called when the gradient of the leaf arrives.
 bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.

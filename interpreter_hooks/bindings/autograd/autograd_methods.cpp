@@ -52,7 +52,9 @@ Object requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t count, P
   if (given && !PyBool_Check(args[0]))
     raise(PyExc_TypeError, "requires_grad_(): argument 'requires_grad'%s must be bool, not %s",
           count > 0 ? " (position 1)" : "", Py_TYPE(args[0])->tp_name);
-  change_requires_grad(self, !given || succeeded(PyObject_IsTrue(args[0])));
+  const bool value = !given || succeeded(PyObject_IsTrue(args[0]));
+  check(!value || is_inexact(impl_of(self)->dtype), "only Tensors of floating point dtype can require gradients");
+  change_requires_grad(self, value);
   return Object::share(self);
 }
 
@@ -82,8 +84,12 @@ Object get_grad_fn(PyObject* self, void*) {
   return told(self, "grad_fn", wrap_node(autograd::own_history(tensor_of(self)).node));
 }
 Object get_is_leaf(PyObject* self, void*) { return told(self, "is_leaf", boolean(autograd::is_leaf(tensor_of(self)))); }
+/// Views that are one node's results in PyTorch have a node each.
 Object get_output_nr(PyObject* self, void*) {
-  return told(self, "output_nr", owned(PyLong_FromUnsignedLong(autograd::own_history(tensor_of(self)).index)));
+  const autograd::Meta* meta = autograd::find_meta(tensor_of(self));
+  const uint32_t of_many = meta && meta->view ? meta->view->number : 0;
+  const uint32_t number = of_many ? of_many : autograd::own_history(tensor_of(self)).index;
+  return told(self, "output_nr", owned(PyLong_FromUnsignedLong(number)));
 }
 Object get_retains_grad(PyObject* self, void*) {
   const autograd::Meta* meta = autograd::find_meta(tensor_of(self));

@@ -96,7 +96,12 @@ void TraceBuilder::guard_tensors(Entry&) {
   if (objects.size() > 1000) return r_.stop(Reason::TooLong, "tensors");
   for (const Input& input : inputs_) {
     const TensorImpl& tensor = *tensor_of(input.object);
-    if (!written_.contains(tensor.storage.get()) || !tensor.requires_grad()) continue;
+    if (!written_.contains(tensor.storage.get())) continue;
+    if (!tensor.requires_grad()) {
+      // Of a view whose base requires grad plain execution may refuse the write, or changes the history of the base.
+      if (mode_ & gradient_mode) r_.guard(Op::OwnHistory, input.reg);
+      continue;
+    }
     // The history of a view is one of its base, which others see too.
     if (follows_a_base(tensor) || sharing[input.what.storage_group] > 1)
       return r_.stop(Reason::TensorOpaque, "a write to memory that gradients lead through by other ways");

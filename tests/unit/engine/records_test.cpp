@@ -75,10 +75,11 @@ TEST_CASE("flags agree with signatures", "[ops]") {
 
 TEST_CASE("each flag of records has a bit of its own", "[ops]") {
   constexpr uint32_t flags[] = {
-      kElementwise, kView,        kRandom,     kInPlace,      kReduction,      kChecksValues, kCheap,
-      kCompares,    kNoGradient,  kMovesBytes, kHost,         kFactory,        kComplex,      kFunction,
-      kMethod,      kFunctional,  kProperty,   kMayAlias,     kScatters,       kReadsFirst,   kWritesOneValue,
-      kSameFloats,  kKeepsFormat, kLiesByRows, kDrawsBySizes, kLaidOutAsAsked, kPiecewise};
+      kElementwise, kView,        kRandom,      kInPlace,      kReduction,      kChecksValues, kCheap,
+      kCompares,    kNoGradient,  kMovesBytes,  kHost,         kFactory,        kComplex,      kFunction,
+      kMethod,      kFunctional,  kProperty,    kMayAlias,     kScatters,       kReadsFirst,   kWritesOneValue,
+      kSameFloats,  kKeepsFormat, kLiesByRows,  kDrawsBySizes, kLaidOutAsAsked, kPiecewise,    kManyViews,
+      kRefusesBool, kBarebones,   kTensorsOnly, kLastResort};
   uint32_t taken = 0;
   for (uint32_t flag : flags) {
     CHECK(std::has_single_bit(flag));

@@ -91,7 +91,7 @@ TEST_CASE("results that calls have saved are watched, and no others", "[pair]") 
   CHECK(gradient_after([&](const auto& inputs, const auto&) { write(inputs[1].alias()); }) ==
         expected);  // x needs none
   CHECK_THROWS_WITH(gradient_after([&](const auto&, const auto& made) { write(made[1]); }),
-                    Catch::Contains("modified by an inplace operation") && Catch::Contains("output 0 of ExpBackward0"));
+                    Catch::Contains("modified by an inplace operation") && Catch::Contains("output 0 of Exp,"));
   CHECK_THROWS_WITH(gradient_after([&](const auto&, const auto& made) {
                       write(op("narrow", {made[1], 0, 0, 1}));
                     }),
