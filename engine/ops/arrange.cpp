@@ -157,7 +157,7 @@ OpRecord triangle_indices(std::string_view name, std::string_view doc, std::stri
 
 }  // namespace
 
-const Op broadcast_to{moved("broadcast_to", "(Tensor self, int[] size) -> Tensor", "The view in a larger shape.",
+const Op broadcast_to{moved("broadcast_to", "(Tensor self, int[] *size) -> Tensor", "The view in a larger shape.",
                             "terra.broadcast_to(terra.ones(2), (3, 2)).shape", broadcast_to_of,
                             {{"randn(3, 1), (3, 4)"}}, kVisible | kMayAlias)};
 const Op column_stack{moved("column_stack", "(Tensor[] tensors) -> Tensor", "Vectors and matrices side by side.",

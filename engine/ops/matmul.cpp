@@ -22,20 +22,20 @@ void check_factor(const Arg& factor, DType dtype) {
   if (!factor.is_tensor() && factor.scalar().is_complex()) check_holds(factor.scalar(), dtype);
 }
 void mm_shape(Inference& f) {
-  check(f.rank(0) == 2, "self must be a matrix");
-  check(f.rank(1) == 2, "mat2 must be a matrix");
+  check(f.rank(0) == 2, "mm: self must be a matrix, got {}-D tensor", f.rank(0));
+  check(f.rank(1) == 2, "mm: mat2 must be a matrix, got {}-D tensor", f.rank(1));
   const auto a = f.sizes(0), b = f.sizes(1);
-  check(a[1] == b[0], "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
+  check(a[1] == b[0], "mm: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
   check_same_dtype(f, 0, 1);
   f.result(f.dtype(0), Dims{a[0], b[1]});
 }
 void addmm_shape(Inference& f) {
   check_factor(f.arg(3), f.dtype(1));
   check_factor(f.arg(4), f.dtype(1));
-  check(f.rank(1) == 2, "mat1 must be a matrix, got {}-D tensor", f.rank(1));
-  check(f.rank(2) == 2, "mat2 must be a matrix, got {}-D tensor", f.rank(2));
+  check(f.rank(1) == 2, "addmm: self must be a matrix, got {}-D tensor", f.rank(1));
+  check(f.rank(2) == 2, "addmm: mat2 must be a matrix, got {}-D tensor", f.rank(2));
   const auto a = f.sizes(1), b = f.sizes(2);
-  check(a[1] == b[0], "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
+  check(a[1] == b[0], "addmm: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
   check_same_dtype(f, 1, 2);
   check(f.dtype(0) == f.dtype(1), "self and mat2 must have the same dtype, but got {} and {}",
         scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
@@ -75,7 +75,8 @@ void linear_shape(Inference& f) {
   const int64_t n = vector ? 1 : f.sizes(1)[0], k = f.sizes(1).back();
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < sizes.size(); ++i) rows *= sizes[i];
-  check(sizes.back() == k, "mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows, sizes.back(), k, n);
+  check(sizes.back() == k, "{}: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", f.has(2) ? "addmm" : "mm",
+        rows, sizes.back(), k, n);
   check(f.dtype(0) == f.dtype(1), "mat1 and mat2 must have the same dtype, but got {} and {}",
         scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
   if (f.has(2)) {

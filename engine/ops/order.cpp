@@ -1,6 +1,7 @@
 #include "engine/ops/order.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "engine/ops/arithmetic.h"
@@ -108,6 +109,8 @@ Tensor median_place(const Tensor& sorted, int64_t dim) {
 void median_all_of(Composition& c) {
   const Tensor flat = reshape(c.tensor(0), {-1});
   check_has_kernel("median_cpu", flat.dtype());
+  if (flat.numel() == 0 && is_inexact(flat.dtype()))
+    return c.result(full(Dims{}, std::numeric_limits<double>::quiet_NaN(), flat.dtype()));
   check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
   const Tensor sorted = sort(detach(flat), 0);
   if (!is_floating(flat.dtype())) return c.result(select(sorted, 0, (flat.numel() - 1) / 2));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/call.h"
 #include "engine/ops/overlap.h"
 #include "engine/ops/rules.h"
 
@@ -113,6 +114,17 @@ std::vector<std::string_view> ops_with_out_rules() {
   std::vector<std::string_view> names;
   for (const OutRule& rule : kOutRules) names.push_back(rule.op);
   return names;
+}
+
+void check_out_history(const Op& op, std::string_view name, std::span<const Arg> args, const Tensor& out) {
+  if (!grad_enabled()) return;
+  bool any = out.requires_grad();
+  if (op.gradient || (op.composite && !op.is(kNoGradient)))
+    each_tensor(args, [&any](const TensorImpl& t) { any = any || t.requires_grad(); });
+  check(!any,
+        "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.",
+        name);
 }
 
 void check_out_memory(const Op& op, std::span<const Arg> args, const Tensor& out) {

@@ -9,6 +9,9 @@
 
 namespace terra {
 
+/// Throws where the write to `out` would have to be recorded: with gradients on, if an operand or `out` requires one.
+/// `name`: what the program called.
+void check_out_history(const Op& op, std::string_view name, std::span<const Arg> args, const Tensor& out);
 /// Before the op runs: throws if what is written to `out` might change what is still to be read, or if it shows one
 /// element in several places.
 void check_out_memory(const Op& op, std::span<const Arg> args, const Tensor& out);

@@ -114,7 +114,7 @@ void randint_host(Args a, Results& out) {
 }
 void randperm_host(Args a, Results& out) {
   const int64_t n = a[0].scalar().to_int();
-  check(n >= 0, "n must be non-negative, got{}", n);
+  check(n >= 0, "Trying to create tensor with negative dimension {}: [{}]", n, n);
   const DType dtype = dtype_or(a[1], DType::I64);
   check_kind(!is_complex(dtype) && !is_barebones(dtype), ErrorKind::NotImplementedError,
              "\"randperm\" not implemented for '{}'", scalar_type_name(dtype));

@@ -322,10 +322,8 @@ OpRecord extreme_of_all(std::string_view name, std::string_view doc, std::string
 }
 OpRecord old_deviation(std::string_view name, std::string_view doc, bool with_dim, CompositeRule rule) {
   return {.name = name,
-          .signature = with_dim
-                           ? "(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor var, Tensor "
-                             "mean)"
-                           : "(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)",
+          .signature = with_dim ? "(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor[]"
+                                : "(Tensor self, bool unbiased) -> Tensor[]",
           .doc = doc,
           .example = "",
           .composite = rule,
@@ -481,7 +479,7 @@ const Op std_dim_unbiased{{.name = "std_dim_unbiased",
                            .samples = {{"randn(3, 4), 1, False, True"}}}};
 const Op var_mean{{.name = "var_mean",
                    .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> "
-                                "(Tensor var, Tensor mean)",
+                                "Tensor[]",
                    .doc = "Variance and mean.",
                    .example = "terra.var_mean(terra.tensor([1.0, 3.0]))",
                    .flags = kFunction,
@@ -490,7 +488,7 @@ const Op var_mean{{.name = "var_mean",
 
 const Op std_mean{{.name = "std_mean",
                    .signature = "(Tensor self, int[1]? dim=None, *, Number? correction=1, bool keepdim=False) -> "
-                                "(Tensor std, Tensor mean)",
+                                "Tensor[]",
                    .doc = "Standard deviation and mean.",
                    .example = "terra.std_mean(terra.tensor([1.0, 3.0]))",
                    .flags = kFunction,

@@ -404,6 +404,8 @@ void meshgrid_of(Composition& c) {
   const bool columns = c.text(1) == "xy";  // dimension 0 belongs to the second tensor
   check(columns || c.text(1) == "ij", "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {}",
         c.text(1));
+  for (const Tensor& t : list)
+    check(t.rank() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {}", describe(t));
   if (columns && list.size() > 1) std::swap(list[0], list[1]);
   Dims sizes;
   for (const Tensor& t : list) sizes.push_back(t.numel());

@@ -36,12 +36,12 @@ def parse(equation, operands):
     else:
         output = dots + "".join(sorted(c for c in set(everything) if everything.count(c) == 1 and c not in dots))
     for c in output:
-        if output.count(c) > 1:
-            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
         if c not in everything:
             raise RuntimeError(
                 f"einsum(): output subscript {c} does not appear in the equation for any input operand"
             )
+        if output.count(c) > 1:
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
     return spelled, output
 
 
@@ -108,7 +108,26 @@ def _pair(a, a_letters, b, b_letters, keep, sizes):
     return C.bmm(a, b).view([sizes[c] for c in letters]), "".join(letters)
 
 
+def _from_sublists(arguments):
+    """einsum(a, [0, 1], b, [1, 2], [0, 2]): dimensions by number. The equation with letters, and the operands."""
+
+    def letters(numbers):
+        return "".join("..." if n is Ellipsis else _letter(n) for n in numbers)
+
+    operands, terms = arguments[0 : len(arguments) // 2 * 2 : 2], arguments[1::2]
+    equation = ",".join(map(letters, terms))
+    return equation + ("->" + letters(arguments[-1]) if len(arguments) % 2 else ""), operands
+
+
+def _letter(number):
+    if not 0 <= number < 52:
+        raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+    return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
+
+
 def einsum(equation, *operands):
+    if isinstance(equation, C.Tensor):
+        equation, operands = _from_sublists((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     spelled, output = parse(equation, operands)

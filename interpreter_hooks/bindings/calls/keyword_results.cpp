@@ -57,7 +57,7 @@ Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad
   }
   if (requires_grad && succeeded(PyObject_IsTrue(requires_grad)) && is_tensor(result.get())) {
     if (OpObserver* observer = op_observer()) observer->on_requires_grad(result.get(), true);
-    autograd::set_requires_grad(tensor_of(result.get()), true);
+    autograd::make_require_grad(tensor_of(result.get()));
   }
   return result;
 }

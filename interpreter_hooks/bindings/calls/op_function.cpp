@@ -43,16 +43,19 @@ std::string given_types(PyObject* const* values, size_t count, PyObject* keyword
 }
 
 /// A tensor, or the tensors of a tuple.
-void check_out(const Op& op, Borrowed out, std::span<const Arg> args) {
-  if (is_tensor(out)) return check_out_memory(op, args, tensor_of(out));
-  if (!PyTuple_Check(out)) return;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(out); ++i)
-    if (Borrowed each = PyTuple_GET_ITEM(out, i); is_tensor(each)) check_out_memory(op, args, tensor_of(each));
+void check_out(const Op& op, std::string_view name, Borrowed out, std::span<const Arg> args) {
+  const auto check_one = [&](Borrowed each) {
+    if (!is_tensor(each)) return;
+    check_out_history(op, name, args, tensor_of(each));
+    check_out_memory(op, args, tensor_of(each));
+  };
+  check_one(out);
+  for (Py_ssize_t i = 0; PyTuple_Check(out) && i < PyTuple_GET_SIZE(out); ++i) check_one(PyTuple_GET_ITEM(out, i));
 }
 
 Object run(const OpFunctionSpec& spec, const Parameters& parameters, Arguments& arguments) {
   if (arguments.out) [[unlikely]] {
-    check_out(parameters.op, arguments.out, arguments.args());
+    check_out(parameters.op, spec.name, arguments.out, arguments.args());
     arguments.take_dtype_of_out();
   }
   const Invocation call = {parameters.op,       spec.in_place,          arguments.args(),

@@ -46,7 +46,7 @@ struct Options {
 Object require(Object tensor, Borrowed requires_grad) {
   if (succeeded(PyObject_IsTrue(requires_grad))) {
     if (OpObserver* observer = op_observer()) observer->on_requires_grad(tensor.get(), true);
-    autograd::set_requires_grad(tensor_of(tensor.get()), true);
+    autograd::make_require_grad(tensor_of(tensor.get()));
   }
   return tensor;
 }

@@ -112,7 +112,7 @@ Object rebuild_tensor(PyObject*, PyObject* args) {
   check_kind(PyBytes_GET_SIZE(bytes) == wanted, ErrorKind::ValueError, "a tensor of {} needs {} bytes, not {}",
              describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
   if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
-  if (succeeded(PyObject_IsTrue(requires_grad))) autograd::set_requires_grad(tensor, true);
+  if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   return Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor)));
 }
 

@@ -41,13 +41,35 @@ Object as_index_tensor(Borrowed item) {
   return tensor;
 }
 
+/// Of x[[[0, 1], [1, 2]]]: a sequence that is no tuple means one all the same if an item of it is no number, as numpy
+/// had it once.
+bool stands_for_tuple(Borrowed index) {
+  constexpr Py_ssize_t most = 32;
+  if (PyTuple_Check(index)) return true;
+  if (!PyList_Check(index) || PyList_GET_SIZE(index) >= most) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
+    PyObject* const item = PyList_GET_ITEM(index, i);
+    if (is_tensor(item) || PySequence_Check(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None)
+      return true;
+  }
+  return false;
+}
+
+/// The items of an index.
+Object items_of(Borrowed index) {
+  if (PyTuple_Check(index)) return Object::share(index);
+  if (!stands_for_tuple(index)) return owned(PyTuple_Pack(1, static_cast<PyObject*>(index)));
+  if (OpObserver* observer = op_observer()) observer->on_opaque("an index that is a list of sequences", index);
+  return owned(PyList_AsTuple(index));
+}
+
 /// LiveIterators the items of an index from left to right, narrowing `current` by views and collecting tensors.
 class Walk {
  public:
   explicit Walk(PyObject* self) : current_(Object::share(self)) {}
 
   void apply(Borrowed index) {
-    Object items = PyTuple_Check(index) ? Object::share(index) : owned(PyTuple_Pack(1, index));
+    const Object items = items_of(index);
     const Py_ssize_t n = PyTuple_GET_SIZE(items.get());
     std::vector<Object> prepared;
     int64_t used = 0;
@@ -140,6 +162,7 @@ class Walk {
       int64_t value;
       if (!to_int(given[i], value)) value = clipped(given[i]);
       if (i == 2) {
+        check_kind(value != 0, ErrorKind::ValueError, "slice step cannot be zero");
         check_kind(value > 0, ErrorKind::ValueError, "step must be greater than zero");
         whole &= value == 1;
       } else {
@@ -202,8 +225,7 @@ class Walk {
 Object get_item(PyObject* self, PyObject* index) {
   if (may_override(Py_TYPE(self))) [[unlikely]] {
     PyObject* const values[] = {self, index};
-    Object method = owned(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), "__getitem__"));
-    if (Object result = overridden(method.get(), values, 2, nullptr)) return result;
+    if (Object result = overridden_method("__getitem__", values, 2)) return result;
     if (PyTypeObject* subclass = result_subclass(values, 1)) {
       WithoutOverrides scope;
       return as_subclass(get_item(self, index), subclass);
@@ -232,8 +254,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
   if (may_override(Py_TYPE(self)) || may_override(Py_TYPE(value))) [[unlikely]] {
     PyObject* const values[] = {self, index, value};
-    Object method = owned(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), "__setitem__"));
-    if (overridden(method.get(), values, 3, nullptr)) return 0;
+    if (overridden_method("__setitem__", values, 3)) return 0;
   }
   Scalar number;
   const bool is_number = !is_tensor(value) && to_scalar(value, number);
@@ -271,6 +292,12 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
 }
 
 Py_ssize_t length(PyObject* self) {
+  if (may_override(Py_TYPE(self))) [[unlikely]]
+    if (const Object given = overridden_method("__len__", &self, 1)) {
+      const Py_ssize_t n = PyNumber_AsSsize_t(given.get(), PyExc_OverflowError);
+      if (n == -1 && PyErr_Occurred()) throw PythonError{};
+      return n;
+    }
   const TensorImpl& t = *impl_of(self);
   check_kind(!t.sizes.empty(), ErrorKind::TypeError, "len() of a 0-d tensor");
   if (OpObserver* observer = op_observer()) {

@@ -169,11 +169,11 @@ ALLOWED = {
     ("collections", "defaultdict"): defaultdict,
     ("collections", "Counter"): Counter,
     ("_codecs", "encode"): codecs.encode,
-    ("builtins", "set"): set,
-    ("__builtin__", "set"): set,
-    ("builtins", "dict"): dict,
-    ("builtins", "bytearray"): bytearray,
-    ("builtins", "complex"): complex,
+    **{
+        (module, kind.__name__): kind
+        for module in ("builtins", "__builtin__")  # as protocols from 3 on write it, and those before
+        for kind in (set, dict, bytearray, complex)
+    },
     ("torch", "Size"): C.Size,
     ("torch", "device"): C.device,
     ("torch", "Tensor"): C.Tensor,

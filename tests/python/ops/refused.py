@@ -39,6 +39,55 @@ torch.cat([(a := ones(4, 6))[:2]], out=a[1:3])
 torch.maximum((a := ones(4))[1:], ones(3), out=a[:3])
 torch.sort(a := ones(3), out=(a, places(3)))[0]
 torch.special.zeta(2, 3)
+torch.add(ones(3, grad=True), 1, out=ones(3))
+torch.sum(ones(3, grad=True), 0, out=ones(()))
+torch.max(ones(3, grad=True), 0, out=(ones(()), places(())))
+torch.cat([ones(3, grad=True)], out=ones(3))
+torch.exp(ones(3), out=ones(3, grad=True))
+torch.argmax(ones(3, grad=True), 0, out=places(()))
+torch.gt(ones(3, grad=True), 0, out=ones(3) > 0)
+torch.no_grad()(torch.add)(ones(3, grad=True), 1, out=ones(3))
+F.linear(ones(2, 3), ones(4, 5), ones(4))
+F.linear(ones(2, 2, 3), ones(4, 5))
+ones(2, 3) @ ones(2, 3)
+ones(3) @ ones(2, 3)
+torch.addmm(ones(2), ones(2, 3), ones(2, 3))
+torch.mm(ones(2, 3), ones(3))
+torch.mm(ones(3), ones(3, 3))
+torch.addmm(ones(2), ones(2, 3), ones(3))
+torch.addmm(ones(2), ones(2), ones(3, 3))
+~ones(2)
+ones(0).median()
+torch.meshgrid(ones(2), ones(3), indexing="ij")[1]
+torch.randperm(-1)
+setattr(ones(2), "grad", ones(3))
+torch.tensor([1], requires_grad=True)
+torch.zeros(2, dtype=torch.int32, requires_grad=True)
+places(1).requires_grad_()
+setattr(places(1), "requires_grad", True)
+torch.nn.Parameter(places(1))
+torch.nn.utils.rnn.pad_sequence([])
+torch.einsum("ij->kk", ones(2, 2))
+torch.einsum(ones(2, 3), [0, 1], ones(3, 2), [1, 2], [0, 2])
+torch.einsum(ones(2, 3), [..., 1])
+torch.einsum(ones(2, 3), [0, 52])
+(ones(2) > 0) - 2
+2 - (ones(2) > 0)
+ones(2) - (ones(2) > 0)
+(ones(2) > 0) - True
+(ones(2) > 0) - (ones(2) > 0)
+torch.rsub(ones(2) > 0, 1)
+(ones(2) > 0).sub_(1)
+ones(4)[::0]
+ones(4)[::-1]
+ones(3, 4, 5)[[[0, 1], [1, 2]]].shape
+ones(3, 4, 5)[[[0, 1], slice(1, 3)]].shape
+ones(3, 4)[[0, None]].shape
+ones(3, 4)[[0, 1]].shape
+ones(3, 4)[[[0], [1]]].shape
+ones(3, 4).broadcast_to(2, 3, 4).shape
+torch.var_mean(ones(3))
+torch.std_mean(ones(3, 2), 0)
 torch.maximum(ones(3), 2)
 torch.minimum(2, ones(3))
 ones(3).maximum(2)
@@ -130,8 +179,8 @@ torch._segment_reduce(torch.arange(6.0).reshape(2, 3), "mean", lengths=torch.ten
 """.strip().splitlines()
 
 
-def ones(*size):
-    return torch.ones(*size)
+def ones(*size, grad=False):
+    return torch.ones(*size, requires_grad=grad)
 
 
 def places(*size):

@@ -12,6 +12,8 @@ __all__ = [
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
     sequences = list(sequences)
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
     longest = max(s.size(0) for s in sequences)
     rest = list(sequences[0].shape[1:])
     sizes = [len(sequences), longest] if batch_first else [longest, len(sequences)]
