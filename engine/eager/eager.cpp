@@ -106,6 +106,11 @@ class EagerEmitter final : public Emitter {
     write(op, moved.args(), metas, targets, device);
   }
 
+  /// Work that is put off goes into graphs, which fuse the conversions themselves.
+  bool widens(const Op& op) const override {
+    return op.is(kElementwise) && !deferred_work() && kernel_of(op, Device()).run == nullptr;
+  }
+
  private:
   static constexpr size_t kMaxResults = 8;
 

@@ -42,10 +42,11 @@ struct BoxedNumber {
   }
 };
 
-/// The dtype that numbers among the operands take: that of the tensors they were promoted with.
+/// The dtype that numbers among the operands take: that which the tensors they were promoted with are computed in.
 DType operand_dtype(const Op& op, std::span<const Arg> args) {
   for (size_t i = 0; i < args.size(); ++i)
-    if (args[i].is_tensor() && (op.promoted >> i & 1)) return args[i].impl()->dtype;
+    if (args[i].is_tensor() && (op.promoted >> i & 1))
+      return op.is(kMovesBytes) ? args[i].impl()->dtype : computed_in(args[i].impl()->dtype);
   return dtype_of_numbers(op, args);
 }
 

@@ -34,6 +34,12 @@ void hardtanh_shape(Inference& f) {
   rules::check_bounds(f);
   rules::elementwise(f);
 }
+void softshrink_shape(Inference& f) {
+  const double lambda = f.arg(1).scalar().to_double();
+  check(lambda >= 0, "lambda must be in range [0, 3.40282e+38] for input dtype {}, but found {}",
+        scalar_type_name(f.common), lambda);
+  floating_shape(f);
+}
 void softmax_shape(Inference& f) {
   wrap_dim(f.integer(1), f.rank(0));
   check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError,
@@ -54,18 +60,29 @@ void threshold_backward_gradient(Backward& b) {
   b.set(0, threshold_backward(b.grad(), b.arg(1), b.arg(2)));
   if (b.needs(1)) b.set(1, zeros_like(b.grad()));
 }
-/// gelu(x) = x F(x), F the normal distribution function; or its tanh approximation.
-void gelu_gradient(Backward& b) {
-  const Tensor x = b.in(0);
-  if (b.text(1) == "none") {
-    const Tensor distribution = 0.5 * (1 + erf(x * (1 / std::numbers::sqrt2)));
-    const Tensor density = exp(-0.5 * (x * x)) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    return b.set(0, b.grad() * (distribution + x * density));
+void swish_gradient(Backward& b) { b.set(0, swish_backward(b.grad(), b.arg(0))); }
+/// The slope of x s(x) is s (1 + x (1 - s)), which grows by s (1 - s) (2 + x (1 - 2 s)).
+void swish_backward_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, swish_backward(b.grad(), b.arg(1)));
+  if (!b.needs(1)) return;
+  const Tensor x = b.in(1), s = sigmoid(x);
+  b.set(1, b.grad() * b.in(0) * (s * (1 - s) * (2 + x * (1 - 2 * s))));
+}
+void gelu_gradient(Backward& b) { b.set(0, gelu_backward(b.grad(), b.arg(0), b.arg(1))); }
+/// gelu(x) = x F(x), F the normal distribution function: its slope F + x f grows by f (2 - x^2). The approximation is
+/// x s(v), s the logistic function and v a cubic polynomial.
+void gelu_backward_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, gelu_backward(b.grad(), b.arg(1), b.arg(2)));
+  if (!b.needs(1)) return;
+  const Tensor x = b.in(1), square = x * x;
+  if (b.text(2) == "none") {
+    const Tensor density = exp(-0.5 * square) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    return b.set(1, b.grad() * b.in(0) * density * (2 - square));
   }
-  constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kCubic = 0.044715;
-  const Tensor t = tanh(kScale * (x + kCubic * (x * x * x)));
-  const Tensor slope = kScale * (1 + 3 * kCubic * (x * x));
-  b.set(0, b.grad() * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope));
+  constexpr double kScale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi, kCubic = 0.044715;
+  const Tensor s = sigmoid(kScale * (x + kCubic * (square * x))), s1 = s * (1 - s), s2 = s1 * (1 - 2 * s);
+  const Tensor v1 = kScale * (1 + 3 * kCubic * square), v2 = (6 * kScale * kCubic) * x;
+  b.set(1, b.grad() * b.in(0) * (2 * s1 * v1 + x * (s2 * (v1 * v1) + s1 * v2)));
 }
 void softplus_gradient(Backward& b) {
   const Tensor scaled = mul(b.arg(0), b.arg(1));
@@ -80,6 +97,12 @@ void elu_gradient(Backward& b) {
 /// Unlike that of clamp, the gradient passes a NaN.
 void hardtanh_gradient(Backward& b) {
   b.set(0, where(logical_or(le(b.arg(0), b.arg(1)), ge(b.arg(0), b.arg(2))), 0.0, b.grad()));
+}
+void shrink_gradient(Backward& b) { b.set(0, where(le(abs(b.in(0)), b.arg(1)), 0.0, b.grad())); }
+void hardsigmoid_gradient(Backward& b) { b.set(0, where(lt(abs(b.in(0)), 3), b.grad() / 6, 0.0)); }
+void hardswish_gradient(Backward& b) {
+  const Tensor x = b.in(0);
+  b.set(0, where(le(x, -3), 0.0, where(lt(x, 3), b.grad() * (x / 3 + 0.5), b.grad())));
 }
 void softmax_gradient(Backward& b) { b.set(0, softmax_backward(b.grad(), b.out(), b.arg(1))); }
 void log_softmax_gradient(Backward& b) { b.set(0, log_softmax_backward(b.grad(), b.out(), b.arg(1))); }
@@ -99,7 +122,10 @@ void log_softmax_backward_gradient(Backward& b) {
 }
 
 // ---- composites -----------------------------------------------------------------------------------------------------
-void silu_of(Composition& c) { c.result(c.tensor(0) * sigmoid(c.tensor(0))); }
+void silu_of(Composition& c) {
+  const Tensor x = c.tensor(0);
+  c.result(is_floating(x.dtype()) ? swish(x) : x * sigmoid(x));
+}
 void relu6_of(Composition& c) { c.result(hardtanh(c.arg(0), 0, 6)); }
 void logsigmoid_of(Composition& c) {
   const Tensor x = c.tensor(0);
@@ -118,8 +144,6 @@ void celu_of(Composition& c) {
   const Tensor x = c.tensor(0), negative = lt(x, 0);
   c.result(where(negative, expm1(where(negative, x, 0.0) * (1 / alpha)) * alpha, x));
 }
-void hardsigmoid_of(Composition& c) { c.result(clamp(c.tensor(0) + 3, 0, 6) / 6); }
-void hardswish_of(Composition& c) { c.result(c.tensor(0) * (clamp(c.tensor(0) + 3, 0, 6) / 6)); }
 void prelu_of(Composition& c) {
   const Tensor x = kinked(c.tensor(0)), w = c.tensor(1);
   check(w.rank() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}", w.rank());
@@ -141,17 +165,6 @@ void glu_of(Composition& c) {
 void threshold_of(Composition& c) { c.result(where(le(c.arg(0), c.arg(1)), c.arg(2), kinked(c.tensor(0)))); }
 void softsign_of(Composition& c) { c.result(c.tensor(0) / (1 + abs(c.tensor(0)))); }
 void tanhshrink_of(Composition& c) { c.result(c.tensor(0) - tanh(c.tensor(0))); }
-void softshrink_of(Composition& c) {
-  const Tensor x = kinked(c.tensor(0));
-  const double lambda = c.real(1);
-  check(lambda >= 0, "lambda must be in range [0, 3.40282e+38] for input dtype {}, but found {}",
-        scalar_type_name(x.dtype()), lambda);
-  c.result(where(le(abs(x), lambda), detach(x) * 0.0, where(gt(x, 0), x - lambda, x + lambda)));
-}
-void hardshrink_of(Composition& c) {
-  const Tensor x = kinked(c.tensor(0));
-  c.result(where(le(abs(x), c.arg(1)), 0.0, x));
-}
 void softmin_of(Composition& c) { c.result(softmax(-c.tensor(0), c.arg(1))); }
 Tensor as_dtype(Composition& c) { return c.has(2) ? to_dtype(c.arg(0), c.arg(2)) : c.tensor(0); }
 void softmax_dtype_of(Composition& c) { c.result(softmax(as_dtype(c), c.arg(1))); }
@@ -198,6 +211,16 @@ const Op gelu{{.name = "gelu",
                .gradient = gelu_gradient,
                .saved = saves({0}),
                .samples = {{"randn(3, 4)"}, {"randn(3, 4), approximate='tanh'"}}}};
+const Op gelu_backward{{.name = "gelu_backward",
+                        .signature = "(Tensor grad, Tensor self, *, str approximate='none') -> Tensor",
+                        .doc = "The gradient of gelu.",
+                        .example = "",
+                        .flags = kElementwise,
+                        .promotion = Promotion::Common,
+                        .shape = rules::elementwise,
+                        .gradient = gelu_backward_gradient,
+                        .saved = saves({0, 1}),
+                        .samples = {{"randn(3, 4), randn(3, 4)"}, {"randn(3, 4), randn(3, 4), approximate='tanh'"}}}};
 const Op softplus{{.name = "softplus",
                    .signature = "(Tensor self, Number beta=1, Number threshold=20) -> Tensor",
                    .doc = "log(1 + exp(beta x)) / beta, x itself where beta x > threshold.",
@@ -238,7 +261,34 @@ const Op threshold_backward{{.name = "threshold_backward",
                              .gradient = threshold_backward_gradient,
                              .saved = saves({1}),
                              .samples = {{"randn(3, 4), randn(3, 4), 0"}}}};
-const Op silu{composed("silu", "x * sigmoid(x).", silu_of, "SiluBackward0")};
+const Op swish{{.name = "swish",
+                .signature = "(Tensor self) -> Tensor",
+                .doc = "x * sigmoid(x) of real numbers.",
+                .example = "",
+                .flags = kElementwise,
+                .promotion = Promotion::Common,
+                .shape = rules::elementwise,
+                .gradient = swish_gradient,
+                .saved = saves({0}),
+                .samples = {{"randn(3, 4)"}}}};
+const Op swish_backward{{.name = "swish_backward",
+                         .signature = "(Tensor grad, Tensor self) -> Tensor",
+                         .doc = "The gradient of swish.",
+                         .example = "",
+                         .flags = kElementwise,
+                         .promotion = Promotion::Common,
+                         .shape = rules::elementwise,
+                         .gradient = swish_backward_gradient,
+                         .saved = saves({0, 1}),
+                         .samples = {{"randn(3, 4), randn(3, 4)"}}}};
+const Op silu{{.name = "silu",
+               .signature = "(Tensor self) -> Tensor",
+               .doc = "x * sigmoid(x).",
+               .example = "",
+               .flags = kFunctional | kInPlace | kMovesBytes,
+               .composite = silu_of,
+               .grad_fn = "SiluBackward0",
+               .samples = {{"randn(3, 4)"}}}};
 const Op hardtanh{{.name = "hardtanh",
                    .signature = "(Tensor self, Number min_val=-1, Number max_val=1) -> Tensor",
                    .doc = "Each element moved into [min_val, max_val].",
@@ -262,9 +312,26 @@ const Op selu{{.name = "selu",
                .samples = {{"randn(3, 4)"}}}};
 const Op celu{composed("celu", "max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).", celu_of, "CeluBackward0",
                        "(Tensor self, Number alpha=1) -> Tensor", {{"randn(3, 4)"}, {"randn(3, 4), 0.5"}})};
-const Op hardsigmoid{
-    composed("hardsigmoid", "x / 6 + 1 / 2 moved into [0, 1].", hardsigmoid_of, "HardsigmoidBackward0")};
-const Op hardswish{composed("hardswish", "x * hardsigmoid(x).", hardswish_of, "HardswishBackward0")};
+const Op hardsigmoid{{.name = "hardsigmoid",
+                      .signature = "(Tensor self) -> Tensor",
+                      .doc = "x / 6 + 1 / 2 moved into [0, 1].",
+                      .example = "",
+                      .flags = kFunctional | kInPlace | kElementwise | kCheap | kPiecewise,
+                      .promotion = Promotion::Common,
+                      .shape = floating_shape,
+                      .gradient = hardsigmoid_gradient,
+                      .saved = saves({0}),
+                      .samples = {{"randn(3, 4) * 3"}}}};
+const Op hardswish{{.name = "hardswish",
+                    .signature = "(Tensor self) -> Tensor",
+                    .doc = "x * hardsigmoid(x).",
+                    .example = "",
+                    .flags = kFunctional | kInPlace | kElementwise | kCheap,
+                    .promotion = Promotion::Common,
+                    .shape = floating_shape,
+                    .gradient = hardswish_gradient,
+                    .saved = saves({0}),
+                    .samples = {{"randn(3, 4) * 3"}}}};
 const Op prelu{{.name = "prelu",
                 .signature = "(Tensor self, Tensor weight) -> Tensor",
                 .doc = "x where x > 0, else weight * x with one weight, or one for each channel.",
@@ -301,18 +368,22 @@ const Op softshrink{{.name = "softshrink",
                      .signature = "(Tensor self, float lambd=0.5) -> Tensor",
                      .doc = "x moved by lambd towards 0, 0 where it would pass it.",
                      .example = "terra.nn.functional.softshrink(terra.ones(2))",
-                     .flags = kFunctional,
-                     .composite = softshrink_of,
-                     .grad_fn = "SoftshrinkBackward0",
-                     .samples = {{"randn(3, 4)"}}}};
+                     .flags = kFunctional | kElementwise | kCheap | kPiecewise,
+                     .promotion = Promotion::Common,
+                     .shape = softshrink_shape,
+                     .gradient = shrink_gradient,
+                     .saved = saves({0}),
+                     .samples = {{"randn(3, 4)"}, {"randn(3, 4), 0.1"}}}};
 const Op hardshrink{{.name = "hardshrink",
                      .signature = "(Tensor self, Number lambd=0.5) -> Tensor",
                      .doc = "x where |x| > lambd, else 0.",
                      .example = "terra.nn.functional.hardshrink(terra.ones(2))",
-                     .flags = kFunctional,
-                     .composite = hardshrink_of,
-                     .grad_fn = "HardshrinkBackward0",
-                     .samples = {{"randn(3, 4)"}}}};
+                     .flags = kFunctional | kElementwise | kCheap | kPiecewise,
+                     .promotion = Promotion::Common,
+                     .shape = floating_shape,
+                     .gradient = shrink_gradient,
+                     .saved = saves({0}),
+                     .samples = {{"randn(3, 4)"}, {"randn(3, 4), 0.1"}}}};
 
 const Op softmax{{.name = "softmax",
                   .signature = "(Tensor self, int dim) -> Tensor",

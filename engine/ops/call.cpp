@@ -7,6 +7,7 @@
 #include "engine/ops/composition.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
+#include "engine/ops/halves.h"
 #include "engine/ops/inference.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/overlap.h"
@@ -25,7 +26,8 @@ struct Prepared {
   const size_t count;
   InlineArray<Arg, kMaxParams> args;
   DType common = DType::F32;
-  DType half = DType::F32;  ///< the dtype of 16 bits that results with fractions go back to; F32: none
+  DType half = DType::F32;    ///< the dtype of 16 bits that results with fractions go back to; F32: none
+  bool keeps_halves = false;  ///< the emitter gets floats of 16 bits as they are, though the kernel doesn't
   std::vector<Tensor> converted;
   std::vector<std::vector<Tensor>> converted_lists;
 
@@ -76,6 +78,9 @@ void complete(const Op& op, std::span<const Arg> args, Prepared& p) {
   const auto& params = op.sig().params;
   ensure(args.size() <= params.size(), "an op is called with at most as many arguments as it has parameters");
   std::copy(args.begin(), args.end(), p.args.data());
+  for (size_t i = 0; i < args.size(); ++i)  // `{}` in C++ is a list without numbers, and stands for nothing elsewhere
+    if (args[i].kind() == Arg::Kind::IntList && args[i].ints().empty() && params[i].type != ParamType::IntList)
+      p.args[i] = Arg();
   for (size_t i = args.size(); i < params.size(); ++i) {
     if (!params[i].has_default && !params[i].optional)
       fail(ErrorKind::TypeError, "{}() missing required argument '{}' (pos {})", op.name, params[i].name, i + 1);
@@ -182,6 +187,31 @@ void check_no_bool(const Prepared& p) {
   }
 }
 
+bool any_requires_gradient(std::span<const Arg> args) {
+  for (const Arg& a : args) {
+    if (a.is_tensor()) {
+      if (a.impl()->requires_grad()) return true;
+    } else if (a.kind() == Arg::Kind::TensorList) {
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && t.requires_grad()) return true;
+    }
+  }
+  return false;
+}
+
+bool wants_gradient(const Op& op, std::span<const Arg> args) {
+  return grad_mode && op.gradient && !op.is(kNoGradient) && any_requires_gradient(args);
+}
+
+/// Whether the emitter is to get floats of 16 bits as they are: all tensors are such, on the host, and no gradient will
+/// ask for what they were converted to.
+bool keeps_halves(const Op& op, const Prepared& p) {
+  if (!is_floating(p.common) || wants_gradient(op, p.span()) || !current_emitter().widens(op)) return false;
+  bool all = true;
+  each_tensor(p.span(), [&](const TensorImpl& t) { all &= t.dtype == p.common && t.device.is_cpu(); });
+  return all;
+}
+
 /// Brings the operands to the dtypes that the kernel computes in.
 void promote(const Op& op, Prepared& p) {
   p.converted.reserve(p.count);  // Args point into these
@@ -189,7 +219,7 @@ void promote(const Op& op, Prepared& p) {
   if (op.promotion != Promotion::None) {
     p.common = common_dtype(op, p);
     if (op.is(kRefusesBool)) check_no_bool(p);
-    if (is_half(p.common) && !op.is(kMovesBytes)) {
+    if (is_half(p.common) && !op.is(kMovesBytes) && !(p.keeps_halves = keeps_halves(op, p))) {
       p.half = p.common;
       p.common = computed_in(p.common);
     }
@@ -198,7 +228,7 @@ void promote(const Op& op, Prepared& p) {
   } else if (!op.is(kMovesBytes | kView | kHost) && !(op.is(kSameFloats) && mixes_floats(p.span()))) {
     for (size_t i = 0; i < p.count; ++i) {
       const DType half = half_in(p.args[i]);
-      if (half == DType::F32) continue;
+      if (half == DType::F32 || takes_as_it_is(op, half)) continue;
       p.half = half;
       convert_halves(p, i);
     }
@@ -273,28 +303,12 @@ void infer(const Op& op, Prepared& p, std::vector<ResultMeta>& metas) {
   if (!op.is(kView)) lay_out_results(op, p.span(), metas);
   if (!device.is_cpu()) [[unlikely]]
     for (ResultMeta& m : metas) m.device = device;
-  if (op.is(kMovesBytes | kView)) return;
+  if (op.is(kMovesBytes | kView) || p.keeps_halves) return;
   for (ResultMeta& m : metas)  // a factory was asked for them
-    if (is_half(m.dtype)) {
+    if (is_half(m.dtype) && !takes_as_it_is(op, m.dtype)) {
       p.half = m.dtype;
       m.dtype = computed_in(m.dtype);
     }
-}
-
-bool any_requires_gradient(std::span<const Arg> args) {
-  for (const Arg& a : args) {
-    if (a.is_tensor()) {
-      if (a.impl()->requires_grad()) return true;
-    } else if (a.kind() == Arg::Kind::TensorList) {
-      for (const Tensor& t : a.tensors())
-        if (t.defined() && t.requires_grad()) return true;
-    }
-  }
-  return false;
-}
-
-bool wants_gradient(const Op& op, std::span<const Arg> args) {
-  return grad_mode && op.gradient && !op.is(kNoGradient) && any_requires_gradient(args);
 }
 
 /// Runs an op whose record says that it replaces the values of some parameters (optimizer updates).
@@ -376,8 +390,6 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
       if (t.defined()) t = made_fresh(p.span(), t);
   if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
     for (const Tensor& t : made) name_history(op, p.span(), t);
-  if (op.is(kManyViews))
-    for (uint32_t i = 0; i < made.size(); ++i) tape_hooks().one_of_many(made[i], i);
 }
 
 }  // namespace

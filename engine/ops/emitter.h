@@ -27,6 +27,9 @@ class Emitter {
   /// versions.
   virtual void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                           std::span<const Tensor> targets) = 0;
+  /// Whether it computes this elementwise op of floats of 16 bits as they are, widened and rounded on the way: the same
+  /// values without tensors of the converted operands. Otherwise the front end emits conversions around the op.
+  virtual bool widens(const Op&) const { return false; }
 };
 
 /// The emitter of this thread; the eager one unless a scope says otherwise.
@@ -64,7 +67,7 @@ struct TapeHooks {
   void (*record_view)(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) = nullptr;
   /// A composite has made `result`: the node of its last op is to say so. `name` outlives everything.
   void (*name)(const Tensor& result, std::string_view name) = nullptr;
-  /// A composite that is kManyViews has made `view` as its result number `number`.
+  /// `view` was made as result `number` of what is, in PyTorch, one node with many views for results.
   void (*one_of_many)(const Tensor& view, uint32_t number) = nullptr;
 };
 TapeHooks& tape_hooks();

@@ -13,6 +13,12 @@
 namespace terra::ops {
 namespace {
 
+// ---- gradients ------------------------------------------------------------------------------------------------------
+void parabola_gradient(Backward& b) {
+  const Arg& knee = b.arg(1);
+  b.set(0, b.grad() * clamp(b.in(0), -knee.scalar().to_double(), knee));
+}
+
 void check_reduction(std::string_view reduction) {
   check_kind(reduction == "mean" || reduction == "sum" || reduction == "none", ErrorKind::ValueError,
              "{} is not a valid value for reduction", reduction);
@@ -28,11 +34,6 @@ void mse_loss_of(Composition& c) {
   c.result(reduced(d * d, c.text(2)));
 }
 void l1_loss_of(Composition& c) { c.result(reduced(abs(c.tensor(0) - c.tensor(1)), c.text(2))); }
-/// d^2 / 2 for |d| <= knee, then straight on, knee (|d| - knee / 2): with m = d cut to that range, m (d - m / 2).
-Tensor parabola_with_lines(const Tensor& d, double knee) {
-  const Tensor m = clamp(d, -knee, knee);
-  return m * sub(d, m, 0.5);
-}
 void smooth_l1_loss_of(Composition& c) {
   const double beta = c.real(3);
   check(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
@@ -239,6 +240,16 @@ OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rul
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
+const Op parabola_with_lines{{.name = "parabola_with_lines",
+                              .signature = "(Tensor self, float knee) -> Tensor",
+                              .doc = "x * x / 2 where |x| <= knee, then straight on: knee * (|x| - knee / 2).",
+                              .example = "",
+                              .flags = kElementwise,
+                              .promotion = Promotion::Floating,
+                              .shape = rules::elementwise,
+                              .gradient = parabola_gradient,
+                              .saved = saves({0}),
+                              .samples = {{"randn(3, 4), 1.0"}, {"randn(3, 4), 0.3"}}}};
 const Op mse_loss{distance("mse_loss", "The mean squared difference.", mse_loss_of, "MseLossBackward0",
                            "(Tensor self, Tensor target, str reduction='mean') -> Tensor",
                            "terra.nn.functional.mse_loss(terra.ones(2), terra.zeros(2))")};

@@ -28,7 +28,7 @@ enum class Promotion : uint8_t {
 };
 
 /// Facts about an op, each a sentence that is true iff the bit is set. Those about memory are in rules.h and layout.h,
-/// that about draws is in draws.h (bits 8, 13 to 15, 21 to 26, 30 and 31).
+/// that about draws is in draws.h (bits 8, 13 to 15, 21 to 26 and 31), what is said of 16 bits in halves.h (30).
 enum OpFlags : uint32_t {
   kElementwise = 1 << 0,  ///< output element i depends on the (broadcast) input elements i only; has an ElementwiseLoop
   kView = 1 << 1,         ///< the result shares the storage of parameter 0

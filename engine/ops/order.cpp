@@ -39,6 +39,16 @@ void topk_shape(Inference& f) {
   f.result(DType::I64, sizes);
 }
 
+void place_shape(Inference& f) {
+  const int64_t dim = wrap_dim(f.integer(2), f.rank(0));
+  Dims sizes(f.sizes(0));
+  const int64_t n = sizes.empty() ? 1 : sizes[dim];
+  check(n > 0 && f.integer(1) < n, "{}: there is no such place", f.op.name);
+  if (!sizes.empty()) sizes[dim] = 1;
+  f.result(f.dtype(0), sizes);
+  f.result(DType::I64, sizes);
+}
+
 // ---- gradients ------------------------------------------------------------------------------------------------------
 Tensor running_from_end(const Tensor& t, int64_t dim) { return flip(cumsum(flip(t, {dim}), dim), {dim}); }
 
@@ -68,6 +78,8 @@ void placed_gradient(Backward& b, int64_t dim) {
 void sort_gradient(Backward& b) { placed_gradient(b, b.integer(1)); }
 void topk_gradient(Backward& b) { placed_gradient(b, b.integer(2)); }
 
+void at_place_gradient(Backward& b) { placed_gradient(b, b.integer(2)); }
+
 // ---- composites -----------------------------------------------------------------------------------------------------
 Tensor as_dtype(const Composition& c, int param) {
   return c.has(param) && c.arg(param).dtype() != c.tensor(0).dtype() ? to_dtype(c.arg(0), c.arg(param)) : c.tensor(0);
@@ -85,25 +97,23 @@ void cumprod_dtype_of(Composition& c) {
 }
 void argsort_of(Composition& c) { c.result(sort.all(c.arg(0), c.arg(1), c.arg(2))[1]); }
 
-void pick_sorted(Composition& c, const Tensor& self, int64_t dim, int64_t place, bool keepdim) {
-  for (const Tensor& t : sort.all(self, dim)) {
-    const Tensor picked = self.rank() == 0 ? t : narrow(t, dim, place, 1);
-    c.result(keepdim || self.rank() == 0 ? picked : squeeze(picked, {dim}));
-  }
+void check_not_empty(const Tensor& self, int64_t dim, std::string_view function) {
+  check_kind(self.rank() == 0 || self.size(dim) > 0, ErrorKind::IndexError,
+             "{}(): Expected reduction dim {} to have non-zero size.", function, dim);
+}
+/// The place of the first NaN, or else of the median.
+constexpr int64_t kMedian = -1;
+void pick_at_place(Composition& c, const Tensor& self, int64_t dim, int64_t place, bool keepdim) {
+  for (const Tensor& t : at_place.all(self, place, dim)) c.result(keepdim || self.rank() == 0 ? t : squeeze(t, {dim}));
 }
 void kthvalue_of(Composition& c) {
   const Tensor self = c.tensor(0);
   check_has_kernel("kthvalue_cpu", self.dtype());
   const int64_t k = c.integer(1), dim = wrap_dim(c.integer(2), self.rank());
+  check_not_empty(self, dim, "kthvalue");
   check(k >= 1 && k <= (self.rank() ? self.size(dim) : 1),
         "kthvalue(): selected number k out of range for dimension {}", dim);
-  pick_sorted(c, self, dim, k - 1, c.flag(3));
-}
-/// Where the median lies among sorted elements: in the middle, the lower of two; the first NaN if there is one.
-Tensor median_place(const Tensor& sorted, int64_t dim) {
-  const int64_t n = sorted.size(dim);
-  const Tensor nans = sum(isnan(sorted), Dims{dim}, true);
-  return where(gt(nans, 0), rsub(nans, n), (n - 1) / 2);
+  pick_at_place(c, self, dim, k - 1, c.flag(3));
 }
 /// Elements that equal the median share its gradient: it is itself plus the mean of their differences from it.
 void median_all_of(Composition& c) {
@@ -112,9 +122,8 @@ void median_all_of(Composition& c) {
   if (flat.numel() == 0 && is_inexact(flat.dtype()))
     return c.result(full(Dims{}, std::numeric_limits<double>::quiet_NaN(), flat.dtype()));
   check(flat.numel() > 0, "median(): Expected a tensor with at least one element.");
-  const Tensor sorted = sort(detach(flat), 0);
-  if (!is_floating(flat.dtype())) return c.result(select(sorted, 0, (flat.numel() - 1) / 2));
-  const Tensor median = reshape(gather(sorted, 0, median_place(sorted, 0)), Dims{});
+  const Tensor median = reshape(at_place(detach(flat), kMedian, 0), Dims{});
+  if (!is_floating(flat.dtype())) return c.result(median);
   const Tensor equal = where(isnan(median), isnan(flat), eq(flat, median)), finite = where(isinf(median), 0.0, median);
   c.result(median + sum(where(equal, flat - finite, 0.0)) / sum(equal));
 }
@@ -122,14 +131,8 @@ void median_with_index_of(Composition& c) {
   const Tensor self = c.tensor(0);
   check_has_kernel("median_out", self.dtype());
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
-  if (self.rank() == 0 || !is_floating(self.dtype()))
-    return pick_sorted(c, self, dim, self.rank() ? (self.size(dim) - 1) / 2 : 0, c.flag(2));
-  const std::vector<Tensor> sorted = sort.all(self, dim);
-  const Tensor place = median_place(sorted[0], dim);
-  for (const Tensor& t : sorted) {
-    const Tensor picked = gather(t, dim, place);
-    c.result(c.flag(2) ? picked : squeeze(picked, {dim}));
-  }
+  check_not_empty(self, dim, "median");
+  pick_at_place(c, self, dim, kMedian, c.flag(2));
 }
 
 /// The distinct values in ascending order; where they came from; how often they occur.
@@ -289,6 +292,15 @@ const Op topk{{.name = "topk",
                .gradient = topk_gradient,
                .saved = saves_result(1),
                .samples = {{"randn(3, 5), 2"}, {"randn(5, 3), 3, 0, False"}, {"randn(4), 0"}}}};
+const Op at_place{{.name = "at_place",
+                   .signature = "(Tensor self, int place, int dim) -> (Tensor values, Tensor indices)",
+                   .doc = "The element at a place of the ascending order along dim, and where it was. Place -1: in the "
+                          "middle, of two the lower; the first NaN if there is one.",
+                   .example = "",
+                   .shape = place_shape,
+                   .gradient = at_place_gradient,
+                   .saved = saves_result(1),
+                   .samples = {{"randn(3, 5), 2, 1"}, {"randn(5, 3), -1, 0"}}}};
 const Op kthvalue{
     {.name = "kthvalue",
      .signature = "(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",

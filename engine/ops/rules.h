@@ -15,8 +15,6 @@ inline constexpr uint32_t kVisibleInPlace = kVisible | kInPlace;
 // More facts about an op.
 /// Composites: a result may be an argument or a view of one. Results of others are copied where they are.
 inline constexpr uint32_t kMayAlias = 1 << 8;
-/// Composites: the results are views of parameter 0, together the work of one node, in PyTorch: none may be written to.
-inline constexpr uint32_t kManyViews = 1 << 30;
 /// The in-place form writes where an index says: no operand may lie in that memory.
 inline constexpr uint32_t kScatters = 1 << 13;
 /// The in-place form has read its operands before it writes: they may lie in that memory.

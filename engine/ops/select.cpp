@@ -48,6 +48,7 @@ void clamp_gradient(Backward& b) {
   if (b.has(2)) inside = inside.defined() ? logical_and(inside, lt(x, b.arg(2))) : lt(x, b.arg(2));
   b.set(0, where(inside, b.grad(), 0.0));
 }
+void nan_to_num_gradient(Backward& b) { b.set(0, where(isfinite(b.in(0)), b.grad(), 0.0)); }
 /// An element and the bound it lies at share the gradient, unless the bounds are one. Between crossed bounds the upper
 /// one is the result; NaN is an element that lies nowhere, and a bound that binds nothing.
 void clamp_between_gradient(Backward& b) {
@@ -135,6 +136,16 @@ const Op clamp{{.name = "clamp",
                             {"randn(3, 4), max=0.3"},
                             {"randint(-9, 9, (3, 4)), -2, 5", "int", false},
                             {"randint(-9, 9, (3, 4)), -1.5, 5", "int", false}}}};
+const Op nan_to_num{{.name = "nan_to_num",
+                     .signature = "(Tensor self, Number nan, Number posinf, Number neginf) -> Tensor",
+                     .doc = "Numbers instead of NaN, infinity and minus infinity.",
+                     .example = "",
+                     .flags = kElementwise | kCheap,
+                     .promotion = Promotion::Common,
+                     .shape = rules::elementwise,
+                     .gradient = nan_to_num_gradient,
+                     .saved = saves({0}),
+                     .samples = {{"randn(3, 4), 0.5, 7.0, -8.0"}}}};
 const Op clamp_tensor{{.name = "clamp_tensor",
                        .signature = "(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
                        .doc = "Each element moved between its own bounds.",

@@ -2,17 +2,24 @@
 
 #include <algorithm>
 
+#include "engine/ops/emitter.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/view.h"
 
 namespace terra::ops {
 namespace {
 
+/// A view that is in PyTorch one of the many results of one node.
+Tensor one_of_many(Tensor view, uint32_t number) {
+  tape_hooks().one_of_many(view, number);
+  return view;
+}
 /// Consecutive pieces of the given lengths.
 void pieces(Composition& c, int64_t dim, std::span<const int64_t> lengths) {
   int64_t at = 0;
+  uint32_t number = 0;
   for (int64_t n : lengths) {
-    c.result(narrow(c.tensor(0), dim, at, n));
+    c.result(one_of_many(narrow(c.tensor(0), dim, at, n), number++));
     at += n;
   }
 }
@@ -57,9 +64,11 @@ void chunk_of(Composition& c) {
 void tensor_split_of(Composition& c) {
   const int64_t dim = split_dim(c, 2), sections = c.integer(1), size = c.tensor(0).sizes()[dim];
   check(sections > 0, "number of sections must be larger than 0, got {}", sections);
-  Dims lengths;
-  for (int64_t i = 0; i < sections; ++i) lengths.push_back(size / sections + (i < size % sections ? 1 : 0));
-  pieces(c, dim, lengths);
+  for (int64_t i = 0, at = 0; i < sections; ++i) {
+    const int64_t length = size / sections + (i < size % sections ? 1 : 0);
+    c.result(narrow(c.tensor(0), dim, at, length));
+    at += length;
+  }
 }
 /// Cut in front of each index, as slices are.
 void split_at(Composition& c, int64_t dim, std::span<const int64_t> indices) {
@@ -91,7 +100,8 @@ void unbind_of(Composition& c) {
   check_kind(c.tensor(0).rank() > 0, ErrorKind::IndexError, "Dimension specified as {} but tensor has no dimensions",
              c.integer(1));
   const int64_t dim = split_dim(c, 1);
-  for (int64_t i = 0; i < c.tensor(0).sizes()[dim]; ++i) c.result(select(c.tensor(0), dim, i));
+  for (int64_t i = 0; i < c.tensor(0).sizes()[dim]; ++i)
+    c.result(one_of_many(select(c.tensor(0), dim, i), static_cast<uint32_t>(i)));
 }
 
 }  // namespace
@@ -102,7 +112,7 @@ const Op split{
      .signature = "(Tensor self, int split_size_or_sections, int dim=0) -> Tensor[]",
      .doc = "Views of consecutive pieces of that length (the last may be shorter), or of the lengths in a list.",
      .example = "terra.split(terra.arange(5), 2)",
-     .flags = kMayAlias | kManyViews,
+     .flags = kMayAlias,
      .composite = split_of,
      .grad_fn = "SplitBackward0",
      .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 3, dim=1"}}}};
@@ -110,7 +120,7 @@ const Op split_sizes{{.name = "split_sizes",
                       .signature = "(Tensor self, int[] split_size_or_sections, int dim=0) -> Tensor[]",
                       .doc = "Views of consecutive pieces of the given lengths.",
                       .example = "",
-                      .flags = kMayAlias | kManyViews,
+                      .flags = kMayAlias,
                       .composite = split_sizes_of,
                       .aliases = "split_with_sizes",
                       .grad_fn = "SplitWithSizesBackward0",
@@ -119,7 +129,7 @@ const Op chunk{{.name = "chunk",
                 .signature = "(Tensor self, int chunks, int dim=0) -> Tensor[]",
                 .doc = "Views of at most `chunks` pieces of equal length (the last may be shorter).",
                 .example = "terra.chunk(terra.arange(5), 2)",
-                .flags = kVisible | kMayAlias | kManyViews,
+                .flags = kVisible | kMayAlias,
                 .composite = chunk_of,
                 .grad_fn = "SplitBackward0",
                 .samples = {{"randn(5, 2), 2"}, {"randn(2, 6), 4, -1"}}}};
@@ -148,7 +158,7 @@ const Op unbind{{.name = "unbind",
                  .signature = "(Tensor self, int dim=0) -> Tensor[]",
                  .doc = "Views of all indices of dim.",
                  .example = "terra.unbind(terra.eye(2))",
-                 .flags = kVisible | kMayAlias | kManyViews,
+                 .flags = kVisible | kMayAlias,
                  .composite = unbind_of,
                  .grad_fn = "UnbindBackward0",
                  .samples = {{"randn(3, 2)"}, {"randn(3, 2), 1"}}}};

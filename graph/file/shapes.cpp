@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/halves.h"
 #include "engine/ops/inference.h"
 #include "engine/tensor/epoch.h"
 #include "graph/ir/arg_list.h"
@@ -112,7 +113,7 @@ class Shapes {
   }
 
   std::string compare(const Node& n, const ResultMeta& made, const ValueMeta& said) const {
-    const bool in_float = is_half(made.dtype) && !n.op->is(kMovesBytes | kView);  // what kernels compute in
+    const bool in_float = is_half(made.dtype) && !takes_as_it_is(*n.op, made.dtype);  // what kernels compute in
     const ValueMeta wanted =
         ValueMeta::tensor(in_float ? computed_in(made.dtype) : made.dtype, made.sizes, said.device);
     return wanted == said ? "" : fmt::format("makes {}, not {}", to_string(wanted), to_string(said));

@@ -58,9 +58,8 @@ def nan_to_num(input, nan=0.0, posinf=None, neginf=None, *, out=None):
     if not input.is_floating_point():
         return _into(out, input.clone())
     limits = C.finfo(input.dtype)
-    result = input.masked_fill(input.isnan(), nan)
-    result = result.masked_fill(input == math.inf, limits.max if posinf is None else posinf)
-    return _into(out, result.masked_fill(input == -math.inf, limits.min if neginf is None else neginf))
+    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    return _into(out, C._ops.nan_to_num(input, 0.0 if nan is None else nan, high, low))
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None):

@@ -4,6 +4,8 @@
 #include <complex>
 #include <cstdint>
 
+#include "kernels/abi/view.h"
+
 namespace terra {
 
 struct BFloat16 {
@@ -58,6 +60,11 @@ struct ComplexOf {
 };
 using ComplexHalf = ComplexOf<Half>;
 using ComplexBFloat16 = ComplexOf<BFloat16>;
+
+template <>
+constexpr DType dtype_of<BFloat16>() {
+  return DType::BF16;
+}
 
 static_assert(sizeof(BFloat16) == 2 && sizeof(Half) == 2 && sizeof(ComplexHalf) == 4);
 

@@ -5,6 +5,7 @@
 // (NaN is true). Complex numbers become real ones by their real part.
 #include "kernels/abi/half.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/halves.h"
 #include "kernels/cpu/isa/loop.h"
 
 namespace terra::cpu {
@@ -79,9 +80,17 @@ constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
                                               unary_loop<Convert<From, std::complex<float>>>,
                                               unary_loop<Convert<From, std::complex<double>>>};
 
+/// f32 to and from floats of 16 bits, which everything else is computed in, is left to vectors.
 template <class From>
 void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
-  kTo<From>[static_cast<int>(params[1].dtype)](data, strides, n, params);
+  const DType to = params[1].dtype;
+  if constexpr (std::is_same_v<From, float>) {
+    if (const HalfLoops* loops = half_loops_of(to)) return loops->narrow(data, strides, n, params);
+  } else if constexpr (kIsHalf<From>) {
+    constexpr DType kFrom = std::is_same_v<From, Half> ? DType::F16 : DType::BF16;
+    if (to == DType::F32) return half_loops_of(kFrom)->widen(data, strides, n, params);
+  }
+  kTo<From>[static_cast<int>(to)](data, strides, n, params);
 }
 
 constexpr Kernel kKernels[] = {

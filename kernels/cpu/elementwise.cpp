@@ -1,7 +1,10 @@
 #include "kernels/cpu/elementwise.h"
 
+#include <algorithm>
+
 #include "kernels/abi/kernel_error.h"
 #include "kernels/abi/parallel.h"
+#include "kernels/cpu/halves.h"
 #include "kernels/cpu/iteration.h"
 
 namespace terra::cpu {
@@ -43,23 +46,66 @@ int64_t grain_of(const Kernel& kernel) {
   return (grain_for_cost(kernel.cost) + kSplitUnit - 1) / kSplitUnit * kSplitUnit;
 }
 
-}  // namespace
+/// The loop of a kernel with operands of 16 bits that it has none for: block by block they are widened to f32 before,
+/// and rounded behind. An element's value is that of three loops over whole tensors.
+class WidenedLoop {
+ public:
+  WidenedLoop(const Kernel& kernel, const View& out, std::span<const View> inputs)
+      : loop_(loop_of(kernel, DType::F32)), operands_(inputs.size() + 1), out_(half_loops_of(out.dtype)) {
+    for (size_t p = 0; p < inputs.size(); ++p) inputs_[p] = half_loops_of(inputs[p].dtype);
+  }
 
-ElementwiseLoop loop_of(const Kernel& kernel, DType dtype) {
-  const ElementwiseLoop loop = kernel.loops[static_cast<int>(dtype)];
-  if (loop == nullptr) throw_not_implemented(dtype);
-  return loop;
+  void operator()(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) const {
+    constexpr int64_t kElements = 512;
+    constexpr int64_t kSize = sizeof(float);
+    alignas(64) float buffers[kMaxOperands][kElements];
+    for (int64_t i = 0; i < n; i += kElements) {
+      const int64_t count = std::min(kElements, n - i);
+      char* at[kMaxOperands];
+      int64_t steps[kMaxOperands];
+      for (size_t p = 0; p < operands_; ++p) {
+        at[p] = data[p] + i * strides[p];
+        steps[p] = strides[p];
+        const HalfLoops* const half = p == 0 ? out_ : inputs_[p - 1];
+        if (half == nullptr) continue;
+        char* const buffer = reinterpret_cast<char*>(buffers[p]);
+        char* const widening[] = {buffer, at[p]};
+        const int64_t widening_steps[] = {kSize, strides[p]};
+        if (p > 0) half->widen(widening, widening_steps, strides[p] == 0 ? 1 : count, nullptr);
+        at[p] = buffer;
+        steps[p] = p > 0 && strides[p] == 0 ? 0 : kSize;
+      }
+      loop_(at, steps, count, params);
+      if (out_ == nullptr) continue;
+      char* const narrowing[] = {data[0] + i * strides[0], at[0]};
+      const int64_t narrowing_steps[] = {strides[0], kSize};
+      out_->narrow(narrowing, narrowing_steps, count, nullptr);
+    }
+  }
+
+ private:
+  ElementwiseLoop loop_;
+  size_t operands_;
+  const HalfLoops* out_;
+  const HalfLoops* inputs_[kMaxOperands] = {};
+};
+
+bool needs_widening(const Kernel& kernel, const View& out, std::span<const View> inputs) {
+  const auto needs = [&kernel](const View& view) {
+    return half_loops_of(view.dtype) != nullptr && kernel.loops[static_cast<int>(view.dtype)] == nullptr;
+  };
+  return std::any_of(inputs.begin(), inputs.end(), needs) && (!is_half(out.dtype) || needs(out));
 }
 
-void run_elementwise(const Kernel& kernel, const View& out, std::span<const View> inputs, const KernelArg* params) {
-  const ElementwiseLoop loop = loop_of(kernel, loop_dtype(inputs));
+/// Runs `loop`, an ElementwiseLoop or the like.
+void run_loop(const auto& loop, int64_t grain, const View& out, std::span<const View> inputs, const KernelArg* params) {
   const int64_t numel = out.numel();
   if (numel == 0) return;
 
   char* data[kMaxOperands];
   int64_t strides[kMaxOperands];
   if (is_one_loop(out, numel, inputs, data, strides)) {
-    parallel_for(numel, grain_of(kernel), [&](int64_t begin, int64_t end) {
+    parallel_for(numel, grain, [&](int64_t begin, int64_t end) {
       char* at[kMaxOperands];
       for (size_t p = 0; p <= inputs.size(); ++p) at[p] = data[p] + begin * strides[p];
       loop(at, strides, end - begin, params);
@@ -70,9 +116,24 @@ void run_elementwise(const Kernel& kernel, const View& out, std::span<const View
   Iteration it;
   collapse(out, inputs, it);
   for (int p = 0; p < it.operands; ++p) strides[p] = it.strides[p][it.rank - 1];
-  parallel_for(numel, grain_of(kernel), [&](int64_t begin, int64_t end) {
+  parallel_for(numel, grain, [&](int64_t begin, int64_t end) {
     for_rows(it, begin, end, [&](char* const* at, int64_t n) { loop(at, strides, n, params); });
   });
+}
+
+}  // namespace
+
+ElementwiseLoop loop_of(const Kernel& kernel, DType dtype) {
+  const ElementwiseLoop loop = kernel.loops[static_cast<int>(dtype)];
+  if (loop == nullptr) throw_not_implemented(dtype);
+  return loop;
+}
+
+void run_elementwise(const Kernel& kernel, const View& out, std::span<const View> inputs, const KernelArg* params) {
+  if (needs_widening(kernel, out, inputs)) {
+    return run_loop(WidenedLoop(kernel, out, inputs), grain_of(kernel), out, inputs, params);
+  }
+  run_loop(loop_of(kernel, loop_dtype(inputs)), grain_of(kernel), out, inputs, params);
 }
 
 }  // namespace terra::cpu

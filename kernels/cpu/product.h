@@ -23,9 +23,14 @@ void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, 
             const U x =
                 static_cast<U>(static_cast<U>(alpha) * static_cast<U>(a.data[i * a.row_stride + p * a.column_stride]));
             const T* line = b.data + p * b.row_stride;
-            for (int64_t j = 0; j < n; ++j) {
-              row[j] = static_cast<T>(static_cast<U>(row[j]) +
-                                      static_cast<U>(x * static_cast<U>(line[j * b.column_stride])));
+            const auto add_row = [&](auto stride) {
+              for (int64_t j = 0; j < n; ++j)
+                row[j] = static_cast<T>(static_cast<U>(row[j]) + static_cast<U>(x * static_cast<U>(line[j * stride])));
+            };
+            if (b.column_stride == 1) {  // which the vectorizer wants to know
+              add_row(std::integral_constant<int64_t, 1>());
+            } else {
+              add_row(b.column_stride);
             }
           }
         }

@@ -1,4 +1,4 @@
-// Order along a dimension: sort, topk. Both are stable and take NaN for the greatest value.
+// Order along a dimension: sort, topk, at_place. All are stable and take NaN for the greatest value.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -114,22 +114,57 @@ void sort_all(const Lines& lines, bool descending) {
   });
 }
 
-void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
+/// Of each line one entry, the one that sorting would bring to `place`; below 0: the first NaN or else the median.
+template <class T, class Entry>
+void pick_all(const Lines& lines, int64_t place) {
+  const int64_t n = lines.lengths[0];
+  const Iteration& it = lines.starts;
+  for_neighbours(lines, 20, [&](char* const* at, int64_t count) {
+    std::vector<Entry> entries(static_cast<size_t>(n));
+    for (int64_t line = 0; line < count; ++line) {
+      char* start[3];
+      for (int p = 0; p < 3; ++p) start[p] = at[p] + line * it.strides[p][it.rank - 1];
+      const auto value = [&](int64_t i) { return *reinterpret_cast<const T*>(start[0] + i * lines.strides[0]); };
+      int64_t found = -1;
+      for (int64_t i = n; i-- > 0;) {
+        const T x = value(i);
+        entries[static_cast<size_t>(i)] = Entry(key_of(x), i);
+        if constexpr (std::is_floating_point_v<T>) found = x != x ? i : found;
+      }
+      if (place >= 0 || found < 0) {
+        const auto wanted = entries.begin() + (place >= 0 ? place : (n - 1) / 2);
+        std::nth_element(entries.begin(), wanted, entries.end());
+        found = wanted->place();
+      }
+      *reinterpret_cast<T*>(start[1]) = value(found);
+      *reinterpret_cast<int64_t*>(start[2]) = found;
+    }
+  });
+}
+
+/// Calls run(T, Entry, lines) with the dtype of the input and the entries for its lines along `dim`.
+void with_entries(const KernelCall& call, int64_t dim, const auto& run) {
   const View& in = call.view(0);
   const View operands[] = {in, call.out[0], call.out[1]};
   if (call.out[0].numel() == 0) return;
   Lines lines;
   lines_along(operands, in.rank == 0 ? 0 : wrapped(dim, in.rank), lines);
-  const auto sort_dtype = [&]<class T>(T) {
+  const auto with_dtype = [&]<class T>(T) {
     if constexpr (sizeof(key_of(T{})) == sizeof(uint32_t)) {
-      if (lines.lengths[0] <= std::numeric_limits<uint32_t>::max()) return sort_all<T, ShortEntry>(lines, descending);
+      if (lines.lengths[0] <= std::numeric_limits<uint32_t>::max()) return run(T{}, ShortEntry(), lines);
     }
-    sort_all<T, LongEntry>(lines, descending);
+    run(T{}, LongEntry(), lines);
   };
   if (in.dtype == DType::Bool)
-    sort_dtype(bool{});
+    with_dtype(bool{});
   else
-    with_any_real(in.dtype, sort_dtype);
+    with_any_real(in.dtype, with_dtype);
+}
+
+void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
+  with_entries(call, dim, [descending]<class T, class Entry>(T, Entry, const Lines& lines) {
+    sort_all<T, Entry>(lines, descending);
+  });
 }
 
 /// sort(self, dim, descending) -> (values, indices).
@@ -138,7 +173,15 @@ void sort(const KernelCall& call) { sort_lines(call, call.integer(1), call.flag(
 /// topk(self, k, dim, largest, sorted) -> (values, indices), always sorted.
 void topk(const KernelCall& call) { sort_lines(call, call.integer(2), call.flag(3)); }
 
-constexpr Kernel kKernels[] = {{.op = "sort", .run = sort}, {.op = "topk", .run = topk}};
+/// at_place(self, place, dim) -> (values, indices).
+void at_place(const KernelCall& call) {
+  const int64_t place = call.integer(1);
+  with_entries(call, call.integer(2),
+               [place]<class T, class Entry>(T, Entry, const Lines& lines) { pick_all<T, Entry>(lines, place); });
+}
+
+constexpr Kernel kKernels[] = {
+    {.op = "sort", .run = sort}, {.op = "topk", .run = topk}, {.op = "at_place", .run = at_place}};
 
 }  // namespace
 

@@ -41,6 +41,19 @@ constexpr auto kAddcmul = [](auto self, auto a, auto b, const KernelArg* p) {
 constexpr auto kAddcdiv = [](double self, double a, double b, const KernelArg* p) {
   return self + attribute<double>(p[3]) * a / b;
 };
+constexpr auto kSoftshrink = [](double x, const KernelArg* p) {
+  const double lambda = attribute<double>(p[1]);
+  return std::abs(x) <= lambda ? x * 0 : x > 0 ? x - lambda : x + lambda;
+};
+constexpr auto kHardshrink = [](double x, const KernelArg* p) {
+  return std::abs(x) <= attribute<double>(p[1]) ? 0 : x;
+};
+constexpr auto kHardsigmoid = [](double x) { return (x < -3 ? 0 : x > 3 ? 6 : x + 3) / 6; };
+constexpr auto kHardswish = [](double x) { return x * kHardsigmoid(x); };
+constexpr auto kParabolaWithLines = [](double x, const KernelArg* p) {
+  const double knee = attribute<double>(p[1]), size = std::abs(x);
+  return size > knee ? knee * (size - knee / 2) : size * size / 2;
+};
 constexpr auto kClamp = [](auto x, const KernelArg* p) {
   using W = decltype(x);
   if (p[1].kind != KernelArg::Kind::None) {
@@ -52,6 +65,10 @@ constexpr auto kClamp = [](auto x, const KernelArg* p) {
     x = x > high || high != high ? high : x;
   }
   return x;
+};
+
+constexpr auto kNanToNum = [](double x, const KernelArg* p) {
+  return std::isnan(x) ? attribute<double>(p[1]) : std::isinf(x) ? attribute<double>(p[x > 0 ? 2 : 3]) : x;
 };
 
 constexpr auto kClampBetween = [](auto x, auto low, auto high) {
@@ -87,6 +104,11 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kReciprocal, kFloats>("reciprocal"),
     elementwise<1, kRelu, kNumbers | kBarebones>("relu"),
     elementwise<1, kLeakyRelu, kFloats>("leaky_relu"),
+    elementwise<1, kSoftshrink, kFloats>("softshrink"),
+    elementwise<1, kHardshrink, kFloats>("hardshrink"),
+    elementwise<1, kHardsigmoid, kFloats>("hardsigmoid"),
+    elementwise<1, kHardswish, kFloats>("hardswish"),
+    elementwise<1, kParabolaWithLines, kFloats>("parabola_with_lines"),
     elementwise<1, kClamp, kNumbers | kBarebones>("clamp"),
     elementwise<1, kClamp, kNumbers | kBarebones>("hardtanh"),
     elementwise<2, kAdd, kAll>("add"),
@@ -102,6 +124,7 @@ constexpr Kernel kKernels[] = {
     elementwise<2, kThresholdBackward, kFloats>("threshold_backward"),
     elementwise<3, kAddcmul, kNumbers>("addcmul"),
     elementwise<3, kAddcdiv, kFloats>("addcdiv"),
+    elementwise<1, kNanToNum, kFloats>("nan_to_num"),
     elementwise<3, kClampBetween, kNumbers | kBarebones>("clamp_between"),
     elementwise<2, kBitwiseAnd, kIntegers | kBools | kBarebones>("bitwise_and"),
     elementwise<2, kBitwiseOr, kIntegers | kBools | kBarebones>("bitwise_or"),

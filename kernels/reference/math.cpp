@@ -20,6 +20,17 @@ constexpr auto kGelu = [](double x, const KernelArg* p) {
   return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
 };
 
+constexpr auto kSwish = [](double x) { return x / (1 + std::exp(-x)); };
+constexpr auto kSwishBackward = [](double grad, double x) { return grad * kSigmoid(x) * (1 + x * kSigmoid(-x)); };
+
+constexpr auto kGeluBackward = [](double grad, double x, const KernelArg* p) {
+  if (std::string_view(p[2].chars, p[2].count) == "tanh") {
+    const double scale = 2 * std::sqrt(2 / M_PI), s = 1 / (1 + std::exp(-scale * (x + 0.044715 * x * x * x)));
+    return grad * (s + x * s * (1 - s) * scale * (1 + 3 * 0.044715 * x * x));
+  }
+  return grad * (0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI));
+};
+
 constexpr auto kSoftplus = [](double x, const KernelArg* p) {
   const double beta = attribute<double>(p[1]), threshold = attribute<double>(p[2]);
   return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
@@ -59,6 +70,9 @@ constexpr Kernel kKernels[] = {
     TERRA_FUNCTION(erfc),
     elementwise<1, kSigmoid, kFloats>("sigmoid"),
     elementwise<1, kGelu, kFloats>("gelu"),
+    elementwise<2, kGeluBackward, kFloats>("gelu_backward"),
+    elementwise<1, kSwish, kFloats>("swish"),
+    elementwise<2, kSwishBackward, kFloats>("swish_backward"),
     elementwise<1, kSoftplus, kFloats>("softplus"),
     elementwise<1, kElu, kFloats>("elu"),
     elementwise<2, [](double y, double x) { return std::atan2(y, x); }, kFloats>("atan2"),

@@ -196,8 +196,9 @@ void logcumsumexp(const KernelCall& call) {
   });
 }
 
-/// The first `k` of each line in order; a NaN counts as the greatest value, equals stay in their order.
-void order_lines(const KernelCall& call, int64_t dim_argument, bool descending) {
+/// As many of each line in order as the result has, from place first(length, value at a place) on; a NaN counts as the
+/// greatest value, equals stay in their order.
+void order_lines(const KernelCall& call, int64_t dim_argument, bool descending, const auto& first) {
   const View& in = call.view(0);
   const int dim = in.rank == 0 ? 0 : wrapped(dim_argument, in.rank);
   const int64_t length = in.rank == 0 ? 1 : in.sizes[dim], kept = in.rank == 0 ? 1 : call.out[0].sizes[dim];
@@ -214,8 +215,9 @@ void order_lines(const KernelCall& call, int64_t dim_argument, bool descending) 
       const Number x = value(a), y = value(b);
       return descending ? beats(x, y, true) : less(x, y) || (is_nan(y) && !is_nan(x));
     });
+    const int64_t begin = first(length, [&](int64_t i) { return value(order[static_cast<size_t>(i)]); });
     for (int64_t i = 0; i < kept; ++i) {
-      const int64_t from = order[static_cast<size_t>(i)];
+      const int64_t from = order[static_cast<size_t>(begin + i)];
       const Number x = value(from);
       place[static_cast<size_t>(dim)] = i;
       write(in.dtype, address_at(call.out[0], place.data()), x);
@@ -224,8 +226,17 @@ void order_lines(const KernelCall& call, int64_t dim_argument, bool descending) 
   });
 }
 
-void sort(const KernelCall& call) { order_lines(call, call.integer(1), call.flag(2)); }
-void topk(const KernelCall& call) { order_lines(call, call.integer(2), call.flag(3)); }
+constexpr auto kFromTheFirst = [](int64_t, const auto&) { return int64_t{0}; };
+void sort(const KernelCall& call) { order_lines(call, call.integer(1), call.flag(2), kFromTheFirst); }
+void topk(const KernelCall& call) { order_lines(call, call.integer(2), call.flag(3), kFromTheFirst); }
+/// Place -1 is the first NaN, or else the median.
+void at_place(const KernelCall& call) {
+  order_lines(call, call.integer(2), false, [place = call.integer(1)](int64_t length, const auto& value) {
+    int64_t nans = 0;
+    while (nans < length && is_nan(value(length - 1 - nans))) ++nans;
+    return place >= 0 ? place : nans > 0 ? length - nans : (length - 1) / 2;
+  });
+}
 
 constexpr Kernel kKernels[] = {
     {.op = "sum", .run = sum},
@@ -245,6 +256,7 @@ constexpr Kernel kKernels[] = {
     {.op = "logcumsumexp", .run = logcumsumexp},
     {.op = "sort", .run = sort},
     {.op = "topk", .run = topk},
+    {.op = "at_place", .run = at_place},
 };
 
 }  // namespace

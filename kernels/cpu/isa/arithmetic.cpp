@@ -85,6 +85,47 @@ struct LeakyRelu {
   T slope;
 };
 
+/// x moved by lambda towards 0; what would pass it is a zero of the sign of x.
+template <class T>
+struct Softshrink {
+  using In = T;
+  using Out = T;
+  explicit Softshrink(const KernelArg* params) : lambda(attribute<T>(params, 1)) {}
+  T operator()(T x) const { return magnitude(x) <= lambda ? x * T(0) : x > T(0) ? x - lambda : x + lambda; }
+  T lambda;
+};
+
+template <class T>
+struct Hardshrink {
+  using In = T;
+  using Out = T;
+  explicit Hardshrink(const KernelArg* params) : lambda(attribute<T>(params, 1)) {}
+  T operator()(T x) const { return magnitude(x) <= lambda ? T(0) : x; }
+  T lambda;
+};
+
+/// From 0 at -3 to 1 at 3; a NaN stays.
+template <class T>
+T hard_step(T x) {
+  const T raised = x + T(3) < T(0) ? T(0) : x + T(3);
+  return (raised > T(6) ? T(6) : raised) / T(6);
+}
+TERRA_UNARY(Hardsigmoid, hard_step(x))
+TERRA_UNARY(Hardswish, x* hard_step(x))
+
+/// A parabola up to the knee on either side, lines behind; a NaN stays.
+template <class T>
+struct ParabolaWithLines {
+  using In = T;
+  using Out = T;
+  explicit ParabolaWithLines(const KernelArg* params) : knee(attribute<T>(params, 1)) {}
+  T operator()(T x) const {
+    const T size = magnitude(x), m = size > knee ? knee : size;
+    return m * (size - T(0.5) * m);
+  }
+  T knee;
+};
+
 template <class T>
 struct ThresholdBackward {
   using In = T;
@@ -128,6 +169,11 @@ constexpr Kernel kTable[] = {
     unary<Reciprocal, float, double>("reciprocal", 2),
     unary<Relu, float, double>("relu"),
     unary<LeakyRelu, float, double>("leaky_relu"),
+    unary<Softshrink, float, double>("softshrink"),
+    unary<Hardshrink, float, double>("hardshrink"),
+    unary<Hardsigmoid, float, double>("hardsigmoid", 2),
+    unary<Hardswish, float, double>("hardswish", 2),
+    unary<ParabolaWithLines, float, double>("parabola_with_lines"),
     binary<Add, float, double>("add"),
     binary<Sub, float, double>("sub"),
     binary<Mul, float, double>("mul"),

@@ -98,13 +98,23 @@ struct Hypot : PlainVector<T> {
   Vec<T> operator()(Vec<T> x, Vec<T> y) const { return v_hypot(x, y); }
 };
 
-/// The common exponents are computed the cheap way, wherever the exponent comes from, so that an element's value is a
-/// function of the two numbers alone.
+template <class T>
+struct Exp2 : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x) const { return v_exp2(x); }
+};
+
+/// Base 2 and the common exponents are computed the cheap way, wherever the numbers come from, so that an element's
+/// value is a function of the two alone.
 template <class T>
 struct Pow : PlainVector<T> {
   using PlainVector<T>::PlainVector;
   Vec<T> operator()(Vec<T> x, Vec<T> y) const {
     Vec<T> result = v_pow(x, y);
+    const auto twos = x == T(2);
+    bool any = false;
+    for (int lane = 0; lane < kLanes<T>; ++lane) any |= twos[lane] != 0;
+    if (any) result = twos ? v_exp2(y) : result;
     result = y == T(2) ? x * x : result;
     result = y == T(3) ? x * x * x : result;
     result = y == T(0.5) ? v_sqrt(x) : result;
@@ -134,6 +144,11 @@ struct Inverse : Plain<T> {
 
 template <class T>
 void pow_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  if (strides[1] == 0 && strides[2] != 0 && *reinterpret_cast<const T*>(data[1]) == T(2)) {
+    char* const exponents[] = {data[0], data[2]};
+    const int64_t steps[] = {strides[0], strides[2]};
+    return unary_loop<Exp2<T>>(exponents, steps, n, params);
+  }
   if (strides[2] == 0) {
     const T exponent = *reinterpret_cast<const T*>(data[2]);
     if (exponent == T(2)) return unary_loop<Square<T>>(data, strides, n, params);
@@ -165,6 +180,41 @@ struct Gelu {
       return x / (T(1) + v_exp(T(-2) * u));
     }
     return T(0.5) * x * v_erfc(x * T(-0.70710678118654752440));
+  }
+  bool approximate;
+};
+
+/// x s(x), s the logistic function.
+template <class T>
+struct Swish : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x) const { return x / (T(1) + v_exp(-x)); }
+};
+/// Its gradient, by the slope s(x) (1 + x (1 - s(x))).
+template <class T>
+struct SwishBackward : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
+    const Vec<T> s = T(1) / (T(1) + v_exp(-x));
+    return grad * (s * (T(1) + x * (T(1) - s)));
+  }
+};
+
+/// The gradient of Gelu at x: Phi(x) + x phi(x), or the slope of x s(2u), s the logistic function.
+template <class T>
+struct GeluBackward {
+  using In = T;
+  using Out = T;
+  using Vector = Vec<T>;
+  explicit GeluBackward(const KernelArg* params) : approximate(params[2].count > 0 && params[2].chars[0] == 't') {}
+  Vec<T> operator()(Vec<T> grad, Vec<T> x) const {
+    if (approximate) {
+      const T scale = T(1.5957691216057307118), cubic = T(0.044715);
+      const Vec<T> s = T(1) / (T(1) + v_exp(-scale * (x + cubic * x * x * x)));
+      return grad * (s + x * s * (T(1) - s) * (scale * (T(1) + T(3) * cubic * x * x)));
+    }
+    const Vec<T> density = T(0.39894228040143267794) * v_exp(T(-0.5) * x * x);
+    return grad * (T(0.5) * v_erfc(x * T(-0.70710678118654752440)) + x * density);
   }
   bool approximate;
 };
@@ -206,7 +256,8 @@ constexpr Kernel kTable[] = {
     unary<Gelu, float, double>("gelu", 4),    unary<Softplus, float, double>("softplus", 6),
     unary<Elu, float, double>("elu", 4),      binary<Atan2, float, double>("atan2", 6),
     binary<Hypot, float, double>("hypot", 6), pow_kernel(),
-    unary<Erfinv, float>("erfinv", 8),
+    unary<Erfinv, float>("erfinv", 8),        binary<GeluBackward, float, double>("gelu_backward", 8),
+    unary<Swish, float, double>("swish", 3),  binary<SwishBackward, float, double>("swish_backward", 4),
 };
 
 }  // namespace

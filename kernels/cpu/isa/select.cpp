@@ -70,7 +70,21 @@ struct Clamp {
   T low, high;
 };
 
-/// The same between bounds of its own.
+/// Numbers instead of NaN and the infinities.
+template <class T>
+struct NanToNum {
+  using In = T;
+  using Out = T;
+  explicit NanToNum(const KernelArg* params)
+      : nan(attribute<T>(params, 1)), high(attribute<T>(params, 2)), low(attribute<T>(params, 3)) {}
+  T operator()(T x) const {
+    const T finite = x == T(__builtin_inf()) ? high : x == -T(__builtin_inf()) ? low : x;
+    return x != x ? nan : finite;
+  }
+  T nan, high, low;
+};
+
+/// Clamp between bounds of its own.
 template <class T>
 struct ClampBetween {
   using First = T;
@@ -90,6 +104,7 @@ constexpr Kernel kTable[] = {
           masked_fill_loop<uint64_t>, masked_fill_loop<Bits128>),
     unary<Clamp, float, double>("clamp"),
     unary<Clamp, float, double>("hardtanh"),
+    unary<NanToNum, float, double>("nan_to_num"),
     ternary<ClampBetween, float, double>("clamp_between"),
 };
 

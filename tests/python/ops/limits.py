@@ -63,6 +63,18 @@ check(F.hardtanh, [nan, -1.0, 0.0, 0.5, 1.0, 1.0, 1.0, -1.0], [1.0, 0.0, 1.0, 1.
 check(F.relu6, [nan, 0.0, 0.0, 0.5, 1.0, 2.0, 6.0, 0.0], [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0])
 check(lambda x: F.threshold(x, 0.0, 5.0), [nan, 5.0, 5.0, 0.5, 1.0, 2.0, inf, 5.0], [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0])
 check(F.softshrink, [nan, -0.5, 0.0, 0.0, 0.5, 1.5, inf, -inf], [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+K = [nan, -3.0, 3.0, -1.5, 0.0, inf, -inf]
+check(F.hardswish, [nan, -0.0, 3.0, -0.375, 0.0, inf, nan], [1.0, 0.0, 1.0, 0.0, 0.5, 1.0, 0.0], inputs=(K,))
+sixth = terra.tensor(1 / 6).item()
+check(F.hardsigmoid, [nan, 0.0, 1.0, 0.25, 0.5, 1.0, 0.0], [0.0, 0.0, 0.0, sixth, sixth, 0.0, 0.0], inputs=(K,))
+S = [nan, -0.5, 0.5, 0.25, -2.0, inf, -inf]
+check(F.hardshrink, [nan, 0.0, 0.0, 0.0, -2.0, inf, -inf], [1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0], inputs=(S,))
+for distance, values, slopes in (
+    (lambda x: F.smooth_l1_loss(x, terra.zeros_like(x), reduction="none", beta=0.5), [0.25, 0.25, 0.0625, 1.75], [-1.0, 1.0, 0.5, -1.0]),
+    (lambda x: F.huber_loss(x, terra.zeros_like(x), reduction="none", delta=0.5), [0.125, 0.125, 0.03125, 0.875], [-0.5, 0.5, 0.25, -0.5]),
+):  # fmt: skip
+    check(distance, [nan] + values + [inf, inf], [nan] + slopes + [slopes[1], slopes[0]], inputs=(S,))
+check(lambda x: x.nan_to_num(1.0, 2.0, 3.0), [1.0, -0.5, 0.5, 0.25, -2.0, 2.0, 3.0], [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0], inputs=(S,))
 check(F.celu, [nan, 0.0, -0.0, 1.0, -1.0], [1.0, 1.0, 1.0, 1.0, 0.0], inputs=([nan, 0.0, -0.0, 1.0, -inf],))
 check(F.elu, [nan, 0.0, 1.0, -1.0], [1.0, 1.0, 1.0, 0.0], inputs=([nan, 0.0, 1.0, -inf],))
 assert F.softshrink(terra.tensor([-0.25])).tolist().__repr__() == "[-0.0]"
@@ -91,6 +103,10 @@ for dim, keepdim, values, places in (
 ):  # fmt: skip
     found = m.median(dim, keepdim)
     assert repr(found.values.tolist()) == repr(values) and found.indices.tolist() == places, found
+
+raises(IndexError, "median(): Expected reduction dim 0 to have non-zero size.", lambda: terra.zeros(0, 3).median(0))
+raises(IndexError, "kthvalue(): Expected reduction dim 0 to have non-zero size.", lambda: terra.zeros(0, 3).kthvalue(1, 0))
+assert terra.zeros(0, 3).median(1).values.shape == (0,)
 
 # ---- dtypes: bounds take part in promotion ----
 i = terra.tensor([1, 5, 9])

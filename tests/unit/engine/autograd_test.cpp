@@ -55,6 +55,14 @@ TEST_CASE("a number or a broadcast operand gets a gradient of its own shape") {
   CHECK(values(autograd::grad(b)) == std::vector<double>{3});
 }
 
+TEST_CASE("braces without numbers stand for a number that isn't given") {
+  const Tensor x = vector_of({-2, 0.5, 3}, true);
+  const Tensor y = op("clamp")(x, {}, 1.0);
+  CHECK(values(y) == std::vector<double>{-2, 0.5, 1});
+  backward(op("sum")(y));
+  CHECK(values(autograd::grad(x)) == std::vector<double>{1, 1, 0});
+}
+
 TEST_CASE("second derivatives come from the same rules") {
   const Tensor x = vector_of({2, 3}, true);
   const Tensor cube = op("mul")(op("mul")(x, x), x);

@@ -6,6 +6,7 @@
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/draws.h"
+#include "engine/ops/halves.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/op.h"
 #include "engine/ops/out_rules.h"
@@ -75,11 +76,11 @@ TEST_CASE("flags agree with signatures", "[ops]") {
 
 TEST_CASE("each flag of records has a bit of its own", "[ops]") {
   constexpr uint32_t flags[] = {
-      kElementwise, kView,        kRandom,      kInPlace,      kReduction,      kChecksValues, kCheap,
-      kCompares,    kNoGradient,  kMovesBytes,  kHost,         kFactory,        kComplex,      kFunction,
-      kMethod,      kFunctional,  kProperty,    kMayAlias,     kScatters,       kReadsFirst,   kWritesOneValue,
-      kSameFloats,  kKeepsFormat, kLiesByRows,  kDrawsBySizes, kLaidOutAsAsked, kPiecewise,    kManyViews,
-      kRefusesBool, kBarebones,   kTensorsOnly, kLastResort};
+      kElementwise, kView,        kRandom,     kInPlace,      kReduction,      kChecksValues, kCheap,
+      kCompares,    kNoGradient,  kMovesBytes, kHost,         kFactory,        kComplex,      kFunction,
+      kMethod,      kFunctional,  kProperty,   kMayAlias,     kScatters,       kReadsFirst,   kWritesOneValue,
+      kSameFloats,  kKeepsFormat, kLiesByRows, kDrawsBySizes, kLaidOutAsAsked, kPiecewise,    kRefusesBool,
+      kBarebones,   kTensorsOnly, kLastResort, kTakesBFloat16};
   uint32_t taken = 0;
   for (uint32_t flag : flags) {
     CHECK(std::has_single_bit(flag));

@@ -232,6 +232,40 @@ TEST_CASE("exceptional arguments give what the C library gives", "[elementwise]"
   }
 }
 
+TEST_CASE("floats of 16 bits are widened before and rounded behind", "[elementwise]") {
+  const auto converted = [](const Array& from, DType dtype) {
+    const Array to(dtype, from.sizes());
+    KernelArg params[2];
+    params[1].kind = KernelArg::Kind::DType;
+    params[1].dtype = dtype;
+    const View input = from.view();
+    cpu::run_elementwise(*find_kernel("to_dtype"), to.view(), {&input, 1}, params);
+    return to;
+  };
+  for (const ElementwiseCase& c : elementwise_cases()) {
+    const Kernel& kernel = *find_kernel(c.op);
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      if (kernel.loops[static_cast<int>(dtype)] || !kernel.loops[static_cast<int>(DType::F32)]) continue;
+      INFO(c.op << " " << name_of(dtype));
+      Arguments arguments;
+      fill_arguments(c, arguments);
+      std::vector<Array> narrow, wide;
+      for (int p = 0; p < c.operands; ++p) {
+        // Rows of a broadcast operand, every second element of a longer one, and more than a block of each.
+        const Array operand = p == 1 ? Array::random(dtype, {1, 700}, 4, -4, 4)
+                                     : Array::random(dtype, {3, 1400}, static_cast<unsigned>(p) + 3, -4, 4).halved(1);
+        narrow.push_back(operand);
+        wide.push_back(converted(operand, DType::F32));
+      }
+      const DType result = result_dtype(c.op, DType::F32);
+      const Array got(result == DType::F32 ? dtype : result, {3, 700}), between(result, {3, 700});
+      cpu::run_elementwise(kernel, got.view(), views_of(narrow), arguments.args().data());
+      cpu::run_elementwise(kernel, between.view(), views_of(wide), arguments.args().data());
+      CHECK(got.bytes() == converted(between, got.dtype()).bytes());
+    }
+  }
+}
+
 TEST_CASE("to_dtype converts every dtype to every other", "[elementwise]") {
   for (int from = 0; from < kDTypeCount; ++from) {
     for (int to = 0; to < kDTypeCount; ++to) {

@@ -1,10 +1,13 @@
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 #include <vector>
 
+#include "kernels/abi/half.h"
 #include "kernels/cpu/draw_loops.h"
+#include "kernels/cpu/halves.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/tables.h"
 #include "kernels/cpu/random.h"
@@ -148,6 +151,33 @@ void check_remainders(const char* level, KernelList table) {
   CHECK(different == 0);
 }
 
+/// Conversions of all floats of 16 bits, and back from what lies at, between and beyond them, against those of one
+/// number.
+template <class Narrow>
+void check_halves(const char* level, const cpu::HalfLoops& loops) {
+  INFO(level << " halves");
+  constexpr int64_t count = 1 << 16;
+  std::vector<Narrow> all(count), narrowed(3 * count);
+  std::vector<float> widened(count), near;
+  for (int64_t i = 0; i < count; ++i) all[i].bits = static_cast<uint16_t>(i);
+  const auto run = [](ElementwiseLoop loop, auto& out, auto& in) {
+    char* data[] = {reinterpret_cast<char*>(out.data()), reinterpret_cast<char*>(in.data())};
+    const int64_t strides[] = {sizeof(out[0]), sizeof(in[0])};
+    loop(data, strides, static_cast<int64_t>(in.size()), nullptr);
+  };
+  run(loops.widen, widened, all);
+  int64_t different = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float one = static_cast<float>(all[i]);
+    different += std::bit_cast<uint32_t>(one) != std::bit_cast<uint32_t>(widened[i]);
+    const float next = static_cast<float>(all[(i + 1) % count]), middle = one / 2 + next / 2;
+    near.insert(near.end(), {one, middle, std::nextafter(middle, one)});
+  }
+  run(loops.narrow, narrowed, near);
+  for (size_t i = 0; i < near.size(); ++i) different += narrowed[i].bits != Narrow(near[i]).bits;
+  CHECK(different == 0);
+}
+
 /// Rows side by side against the same rows one after the other.
 template <class T>
 void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
@@ -199,6 +229,8 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
   check_remainders(#level, cpu::level::remainder_table());                                               \
   check_softmax(#level, cpu::level::softmax_rows(float{}));                                              \
   check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \
+  check_halves<Half>(#level, *cpu::level::half_loops());                                                 \
+  check_halves<BFloat16>(#level, *cpu::level::bfloat16_loops());                                         \
   check_draws(#level, cpu::level::draw_loops_f32);                                                       \
   check_draws(#level, cpu::level::draw_loops_f64);
 

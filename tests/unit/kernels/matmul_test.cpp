@@ -30,6 +30,33 @@ TEST_CASE("mm agrees with sums of products", "[matmul]") {
   }
 }
 
+/// Sums in f32 that are rounded once; those of more than a million multiplications are oneDNN's where it has
+/// instructions for them.
+TEST_CASE("products of bfloat16 agree with sums of products", "[matmul]") {
+  const auto dtype = DType::BF16;
+  const double rounding = 1.0 / 32;  // of results below 8
+  for (const Sizes& s :
+       std::vector<Sizes>{{3, 5, 7}, {17, 0, 4}, {5, 6, 0}, {130, 140, 70}, {1, 1200, 900}, {1200, 1, 900}})
+    check_mm(dtype, s[0], s[1], s[2], s[2] > 500 ? 0.6 : rounding);
+  const Array rows = Array::random(dtype, {4, 50, 90}, 1), weight = Array::random(dtype, {130, 90}, 2),
+              bias = Array::random(dtype, {130}, 3), right = Array::random(dtype, {90, 130}, 4);
+  check_kernel("linear", Arguments() << rows << weight << bias, {Array(dtype, {4, 50, 130})}, rounding);
+  check_kernel("linear", Arguments() << rows << weight << nullptr, {Array(dtype, {4, 50, 130})}, rounding);
+  check_kernel("linear", Arguments() << rows << right.permuted({1, 0}) << bias, {Array(dtype, {4, 50, 130})}, rounding);
+  const Array left = Array::random(dtype, {200, 90}, 5);
+  check_kernel("addmm", Arguments() << bias << left << right << Scalar(1) << Scalar(1), {Array(dtype, {200, 130})},
+               rounding);
+  check_kernel("addmm", Arguments() << bias << left << right << Scalar(0) << Scalar(0.25), {Array(dtype, {200, 130})},
+               rounding);
+  check_kernel("addmm", Arguments() << Array::random(dtype, {400, 130}).halved(0) << left << right << 0.5 << 0.5,
+               {Array(dtype, {200, 130})}, rounding);
+  const Array batch = Array::random(dtype, {6, 90, 50}, 6);
+  check_kernel("bmm", Arguments() << Array::random(dtype, {6, 60, 90}, 7) << batch, {Array(dtype, {6, 60, 50})},
+               rounding);
+  check_kernel("bmm", Arguments() << batch.permuted({0, 2, 1}) << Array::random(dtype, {6, 90, 60}, 8),
+               {Array(dtype, {6, 50, 60})}, rounding);
+}
+
 TEST_CASE("large products are cut the same way for any number of threads", "[matmul]") {
   check_kernel("mm", Arguments() << Array::random(DType::F32, {70, 300}) << Array::random(DType::F32, {300, 1000}),
                {Array(DType::F32, {70, 1000})}, 5e-5);

@@ -155,3 +155,17 @@ TEST_CASE("sort and topk are stable and put NaN above everything", "[reduction]"
     }
   }
 }
+
+TEST_CASE("at_place is what sorting would bring there, place -1 the first NaN or else the median", "[reduction]") {
+  for (const DType dtype : kNumbers) {
+    INFO(name_of(dtype));
+    Array x = small_numbers(dtype, {4, 50});
+    if (is_floating(dtype)) x.set(7, NAN), x.set(60, NAN), x.set(61, NAN);
+    for (const int place : {-1, 0, 1, 24, 49})
+      check_kernel("at_place", Arguments() << x << place << 1, {Array(dtype, {4, 1}), Array(DType::I64, {4, 1})}, 0);
+    for (const int place : {-1, 0, 3})
+      check_kernel("at_place", Arguments() << x << place << 0, {Array(dtype, {1, 50}), Array(DType::I64, {1, 50})}, 0);
+    check_kernel("at_place", Arguments() << x.halved(1) << -1 << -1, {Array(dtype, {4, 1}), Array(DType::I64, {4, 1})},
+                 0);
+  }
+}
