@@ -10,9 +10,9 @@ PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
     "_C", "__config__", "_dynamo", "_higher_order_ops", "_subclasses", "_tensor_str", "ao", "compiler", "distributed", "export",
-    "fft", "func", "futures", "fx", "hub", "jit", "library", "masked",
-    "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization", "return_types", "signal", "storage",
-    "types", "xpu",
+    "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked",
+    "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization",
+    "quasirandom", "return_types", "signal", "storage", "types", "xpu",
 ))  # fmt: skip
 
 CONSTANTS = {
@@ -31,6 +31,11 @@ FOREACH = (
 )  # fmt: skip
 
 FUNCTIONS = {
+    "_C": (
+        "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType", "FloatType",
+        "FutureType", "InterfaceType", "IntType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType",
+        "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType", "TupleType", "UnionType",
+    ),
     "_array_api": (
         "__array_api_version__", "__array_namespace_info__", "astype", "bitwise_invert", "broadcast_arrays", "cumulative_prod",
         "cumulative_sum", "expand_dims", "isdtype", "matrix_transpose", "permute_dims", "repeat", "take_along_axis", "unique_all",
@@ -53,7 +58,7 @@ FUNCTIONS = {
         "use_deterministic_algorithms",
     ),
     "_predicates": (
-        "_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_type",
+        "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_type",
         "_check_value", "_check_with", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed",
         "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",

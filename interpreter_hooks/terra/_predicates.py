@@ -69,6 +69,12 @@ def _check_is_size(i, message=None, *, max=None):
         _check(i <= max, message)
 
 
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """At once, not later: the tensor's one element is not zero."""
+    if not input:
+        raise RuntimeError(assert_msg)
+
+
 def is_same_size(input, other):
     return input.shape == other.shape
 

@@ -1,4 +1,4 @@
-"""torch.ops: the ops that the program itself made with torch.library.custom_op, as torch.ops.namespace.name; and as
+"""torch.ops: the ops that the program itself made with torch.library, as torch.ops.namespace.name; and as
 torch.ops.aten.name PyTorch's own, which are the functions of torch, of torch.nn.functional, and the methods of tensors."""
 
 import importlib
@@ -9,7 +9,89 @@ import _terra_C as C
 from ._missing_parts import sentences
 from ._names import PACKAGE, missing
 
-_made = {}  # namespace -> {name: op}
+_made = {}  # namespace -> {name: packet}
+
+
+class _Overload:
+    """One form of an op, as torch.ops.aten.add.Tensor."""
+
+    def __init__(self, packet, name, function):
+        self.overloadpacket, self._overloadname, self._function = packet, name, function
+        self.__name__ = f"{packet.__name__}.{name}"
+        self.namespace = packet.namespace
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    @property
+    def _schema(self):
+        return self._function._schema
+
+    def name(self):
+        form = "" if self._overloadname == "default" else "." + self._overloadname
+        return self.overloadpacket._qualified_op_name + form
+
+    def __repr__(self):
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
+
+    def __str__(self):
+        return f"{self.overloadpacket}.{self._overloadname}"
+
+
+class _Packet:
+    """An op with all its forms."""
+
+    def __init__(self, namespace, name):
+        self.namespace, self.__name__, self._qualified_op_name = namespace, name, f"{namespace}::{name}"
+
+    def __str__(self):
+        return f"{self.namespace}.{self.__name__}"
+
+    def __repr__(self):
+        return f"<OpOverloadPacket(op='{self}')>"
+
+
+class _OwnPacket(_Packet):
+    """An op of PyTorch's: its forms are made as they are asked for, each is the same object then, and all are one function."""
+
+    def __init__(self, namespace, name, function):
+        super().__init__(namespace, name)
+        self._function = function
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        overload = _Overload(self, name, self._function)
+        setattr(self, name, overload)
+        return overload
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+
+class _MadePacket(_Packet):
+    """An op of the program's, with the forms that were defined."""
+
+    def __init__(self, namespace, name):
+        super().__init__(namespace, name)
+        self._forms = {}
+
+    def overloads(self):
+        return list(self._forms)
+
+    def add(self, form, op):
+        self._forms[form] = overload = _Overload(self, form, op)
+        setattr(self, form, overload)
+
+    def __call__(self, *args, **kwargs):
+        *others, last = self._forms.values()
+        for form in others:
+            try:
+                form._schema.bound(args, kwargs)
+            except RuntimeError:
+                continue
+            return form(*args, **kwargs)
+        return last(*args, **kwargs)
 
 
 class _Namespace:
@@ -17,13 +99,14 @@ class _Namespace:
         self.name = name
 
     def __getattr__(self, name):
-        op = _made.get(self.name, {}).get(name)
-        if op is None:
+        packet = _made.get(self.name, {}).get(name)
+        if packet is None:
             raise AttributeError(
-                f"torch.ops.{self.name}.{name} is not in Terra: torch.ops has the ops that torch.library.custom_op made, and "
-                "PyTorch's own as torch.ops.aten"
+                f"torch.ops.{self.name}.{name} is not in Terra: torch.ops has the ops that torch.library made, and "
+                "PyTorch's own as torch.ops.aten",
+                name=name,
             )
-        return op
+        return packet
 
     def __dir__(self):
         return sorted(_made.get(self.name, ()))
@@ -48,49 +131,6 @@ _NAMELESS = {
 }  # fmt: skip
 
 
-class _Overload:
-    """One form of an op of PyTorch's, as torch.ops.aten.add.Tensor: the same function whichever form it is."""
-
-    def __init__(self, packet, name):
-        self.overloadpacket, self._overloadname = packet, name
-        self.__name__ = f"{packet.__name__}.{name}"
-
-    def __call__(self, *args, **kwargs):
-        return self.overloadpacket._function(*args, **kwargs)
-
-    def name(self):
-        return str(self.overloadpacket).replace(".", "::")
-
-    def __repr__(self):
-        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
-
-    def __str__(self):
-        return f"{self.overloadpacket}.{self._overloadname}"
-
-
-class _Packet:
-    """An op of PyTorch's with all its forms: they are made as they are asked for, and each is the same object then."""
-
-    def __init__(self, name, function):
-        self.__name__, self._function = name, function
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        overload = _Overload(self, name)
-        setattr(self, name, overload)
-        return overload
-
-    def __call__(self, *args, **kwargs):
-        return self._function(*args, **kwargs)
-
-    def __str__(self):
-        return "aten." + self.__name__
-
-    def __repr__(self):
-        return f"<OpOverloadPacket(op='aten.{self.__name__}')>"
-
-
 def _function_called(name):
     if name in _NAMELESS:
         return _NAMELESS[name]
@@ -110,10 +150,12 @@ class _PyTorchsOwn(_Namespace):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        function = _made.get(self.name, {}).get(name) or _function_called(name)
-        if function is None:
-            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'", name=name)
-        packet = _Packet(name, function)
+        packet = _made.get(self.name, {}).get(name)
+        if packet is None:
+            function = _function_called(name)
+            if function is None:
+                raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'", name=name)
+            packet = _OwnPacket(self.name, name, function)
         setattr(self, name, packet)
         return packet
 
@@ -121,16 +163,28 @@ class _PyTorchsOwn(_Namespace):
 aten = _PyTorchsOwn("aten")
 
 
-def add(qualified_name, op):
-    """Enters an op under "namespace::name"."""
+def _parts(qualified_name):
+    """namespace, name, form of "namespace::name.form"."""
     namespace, _, name = qualified_name.partition("::")
-    _made.setdefault(namespace, {})[name] = op
+    name, _, form = name.partition(".")
+    return namespace, name, form or "default"
+
+
+def add(qualified_name, op):
+    """Enters an op under "namespace::name" or "namespace::name.form"."""
+    namespace, name, form = _parts(qualified_name)
+    packets = _made.setdefault(namespace, {})
+    if name not in packets:
+        packets[name] = _MadePacket(namespace, name)
+    packets[name].add(form, op)
 
 
 def find(qualified_name):
-    """The op that was entered under "namespace::name", or None."""
-    namespace, _, name = qualified_name.partition("::")
-    return _made.get(namespace, {}).get(name)
+    """The op that was entered under that name, or None."""
+    namespace, name, form = _parts(qualified_name)
+    packet = _made.get(namespace, {}).get(name)
+    overload = packet and packet._forms.get(form)
+    return overload and overload._function
 
 
 def load_library(path):

@@ -1,6 +1,6 @@
 """torch.quantization: networks of 8-bit numbers are not there yet."""
 
-from ._missing_parts import sentences
+from ._missing_parts import NoInstances, sentences
 from ._names import lazily
 from .nn import Identity
 
@@ -23,6 +23,14 @@ class DeQuantStub(QuantStub):
     """The same at the end of the network."""
 
 
-__all__ = ["DeQuantStub", "QuantStub", *_NAMES]
+class ObserverBase(metaclass=NoInstances):
+    """A module that watches the range of what it is given. No module is one."""
+
+
+class FakeQuantizeBase(metaclass=NoInstances):
+    """A module that rounds as 8-bit numbers would. No module is one."""
+
+
+__all__ = ["DeQuantStub", "FakeQuantizeBase", "ObserverBase", "QuantStub", *_NAMES]
 
 __getattr__ = lazily(__name__)

@@ -19,6 +19,8 @@ __all__ = [
 FILE_LIKE = FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, C.device, str, typing.Dict[str, str]]]  # what load() takes
 
+DEFAULT_PROTOCOL = 2  # of pickle, in files that save() writes
+
 _safe_globals = {}
 
 
@@ -66,7 +68,7 @@ def _safe_globals_for(values):
 safe_globals = _safe_globals_for
 
 
-def save(obj, f, pickle_module=pickle, pickle_protocol=2, _use_new_zipfile_serialization=True):
+def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
     """Writes an object and its tensors. Tensors that share memory do so again when they are read."""
     file, _, ours = opened(f, "wb")
     try:

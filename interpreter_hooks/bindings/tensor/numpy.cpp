@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -84,12 +85,17 @@ Object array_of(PyObject* self) {
   return owned(PyObject_CallMethod(numpy.get(), "asarray", "O", exporter.get()));
 }
 
+/// The tape doesn't see what becomes of an array: where gradients are recorded, the tensor must want none.
+void check_leaves_tape(PyObject* self) {
+  check(!grad_enabled() || !impl_of(self)->requires_grad(),
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+}
+
 Object numpy(PyObject* self, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"force", nullptr};
   int force = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$p:numpy", const_cast<char**>(names), &force)) throw PythonError{};
-  check(force || !impl_of(self)->requires_grad(),
-        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  if (!force) check_leaves_tape(self);
   return array_of(self);
 }
 
@@ -99,8 +105,7 @@ Object array_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   PyObject *dtype = Py_None, *copy = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char**>(names), &dtype, &copy))
     throw PythonError{};
-  check(!impl_of(self)->requires_grad(),
-        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  check_leaves_tape(self);
   Object array = array_of(self);
   if (copy == Py_True) array = owned(PyObject_CallMethod(array.get(), "copy", nullptr));
   if (dtype == Py_None) return array;

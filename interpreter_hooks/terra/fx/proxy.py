@@ -10,7 +10,7 @@ from ._code import OPERATORS
 from .immutable_collections import immutable_dict, immutable_list
 from .node import Node
 
-__all__ = ["Attribute", "Proxy", "TraceError", "TracerBase"]
+__all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
 
 
 class TraceError(ValueError):
@@ -106,7 +106,7 @@ class Proxy:
 
     def __init__(self, node, tracer=None):
         self.node = node
-        self.tracer = _GraphAppender(node.graph) if tracer is None else tracer
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
 
     def __repr__(self):
         return f"Proxy({self.node.name})"
@@ -204,7 +204,7 @@ class Member(Proxy):
         return self._node
 
 
-class _GraphAppender(TracerBase):
+class GraphAppendingTracer(TracerBase):
     """For proxies that are made by hand: nodes go to the end of the graph."""
 
     def __init__(self, graph):

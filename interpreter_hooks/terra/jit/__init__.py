@@ -334,6 +334,6 @@ def _overload(function):
 
 _overload_method = _overload
 
-globals().update(sentences("torch.jit", ("CompilationUnit", "export_opnames")))
+globals().update(sentences("torch.jit", ("CompilationUnit", "_get_trace_graph", "export_opnames")))
 
 __getattr__ = lazily(__name__, ("annotations",))

@@ -32,6 +32,22 @@ from torch.distributed import nn as dist_nn, rpc; from torch.distributed.algorit
 from torch._tensor_str import PRINT_OPTS, _tensor_str, _add_suffixes, _str_intern; import torch; assert PRINT_OPTS.threshold == 1000 and _tensor_str(torch.ones(2), 0) == "[1., 1.]"
 import torch; assert torch.ops.aten.mm.default(torch.eye(2), torch.ones(2, 2)).sum() == 4 and str(torch.ops.aten.add.Tensor) == "aten.add.Tensor"
 import torch; a = torch.ops.aten; assert a.clone.default is a.clone.default and a.slice.Tensor(torch.arange(6), 0, 1, 5, 2).tolist() == [1, 3] and not hasattr(a, "not_an_op")
+from torch._C._functorch import _add_batch_dim, is_batchedtensor, maybe_current_level, get_unwrapped; import torch; assert not is_batchedtensor(torch.ones(1)) and maybe_current_level() is None
+import torch; assert not torch._C._are_functorch_transforms_active() and not torch._C._has_xpu and torch._C._get_accelerator().type == "cpu"
+import torch; x = torch.arange(3); assert torch._C._is_alias_of(x, x[1:]) and not torch._C._is_alias_of(x, x + 1) and torch._C.Graph and torch._C.Value
+import torch; assert torch.functional.einsum is torch.einsum and all(getattr(torch.functional, n) for n in torch.functional.__all__); from torch.functional import tensordot, norm
+from torch import TensorType, DeviceObjType, IntType; import torch; assert torch._C.TensorType is TensorType and not isinstance(torch.ones(1), TensorType)
+from torch.serialization import DEFAULT_PROTOCOL; assert DEFAULT_PROTOCOL == 2
+from torch.ao.quantization import FakeQuantizeBase, ObserverBase; import torch; assert not isinstance(torch.nn.Linear(1, 1), (FakeQuantizeBase, ObserverBase))
+from torch.fx.proxy import GraphAppendingTracer, Proxy; import torch; g = torch.fx.Graph(); x = Proxy(g.placeholder("x"), GraphAppendingTracer(g)); g.output((x + 1).node); assert "add" in str(g)
+from torch.utils.data._utils.worker import _generate_state, get_worker_info; assert get_worker_info() is None and _generate_state(7, 1) == [4245214700, 4188902809, 2992820876, 349203223]
+from torch.jit import _get_trace_graph; from torch.quasirandom import SobolEngine; assert SobolEngine.MAXDIM == 21201
+import torch; p = torch.ones(2, requires_grad=True); g = torch.no_grad(); g.__enter__(); p.numpy()[0] = 5; a = p.view(-1).__array__(); g.__exit__(None, None, None); assert p.tolist() == [5, 1] == a.tolist()
+from torch.utils.weak import WeakIdKeyDictionary as W, WeakTensorKeyDictionary, WeakIdRef, TensorWeakRef; import torch; a, b = torch.ones(2), torch.ones(2); d = W({a: 1}); d[b] = 2; c = d.copy(); assert d[a] == 1 and len(d) == 2 and d == c and torch.ones(2) not in d and 3 not in d; del a; assert len(d) == 1 and list(d.values()) == [2] and d.pop(b) == 2 and not d and [k is b for k in c] == [True]
+from torch.utils._contextlib import _DecoratorContextManager as D; import torch; T = type("T", (D,), dict(__enter__=lambda s: log.append(1), __exit__=lambda s, *e: log.append(2))); log = []; f = T()(lambda: log.append(3)); f(); f(); assert log == [1, 3, 2] * 2, log
+from torch.utils._contextlib import context_decorator; import torch; f = context_decorator(torch.no_grad, torch.is_grad_enabled); assert not f() and torch.is_grad_enabled()
+from torch.utils.weak import WeakIdRef, TensorWeakRef; import torch; a = torch.ones(2); r = TensorWeakRef(a); assert WeakIdRef(a) == WeakIdRef(a) != WeakIdRef(torch.ones(2)) and r() is a; del a; assert r() is None
+import torch; torch._assert_async(torch.tensor(1)); torch._assert_async(torch.tensor(True), "x")
 import torch; i = torch.tensor([0, 0, 2]); c = torch._convert_indices_from_coo_to_csr(i, 4); assert c.tolist() == [0, 2, 2, 3, 3]
 import torch; r = torch._convert_indices_from_csr_to_coo(torch.tensor([0, 2, 2, 3]), torch.tensor([1, 0, 2])); assert r.tolist() == [[0, 0, 2], [1, 0, 2]]
 """
@@ -98,3 +114,27 @@ p.sum().backward()
 around.step()
 around.zero_grad()
 assert p.tolist() == [0.5, 0.5] and p.grad is None
+
+
+# A generator in a context: its body is inside, those who use it are not.
+from torch.utils._contextlib import context_decorator  # noqa: E402
+
+
+def echo():
+    got = yield torch.is_grad_enabled()
+    try:
+        got = yield (torch.is_grad_enabled(), got)
+    except ValueError:
+        yield torch.is_grad_enabled(), "caught"
+    return "end"
+
+
+for thrown in (False, True):
+    steps = context_decorator(torch.no_grad, echo)()
+    assert next(steps) is False and torch.is_grad_enabled()
+    assert steps.send(5) == (False, 5) and torch.is_grad_enabled()
+    try:
+        assert steps.throw(ValueError()) == (False, "caught") if thrown else steps.send(None)
+        assert thrown and torch.is_grad_enabled()
+    except StopIteration as end:
+        assert not thrown and end.value == "end"

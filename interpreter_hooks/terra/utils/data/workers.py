@@ -35,6 +35,14 @@ def get_worker_info():
     return _present[-1].info if _present else None
 
 
+def _generate_state(base_seed, worker_id):
+    """Four numbers of 32 bits that numpy's generator of a worker begins with."""
+    import numpy
+
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return numpy.random.SeedSequence(words).generate_state(4).tolist()
+
+
 class _Streams:
     """The random states of torch, of `random` and, where a program uses it, of numpy."""
 
@@ -43,8 +51,7 @@ class _Streams:
         C.default_generator.manual_seed(base_seed + worker)
         random.seed(base_seed + worker)
         if numpy := sys.modules.get("numpy"):
-            words = [worker, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-            numpy.random.seed(numpy.random.SeedSequence(words).generate_state(4))
+            numpy.random.seed(_generate_state(base_seed, worker))
         self.states = self.here()
         self.go(keep)
 

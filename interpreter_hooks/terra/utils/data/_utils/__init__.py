@@ -1,10 +1,11 @@
-"""torch.utils.data._utils: where programs find collate functions to change."""
+"""torch.utils.data._utils: where programs find collate functions to change, and what workers begin with."""
 
 import sys
 
 from ...._names import lazily
-from .. import collate
+from .. import collate, workers as worker
 
 sys.modules[__name__ + ".collate"] = collate
+sys.modules[__name__ + ".worker"] = worker
 
 __getattr__ = lazily(__name__)

@@ -3,6 +3,11 @@
 import _terra_C
 from _terra_C import *  # noqa: F401,F403
 
+from .._missing_parts import NoInstances
+from .._names import FUNCTIONS
+
+_has_cuda = _has_xpu = _has_mps = False
+
 
 def _log_api_usage_once(event):
     """Nobody counts."""
@@ -18,16 +23,39 @@ def _get_tracing_state():
 
 
 def _get_default_device():
-    from ._settings import get_default_device
+    from .._settings import get_default_device
 
     return str(get_default_device())
+
+
+def _get_accelerator(check=None):
+    """The device that PyTorch would compute on besides the CPU."""
+    return _terra_C.device("cpu")
+
+
+def _are_functorch_transforms_active():
+    """Tensors in vmap, grad and the like are plain ones: no transform stands between a function and them."""
+    return False
+
+
+def _is_alias_of(a, b):
+    """Whether two tensors share memory that is a storage of both."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
 _TensorMeta = type(_terra_C.Tensor)
 
 
 class Value:
-    """A value in a graph of TorchScript, of which there are none; some programs import the name."""
+    """A value in a graph of TorchScript, of which there are none; some programs ask for the name."""
+
+
+class Graph(Value):
+    """A graph of TorchScript."""
+
+
+# What TorchScript calls the types of its values: some programs have come to annotate with these names.
+globals().update({name: NoInstances(name, (), {"__module__": "torch"}) for name in FUNCTIONS["_C"]})
 
 
 class DisableTorchFunctionSubclass:
@@ -51,10 +79,14 @@ class _nn:
     @staticmethod
     def _parse_to(*args, **kwargs):
         """(device, dtype, non_blocking, memory_format) of the arguments of Module.to(); None for what is not given."""
-        from .nn.modules._conversion import parse_to
+        from ..nn.modules._conversion import parse_to
 
         return parse_to(args, kwargs)
 
 
 def __getattr__(name):
+    if name == "_AutoDispatchBelowAutograd":
+        from ..library import BelowAutograd
+
+        return BelowAutograd
     return getattr(_terra_C, name)
