@@ -111,8 +111,7 @@ void record_write(const Op& op, std::span<const Arg> args, const Tensor& target,
   write();
   const Tensor made[] = {target};
   node->save_results(made);
-  Ref<Node> slices(
-      new SlicesNode(before, Ref<Node>(node.get()), meta.view, {base.dtype(), base.sizes(), false, base.device()}));
+  Ref<Node> slices(new SlicesNode(before, Ref<Node>(node.get()), meta.view, base));
   set_history(base, slices, 0);
   set_wants_grad(*target, true);
 }

@@ -8,7 +8,7 @@ namespace terra::autograd {
 /// inside it goes through f's node, whose gradient for the view's old value joins the old base's.
 class SlicesNode final : public Node {
  public:
-  SlicesNode(Edge before, Ref<Node> write, std::shared_ptr<const ViewStep> view, TensorMeta base);
+  SlicesNode(Edge before, Ref<Node> write, std::shared_ptr<const ViewStep> view, const Tensor& base);
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override { return "CopySlices"; }
@@ -20,6 +20,7 @@ class SlicesNode final : public Node {
   Ref<Node> write_;  // its edge 0 is the view's old value, which this node serves through the base
   std::shared_ptr<const ViewStep> view_;
   TensorMeta base_;
+  Dims strides_;  ///< in which copies of the base lie
 };
 
 }  // namespace terra::autograd

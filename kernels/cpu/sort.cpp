@@ -1,4 +1,6 @@
-// Order along a dimension: sort, topk, at_place. All are stable and take NaN for the greatest value.
+// Order along a dimension: sort, topk, at_place. NaN is the greatest value. sort is stable; which of equal elements the
+// others pick is nobody's promise, but programs see it (a beam search that begins with equal scores, a gate of zeros):
+// it is what PyTorch's algorithms come to.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -46,6 +48,7 @@ struct LongEntry {
   LongEntry(uint64_t key, int64_t index) : key(key), index(index) {}
   bool operator<(const LongEntry& other) const { return key < other.key || (key == other.key && index < other.index); }
   int64_t place() const { return index; }
+  uint64_t rank() const { return key; }
 
   uint64_t key;
   int64_t index;
@@ -56,6 +59,7 @@ struct ShortEntry {
   ShortEntry(uint32_t key, int64_t index) : both(uint64_t{key} << 32 | static_cast<uint32_t>(index)) {}
   bool operator<(const ShortEntry& other) const { return both < other.both; }
   int64_t place() const { return static_cast<uint32_t>(both); }
+  uint64_t rank() const { return both >> 32; }
 
   uint64_t both;
 };
@@ -91,8 +95,74 @@ class First {
   std::vector<Entry> entries_;
 };
 
+/// Entries that are told apart by their keys alone.
+struct Tied {
+  uint64_t key;
+  int64_t index;
+};
+constexpr auto kBefore = [](const Tied& a, const Tied& b) { return a.key < b.key; };
+
+/// Whether others than the first `kept` of n entries have their keys, or two of them one.
+template <class Entry>
+bool has_ties(const std::vector<Entry>& first, int64_t kept, int64_t n, const auto& make) {
+  const auto same = [](const Entry& a, const Entry& b) { return a.rank() == b.rank(); };
+  if (std::adjacent_find(first.begin(), first.begin() + kept, same) != first.begin() + kept) return true;
+  int64_t equal = 0;
+  for (int64_t i = 0; i < n && kept < n; ++i) equal += same(make(i), first[static_cast<size_t>(kept - 1)]);
+  return equal > 1;
+}
+
+/// The places of the first `kept` of n entries, as PyTorch's topk finds them.
+std::vector<Tied> first_of_tied(int64_t n, int64_t kept, bool sorted, const auto& make) {
+  std::vector<Tied> queue(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) queue[static_cast<size_t>(i)] = {make(i).rank(), i};
+  if (kept * 64 <= n) {
+    std::partial_sort(queue.begin(), queue.begin() + kept, queue.end(), kBefore);
+  } else {
+    std::nth_element(queue.begin(), queue.begin() + kept - 1, queue.end(), kBefore);
+    if (sorted) std::sort(queue.begin(), queue.begin() + kept - 1, kBefore);
+  }
+  return queue;
+}
+
+/// The index of entry `place` of the order, as PyTorch's kthvalue finds it: Hoare's quickselect with the median of
+/// three for a pivot, both scans stopping at keys that equal it.
+int64_t place_among_tied(std::vector<Tied>& e, int64_t place) {
+  const auto swap = [&e](int64_t a, int64_t b) { std::swap(e[static_cast<size_t>(a)], e[static_cast<size_t>(b)]); };
+  const auto key = [&e](int64_t i) { return e[static_cast<size_t>(i)].key; };
+  const auto order = [&](int64_t a, int64_t b) {
+    if (key(a) > key(b)) swap(a, b);
+  };
+  for (int64_t left = 0, right = static_cast<int64_t>(e.size()) - 1; left < right;) {
+    if (right == left + 1) {
+      order(left, right);
+      break;
+    }
+    swap(left + (right - left) / 2, left + 1);
+    order(left + 1, right);
+    order(left, right);
+    order(left + 1, left);
+    const uint64_t pivot = key(left);
+    int64_t i = left + 1, j = right;
+    for (;;) {
+      while (pivot > key(++i)) {
+      }
+      while (key(--j) > pivot) {
+      }
+      if (j < i) break;
+      swap(i, j);
+    }
+    swap(left, j);
+    if (j <= place) left = i;
+    if (j >= place) right = j - 1;
+  }
+  return e[static_cast<size_t>(place)].index;
+}
+
+enum class Ties : uint8_t { Stable, Sorted, Unsorted };
+
 template <class T, class Entry>
-void sort_all(const Lines& lines, bool descending) {
+void sort_all(const Lines& lines, bool descending, Ties ties) {
   const int64_t n = lines.lengths[0], kept = lines.lengths[1];
   const Iteration& it = lines.starts;
   for_neighbours(lines, 200, [&](char* const* at, int64_t count) {
@@ -101,15 +171,23 @@ void sort_all(const Lines& lines, bool descending) {
       char* start[3];
       for (int p = 0; p < 3; ++p) start[p] = at[p] + line * it.strides[p][it.rank - 1];
       const auto value = [&](int64_t i) { return *reinterpret_cast<const T*>(start[0] + i * lines.strides[0]); };
-      const std::vector<Entry>& entries = first.of([&](int64_t i) {
+      const auto make = [&](int64_t i) {
         const auto key = key_of(value(i));
         return Entry(descending ? ~key : key, i);
-      });
-      for (int64_t i = 0; i < kept; ++i) {
-        const int64_t place = entries[static_cast<size_t>(i)].place();
+      };
+      const auto put = [&](int64_t i, int64_t place) {
         *reinterpret_cast<T*>(start[1] + i * lines.strides[1]) = value(place);
         *reinterpret_cast<int64_t*>(start[2] + i * lines.strides[2]) = place;
+      };
+      if (ties != Ties::Unsorted) {
+        const std::vector<Entry>& entries = first.of(make);
+        if (ties == Ties::Stable || !has_ties(entries, kept, n, make)) {
+          for (int64_t i = 0; i < kept; ++i) put(i, entries[static_cast<size_t>(i)].place());
+          continue;
+        }
       }
+      const std::vector<Tied> queue = first_of_tied(n, kept, ties == Ties::Sorted, make);
+      for (int64_t i = 0; i < kept; ++i) put(i, queue[static_cast<size_t>(i)].index);
     }
   });
 }
@@ -135,6 +213,12 @@ void pick_all(const Lines& lines, int64_t place) {
         const auto wanted = entries.begin() + (place >= 0 ? place : (n - 1) / 2);
         std::nth_element(entries.begin(), wanted, entries.end());
         found = wanted->place();
+        const auto equals = [&](const Entry& e) { return e.rank() == wanted->rank(); };
+        if (place >= 0 && std::count_if(entries.begin(), entries.end(), equals) > 1) {
+          std::vector<Tied> tied(static_cast<size_t>(n));
+          for (int64_t i = 0; i < n; ++i) tied[static_cast<size_t>(i)] = {Entry(key_of(value(i)), i).rank(), i};
+          found = place_among_tied(tied, place);
+        }
       }
       *reinterpret_cast<T*>(start[1]) = value(found);
       *reinterpret_cast<int64_t*>(start[2]) = found;
@@ -161,17 +245,19 @@ void with_entries(const KernelCall& call, int64_t dim, const auto& run) {
     with_any_real(in.dtype, with_dtype);
 }
 
-void sort_lines(const KernelCall& call, int64_t dim, bool descending) {
-  with_entries(call, dim, [descending]<class T, class Entry>(T, Entry, const Lines& lines) {
-    sort_all<T, Entry>(lines, descending);
+void sort_lines(const KernelCall& call, int64_t dim, bool descending, Ties ties) {
+  with_entries(call, dim, [=]<class T, class Entry>(T, Entry, const Lines& lines) {
+    sort_all<T, Entry>(lines, descending, ties);
   });
 }
 
 /// sort(self, dim, descending) -> (values, indices).
-void sort(const KernelCall& call) { sort_lines(call, call.integer(1), call.flag(2)); }
+void sort(const KernelCall& call) { sort_lines(call, call.integer(1), call.flag(2), Ties::Stable); }
 
-/// topk(self, k, dim, largest, sorted) -> (values, indices), always sorted.
-void topk(const KernelCall& call) { sort_lines(call, call.integer(2), call.flag(3)); }
+/// topk(self, k, dim, largest, sorted) -> (values, indices).
+void topk(const KernelCall& call) {
+  sort_lines(call, call.integer(2), call.flag(3), call.flag(4) ? Ties::Sorted : Ties::Unsorted);
+}
 
 /// at_place(self, place, dim) -> (values, indices).
 void at_place(const KernelCall& call) {
