@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/ties.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/families.h"
 
@@ -95,13 +96,6 @@ class First {
   std::vector<Entry> entries_;
 };
 
-/// Entries that are told apart by their keys alone.
-struct Tied {
-  uint64_t key;
-  int64_t index;
-};
-constexpr auto kBefore = [](const Tied& a, const Tied& b) { return a.key < b.key; };
-
 /// Whether others than the first `kept` of n entries have their keys, or two of them one.
 template <class Entry>
 bool has_ties(const std::vector<Entry>& first, int64_t kept, int64_t n, const auto& make) {
@@ -110,53 +104,6 @@ bool has_ties(const std::vector<Entry>& first, int64_t kept, int64_t n, const au
   int64_t equal = 0;
   for (int64_t i = 0; i < n && kept < n; ++i) equal += same(make(i), first[static_cast<size_t>(kept - 1)]);
   return equal > 1;
-}
-
-/// The places of the first `kept` of n entries, as PyTorch's topk finds them.
-std::vector<Tied> first_of_tied(int64_t n, int64_t kept, bool sorted, const auto& make) {
-  std::vector<Tied> queue(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) queue[static_cast<size_t>(i)] = {make(i).rank(), i};
-  if (kept * 64 <= n) {
-    std::partial_sort(queue.begin(), queue.begin() + kept, queue.end(), kBefore);
-  } else {
-    std::nth_element(queue.begin(), queue.begin() + kept - 1, queue.end(), kBefore);
-    if (sorted) std::sort(queue.begin(), queue.begin() + kept - 1, kBefore);
-  }
-  return queue;
-}
-
-/// The index of entry `place` of the order, as PyTorch's kthvalue finds it: Hoare's quickselect with the median of
-/// three for a pivot, both scans stopping at keys that equal it.
-int64_t place_among_tied(std::vector<Tied>& e, int64_t place) {
-  const auto swap = [&e](int64_t a, int64_t b) { std::swap(e[static_cast<size_t>(a)], e[static_cast<size_t>(b)]); };
-  const auto key = [&e](int64_t i) { return e[static_cast<size_t>(i)].key; };
-  const auto order = [&](int64_t a, int64_t b) {
-    if (key(a) > key(b)) swap(a, b);
-  };
-  for (int64_t left = 0, right = static_cast<int64_t>(e.size()) - 1; left < right;) {
-    if (right == left + 1) {
-      order(left, right);
-      break;
-    }
-    swap(left + (right - left) / 2, left + 1);
-    order(left + 1, right);
-    order(left, right);
-    order(left + 1, left);
-    const uint64_t pivot = key(left);
-    int64_t i = left + 1, j = right;
-    for (;;) {
-      while (pivot > key(++i)) {
-      }
-      while (key(--j) > pivot) {
-      }
-      if (j < i) break;
-      swap(i, j);
-    }
-    swap(left, j);
-    if (j <= place) left = i;
-    if (j >= place) right = j - 1;
-  }
-  return e[static_cast<size_t>(place)].index;
 }
 
 enum class Ties : uint8_t { Stable, Sorted, Unsorted };
@@ -186,8 +133,9 @@ void sort_all(const Lines& lines, bool descending, Ties ties) {
           continue;
         }
       }
-      const std::vector<Tied> queue = first_of_tied(n, kept, ties == Ties::Sorted, make);
-      for (int64_t i = 0; i < kept; ++i) put(i, queue[static_cast<size_t>(i)].index);
+      const std::vector<int64_t> places =
+          first_of_tied(tied(n, [&](int64_t i) { return make(i).rank(); }), kept, ties == Ties::Sorted);
+      for (int64_t i = 0; i < kept; ++i) put(i, places[static_cast<size_t>(i)]);
     }
   });
 }
@@ -214,11 +162,8 @@ void pick_all(const Lines& lines, int64_t place) {
         std::nth_element(entries.begin(), wanted, entries.end());
         found = wanted->place();
         const auto equals = [&](const Entry& e) { return e.rank() == wanted->rank(); };
-        if (place >= 0 && std::count_if(entries.begin(), entries.end(), equals) > 1) {
-          std::vector<Tied> tied(static_cast<size_t>(n));
-          for (int64_t i = 0; i < n; ++i) tied[static_cast<size_t>(i)] = {Entry(key_of(value(i)), i).rank(), i};
-          found = place_among_tied(tied, place);
-        }
+        if (place >= 0 && std::count_if(entries.begin(), entries.end(), equals) > 1)
+          found = place_among_tied(tied(n, [&](int64_t i) { return Entry(key_of(value(i)), i).rank(); }), place);
       }
       *reinterpret_cast<T*>(start[1]) = value(found);
       *reinterpret_cast<int64_t*>(start[2]) = found;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "kernels/abi/ties.h"
 #include "kernels/reference/families.h"
 #include "kernels/reference/index.h"
 #include "kernels/reference/numbers.h"
@@ -196,9 +197,20 @@ void logcumsumexp(const KernelCall& call) {
   });
 }
 
-/// As many of each line in order as the result has, from place first(length, value at a place) on; a NaN counts as the
-/// greatest value, equals stay in their order.
-void order_lines(const KernelCall& call, int64_t dim_argument, bool descending, const auto& first) {
+/// Elements with the places of their values among the distinct ones for keys; `order` is the sorted order.
+std::vector<Tied> with_ranks(const std::vector<int64_t>& order, const auto& before) {
+  std::vector<Tied> elements(order.size());
+  uint64_t rank = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && before(order[i - 1], order[i])) ++rank;
+    elements[static_cast<size_t>(order[i])] = {rank, order[i]};
+  }
+  return elements;
+}
+
+/// Of each line as many elements as the result has, in the order of places(sorted order, ranks, value of an element). A
+/// NaN counts as the greatest value.
+void order_lines(const KernelCall& call, int64_t dim_argument, bool descending, const auto& places) {
   const View& in = call.view(0);
   const int dim = in.rank == 0 ? 0 : wrapped(dim_argument, in.rank);
   const int64_t length = in.rank == 0 ? 1 : in.sizes[dim], kept = in.rank == 0 ? 1 : call.out[0].sizes[dim];
@@ -211,13 +223,14 @@ void order_lines(const KernelCall& call, int64_t dim_argument, bool descending, 
       return read(in.dtype, address_at(in, place.data()));
     };
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const auto before = [&](int64_t a, int64_t b) {
       const Number x = value(a), y = value(b);
       return descending ? beats(x, y, true) : less(x, y) || (is_nan(y) && !is_nan(x));
-    });
-    const int64_t begin = first(length, [&](int64_t i) { return value(order[static_cast<size_t>(i)]); });
+    };
+    std::stable_sort(order.begin(), order.end(), before);
+    const std::vector<int64_t> picked = places(order, with_ranks(order, before), value);
     for (int64_t i = 0; i < kept; ++i) {
-      const int64_t from = order[static_cast<size_t>(begin + i)];
+      const int64_t from = picked[static_cast<size_t>(i)];
       const Number x = value(from);
       place[static_cast<size_t>(dim)] = i;
       write(in.dtype, address_at(call.out[0], place.data()), x);
@@ -226,15 +239,24 @@ void order_lines(const KernelCall& call, int64_t dim_argument, bool descending, 
   });
 }
 
-constexpr auto kFromTheFirst = [](int64_t, const auto&) { return int64_t{0}; };
-void sort(const KernelCall& call) { order_lines(call, call.integer(1), call.flag(2), kFromTheFirst); }
-void topk(const KernelCall& call) { order_lines(call, call.integer(2), call.flag(3), kFromTheFirst); }
+void sort(const KernelCall& call) {
+  order_lines(call, call.integer(1), call.flag(2), [](const auto& order, const auto&, const auto&) { return order; });
+}
+void topk(const KernelCall& call) {
+  if (call.out[0].numel() == 0) return;
+  const int64_t dim = call.integer(2), rank = call.view(0).rank;
+  const int64_t kept = rank == 0 ? 1 : call.out[0].sizes[wrapped(dim, static_cast<int>(rank))];
+  order_lines(call, dim, call.flag(3), [&](const auto&, std::vector<Tied> ranks, const auto&) {
+    return first_of_tied(std::move(ranks), kept, call.flag(4));
+  });
+}
 /// Place -1 is the first NaN, or else the median.
 void at_place(const KernelCall& call) {
-  order_lines(call, call.integer(2), false, [place = call.integer(1)](int64_t length, const auto& value) {
-    int64_t nans = 0;
-    while (nans < length && is_nan(value(length - 1 - nans))) ++nans;
-    return place >= 0 ? place : nans > 0 ? length - nans : (length - 1) / 2;
+  const int64_t place = call.integer(1);
+  order_lines(call, call.integer(2), false, [place](const auto& order, std::vector<Tied> ranks, const auto& value) {
+    if (place >= 0) return std::vector<int64_t>{place_among_tied(std::move(ranks), place)};
+    const auto nan = std::find_if(order.begin(), order.end(), [&](int64_t i) { return is_nan(value(i)); });
+    return std::vector<int64_t>{nan != order.end() ? *nan : order[(order.size() - 1) / 2]};
   });
 }
 
