@@ -14,14 +14,17 @@ Tensor one_of_many(Tensor view, uint32_t number) {
   tape_hooks().one_of_many(view, number);
   return view;
 }
-/// Consecutive pieces of the given lengths.
-void pieces(Composition& c, int64_t dim, std::span<const int64_t> lengths) {
+/// Calls take(piece, number) with the consecutive pieces of the given lengths.
+void each_piece(Composition& c, int64_t dim, std::span<const int64_t> lengths, const auto& take) {
   int64_t at = 0;
   uint32_t number = 0;
   for (int64_t n : lengths) {
-    c.result(one_of_many(narrow(c.tensor(0), dim, at, n), number++));
+    take(narrow(c.tensor(0), dim, at, n), number++);
     at += n;
   }
+}
+void pieces(Composition& c, int64_t dim, std::span<const int64_t> lengths) {
+  each_piece(c, dim, lengths, [&](const Tensor& piece, uint32_t number) { c.result(one_of_many(piece, number)); });
 }
 /// Pieces of `length`, the last one shorter.
 void split_by(Composition& c, int64_t dim, int64_t length) {
@@ -64,11 +67,9 @@ void chunk_of(Composition& c) {
 void tensor_split_of(Composition& c) {
   const int64_t dim = split_dim(c, 2), sections = c.integer(1), size = c.tensor(0).sizes()[dim];
   check(sections > 0, "number of sections must be larger than 0, got {}", sections);
-  for (int64_t i = 0, at = 0; i < sections; ++i) {
-    const int64_t length = size / sections + (i < size % sections ? 1 : 0);
-    c.result(narrow(c.tensor(0), dim, at, length));
-    at += length;
-  }
+  Dims lengths;
+  for (int64_t i = 0; i < sections; ++i) lengths.push_back(size / sections + (i < size % sections ? 1 : 0));
+  each_piece(c, dim, lengths, [&](const Tensor& piece, uint32_t) { c.result(piece); });
 }
 /// Cut in front of each index, as slices are.
 void split_at(Composition& c, int64_t dim, std::span<const int64_t> indices) {
