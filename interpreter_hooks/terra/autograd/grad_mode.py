@@ -1,7 +1,5 @@
 """The contexts of the gradient mode, under the module's old name."""
 
-import functools
-
 from _terra_C import enable_grad, inference_mode, no_grad, set_grad_enabled
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
@@ -13,24 +11,6 @@ def _generator_in_mode(function, enabled):
     @torch.no_grad()
     def batches(): yield model(x)
     """
+    from ..utils._contextlib import generator_in
 
-    @functools.wraps(function)
-    def resumed_in_mode(*args, **kwargs):
-        generator = function(*args, **kwargs)
-        resume, given = generator.send, (None,)
-        while True:
-            try:
-                with set_grad_enabled(enabled):
-                    made = resume(*given)
-            except StopIteration as end:
-                return end.value
-            try:
-                resume, given = generator.send, ((yield made),)
-            except GeneratorExit:
-                with set_grad_enabled(enabled):
-                    generator.close()
-                raise
-            except BaseException as thrown:
-                resume, given = generator.throw, (thrown,)
-
-    return resumed_in_mode
+    return generator_in(lambda: set_grad_enabled(enabled), function)

@@ -4,7 +4,7 @@ import functools
 import inspect
 
 
-def _generator_in(make, function):
+def generator_in(make, function):
     """A generator whose body runs in a context, and what is between its values doesn't."""
 
     @functools.wraps(function)
@@ -36,7 +36,7 @@ def context_decorator(ctx, func):
     if isinstance(func, type):
         raise RuntimeError(f"Cannot decorate classes; it is ambiguous whether {func.__name__} or its methods are meant.")
     if inspect.isgeneratorfunction(func):
-        return _generator_in(make, func)
+        return generator_in(make, func)
 
     @functools.wraps(func)
     def decorated(*args, **kwargs):
