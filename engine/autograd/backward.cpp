@@ -256,7 +256,6 @@ bool pass_under_way() { return passes_under_way > 0; }
 
 bool pass_frees() { return frees_saved; }
 
-bool checks_for_nan() { return nan_is_an_error; }
 void check_for_nan(bool yes) { nan_is_an_error = yes; }
 
 void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradients, bool retain_graph,

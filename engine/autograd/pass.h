@@ -13,8 +13,7 @@ bool pass_under_way();
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 
-/// Passes look for gradients that aren't numbers: the first node that makes one is an error. Of the process.
-bool checks_for_nan();
+/// Whether passes look for gradients that aren't numbers: the first node that makes one is an error. Of the process.
 void check_for_nan(bool yes);
 
 /// What a pass from the roots adds up to the gradient of each input, in the order in which it does; what is hooked to

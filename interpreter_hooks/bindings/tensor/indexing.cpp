@@ -41,11 +41,9 @@ Object as_index_tensor(Borrowed item) {
   return tensor;
 }
 
-/// Of x[[[0, 1], [1, 2]]]: a sequence that is no tuple means one all the same if an item of it is no number, as numpy
-/// had it once.
+/// Of x[[[0, 1], [1, 2]]]: a list means a tuple if an item of it is no number, as numpy had it once.
 bool stands_for_tuple(Borrowed index) {
   constexpr Py_ssize_t most = 32;
-  if (PyTuple_Check(index)) return true;
   if (!PyList_Check(index) || PyList_GET_SIZE(index) >= most) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
     PyObject* const item = PyList_GET_ITEM(index, i);
@@ -63,7 +61,7 @@ Object items_of(Borrowed index) {
   return owned(PyList_AsTuple(index));
 }
 
-/// LiveIterators the items of an index from left to right, narrowing `current` by views and collecting tensors.
+/// Walks the items of an index from left to right, narrowing `current` by views and collecting tensors.
 class Walk {
  public:
   explicit Walk(PyObject* self) : current_(Object::share(self)) {}

@@ -41,7 +41,6 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self._checks_nan = check_nan
-        self._before = _enabled, _checks_nan
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",

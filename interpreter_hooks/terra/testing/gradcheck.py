@@ -9,12 +9,16 @@ class GradcheckError(RuntimeError):
     pass
 
 
+def _as_tuple(tensors):
+    return (tensors,) if isinstance(tensors, C.Tensor) else tuple(tensors)
+
+
 def _requires_grad(value):
     return isinstance(value, C.Tensor) and value.requires_grad
 
 
 def _checked(inputs):
-    inputs = (inputs,) if isinstance(inputs, C.Tensor) else tuple(inputs)
+    inputs = _as_tuple(inputs)
     if not any(_requires_grad(x) for x in inputs):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
@@ -34,15 +38,13 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     central differences. `grad_outputs`: where they are taken; drawn, if not given."""
     inputs = _checked(inputs)
     if grad_outputs is None:
-        outputs = func(*inputs)
-        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        outputs = _as_tuple(func(*inputs))
         grad_outputs = [C.randn_like(o).requires_grad_() for o in outputs if o.is_floating_point() or o.is_complex()]
-    grad_outputs = (grad_outputs,) if isinstance(grad_outputs, C.Tensor) else tuple(grad_outputs)
+    grad_outputs = _as_tuple(grad_outputs)
     count = len(inputs)
 
     def gradients(*values):
-        outputs = func(*values[:count])
-        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        outputs = _as_tuple(func(*values[:count]))
         pairs = [(o, g) for o, g in zip(outputs, values[count:]) if o.requires_grad]
         wanted = [x for x in values[:count] if _requires_grad(x)]
         if not pairs or not wanted:
@@ -57,8 +59,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     """True when the gradients of func at `inputs` (float64, complex128) equal central differences."""
     inputs = _checked(inputs)
     func, inputs = _in_parts(func, inputs)
-    outputs = func(*inputs)
-    outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+    outputs = _as_tuple(func(*inputs))
     constant = not any(output.requires_grad for output in outputs)
     for o, output in enumerate(outputs):
         if not output.requires_grad and not constant:
@@ -89,8 +90,7 @@ def _in_parts(func, inputs):
     given = [C.view_as_real(x.detach()).requires_grad_(x.requires_grad) if pair else x for x, pair in zip(inputs, pairs)]
 
     def of_parts(*values):
-        outputs = func(*(C.view_as_complex(v) if pair else v for v, pair in zip(values, pairs)))
-        outputs = (outputs,) if isinstance(outputs, C.Tensor) else tuple(outputs)
+        outputs = _as_tuple(func(*(C.view_as_complex(v) if pair else v for v, pair in zip(values, pairs))))
         return tuple(C.view_as_real(o) if _is_complex(o) else o for o in outputs)
 
     return of_parts, tuple(given)
@@ -118,7 +118,7 @@ def _numerical(func, inputs, i, o, eps):
             moved[k] += step
             moved = moved.view(flat.shape).requires_grad_()
             values = func(*inputs[:i], moved, *inputs[i + 1 :])
-            values = (values,) if isinstance(values, C.Tensor) else tuple(values)
+            values = _as_tuple(values)
             ends.append(values[o].detach().flatten().clone())
         rows.append((ends[0] - ends[1]) / (2 * eps))
     return C.stack(rows, 0)

@@ -60,7 +60,7 @@ class LRScheduler:
 
 
 class PerGroupScheduler(LRScheduler):
-    """Has a function for each group. Files keep the attributes of those that are objects, and nothing of functions."""
+    """Has a function for each group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.lr_lambdas = callables_per_group(optimizer, lr_lambda, "lr_lambdas")
@@ -68,16 +68,24 @@ class PerGroupScheduler(LRScheduler):
 
     def state_dict(self):
         state = super().state_dict()
-        functions = state.pop("lr_lambdas")
-        state["lr_lambdas"] = [None if isinstance(f, FunctionType) else vars(f).copy() for f in functions]
+        state["lr_lambdas"] = [kept_of_callable(function) for function in state.pop("lr_lambdas")]
         return state
 
     def load_state_dict(self, state_dict):
         state = dict(state_dict)
         for function, attributes in zip(self.lr_lambdas, state.pop("lr_lambdas", ())):
-            if attributes is not None:
-                vars(function).update(attributes)
+            restore_callable(function, attributes)
         super().load_state_dict(state)
+
+
+def kept_of_callable(function):
+    """What files keep of a callable that schedules: the attributes of an object, nothing of a function."""
+    return None if function is None or isinstance(function, FunctionType) else vars(function).copy()
+
+
+def restore_callable(function, attributes):
+    if attributes is not None:
+        vars(function).update(attributes)
 
 
 def callables_per_group(optimizer, function, name):

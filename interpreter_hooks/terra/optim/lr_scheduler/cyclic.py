@@ -1,9 +1,8 @@
 """Rates that go up and down in straight lines."""
 
 import math
-from types import FunctionType
 
-from .base import LRScheduler, set_momentum
+from .base import LRScheduler, kept_of_callable, restore_callable, set_momentum
 
 
 def _per_group(optimizer, name, value):
@@ -60,17 +59,13 @@ class CyclicLR(LRScheduler):
         return self.gamma**x if self.mode == "exp_range" else 1.0
 
     def state_dict(self):
-        """Of a function that scales there is nothing to keep, of an object its attributes."""
         state = super().state_dict()
-        scale = state.pop("_scale_fn_custom")
-        state["_scale_fn_custom"] = None if scale is None or isinstance(scale, FunctionType) else vars(scale).copy()
+        state["_scale_fn_custom"] = kept_of_callable(state.pop("_scale_fn_custom"))
         return state
 
     def load_state_dict(self, state_dict):
         state = dict(state_dict)
-        attributes = state.pop("_scale_fn_custom", None)
-        if attributes is not None:
-            vars(self._scale_fn_custom).update(attributes)
+        restore_callable(self._scale_fn_custom, state.pop("_scale_fn_custom", None))
         super().load_state_dict(state)
 
     def get_lr(self):
