@@ -35,7 +35,7 @@ class Entrance final : public autograd::Node {
 size_t count_calls(const std::vector<TraceRecord>& records) {
   size_t calls = 0;
   for (const TraceRecord& r : records) {
-    calls += std::holds_alternative<CallRecord>(r.what);
+    calls += r.is_op_call();
     const auto* backward = std::get_if<BackwardRecord>(&r.what);
     const auto* grad = std::get_if<GradRecord>(&r.what);
     if (!backward && !grad) continue;

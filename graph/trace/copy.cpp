@@ -11,6 +11,7 @@ CallRecord copy_call(const CallRecord& from) {
   to.in_place = from.in_place;
   to.results = from.results;
   to.facts = from.facts;
+  to.constructs = from.constructs;
   for (const TraceArg& a : from.args)
     to.args.push_back({a.kind, a.value, a.list, OwnedArgs(a.constant.args()), a.integers, a.grown});
   return to;

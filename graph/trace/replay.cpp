@@ -188,7 +188,7 @@ void Replay::go(const BranchBody& body, bool truth) {
 
 void Replay::play(std::span<const TraceRecord> records) {
   for (const TraceRecord& record : records) {
-    looped_calls_ += std::holds_alternative<CallRecord>(record.what);
+    looped_calls_ += record.is_op_call();
     run(record, false);
   }
 }

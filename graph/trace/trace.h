@@ -87,6 +87,7 @@ struct CallRecord {
   std::vector<TraceArg> args;
   std::vector<TraceId> results;   ///< in_place: the number of the target itself (its identity doesn't change)
   std::vector<ResultFact> facts;  ///< by result; empty where all sizes are facts
+  bool constructs = false;        ///< a step of making a tensor of numbers, which the program calls no op for
 };
 /// The truth of a tensor, or of a number that follows from items, was `expected`; the run is valid only if it is again.
 struct AssertRecord {
@@ -243,6 +244,12 @@ struct TraceRecord {
       what;
   std::string file;  ///< of the Python line, for errors and the printed graph
   int line = 0;
+
+  /// The program calls an op there.
+  bool is_op_call() const {
+    const auto* call = std::get_if<CallRecord>(&what);
+    return call && !call->constructs;
+  }
 };
 
 /// One call of a callback.

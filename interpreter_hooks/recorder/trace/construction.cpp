@@ -53,6 +53,7 @@ TraceId TraceBuilder::call(const char* op, std::vector<TraceArg> args) {
   graph::CallRecord record_of;
   record_of.op = find_op(op);
   record_of.args = std::move(args);
+  record_of.constructs = true;
   const TraceId result = new_value();
   record_of.results = {result};
   record(std::move(record_of));
