@@ -4,6 +4,7 @@
 #include "interpreter_hooks/entry/reasons.h"
 #include "interpreter_hooks/entry/speculation.h"
 #include "interpreter_hooks/frame_hook/entry_table.h"
+#include "interpreter_hooks/frame_hook/idle_unhook.h"
 #include "interpreter_hooks/frame_hook/profitability.h"
 #include "interpreter_hooks/frame_hook/recursion_account.h"
 #include "interpreter_hooks/recorder/core/cuts.h"
@@ -60,6 +61,7 @@ struct CodeRecord : TerraCodeNote {
   bool recursive = false;         ///< the function calls itself (recorder/calls/recursion.h)
   bool recorded_alone = false;    ///< what it has was recorded before that was known: calls of it were not put off then
   RecursionAccount recursion;      ///< then: whether that pays
+  QuietCalls quiet_calls;          ///< and when it was given up
   bool around_recursion = false;  ///< recordings end before calls of one that does
   bool is_rest = false;
   bool resumes = true;                             ///< rests of its frames are captured as far as is known

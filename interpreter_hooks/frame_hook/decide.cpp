@@ -43,7 +43,7 @@ bool may_record(const CodeRecord& r) {
 
 void give_up(CodeRecord& r, Reason reason) {
   r.state = State::GivenUp;
-  r.unseen = all_calls;
+  r.unseen = r.recursive ? 0 : all_calls;
   if (reason != Reason::None) r.why = {reason, r.last_miss, r.file, r.line};
   r.entries.clear();
 }

@@ -184,6 +184,20 @@ void ends_in_vain(CodeRecord& part) {
   return result;
 }
 
+/// Of one that calls itself, every call is the beginning of many.
+PyObject* run_given_up(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
+  if (!record.recursive || !measures()) return terra_frame_run(thread, frame, 0);
+  if (record.quiet_calls.next_runs_unhooked()) {
+    const Unhooked unhooked;
+    return terra_frame_run(thread, frame, 0);
+  }
+  const auto events = [] { return totals().replays + totals().recordings; };
+  const long before = events();
+  PyObject* result = terra_frame_run(thread, frame, 0);
+  record.quiet_calls.looked_at(events() == before);
+  return result;
+}
+
 PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   frame_seen();
   if (witnesses) [[unlikely]] {
@@ -199,10 +213,13 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));
-  if (!record || !record->eligible || record->state == State::GivenUp || terra_thread_is_observed(thread)) {
+  if (!record || !record->eligible || terra_thread_is_observed(thread)) return terra_frame_run(thread, frame, 0);
+  if (record->state == State::GivenUp) return run_given_up(*record, thread, frame);
+  const RecursiveCall call(*record);
+  if (recursion_is_plain) {
+    const Unhooked unhooked;
     return terra_frame_run(thread, frame, 0);
   }
-  const RecursiveCall call(*record);
   const Step step = decide(*record);
   return step == Step::Run ? profile(*record, thread, frame) : run_parts(*record, step, thread, frame);
 }
@@ -220,15 +237,6 @@ void witness(bool yes) {
   is_witness = yes;
 }
 
-void apply_hook() {
-  hooks::counters.wake = nullptr;
-  if (!captures_frames(frame_mode())) {
-    if (terra_hook_is_installed()) terra_hook_uninstall();
-  } else {
-    if (!terra_hook_install(evaluate, give_way)) give_way();
-  }
-}
-
 void apply() {
   witness(compares(settings().mode));
   watch(compares(settings().mode) || records_everything(settings().mode));
@@ -242,6 +250,15 @@ void lend(bool yes) {
 }
 
 }  // namespace
+
+void apply_hook() {
+  hooks::counters.wake = nullptr;
+  if (!captures_frames(frame_mode())) {
+    if (terra_hook_is_installed()) terra_hook_uninstall();
+  } else {
+    if (!terra_hook_install(evaluate, give_way)) give_way();
+  }
+}
 
 void start() {
   prepare_recorder();
@@ -258,7 +275,10 @@ void start() {
     totals().internal_errors++;
   };
   on_recursive = [](PyCodeObject* code) {
-    if (CodeRecord* record = record_of(code)) record->recursive = record->recorded_alone = true;
+    CodeRecord* const record = record_of(code);
+    if (!record) return;
+    record->recursive = record->recorded_alone = true;
+    if (record->state == State::GivenUp) record->unseen = 0;
   };
   apply();
 }

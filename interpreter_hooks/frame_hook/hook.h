@@ -11,6 +11,8 @@ namespace terra::capture {
 void start();
 /// Changes the mode of the process and takes the hook in or out accordingly. Returns the mode before.
 Mode set_mode(Mode mode);
+/// Takes the hook in or out as the mode has it.
+void apply_hook();
 /// Gives way to an evaluator (PEP 523) that has taken our place and doesn't call us: then nothing else tells of it.
 void notice_foreign_evaluator();
 

@@ -1,6 +1,9 @@
-// A program that does nothing for capture to find runs without the hook.
+// What has nothing for capture to find runs without the hook: CPython's full speed is worth more there.
 #pragma once
 #include "interpreter_hooks/cpython/frame.h"
+#include "interpreter_hooks/frame_hook/hook.h"
+
+#include <algorithm>
 
 namespace terra::capture {
 
@@ -15,5 +18,30 @@ inline void frame_seen() {
 }
 
 bool is_resting();
+
+/// A call runs without the hook, with all that it calls, where that can be.
+class Unhooked {
+ public:
+  explicit Unhooked(bool wanted = true);
+  ~Unhooked();
+  Unhooked(const Unhooked&) = delete;
+
+ private:
+  bool is_out_;
+};
+
+/// The calls of one function that was given up. When some in a row have led to no served call and no recording, the
+/// next ones run without the hook, but for one now and then that is looked at again.
+class QuietCalls {
+ public:
+  bool next_runs_unhooked() { return quiet_ >= enough && ++calls_ % look_at_each != 0; }
+  /// The hook was in during a call.
+  void looked_at(bool was_quiet) { quiet_ = was_quiet ? std::min(quiet_ + 1, enough) : 0; }
+
+  static constexpr unsigned enough = 4, look_at_each = 16;
+
+ private:
+  unsigned quiet_ = 0, calls_ = 0;
+};
 
 }  // namespace terra::capture

@@ -130,6 +130,7 @@ std::string report_json() {
                {"wrong", t.wrong},
                {"self_checks", check_account().checks()},
                {"self_check_ms", check_account().spent() * 1e3},
+               {"frames_seen", terra_frames_seen},
                {"resting", is_resting()},
                {"peak_tensor_bytes", memory::statistics().peak_bytes},
                {"frames", frames},
