@@ -15,9 +15,9 @@ namespace terra::capture {
 /// and is kept by asking before each purchase. Times are given in, so that tests need no clock.
 class Ledger {
  public:
-  static constexpr double grace = 20'000;     ///< what a short job may lose
-  static constexpr double early_share = 0.1;  ///< of its time, as long as that is less
-  static constexpr double share = 0.04;       ///< of the running time
+  static constexpr double grace = 20'000;      ///< what a short job may lose
+  static constexpr double early_share = 0.05;  ///< of its time, as long as that is less
+  static constexpr double share = 0.04;        ///< of the running time
   /// Of that, what recordings that no function has earned yet may cost.
   static constexpr double credit = 3'000, credit_share = 0.005;
   /// Of what seems to be saved only this part is lent again: plain times are those of some calls, not of all.
