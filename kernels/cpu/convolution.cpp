@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "kernels/abi/dtype_dispatch.h"
-#include "kernels/abi/exact_mode.h"
 #include "kernels/abi/kernel_error.h"
 #include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/convolution_columns.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/written.h"
 
 namespace terra::cpu {
 namespace {
@@ -79,39 +79,12 @@ void run_plan(const ConvShape& shape, ConvPass pass, const ConvOptions& options,
   }
 }
 
-/// Whether a plan computes in channels last. Not in exact mode: its bits follow from the layout, and a graph may have
-/// laid out the same elements otherwise.
-bool computes_channels_last(const View& view) { return !exact_mode() && is_channels_last(view); }
-
 /// What a pass reads, as a plan takes it: where it lies, row by row or channels last, else a copy.
 ConvLayout read(const View& view, Scratch& scratch, float*& buffer) {
   const bool last = computes_channels_last(view);
   buffer = const_cast<float*>(last ? view.as<const float>() : scratch.contiguous<float>(view));  // it isn't written
   return last ? ConvLayout::ChannelsLast : ConvLayout::Plain;
 }
-
-/// What a pass writes: the output where it lies if `as_it_lies` says that this will do, else room for its elements row
-/// by row, from which `finish` brings them there.
-template <class T>
-class Written {
- public:
-  Written(const View& out, bool as_it_lies, Scratch& scratch)
-      : out_(out), copied_(!as_it_lies && !out.is_contiguous()) {
-    data = copied_ ? scratch.take<T>(out.numel()) : out.as<T>();
-  }
-  void finish() const {
-    if (!copied_) return;
-    int64_t strides[5], step = 1;
-    for (int d = out_.rank; d-- > 0; step *= out_.sizes[d]) strides[d] = step;
-    copy_elements(out_, {data, out_.sizes, strides, out_.rank, out_.dtype});
-  }
-
-  T* data;
-
- private:
-  const View& out_;
-  bool copied_;
-};
 
 /// Fills in the buffer that a plan writes, runs it and brings the result to where it is wanted.
 void run_plan_into(const View& out, float* ConvBuffers::*buffer, ConvLayout ConvOptions::*layout,
@@ -204,21 +177,13 @@ void backward_weight_in(const KernelCall& call, Scratch& scratch) {
                 scratch);
 }
 
-/// Outputs may lie in any strides.
-template <auto body>
-constexpr Kernel kernel(std::string_view op) {
-  Kernel k = scratch_kernel<body>(op);
-  k.any_strides = true;
-  return k;
-}
-
 constexpr Kernel kKernels[] = {
-    kernel<forward_in>("conv2d"),
-    kernel<backward_input_in>("conv2d_backward_input"),
-    kernel<backward_weight_in>("conv2d_backward_weight"),
-    kernel<forward_in>("conv3d"),
-    kernel<backward_input_in>("conv3d_backward_input"),
-    kernel<backward_weight_in>("conv3d_backward_weight"),
+    strided_kernel<forward_in>("conv2d"),
+    strided_kernel<backward_input_in>("conv2d_backward_input"),
+    strided_kernel<backward_weight_in>("conv2d_backward_weight"),
+    strided_kernel<forward_in>("conv3d"),
+    strided_kernel<backward_input_in>("conv3d_backward_input"),
+    strided_kernel<backward_weight_in>("conv3d_backward_weight"),
 };
 
 }  // namespace

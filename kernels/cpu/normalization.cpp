@@ -5,68 +5,105 @@
 
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/parallel.h"
+#include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/written.h"
 
 namespace terra::cpu {
 namespace {
 
 // ---- batch normalization ---------------------------------------------------------------------------------------
 
-/// [images, channels, plane]. With planes of one element, the channels are brought together by a transposed copy.
+/// [images, channels, plane]. Where the channels of a pixel or an example lie together, rows of all channels.
 struct Batch {
   int64_t images, channels, plane = 1;
 
   explicit Batch(const View& v) : images(v.sizes[0]), channels(v.sizes[1]) {
     for (int i = 2; i < v.rank; ++i) plane *= v.sizes[i];
   }
-  int64_t per_channel() const { return images * plane; }
-  bool is_transposed() const { return plane == 1 && channels != 1; }
-  int64_t grain() const { return std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, per_channel())); }
+  int64_t rows() const { return images * plane; }
+  int64_t grain() const { return std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, rows())); }
+  int64_t row_grain() const { return std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, channels)); }
 };
 
-/// The elements of a channel: runs of `length`, `step` apart.
-template <class T>
-struct Channels {
-  const T* data;
-  int64_t runs, length, step, between;
+bool lies_by_rows(const View& v) { return (v.rank == 2 && v.is_contiguous()) || lies_channels_last(v); }
 
-  const T* run(int64_t channel, int64_t i) const { return data + channel * between + i * step; }
-};
-
-template <class T>
-Channels<T> channels_of(const View& view, Scratch& scratch) {
-  const Batch b(view);
-  if (!b.is_transposed()) {
-    return {scratch.contiguous<T>(view), b.images, b.plane, b.channels * b.plane, b.plane};
-  }
-  T* copy = scratch.take<T>(view.numel());
-  if (!scratch.counting()) {
-    const int64_t sizes[2] = {b.channels, b.images}, strides[2] = {view.strides[1], view.strides[0]};
-    pack(View{view.data, sizes, strides, 2, view.dtype}, copy);
-  }
-  return {copy, 1, b.images, 0, b.images};
+/// Whether a kernel that reads `in` goes by rows of channels; `out`, where there is one, lies so.
+bool goes_by_rows(const View& in, const View* out = nullptr) {
+  if (out != nullptr && !lies_by_rows(*out)) return false;
+  return in.rank == 2 || computes_channels_last(in) || (out != nullptr && computes_channels_last(*out));
 }
+
+template <class T>
+const T* read(const View& view, bool by_rows, Scratch& scratch) {
+  return by_rows && view.rank > 2 ? channels_last<T>(view, scratch) : scratch.contiguous<T>(view);
+}
+
+/// Sums over rows: `kinds` for each channel. Rows are cut into blocks by their number alone; the sums of blocks, which
+/// add(sums, first row, rows) adds up, are added in order.
+class RowSums {
+ public:
+  RowSums(const Batch& b, int64_t kinds, Scratch& scratch) : rows_(b.rows()), sums_(kinds * b.channels) {
+    constexpr int64_t kMostBlocks = 32;
+    block_ = std::max({int64_t{1}, (rows_ + kMostBlocks - 1) / kMostBlocks, b.row_grain()});
+    blocks_ = (rows_ + block_ - 1) / block_;
+    parts_ = scratch.take<double>(std::max<int64_t>(blocks_, 1) * sums_);
+  }
+
+  template <class Add>
+  const double* of(const Add& add) const {
+    std::fill_n(parts_, std::max<int64_t>(blocks_, 1) * sums_, 0.0);
+    parallel_for(blocks_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b)
+        add(parts_ + b * sums_, b * block_, std::min(rows_, (b + 1) * block_) - b * block_);
+    });
+    for (int64_t b = 1; b < blocks_; ++b)
+      for (int64_t i = 0; i < sums_; ++i) parts_[i] += parts_[b * sums_ + i];
+    return parts_;
+  }
+
+ private:
+  int64_t rows_, sums_, block_, blocks_;
+  double* parts_;
+};
 
 void batch_norm_stats_in(const KernelCall& call, Scratch& scratch) {
   const View& input = call.view(0);
   with_float(input.dtype, [&]<class T>(T) {
-    const Channels<T> in = channels_of<T>(input, scratch);
-    if (scratch.counting()) return;
-    const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
     const Batch b(input);
-    const double eps = call.real(1), count = static_cast<double>(std::max<int64_t>(b.per_channel(), 1));
+    const bool by_rows = goes_by_rows(input);
+    const T* in = read<T>(input, by_rows, scratch);
+    const RowSums row_sums(b, by_rows ? 1 : 0, scratch);
+    if (scratch.counting()) return;
+    const double eps = call.real(1), count = static_cast<double>(std::max<int64_t>(b.rows(), 1));
     T *mean = call.out[0].as<T>(), *invstd = call.out[1].as<T>(), *var = call.out[2].as<T>();
+    const auto set_spread = [&](int64_t c, double squares) {
+      var[c] = static_cast<T>(squares / count);
+      invstd[c] = static_cast<T>(1.0 / std::sqrt(squares / count + eps));
+    };
+    if (by_rows) {
+      const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+      const int64_t n = b.channels;
+      const double* sums =
+          row_sums.of([&](double* to, int64_t first, int64_t rows) { loops.sums(in + first * n, rows, n, to); });
+      for (int64_t c = 0; c < n; ++c) mean[c] = static_cast<T>(sums[c] / count);
+      sums = row_sums.of(
+          [&](double* to, int64_t first, int64_t rows) { loops.sums_of_squares(in + first * n, mean, rows, n, to); });
+      for (int64_t c = 0; c < n; ++c) set_spread(c, sums[c]);
+      return;
+    }
+    const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
+    const auto run = [&](int64_t c, int64_t i) { return in + (i * b.channels + c) * b.plane; };
     parallel_for(b.channels, b.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         double sum = 0, squares = 0;
-        for (int64_t i = 0; i < in.runs; ++i) sum += loops.sum(in.run(c, i), in.length);
+        for (int64_t i = 0; i < b.images; ++i) sum += loops.sum(run(c, i), b.plane);
         const double center = sum / count;
-        for (int64_t i = 0; i < in.runs; ++i) squares += loops.sum_of_squares(in.run(c, i), center, in.length);
+        for (int64_t i = 0; i < b.images; ++i) squares += loops.sum_of_squares(run(c, i), center, b.plane);
         mean[c] = static_cast<T>(center);
-        var[c] = static_cast<T>(squares / count);
-        invstd[c] = static_cast<T>(1.0 / std::sqrt(squares / count + eps));
+        set_spread(c, squares);
       }
     });
   });
@@ -81,12 +118,14 @@ const T* optional_channels(const KernelCall& call, int i, Scratch& scratch) {
 void batch_norm_apply_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
-    const T* in = scratch.contiguous<T>(input);
+    const Batch b(input);
+    const bool by_rows = goes_by_rows(input, &out);
+    const T* in = read<T>(input, by_rows, scratch);
+    const Written<T> written(out, by_rows, scratch);
     const T* mean = scratch.contiguous<T>(call.view(1));
     const T* invstd = scratch.contiguous<T>(call.view(2));
     const T* weight = optional_channels<T>(call, 3, scratch);
     const T* bias = optional_channels<T>(call, 4, scratch);
-    const Batch b(input);
     T* scale = scratch.take<T>(b.channels);
     T* shift = scratch.take<T>(b.channels);
     if (scratch.counting()) return;
@@ -94,62 +133,89 @@ void batch_norm_apply_in(const KernelCall& call, Scratch& scratch) {
       scale[c] = invstd[c] * (weight != nullptr ? weight[c] : T{1});
       shift[c] = (bias != nullptr ? bias[c] : T{0}) - mean[c] * scale[c];
     }
-    T* to = out.as<T>();
+    T* to = written.data;
+    if (by_rows) {
+      const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+      return parallel_for(b.rows(), b.row_grain(), [&](int64_t begin, int64_t end) {
+        loops.scale_shift(to + begin * b.channels, in + begin * b.channels, scale, shift, end - begin, b.channels);
+      });
+    }
     const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
     const int64_t planes = b.images * b.channels;
     parallel_for(planes, std::max<int64_t>(1, grain_for_cost(1) / std::max<int64_t>(1, b.plane)),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t p = begin; p < end; ++p) {
                      const int64_t c = p % b.channels;
-                     if (b.plane == 1) {
-                       to[p] = in[p] * scale[c] + shift[c];
-                     } else {
-                       loops.scale_shift(to + p * b.plane, in + p * b.plane, scale[c], shift[c], b.plane);
-                     }
+                     loops.scale_shift(to + p * b.plane, in + p * b.plane, scale[c], shift[c], b.plane);
                    }
                  });
+    written.finish();
   });
 }
 
 /// The gradient through the batch's own statistics:
 /// w invstd (g - mean(g) - (x - mean) invstd^2 mean(g (x - mean))).
 void batch_norm_backward_in(const KernelCall& call, Scratch& scratch) {
-  const View &gradient = call.view(0), &input = call.view(1);
+  const View &gradient = call.view(0), &input = call.view(1), &out = call.out[0];
   with_float(input.dtype, [&]<class T>(T) {
-    const Channels<T> grad = channels_of<T>(gradient, scratch), in = channels_of<T>(input, scratch);
+    const Batch b(input);
+    const bool by_rows = goes_by_rows(input, &out);
+    const T *grad = read<T>(gradient, by_rows, scratch), *in = read<T>(input, by_rows, scratch);
     const T* mean = scratch.contiguous<T>(call.view(2));
     const T* invstd = scratch.contiguous<T>(call.view(3));
     const T* weight = optional_channels<T>(call, 4, scratch);
-    const Batch b(input);
-    const bool transposed = b.is_transposed();
-    T* row = transposed ? scratch.take<T>(input.numel()) : nullptr;
+    const Written<T> written(out, by_rows, scratch), weight_grad(call.out[1], false, scratch),
+        bias_grad(call.out[2], false, scratch);
+    const RowSums row_sums(b, by_rows ? 2 : 0, scratch);
+    T* factors = scratch.take<T>(by_rows ? 3 * b.channels : 0);
     if (scratch.counting()) return;
-    const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
-    const double count = static_cast<double>(b.per_channel());
-    T *out = call.out[0].as<T>(), *weight_grad = call.out[1].as<T>(), *bias_grad = call.out[2].as<T>();
-    parallel_for(b.channels, b.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        double sums[2] = {0, 0};
-        for (int64_t i = 0; i < in.runs; ++i) {
-          loops.sums_with_gradient(grad.run(c, i), in.run(c, i), static_cast<double>(mean[c]), in.length, sums);
-        }
-        const double r = static_cast<double>(invstd[c]);
-        weight_grad[c] = static_cast<T>(sums[1] * r);
-        bias_grad[c] = static_cast<T>(sums[0]);
-        const double scale = r * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
-        const double slope = -scale * r * r * sums[1] / count;
-        const double shift = -scale * sums[0] / count - slope * static_cast<double>(mean[c]);
-        for (int64_t i = 0; i < in.runs; ++i) {
-          T* to = transposed ? row + c * in.between : out + c * in.between + i * in.step;
-          loops.combine(to, grad.run(c, i), static_cast<T>(scale), in.run(c, i), static_cast<T>(slope),
-                        static_cast<T>(shift), in.length);
-        }
+    const double count = static_cast<double>(b.rows());
+    /// The result is grad * scale + x * slope + shift.
+    struct Line {
+      T scale, slope, shift;
+    };
+    // From the sums of grad and of grad * (x - mean) of a channel.
+    const auto line_of = [&](int64_t c, double sum, double product) -> Line {
+      const double r = static_cast<double>(invstd[c]);
+      weight_grad.data[c] = static_cast<T>(product * r);
+      bias_grad.data[c] = static_cast<T>(sum);
+      const double scale = r * (weight != nullptr ? static_cast<double>(weight[c]) : 1.0);
+      const double slope = -scale * r * r * product / count;
+      const double shift = -scale * sum / count - slope * static_cast<double>(mean[c]);
+      return {static_cast<T>(scale), static_cast<T>(slope), static_cast<T>(shift)};
+    };
+    if (by_rows) {
+      const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+      const int64_t n = b.channels;
+      const double* sums = row_sums.of([&](double* to, int64_t first, int64_t rows) {
+        loops.sums_with_gradient(grad + first * n, in + first * n, mean, rows, n, to);
+      });
+      T *scale = factors, *slope = factors + n, *shift = factors + 2 * n;
+      for (int64_t c = 0; c < n; ++c) {
+        const Line line = line_of(c, sums[c], sums[n + c]);
+        scale[c] = line.scale, slope[c] = line.slope, shift[c] = line.shift;
       }
-    });
-    if (transposed) {
-      const int64_t sizes[2] = {b.images, b.channels}, strides[2] = {1, b.images};
-      pack(View{row, sizes, strides, 2, input.dtype}, out);
+      parallel_for(b.rows(), b.row_grain(), [&](int64_t begin, int64_t end) {
+        loops.combine(written.data + begin * n, grad + begin * n, scale, in + begin * n, slope, shift, end - begin, n);
+      });
+    } else {
+      const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
+      parallel_for(b.channels, b.grain(), [&](int64_t begin, int64_t end) {
+        for (int64_t c = begin; c < end; ++c) {
+          const auto run = [&](int64_t i) { return (i * b.channels + c) * b.plane; };
+          double sums[2] = {0, 0};
+          for (int64_t i = 0; i < b.images; ++i)
+            loops.sums_with_gradient(grad + run(i), in + run(i), static_cast<double>(mean[c]), b.plane, sums);
+          const Line line = line_of(c, sums[0], sums[1]);
+          for (int64_t i = 0; i < b.images; ++i)
+            loops.combine(written.data + run(i), grad + run(i), line.scale, in + run(i), line.slope, line.shift,
+                          b.plane);
+        }
+      });
     }
+    written.finish();
+    weight_grad.finish();
+    bias_grad.finish();
   });
 }
 
@@ -218,8 +284,8 @@ void layer_norm_backward_in(const KernelCall& call, Scratch& scratch) {
 
 constexpr Kernel kKernels[] = {
     scratch_kernel<batch_norm_stats_in>("batch_norm_stats"),
-    scratch_kernel<batch_norm_apply_in>("batch_norm_apply"),
-    scratch_kernel<batch_norm_backward_in>("batch_norm_backward"),
+    strided_kernel<batch_norm_apply_in>("batch_norm_apply"),
+    strided_kernel<batch_norm_backward_in>("batch_norm_backward"),
     scratch_kernel<layer_norm_in>("layer_norm"),
     scratch_kernel<layer_norm_backward_in>("layer_norm_backward"),
 };

@@ -1,4 +1,5 @@
-// Max and average pooling of planes, with their gradients. Inputs are [.., h, w]; planes are shared out among threads.
+// Max and average pooling, with their gradients. Inputs are [.., h, w]; planes are shared out among threads. Images
+// that lie channels last are pooled pixel by pixel instead, all channels at once.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -7,9 +8,11 @@
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/kernel_error.h"
 #include "kernels/abi/parallel.h"
+#include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/written.h"
 
 namespace terra::cpu {
 namespace {
@@ -35,6 +38,14 @@ PoolShape shape_of(const KernelCall& call, int first, const int64_t* input, int 
   return s;
 }
 
+/// A pool between images of those sizes whose windows follow from them, or are of no interest.
+PoolShape adaptive_shape(const View& whole, const View& pooled) {
+  return {.ih = whole.sizes[whole.rank - 2],
+          .iw = whole.sizes[whole.rank - 1],
+          .oh = pooled.sizes[pooled.rank - 2],
+          .ow = pooled.sizes[pooled.rank - 1]};
+}
+
 /// Calls body(plane) for every plane of `view`.
 template <class Body>
 void for_each_plane(const View& view, int64_t elements_of_work, const Body& body) {
@@ -44,6 +55,50 @@ void for_each_plane(const View& view, int64_t elements_of_work, const Body& body
                [&](int64_t begin, int64_t end) {
                  for (int64_t p = begin; p < end; ++p) body(p);
                });
+}
+
+// ---- pixels ----------------------------------------------------------------------------------------------------
+/// Whether a pool between those images goes pixel by pixel. Outputs lie so already, inputs can be copied.
+template <class T>
+bool goes_by_pixels(const View& in, std::span<const View> outs) {
+  if (!std::is_floating_point_v<T> || !(computes_channels_last(in) || computes_channels_last(outs[0]))) return false;
+  return std::all_of(outs.begin(), outs.end(), lies_channels_last);
+}
+
+/// Calls body(image, y, x) for every output of `images` images; rows of outputs are shared out among threads.
+template <class Body>
+void for_each_pooled(const PoolShape& s, int64_t images, int64_t elements_of_work, const Body& body) {
+  parallel_for(images * s.oh, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, s.ow * elements_of_work)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row)
+                   for (int64_t x = 0; x < s.ow; ++x) body(row / s.oh, row % s.oh, x);
+               });
+}
+
+/// The same where outputs of one image may meet: images are shared out, after begin(image).
+template <class Begin, class Body>
+void for_each_image(const PoolShape& s, int64_t images, int64_t elements_of_work, const Begin& start,
+                    const Body& body) {
+  parallel_for(images, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, elements_of_work)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t image = begin; image < end; ++image) {
+                   start(image);
+                   for (int64_t y = 0; y < s.oh; ++y)
+                     for (int64_t x = 0; x < s.ow; ++x) body(image, y, x);
+                 }
+               });
+}
+
+/// Finds the largest of every window(y, x) of images [n, h, w, channels].
+template <class T, class WindowOf>
+void max_pixels(const PoolShape& s, const View& out, int64_t* indices, const T* in, const WindowOf& window) {
+  const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+  const int64_t channels = out.sizes[1];
+  const int64_t work = channels * std::max<int64_t>(1, s.ih * s.iw / std::max<int64_t>(1, s.oh * s.ow));
+  for_each_pooled(s, out.sizes[0], work, [&](int64_t image, int64_t y, int64_t x) {
+    const int64_t to = ((image * s.oh + y) * s.ow + x) * channels;
+    loops.largest(window(y, x), in + image * s.ih * s.iw * channels, channels, out.as<T>() + to, indices + to);
+  });
 }
 
 // ---- max -------------------------------------------------------------------------------------------------------
@@ -78,18 +133,40 @@ auto max_planes() {
   }
 }
 
+/// What of a window of max_pool2d lies on the image.
+PixelWindow max_window(const PoolShape& s, int64_t y, int64_t x) {
+  int64_t begin[2] = {y * s.stride[0] - s.padding[0], x * s.stride[1] - s.padding[1]};
+  const int64_t size[2] = {s.ih, s.iw};
+  int64_t end[2];
+  for (int axis = 0; axis < 2; ++axis) {
+    end[axis] = std::min(begin[axis] + (s.kernel[axis] - 1) * s.dilation[axis] + 1, size[axis]);
+    if (begin[axis] < 0) begin[axis] += (-begin[axis] + s.dilation[axis] - 1) / s.dilation[axis] * s.dilation[axis];
+  }
+  const bool on_image = begin[0] < end[0] && begin[1] < end[1];
+  return {begin[0], end[0],        s.dilation[0], begin[1],
+          end[1],   s.dilation[1], s.iw,          on_image ? begin[0] * s.iw + begin[1] : kNowhere};
+}
+
 void max_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
-    const T* in = scratch.contiguous<T>(input);
+    const bool by_pixels = goes_by_pixels<T>(input, call.out);
+    const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+    const Written<T> largest(out, by_pixels, scratch);
+    const Written<int64_t> indices(call.out[1], by_pixels, scratch);
     if (scratch.counting()) return;
     PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
     read_pair(call, 4, {1, 1}, s.dilation);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (by_pixels)
+        return max_pixels(s, out, indices.data, in, [&](int64_t y, int64_t x) { return max_window(s, y, x); });
+    }
     const auto pool = max_planes<T>();
     const int64_t from = s.ih * s.iw, to = s.oh * s.ow;
-    for_each_plane(out, to * s.kernel[0] * s.kernel[1], [&](int64_t p) {
-      pool(s, out.as<T>() + p * to, call.out[1].as<int64_t>() + p * to, in + p * from);
-    });
+    for_each_plane(out, to * s.kernel[0] * s.kernel[1],
+                   [&](int64_t p) { pool(s, largest.data + p * to, indices.data + p * to, in + p * from); });
+    largest.finish();
+    indices.finish();
   });
 }
 
@@ -107,19 +184,34 @@ void check_winners(const int64_t* indices, int64_t n, int64_t pixels) {
 void max_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
-    const T* grad = scratch.contiguous<T>(gradient);
-    const int64_t* indices = scratch.contiguous<int64_t>(call.view(1));
+    const bool by_pixels = goes_by_pixels<T>(gradient, call.out);
+    const T* grad = by_pixels ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
+    const int64_t* indices =
+        by_pixels ? channels_last<int64_t>(call.view(1), scratch) : scratch.contiguous<int64_t>(call.view(1));
+    const Written<T> written(out, by_pixels, scratch);
     if (scratch.counting()) return;
     const int64_t to = out.sizes[out.rank - 2] * out.sizes[out.rank - 1];
     const int64_t from = gradient.sizes[gradient.rank - 2] * gradient.sizes[gradient.rank - 1];
     check_winners(indices, gradient.numel(), to);
+    if (by_pixels) {
+      const PoolShape s = adaptive_shape(out, gradient);
+      const int64_t channels = out.sizes[1];
+      const auto start = [&](int64_t image) { std::fill_n(written.data + image * to * channels, to * channels, T{0}); };
+      return for_each_image(s, out.sizes[0], (to + from) * channels, start, [&](int64_t image, int64_t y, int64_t x) {
+        const int64_t at = ((image * s.oh + y) * s.ow + x) * channels;
+        T* const pixels = written.data + image * to * channels;
+        for (int64_t c = 0; c < channels; ++c)
+          if (indices[at + c] != kNowhere) pixels[indices[at + c] * channels + c] += grad[at + c];
+      });
+    }
     for_each_plane(out, to + 2 * from, [&](int64_t p) {
-      T* plane = out.as<T>() + p * to;
+      T* plane = written.data + p * to;
       std::fill_n(plane, to, T{0});
       for (int64_t i = p * from; i < (p + 1) * from; ++i) {
         if (indices[i] != kNowhere) plane[indices[i]] += grad[i];
       }
     });
+    written.finish();
   });
 }
 
@@ -190,12 +282,32 @@ Sum<T> window_sum(const T* plane, int64_t width, const Window& w) {
   return sum;
 }
 
+PixelWindow pixels_of(const PoolShape& s, const Window& w) {
+  return {w.y0, w.y1, 1, w.x0, w.x1, 1, s.iw, w.y0 * s.iw + w.x0};
+}
+
 /// `window(y, x)` says where each output comes from.
 template <class T, class WindowOf>
-void average_planes(const PoolShape& s, const T* in, const View& out, const WindowOf& window) {
+void average(const PoolShape& s, const View& input, const View& out, Scratch& scratch, const WindowOf& window) {
+  const bool by_pixels = goes_by_pixels<T>(input, {&out, 1});
+  const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+  const Written<T> written(out, by_pixels, scratch);
+  if (scratch.counting()) return;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (by_pixels) {
+      const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+      const int64_t channels = out.sizes[1];
+      const int64_t work = channels * s.ih * s.iw / std::max<int64_t>(1, s.oh * s.ow);
+      return for_each_pooled(s, out.sizes[0], work, [&](int64_t image, int64_t y, int64_t x) {
+        const Window w = window(y, x);
+        loops.mean(pixels_of(s, w), in + image * s.ih * s.iw * channels, channels,
+                   written.data + ((image * s.oh + y) * s.ow + x) * channels, static_cast<T>(w.divisor));
+      });
+    }
+  }
   for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
     const T* plane = in + p * s.ih * s.iw;
-    T* to = out.as<T>() + p * s.oh * s.ow;
+    T* to = written.data + p * s.oh * s.ow;
     for (int64_t y = 0; y < s.oh; ++y) {
       for (int64_t x = 0; x < s.ow; ++x) {
         const Window w = window(y, x);
@@ -203,12 +315,27 @@ void average_planes(const PoolShape& s, const T* in, const View& out, const Wind
       }
     }
   });
+  written.finish();
 }
 
 template <class T, class WindowOf>
-void spread_planes(const PoolShape& s, const T* grad, const View& out, const WindowOf& window) {
+void spread(const PoolShape& s, const View& gradient, const View& out, Scratch& scratch, const WindowOf& window) {
+  const bool by_pixels = goes_by_pixels<T>(gradient, {&out, 1});
+  const T* grad = by_pixels ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
+  const Written<T> written(out, by_pixels, scratch);
+  if (scratch.counting()) return;
+  if (by_pixels) {
+    const ChannelRows<T> loops = TERRA_ROWS(channel_rows, ChannelRows, T);
+    const int64_t channels = out.sizes[1], elements = s.ih * s.iw * channels;
+    const auto start = [&](int64_t image) { std::fill_n(written.data + image * elements, elements, T{0}); };
+    return for_each_image(s, out.sizes[0], elements, start, [&](int64_t image, int64_t y, int64_t x) {
+      const Window w = window(y, x);
+      loops.spread(pixels_of(s, w), grad + ((image * s.oh + y) * s.ow + x) * channels, channels,
+                   written.data + image * elements, static_cast<T>(w.divisor));
+    });
+  }
   for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
-    T* plane = out.as<T>() + p * s.ih * s.iw;
+    T* plane = written.data + p * s.ih * s.iw;
     const T* from = grad + p * s.oh * s.ow;
     std::fill_n(plane, s.ih * s.iw, T{0});
     for (int64_t y = 0; y < s.oh; ++y) {
@@ -221,6 +348,7 @@ void spread_planes(const PoolShape& s, const T* grad, const View& out, const Win
       }
     }
   });
+  written.finish();
 }
 
 /// The dtypes that have means.
@@ -234,11 +362,9 @@ void with_mean(DType dtype, F&& fn) {
 void avg_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_mean(out.dtype, [&]<class T>(T) {
-    const T* in = scratch.contiguous<T>(input);
-    if (scratch.counting()) return;
     const PoolShape s = shape_of(call, 1, input.sizes, input.rank, out);
     const Divisor divisor(call, 5);
-    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
+    average<T>(s, input, out, scratch, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
   });
 }
 
@@ -246,29 +372,18 @@ void avg_pool_in(const KernelCall& call, Scratch& scratch) {
 void avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
-    const T* grad = scratch.contiguous<T>(gradient);
-    if (scratch.counting()) return;
     const PoolShape s = shape_of(call, 2, out.sizes, out.rank, gradient);
     const Divisor divisor(call, 6);
-    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
+    spread<T>(s, gradient, out, scratch, [&](int64_t y, int64_t x) { return average_window(s, divisor, y, x); });
   });
-}
-
-PoolShape adaptive_shape(const View& whole, const View& pooled) {
-  return {.ih = whole.sizes[whole.rank - 2],
-          .iw = whole.sizes[whole.rank - 1],
-          .oh = pooled.sizes[pooled.rank - 2],
-          .ow = pooled.sizes[pooled.rank - 1]};
 }
 
 /// (self, output_size)
 void adaptive_avg_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
-    const T* in = scratch.contiguous<T>(input);
-    if (scratch.counting()) return;
     const PoolShape s = adaptive_shape(input, out);
-    average_planes<T>(s, in, out, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
+    average<T>(s, input, out, scratch, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
   });
 }
 
@@ -276,10 +391,8 @@ void adaptive_avg_pool_in(const KernelCall& call, Scratch& scratch) {
 void adaptive_avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
-    const T* grad = scratch.contiguous<T>(gradient);
-    if (scratch.counting()) return;
     const PoolShape s = adaptive_shape(out, gradient);
-    spread_planes<T>(s, grad, out, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
+    spread<T>(s, gradient, out, scratch, [&](int64_t y, int64_t x) { return adaptive_window(s, y, x); });
   });
 }
 
@@ -287,9 +400,17 @@ void adaptive_avg_pool_backward_in(const KernelCall& call, Scratch& scratch) {
 void adaptive_max_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
-    const T* in = scratch.contiguous<T>(input);
+    const bool by_pixels = goes_by_pixels<T>(input, call.out);
+    const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+    const Written<T> largest(out, by_pixels, scratch);
+    const Written<int64_t> indices(call.out[1], by_pixels, scratch);
     if (scratch.counting()) return;
     const PoolShape s = adaptive_shape(input, out);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (by_pixels)
+        return max_pixels(s, out, indices.data, in,
+                          [&](int64_t y, int64_t x) { return pixels_of(s, adaptive_window(s, y, x)); });
+    }
     for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
       const T* plane = in + p * s.ih * s.iw;
       for (int64_t at = 0; at < s.oh * s.ow; ++at) {
@@ -300,21 +421,23 @@ void adaptive_max_pool_in(const KernelCall& call, Scratch& scratch) {
             if (plane[pixel] > plane[best] || plane[pixel] != plane[pixel]) best = pixel;
           }
         }
-        out.as<T>()[p * s.oh * s.ow + at] = plane[best];
-        call.out[1].as<int64_t>()[p * s.oh * s.ow + at] = best;
+        largest.data[p * s.oh * s.ow + at] = plane[best];
+        indices.data[p * s.oh * s.ow + at] = best;
       }
     });
+    largest.finish();
+    indices.finish();
   });
 }
 
 constexpr Kernel kKernels[] = {
-    scratch_kernel<max_pool_in>("max_pool2d_with_indices"),
-    scratch_kernel<max_pool_backward_in>("max_pool2d_backward"),
-    scratch_kernel<avg_pool_in>("avg_pool2d"),
-    scratch_kernel<avg_pool_backward_in>("avg_pool2d_backward"),
-    scratch_kernel<adaptive_avg_pool_in>("adaptive_avg_pool2d"),
-    scratch_kernel<adaptive_avg_pool_backward_in>("adaptive_avg_pool2d_backward"),
-    scratch_kernel<adaptive_max_pool_in>("adaptive_max_pool2d_with_indices"),
+    strided_kernel<max_pool_in>("max_pool2d_with_indices"),
+    strided_kernel<max_pool_backward_in>("max_pool2d_backward"),
+    strided_kernel<avg_pool_in>("avg_pool2d"),
+    strided_kernel<avg_pool_backward_in>("avg_pool2d_backward"),
+    strided_kernel<adaptive_avg_pool_in>("adaptive_avg_pool2d"),
+    strided_kernel<adaptive_avg_pool_backward_in>("adaptive_avg_pool2d_backward"),
+    strided_kernel<adaptive_max_pool_in>("adaptive_max_pool2d_with_indices"),
 };
 
 }  // namespace

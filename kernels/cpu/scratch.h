@@ -59,4 +59,12 @@ constexpr Kernel scratch_kernel(std::string_view op) {
   return {.op = op, .run = run_with<body>, .workspace = workspace_of<body>};
 }
 
+/// The same for one whose outputs may lie in any strides.
+template <auto body>
+constexpr Kernel strided_kernel(std::string_view op) {
+  Kernel kernel = scratch_kernel<body>(op);
+  kernel.any_strides = true;
+  return kernel;
+}
+
 }  // namespace terra::cpu

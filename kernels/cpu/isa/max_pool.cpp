@@ -34,6 +34,7 @@ Range taps(int64_t kernel, int64_t dilation, int64_t first, int64_t start, int64
 
 /// Where the first tap of a window that starts at `start` falls on the image; -1 if none does.
 int64_t first_tap(int64_t kernel, int64_t dilation, int64_t start, int64_t size) {
+  if (start >= 0) return start < size ? start : -1;
   const Range on_image = taps(kernel, dilation, start, start, size);
   return on_image.begin < on_image.end ? start + on_image.begin * dilation : -1;
 }

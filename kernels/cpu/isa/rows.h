@@ -39,6 +39,47 @@ struct NormRows {
                               T* weight_grad, T* bias_grad);
 };
 
+/// A window of an image: rows y0, y0 + y_step, .. below y1 and columns likewise, in rows of `width` pixels. `first` is
+/// the place of its first pixel, -1 where it has none.
+struct PixelWindow {
+  int64_t y0, y1, y_step, x0, x1, x_step, width, first;
+};
+
+/// Rows (pixels of images, or examples) whose n channels lie together. Sums are taken in T over short runs of rows, and
+/// of those in f64.
+template <class T>
+struct ChannelRows {
+  void (*sums)(const T* x, int64_t rows, int64_t n, double* sums);                               ///< adds to sums[n]
+  void (*sums_of_squares)(const T* x, const T* centers, int64_t rows, int64_t n, double* sums);  ///< of x - center
+  /// Adds to sums[0 .. n) the sums of grad, behind them those of grad * (x - center).
+  void (*sums_with_gradient)(const T* grad, const T* x, const T* centers, int64_t rows, int64_t n, double* sums);
+  void (*scale_shift)(T* out, const T* x, const T* scale, const T* shift, int64_t rows, int64_t n);
+  void (*combine)(T* out, const T* a, const T* scale_a, const T* b, const T* scale_b, const T* shift, int64_t rows,
+                  int64_t n);
+  /// The largest of a window and its place, as PoolPlanes finds them.
+  void (*largest)(const PixelWindow& window, const T* image, int64_t n, T* out, int64_t* indices);
+  void (*mean)(const PixelWindow& window, const T* image, int64_t n, T* out, T divisor);
+  /// Adds grad / divisor to all pixels of a window.
+  void (*spread)(const PixelWindow& window, const T* grad, int64_t n, T* image, T divisor);
+};
+
+/// What the elements of a line are sums of: element o of `size` is the sum over t of `taps` of weight[t * size + o]
+/// times the element index[t * size + o].
+template <class T>
+struct Taps {
+  const int64_t* index;
+  const T* weight;
+  int64_t taps, size;
+};
+
+/// Lines of rows of `inner` elements each.
+template <class T>
+struct ResampleLines {
+  void (*sums)(const Taps<T>& taps, const T* in, int64_t inner, int64_t begin, int64_t end, T* out);  ///< [begin, end)
+  /// The transpose: adds to `elements` the sums times the weights.
+  void (*add_to)(const Taps<T>& taps, const T* sums, int64_t inner, T* elements);
+};
+
 struct SgdRule {
   double lr, momentum, dampening, weight_decay;
   bool nesterov, maximize, first;
@@ -71,10 +112,21 @@ struct PoolPlanes {
   void (*max)(const PoolShape& shape, T* out, int64_t* indices, const T* in);
 };
 
+/// n contiguous integers, modulo their range.
+template <class T>
+struct IntegerRows {
+  void (*add_four)(T* to, const T* const* rows, const T* factors, int64_t n);  ///< to += four rows times their factors
+};
+
 TERRA_PER_ISA(SoftmaxRows<float> softmax_rows(float); SoftmaxRows<double> softmax_rows(double);
               NormRows<float> norm_rows(float); NormRows<double> norm_rows(double);
+              ChannelRows<float> channel_rows(float); ChannelRows<double> channel_rows(double);
+              ResampleLines<float> resample_lines(float); ResampleLines<double> resample_lines(double);
               UpdateLoops<float> update_loops(float); UpdateLoops<double> update_loops(double);
-              PoolPlanes<float> pool_planes(float); PoolPlanes<double> pool_planes(double);)
+              IntegerRows<uint8_t> integer_rows(uint8_t); IntegerRows<int8_t> integer_rows(int8_t);
+              IntegerRows<int16_t> integer_rows(int16_t); IntegerRows<int32_t> integer_rows(int32_t);
+              IntegerRows<int64_t> integer_rows(int64_t); PoolPlanes<float> pool_planes(float);
+              PoolPlanes<double> pool_planes(double);)
 
 /// The loops of type `Table<T>` at the active instruction set: TERRA_ROWS(softmax_rows, SoftmaxRows, float).
 #define TERRA_ROWS(function, Table, T)                                                        \

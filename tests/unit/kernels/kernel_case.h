@@ -55,6 +55,22 @@ class Array {
     }
     return a;
   }
+  /// Images [n, c, h, w] whose channels lie together.
+  static Array channels_last(DType dtype, const Sizes& s) {
+    return Array(dtype, {s[0], s[2], s[3], s[1]}).permuted({0, 3, 1, 2});
+  }
+  Array channels_last() const {
+    Array a = channels_last(dtype_, sizes_);
+    for (int64_t i = 0; i < numel(); ++i) std::memcpy(a.address(i), address(i), size_of(dtype_));
+    return a;
+  }
+  /// The first element along an axis, `count` times.
+  Array expanded(int axis, int64_t count) const {
+    Array a = *this;
+    a.sizes_[axis] = count;
+    a.strides_[axis] = 0;
+    return a;
+  }
   /// Every second element along an axis.
   Array halved(int axis) const {
     Array a = *this;

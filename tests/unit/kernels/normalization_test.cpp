@@ -78,9 +78,29 @@ TEST_CASE("batch normalization", "[norm]") {
   check_kernel("batch_norm_stats", Arguments() << x << 1e-5, std::vector<Array>(3, Array(DType::F32, {3})), 1e-5);
 }
 
+TEST_CASE("batch normalization of images that lie channels last", "[norm]") {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (const Sizes& sizes : {Sizes{4, 3, 5, 5}, Sizes{1, 70, 40, 40}, Sizes{16, 32, 14, 14}}) {
+      const int64_t c = sizes[1];
+      const Array x = Array::random(dtype, sizes, 1, 2, 5).channels_last();
+      const Array g = Array::random(dtype, sizes, 2).channels_last();
+      const Array w = Array::random(dtype, {c}, 3), b = Array::random(dtype, {c}, 4);
+      std::vector<Array> stats(3, Array(dtype, {c}));
+      check_kernel("batch_norm_stats", Arguments() << x << 1e-5, stats, tolerance(dtype));
+      run(find_kernel("batch_norm_stats"), Arguments() << x << 1e-5, stats);
+      check_kernel("batch_norm_apply", Arguments() << x << stats[0] << stats[1] << w << b,
+                   {Array::channels_last(dtype, sizes)}, tolerance(dtype));
+      check_kernel("batch_norm_backward", Arguments() << g << x << stats[0] << stats[1] << w,
+                   {Array::channels_last(dtype, sizes), Array(dtype, {c}), Array(dtype, {c})}, 5 * tolerance(dtype));
+    }
+  }
+}
+
 TEST_CASE("the variance of a channel far from zero keeps its digits", "[norm]") {
   const Array x = Array::random(DType::F32, {8, 2, 30, 30}, 1, 1000, 1001);
   check_kernel("batch_norm_stats", Arguments() << x << 1e-5, std::vector<Array>(3, Array(DType::F32, {2})), 1e-4);
+  check_kernel("batch_norm_stats", Arguments() << x.channels_last() << 1e-5,
+               std::vector<Array>(3, Array(DType::F32, {2})), 1e-4);
 }
 
 TEST_CASE("layer normalization", "[norm]") {

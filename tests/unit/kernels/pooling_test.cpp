@@ -109,3 +109,47 @@ TEST_CASE("whole numbers have largest ones", "[pool]") {
                  {Array(DType::I16, c.output), Array(DType::I64, c.output)}, 0);
   }
 }
+
+TEST_CASE("pools of images that lie channels last", "[pool]") {
+  const auto last = [](const Array& a) { return a.channels_last(); };
+  const auto results = [](DType dtype, const Sizes& sizes) {
+    return std::vector<Array>{Array::channels_last(dtype, sizes), Array::channels_last(DType::I64, sizes)};
+  };
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (Case c : kCases) {
+      if (c.input.size() != 4) continue;
+      for (const int64_t channels : {3, 37}) {
+        c.input[1] = c.output[1] = channels;
+        for (const Array& input : {Array::random(dtype, c.input), with_nans(Array::random(dtype, c.input))}) {
+          check_kernel("max_pool2d_with_indices",
+                       Arguments() << last(input) << c.kernel << c.stride << c.padding << c.dilation << false,
+                       results(dtype, c.output), 0);
+          check_kernel("max_pool2d_with_indices",
+                       Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false,
+                       results(dtype, c.output), 0);
+        }
+        std::vector<Array> pooled = results(dtype, c.output);
+        const Array input = Array::random(dtype, c.input), grad = last(Array::random(dtype, c.output, 2));
+        run(find_kernel("max_pool2d_with_indices"),
+            Arguments() << input << c.kernel << c.stride << c.padding << c.dilation << false, pooled);
+        check_kernel("max_pool2d_backward", Arguments() << grad << pooled[1] << c.input,
+                     {Array::channels_last(dtype, c.input)}, 1e-6);
+        if (c.dilation[0] != 1) continue;
+        check_kernel("avg_pool2d",
+                     Arguments() << last(input) << c.kernel << c.stride << c.padding << false << false << nullptr,
+                     {Array::channels_last(dtype, c.output)}, 1e-6);
+        check_kernel("avg_pool2d_backward",
+                     Arguments() << grad << c.input << c.kernel << c.stride << c.padding << false << true << nullptr,
+                     {Array::channels_last(dtype, c.input)}, 1e-6);
+      }
+    }
+    for (const Sizes& to : {Sizes{1, 1}, Sizes{3, 4}, Sizes{7, 2}, Sizes{5, 11}}) {
+      const Sizes in = {2, 19, 27, 29}, out = {2, 19, to[0], to[1]};
+      const Array input = last(Array::random(dtype, in)), grad = last(Array::random(dtype, out));
+      check_kernel("adaptive_avg_pool2d", Arguments() << input << to, {Array::channels_last(dtype, out)}, 1e-6);
+      check_kernel("adaptive_avg_pool2d_backward", Arguments() << grad << in, {Array::channels_last(dtype, in)}, 1e-6);
+      check_kernel("adaptive_max_pool2d_with_indices", Arguments() << last(with_nans(input)) << to, results(dtype, out),
+                   0);
+    }
+  }
+}
