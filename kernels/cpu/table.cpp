@@ -32,6 +32,7 @@ constexpr KernelFamily kFamilies[] = {
     cpu::convolution_kernels,
     cpu::columns_kernels,
     cpu::pooling_kernels,
+    cpu::resample_kernels,
     cpu::softmax_kernels,
     cpu::normalization_kernels,
     cpu::nll_loss_kernels,

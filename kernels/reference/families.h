@@ -22,6 +22,7 @@ std::span<const Kernel> convolution_kernels();
 std::span<const Kernel> columns_kernels();
 std::span<const Kernel> ctc_kernels();
 std::span<const Kernel> pooling_kernels();
+std::span<const Kernel> resample_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> normalization_kernels();
 std::span<const Kernel> nll_loss_kernels();

@@ -24,6 +24,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::convolution_kernels,
     reference::columns_kernels,
     reference::pooling_kernels,
+    reference::resample_kernels,
     reference::softmax_kernels,
     reference::normalization_kernels,
     reference::nll_loss_kernels,

@@ -172,19 +172,13 @@ def _read(input, grid, mode, padding_mode, align_corners):
     n = input.dim() - 2
     batch, channels = input.shape[:2]
     spatial = input.shape[2:]
-    count = math.prod(spatial)
-    pixels = input.transpose(0, 1).reshape(channels, batch * count)  # of all images, one row for each channel
-    first = C.arange(batch).unsqueeze(1) * count
     taps = []  # of the depth, the height and the width
     for i in range(n):
         along = _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners)
         taps.append([_on_image(pixel, weight, spatial[i], math.prod(spatial[i + 1 :])) for pixel, weight in along])
-    total = None
-    for pixel, weight in _products(taps):
-        value = pixels.index_select(1, (pixel + first).flatten())
-        weight = weight.flatten()
-        total = value * weight if total is None else total.addcmul(value, weight)
-    return total.view(channels, batch, *grid.shape[1:-1]).transpose(0, 1).contiguous()
+    pixels, weights = zip(*_products(taps))
+    read = C._ops.sample(input.flatten(2), C.stack(pixels, 1), C.stack(weights, 1).to(input.dtype))
+    return read.view(batch, channels, *grid.shape[1:-1])
 
 
 def _on_image(pixel, weight, size, step):

@@ -59,12 +59,8 @@ def _in_steps(weights):
 
 def _resized(input, dim, taps):
     """`input` along one dimension as sums of taps."""
-    result = None
-    for index, weight in taps:
-        weight = weight.view([-1 if d == dim else 1 for d in range(input.dim())])
-        term = input.index_select(dim, index)
-        result = term * weight if result is None else result.addcmul(term, weight)
-    return result
+    indices, weights = zip(*taps)
+    return C._ops.resample(input, dim, C.stack(indices), C.stack(weights))
 
 
 # ---- without aliasing: every position is a weighted mean over all that it covers ------------------------------------
@@ -212,7 +208,11 @@ def interpolate(
         result = input
         for i in reversed(range(n)):
             position = (C.arange(out[i]).to(C.float32) + shift) * scales[i]
-            result = result.index_select(2 + i, position.to(C.int64).clamp(max=input.size(2 + i) - 1))
+            index = position.to(C.int64).clamp(max=input.size(2 + i) - 1)
+            if input.dtype in (C.float32, C.float64):
+                result = _resized(result, 2 + i, [(index, C.ones(out[i], dtype=input.dtype))])
+            else:
+                result = result.index_select(2 + i, index)
         return _lying_as(result, input)
     taps = _cubic_taps if mode == "bicubic" else _linear_taps
     whole = input.dtype == C.uint8  # rounded after every dimension

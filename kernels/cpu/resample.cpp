@@ -1,0 +1,204 @@
+// Sums of weighted elements, along a dimension or of images, and their gradients. Each sum adds its taps in order
+// wherever it lies.
+#include <algorithm>
+
+#include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/parallel.h"
+#include "kernels/cpu/channels_last.h"
+#include "kernels/cpu/families.h"
+#include "kernels/cpu/indirect.h"
+#include "kernels/cpu/isa/rows.h"
+#include "kernels/cpu/subview.h"
+#include "kernels/cpu/written.h"
+
+namespace terra::cpu {
+namespace {
+
+/// Lines along a dimension, in the order of memory: `outer` of them, of rows of `inner` elements.
+struct Lines {
+  int64_t outer = 1, inner = 1;
+
+  Lines(const View& v, int dim, bool channels_last) {
+    const bool of_channels = channels_last && dim == 1;
+    for (int d = 0; d < v.rank; ++d) {
+      if (d == dim) continue;
+      const bool before = channels_last && d == 1 ? false : of_channels || d < dim;
+      (before ? outer : inner) *= v.sizes[d];
+    }
+  }
+};
+
+/// Whether a kernel from `in` to `out` computes where images lie channels last.
+bool goes_channels_last(const View& in, const View& out) {
+  return lies_channels_last(out) && (is_channels_last(in) || is_channels_last(out));
+}
+
+/// The taps in parameters `first` and first + 1, of lines of `size` elements.
+template <class T>
+Taps<T> taps_of(const KernelCall& call, int first, int dim, int64_t size, Scratch& scratch, int64_t* places) {
+  const View& index = call.view(first);
+  const int64_t n = index.numel();
+  const T* weight = scratch.contiguous<T>(call.view(first + 1));
+  if (!scratch.counting()) {
+    pack(index, places);
+    check_indices(places, n, {dim, size, false, KernelError::Kind::Index, out_of_range_in_self});
+  }
+  return {places, weight, index.sizes[0], index.sizes[1]};
+}
+
+/// (self, dim, index, weight)
+void resample_in(const KernelCall& call, Scratch& scratch) {
+  const View &self = call.view(0), &out = call.out[0];
+  const int dim = wrapped(call.integer(1), self.rank);
+  with_float(out.dtype, [&]<class T>(T) {
+    const bool last = goes_channels_last(self, out);
+    const T* in = last ? channels_last<T>(self, scratch) : scratch.contiguous<T>(self);
+    const Written<T> written(out, last, scratch);
+    int64_t* places = scratch.take<int64_t>(call.view(2).numel());
+    const Taps<T> taps = taps_of<T>(call, 2, dim, self.sizes[dim], scratch, places);
+    if (scratch.counting()) return;
+    const Lines lines(out, dim, last);
+    const ResampleLines<T> loops = TERRA_ROWS(resample_lines, ResampleLines, T);
+    const int64_t from = self.sizes[dim] * lines.inner, to = taps.size * lines.inner;
+    const int64_t grain = std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, taps.taps * lines.inner));
+    parallel_for(lines.outer * taps.size, grain, [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const int64_t line = begin / taps.size, first = begin % taps.size;
+        const int64_t some = std::min(taps.size - first, end - begin);
+        loops.sums(taps, in + line * from, lines.inner, first, first + some, written.data + line * to);
+        begin += some;
+      }
+    });
+    written.finish();
+  });
+}
+
+/// (grad, dim, size, index, weight)
+void resample_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &out = call.out[0];
+  const int dim = wrapped(call.integer(1), gradient.rank);
+  with_float(out.dtype, [&]<class T>(T) {
+    const bool last = goes_channels_last(gradient, out);
+    const T* grad = last ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
+    const Written<T> written(out, last, scratch);
+    int64_t* places = scratch.take<int64_t>(call.view(3).numel());
+    const Taps<T> taps = taps_of<T>(call, 3, dim, out.sizes[dim], scratch, places);
+    if (scratch.counting()) return;
+    const Lines lines(out, dim, last);
+    const ResampleLines<T> loops = TERRA_ROWS(resample_lines, ResampleLines, T);
+    const int64_t from = taps.size * lines.inner, to = out.sizes[dim] * lines.inner;
+    const int64_t grain = std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, taps.taps * from));
+    parallel_for(lines.outer, grain, [&](int64_t begin, int64_t end) {
+      std::fill(written.data + begin * to, written.data + end * to, T{0});
+      for (int64_t line = begin; line < end; ++line)
+        loops.add_to(taps, grad + line * from, lines.inner, written.data + line * to);
+    });
+    written.finish();
+  });
+}
+
+// ---- images ----------------------------------------------------------------------------------------------------
+
+/// Images [n, c, pixels] and their taps [n, taps, places].
+struct Sampling {
+  int64_t images, channels, pixels, taps, places;
+  const int64_t* index;
+
+  /// `channels`: the view of something that has all of them.
+  Sampling(const View& channels, const View& index, int64_t pixels, Scratch& scratch)
+      : images(index.sizes[0]),
+        channels(channels.sizes[1]),
+        pixels(pixels),
+        taps(index.sizes[1]),
+        places(index.sizes[2]) {
+    int64_t* checked = scratch.take<int64_t>(index.numel());
+    this->index = checked;
+    if (scratch.counting()) return;
+    pack(index, checked);
+    check_indices(checked, index.numel(), {2, pixels, false, KernelError::Kind::Index, out_of_range_in_self});
+  }
+  int64_t first_tap(int64_t image) const { return image * taps * places; }
+  /// Calls body(number) for the `count` pieces of images, of so many elements of work each.
+  void for_each(int64_t count, int64_t work, const auto& body) const {
+    parallel_for(count, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, work)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) body(i);
+                 });
+  }
+};
+
+/// (images, index, weight)
+void sample_in(const KernelCall& call, Scratch& scratch) {
+  const View &images = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T *in = scratch.contiguous<T>(images), *weight = scratch.contiguous<T>(call.view(2));
+    const Sampling s(images, call.view(1), images.sizes[2], scratch);
+    if (scratch.counting()) return;
+    s.for_each(s.images * s.channels, s.taps * s.places, [&](int64_t plane) {
+      const int64_t first = s.first_tap(plane / s.channels);
+      const T* pixels = in + plane * s.pixels;
+      T* to = out.as<T>() + plane * s.places;
+      std::fill_n(to, s.places, T{0});
+      for (int64_t t = 0; t < s.taps; ++t) {
+        const int64_t* index = s.index + first + t * s.places;
+        const T* factor = weight + first + t * s.places;
+        for (int64_t p = 0; p < s.places; ++p) to[p] += factor[p] * pixels[index[p]];
+      }
+    });
+  });
+}
+
+/// (grad, index, weight, pixels)
+void sample_image_gradient_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T *grad = scratch.contiguous<T>(gradient), *weight = scratch.contiguous<T>(call.view(2));
+    const Sampling s(gradient, call.view(1), out.sizes[2], scratch);
+    if (scratch.counting()) return;
+    s.for_each(s.images * s.channels, s.taps * s.places + s.pixels, [&](int64_t plane) {
+      const int64_t first = s.first_tap(plane / s.channels);
+      T* pixels = out.as<T>() + plane * s.pixels;
+      const T* from = grad + plane * s.places;
+      std::fill_n(pixels, s.pixels, T{0});
+      for (int64_t t = 0; t < s.taps; ++t) {
+        const int64_t* index = s.index + first + t * s.places;
+        const T* factor = weight + first + t * s.places;
+        for (int64_t p = 0; p < s.places; ++p) pixels[index[p]] += factor[p] * from[p];
+      }
+    });
+  });
+}
+
+/// (grad, images, index)
+void sample_weight_gradient_in(const KernelCall& call, Scratch& scratch) {
+  const View &gradient = call.view(0), &images = call.view(1), &out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T *grad = scratch.contiguous<T>(gradient), *in = scratch.contiguous<T>(images);
+    const Sampling s(images, call.view(2), images.sizes[2], scratch);
+    if (scratch.counting()) return;
+    s.for_each(s.images * s.taps, s.channels * s.places, [&](int64_t line) {
+      const int64_t image = line / std::max<int64_t>(s.taps, 1);
+      const int64_t* index = s.index + line * s.places;
+      T* to = out.as<T>() + line * s.places;
+      std::fill_n(to, s.places, T{0});
+      for (int64_t c = image * s.channels; c < (image + 1) * s.channels; ++c) {
+        const T *pixels = in + c * s.pixels, *from = grad + c * s.places;
+        for (int64_t p = 0; p < s.places; ++p) to[p] += from[p] * pixels[index[p]];
+      }
+    });
+  });
+}
+
+constexpr Kernel kKernels[] = {
+    scratch_kernel<sample_in>("sample"),
+    scratch_kernel<sample_image_gradient_in>("sample_image_gradient"),
+    scratch_kernel<sample_weight_gradient_in>("sample_weight_gradient"),
+    strided_kernel<resample_in>("resample"),
+    strided_kernel<resample_backward_in>("resample_backward"),
+};
+
+}  // namespace
+
+std::span<const Kernel> resample_kernels() { return kKernels; }
+
+}  // namespace terra::cpu
