@@ -58,6 +58,8 @@ void arg_extreme_shape(Inference& f) {
 /// t, a reduction's result or its gradient, against every element that went into it.
 Tensor restored(Backward& b, const Tensor& t) { return restore_dims(t, b.arg(1), b.sizes(0), b.flag(2)); }
 
+void sum_of_squares_gradient(Backward& b) { b.set(0, restored(b, b.grad() * 2) * b.in(0)); }
+void sum_of_numbers_gradient(Backward& b) { b.set(0, where(isnan(b.in(0)), 0.0, restored(b, b.grad()))); }
 void sum_gradient(Backward& b) { b.set(0, expand(restored(b, b.grad()), b.sizes(0))); }
 
 /// The product of all others = what comes before times what comes after; right also where elements are zero.
@@ -149,14 +151,16 @@ Tensor sqrt_flat_at_zero(const Tensor& v) {
   return where(zero, 0.0, sqrt(where(zero, 1.0, v)));
 }
 
-/// |x|^2 of each element: real, and with a gradient at 0.
-Tensor squared_length(const Tensor& x) { return is_complex(x.dtype()) ? real(x * conjugate(x)) : x * x; }
+/// The sums over dims of the squares of the elements' absolute values: real, and with a gradient at 0.
+Tensor squared_lengths(const Tensor& x, const Arg& dims, const Arg& keepdim) {
+  return is_complex(x.dtype()) ? sum(real(x * conjugate(x)), dims, keepdim) : sum_of_squares(x, dims, keepdim);
+}
 
 Tensor variance(const Tensor& x, const Arg& dims, double correction, bool keepdim) {
   check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError,
              "std and var only support floating point and complex dtypes");
   const Tensor d = x - mean(x, dims, true);
-  return sum(squared_length(d), dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
+  return squared_lengths(d, dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
 }
 double correction_of(const Arg& a) { return a.is_none() ? 1.0 : a.scalar().to_double(); }
 double correction_of(bool unbiased) { return unbiased ? 1.0 : 0.0; }
@@ -204,7 +208,7 @@ void norm_of(Composition& c) {
         "linalg.vector_norm: Expected a non-complex scalar as the order of norm.");
   const double p = c.has(1) ? c.real(1) : 2;
   const Arg &dims = c.arg(2), &keepdim = c.arg(3);
-  if (p == 2) return c.result(sqrt_flat_at_zero(sum(squared_length(x), dims, keepdim)));
+  if (p == 2) return c.result(sqrt_flat_at_zero(squared_lengths(x, dims, keepdim)));
   if (p == 1) return c.result(sum(abs(x), dims, keepdim));
   if (p == 0) {  // of x, though its slope is 0 everywhere
     const Tensor counted = to_dtype(ne(x, 0), real_dtype_of(x.dtype()));
@@ -239,7 +243,7 @@ void count_nonzero_of(Composition& c) { c.result(sum(ne(c.tensor(0), 0), c.arg(1
 void nansum_of(Composition& c) {
   check_kind(!is_complex(c.tensor(0).dtype()), ErrorKind::NotImplementedError,
              "nansum on CPU does not support complex inputs");
-  c.result(sum(where(isnan(c.tensor(0)), 0, c.tensor(0)), c.arg(1), c.arg(2)));
+  c.result((is_floating(c.tensor(0).dtype()) ? sum_of_numbers : sum)(c.arg(0), c.arg(1), c.arg(2)));
 }
 
 /// Whether a tensor of the one size can be broadcast to the other.
@@ -350,6 +354,27 @@ std::string_view prod_name(std::span<const Arg> args) { return args[1].is_none()
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
+const Op sum_of_squares{
+    {.name = "sum_of_squares",
+     .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+     .doc = "The sum of the squares of real numbers over dim.",
+     .example = "",
+     .flags = kReduction,
+     .shape = accumulated_shape,
+     .gradient = sum_of_squares_gradient,
+     .saved = saves({0}),
+     .samples = {
+         {"randn(3, 4)"}, {"randn(2, 3, 4), (0, -1), keepdim=True"}, {"randn(4, 3).t(), 0"}, {"randn(0, 3), 0"}}}};
+const Op sum_of_numbers{
+    {.name = "sum_of_numbers",
+     .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+     .doc = "The sum over dim of the floats that aren't NaN.",
+     .example = "",
+     .flags = kReduction,
+     .shape = accumulated_shape,
+     .gradient = sum_of_numbers_gradient,
+     .saved = saves({0}),
+     .samples = {{"randn(3, 4)"}, {"randn(2, 3, 4), (0, -1), keepdim=True"}, {"randn(4, 3).t(), 0"}}}};
 const Op sum{{.name = "sum",
               .signature = "(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
               .doc = "The sum over dim, over everything by default.",

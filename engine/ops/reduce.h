@@ -4,6 +4,7 @@
 
 namespace terra::ops {
 
+extern const Op sum_of_squares, sum_of_numbers;
 extern const Op sum, sum_dtype, sum_to_size, prod, prod_dtype, mean, any, all;
 extern const Op amax, amin, max_all, min_all, max_with_index, min_with_index, argmax, argmin, aminmax;
 extern const Op var, var_unbiased, var_dim_unbiased, std, std_unbiased, std_dim_unbiased, var_mean, std_mean;

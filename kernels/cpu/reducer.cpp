@@ -62,7 +62,8 @@ void fold_range(const Reducer& r, const Iteration& folded, int64_t offset, int64
                 void* acc) {
   if (begin == end) return;
   const int64_t stride = folded.strides[0][folded.rank - 1];
-  if (stride == size && (folded.rank == 1 || folded.sizes[folded.rank - 1] >= kShortPiece)) {
+  if (stride == size && folded.rank == 1) return r.row(acc, folded.data[0] + offset + begin * size, end - begin);
+  if (stride == size && folded.sizes[folded.rank - 1] >= kShortPiece) {
     for_rows(folded, begin, end, [&](char* const* at, int64_t n) { r.row(acc, at[0] + offset, n); });
     return;
   }

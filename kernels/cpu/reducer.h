@@ -8,8 +8,9 @@
 
 namespace terra::cpu {
 
-enum class Fold : uint8_t { Sum, Prod, Max, Min, Any, All };
-inline constexpr int kFoldCount = 6;
+/// Squares and Numbers are sums of floats: of x * x, and of what isn't NaN.
+enum class Fold : uint8_t { Sum, Prod, Max, Min, Any, All, Squares, Numbers };
+inline constexpr int kFoldCount = 8;
 
 /// The loops of one fold at one input dtype. `acc` points to accumulators of acc_size bytes (at most kMaxAccBytes) that
 /// hold more precision than an element: double for floats (a pair for complex numbers), int64 for sums of integers.

@@ -1,4 +1,4 @@
-// Kernels that fold elements along dimensions: sum, prod, amax, amin, any, all.
+// Kernels that fold elements along dimensions: sum, prod, amax, amin, any, all, and sums of some function.
 #include <memory>
 #include <string>
 
@@ -56,9 +56,14 @@ void fold(const KernelCall& call) {
 }
 
 constexpr Kernel kKernels[] = {
-    {.op = "sum", .run = fold<Fold::Sum>},  {.op = "prod", .run = fold<Fold::Prod>},
-    {.op = "amax", .run = fold<Fold::Max>}, {.op = "amin", .run = fold<Fold::Min>},
-    {.op = "any", .run = fold<Fold::Any>},  {.op = "all", .run = fold<Fold::All>},
+    {.op = "sum", .run = fold<Fold::Sum>},
+    {.op = "prod", .run = fold<Fold::Prod>},
+    {.op = "amax", .run = fold<Fold::Max>},
+    {.op = "amin", .run = fold<Fold::Min>},
+    {.op = "any", .run = fold<Fold::Any>},
+    {.op = "all", .run = fold<Fold::All>},
+    {.op = "sum_of_squares", .run = fold<Fold::Squares>},
+    {.op = "sum_of_numbers", .run = fold<Fold::Numbers>},
 };
 
 }  // namespace

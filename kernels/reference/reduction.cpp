@@ -88,6 +88,12 @@ Number one(DType t) { return is_inexact(t) ? Number(1.0) : Number(int64_t{1}); }
 
 void sum(const KernelCall& call) { fold(call, zero(call.out[0].dtype), add); }
 void prod(const KernelCall& call) { fold(call, one(call.out[0].dtype), multiply); }
+void sum_of_squares(const KernelCall& call) {
+  fold(call, zero(call.out[0].dtype), [](Number sum, Number x) { return add(sum, multiply(x, x)); });
+}
+void sum_of_numbers(const KernelCall& call) {
+  fold(call, zero(call.out[0].dtype), [](Number sum, Number x) { return is_nan(x) ? sum : add(sum, x); });
+}
 void any(const KernelCall& call) {
   fold(call, int64_t{0},
        [](Number a, Number b) -> Number { return int64_t{to_complex(a) != 0.0 || to_complex(b) != 0.0}; });
@@ -263,6 +269,8 @@ void at_place(const KernelCall& call) {
 constexpr Kernel kKernels[] = {
     {.op = "sum", .run = sum},
     {.op = "prod", .run = prod},
+    {.op = "sum_of_squares", .run = sum_of_squares},
+    {.op = "sum_of_numbers", .run = sum_of_numbers},
     {.op = "any", .run = any},
     {.op = "all", .run = all},
     {.op = "amax", .run = extreme<true>},

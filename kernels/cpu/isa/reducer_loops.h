@@ -1,8 +1,8 @@
 // From the algebra of a fold to its loops.
 //
-// A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), Out; start, lane(x),
-// take(lane, lane), widen(lane), merge(acc, acc). Lanes are independent, so the inner loops vectorize without
-// reassociation.
+// A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), Out; start, lane(x), lanes(v)
+// where those of a vector aren't the vector itself, take(lane, lane), widen(lane), merge(acc, acc). Lanes are
+// independent, so the inner loops vectorize without reassociation.
 #pragma once
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/reducer.h"
@@ -51,13 +51,19 @@ struct ReducerLoops {
   /// The whole quadruples of vectors of a run into four vectors of lanes, held in registers; how many elements that is.
   static int64_t fold_vectors(const In* x, int64_t n, Lane* lanes) {
     constexpr int64_t kLane = kLanes<In>;
+    const auto lanes_at = [](const In* at) {
+      if constexpr (requires(Vec<In> v) { F::lanes(v); })
+        return F::lanes(load(at));
+      else
+        return load(at);
+    };
     Vec<In> v0 = load(lanes), v1 = load(lanes + kLane), v2 = load(lanes + 2 * kLane), v3 = load(lanes + 3 * kLane);
     int64_t i = 0;
     for (; i + 4 * kLane <= n; i += 4 * kLane) {
-      v0 = F::take(v0, load(x + i));
-      v1 = F::take(v1, load(x + i + kLane));
-      v2 = F::take(v2, load(x + i + 2 * kLane));
-      v3 = F::take(v3, load(x + i + 3 * kLane));
+      v0 = F::take(v0, lanes_at(x + i));
+      v1 = F::take(v1, lanes_at(x + i + kLane));
+      v2 = F::take(v2, lanes_at(x + i + 2 * kLane));
+      v3 = F::take(v3, lanes_at(x + i + 3 * kLane));
     }
     store(lanes, v0);
     store(lanes + kLane, v1);
@@ -152,6 +158,28 @@ struct ProdFold : SumFold<T> {
   static Acc merge(Acc a, Acc b) { return a * b; }
 };
 
+template <class T>
+struct SquareFold : SumFold<T> {
+  static T lane(T x) { return x * x; }
+  static Vec<T> lanes(Vec<T> x) { return x * x; }
+};
+
+/// The sum of what isn't NaN.
+template <class T>
+struct NumberFold : SumFold<T> {
+  static T lane(T x) { return x == x ? x : T(0); }
+  static Vec<T> lanes(Vec<T> x) { return x == x ? x : Vec<T>{}; }
+};
+
+/// The reducer of a fold that floats alone have.
+template <template <class> class F, class T>
+consteval Reducer float_reducer() {
+  if constexpr (kIsReal<T>)
+    return reducer<F<T>>();
+  else
+    return {};
+}
+
 /// A NaN wins.
 template <class T>
 struct MaxFold {
@@ -217,7 +245,8 @@ struct AllFold : AnyFold<T> {
 
 /// In the order of Fold.
 template <class T>
-inline constexpr Reducer kReducers[kFoldCount] = {reducer<SumFold<T>>(), reducer<ProdFold<T>>(), reducer<MaxFold<T>>(),
-                                                  reducer<MinFold<T>>(), reducer<AnyFold<T>>(),  reducer<AllFold<T>>()};
+inline constexpr Reducer kReducers[kFoldCount] = {
+    reducer<SumFold<T>>(), reducer<ProdFold<T>>(), reducer<MaxFold<T>>(),          reducer<MinFold<T>>(),
+    reducer<AnyFold<T>>(), reducer<AllFold<T>>(),  float_reducer<SquareFold, T>(), float_reducer<NumberFold, T>()};
 
 }  // namespace terra::cpu::TERRA_ISA

@@ -54,6 +54,17 @@ TEST_CASE("folds agree with their references", "[reduction]") {
   }
 }
 
+TEST_CASE("sums of squares, and of what isn't NaN", "[reduction]") {
+  for (const DType dtype : {DType::F32, DType::F64}) {
+    check_fold("sum_of_squares", dtype, dtype, 1e-5);
+    check_fold("sum_of_numbers", dtype, dtype, 1e-5);
+    Array x = Array::random(dtype, {30, 5000}, 3);
+    for (int64_t i = 0; i < x.numel(); i += 7) x.set(i, NAN);
+    check_kernel("sum_of_numbers", Arguments() << x << 1 << false, {Array(dtype, {30})}, 1e-3);
+    check_kernel("sum_of_numbers", Arguments() << x << 0 << false, {Array(dtype, {5000})}, 1e-5);
+  }
+}
+
 TEST_CASE("the fold of nothing", "[reduction]") {
   for (const char* op : {"sum", "prod"}) {
     check_kernel(op, Arguments() << Array(DType::F32, {3, 0}) << Sizes{1}, {Array(DType::F32, {3})}, 0);
@@ -152,6 +163,24 @@ TEST_CASE("sort is stable, topk settles ties, and both put NaN above everything"
         for (const bool sorted : {false, true})
           check_kernel("topk", Arguments() << x << k << 1 << descending << sorted,
                        {Array(dtype, {4, k}), Array(DType::I64, {4, k})}, 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("long lines are sorted as short ones", "[reduction]") {
+  for (const DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::U8}) {
+    INFO(name_of(dtype));
+    const bool real = is_floating(dtype);
+    for (const double spread : {9.0, real ? 1e9 : 120.0}) {  // with ties, and without digits in common
+      Array x = Array::random(dtype, {2, 1500}, 1, dtype == DType::U8 ? 0 : -spread, spread);
+      if (real) x.set(7, NAN), x.set(1600, NAN), x.set(1601, NAN), x.set(900, 0.0), x.set(901, -0.0);
+      for (const bool descending : {false, true}) {
+        check_kernel("sort", Arguments() << x << 1 << descending,
+                     {Array(dtype, {2, 1500}), Array(DType::I64, {2, 1500})}, 0);
+        for (const int k : {1, 5, 200})
+          check_kernel("topk", Arguments() << x << k << 1 << descending << true,
+                       {Array(dtype, {2, k}), Array(DType::I64, {2, k})}, 0);
       }
     }
   }
