@@ -11,6 +11,7 @@
 #include "kernels/abi/ties.h"
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/radix_sort.h"
 
 namespace terra::cpu {
 
@@ -50,6 +51,7 @@ struct LongEntry {
   bool operator<(const LongEntry& other) const { return key < other.key || (key == other.key && index < other.index); }
   int64_t place() const { return index; }
   uint64_t rank() const { return key; }
+  static constexpr int kBytes = 8;  ///< of a rank
 
   uint64_t key;
   int64_t index;
@@ -61,26 +63,47 @@ struct ShortEntry {
   bool operator<(const ShortEntry& other) const { return both < other.both; }
   int64_t place() const { return static_cast<uint32_t>(both); }
   uint64_t rank() const { return both >> 32; }
+  static constexpr int kBytes = 4;
 
   uint64_t both;
 };
+
+/// The first place from `from` on whose key is below `limit`; n if there is none.
+template <class Key>
+int64_t next_below(const Key* keys, int64_t from, int64_t n, uint64_t limit) {
+  constexpr int64_t kBlock = 32;
+  const auto most = static_cast<Key>(limit);
+  for (; from + kBlock <= n; from += kBlock) {
+    Key any = 0;
+    for (int64_t i = from; i < from + kBlock; ++i) any |= keys[i] < most;
+    if (any) break;
+  }
+  while (from < n && keys[from] >= most) ++from;
+  return from;
+}
 
 /// The first `kept` of n entries, in order. Others are turned away as they come: by the last of those that would be
 /// kept if there were no more.
 template <class Entry>
 class First {
  public:
-  First(int64_t n, int64_t kept) : n_(n), kept_(kept), entries_(static_cast<size_t>(std::min(n, 2 * kept + 64))) {}
+  First(int64_t n, int64_t kept)
+      : n_(n), kept_(kept), entries_(static_cast<size_t>(kept == n ? n : std::min(n, 2 * kept + 64))) {}
 
-  template <class Make>
-  const std::vector<Entry>& of(const Make& make) {
+  /// Of the entries of n keys.
+  template <class Key>
+  const std::vector<Entry>& of(const Key* keys) {
+    if (kept_ == n_ && n_ >= kFewestForDigits) {
+      for (int64_t i = 0; i < n_; ++i) entries_[static_cast<size_t>(i)] = Entry(keys[i], i);
+      sort_by_digits(entries_, other_, Entry::kBytes);
+      return entries_;
+    }
     const auto begin = entries_.begin(), last = begin + kept_ - 1;
     auto end = begin;
     bool is_cut = false;
     for (int64_t i = 0; i < n_; ++i) {
-      const Entry entry = make(i);
-      if (is_cut && !(entry < *last)) continue;
-      *end++ = entry;
+      if (is_cut && (i = next_below(keys, i, n_, last->rank())) == n_) break;
+      *end++ = Entry(keys[i], i);
       if (end != entries_.end() || i + 1 == n_) continue;
       std::nth_element(begin, last, end);
       end = last + 1;
@@ -93,17 +116,17 @@ class First {
 
  private:
   const int64_t n_, kept_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_, other_;
 };
 
 /// Whether others than the first `kept` of n entries have their keys, or two of them one.
-template <class Entry>
-bool has_ties(const std::vector<Entry>& first, int64_t kept, int64_t n, const auto& make) {
+template <class Entry, class Key>
+bool has_ties(const std::vector<Entry>& first, int64_t kept, int64_t n, const Key* keys) {
   const auto same = [](const Entry& a, const Entry& b) { return a.rank() == b.rank(); };
   if (std::adjacent_find(first.begin(), first.begin() + kept, same) != first.begin() + kept) return true;
-  int64_t equal = 0;
-  for (int64_t i = 0; i < n && kept < n; ++i) equal += same(make(i), first[static_cast<size_t>(kept - 1)]);
-  return equal > 1;
+  if (kept == n) return false;
+  const auto last = static_cast<Key>(first[static_cast<size_t>(kept - 1)].rank());
+  return std::count(keys, keys + n, last) > 1;
 }
 
 enum class Ties : uint8_t { Stable, Sorted, Unsorted };
@@ -114,27 +137,28 @@ void sort_all(const Lines& lines, bool descending, Ties ties) {
   const Iteration& it = lines.starts;
   for_neighbours(lines, 200, [&](char* const* at, int64_t count) {
     First<Entry> first(n, kept);
+    std::vector<decltype(key_of(T{}))> keys(static_cast<size_t>(n));
     for (int64_t line = 0; line < count; ++line) {
       char* start[3];
       for (int p = 0; p < 3; ++p) start[p] = at[p] + line * it.strides[p][it.rank - 1];
       const auto value = [&](int64_t i) { return *reinterpret_cast<const T*>(start[0] + i * lines.strides[0]); };
-      const auto make = [&](int64_t i) {
+      for (int64_t i = 0; i < n; ++i) {
         const auto key = key_of(value(i));
-        return Entry(descending ? ~key : key, i);
-      };
+        keys[static_cast<size_t>(i)] = descending ? ~key : key;
+      }
       const auto put = [&](int64_t i, int64_t place) {
         *reinterpret_cast<T*>(start[1] + i * lines.strides[1]) = value(place);
         *reinterpret_cast<int64_t*>(start[2] + i * lines.strides[2]) = place;
       };
       if (ties != Ties::Unsorted) {
-        const std::vector<Entry>& entries = first.of(make);
-        if (ties == Ties::Stable || !has_ties(entries, kept, n, make)) {
+        const std::vector<Entry>& entries = first.of(keys.data());
+        if (ties == Ties::Stable || !has_ties(entries, kept, n, keys.data())) {
           for (int64_t i = 0; i < kept; ++i) put(i, entries[static_cast<size_t>(i)].place());
           continue;
         }
       }
       const std::vector<int64_t> places =
-          first_of_tied(tied(n, [&](int64_t i) { return make(i).rank(); }), kept, ties == Ties::Sorted);
+          first_of_tied(tied(n, [&](int64_t i) { return keys[static_cast<size_t>(i)]; }), kept, ties == Ties::Sorted);
       for (int64_t i = 0; i < kept; ++i) put(i, places[static_cast<size_t>(i)]);
     }
   });
