@@ -210,9 +210,13 @@ void index_copy_of(Composition& c) {
   const int64_t named = source.rank() ? source.size(self.rank() ? dim : 0) : 1;
   check_kind(index.numel() == named, ErrorKind::IndexError,
              "index_copy_(): Number of indices ({}) should be equal to source.size(dim) ({})", index.numel(), named);
-  const Tensor places =
-      self.rank() == 0 ? reshape(index, {-1}) : index_select(numbered(self), dim, reshape(index, {-1}));
-  c.result(placed(self, places, source));
+  if (self.rank() == 0) return c.result(placed(self, reshape(index, {-1}), source));
+  // No place counts from the end, which index_select refuses.
+  std::vector<Tensor> places(static_cast<size_t>(dim) + 1);
+  places.back() = index_select(arange(0, self.size(dim)), 0, reshape(index, {-1}));
+  Dims slices = self.sizes();
+  slices[dim] = index.numel();
+  c.result(index_put(self, places, reshape(source, slices)));
 }
 /// The n-th true place of the mask gets the n-th element of source.
 void masked_scatter_of(Composition& c) {

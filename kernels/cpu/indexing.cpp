@@ -65,19 +65,33 @@ void embedding_forward(const KernelCall& call) {
                   View{offsets.get(), sizes, offset_strides, 2, DType::I64});
 }
 
+/// `index` once along the dimensions over which it was expanded.
+struct Unexpanded {
+  explicit Unexpanded(const View& index) : index_(index) {
+    for (int d = 0; d < index.rank; ++d) sizes_[d] = index.strides[d] == 0 && index.sizes[d] > 0 ? 1 : index.sizes[d];
+  }
+  View view() const { return {index_.data, sizes_, index_.strides, index_.rank, index_.dtype}; }
+
+ private:
+  const View& index_;
+  int64_t sizes_[kMaxViewRank];
+};
+
 /// The walk of gather and scatter: over the shape of `index`, in `indexed` a place is given by the index along `dim`.
 /// Numbers count as vectors of one element.
 struct AlongDim {
   AlongDim(const View& indexed, const View& index, int64_t dim_argument)
       : dim(indexed.rank == 0 ? 0 : wrapped(dim_argument, indexed.rank)),
-        offsets(offsets_of(index, {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
+        offsets(offsets_of(Unexpanded(index).view(),
+                           {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
                            byte_stride(indexed, dim))),
         base(indexed) {
     rank = std::max(index.rank, 1);
     for (int64_t d = rank - 1, step = 1; d >= 0; --d) {
       shape.sizes[d] = size_along(index, static_cast<int>(d));
-      shape.strides[d] = step;
-      step *= shape.sizes[d];
+      const bool is_expanded = index.rank > 0 && index.strides[d] == 0;
+      shape.strides[d] = is_expanded ? 0 : step;
+      if (!is_expanded) step *= shape.sizes[d];
       if (d < indexed.rank) base.resize(static_cast<int>(d), shape.sizes[d]);
     }
     if (dim < rank) base.repeat(dim, shape.sizes[dim]);

@@ -188,6 +188,21 @@ T wrapping(T a, T b, Operation operation) {
     return static_cast<T>(operation(a, b));
 }
 
+/// A NaN wins.
+template <bool kLargest>
+void combine_extremes(const View& base, const View& dense, const View& offsets) {
+  combine_elements(base, dense, offsets, []<class T>(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T best = (kLargest ? a < b : b < a) ? b : a;
+      return (a != a) | (b != b) ? a + b : best;
+    } else if constexpr (is_ordered<T>) {
+      return (kLargest ? a < b : b < a) ? b : a;
+    } else {
+      return a;
+    }
+  });
+}
+
 }  // namespace
 
 void scatter_add_elements(const View& base, const View& dense, const View& offsets) {
@@ -198,13 +213,8 @@ void scatter_combined_elements(const View& base, const View& dense, const View& 
   if (how == Combination::Product)
     return combine_elements(base, dense, offsets,
                             []<class T>(T a, T b) { return wrapping(a, b, std::multiplies<>()); });
-  const bool largest = how == Combination::Largest;
-  combine_elements(base, dense, offsets, [largest]<class T>(T a, T b) {
-    if constexpr (is_ordered<T>)
-      return a != a || b != b ? static_cast<T>(a + b) : (a < b) == largest ? b : a;
-    else
-      return a;
-  });
+  how == Combination::Largest ? combine_extremes<true>(base, dense, offsets)
+                              : combine_extremes<false>(base, dense, offsets);
 }
 
 }  // namespace terra::cpu

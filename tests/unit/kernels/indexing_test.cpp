@@ -81,6 +81,18 @@ TEST_CASE("index_select, gather and scatter agree with their references", "[inde
                    {Array(dtype, {6, 7, 5})}, 1e-6);
     }
   }
+  for (const DType dtype : {DType::F32, DType::I32}) {
+    const Array x = Array::random(dtype, {6, 7, 5}, 1, 0, 50), source = Array::random(dtype, {6, 8, 5}, 2, 0, 50);
+    for (const int axis : {0, 1, 2}) {  // over which the index was expanded
+      const Array index = indices_below(6, {6, 7, 5}).expanded(axis, axis == 1 ? 7 : 5);
+      check_kernel("gather", Arguments() << x << 1 << index, {Array(dtype, index.sizes())}, 0);
+      check_kernel("scatter", Arguments() << x << 1 << index << source, {Array(dtype, {6, 7, 5})}, 0);
+      check_kernel("scatter_add", Arguments() << x << 1 << index << source, {Array(dtype, {6, 7, 5})}, 1e-6);
+      for (const char* how : {"amax", "amin", "prod"})
+        check_kernel("scatter_combine", Arguments() << x << 1 << index << source << how, {Array(dtype, {6, 7, 5})},
+                     1e-6);
+    }
+  }
   check_kernel("gather", Arguments() << Array::random(DType::F32, {}) << 0 << indices_below(1, {}),
                {Array(DType::F32, {})}, 0);
 }
