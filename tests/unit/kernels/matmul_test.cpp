@@ -89,8 +89,8 @@ TEST_CASE("mm takes any strides", "[matmul]") {
 }
 
 TEST_CASE("mm of integers wraps", "[matmul]") {
-  for (DType dtype : {DType::I64, DType::I32, DType::U8}) {
-    const Array a = Array::random(dtype, {5, 40}, 1, 0, 100), b = Array::random(dtype, {40, 6}, 2, 0, 100);
+  for (DType dtype : {DType::I64, DType::I32, DType::I16, DType::I8, DType::U8}) {
+    const Array a = Array::random(dtype, {5, 43}, 1, 0, 100), b = Array::random(dtype, {43, 6}, 2, 0, 100);
     check_kernel("mm", Arguments() << a << b, {Array(dtype, {5, 6})}, 0);
     check_kernel("mm", Arguments() << b.permuted({1, 0}) << a.permuted({1, 0}), {Array(dtype, {6, 5})}, 0);
   }
