@@ -12,7 +12,7 @@ extern const Op cholesky_columns, cholesky_inverse_lower, ldl_columns, ldl_solve
 extern const Op linalg_cholesky_ex, linalg_cholesky, cholesky, cholesky_solve, cholesky_inverse;
 extern const Op linalg_ldl_factor_ex, linalg_ldl_factor, linalg_ldl_solve;
 // linalg_solve.cpp
-extern const Op solve_columns, triangular_columns;
+extern const Op solve_columns, inverse_columns, triangular_columns;
 extern const Op linalg_solve_ex, linalg_solve, linalg_inv_ex, linalg_inv, linalg_solve_triangular, triangular_solve;
 extern const Op linalg_tensorinv, linalg_tensorsolve;
 // linalg_lstsq.cpp

@@ -44,6 +44,30 @@ void solve_gradient(Backward& b) {
   if (b.needs(1)) b.set(1, dB);
 }
 
+void inverse_shape(Inference& f) {
+  check_square(f.sizes(0), f.op.name);
+  check_lapack(f.dtype(0), "lu_cpu");
+  f.result(f.dtype(0), Dims(f.sizes(0)));
+  f.result(DType::I32, Dims(batch_of(f.sizes(0))));
+}
+void inverse_host(Args a, Results& out) {
+  const Tensor A = a[0].tensor();
+  out = made_by_shape(inverse_columns, a);
+  fill_with(out[0], identity(batch_of(A.sizes()), A.size(-1), A.dtype()));
+  const Tensor lu = lost_copy(A);
+  const int64_t count = count_of(A.sizes());
+  each_matrix(A, [&]<class T>(int64_t i, T) {
+    part<int32_t>(out[1], i, count)[0] =
+        lapack<T>().solve(rows_of(A), rows_of(A), part<T>(lu, i, count), part<T>(out[0], i, count));
+  });
+  check_info(out[1], a[1].text(), A.rank() > 2);
+}
+/// X = A^-1: dA = -X^H dX X^H.
+void inverse_gradient(Backward& b) {
+  const Tensor XH = conjugate(b.out());
+  b.set(0, -matmul(matmul(XH, transposed(b.grad())), XH));
+}
+
 // ---- triangles ------------------------------------------------------------------------------------------------------
 void triangular_shape(Inference& f) {
   check_operands(f, f.flag(3), "triangular_solve_cpu");
@@ -116,7 +140,7 @@ void solve_of(Composition& c) { c.result(solved(c.tensor(0), c.tensor(1), c.flag
 std::vector<Tensor> inverted(const Tensor& a, std::string_view checked) {
   check_square(a.sizes(), "linalg.inv");
   check_inexact(a.dtype(), "linalg.inv");
-  std::vector<Tensor> result = solve_columns.all(a, identity(batch_of(a.sizes()), a.size(-1), a.dtype()), checked);
+  std::vector<Tensor> result = inverse_columns.all(a, checked);
   result[0] = transposed(result[0]);
   return result;
 }
@@ -210,6 +234,19 @@ const Op solve_columns{{.name = "solve_columns",
                                     {"randn(2, 3, 3).mT, randn(2, 2, 3).mT, ''"},
                                     {"randn(0, 0), randn(0, 2), ''"},
                                     {"crandn(2, 3, 3), crandn(2, 3, 2), ''", "complex"}}}};
+const Op inverse_columns{
+    {.name = "inverse_columns",
+     .signature = "(Tensor A, str checked) -> (Tensor X, Tensor info)",
+     .doc = "The inverse of A, transposed; info i > 0: A is singular, of which an op that is "
+            "checked complains.",
+     .example = "",
+     .flags = kHost | kComplex,
+     .shape = inverse_shape,
+     .host = inverse_host,
+     .gradient = inverse_gradient,
+     .saved = saves_result(),
+     .samples = {
+         {"randn(3, 3), ''"}, {"randn(2, 3, 3).mT, ''"}, {"randn(0, 0), ''"}, {"crandn(2, 3, 3), ''", "complex"}}}};
 const Op triangular_columns{{.name = "triangular_columns",
                              .signature = "(Tensor A, Tensor B, bool upper, bool left, bool unitriangular) -> Tensor",
                              .doc = "X of A X = B (of X A = B where not left), transposed, for a triangular A.",
