@@ -133,9 +133,48 @@ void copy_transposed(const Iteration& it, int dense) {
   });
 }
 
+/// Rows of at most so many bytes are copied without a call for each.
+constexpr int64_t kShortRow = 1024;
+
+/// The innermost dimension lies dense on both sides.
+bool has_short_rows(const Iteration& it, int64_t size) {
+  const int last = it.rank - 1;
+  return last > 0 && it.strides[0][last] == size && it.strides[1][last] == size && it.sizes[last] * size <= kShortRow;
+}
+
+inline void copy_short(char* out, const char* in, int64_t bytes) {
+  constexpr int64_t kVector = sizeof(__m128);
+  if (bytes % kVector != 0) {
+    std::memcpy(out, in, static_cast<size_t>(bytes));
+    return;
+  }
+  for (int64_t i = 0; i < bytes; i += kVector)
+    _mm_storeu_ps(reinterpret_cast<float*>(out + i), _mm_loadu_ps(reinterpret_cast<const float*>(in + i)));
+}
+
+void copy_short_rows(const Iteration& it, int64_t size) {
+  const int last = it.rank - 1;
+  const int64_t bytes = it.sizes[last] * size;
+  Iteration rows;
+  rows.operands = 2;
+  rows.rank = last;
+  for (int p = 0; p < 2; ++p) {
+    rows.data[p] = it.data[p];
+    std::copy_n(it.strides[p], last, rows.strides[p]);
+  }
+  std::copy_n(it.sizes, last, rows.sizes);
+  const int64_t out_step = rows.strides[0][last - 1], in_step = rows.strides[1][last - 1];
+  parallel_for(it.numel / it.sizes[last], kGrainBytes / bytes, [&](int64_t begin, int64_t end) {
+    for_rows(rows, begin, end, [&](char* const* at, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) copy_short(at[0] + k * out_step, at[1] + k * in_step, bytes);
+    });
+  });
+}
+
 template <class Bits>
 void copy_bits(const Iteration& it) {
   constexpr int64_t size = sizeof(Bits);
+  if (has_short_rows(it, size)) return copy_short_rows(it, size);
   if (const int dense = transposed_dim(it, size); dense >= 0) return copy_transposed<Bits>(it, dense);
   const int last = it.rank - 1;
   parallel_for(it.numel, kGrainBytes / size, [&](int64_t begin, int64_t end) {
