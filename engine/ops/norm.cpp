@@ -237,6 +237,7 @@ void group_norm_of(Composition& c) {
   }
   const int64_t rows = x.size(0) * groups, length = x.numel() / std::max<int64_t>(rows, 1);
   Tensor y = reshape(layer_norm(reshape(x, {rows, length}), Dims{length}, Arg(), Arg(), c.arg(4)), x.sizes());
+  if (c.has(2) && c.has(3)) return c.result(addcmul(per_channel(c.tensor(3), x), y, per_channel(c.tensor(2), x)));
   if (c.has(2)) y = y * per_channel(c.tensor(2), x);
   if (c.has(3)) y = y + per_channel(c.tensor(3), x);
   c.result(y);
