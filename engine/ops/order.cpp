@@ -56,12 +56,22 @@ void cumsum_gradient(Backward& b) {
   if (b.sizes(0).empty()) return b.set(0, b.grad());
   b.set(0, running_from_end(b.grad(), wrap_dim(b.integer(1), b.sizes(0).size())));
 }
+/// For each k the sum over j >= k of g_j times the product of all up to j but x_k: in ops that have derivatives also
+/// where elements are zero, of a matrix for each line.
+Tensor cumprod_gradient_of_others(const Tensor& x, const Tensor& g, int64_t dim) {
+  const int64_t n = x.size(dim);
+  const auto turned = [dim](const Tensor& t) { return unsqueeze(transpose(t, dim, -1), -2); };
+  const Tensor others = where(to_dtype(eye(n), DType::Bool), 1.0, turned(x));
+  const Tensor products = triu(conjugate(cumprod(others, -1)));
+  return transpose(sum(products * turned(g), Dims{-1}), dim, -1);
+}
 /// With y = cumprod(x): sum_{j >= k} g_j y_j / x_k before the first zero z; at z the same with x_z taken as 1 in the
 /// products; nothing behind it, where every product contains z.
 void cumprod_gradient(Backward& b) {
   const Tensor x = b.in(0), g = b.grad();
   if (x.rank() == 0) return b.set(0, g);
   const int64_t dim = wrap_dim(b.integer(1), x.rank());
+  if (grad_enabled()) return b.set(0, cumprod_gradient_of_others(x, g, dim));
   const Tensor zero = eq(x, 0);
   const Tensor zeros_so_far = cumsum(to_dtype(zero, DType::I64), dim);
   const Tensor first = logical_and(zero, eq(zeros_so_far, 1));

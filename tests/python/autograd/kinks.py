@@ -37,6 +37,7 @@ FUNCTIONS = {
     "logsumexp": lambda a: a.logsumexp(0),
     "logaddexp": lambda a: torch.logaddexp(a, torch.zeros(2)).sum(),
     "logaddexp2": lambda a: torch.logaddexp2(a, torch.zeros(2)).sum(),
+    "cumprod": lambda a: (torch.cat([a, a + 1]).cumprod(0) * torch.arange(1.0, 5.0)).sum(),
     "hardswish": lambda a: F.hardswish(a).sum(),
     "abs": lambda a: a.abs().sum(),
     "relu": lambda a: F.relu(a).sum(),
