@@ -74,6 +74,13 @@ def walk():
     yield "concat", [len(both), both[2], both[-1]]
     tensors = data.TensorDataset(torch.arange(4), torch.arange(4.0))
     yield "tensors", [plain(tensors[1]), plain(data.Subset(tensors, [3, 1])[0])]
+    loader = data.DataLoader([1, 2, 3], batch_size=2)
+    for name in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers", "timeout", "own"):
+        try:
+            setattr(loader, name, 0)
+            yield f"set {name}", getattr(loader, name)
+        except ValueError as error:
+            yield f"set {name}", str(error)
 
 
 check(list(walk()), __file__)
