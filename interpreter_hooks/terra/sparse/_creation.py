@@ -165,7 +165,8 @@ def _from_parts(
         if is_coalesced:
             _check_coalesced(places, size)
     elements = values.view_as(values) if values.requires_grad else values.detach()
-    return finished(coo(places, elements, size, bool(is_coalesced)), requires_grad)
+    coalesced = places.shape[1] < 2 if is_coalesced is None else bool(is_coalesced)  # one row has no other to add to
+    return finished(coo(places, elements, size, coalesced), requires_grad)
 
 
 # ---- from dense tensors ----
