@@ -225,6 +225,12 @@ void xlogy_of(Composition& c) {
 /// As PyTorch: from the nearer end, so that weight 1 gives `end` exactly; a number counts as the floats it meets do.
 void lerp_of(Composition& c) {
   const Tensor start = c.tensor(0), end = c.tensor(1);
+  const auto check_of_start = [&start](std::string_view name, const Tensor& other) {
+    check(other.dtype() == start.dtype(), "expected dtype {} for `{}` but got dtype {}", c_type_name(start.dtype()),
+          name, c_type_name(other.dtype()));
+  };
+  check_of_start("end", end);
+  if (c.arg(2).is_tensor() && c.tensor(2).rank() > 0) check_of_start("weight", c.tensor(2));
   const Tensor difference = end - start;
   if (!c.arg(2).is_tensor() && c.arg(2).scalar().is_complex()) {
     check_holds(c.arg(2).scalar(), difference.dtype());

@@ -168,6 +168,9 @@ void outer_of(Composition& c) {
   c.result(unsqueeze(a, 1) * b);
 }
 void baddbmm_of(Composition& c) {
+  const DType self = c.tensor(0).dtype(), a = c.tensor(1).dtype(), b = c.tensor(2).dtype();
+  check(self == a && a == b, "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", c_type_name(self),
+        c_type_name(a), c_type_name(b));
   check_factor(c.arg(3), c.tensor(1).dtype());
   check_factor(c.arg(4), c.tensor(1).dtype());
   const Tensor product = scaled(bmm(c.tensor(1), c.tensor(2)), c.arg(4));

@@ -65,6 +65,9 @@ void addmv_of(Composition& c) {
   check(matrix.size(1) == vector.size(0) && (self.numel() == matrix.size(0) || self.numel() == 1),
         "size mismatch, got input ({}), mat ({}x{}), vec ({})", self.rank() ? self.size(0) : 1, matrix.size(0),
         matrix.size(1), vector.size(0));
+  check(self.dtype() == matrix.dtype() && matrix.dtype() == vector.dtype(),
+        "addmv input tensors must have the same dtype, but got {}, {}, and {}", scalar_type_name(self.dtype()),
+        scalar_type_name(matrix.dtype()), scalar_type_name(vector.dtype()));
   c.result(added_product(c, mv(matrix, vector)));
 }
 void addbmm_of(Composition& c) {
