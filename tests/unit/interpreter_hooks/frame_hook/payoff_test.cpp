@@ -193,7 +193,7 @@ TEST_CASE("the process may lose its grace and a share of its time, and spend par
   constexpr double room = Ledger::grace + Ledger::share * begin;
   Ledger ledger;
   CHECK(!ledger.affords(1000, 0));
-  CHECK(!ledger.affords(Ledger::grace, begin / 2));
+  CHECK(!ledger.affords(Ledger::grace, begin / 4));
   CHECK(ledger.affords(room, begin));
   ledger.spend(room);
   CHECK(!ledger.affords(1000, begin));
