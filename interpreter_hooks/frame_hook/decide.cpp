@@ -41,8 +41,16 @@ bool may_record(const CodeRecord& r) {
   return can_be_recorded(r) && (can_be_timed(r) || r.recordings < free_recordings + r.hits / replays_per_recording);
 }
 
+/// Whether the call that is about to run, or has just run, lies in another one of its function.
+bool is_below_itself(const CodeRecord& r) {
+  for (TerraFrame* caller = terra_frame_current(PyThreadState_Get()); caller; caller = terra_frame_caller(caller))
+    if (find_record(terra_frame_code(caller)) == &r) return true;
+  return false;
+}
+
 void give_up(CodeRecord& r, Reason reason) {
   r.state = State::GivenUp;
+  r.recursive |= is_below_itself(r);  // perhaps no recording has seen that
   r.unseen = r.recursive ? 0 : all_calls;
   if (reason != Reason::None) r.why = {reason, r.last_miss, r.file, r.line};
   r.entries.clear();
