@@ -77,9 +77,11 @@ with tempfile.TemporaryDirectory() as folder:
         assert any(first <= begin and end <= last + 0.01 for first, last in spans["recorded"]), spans
     assert sum(event["cat"] in ("served", "direct") for event in trace["traceEvents"]) == report["replays"]
 
-    # A program that never imports terra, and one without capture: files with nothing in them.
+    # A program that never imports terra, and one without capture: files with nothing in them, but for frames of the
+    # machine's own that start with Python and may take long.
     result = run(folder, "--trace=none.json", "--report-html=none.html", program="print(1)")
-    assert (result.returncode, json.load(open(path("none.json")))["traceEvents"]) == (0, []), result
+    kinds = {event["cat"] for event in json.load(open(path("none.json")))["traceEvents"]}
+    assert (result.returncode, kinds - {"plain"}) == (0, set()), result
     result = run(folder, "--capture=off", "--trace=off.json")
     assert (result.returncode, json.load(open(path("off.json")))["traceEvents"]) == (0, []), result
 
