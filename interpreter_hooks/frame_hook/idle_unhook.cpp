@@ -41,7 +41,7 @@ void consider_rest() {
   terra_hook_uninstall();
 }
 
-Unhooked::Unhooked(bool wanted) : is_out_(wanted && may_be_out()) {
+Unhooked::Unhooked() : is_out_(may_be_out()) {
   if (is_out_) terra_hook_uninstall();
 }
 

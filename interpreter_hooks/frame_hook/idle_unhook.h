@@ -22,7 +22,7 @@ bool is_resting();
 /// A call runs without the hook, with all that it calls, where that can be.
 class Unhooked {
  public:
-  explicit Unhooked(bool wanted = true);
+  Unhooked();
   ~Unhooked();
   Unhooked(const Unhooked&) = delete;
 
