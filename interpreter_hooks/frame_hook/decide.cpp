@@ -50,7 +50,7 @@ bool is_below_itself(const CodeRecord& r) {
 
 void give_up(CodeRecord& r, Reason reason) {
   r.state = State::GivenUp;
-  r.recursive |= is_below_itself(r);  // perhaps no recording has seen that
+  r.recursive = r.recursive || is_below_itself(r);  // perhaps no recording has seen that
   r.unseen = r.recursive ? 0 : all_calls;
   if (reason != Reason::None) r.why = {reason, r.last_miss, r.file, r.line};
   r.entries.clear();

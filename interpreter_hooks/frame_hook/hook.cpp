@@ -184,13 +184,15 @@ void ends_in_vain(CodeRecord& part) {
   return result;
 }
 
+PyObject* run_unhooked(PyThreadState* thread, TerraFrame* frame) {
+  const Unhooked unhooked;
+  return terra_frame_run(thread, frame, 0);
+}
+
 /// Of one that calls itself, every call is the beginning of many.
 PyObject* run_given_up(CodeRecord& record, PyThreadState* thread, TerraFrame* frame) {
   if (!record.recursive || !measures()) return terra_frame_run(thread, frame, 0);
-  if (record.quiet_calls.next_runs_unhooked()) {
-    const Unhooked unhooked;
-    return terra_frame_run(thread, frame, 0);
-  }
+  if (record.quiet_calls.next_runs_unhooked()) return run_unhooked(thread, frame);
   const auto events = [] { return totals().replays + totals().recordings; };
   const long before = events();
   PyObject* result = terra_frame_run(thread, frame, 0);
@@ -216,10 +218,7 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
   if (!record || !record->eligible || terra_thread_is_observed(thread)) return terra_frame_run(thread, frame, 0);
   if (record->state == State::GivenUp) return run_given_up(*record, thread, frame);
   const RecursiveCall call(*record);
-  if (recursion_is_plain) {
-    const Unhooked unhooked;
-    return terra_frame_run(thread, frame, 0);
-  }
+  if (recursion_is_plain) return run_unhooked(thread, frame);
   const Step step = decide(*record);
   return step == Step::Run ? profile(*record, thread, frame) : run_parts(*record, step, thread, frame);
 }

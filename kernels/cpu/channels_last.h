@@ -47,4 +47,10 @@ const T* channels_last(const View& view, Scratch& scratch) {
   return copy;
 }
 
+/// The view's elements channels last, or else row by row.
+template <class T>
+const T* in_order(const View& view, bool last, Scratch& scratch) {
+  return last ? channels_last<T>(view, scratch) : scratch.contiguous<T>(view);
+}
+
 }  // namespace terra::cpu

@@ -38,7 +38,7 @@ bool goes_by_rows(const View& in, const View* out = nullptr) {
 
 template <class T>
 const T* read(const View& view, bool by_rows, Scratch& scratch) {
-  return by_rows && view.rank > 2 ? channels_last<T>(view, scratch) : scratch.contiguous<T>(view);
+  return in_order<T>(view, by_rows && view.rank > 2, scratch);
 }
 
 /// Sums over rows: `kinds` for each channel. Rows are cut into blocks by their number alone; the sums of blocks, which

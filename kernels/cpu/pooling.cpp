@@ -151,7 +151,7 @@ void max_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
     const bool by_pixels = goes_by_pixels<T>(input, call.out);
-    const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+    const T* in = in_order<T>(input, by_pixels, scratch);
     const Written<T> largest(out, by_pixels, scratch);
     const Written<int64_t> indices(call.out[1], by_pixels, scratch);
     if (scratch.counting()) return;
@@ -185,9 +185,8 @@ void max_pool_backward_in(const KernelCall& call, Scratch& scratch) {
   const View &gradient = call.view(0), &out = call.out[0];
   with_float(out.dtype, [&]<class T>(T) {
     const bool by_pixels = goes_by_pixels<T>(gradient, call.out);
-    const T* grad = by_pixels ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
-    const int64_t* indices =
-        by_pixels ? channels_last<int64_t>(call.view(1), scratch) : scratch.contiguous<int64_t>(call.view(1));
+    const T* grad = in_order<T>(gradient, by_pixels, scratch);
+    const int64_t* indices = in_order<int64_t>(call.view(1), by_pixels, scratch);
     const Written<T> written(out, by_pixels, scratch);
     if (scratch.counting()) return;
     const int64_t to = out.sizes[out.rank - 2] * out.sizes[out.rank - 1];
@@ -290,7 +289,7 @@ PixelWindow pixels_of(const PoolShape& s, const Window& w) {
 template <class T, class WindowOf>
 void average(const PoolShape& s, const View& input, const View& out, Scratch& scratch, const WindowOf& window) {
   const bool by_pixels = goes_by_pixels<T>(input, {&out, 1});
-  const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+  const T* in = in_order<T>(input, by_pixels, scratch);
   const Written<T> written(out, by_pixels, scratch);
   if (scratch.counting()) return;
   if constexpr (std::is_floating_point_v<T>) {
@@ -321,7 +320,7 @@ void average(const PoolShape& s, const View& input, const View& out, Scratch& sc
 template <class T, class WindowOf>
 void spread(const PoolShape& s, const View& gradient, const View& out, Scratch& scratch, const WindowOf& window) {
   const bool by_pixels = goes_by_pixels<T>(gradient, {&out, 1});
-  const T* grad = by_pixels ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
+  const T* grad = in_order<T>(gradient, by_pixels, scratch);
   const Written<T> written(out, by_pixels, scratch);
   if (scratch.counting()) return;
   if (by_pixels) {
@@ -401,7 +400,7 @@ void adaptive_max_pool_in(const KernelCall& call, Scratch& scratch) {
   const View &input = call.view(0), &out = call.out[0];
   with_number(out.dtype, [&]<class T>(T) {
     const bool by_pixels = goes_by_pixels<T>(input, call.out);
-    const T* in = by_pixels ? channels_last<T>(input, scratch) : scratch.contiguous<T>(input);
+    const T* in = in_order<T>(input, by_pixels, scratch);
     const Written<T> largest(out, by_pixels, scratch);
     const Written<int64_t> indices(call.out[1], by_pixels, scratch);
     if (scratch.counting()) return;

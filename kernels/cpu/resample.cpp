@@ -33,17 +33,21 @@ bool goes_channels_last(const View& in, const View& out) {
   return lies_channels_last(out) && (is_channels_last(in) || is_channels_last(out));
 }
 
+/// The places in `index`, row by row, all of which are of `size` along dim.
+const int64_t* places_in(const View& index, int dim, int64_t size, Scratch& scratch) {
+  int64_t* places = scratch.take<int64_t>(index.numel());
+  if (scratch.counting()) return places;
+  pack(index, places);
+  check_indices(places, index.numel(), {dim, size, false, KernelError::Kind::Index, out_of_range_in_self});
+  return places;
+}
+
 /// The taps in parameters `first` and first + 1, of lines of `size` elements.
 template <class T>
-Taps<T> taps_of(const KernelCall& call, int first, int dim, int64_t size, Scratch& scratch, int64_t* places) {
+Taps<T> taps_of(const KernelCall& call, int first, int dim, int64_t size, Scratch& scratch) {
   const View& index = call.view(first);
-  const int64_t n = index.numel();
-  const T* weight = scratch.contiguous<T>(call.view(first + 1));
-  if (!scratch.counting()) {
-    pack(index, places);
-    check_indices(places, n, {dim, size, false, KernelError::Kind::Index, out_of_range_in_self});
-  }
-  return {places, weight, index.sizes[0], index.sizes[1]};
+  return {places_in(index, dim, size, scratch), scratch.contiguous<T>(call.view(first + 1)), index.sizes[0],
+          index.sizes[1]};
 }
 
 /// (self, dim, index, weight)
@@ -52,10 +56,9 @@ void resample_in(const KernelCall& call, Scratch& scratch) {
   const int dim = wrapped(call.integer(1), self.rank);
   with_float(out.dtype, [&]<class T>(T) {
     const bool last = goes_channels_last(self, out);
-    const T* in = last ? channels_last<T>(self, scratch) : scratch.contiguous<T>(self);
+    const T* in = in_order<T>(self, last, scratch);
     const Written<T> written(out, last, scratch);
-    int64_t* places = scratch.take<int64_t>(call.view(2).numel());
-    const Taps<T> taps = taps_of<T>(call, 2, dim, self.sizes[dim], scratch, places);
+    const Taps<T> taps = taps_of<T>(call, 2, dim, self.sizes[dim], scratch);
     if (scratch.counting()) return;
     const Lines lines(out, dim, last);
     const ResampleLines<T> loops = TERRA_ROWS(resample_lines, ResampleLines, T);
@@ -79,10 +82,9 @@ void resample_backward_in(const KernelCall& call, Scratch& scratch) {
   const int dim = wrapped(call.integer(1), gradient.rank);
   with_float(out.dtype, [&]<class T>(T) {
     const bool last = goes_channels_last(gradient, out);
-    const T* grad = last ? channels_last<T>(gradient, scratch) : scratch.contiguous<T>(gradient);
+    const T* grad = in_order<T>(gradient, last, scratch);
     const Written<T> written(out, last, scratch);
-    int64_t* places = scratch.take<int64_t>(call.view(3).numel());
-    const Taps<T> taps = taps_of<T>(call, 3, dim, out.sizes[dim], scratch, places);
+    const Taps<T> taps = taps_of<T>(call, 3, dim, out.sizes[dim], scratch);
     if (scratch.counting()) return;
     const Lines lines(out, dim, last);
     const ResampleLines<T> loops = TERRA_ROWS(resample_lines, ResampleLines, T);
@@ -110,13 +112,8 @@ struct Sampling {
         channels(channels.sizes[1]),
         pixels(pixels),
         taps(index.sizes[1]),
-        places(index.sizes[2]) {
-    int64_t* checked = scratch.take<int64_t>(index.numel());
-    this->index = checked;
-    if (scratch.counting()) return;
-    pack(index, checked);
-    check_indices(checked, index.numel(), {2, pixels, false, KernelError::Kind::Index, out_of_range_in_self});
-  }
+        places(index.sizes[2]),
+        index(places_in(index, 2, pixels, scratch)) {}
   int64_t first_tap(int64_t image) const { return image * taps * places; }
   /// Calls body(number) for the `count` pieces of images, of so many elements of work each.
   void for_each(int64_t count, int64_t work, const auto& body) const {
