@@ -39,7 +39,7 @@ void fail_on_nan(const Node& node, const std::vector<Tensor>& gradients) {
   const GradMode off(false);
   for (size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& g = gradients[i];
-    if (!g.defined() || !is_inexact(g.dtype()) || g->is_symbolic() || is_sparse(*g)) continue;
+    if (!g.defined() || !is_inexact(g.dtype()) || g->is_symbolic() || is_sparse(*g) || g.device().is_meta()) continue;
     check(!*(*any)((*isnan)(g))->data_as<bool>(), "Function '{}' returned nan values in its {}th output.", node.name(),
           i);
   }
@@ -247,6 +247,7 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
       grads.push_back((*full)(root.sizes(), 1.0, root.dtype()));
     }
     edges.push_back(gradient_edge(root));
+    check(edges.back().node.get(), "element {} of tensors does not require grad and does not have a grad_fn", i);
   }
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/autograd/ambiguous_writes.h"
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -27,6 +28,11 @@ void change_history(Meta& meta, Edge edge) {
 void refresh_view(const Tensor& t, Meta& meta) {
   if (!meta.view || meta.history_version == t->version()) return;
   if (!meta.base.requires_grad()) return;  // asked again: the base may be about to learn of the write
+  const ViewOrigin origin = meta.view->origin;
+  if (is_ambiguous(origin) && !t->wants_grad)
+    fail(ErrorKind::RuntimeError,
+         "A view was created in {} and its base or another view of its base has been modified inplace {}. {}",
+         names_of(origin).made_in, names_of(origin).written_in, advice_on(origin));
   meta.history_version = t->version();
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
@@ -36,8 +42,10 @@ void refresh_view(const Tensor& t, Meta& meta) {
 
 /// The steps `last` ends, taken after `first`.
 std::shared_ptr<const ViewStep> behind(const std::shared_ptr<const ViewStep>& first, const ViewStep& last) {
-  return std::make_shared<ViewStep>(
-      ViewStep{last.op, OwnedArgs(last.args.args(), 0), last.previous ? behind(first, *last.previous) : first});
+  const ViewOrigin origin = first->origin != ViewOrigin::Plain ? first->origin : last.origin;
+  return std::make_shared<ViewStep>(ViewStep{last.op, OwnedArgs(last.args.args(), 0),
+                                             last.previous ? behind(first, *last.previous) : first, origin,
+                                             last.number});
 }
 
 uint64_t next_hook_id() {
@@ -57,9 +65,19 @@ uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
 
 }  // namespace
 
+std::string advice_on(ViewOrigin origin) {
+  return fmt::format(
+      "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+      "both "
+      "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
+      "outside (if you want the inplace to be tracked).",
+      names_of(origin).block);
+}
+
 bool Meta::learn_from_base(const TensorImpl& view) {
-  refresh_view(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&view))), *this);
-  return view.wants_grad;
+  if (this->view && !is_ambiguous(this->view->origin))  // of those, only reads of the history fail
+    refresh_view(Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&view))), *this);
+  return view.wants_grad || base.requires_grad();
 }
 
 Tensor derive_view(const ViewStep& last, const Tensor& base) {
@@ -85,6 +103,8 @@ void set_requires_grad(const Tensor& t, bool value) {
         "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
         "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
   check(!value || is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+  check(!value || t->is_symbolic() || !t->is_inference() || inference_mode(),
+        "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   set_wants_grad(*t, value);
 }
 
@@ -106,6 +126,10 @@ void set_grad(const Tensor& t, const Tensor& g) {
         "attempting to assign a gradient with dtype '{}' to a tensor with grad_dtype '{}'. The gradient must match the "
         "dtype of the tensor; convert it first.",
         name_of(g.dtype()), name_of(t.dtype()));
+    check(g.device() == t.device(),
+          "attempting to assign a gradient with device type '{}' to a tensor with device type '{}'. Please ensure that "
+          "the gradient and the tensor are on the same device",
+          to_string(g.device()), to_string(t.device()));
     check(g.sizes() == t.sizes(),
           "attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the gradient and "
           "the tensor are the same size",
@@ -135,7 +159,7 @@ Edge history(const Tensor& t) {
 
 Edge gradient_edge(const Tensor& t) {
   Edge edge = history(t);
-  if (edge.node || !t.requires_grad()) return edge;
+  if (edge.node || !t->wants_grad) return edge;  // of its base alone
   return {accumulate_node(t), 0};
 }
 

@@ -16,7 +16,13 @@ enum class ViewOrigin : uint8_t {
   Plain,
   OneOfMany,    ///< a, b = x.unbind(): the tape can't replace a part of what is one node's many results
   WithoutGrad,  ///< made in no_grad mode: whether the write is meant to be recorded nobody knows
+  Inference,    ///< made in inference mode: as ambiguous
 };
+
+/// What the tape doesn't know of a write to such a view.
+inline bool is_ambiguous(ViewOrigin origin) {
+  return origin == ViewOrigin::WithoutGrad || origin == ViewOrigin::Inference;
+}
 
 /// One step of how a view was derived from its base; the chain is shared by views of views.
 struct ViewStep {

@@ -70,6 +70,28 @@ struct OpNode::Loader final : Backward::Source {
   bool loaded[kMaxParams] = {};
 };
 
+namespace {
+
+/// The ops that save each operand for the gradients of the others alone.
+constexpr std::string_view kProducts[] = {"mul", "addcmul", "mm", "bmm", "addmm", "linear", "conv2d", "conv3d"};
+
+/// Throws for an inference tensor that a gradient is going to need.
+void check_may_be_saved(const Op& op, std::span<const Arg> args) {
+  const auto requires_grad = [&](size_t p) { return args[p].is_tensor() && args[p].impl()->requires_grad(); };
+  for (size_t p = 0; p < args.size(); ++p) {
+    if (!(op.saved >> p & 1) || !args[p].is_tensor() || !args[p].impl()->is_inference()) continue;
+    bool needed = std::find(std::begin(kProducts), std::end(kProducts), op.name) == std::end(kProducts);
+    for (size_t other = 0; other < args.size() && !needed; ++other)
+      needed = other != p && (op.saved >> other & 1) && requires_grad(other);
+    check(!needed || args[p].impl()->wrapped_number,
+          "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+          "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use "
+          "it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  }
+}
+
+}  // namespace
+
 OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node_name(args)), constants_(args, 0) {
   const auto visit = [&](const Tensor& t, bool save) {
     // What stands for a Python number in a graph is a constant of the call, which no rule declares.
@@ -83,6 +105,7 @@ OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node
     metas_.push_back({t.dtype(), t.sizes(), t->wrapped_number, t.device()});
     edges.push_back(t.requires_grad() && is_inexact(t.dtype()) ? gradient_edge(t) : Edge{});
   };
+  check_may_be_saved(op, args);
   for (size_t p = 0; p < args.size(); ++p) {
     first_meta_.push_back(static_cast<uint16_t>(metas_.size()));
     const bool save = op.saved >> p & 1;

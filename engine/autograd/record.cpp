@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "engine/autograd/ambiguous_writes.h"
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/slices_node.h"
@@ -41,8 +42,8 @@ void name_last(const Tensor& result, std::string_view name) {
 }
 
 /// "Select" for a view that select made.
-std::string maker_of(const Tensor& view, const ViewStep& step) {
-  if (const Edge made = history(view); made.node) return operation_of(*made.node);
+std::string maker_of(const Edge& made, const ViewStep& step) {
+  if (made.node) return operation_of(*made.node);
   std::string name(step.op->name);
   name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   return name;
@@ -52,17 +53,18 @@ std::string maker_of(const Tensor& view, const ViewStep& step) {
 void check_origin(const Tensor& view, const Meta& meta) {
   if (!meta.view || meta.view->origin == ViewOrigin::Plain) return;
   const ViewStep& step = *meta.view;
-  const bool without_grad = step.origin == ViewOrigin::WithoutGrad, of_another = step.previous != nullptr;
-  const bool named = history(view).node || (without_grad && of_another);
+  const bool ambiguous = is_ambiguous(step.origin);
+  const Edge maker = ambiguous ? meta.history : history(view);
+  const bool named = maker.node.get() != nullptr;
+  const AmbiguousOrigin mode = names_of(step.origin);
+  const std::string made = fmt::format("created in {}", mode.made_in);
   fail(ErrorKind::RuntimeError, "{} and is being modified inplace{}. {}",
-       named ? fmt::format("Output {} of {} is a view{}", step.number, maker_of(view, step),
-                           without_grad ? " of a view which was created in no_grad mode" : "")
-             : "A view was created in no_grad mode",
-       named && !without_grad ? "" : " with grad mode enabled",
-       without_grad
-           ? "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-             "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
-             "to be tracked) or both outside (if you want the inplace to be tracked)."
+       named ? fmt::format("Output {} of {} is a view{}", step.number, maker_of(maker, step),
+                           ambiguous ? " of a view which was " + made : "")
+             : "A view was " + made,
+       named && !ambiguous ? "" : fmt::format(" {}", mode.written_in),
+       ambiguous
+           ? advice_on(step.origin)
            : "This view is the output of a function that returns multiple views. Such functions do not allow the "
              "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
 }
@@ -117,6 +119,7 @@ void record_write(const Op& op, std::span<const Arg> args, const Tensor& target,
 }
 
 void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) {
+  if (view->is_inference()) return;  // nobody may write to it but where nothing is recorded
   const Meta* from = find_meta(base);
   const bool nested = from && from->base.defined();
   // Places in memory are places in the base only if that fills its memory from the start: the view is none to the tape.
@@ -124,7 +127,9 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
   if (op.name == "as_strided" && (root->offset != 0 || !root.is_contiguous())) return;
   Meta& meta = meta_of(view);
   meta.base = root;
-  ViewOrigin origin = grad_enabled() ? ViewOrigin::Plain : ViewOrigin::WithoutGrad;
+  ViewOrigin origin = inference_mode() ? ViewOrigin::Inference
+                      : grad_enabled() ? ViewOrigin::Plain
+                                       : ViewOrigin::WithoutGrad;
   if (nested && from->view->origin != ViewOrigin::Plain) origin = from->view->origin;
   meta.view = std::make_shared<ViewStep>(ViewStep{&op, OwnedArgs(args, 0), nested ? from->view : nullptr, origin});
   meta.history_version = view->version();
@@ -133,7 +138,7 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
 
 void one_of_many(const Tensor& view, uint32_t number) {
   Meta* const meta = find_meta(view);
-  if (!meta || !meta->view || meta->view->origin == ViewOrigin::WithoutGrad) return;
+  if (!meta || !meta->view || is_ambiguous(meta->view->origin)) return;
   const ViewStep& step = *meta->view;
   meta->view = std::make_shared<ViewStep>(
       ViewStep{step.op, OwnedArgs(step.args.args(), 0), step.previous, ViewOrigin::OneOfMany, number});

@@ -5,18 +5,20 @@
 namespace terra {
 namespace {
 
-/// The CPU has one whatever its index.
+/// The CPU and the meta device have one whatever their index.
 const Backend* others[kDeviceKinds][kDevicesOfKind] = {};
 
 }  // namespace
 
 void register_backend(Device device, const Backend& backend) {
-  ensure(!device.is_cpu() && device.index < kDevicesOfKind, "another backend is one of another device than the CPU");
+  ensure(!device.is_cpu() && !device.is_meta() && device.index < kDevicesOfKind,
+         "another backend is one of a device that the engine doesn't know");
   others[static_cast<int>(device.kind)][device.index] = &backend;
 }
 
 const Backend* find_backend(Device device) {
   if (device.is_cpu()) return &cpu_backend();
+  if (device.is_meta()) return &meta_backend();
   return device.index < kDevicesOfKind ? others[static_cast<int>(device.kind)][device.index] : nullptr;
 }
 

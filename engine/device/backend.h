@@ -55,6 +55,8 @@ struct Backend {
 };
 
 const Backend& cpu_backend();
+/// Of tensors without elements: there is no memory, what is launched does nothing, and reading fails.
+const Backend& meta_backend();
 /// Null where a device has none.
 const Backend* find_backend(Device device);
 namespace detail {
@@ -66,7 +68,7 @@ inline const Backend& backend_of(Device device) {
     return cpu_backend();
   return detail::backend_elsewhere(device);
 }
-/// Of another device than the CPU; to be called before any of its tensors is made.
+/// Of a device that the engine doesn't know; to be called before any of its tensors is made.
 void register_backend(Device device, const Backend& backend);
 
 /// Those of the host.

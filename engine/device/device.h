@@ -8,9 +8,10 @@
 
 namespace terra {
 
-/// Private: of a backend that the program that embeds Terra brings with it.
-enum class DeviceKind : uint8_t { Cpu, Cuda, Private };
-inline constexpr std::string_view kDeviceKindNames[] = {"cpu", "cuda", "privateuseone"};
+/// Private: of a backend that the program that embeds Terra brings with it. Meta: of tensors that have a shape and a
+/// dtype and no elements.
+enum class DeviceKind : uint8_t { Cpu, Cuda, Private, Meta };
+inline constexpr std::string_view kDeviceKindNames[] = {"cpu", "cuda", "privateuseone", "meta"};
 inline constexpr int kDeviceKinds = std::size(kDeviceKindNames);
 inline constexpr int kDevicesOfKind = 16;
 
@@ -19,10 +20,13 @@ struct Device {
   uint8_t index = 0;
 
   bool is_cpu() const { return kind == DeviceKind::Cpu; }
+  bool is_meta() const { return kind == DeviceKind::Meta; }
   friend bool operator==(Device a, Device b) = default;
 };
 
-/// "cpu", "cuda:0".
+inline constexpr Device kMetaDevice{DeviceKind::Meta};
+
+/// "cpu", "cuda:0", "meta".
 std::string to_string(Device device);
 
 namespace detail {

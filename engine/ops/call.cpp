@@ -17,7 +17,8 @@
 namespace terra {
 namespace {
 
-thread_local bool grad_mode = true;
+thread_local bool grad_asked_for = true;
+thread_local bool grad_mode = true;  // and not in inference mode
 
 /// A call's arguments once completed and converted. Holds the converted tensors alive.
 struct Prepared {
@@ -327,6 +328,7 @@ void call_writing(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   if (grad_mode)
     for (const Tensor& t : targets) tape_hooks().check_write(t, false);
   current_emitter().emit_write(op, p.span(), scratch.metas, targets);
+  for (const Tensor& t : targets) check_counts_writes(*t);
   results.insert(results.end(), targets.begin(), targets.end());
 }
 
@@ -395,7 +397,12 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
-void set_grad_enabled(bool enabled) { grad_mode = enabled; }
+GradientModes gradient_modes() { return {grad_asked_for, inference_mode()}; }
+void set_gradient_modes(GradientModes modes) {
+  grad_asked_for = modes.enabled;
+  detail::inference_mode = modes.inference;
+  grad_mode = modes.enabled && !modes.inference;
+}
 
 void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results) {
   Prepared p(op);
@@ -462,6 +469,7 @@ Tensor call_in_place(const Op& op, std::span<const Arg> args) {
     tape_hooks().record_write(op, p.span(), target, write);
   else
     write();
+  check_counts_writes(*target);
   return target;
 }
 

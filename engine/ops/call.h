@@ -25,17 +25,27 @@ DType default_dtype();
 DType default_complex_dtype();
 void set_default_dtype(DType dtype);
 
-/// Gradient recording of this thread (terra.no_grad and friends).
+/// What a thread's contexts say of gradients.
+struct GradientModes {
+  bool enabled = true;     ///< terra.no_grad and friends
+  bool inference = false;  ///< terra.inference_mode: nothing is recorded, enabled or not (engine/tensor/storage.h)
+
+  friend bool operator==(GradientModes a, GradientModes b) = default;
+};
+GradientModes gradient_modes();
+void set_gradient_modes(GradientModes modes);
+/// Whether calls of this thread are recorded.
 bool grad_enabled();
-void set_grad_enabled(bool enabled);
 class GradMode {
  public:
-  explicit GradMode(bool enabled) : before_(grad_enabled()) { set_grad_enabled(enabled); }
-  ~GradMode() { set_grad_enabled(before_); }
+  explicit GradMode(GradientModes modes) : before_(gradient_modes()) { set_gradient_modes(modes); }
+  /// Without recording in the mode that there is; with it outside of inference mode.
+  explicit GradMode(bool enabled) : GradMode(GradientModes{enabled, !enabled && gradient_modes().inference}) {}
+  ~GradMode() { set_gradient_modes(before_); }
   GradMode(const GradMode&) = delete;
 
  private:
-  bool before_;
+  GradientModes before_;
 };
 
 }  // namespace terra

@@ -42,7 +42,7 @@ static bool same_bytes(const Storage& a, const Storage& b) {
   if (&a == &b) return true;
   const bool deferred = a.deferral() || b.deferral();
   if (deferred && (a.deferral() != b.deferral() || a.ticket() != b.ticket())) return false;
-  return a.data() == b.data();
+  return a.data() && a.data() == b.data();
 }
 
 bool shares_memory(const TensorImpl& a, const TensorImpl& b) {
@@ -51,6 +51,12 @@ bool shares_memory(const TensorImpl& a, const TensorImpl& b) {
   if (a.is_symbolic()) return symbolic_overlap()(a, b);
   if (b.is_symbolic()) return symbolic_overlap()(b, a);
   return same_bytes(*a.storage, *b.storage);
+}
+
+void check_counts_writes(const TensorImpl& target) {
+  check(!target.storage || !target.is_inference() || inference_mode(),
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+        "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.");
 }
 
 void check_cast(DType from, DType to) {

@@ -13,6 +13,9 @@ bool shares_memory(const TensorImpl& a, const TensorImpl& b);
 using SymbolicOverlap = bool (*)(const TensorImpl& symbolic, const TensorImpl& other);
 SymbolicOverlap& symbolic_overlap();
 
+/// Throws for an inference tensor outside of inference mode: nobody would learn of the write. As in PyTorch, whoever
+/// asks has written already.
+void check_counts_writes(const TensorImpl& target);
 /// Throws unless results of one dtype may be written to tensors of the other: never to one of a lower kind.
 void check_cast(DType from, DType to);
 /// Throws for a target that shows one element in several places: what a write leaves there depends on the order.

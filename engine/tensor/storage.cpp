@@ -46,6 +46,7 @@ Ref<Storage> Storage::apart(const Ref<Storage>& original) {
       wrap(original->data(), original->bytes(), let_go_of, Ref<Storage>(original).release(), original->device());
   apart->bytes_of_ = original->bytes_of_;
   apart->fixed_ = original->fixed_;
+  apart->inference_ = original->inference_;
   return apart;
 }
 

@@ -10,6 +10,12 @@
 
 namespace terra {
 
+namespace detail {
+inline constinit thread_local bool inference_mode = false;
+}
+/// Whether what this thread makes are inference tensors: no gradient leads to them, and nobody counts writes to them.
+inline bool inference_mode() { return detail::inference_mode; }
+
 /// Owned by the tensors that view it. The version counts in-place writes by any of them: a tape node that saved a view
 /// compares it before use. All fields belong to the thread that holds the interpreter's lock, or to the one runner
 /// that a run was handed to.
@@ -67,6 +73,10 @@ class Storage final : public Counted {
   /// A write that changes no version.
   void note_write() { ++bytes_of_->writes_; }
 
+  /// Made in inference mode: outside of it nobody may write the bytes, or save them for a gradient.
+  bool is_inference() const { return inference_; }
+  void mark_inference(bool yes) { inference_ = yes; }
+
   /// True iff something outside the engine (numpy, DLPack, data_ptr) may read or write the bytes at any time.
   bool exported() const { return exported_; }
   void mark_exported() { exported_ = true; }
@@ -87,6 +97,7 @@ class Storage final : public Counted {
   bool exported_ = false;
   Device device_;
   bool fixed_ = false;
+  bool inference_ = detail::inference_mode;
 };
 
 }  // namespace terra

@@ -75,6 +75,7 @@ Tensor Tensor::alias() const {
   impl->sizes = from.sizes;
   impl->strides = from.strides;
   impl->binding_bits = from.binding_bits;
+  impl->symbol_is_inference = from.symbol_is_inference;
   if (from.symbol) impl->symbol = from.symbol->clone();
   return Tensor(Ref<TensorImpl>(impl));
 }
@@ -84,6 +85,7 @@ Tensor Tensor::symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol) {
   impl->dtype = meta.dtype;
   impl->device = meta.device;
   impl->wrapped_number = meta.wrapped;
+  impl->symbol_is_inference = inference_mode();
   impl->numel = checked_numel(meta.sizes);
   impl->strides = contiguous_strides(meta.sizes);
   impl->sizes = std::move(meta.sizes);

@@ -96,6 +96,8 @@ class TensorImpl final : public Counted {
   bool wrapped_number = false;
   /// True iff this tensor keeps its owner object alive (see `owner`).
   bool keeps_owner = false;
+  /// Of a symbolic tensor: it stands for an inference tensor. Others ask their storage.
+  bool symbol_is_inference = false;
   /// Marks of those who make tensors of another kind than strided ones: kSparseBit (sparse.h).
   uint8_t binding_bits = 0;
   Device device;  ///< of its storage
@@ -118,6 +120,7 @@ class TensorImpl final : public Counted {
     return wants_grad || (autograd && autograd->is_view && autograd->learn_from_base(*this));
   }
   bool is_symbolic() const { return symbol != nullptr; }
+  bool is_inference() const { return storage ? storage->is_inference() : symbol_is_inference; }
   /// Counts in-place writes to the elements through any view.
   uint32_t version() const { return storage ? storage->version() : symbol->version(); }
   void* data() const { return static_cast<char*>(storage->data()) + offset * static_cast<int64_t>(size_of(dtype)); }

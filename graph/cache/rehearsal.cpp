@@ -52,7 +52,10 @@ void Rehearsal::add(const std::vector<Tensor>& inputs) {
     Tensor& copy = copy_by_input[t.get()];
     if (!copy.defined()) {
       Ref<Storage>& storage = storages_[t->storage.get()];
-      if (!storage) storage = Storage::copied(*t->storage);
+      if (!storage) {
+        storage = Storage::copied(*t->storage);
+        storage->mark_inference(t->is_inference());
+      }
       copy = Tensor::view_of(storage, t->dtype, t->sizes, t->strides, t->offset);
       set_wants_grad(*copy, t->requires_grad());
     }

@@ -341,6 +341,7 @@ void Runner::make_tensors(LentTensors inputs, Made& made) const {
         break;
       case TensorSpec::Source::Fresh:
         storage = made.storages[s.index];
+        storage->mark_inference(s.is_inference);
         for (const uint32_t all = versions(s.versions, s.looped); storage->version() < all;) storage->bump_version();
         break;
       case TensorSpec::Source::Constant: storage = graph().constants[s.index].second->storage; break;

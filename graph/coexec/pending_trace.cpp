@@ -41,7 +41,7 @@ class Maker {
 
   Trace make(const std::vector<uint32_t>& wanted) {
     trace_.name = "segment";
-    trace_.grad_enabled = false;  // the tape has what it needs
+    trace_.modes.enabled = false;  // the tape has what it needs
     for (const PendingCall& call : pending_.calls) add(call);
     for (uint32_t i : wanted) trace_.outputs.push_back(first_result_ + i);
     trace_.values = first_result_ + static_cast<TraceId>(pending_.results.size());

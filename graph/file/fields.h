@@ -58,6 +58,7 @@ void each_field(T& x, F&& f) {
   f("source", x.source), f("index", x.index), f("dtype", x.dtype), f("sizes", x.sizes), f("strides", x.strides);
   f("offset", x.offset), f("from_input_offset", x.from_input_offset);
   f("leaf_requires_grad", x.leaf_requires_grad), f("retains_grad", x.retains_grad);
+  f("is_inference", x.is_inference);
   f("versions", x.versions), f("looped", x.looped), f("apart", x.apart), f("apart_versions", x.apart_versions);
   f("spent", x.spent), f("grad_fn", x.grad_fn), f("leads_to", x.leads_to), f("view", x.view), f("base", x.base);
 }

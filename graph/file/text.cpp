@@ -59,6 +59,7 @@ std::string steps_of(const View& last) {
     out += out.size() > 1 ? ", " : "";
     if (step->origin == autograd::ViewOrigin::OneOfMany) out += fmt::format("number {} of many ", step->number);
     if (step->origin == autograd::ViewOrigin::WithoutGrad) out += "without grad ";
+    if (step->origin == autograd::ViewOrigin::Inference) out += "for inference ";
     out += fmt::format("{}(", step->op->name);
     const auto args = step->args.args();
     for (size_t i = 0; i < args.size(); ++i) out += (i ? ", " : "") + print_arg(attribute_of(args[i]));
@@ -147,6 +148,9 @@ void read_steps(TextReader& text, View& last) {
     } else if (text.take("without")) {
       text.need("grad");
       step->origin = autograd::ViewOrigin::WithoutGrad;
+    } else if (text.take("for")) {
+      text.need("inference");
+      step->origin = autograd::ViewOrigin::Inference;
     }
     step->op = find_op(text.word());
     if (!step->op || !step->op->is(kView)) text.wrong("the name of a view op");

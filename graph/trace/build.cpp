@@ -110,7 +110,7 @@ class Builder final : SymbolicReplay::Watcher {
   /// Nothing where results follow from others: missing_divisions() says what has to be divided between them.
   std::optional<Program> run() {
     EmitterScope scope(emitter_);
-    GradMode mode(trace_.grad_enabled);
+    GradMode mode(trace_.modes);
     program_.graph.name = trace_.name;
     bind_inputs();
     bind_constants();
@@ -306,6 +306,7 @@ class Builder final : SymbolicReplay::Watcher {
     const TraceInput& in = inputs_[i];
     const Tensor t = replay_.tensor(i);
     leaf_[i] = t;
+    t->symbol_is_inference = in.is_inference;
     if (!in.requires_grad) return;
     set_wants_grad(*t, true);
     if (in.is_leaf) return;
@@ -325,7 +326,7 @@ class Builder final : SymbolicReplay::Watcher {
         continue;
       }
       for (const TraceRecord& r : trace_.records)
-        if (trace_.grad_enabled || std::holds_alternative<BackwardRecord>(r.what) ||
+        if (trace_.modes.enabled || std::holds_alternative<BackwardRecord>(r.what) ||
             std::holds_alternative<GradModeRecord>(r.what) || std::holds_alternative<LoopRecord>(r.what))
           throw InternalError(fmt::format(
               "a tensor that requires grad ({}) is used but is neither an input nor made inside", describe(tensor)));
@@ -389,6 +390,7 @@ class Builder final : SymbolicReplay::Watcher {
       const auto [place, first] = fresh_.try_emplace(key, 0);
       if (first) place->second = add_output(symbol->storage ? symbol->storage->value : emitter_.value_of(*t));
       spec.index = place->second;
+      spec.is_inference = t->is_inference();
       if (symbol->storage) {
         spec.versions = symbol->storage->counted() - symbol->storage->looped;
         spec.looped = looped_writes(*symbol->storage);
@@ -404,7 +406,7 @@ class Builder final : SymbolicReplay::Watcher {
       spec.retains_grad = meta->retained != nullptr;
       if (!meta->hooks.empty()) throw InternalError("a leaf that was made and hooked inside the region leaves it");
     }
-    spec.leaf_requires_grad = t.requires_grad() && !has_history;
+    spec.leaf_requires_grad = t->wants_grad && !has_history;
     if (t.requires_grad() && has_history && !(input >= 0 && is_entrance(t))) {
       const Parts::Root root = derived_ ? Parts::Root{t, 0} : parts_.origin(t);
       if (root.tensor.defined()) {

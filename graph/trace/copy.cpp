@@ -63,7 +63,7 @@ Trace copy_of(const Trace& trace) {
   to.inputs = trace.inputs;
   to.constants = trace.constants;
   to.outputs = trace.outputs;
-  to.grad_enabled = trace.grad_enabled;
+  to.modes = trace.modes;
   to.values = trace.values;
   to.marks = trace.marks;
   for (const TraceRecord& r : trace.records) to.records.push_back(copy_of(r));

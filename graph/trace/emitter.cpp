@@ -344,6 +344,7 @@ void GraphEmitter::emit_view(const Op& op, std::span<const Arg> args, const Resu
   auto made = std::make_unique<TensorSymbol>(storage, view);
   if (base.is_symbolic()) made->own_version = symbol(base).own_version;
   Tensor t = Tensor::symbolic(meta, std::move(made));
+  t->symbol_is_inference = base.is_inference();
   lay_out(*t, meta.strides, meta.offset);
   if (view && base.is_symbolic()) {  // derive from the parent's value, which may be known already
     const ValueId parent_value = of_memory ? storage->value : value_of(base);

@@ -27,6 +27,10 @@ std::string constant(const Arg& a) {
   }
 }
 
+std::string_view name_of(GradientModes modes) {
+  return modes.inference ? "off for inference" : modes.enabled ? "on" : "off";
+}
+
 std::string known(const TraceNumber& n) { return n.id == kNoValue ? constant(Arg(n.constant)) : number(n.id); }
 
 std::string argument(const TraceArg& a) {
@@ -68,9 +72,7 @@ struct RecordText {
   std::string operator()(const WriteGradRecord& r) const {
     return fmt::format("{}.grad = {}", number(r.tensor), number(r.value));
   }
-  std::string operator()(const GradModeRecord& r) const {
-    return fmt::format("grad mode {}", r.enabled ? "on" : "off");
-  }
+  std::string operator()(const GradModeRecord& r) const { return fmt::format("grad mode {}", name_of(r.modes)); }
   std::string operator()(const RequiresGradRecord& r) const {
     return fmt::format("{}.requires_grad_({})", number(r.tensor), r.value);
   }
@@ -160,7 +162,7 @@ std::string input(TraceId id, const TraceInput& in) {
 }  // namespace
 
 std::string to_string(const Trace& trace) {
-  std::string out = fmt::format("trace {}, grad mode {}\n", trace.name, trace.grad_enabled ? "on" : "off");
+  std::string out = fmt::format("trace {}, grad mode {}\n", trace.name, name_of(trace.modes));
   for (size_t i = 0; i < trace.inputs.size(); ++i) out += input(static_cast<TraceId>(i), trace.inputs[i]);
   for (const auto& [id, tensor] : trace.constants)
     out += fmt::format("  {}: constant {}\n", number(id), describe(tensor));

@@ -51,6 +51,7 @@ struct TensorSpec {
   bool from_input_offset = false;   ///< InputStorage: `offset` counts from the offset of that tensor
   bool leaf_requires_grad = false;  ///< a fresh leaf of which gradients were asked for
   bool retains_grad = false;        ///< a computed one that keeps its gradient
+  bool is_inference = false;        ///< Fresh: made in inference mode
   uint32_t versions = 0;            ///< Fresh: how often its storage was written inside, loops aside
   std::vector<LoopedWrites> looped = {};
   int32_t apart = -1;  ///< what x.data gave, by number: it and its views have a version of their own

@@ -146,7 +146,7 @@ std::vector<Tensor> Replay::tensors(const std::vector<TraceId>& ids) const {
 }
 
 void Replay::run() {
-  GradMode mode(trace_.grad_enabled);
+  GradMode mode(trace_.modes);
   run(trace_.records);
 }
 
@@ -390,7 +390,7 @@ void Replay::apply(const ReadGradRecord& r) {
 }
 
 void Replay::apply(const WriteGradRecord& r) { autograd::set_grad(tensor(r.tensor), tensor(r.value)); }
-void Replay::apply(const GradModeRecord& r) { set_grad_enabled(r.enabled); }
+void Replay::apply(const GradModeRecord& r) { set_gradient_modes(r.modes); }
 void Replay::apply(const RequiresGradRecord& r) { autograd::set_requires_grad(tensor(r.tensor), r.value); }
 
 void Replay::apply(const FunctionRecord& r) {

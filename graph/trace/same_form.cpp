@@ -65,7 +65,7 @@ struct SameForm {
   }
   bool operator()(const ReadGradRecord& a, const ReadGradRecord& b) const { return same(a.result, b.result); }
   bool operator()(const WriteGradRecord& a, const WriteGradRecord& b) const { return same(a.value, b.value); }
-  bool operator()(const GradModeRecord& a, const GradModeRecord& b) const { return a.enabled == b.enabled; }
+  bool operator()(const GradModeRecord& a, const GradModeRecord& b) const { return a.modes == b.modes; }
   bool operator()(const SizeRecord& a, const SizeRecord& b) const { return a.dim == b.dim; }
   bool operator()(const NumberRecord& a, const NumberRecord& b) const {
     return a.op == b.op && same(a.a, b.a) && same(a.b, b.b);

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/ops/call.h"
 #include "engine/ops/op.h"
 #include "engine/tensor/tensor.h"
 
@@ -31,6 +32,7 @@ struct TraceInput {
   int64_t offset = 0;
   bool requires_grad = false;
   bool is_leaf = true;
+  bool is_inference = false;
   /// Inputs with the same number view the same storage; every other pair is guarded not to overlap.
   uint32_t storage_group = 0;
   /// The input that is this tensor's .grad when the region starts; kNoValue: it has none (guarded).
@@ -134,7 +136,7 @@ struct WriteGradRecord {
   TraceId value = kNoValue;
 };
 struct GradModeRecord {
-  bool enabled = true;
+  GradientModes modes;
 };
 /// tensor.requires_grad_(value).
 struct RequiresGradRecord {
@@ -313,7 +315,7 @@ struct Trace {
   std::vector<std::pair<TraceId, Tensor>> constants;  ///< numbers after the inputs, before the first record's results
   std::vector<TraceRecord> records;
   std::vector<TraceId> outputs;  ///< tensors, items and known integers that the region hands to Python
-  bool grad_enabled = true;      ///< mode when the region starts (guarded)
+  GradientModes modes;           ///< when the region starts (guarded)
   uint32_t values = 0;           ///< numbers used
   std::vector<TraceMark> marks;  ///< by assert; fewer where some weren't recorded one by one
 };

@@ -23,8 +23,8 @@ std::string history_name(const Tensor& t) {
 }
 
 std::string geometry(const TensorImpl& t) {
-  return fmt::format("{} {} strides {}{}", name_of(t.dtype), to_string(t.sizes), to_string(t.strides),
-                     t.requires_grad() ? " that requires grad" : "");
+  return fmt::format("{} {} strides {}{}{}", name_of(t.dtype), to_string(t.sizes), to_string(t.strides),
+                     t.is_inference() ? " for inference" : "", t.requires_grad() ? " that requires grad" : "");
 }
 
 Tensor share(PyObject* object) { return Tensor(Ref<TensorImpl>(tensor_of(object))); }

@@ -44,7 +44,7 @@ Line here() {
 ProgramTracer::ProgramTracer(std::string name)
     : before_(hooks::op_observer()), element_sizes_(eager::value_dependent_calls()) {
   trace_.name = std::move(name);
-  trace_.grad_enabled = false;
+  trace_.modes.enabled = false;
   hooks::op_observer() = this;
 }
 

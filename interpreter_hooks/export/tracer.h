@@ -47,7 +47,7 @@ class ProgramTracer final : public hooks::OpObserver {
   void on_callback(const void*, std::span<PyObject* const>, PyObject*) override {}
   void on_callback_done(const void*, std::span<PyObject* const>) override {}
   void on_requires_grad(PyObject*, bool) override {}
-  void on_grad_mode(bool) override {}
+  void on_grad_mode(GradientModes) override {}
   void on_mode_read() override {}
 
  private:

@@ -93,7 +93,9 @@ namespace {
 Tensor shared(const TensorImpl& tensor) { return Tensor(Ref<TensorImpl>(const_cast<TensorImpl*>(&tensor))); }
 }  // namespace
 
-bool is_leaf(const TensorImpl& tensor) { return !tensor.requires_grad() || autograd::is_leaf(shared(tensor)); }
+bool is_leaf(const TensorImpl& tensor) {
+  return !tensor.requires_grad() || !tensor.wants_grad || autograd::is_leaf(shared(tensor));
+}
 bool follows_a_base(const TensorImpl& tensor) {
   const autograd::Meta* meta = autograd::find_meta(shared(tensor));
   return meta && meta->view;
@@ -113,12 +115,14 @@ uint64_t engine_mode() {
   const uint64_t methods = hooks::tensor_type ? version_of(hooks::tensor_type) : 0;
   const uint64_t hidden = hooks::attributes_may_hide_methods ? 1 : 0;
   const hooks::Autocast cast = hooks::autocast();
-  return (grad_enabled() ? gradient_mode : 0) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
+  const GradientModes modes = gradient_modes();
+  return (modes.enabled ? gradient_mode : 0) | (modes.inference ? inference_mode : 0) |
+         (current_device().is_cpu() ? 0 : device_mode) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
          hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42 |
          uint64_t{hooks::saved_tensors_are_packed()} << 48;
 }
 void set_modes_of_blocks(uint64_t mode) {
-  set_grad_enabled(mode & gradient_mode);
+  set_gradient_modes({(mode & gradient_mode) != 0, (mode & inference_mode) != 0});
   hooks::set_autocast({(mode >> 41 & 1) != 0, static_cast<DType>((mode & autocast_mode) >> 42)});
 }
 bool attributes_may_hide_methods() { return hooks::attributes_may_hide_methods; }

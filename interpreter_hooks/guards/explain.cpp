@@ -41,6 +41,8 @@ std::string truth_miss(const Word* at, const Run&, const RegisterFile& file) {
 std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) {
   const bool grad = at[1] & gradient_mode, now = engine_mode() & gradient_mode;
   const uint64_t changes = at[1] ^ engine_mode();
+  if (changes & inference_mode) return "inference mode has changed";
+  if (changes & device_mode) return "the default device has changed";
   if (changes & autocast_mode) return "autocast has changed";
   if (changes >> 48) return "hooks of saved tensors are in force";
   if (changes >> 40) return "attributes of tensors may hide methods now";

@@ -27,13 +27,15 @@ TensorFacts::TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes f
       dtype(tensor.dtype),
       device(tensor.device),
       requires_grad(tensor.requires_grad()),
+      inference(tensor.is_inference()),
       leaf(is_leaf(tensor)),
       contiguous(is_laid_out_newly(tensor)),
       sizes(tensor.sizes),
       strides(tensor.strides),
       free(free) {}
 
-bool TensorFacts::same_leaf(const TensorImpl& tensor) const { return is_leaf(tensor) == leaf; }
+// A view that requires grad by its base alone collects no gradient: it's neither kind.
+bool TensorFacts::same_leaf(const TensorImpl& tensor) const { return tensor.wants_grad && is_leaf(tensor) == leaf; }
 
 bool TensorFacts::layout_holds(const TensorImpl& tensor) const {
   if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous) return false;
@@ -45,7 +47,7 @@ bool TensorFacts::layout_holds(const TensorImpl& tensor) const {
 
 FreeSizes TensorFacts::to_be_freed(const TensorImpl& tensor) const {
   if (tensor.dtype != dtype || tensor.device != device || tensor.requires_grad() != requires_grad ||
-      tensor.is_symbolic())
+      tensor.is_symbolic() || tensor.is_inference() != inference)
     return 0;
   if (requires_grad && !same_leaf(tensor)) return 0;
   if (tensor.sizes.size() != sizes.size() || is_laid_out_newly(tensor) != contiguous || sizes.size() > 62) return 0;
@@ -71,7 +73,7 @@ std::string TensorFacts::text() const {
   std::string shape = "[";
   for (size_t d = 0; d < sizes.size(); d++) shape += (d ? ", " : "") + (is_free(d) ? "*" : std::to_string(sizes[d]));
   std::string layout = contiguous ? "" : free ? " of any strides" : " strides " + to_string(strides);
-  return std::string(name_of(dtype)) + " " + shape + "]" + layout +
+  return std::string(name_of(dtype)) + " " + shape + "]" + layout + (inference ? " for inference" : "") +
          (requires_grad ? leaf ? " leaf that requires grad" : " requires grad" : "");
 }
 
@@ -84,6 +86,7 @@ std::string TensorFacts::miss(const TensorImpl& tensor) const {
   if (tensor.dtype != dtype) return was(".dtype", std::string(name_of(dtype)), std::string(name_of(tensor.dtype)));
   if (tensor.requires_grad() != requires_grad)
     return was(".requires_grad", truth(requires_grad), truth(tensor.requires_grad()));
+  if (tensor.is_inference() != inference) return was(".is_inference()", truth(inference), truth(tensor.is_inference()));
   if (tensor.sizes.size() != sizes.size()) return was(".shape", to_string(sizes), to_string(tensor.sizes));
   for (size_t d = 0; d < sizes.size(); d++) {
     if (tensor.sizes[d] != sizes[d] && (!is_free(d) || tensor.sizes[d] < 2))
@@ -181,7 +184,7 @@ std::string own_history_text(const Word* at, const RegisterFile& file) {
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }
 std::string mode_text(const Word* at, const RegisterFile&) {
   return std::string("gradient mode is ") + (at[1] & gradient_mode ? "on" : "off") +
-         (at[1] & uint64_t{1} << 41 ? ", autocast is on" : "");
+         (at[1] & inference_mode ? " for inference" : "") + (at[1] & uint64_t{1} << 41 ? ", autocast is on" : "");
 }
 
 }  // namespace terra::capture

@@ -31,6 +31,7 @@ struct TensorFacts {
   DType dtype;
   Device device;
   bool requires_grad;
+  bool inference;
   bool leaf;
   bool contiguous;  ///< with the very strides that a new tensor would have
   Dims sizes;
@@ -39,7 +40,8 @@ struct TensorFacts {
 
   TensorFacts(const TensorImpl& tensor, std::string path, FreeSizes free);
   bool hold(const TensorImpl& tensor) const {
-    if (tensor.dtype != dtype || tensor.device != device || tensor.requires_grad() != requires_grad || !tensor.storage)
+    if (tensor.dtype != dtype || tensor.device != device || tensor.requires_grad() != requires_grad ||
+        !tensor.storage || tensor.storage->is_inference() != inference)
       return false;  // without storage: a symbol
     if (requires_grad && !same_leaf(tensor)) return false;
     if (free) [[unlikely]]
@@ -71,12 +73,15 @@ bool is_hooked(PyObject* tensor);
 /// The tensor's .grad, or an undefined tensor.
 Tensor gradient_of(const TensorImpl& tensor);
 
-/// Engine-wide switches that a graph was built for, as one word: gradient mode, default dtype, which methods and
-/// operators Tensor has (the program may replace them), whether attributes of tensors may hide them, and autocast.
+/// Engine-wide switches that a graph was built for, as one word: gradient and inference mode, default dtype and device,
+/// which methods and operators Tensor has (the program may replace them), whether attributes of tensors may hide them,
+/// and autocast.
 uint64_t engine_mode();
 /// The parts of that word that `with` blocks switch on a thread, and setting them to what they are in `mode`.
-inline constexpr uint64_t gradient_mode = 1, autocast_mode = uint64_t{127} << 41;
-inline constexpr uint64_t modes_of_blocks = gradient_mode | autocast_mode;
+inline constexpr uint64_t gradient_mode = 1, autocast_mode = uint64_t{127} << 41, inference_mode = uint64_t{1} << 49;
+inline constexpr uint64_t modes_of_blocks = gradient_mode | inference_mode | autocast_mode;
+/// The default device is another one than the CPU.
+inline constexpr uint64_t device_mode = uint64_t{1} << 50;
 void set_modes_of_blocks(uint64_t mode);
 /// The last of these: each read of a method has to ask the tensor first. Once true it stays so.
 bool attributes_may_hide_methods();

@@ -151,10 +151,10 @@ DeferredGraph::DeferredGraph(const Trace& trace, std::shared_ptr<const std::vect
   request.inputs = inputs;
   wanted_.look_ups = true;
   Program program = graph::build(trace, request);
-  take_inputs(program, trace.grad_enabled, inputs ? *inputs : trace.inputs);
+  take_inputs(program, trace.modes.enabled && !trace.modes.inference, inputs ? *inputs : trace.inputs);
   take_draws(program.graph, trace_tensors(trace));
   require_pure(program);
-  take_results(program);
+  take_results(program, trace.modes.inference);
   Path path;
   path.body = std::move(program.graph);
   path.body.name = trace.name;
@@ -216,7 +216,7 @@ void DeferredGraph::take_draws(graph::Graph& g, size_t tensors) {
   g.nodes = std::move(others);
 }
 
-void DeferredGraph::take_results(const Program& program) {
+void DeferredGraph::take_results(const Program& program, bool inference) {
   const graph::Graph& g = program.graph;
   for (ValueId id : g.outputs) {
     const graph::ValueMeta& meta = g.meta(id);
@@ -240,7 +240,8 @@ void DeferredGraph::take_results(const Program& program) {
     Output* const output = spec.source == TensorSpec::Source::Fresh ? &outputs_[spec.index] : nullptr;
     const bool plain = output && spec.offset == 0 && spec.versions == 0 && spec.looped.empty() && spec.apart < 0 &&
                        !spec.view && !spec.spent && !spec.retains_grad && !spec.leaf_requires_grad &&
-                       spec.dtype == output->meta.dtype && spec.strides == contiguous_strides(spec.sizes) &&
+                       spec.is_inference == inference && spec.dtype == output->meta.dtype &&
+                       spec.strides == contiguous_strides(spec.sizes) &&
                        checked_numel(spec.sizes) == checked_numel(output->meta.sizes);
     if (!plain || std::exchange(given[spec.index], true)) refuse("gives tensors that aren't simply new ones");
     Output& shown = *output;

@@ -102,7 +102,7 @@ class DeferredGraph {
  private:
   void take_inputs(const graph::Program& program, bool grad_enabled, const std::vector<graph::TraceInput>& inputs);
   void take_draws(graph::Graph& graph, size_t tensors);
-  void take_results(const graph::Program& program);
+  void take_results(const graph::Program& program, bool inference);
   void find_histories();
   void find_checks();
 

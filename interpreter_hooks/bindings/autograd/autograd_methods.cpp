@@ -102,7 +102,8 @@ Object get_base(PyObject* self, void*) {
 }
 Object is_view(PyObject* self, PyObject*) {
   const autograd::Meta* meta = autograd::find_meta(tensor_of(self));
-  return told(self, "_is_view", boolean(meta && meta->base.defined()));
+  opaque(self, "_is_view()");
+  return boolean(meta && meta->base.defined());
 }
 
 /// x.data: the same memory without history. Writes through it are not counted by the version that the tape checks.
@@ -125,9 +126,11 @@ int set_data(PyObject* self, PyObject* value, void*) {
   TensorImpl &to = *impl_of(self), &from = *impl_of(value);
   check(!to.requires_grad() || is_inexact(from.dtype),
         "data set to a tensor that requires gradients must be floating point dtype, got {}", name_of(from.dtype));
+  check(to.device == from.device,
+        "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.");
   // x.data = x.data changes nothing: x keeps its storage.
-  const bool stays =
-      to.storage && to.storage->data() == from.storage->data() && to.storage->bytes() == from.storage->bytes();
+  const bool stays = to.storage && to.storage->data() && to.storage->data() == from.storage->data() &&
+                     to.storage->bytes() == from.storage->bytes();
   become(to, stays ? to.storage : from.storage, from);
   return 0;
 }

@@ -13,10 +13,21 @@
 namespace terra::hooks {
 namespace {
 
+/// What a context does: inference_mode says whether gradients are recorded as well, its kin say nothing of inference.
+struct Change {
+  bool enabled;
+  bool sets_inference;
+
+  GradientModes from(GradientModes now) const { return {enabled, sets_inference ? !enabled : now.inference}; }
+  GradientModes back_to(GradientModes before) const {
+    return {before.enabled, sets_inference ? before.inference : gradient_modes().inference};
+  }
+};
+
 /// A context manager. `before` is a stack, because one object may be entered again inside itself.
 struct GradModeObject {
-  PyObject_HEAD bool enabled;
-  std::vector<bool>* before;  // owned
+  PyObject_HEAD Change change;
+  std::vector<GradientModes>* before;  // owned
 };
 
 /// A function that runs in a mode: what the decorator form makes.
@@ -24,7 +35,7 @@ struct DecoratedObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* function;  // strong
   PyObject* dict;      // strong
-  bool enabled;
+  Change change;
 };
 
 PyTypeObject *no_grad_type, *enable_grad_type, *inference_mode_type, *set_grad_enabled_type, *decorated_type;
@@ -34,26 +45,31 @@ DecoratedObject* decorated(Borrowed self) { return reinterpret_cast<DecoratedObj
 
 class ModeScope {
  public:
-  explicit ModeScope(bool enabled) : before_(grad_enabled()) { change_grad_mode(enabled); }
-  ~ModeScope() { change_grad_mode(before_); }
+  explicit ModeScope(Change change) : change_(change), before_(gradient_modes()) {
+    change_gradient_modes(change.from(before_));
+  }
+  ~ModeScope() { change_gradient_modes(change_.back_to(before_)); }
   ModeScope(const ModeScope&) = delete;
 
  private:
-  bool before_;
+  const Change change_;
+  const GradientModes before_;
 };
 
 // ---- the decorated function ----
 
 PyObject* decorated_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* names) {
-  const ModeScope scope(decorated(self)->enabled);
+  const ModeScope scope(decorated(self)->change);
   return PyObject_Vectorcall(decorated(self)->function, args, nargsf & ~PY_VECTORCALL_ARGUMENTS_OFFSET, names);
 }
 Object decorated_get(PyObject* self, PyObject* object, PyObject*) {
   return !object || object == Py_None ? Object::share(self) : owned(PyMethod_New(self, object));
 }
 Object decorated_repr(PyObject* self) {
-  return owned(PyUnicode_FromFormat("<%R in gradient mode %s>", decorated(self)->function,
-                                    decorated(self)->enabled ? "on" : "off"));
+  const Change change = decorated(self)->change;
+  return owned(PyUnicode_FromFormat("<%R in %s mode %s>", decorated(self)->function,
+                                    change.sets_inference ? "inference" : "gradient",
+                                    change.enabled != change.sets_inference ? "on" : "off"));
 }
 /// Names, documentation and everything else are the function's own.
 Object decorated_getattro(PyObject* self, PyObject* name) {
@@ -92,18 +108,20 @@ bool is_generator_function(Borrowed function) {
   return (reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(plain))->co_flags & CO_GENERATOR) != 0;
 }
 
-Object decorate(bool enabled, Borrowed function) {
+Object decorate(Change change, Borrowed function) {
   if (!PyCallable_Check(function)) raise(PyExc_TypeError, "'%s' object is not callable", Py_TYPE(function)->tp_name);
   if (is_generator_function(function)) {  // the call only makes the generator
     const Object module = owned(PyImport_ImportModule("terra.autograd.grad_mode"));
-    return owned(PyObject_CallMethod(module.get(), "_generator_in_mode", "OO", static_cast<PyObject*>(function),
-                                     enabled ? Py_True : Py_False));
+    PyTypeObject* const context = change.sets_inference ? inference_mode_type : set_grad_enabled_type;
+    return owned(PyObject_CallMethod(module.get(), "_generator_in", "OOO", context,
+                                     change.enabled != change.sets_inference ? Py_True : Py_False,
+                                     static_cast<PyObject*>(function)));
   }
   Object self = owned(decorated_type->tp_alloc(decorated_type, 0));
   DecoratedObject* d = decorated(self.get());
   d->vectorcall = decorated_vectorcall;
   d->function = Py_NewRef(function);
-  d->enabled = enabled;
+  d->change = change;
   // What inspection looks for in the object's own type would be ours otherwise.
   for (const char* name : {"__doc__", "__module__", "__name__", "__qualname__"}) {
     Object value = Object::steal(PyObject_GetAttrString(function, name));
@@ -117,10 +135,10 @@ Object decorate(bool enabled, Borrowed function) {
 
 // ---- the context managers ----
 
-Object make(PyTypeObject* type, bool enabled) {
+Object make(PyTypeObject* type, Change change) {
   Object self = owned(type->tp_alloc(type, 0));
-  mode(self.get())->enabled = enabled;
-  mode(self.get())->before = new std::vector<bool>;
+  mode(self.get())->change = change;
+  mode(self.get())->before = new std::vector<GradientModes>;
   return self;
 }
 
@@ -128,18 +146,27 @@ Object make(PyTypeObject* type, bool enabled) {
 template <bool Enabled>
 Object simple_new(PyTypeObject* type, PyObject* args, PyObject*) {
   if (PyTuple_GET_SIZE(args) == 1 && PyCallable_Check(PyTuple_GET_ITEM(args, 0)))
-    return decorate(Enabled, PyTuple_GET_ITEM(args, 0));
-  return make(type, Enabled);
+    return decorate({Enabled, false}, PyTuple_GET_ITEM(args, 0));
+  return make(type, {Enabled, false});
 }
 
-/// inference_mode(mode=True): what it promises beyond no_grad is that nobody looks at versions, which changes nothing.
+/// inference_mode(mode=True); with False, everything is recorded inside.
 Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"mode", nullptr};
   PyObject* on = Py_True;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:inference_mode", const_cast<char**>(names), &on))
     throw PythonError{};
-  if (!PyBool_Check(on) && PyCallable_Check(on)) return decorate(false, on);
-  return make(type, !succeeded(PyObject_IsTrue(on)));
+  if (!PyBool_Check(on) && PyCallable_Check(on)) return decorate({false, true}, on);
+  return make(type, {!succeeded(PyObject_IsTrue(on)), true});
+}
+
+void enter_mode(Borrowed self) {
+  mode(self)->before->push_back(gradient_modes());
+  change_gradient_modes(mode(self)->change.from(gradient_modes()));
+}
+void leave_mode(Borrowed self) {
+  change_gradient_modes(mode(self)->change.back_to(mode(self)->before->back()));
+  mode(self)->before->pop_back();
 }
 
 /// set_grad_enabled(mode) acts at once; leaving it as a context manager restores what was before.
@@ -148,18 +175,15 @@ Object set_grad_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* on;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:set_grad_enabled", const_cast<char**>(names), &on))
     throw PythonError{};
-  const bool enabled = succeeded(PyObject_IsTrue(on));
-  Object self = make(type, enabled);
-  mode(self.get())->before->push_back(grad_enabled());
-  change_grad_mode(enabled);
+  Object self = make(type, {static_cast<bool>(succeeded(PyObject_IsTrue(on))), false});
+  enter_mode(self.get());
   return self;
 }
 
 int no_init(PyObject*, PyObject*, PyObject*) { return 0; }
 
 Object enter(PyObject* self, PyObject*) {
-  mode(self)->before->push_back(grad_enabled());
-  change_grad_mode(mode(self)->enabled);
+  enter_mode(self);
   return Object::share(Py_None);
 }
 Object enter_set(PyObject* self, PyObject*) {
@@ -167,23 +191,19 @@ Object enter_set(PyObject* self, PyObject*) {
   return Object::share(Py_None);
 }
 Object leave(PyObject* self, PyObject* const*, Py_ssize_t) {
-  auto& before = *mode(self)->before;
-  if (before.empty()) raise(PyExc_RuntimeError, "a gradient mode was left that had not been entered");
-  change_grad_mode(before.back());
-  before.pop_back();
+  if (mode(self)->before->empty()) raise(PyExc_RuntimeError, "a gradient mode was left that had not been entered");
+  leave_mode(self);
   return Object::share(Py_None);
 }
 
 Object call(PyObject* self, PyObject* args, PyObject*) {
   if (PyTuple_GET_SIZE(args) != 1) raise(PyExc_TypeError, "a gradient mode decorates one function");
-  if (Py_TYPE(self) == set_grad_enabled_type && !mode(self)->before->empty()) {
-    change_grad_mode(mode(self)->before->back());  // the decorator form doesn't act at once
-    mode(self)->before->pop_back();
-  }
-  return decorate(mode(self)->enabled, PyTuple_GET_ITEM(args, 0));
+  if (Py_TYPE(self) == set_grad_enabled_type && !mode(self)->before->empty())
+    leave_mode(self);  // the decorator form doesn't act at once
+  return decorate(mode(self)->change, PyTuple_GET_ITEM(args, 0));
 }
 
-Object clone(PyObject* self, PyObject*) { return make(Py_TYPE(self), mode(self)->enabled); }
+Object clone(PyObject* self, PyObject*) { return make(Py_TYPE(self), mode(self)->change); }
 
 void dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
@@ -216,20 +236,23 @@ PyTypeObject* create(PyObject* module, const char* name, const char* doc, void* 
 
 Object is_grad_enabled(PyObject*, PyObject*) {
   if (OpObserver* observer = op_observer()) observer->on_mode_read();
-  return owned(PyBool_FromLong(grad_enabled()));
+  return owned(PyBool_FromLong(gradient_modes().enabled));
 }
-Object is_inference(PyObject*, PyObject*) { return owned(PyBool_FromLong(0)); }
+Object is_inference_mode_enabled(PyObject*, PyObject*) {
+  if (OpObserver* observer = op_observer()) observer->on_mode_read();
+  return owned(PyBool_FromLong(inference_mode()));
+}
 PyMethodDef functions[] = {
     {"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},
-    {"is_inference_mode_enabled", method<is_inference>(), METH_NOARGS, nullptr},
+    {"is_inference_mode_enabled", method<is_inference_mode_enabled>(), METH_NOARGS, "True in inference mode."},
     {}};
 
 }  // namespace
 
-void change_grad_mode(bool enabled) {
-  if (grad_enabled() == enabled) return;
-  set_grad_enabled(enabled);
-  if (OpObserver* observer = op_observer()) observer->on_grad_mode(enabled);
+void change_gradient_modes(GradientModes modes) {
+  if (gradient_modes() == modes) return;
+  set_gradient_modes(modes);
+  if (OpObserver* observer = op_observer()) observer->on_grad_mode(modes);
 }
 
 size_t times_entered(PyObject* self) { return mode(self)->before->size(); }
@@ -239,7 +262,8 @@ void create_grad_mode_types(PyObject* module) {
                         slot<simple_new<false>>(), methods);
   enable_grad_type = create(module, "terra.enable_grad", "Records gradients, as a context manager or decorator.",
                             slot<simple_new<true>>(), methods);
-  inference_mode_type = create(module, "terra.inference_mode", "Records no gradients.", slot<inference_new>(), methods);
+  inference_mode_type = create(module, "terra.inference_mode", "Makes inference tensors, and records no gradients.",
+                               slot<inference_new>(), methods);
   set_grad_enabled_type = create(module, "terra.set_grad_enabled", "Switches the recording of gradients.",
                                  slot<set_grad_new>(), set_methods);
   PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

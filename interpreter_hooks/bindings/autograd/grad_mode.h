@@ -1,11 +1,12 @@
 // no_grad, enable_grad, inference_mode, set_grad_enabled: context managers and decorators.
 #pragma once
+#include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/entry.h"
 
 namespace terra::hooks {
 
-/// Switches gradient recording of this thread and tells the observer.
-void change_grad_mode(bool enabled);
+/// Switches the modes of this thread and tells the observer.
+void change_gradient_modes(GradientModes modes);
 /// How often a context manager of these types has been entered and not left.
 size_t times_entered(PyObject* self);
 

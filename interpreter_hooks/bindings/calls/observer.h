@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/ops/call.h"
 #include "engine/ops/op.h"
 
 namespace terra::hooks {
@@ -75,8 +76,8 @@ class OpObserver {
   virtual void on_construct(PyObject* data, PyObject* tensor) = 0;
   /// requires_grad is about to be set to another value.
   virtual void on_requires_grad(PyObject* tensor, bool value) = 0;
-  /// set_grad_enabled, no_grad, enable_grad: the mode of this thread changed.
-  virtual void on_grad_mode(bool enabled) = 0;
+  /// set_grad_enabled, no_grad, enable_grad, inference_mode: the modes of this thread changed.
+  virtual void on_grad_mode(GradientModes modes) = 0;
   /// A mode of this thread (gradients, autocast) was read into Python.
   virtual void on_mode_read() = 0;
   /// Something that a trace can't express (numpy(), data_ptr, hooks, set_data, ...): `what` names it for the reasons

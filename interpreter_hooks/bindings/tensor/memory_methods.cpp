@@ -3,6 +3,7 @@
 #include "engine/device/backend.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/overlap.h"
 #include "engine/ops/rules.h"
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
@@ -59,8 +60,10 @@ void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   Ref<Storage> storage = with_room(t.storage, needed);
   Dims strides = strides_in(format, sizes);
   const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
+  storage->mark_inference(t.is_inference());
   become(t, std::move(storage), *resized);
   t.storage->bump_version();
+  check_counts_writes(t);
 }
 
 namespace {
@@ -133,13 +136,18 @@ Object set_memory(PyObject* self, PyObject* args, PyObject* kwargs) {
   check(!to.requires_grad() || !autograd::is_leaf(tensor_of(self)) || !grad_enabled(),
         "a leaf Variable that requires grad is being used in an in-place operation.");
   if (!given) {
-    const Tensor none = Tensor::empty(Dims{0}, to.dtype);
+    const Tensor none = Tensor::empty(Dims{0}, to.dtype, to.device);
     become(to, none->storage, *none);
     return Object::share(self);
   }
   const Source source = source_from(given, to.dtype);
   TensorImpl& from = *impl_of(source.bytes.get());
   check_has_memory(from);
+  check(
+      to.device == from.device,
+      "Attempted to set the storage of a tensor on device \"{}\" to a storage on different device \"{}\".  This is no "
+      "longer allowed; the devices must match.",
+      to_string(to.device), to_string(from.device));
   if (source.is_storage)
     check(source.dtype == to.dtype, "Expected a Storage of type {} or an UntypedStorage, but got one of type {}",
           scalar_type_name(to.dtype), scalar_type_name(source.dtype));
@@ -184,6 +192,7 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
   opaque(self, "apply_()");
   check(!impl_of(self)->requires_grad(),
         "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
+  if (t.device.is_meta()) return Object::share(self);
   check_kind(t.device.is_cpu() && (!other || second_operand.device().is_cpu()), ErrorKind::TypeError,
              "{} is only implemented on CPU tensors", other ? "map_" : "apply_");
   check(!other || second_operand.sizes() == t.sizes, "map_(): the tensors must have the same shape");
@@ -205,6 +214,7 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
     for (size_t d = at.size(); d-- > 0 && ++at[d] == t.sizes[d];) at[d] = 0;
   }
   t.storage->bump_version();
+  check_counts_writes(t);
   return Object::share(self);
 }
 Object apply(PyObject* self, PyObject* function) { return map_elements(self, nullptr, function); }
@@ -225,6 +235,7 @@ Object become_view(PyObject* self, const char* op_name, PyObject* const* args, P
   const TensorImpl& from = *impl_of(view.get());
   become(*target, target->storage, from);
   target->storage->bump_version();
+  check_counts_writes(*target);
   if (const autograd::Edge made = autograd::history(tensor_of(view.get())); made.node)
     autograd::set_history(target, made.node, made.index);
   return Object::share(self);

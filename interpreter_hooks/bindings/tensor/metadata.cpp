@@ -38,8 +38,10 @@ Object read_layout(const TensorImpl&) { return Object::share(strided_layout()); 
 Object read_itemsize(const TensorImpl& t) { return integer(static_cast<int64_t>(size_of(t.dtype))); }
 Object read_nbytes(const TensorImpl& t) { return integer(t.numel * static_cast<int64_t>(size_of(t.dtype))); }
 Object read_offset(const TensorImpl& t) { return integer(t.offset); }
+Object read_on_cpu(const TensorImpl& t) { return boolean(t.device.is_cpu()); }
+Object read_on_meta(const TensorImpl& t) { return boolean(t.device.is_meta()); }
+Object read_inference(const TensorImpl& t) { return boolean(t.is_inference()); }
 Object read_false(const TensorImpl&) { return boolean(false); }
-Object read_true(const TensorImpl&) { return boolean(true); }
 Object read_none(const TensorImpl&) { return Object::share(Py_None); }
 Object read_floating(const TensorImpl& t) { return boolean(is_floating(t.dtype)); }
 Object read_complex(const TensorImpl& t) { return boolean(is_complex(t.dtype)); }
@@ -50,7 +52,8 @@ Object read_names(const TensorImpl& t) {
   return tuple;
 }
 Object read_type_name(const TensorImpl& t) {
-  return owned(PyUnicode_FromFormat("torch.%sTensor", scalar_type_name(t.dtype).data()));
+  return owned(
+      PyUnicode_FromFormat("torch.%s%sTensor", t.device.is_meta() ? "meta." : "", scalar_type_name(t.dtype).data()));
 }
 
 /// One row of the attribute and method tables below: the name under which observers know it, and how it is read.
@@ -61,7 +64,8 @@ struct Fact {
 constexpr Fact kShape{"shape", read_shape}, kDtype{"dtype", read_dtype}, kRank{"ndim", read_rank},
     kNumel{"numel", read_numel}, kDevice{"device", read_device}, kLayout{"layout", read_layout},
     kItemsize{"itemsize", read_itemsize}, kNbytes{"nbytes", read_nbytes}, kFalse{"is_cuda", read_false},
-    kTrue{"is_cpu", read_true}, kNone{"name", read_none}, kFloating{"is_floating_point", read_floating},
+    kOnCpu{"is_cpu", read_on_cpu}, kOnMeta{"is_meta", read_on_meta}, kInference{"is_inference", read_inference},
+    kNone{"name", read_none}, kFloating{"is_floating_point", read_floating},
     kComplexNumbers{"is_complex", read_complex}, kSigned{"is_signed", read_signed}, kNames{"names", read_names},
     kOffset{"storage_offset", read_offset};
 
@@ -102,6 +106,7 @@ Object is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
 
 Object version(PyObject* self, void*) {
   const TensorImpl& t = *impl_of(self);
+  check(!t.is_inference(), "Inference tensors do not track version counter.");
   return told(self, "_version", integer(t.storage ? t.storage->version() : 0));
 }
 
@@ -144,16 +149,16 @@ PyGetSetDef metadata_getters[] = {
     {"layout", entry<getter<kLayout>>, nullptr, "torch.strided, of all but sparse tensors.", nullptr},
     {"itemsize", entry<getter<kItemsize>>, nullptr, "Bytes of one element.", nullptr},
     {"nbytes", entry<getter<kNbytes>>, nullptr, "Bytes of all elements.", nullptr},
-    {"is_cuda", entry<getter<kFalse>>, nullptr, "False: tensors are on the CPU.", nullptr},
+    {"is_cuda", entry<getter<kFalse>>, nullptr, "False: there is no CUDA in this build.", nullptr},
     {"is_xpu", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_mps", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
-    {"is_meta", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
+    {"is_meta", entry<getter<kOnMeta>>, nullptr, "True of a tensor of the meta device, without elements.", nullptr},
     {"is_sparse", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_sparse_csr", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_quantized", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_nested", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_mkldnn", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
-    {"is_cpu", entry<getter<kTrue>>, nullptr, "True: tensors are on the CPU.", nullptr},
+    {"is_cpu", entry<getter<kOnCpu>>, nullptr, "True of a tensor of the CPU.", nullptr},
     {"name", entry<getter<kNone>>, nullptr, nullptr, nullptr},
     {"names", entry<getter<kNames>>, nullptr, nullptr, nullptr},
     {"_version", entry<version>, nullptr, "How often the memory was written in place.", nullptr},
@@ -175,7 +180,7 @@ PyMethodDef metadata_methods[] = {
     {"is_neg", method<reader<kFalse>>(), METH_NOARGS, nullptr},
     {"is_shared", method<reader<kFalse>>(), METH_NOARGS, "False: no memory is shared between processes."},
     {"is_pinned", method<reader<kFalse>>(), METH_NOARGS, nullptr},
-    {"is_inference", method<reader<kFalse>>(), METH_NOARGS, nullptr},
+    {"is_inference", method<reader<kInference>>(), METH_NOARGS, "True for what was made in inference mode."},
     {"is_contiguous", method<is_contiguous>(), METH_FASTCALL | METH_KEYWORDS, "True for row-major order without gaps."},
     {"data_ptr", method<data_ptr>(), METH_NOARGS, "The address of the first element."},
     {"_storage_ptr", method<storage_ptr>(), METH_NOARGS, "The address of the memory."},

@@ -23,6 +23,16 @@ std::string tuple_text(const Dims& sizes) {
   return text + (sizes.size() == 1 ? ",)" : ")");
 }
 
+/// Of the node that made the tensor; empty: none did. "Invalid" where the tape refuses to say.
+std::string history_name(const Tensor& t) {
+  try {
+    const autograd::Edge made = autograd::own_history(t);
+    return made.node ? made.node->name() : std::string();
+  } catch (const Error&) {
+    return "Invalid";
+  }
+}
+
 /// "tensor(" + elements + what else there is to know, in as few lines as fit.
 std::string tensor_text(PyObject* self) {
   const TensorImpl& t = *impl_of(self);
@@ -31,10 +41,10 @@ std::string tensor_text(PyObject* self) {
   std::vector<std::string> suffixes;
   if (!t.device.is_cpu()) suffixes.push_back("device='" + to_string(t.device) + "'");
   const std::string dtype = "dtype=torch." + std::string(name_of(t.dtype));
-  if (t.is_symbolic() || is_sparse(t)) {
+  if (t.is_symbolic() || is_sparse(t) || t.device.is_meta()) {
     text += "...";
     suffixes.push_back("size=" + tuple_text(t.sizes));
-    suffixes.push_back(dtype);
+    if (!t.device.is_meta() || t.dtype != default_dtype()) suffixes.push_back(dtype);
   } else if (t.numel == 0) {
     text += "[]";
     if (t.sizes.size() != 1) suffixes.push_back("size=" + tuple_text(t.sizes));
@@ -45,8 +55,8 @@ std::string tensor_text(PyObject* self) {
     if (!is_default && t.dtype != DType::I64 && t.dtype != DType::Bool) suffixes.push_back(dtype);
     text += elements_text(t, indent);
   }
-  if (const autograd::Edge made = autograd::own_history(tensor_of(self)); made.node)
-    suffixes.push_back("grad_fn=<" + made.node->name() + ">");
+  if (const std::string maker = history_name(tensor_of(self)); !maker.empty())
+    suffixes.push_back("grad_fn=<" + maker + ">");
   else if (t.requires_grad())
     suffixes.push_back("requires_grad=True");
 
@@ -69,7 +79,7 @@ Object text_object(const std::string& text) { return owned(PyUnicode_FromStringA
 /// A 0-d tensor formats as its number, any other tensor as object does.
 Object format(PyObject* self, PyObject* spec) {
   const TensorImpl& t = *impl_of(self);
-  if (t.sizes.empty() && Py_TYPE(self) == tensor_type) {
+  if (t.sizes.empty() && Py_TYPE(self) == tensor_type && !t.device.is_meta()) {
     Object value = owned(from_scalar(item_of(t)));
     if (OpObserver* observer = op_observer()) observer->on_item(self, value.get());
     return owned(PyObject_Format(value.get(), spec));

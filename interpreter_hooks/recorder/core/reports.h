@@ -71,8 +71,8 @@ class Reports final : public hooks::OpObserver {
   void on_requires_grad(PyObject* tensor, bool value) override {
     hand_on([&] { to_.on_requires_grad(tensor, value); });
   }
-  void on_grad_mode(bool enabled) override {
-    hand_on([&] { to_.on_grad_mode(enabled); });
+  void on_grad_mode(GradientModes modes) override {
+    hand_on([&] { to_.on_grad_mode(modes); });
   }
   void on_mode_read() override {
     hand_on([&] { to_.on_mode_read(); });

@@ -42,12 +42,13 @@ TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
   mode_ = engine_mode();
-  trace_.grad_enabled = mode_ & 1;
+  trace_.modes = gradient_modes();
   trace_.name = utf8_of(r_.root().code->co_qualname);
   before_ = hooks::op_observer();
   element_sizes_ = eager::value_dependent_calls();
   hooks::op_observer() = &reports_;
   attached_ = true;
+  if (mode_ & device_mode) r_.stop(Reason::TensorOpaque, "the default device isn't the CPU");
   if (hooks::saved_tensors_are_packed()) r_.stop(Reason::GradientState, "hooks of saved tensors are in force");
 }
 
@@ -105,8 +106,12 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
     r_.stop(Reason::TensorOpaque, std::string("a subclass of Tensor: ") + Py_TYPE(object)->tp_name);
     return kNoValue;
   }
-  if (!tensor.storage) {
+  if (!tensor.storage || tensor.device.is_meta()) {
     r_.stop(Reason::TensorOpaque, "a tensor without memory");
+    return kNoValue;
+  }
+  if (tensor.requires_grad() && !tensor.wants_grad) {
+    r_.stop(Reason::GradientState, "a view of what requires grad that no gradient reaches");
     return kNoValue;
   }
   if (shadow.self.is_fact()) {  // reached through a constant: its metadata can change all the same
@@ -121,6 +126,7 @@ TraceId TraceBuilder::make_input(Shadow& shadow) {
   input.offset = tensor.offset;
   input.requires_grad = tensor.requires_grad();
   input.is_leaf = is_leaf(tensor);
+  input.is_inference = tensor.is_inference();
   input.free_sizes = r_.speculation().free_sizes(shadow.path, tensor.sizes.size()) != 0;
   shadow.trace_id = first_input + static_cast<TraceId>(inputs_.size());
   if (input.free_sizes) varying_.insert(shadow.trace_id);
@@ -377,6 +383,9 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
   if (eager::value_dependent_calls() != element_sizes_) {
     return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): its sizes depend on element values");
   }
+  const auto is_on_meta = [](const Tensor& t) { return t.defined() && t.device().is_meta(); };
+  if (std::any_of(report.results.begin(), report.results.end(), is_on_meta))
+    return r_.stop(Reason::TensorOpaque, "a tensor without memory");
   if (report.op->writes && writes_twice(report))
     return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): some of its tensors share memory");
   if (ops::is_sparse_look_up(*report.op, report.args) && (engine_mode() & 1)) {

@@ -85,7 +85,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_callback_done(const void* owner, std::span<PyObject* const> results) override;
   void on_construct(PyObject* data, PyObject* tensor) override;
   void on_requires_grad(PyObject* tensor, bool value) override;
-  void on_grad_mode(bool enabled) override;
+  void on_grad_mode(GradientModes modes) override;
   void on_mode_read() override;
   void on_opaque(const char* what, PyObject* tensor) override;
 

@@ -170,12 +170,12 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
   if (r_.alive()) record(std::move(grad));
 }
 
-void TraceBuilder::on_grad_mode(bool enabled) {
+void TraceBuilder::on_grad_mode(GradientModes modes) {
   if (!listening()) return;
   pending()->reported = true;
-  if (enabled && !without_history_.empty())
+  if (modes.enabled && !modes.inference && !without_history_.empty())
     return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
-  record(graph::GradModeRecord{enabled});
+  record(graph::GradModeRecord{modes});
 }
 
 void TraceBuilder::on_mode_read() {

@@ -29,7 +29,7 @@ PortableProgram small_program() {
   const TraceId k = t.constant(values({2}, {0.5f, -1.25f}));
   t.output(t.call("mul", {V{t.call("relu", {V{t.call("mm", {V{0}, V{1}})}})}, V{k}}));
   t.in_place("add", {V{2}, Arg(1.0), Arg(1)});
-  t.trace.grad_enabled = false;
+  t.trace.modes.enabled = false;
   PortableProgram p;
   p.program = build(t.trace, {.joint = false});
   compact(p.program.graph);
