@@ -7,6 +7,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
+#include "engine/ops/inference.h"
 #include "engine/ops/registry.h"
 #include "engine/ops/replaced_args.h"
 #include "engine/tensor/epoch.h"
@@ -35,17 +36,16 @@ bool same_view(const TensorImpl& a, const TensorImpl& b) {
        op.name);
 }
 
-/// The operands have elements.
-void require_real(const Op& op, std::span<const Arg> args) {
-  for (const Arg& a : args) {
-    if (a.is_tensor()) {
-      if (a.impl()->is_symbolic() || is_sparse(*a.impl())) [[unlikely]]
-        refuse(op, *a.impl());
-    } else if (a.kind() == Arg::Kind::TensorList) {
-      for (const Tensor& t : a.tensors())
-        if (t.defined() && (t->is_symbolic() || is_sparse(*t))) refuse(op, *t);
-    }
-  }
+/// The operands are no symbols and not sparse. True: all of them are on the CPU.
+bool require_real(const Op& op, std::span<const Arg> args) {
+  bool here = true;
+  const auto look = [&op, &here](const TensorImpl& t) {
+    if (t.is_symbolic() || is_sparse(t)) [[unlikely]]
+      refuse(op, t);
+    here &= t.device.is_cpu();
+  };
+  each_tensor(args, look);
+  return here;
 }
 
 Tensor contiguous_copy(const TensorImpl& t) {
@@ -64,12 +64,32 @@ ReplacedArgs moved_args(std::span<const Arg> args, Device device) {
 
 /// The host computes these wherever the operands are: they come to it, and the results go there.
 void run_host_rule(const Op& op, std::span<const Arg> args, Device device, std::vector<Tensor>& results) {
-  if (device.is_cpu()) return op.host(args, results);
   const DeviceScope here{Device()};
+  if (device.is_cpu()) return op.host(args, results);
   const ReplacedArgs moved = moved_args(args, Device());
   const size_t first = results.size();
   op.host(moved.args(), results);
   for (size_t i = first; i < results.size(); ++i) results[i] = moved_to(results[i], device);
+}
+
+/// On the meta device a call gives what its shape rule says.
+void make_without_elements(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
+                           std::vector<Tensor>& results) {
+  std::vector<ResultMeta> of_host;
+  if (op.is(kHost)) {
+    check_kind(
+        op.shape != nullptr, ErrorKind::NotImplementedError,
+        "aten::{}: attempted to run this operator with Meta tensors, but the sizes of its result depend on their "
+        "elements, and they have none.",
+        op.name);
+    Inference inference(op, args, DType::F32, of_host);
+    op.shape(inference);
+    metas = of_host;
+  }
+  for (const ResultMeta& m : metas) {
+    results.push_back(Tensor::empty(m.sizes, m.dtype, kMetaDevice));
+    if (!m.strides.empty()) lay_out(*results.back(), m.strides, 0);
+  }
 }
 
 class EagerEmitter final : public Emitter {
@@ -80,8 +100,10 @@ class EagerEmitter final : public Emitter {
     if (deferred_work() && defer_op && defer_op(op, args, metas, results)) [[unlikely]]
       return;
     if (op.is(kHost)) {
+      const Device device = device_of(op, args);
+      if (device.is_meta()) return make_without_elements(op, args, metas, results);
       if (!op.shape && !op.is(kRandom)) ++value_dependent_calls();
-      return run_host_rule(op, args, device_of(op, args), results);
+      return run_host_rule(op, args, device, results);
     }
     if (op.is(kView)) {
       const TensorImpl& base = *args[0].impl();
@@ -92,16 +114,18 @@ class EagerEmitter final : public Emitter {
     const Device device = metas.empty() ? Device() : metas[0].device;
     if (device.is_cpu()) [[likely]]
       return compute(op, args, metas, device, results);
+    if (device.is_meta()) return make_without_elements(op, args, metas, results);
     const ReplacedArgs moved = moved_args(args, device);
     compute(op, moved.args(), metas, device, results);
   }
 
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::span<const Tensor> targets) override {
-    require_real(op, args);
+    const bool here = require_real(op, args);
     const Device device = targets.empty() ? Device() : targets[0].device();
-    if (device.is_cpu()) [[likely]]
+    if (device.is_cpu() && here) [[likely]]
       return write(op, args, metas, targets, device);
+    if (device.is_meta()) return count_writes(targets);
     const ReplacedArgs moved = moved_args(args, device);
     write(op, moved.args(), metas, targets, device);
   }
@@ -136,6 +160,10 @@ class EagerEmitter final : public Emitter {
       write_in_place(op, args, targets, device);
     else
       write_beside(op, args, metas, targets, device);
+    count_writes(targets);
+  }
+
+  static void count_writes(std::span<const Tensor> targets) {
     for (const Tensor& t : targets) t->storage->bump_version();
   }
 

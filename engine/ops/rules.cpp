@@ -144,11 +144,12 @@ void check_has_kernel(std::string_view kernel, DType dtype) {
              "\"{}\" not implemented for '{}'", kernel, scalar_type_name(dtype));
 }
 
-void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype); }
+void check_room(std::span<const int64_t> sizes, DType dtype) { Tensor::empty(sizes, dtype, current_device()); }
 
 Scalar known_number(const Tensor& t) {
   ensure(!t->is_symbolic(), "a result depends on the values of a tensor that isn't computed yet");
   ensure(t.numel() == 1, "a tensor of one element is read as a number");
+  check(!t.device().is_meta(), "Tensor.item() cannot be called on meta tensors");
   return load_element(to_host(t)->data(), t.dtype());
 }
 

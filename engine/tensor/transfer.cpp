@@ -1,6 +1,7 @@
 #include "engine/tensor/transfer.h"
 
 #include "engine/device/backend.h"
+#include "engine/errors/errors.h"
 #include "engine/errors/kernel_failure.h"
 #include "engine/tensor/dense.h"
 #include "engine/tensor/epoch.h"
@@ -23,8 +24,16 @@ Tensor gathered(const Tensor& t) {
 
 }  // namespace
 
+Tensor empty_like_on(const Tensor& t, Device device) {
+  Tensor made = Tensor::empty(t.sizes(), t.dtype(), device);
+  if (leave_no_gaps(t.sizes(), t.strides())) lay_out(*made, t.strides(), 0);
+  return made;
+}
+
 Tensor moved_to(const Tensor& t, Device device) {
   if (t.device() == device) return t;
+  if (device.is_meta()) return empty_like_on(t, device);
+  check_kind(!t.device().is_meta(), ErrorKind::NotImplementedError, "Cannot copy out of meta tensor; no data!");
   const Tensor from = leave_no_gaps(t.sizes(), t.strides()) ? t : gathered(t);
   const size_t bytes = static_cast<size_t>(t.numel()) * size_of(t.dtype());
   Tensor to = Tensor::empty(t.sizes(), t.dtype(), device);

@@ -7,6 +7,8 @@
 
 namespace terra {
 
+/// A tensor of that device with uninitialised elements, which lies as the other does if that leaves no gaps.
+Tensor empty_like_on(const Tensor& t, Device device);
 /// The same elements on that device: the tensor itself where it is there, else a copy without gradient history, which
 /// lies as the tensor does if that leaves no gaps. Elements that come to the host are there when this returns.
 Tensor moved_to(const Tensor& t, Device device);

@@ -161,7 +161,8 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
 }
 
 bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
-  if (op.is(kHost | kRandom) || (deferred_work() && deferred_work() != this)) return false;
+  if (op.is(kHost | kRandom) || (deferred_work() && deferred_work() != this) || !current_device().is_cpu())
+    return false;
   const auto is_plain = [](const ResultMeta& m) {
     return m.device.is_cpu() && !is_half(m.dtype) && std::find(m.sizes.begin(), m.sizes.end(), 0) == m.sizes.end();
   };

@@ -12,6 +12,7 @@
 #include "interpreter_hooks/bindings/calls/op_function.h"
 #include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
+#include "interpreter_hooks/bindings/objects/default_device.h"
 #include "interpreter_hooks/bindings/objects/dtype_limits.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/objects/generator_object.h"
@@ -38,6 +39,7 @@ Object create_module() {
   };
   Object module = owned(PyModule_Create(&definition));
   create_dtype_types(module.get());
+  create_default_device_functions(module.get());
   create_dtype_limits_types(module.get());
   create_size_type(module.get());
   create_generator_type(module.get());

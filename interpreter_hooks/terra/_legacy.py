@@ -14,12 +14,13 @@ class _LegacyType(type):
 
     def __call__(cls, *args):
         if not args:
-            return C.empty(0, dtype=cls.dtype)
+            return C.empty(0, dtype=cls.dtype, device="cpu")
         if len(args) == 1 and isinstance(args[0], C.Size):
-            return C.empty(args[0], dtype=cls.dtype)
+            return C.empty(args[0], dtype=cls.dtype, device="cpu")
         if len(args) == 1 and not isinstance(args[0], int):
-            return C.tensor(args[0], dtype=cls.dtype) if not isinstance(args[0], C.Tensor) else args[0].to(cls.dtype)
-        return C.empty(args, dtype=cls.dtype)
+            given = args[0]
+            return given.to(cls.dtype) if isinstance(given, C.Tensor) else C.tensor(given, dtype=cls.dtype, device="cpu")
+        return C.empty(args, dtype=cls.dtype, device="cpu")
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, C.Tensor) and instance.dtype == cls.dtype

@@ -92,7 +92,7 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     steps = math.floor((end - start) / step) + 1
     if dtype in (C.uint16, C.uint32, C.uint64):
         raise NotImplementedError(f"\"range_cpu\" not implemented for '{scalar_type(C.empty(0, dtype=dtype))}'")
-    numbers = start + step * C.arange(steps, dtype=C.float64)
+    numbers = start + step * C.arange(steps, dtype=C.float64, device=device)
     return _into(out, numbers.to(dtype or C.get_default_dtype())).requires_grad_(requires_grad)
 
 
@@ -329,7 +329,9 @@ def const_data_ptr(input):
 
 
 def new_empty_strided(input, size, stride, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
-    return empty_strided(size, stride, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return empty_strided(
+        size, stride, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad
+    )
 
 
 def swapaxes_(input, axis0, axis1):

@@ -50,15 +50,12 @@ def get_deterministic_debug_mode():
 
 
 def set_default_device(device):
-    """The CPU, or None, is what new tensors live on."""
-    if device is not None and C.device(device).type != "cpu":
-        raise RuntimeError(
-            f"Terra runs on the CPU here: '{device}' can't be the default device. Give device= where a tensor is made."
-        )
+    """Where this thread makes tensors that are told no device: the CPU, which None means, or the meta device."""
+    C._set_default_device(device)
 
 
 def get_default_device():
-    return C.device("cpu")
+    return C._get_default_device()
 
 
 def set_default_tensor_type(t):

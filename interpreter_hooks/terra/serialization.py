@@ -169,7 +169,7 @@ def _start_of(file):
 
 
 class _Places:
-    """What map_location makes of the place that a file names for a storage: here everything lies in the CPU's memory."""
+    """What map_location makes of the place that a file names for a storage: the CPU's memory, or the meta device."""
 
     def __init__(self, map_location):
         self._to = map_location
@@ -184,8 +184,9 @@ class _Places:
         elif isinstance(to, dict):
             location = to.get(location, location)
         elif to is not None:
-            return
+            location = C.device(to).type
         self._check(str(location))
+        storage.device = C.device(str(location))
 
     @staticmethod
     def _check(location):
@@ -196,7 +197,7 @@ class _Places:
                 "running on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your "
                 "storages to the CPU."
             )
-        if kind != "cpu":
+        if kind not in ("cpu", "meta"):
             raise RuntimeError(
                 f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})"
             )

@@ -12,7 +12,7 @@ def _bytes_of(tensor):
     """All bytes of the memory that a tensor views."""
     size = tensor._storage_bytes()
     if size < tensor.element_size():
-        return C.empty(0, dtype=C.uint8)
+        return C.empty(0, dtype=C.uint8, device=tensor.device)
     whole = tensor.detach().as_strided((size // tensor.element_size(),), (1,), 0).view(C.uint8)
     return whole.as_strided((size,), (1,), 0)
 
@@ -24,7 +24,7 @@ class UntypedStorage:
         if isinstance(content, C.Tensor):
             self._bytes = content
         elif isinstance(content, int):
-            self._bytes = C.empty(content, dtype=C.uint8)
+            self._bytes = C.empty(content, dtype=C.uint8, device=device)
         else:
             self._bytes = C.tensor(list(content), dtype=C.uint8)
 

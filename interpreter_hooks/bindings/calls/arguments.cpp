@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/errors/errors.h"
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
 #include "interpreter_hooks/bindings/objects/generator_object.h"
 #include "interpreter_hooks/bindings/tensor/memory_format.h"
@@ -259,7 +260,10 @@ bool Arguments::take_extra(Borrowed name, Borrowed value) {
   }
   if (is("generator")) return value == Py_None;
   if (!parameters_.is_factory) return false;
-  if (is("device")) return check_device(value), true;
+  if (is("device")) {
+    if (value != Py_None) device = device_from(value);
+    return true;
+  }
   if (is("requires_grad")) {
     requires_grad = value;
     return true;
@@ -324,6 +328,15 @@ void Arguments::take_dtype_of_out() {
   check(given.is_none() || given.dtype() == dtype, "dtype {} does not match dtype of out parameter ({})",
         scalar_type_name(given.dtype()), scalar_type_name(dtype));
   given = Arg(dtype);
+}
+
+void Arguments::take_device() {
+  for (size_t i = 0; i < count_; ++i) {
+    if (!args_[i].is_tensor() || args_[i].impl()->device == *device) continue;
+    stand_in_ = empty_like_on(args_[i].tensor(), *device);
+    args_[i] = Arg(stand_in_);
+    return;
+  }
 }
 
 void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords) {

@@ -1,6 +1,7 @@
 // The arguments of one op call, parsed from a vectorcall into the engine's form by the op's signature.
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ class Arguments {
   /// Arguments of every function or of factories only that are no parameters of the op. Borrowed, null: not given.
   Borrowed out = nullptr;
   Borrowed requires_grad = nullptr;
+  /// Where a factory is asked to make its result.
+  std::optional<Device> device;
+  /// Another tensor is given in place of one of another device whose metadata the factory takes.
+  void take_device();
 
  private:
   friend struct Converters;
@@ -76,6 +81,7 @@ class Arguments {
   size_t ints_used_ = 0;
   std::vector<std::vector<int64_t>> long_ints_;
   std::vector<std::vector<Tensor>> lists_;
+  Tensor stand_in_;  ///< see take_device()
 };
 
 /// The signature of an op as Python may call it.

@@ -58,6 +58,11 @@ Object run(const OpFunctionSpec& spec, const Parameters& parameters, Arguments& 
     check_out(parameters.op, spec.name, arguments.out, arguments.args());
     arguments.take_dtype_of_out();
   }
+  std::optional<DeviceScope> scope;
+  if (arguments.device) [[unlikely]] {
+    arguments.take_device();
+    scope.emplace(*arguments.device);
+  }
   const Invocation call = {parameters.op,       spec.in_place,          arguments.args(),
                            arguments.sources(), arguments.positional(), spec.name.c_str()};
   const bool casts = casts_operands(parameters.op, spec.in_place) && !arguments.out;

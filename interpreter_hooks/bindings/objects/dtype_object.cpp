@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/objects/default_device.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/memory_format.h"
 
@@ -186,10 +187,13 @@ Object device_reduce(PyObject* self, PyObject*) {
   return owned(Py_BuildValue("(O(N))", device_type, device_str(self).release()));
 }
 Object device_enter(PyObject* self, PyObject*) {
-  check_device(self);
+  enter_default_device(device_from(self));
   return Object::share(self);
 }
-Object device_exit(PyObject*, PyObject*) { return Object::share(Py_None); }
+Object device_exit(PyObject*, PyObject*) {
+  leave_default_device();
+  return Object::share(Py_None);
+}
 
 PyMethodDef device_methods[] = {{"__reduce__", method<device_reduce>(), METH_NOARGS, nullptr},
                                 {"__enter__", method<device_enter>(), METH_NOARGS, nullptr},
@@ -259,14 +263,16 @@ std::optional<MemoryFormat> memory_format_from(Borrowed value, const char* funct
 }
 Borrowed cpu_device() { return the_cpu; }
 Object device_object(Device device) {
-  return device.is_cpu() ? Object::share(the_cpu)
-                         : make_device(kDeviceKindNames[static_cast<int>(device.kind)], device.index);
+  return device.is_cpu()
+             ? Object::share(the_cpu)
+             : make_device(kDeviceKindNames[static_cast<int>(device.kind)], device.is_meta() ? -1 : device.index);
 }
 Borrowed strided_layout() { return the_strided; }
 bool is_layout(Borrowed object) { return PyType_IsSubtype(Py_TYPE(object), layout_type); }
 
-void check_device(Borrowed object) {
-  if (object == Py_None || object == the_cpu) return;
+Device device_from(Borrowed object) {
+  if (object == Py_None) return current_device();
+  if (object == the_cpu) return {};
   Object made;
   if (PyUnicode_Check(object))
     made = device_from_string(utf8(object));
@@ -276,9 +282,12 @@ void check_device(Borrowed object) {
     made = Object::share(object);
   else
     raise(PyExc_TypeError, "a device must be a device, a str or an int, not %s", Py_TYPE(object)->tp_name);
-  if (utf8(device(made.get())->kind) != "cpu")
+  const std::string_view kind = utf8(device(made.get())->kind);
+  if (kind == "meta") return kMetaDevice;
+  if (kind != "cpu")
     raise(PyExc_RuntimeError, "There is no device '%U' here: Terra was built for the CPU. Use device 'cpu'.",
           device_str(made.get()).get());
+  return {};
 }
 
 void create_dtype_types(PyObject* module) {

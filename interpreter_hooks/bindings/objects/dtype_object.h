@@ -15,8 +15,9 @@ std::optional<DType> dtype_from(Borrowed object);
 /// A dtype object proper.
 bool is_dtype(Borrowed object);
 
-/// Throws unless `object` (a device, a string, None) means the CPU, which is where tensors are.
-void check_device(Borrowed object);
+/// The device that `object` (a device, a string, an index, None: the default device) means. Throws unless that is the
+/// CPU or the meta device, which are where tensors are.
+Device device_from(Borrowed object);
 bool is_device(Borrowed object);
 /// The type of devices itself; equal devices are one object.
 bool is_device_type(Borrowed object);

@@ -35,7 +35,8 @@ Object generator_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   PyObject* device = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Generator", const_cast<char**>(names), &device))
     throw PythonError{};
-  check_device(device);
+  if (device != Py_None && !device_from(device).is_cpu())
+    raise(PyExc_RuntimeError, "Device type META is not supported for torch.Generator() api.");
   return make(Ref<Generator>(new Generator));
 }
 void generator_dealloc(PyObject* self) {

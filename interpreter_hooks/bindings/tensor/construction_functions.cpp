@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -32,6 +33,8 @@ std::optional<DType> optional_dtype(Borrowed object, const char* function) {
 struct Options {
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *requires_grad = Py_False, *pin_memory = Py_False,
            *copy = Py_None;
+  /// The device that the result is to be on. Nothing: that of the data.
+  std::optional<Device> to;
 
   void parse(PyObject* args, PyObject* kwargs, const char* name) {
     static const char* names[] = {"data", "dtype", "device", "requires_grad", "pin_memory", "copy", nullptr};
@@ -39,9 +42,17 @@ struct Options {
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format.c_str(), const_cast<char**>(names), &data, &dtype, &device,
                                      &requires_grad, &pin_memory, &copy))
       throw PythonError{};
-    check_device(device);
+    if (device != Py_None || !current_device().is_cpu()) to = device_from(device);
   }
 };
+
+/// What the program has built of its data, on the device that it is asked for on.
+Object placed(Object made, std::optional<Device> to) {
+  const Tensor tensor = tensor_of(made.get());
+  if (!to || tensor.device() == *to) return made;
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a tensor of another device", made.get());
+  return Object::steal(wrap(moved_to(tensor, *to)));
+}
 
 Object require(Object tensor, Borrowed requires_grad) {
   if (succeeded(PyObject_IsTrue(requires_grad))) {
@@ -62,7 +73,7 @@ Object tensor(PyObject*, PyObject* args, PyObject* kwargs) {
     throw PythonError{};
   Object made = tensor_from_data(options.data, optional_dtype(options.dtype, "tensor"));
   observe_construction("tensor()", options.data, made.get());
-  return require(std::move(made), options.requires_grad);
+  return require(placed(std::move(made), options.to), options.requires_grad);
 }
 
 /// The tensor itself, or one that shares an array's memory, where dtype allows; else a copy.
@@ -71,7 +82,8 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   options.parse(args, kwargs, "as_tensor");
   const auto dtype = optional_dtype(options.dtype, "as_tensor");
   const bool copy = options.copy != Py_None && succeeded(PyObject_IsTrue(options.copy));
-  if (is_tensor(options.data) && !copy) {
+  const bool stays = !options.to || !is_tensor(options.data) || impl_of(options.data)->device == *options.to;
+  if (is_tensor(options.data) && !copy && stays) {
     if (!dtype || *dtype == impl_of(options.data)->dtype) return Object::share(options.data);
     if (is_sparse(*impl_of(options.data))) return owned(PyObject_CallMethod(options.data, "to", "O", options.dtype));
     return invoke_simple(required_op("to_dtype"), {tensor_of(options.data), *dtype}, {options.data});
@@ -86,7 +98,7 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   }
   if (!made) made = tensor_from_data(options.data, dtype);
   observe_construction("as_tensor()", options.data, made.get());
-  return require(std::move(made), options.requires_grad);
+  return require(placed(std::move(made), options.to), options.requires_grad);
 }
 
 Object is_tensor_function(PyObject*, PyObject* object) { return owned(PyBool_FromLong(is_tensor(object))); }
@@ -95,13 +107,11 @@ Object is_tensor_function(PyObject*, PyObject* object) { return owned(PyBool_Fro
 Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   Tensor made;
   const Py_ssize_t n = PyTuple_GET_SIZE(args);
-  if (kwargs) {
-    Borrowed device = PyDict_GetItemString(kwargs, "device");
-    if (device) check_device(device);
-  }
+  Borrowed device = kwargs ? PyDict_GetItemString(kwargs, "device") : nullptr;
+  const Device to = device && device != Py_None ? device_from(device) : Device();
   Borrowed first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   if (n == 0) {
-    made = Tensor::empty(Dims{0}, default_dtype());
+    made = Tensor::empty(Dims{0}, default_dtype(), to);
   } else if (is_tensor(first)) {
     made = alias_of(*impl_of(first));
   } else if (n == 1 && PyObject_TypeCheck(first, size_type)) {
@@ -111,7 +121,7 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       to_int(PyTuple_GET_ITEM(first, i), size);
       sizes.push_back(size);
     }
-    made = Tensor::empty(sizes, default_dtype());
+    made = Tensor::empty(sizes, default_dtype(), to);
   } else if (int64_t size; to_int(first, size)) {
     Dims sizes;
     for (Py_ssize_t i = 0; i < n; ++i) {
@@ -119,10 +129,10 @@ Object legacy_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
         raise(PyExc_TypeError, "new(): sizes must be ints, not %s", Py_TYPE(PyTuple_GET_ITEM(args, i))->tp_name);
       sizes.push_back(size);
     }
-    made = Tensor::empty(sizes, default_dtype());
+    made = Tensor::empty(sizes, default_dtype(), to);
   } else if (PyTuple_Check(first) || PyList_Check(first) || PySequence_Check(first)) {
     Object data = tensor_from_data(first, default_dtype());
-    made = alias_of(*impl_of(data.get()));
+    made = moved_to(alias_of(*impl_of(data.get())), to);
   } else {
     raise(PyExc_TypeError, "new(): data must be a sequence (got %s)", Py_TYPE(first)->tp_name);
   }
@@ -141,15 +151,19 @@ Object new_tensor(PyObject* self, PyObject* args, PyObject* kwargs) {
   Object made =
       tensor_from_data(options.data, optional_dtype(options.dtype, "new_tensor").value_or(impl_of(self)->dtype));
   observe_construction("new_tensor()", options.data, made.get());
-  return require(std::move(made), options.requires_grad);
+  if (options.device == Py_None) options.to = impl_of(self)->device;
+  return require(placed(std::move(made), options.to), options.requires_grad);
 }
 
-/// x.new_zeros(2, 3) is zeros(2, 3, dtype=x.dtype): `function` of the module with this tensor's dtype.
+/// x.new_zeros(2, 3) is zeros(2, 3, dtype=x.dtype): `function` of the module with this tensor's dtype and device.
 Object new_like(PyObject* self, PyObject* args, PyObject* kwargs, const char* function) {
   Object values = kwargs ? owned(PyDict_Copy(kwargs)) : owned(PyDict_New());
   Borrowed given = PyDict_GetItemString(values.get(), "dtype");
   if (!given || given == Py_None)
     succeeded(PyDict_SetItemString(values.get(), "dtype", dtype_object(impl_of(self)->dtype)));
+  given = PyDict_GetItemString(values.get(), "device");
+  if ((!given || given == Py_None) && impl_of(self)->device != current_device())
+    succeeded(PyDict_SetItemString(values.get(), "device", device_object(impl_of(self)->device).get()));
   Object module = owned(PyImport_ImportModule("_terra_C"));
   Object callable = owned(PyObject_GetAttrString(module.get(), function));
   return owned(PyObject_Call(callable.get(), args, values.get()));
@@ -163,8 +177,10 @@ Object new_full(PyObject* self, PyObject* a, PyObject* k) { return new_like(self
 Object new_old(PyObject* self, PyObject* args, PyObject*) {
   const Py_ssize_t n = PyTuple_GET_SIZE(args);
   Borrowed first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
-  if (n == 1 && (PyList_Check(first) || is_tensor(first))) return tensor_from_data(first, impl_of(self)->dtype);
-  if (n == 0) return Object::steal(wrap(Tensor::empty(Dims{0}, impl_of(self)->dtype)));
+  const TensorImpl& like = *impl_of(self);
+  if (n == 1 && (PyList_Check(first) || is_tensor(first)))
+    return placed(tensor_from_data(first, like.dtype), like.device);
+  if (n == 0) return Object::steal(wrap(Tensor::empty(Dims{0}, like.dtype, like.device)));
   return new_like(self, args, nullptr, "empty");
 }
 

@@ -1,9 +1,12 @@
-// to(), type(), float() and the like: the same elements in another dtype, where a device is asked for the CPU.
+// to(), type(), float() and the like: the same elements in another dtype, or on another device.
+#include <optional>
 #include <string_view>
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/convert.h"
+#include "engine/ops/emitter.h"
+#include "engine/tensor/transfer.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/calls/override.h"
@@ -16,9 +19,29 @@
 namespace terra::hooks {
 namespace {
 
-/// Where the dtype is right already the tensor itself is the answer, and Python has learned the dtype.
-Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat::Preserve, bool copy = false) {
+/// The elements on another device, which is a call that gradients lead back through.
+Object on_device(PyObject* self, DType dtype, MemoryFormat format, Device device) {
+  const Tensor from = tensor_of(self);
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a move to another device", self);
+  check_kind(!from.device().is_meta(), ErrorKind::NotImplementedError, "Cannot copy out of meta tensor; no data!");
+  static const Op &to_dtype = required_op("to_dtype"), &copy = required_op("copy");
+  const Arg in_format = format == MemoryFormat::Preserve ? Arg() : Arg(name_of(format));
+  Tensor made;
+  {
+    const GradMode off(false);
+    made = empty_like_on(to_dtype(from, dtype, in_format), device);
+  }
+  const Arg args[] = {made, from};
+  call_in_place(copy, args);
+  if (made.requires_grad()) tape_hooks().name(made, "ToCopyBackward0");
+  return Object::steal(wrap(std::move(made)));
+}
+
+/// Where dtype and device are right already the tensor itself is the answer, and Python has learned the dtype.
+Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat::Preserve, bool copy = false,
+                std::optional<Device> device = std::nullopt) {
   const TensorImpl& t = *impl_of(self);
+  if (device && *device != t.device) return on_device(self, dtype, format, *device);
   const bool lies_so = format == MemoryFormat::Preserve || suggested_format(t) == format;
   if (t.dtype == dtype && lies_so && !copy) {
     if (OpObserver* observer = op_observer()) {
@@ -38,6 +61,7 @@ Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat:
 /// to(dtype), to(device), to(device, dtype), to(other), with non_blocking, copy and memory_format behind them.
 Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   DType dtype = impl_of(self)->dtype;
+  Device device = impl_of(self)->device;
   MemoryFormat format = MemoryFormat::Preserve;
   bool copy = false;
   int flags = 0;
@@ -45,9 +69,9 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
     if (const auto found = dtype_from(value))
       dtype = *found;
     else if (PyUnicode_Check(value) || is_device(value) || (PyLong_Check(value) && !PyBool_Check(value)))
-      check_device(value);
+      device = device_from(value);
     else if (is_tensor(value))
-      dtype = impl_of(value)->dtype;
+      dtype = impl_of(value)->dtype, device = impl_of(value)->device;
     else if (value != Py_None)
       raise(PyExc_TypeError,
             "to() received an invalid combination of arguments - got (%s), but expected a dtype, a device "
@@ -73,7 +97,7 @@ Object to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* nam
     else if (key != "non_blocking")
       raise(PyExc_TypeError, "to() got an unexpected keyword argument '%s'", name);
   }
-  return in_dtype(self, dtype, format, copy);
+  return in_dtype(self, dtype, format, copy, device);
 }
 
 /// Names of PyTorch's tensor types, without "torch.".
@@ -110,7 +134,7 @@ Object type(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* n
 Object type_as(PyObject* self, PyObject* other) {
   if (!is_tensor(other))
     raise(PyExc_TypeError, "type_as(): argument 'other' (position 1) must be Tensor, not %s", Py_TYPE(other)->tp_name);
-  return in_dtype(self, impl_of(other)->dtype);
+  return in_dtype(self, impl_of(other)->dtype, MemoryFormat::Preserve, false, impl_of(other)->device);
 }
 
 template <DType D>
@@ -121,7 +145,9 @@ Object cast(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* n
 
 Object cpu(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "cpu");
-  return format ? in_dtype(self, impl_of(self)->dtype, *format) : Object::share(self);
+  const TensorImpl& t = *impl_of(self);
+  if (!format && t.device.is_cpu()) return Object::share(self);
+  return in_dtype(self, t.dtype, format.value_or(MemoryFormat::Preserve), false, Device());
 }
 Object cuda(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
   raise(PyExc_AssertionError,
@@ -151,7 +177,7 @@ PyMethodDef conversion_methods[] = {
     TERRA_CAST("char", DType::I8),
     TERRA_CAST("byte", DType::U8),
     TERRA_CAST("bool", DType::Bool),
-    {"cpu", method<cpu>(), METH_FASTCALL | METH_KEYWORDS, "The tensor itself: it is on the CPU."},
+    {"cpu", method<cpu>(), METH_FASTCALL | METH_KEYWORDS, "The tensor on the CPU."},
     {"cuda", method<cuda>(), METH_FASTCALL | METH_KEYWORDS, "Raises: there is no CUDA in this build."},
     {}};
 #undef TERRA_CAST

@@ -70,8 +70,9 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   return result;
 }
 
-/// The elements in row-major order.
+/// The elements in row-major order; None of a tensor of the meta device.
 Object bytes_of(const TensorImpl& t) {
+  if (t.device.is_meta()) return Object::share(Py_None);
   const GradMode off(false);
   static const Op* clone = find_op("clone");
   const Tensor here = to_host(alias_of(t));
@@ -96,22 +97,26 @@ Object reduce(PyObject* self, PyObject*) {
 
 Object rebuild_tensor(PyObject*, PyObject* args) {
   PyObject *type, *dtype, *sizes, *bytes, *requires_grad;
-  if (!PyArg_ParseTuple(args, "O!OO!SO:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
+  if (!PyArg_ParseTuple(args, "O!OO!OO:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
                         &requires_grad))
     throw PythonError{};
   const auto element = dtype_from(dtype);
-  check_kind(element.has_value() && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type),
-             ErrorKind::TypeError, "_rebuild_tensor() takes a tensor type and a dtype");
+  const bool on_meta = bytes == Py_None;
+  check_kind(element.has_value() && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type) &&
+                 (on_meta || PyBytes_Check(bytes)),
+             ErrorKind::TypeError, "_rebuild_tensor() takes a tensor type, a dtype, sizes and bytes");
   Dims shape;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); ++i) {
     shape.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i)));
     if (shape.back() == -1 && PyErr_Occurred()) throw PythonError{};
   }
-  Tensor tensor = Tensor::empty(shape, *element);
-  const auto wanted = static_cast<Py_ssize_t>(tensor.numel() * size_of(*element));
-  check_kind(PyBytes_GET_SIZE(bytes) == wanted, ErrorKind::ValueError, "a tensor of {} needs {} bytes, not {}",
-             describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
-  if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
+  Tensor tensor = Tensor::empty(shape, *element, on_meta ? kMetaDevice : Device());
+  if (!on_meta) {
+    const auto wanted = static_cast<Py_ssize_t>(tensor.numel() * size_of(*element));
+    check_kind(PyBytes_GET_SIZE(bytes) == wanted, ErrorKind::ValueError, "a tensor of {} needs {} bytes, not {}",
+               describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
+    if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
+  }
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   return Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor)));
 }

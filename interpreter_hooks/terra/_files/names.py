@@ -63,13 +63,14 @@ class Storage:
         self.size = size if data is None else len(data)
         self._mapped = mapped
         self._typed = {}
+        self.device = C.device("cpu")  # of the tensors: one that map_location says
 
     def typed(self, dtype):
         flat = self._typed.get(dtype)
         if flat is None:
             count = self.size // dtype.itemsize
-            if self.data is None or not count:
-                flat = C.empty(count, dtype=dtype)
+            if self.data is None or not count or self.device.type == "meta":
+                flat = C.empty(count, dtype=dtype, device=self.device)
             elif self._mapped:
                 flat = C.frombuffer(self.data, dtype=dtype, count=count)
             else:
@@ -109,6 +110,13 @@ def rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype
         )
     tensor = flat.as_strided(size, stride, offset)
     return tensor.requires_grad_() if requires_grad else tensor
+
+
+def rebuild_meta_tensor(dtype, size, stride, requires_grad):
+    """A tensor of the meta device, of which a file says everything without a storage."""
+    from .. import empty_strided
+
+    return empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def rebuild_parameter(data, requires_grad, hooks=None):
@@ -157,6 +165,7 @@ REBUILD = {
     ("torch._utils", "_rebuild_tensor"): rebuild_tensor,
     ("torch._utils", "_rebuild_tensor_v2"): rebuild_tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): rebuild_tensor_v3,
+    ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta_tensor,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
     ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse_tensor,

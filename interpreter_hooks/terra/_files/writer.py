@@ -52,6 +52,10 @@ class Writer(pickle._Pickler):
     def _reduce_tensor(self, tensor):
         if not tensor.is_leaf and tensor.requires_grad:
             tensor = tensor.detach().requires_grad_()
+        if tensor.is_meta:
+            return names.rebuild_meta_tensor, (
+                tensor.dtype, tuple(tensor.size()), tuple(tensor.stride()), tensor.requires_grad
+            )  # fmt: skip
         reference = _StorageReference(self._key_of(tensor), tensor)
         arguments = (
             reference, tensor.storage_offset(), tuple(tensor.size()), tuple(tensor.stride()), tensor.requires_grad,

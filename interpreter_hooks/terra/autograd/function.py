@@ -73,6 +73,12 @@ _PACKING_WRITES = (
 def _kept(tensor, index):
     if tensor is None:
         return None
+    if tensor.is_inference():
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+            "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
     hooks = C._saved_tensors_hooks()
     return _Saved(tensor, index) if hooks is None else _Packed(tensor, index, hooks)
 
@@ -189,12 +195,13 @@ class Function:
         ]  # fmt: skip
         count, size = len(args), len(outputs)
         kinds = [(args[i].dtype, args[i].shape) for i in places]
-        metadata = [(tuple(outputs[o].shape), outputs[o].dtype) for o in differentiable]
+        metadata = [(tuple(outputs[o].shape), outputs[o].dtype, outputs[o].device) for o in differentiable]
 
         def backward(grads, node):
             full = [None] * size
-            for o, grad, (shape, dtype) in zip(differentiable, grads, metadata):
-                full[o] = C.zeros(shape, dtype=dtype) if grad is None and ctx._materialize_grads else grad
+            for o, grad, (shape, dtype, device) in zip(differentiable, grads, metadata):
+                missing = grad is None and ctx._materialize_grads
+                full[o] = C.zeros(shape, dtype=dtype, device=device) if missing else grad
             ctx._node = node
             try:
                 return _gradients_of_inputs(cls, ctx, full, count, places, kinds)

@@ -10,7 +10,8 @@ def _frequencies(name, numbers, n, d, out, dtype, requires_grad, options):
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     dtype = C.get_default_dtype() if dtype is None else dtype
-    result = C.tensor(numbers, dtype=dtype, **options) * (1.0 / (n * d)) if numbers else C.empty(0, dtype=dtype)
+    options["dtype"] = dtype
+    result = C.tensor(numbers, **options) * (1.0 / (n * d)) if numbers else C.empty(0, **options)
     return _into(out, result).requires_grad_(requires_grad)
 
 

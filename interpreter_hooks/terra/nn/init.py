@@ -91,6 +91,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
     with C.no_grad():
+        if tensor.is_meta:
+            return tensor.normal_(mean, std)
         if cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3:
             return tensor.copy_(_kept_normals(tensor, mean, std, a, b, generator))
         return tensor.copy_(_kept_uniforms(tensor, mean, std, a, b, generator))
@@ -180,7 +182,7 @@ def orthogonal_(tensor, gain=1, generator=None):
         return tensor
     rows = tensor.size(0)
     columns = tensor.numel() // rows
-    flat = C.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, generator=generator)
+    flat = C.empty(rows, columns, device=tensor.device, dtype=tensor.dtype).normal_(0, 1, generator=generator)
     q = _orthonormal_columns(flat if rows >= columns else flat.t())
     with C.no_grad():
         tensor.view(rows, columns).copy_(q if rows >= columns else q.t())

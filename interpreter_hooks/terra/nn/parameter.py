@@ -46,7 +46,9 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape, device=None, dtype=None):
         """Gives it elements, as yet without values; from then on it is an ordinary one."""
-        self.data = C.empty(shape, dtype=self.dtype if dtype is None else dtype)
+        self.data = C.empty(
+            shape, device=self.device if device is None else device, dtype=self.dtype if dtype is None else dtype
+        )
         self.__class__ = self.cls_to_become
 
     @property
@@ -89,7 +91,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
-        return Parameter.__new__(cls, C.empty(0, dtype=dtype), requires_grad)
+        return Parameter.__new__(cls, C.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
@@ -101,7 +103,7 @@ class UninitializedBuffer(UninitializedTensorMixin, C.Tensor):
     """A buffer of a size that the first call of its module says."""
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
-        tensor = C.empty(0, dtype=dtype).requires_grad_(requires_grad)
+        tensor = C.empty(0, device=device, dtype=dtype).requires_grad_(requires_grad)
         tensor.persistent = persistent
         return cls._marked(tensor, tensor)
 

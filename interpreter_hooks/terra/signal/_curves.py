@@ -5,11 +5,11 @@ import math
 import _terra_C as C
 
 
-def sampled(curve, length, last, dtype, requires_grad):
+def sampled(curve, length, last, dtype, device, requires_grad):
     """A window: one point of the curve for each place, computed in double precision. One place alone is the top."""
     if length <= 1:
-        return C.ones(length, dtype=dtype).requires_grad_(requires_grad)
-    return curve(C.arange(length, dtype=C.float64), last).to(dtype).requires_grad_(requires_grad)
+        return C.ones(length, dtype=dtype, device=device).requires_grad_(requires_grad)
+    return curve(C.arange(length, dtype=C.float64, device=device), last).to(dtype).requires_grad_(requires_grad)
 
 
 def cosines(*factors):

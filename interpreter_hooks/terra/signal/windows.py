@@ -24,9 +24,9 @@ def _checked(name, M, dtype, layout):
     return dtype
 
 
-def _made(name, M, sym, dtype, layout, requires_grad, curve):
+def _made(name, M, sym, dtype, layout, device, requires_grad, curve):
     dtype = _checked(name, M, dtype, layout)
-    return sampled(curve, M, M - 1 if sym else M, dtype, requires_grad)
+    return sampled(curve, M, M - 1 if sym else M, dtype, device, requires_grad)
 
 
 def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -38,14 +38,14 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, layout=None, d
     def curve(i, last):
         return C.exp(-C.abs(i - (last / 2 if center is None else center)) / tau)
 
-    return _made("exponential", M, sym, dtype, layout, requires_grad, curve)
+    return _made("exponential", M, sym, dtype, layout, device, requires_grad, curve)
 
 
 def cosine(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     def curve(i, last):
         return C.sin((i + 0.5) * (math.pi / (last + 1)))
 
-    return _made("cosine", M, sym, dtype, layout, requires_grad, curve)
+    return _made("cosine", M, sym, dtype, layout, device, requires_grad, curve)
 
 
 def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -55,17 +55,17 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, layout=None, device=None, requ
     def curve(i, last):
         return C.exp(-(((i - last / 2) / (std * math.sqrt(2))) ** 2))
 
-    return _made("gaussian", M, sym, dtype, layout, requires_grad, curve)
+    return _made("gaussian", M, sym, dtype, layout, device, requires_grad, curve)
 
 
 def kaiser(M, *, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    return _made("kaiser", M, sym, dtype, layout, requires_grad, bell(beta))
+    return _made("kaiser", M, sym, dtype, layout, device, requires_grad, bell(beta))
 
 
 def bartlett(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
-    return _made("bartlett", M, sym, dtype, layout, requires_grad, triangle)
+    return _made("bartlett", M, sym, dtype, layout, device, requires_grad, triangle)
 
 
 def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -76,7 +76,7 @@ def general_cosine(M, *, a, sym=True, dtype=None, layout=None, device=None, requ
     if not a:
         raise ValueError("Coefficients cannot be empty")
     alternating = [factor if k % 2 == 0 else -factor for k, factor in enumerate(a)]
-    return _made("general_cosine", M, sym, dtype, layout, requires_grad, cosines(*alternating))
+    return _made("general_cosine", M, sym, dtype, layout, device, requires_grad, cosines(*alternating))
 
 
 def general_hamming(M, *, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False):

@@ -6,15 +6,15 @@ import _terra_C as C
 
 def fractional(size, out, length, samples):
     """[..., out, length] positions: windows whose distances vary, from one random number per plane."""
-    last = C.full((*samples.shape, 1), size - length, dtype=C.int64)
+    last = C.full((*samples.shape, 1), size - length, device=samples.device, dtype=C.int64)
     if out == 1:
         begin = last
     else:
         step = C.tensor(float(size - length), dtype=samples.dtype) / (out - 1)
         start = samples.unsqueeze(-1)
-        others = ((C.arange(out - 1).to(samples.dtype) + start) * step).to(C.int64) - (start * step).to(C.int64)
+        others = ((C.arange(out - 1, device=samples.device).to(samples.dtype) + start) * step).to(C.int64) - (start * step).to(C.int64)
         begin = C.cat([others, last], -1)
-    return begin.unsqueeze(-1) + C.arange(length)
+    return begin.unsqueeze(-1) + C.arange(length, device=samples.device)
 
 
 def _places(input, dim, windows):

@@ -25,7 +25,7 @@ def canonical_mask(mask, name, other_dtype, other_name, target_dtype, check_othe
         )
     if mask.is_floating_point():
         return mask
-    return C.zeros(mask.shape, dtype=target_dtype).masked_fill(mask, float("-inf"))
+    return C.zeros(mask.shape, device=mask.device, dtype=target_dtype).masked_fill(mask, float("-inf"))
 
 
 def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
@@ -160,7 +160,7 @@ def multi_head_attention_forward(
     else:
         v = _static(static_v, "static_v", batch, num_heads, head_dim)
     if add_zero_attn:
-        zeros = C.zeros(batch, num_heads, 1, head_dim, dtype=k.dtype)
+        zeros = C.zeros(batch, num_heads, 1, head_dim, device=k.device, dtype=k.dtype)
         k, v = C.cat([k, zeros], 2), C.cat([v, zeros], 2)
         added += 1
     if key_padding_mask is not None:

@@ -33,9 +33,9 @@ def _feature_dropout(input, p, training, inplace):
         return input
     shape = [*input.shape[:2], *([1] * (input.dim() - 2))]
     if p == 1:
-        noise = C.zeros(shape, dtype=input.dtype)
+        noise = C.zeros(shape, device=input.device, dtype=input.dtype)
     else:
-        noise = C.empty(shape, dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
+        noise = C.empty(shape, device=input.device, dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
     return input.mul_(noise) if inplace else input * noise
 
 
@@ -68,7 +68,7 @@ def _alpha(input, p, training, inplace, shape):
         return input
     if p == 1:
         return input.mul_(0) if inplace else input * 0
-    keep = C.empty(shape, dtype=input.dtype).bernoulli_(1 - p)
+    keep = C.empty(shape, device=input.device, dtype=input.dtype).bernoulli_(1 - p)
     scale = 1.0 / ((ALPHA * ALPHA * p + 1) * (1 - p)) ** 0.5
     result = input * (keep * scale) + ((1 - keep) * (ALPHA * scale) - ALPHA * scale * p)
     return input.copy_(result) if inplace else result

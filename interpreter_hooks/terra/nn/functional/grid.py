@@ -26,11 +26,11 @@ def _default_corners(name, align_corners):
 
 
 # ---- the grid of an affine map --------------------------------------------------------------------------------------
-def _steps(size, align_corners, dtype):
+def _steps(size, align_corners, dtype, device):
     """The places of `size` pixels along one dimension."""
     if size == 1:
-        return C.zeros(1, dtype=dtype)
-    steps = C.linspace(-1, 1, size, dtype=dtype)
+        return C.zeros(1, dtype=dtype, device=device)
+    steps = C.linspace(-1, 1, size, dtype=dtype, device=device)
     return steps if align_corners else steps * ((size - 1) / size)
 
 
@@ -56,7 +56,7 @@ def affine_grid(theta, size, align_corners=None):
     spatial = size[2:]
     axes = []
     for i in reversed(range(n)):  # x first
-        places = _steps(spatial[i], align_corners, theta.dtype)
+        places = _steps(spatial[i], align_corners, theta.dtype, theta.device)
         axes.append(places.view([-1 if d == i else 1 for d in range(n)]).expand(*spatial).flatten())
     axes.append(C.ones_like(axes[0]))
     base = C.stack(axes, -1).expand(size[0], -1, -1)

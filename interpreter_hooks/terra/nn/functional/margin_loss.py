@@ -67,7 +67,7 @@ def multi_margin_loss(
     loss = (margin - input.gather(-1, index) + input).clamp(min=0)
     loss = loss if p == 1 else loss * loss
     loss = loss if weight is None else loss * weight[index]
-    loss = loss.masked_fill(C.arange(classes) == index, 0.0)
+    loss = loss.masked_fill(C.arange(classes, device=input.device) == index, 0.0)
     loss = loss.sum(-1) / classes
     return reduced(loss.reshape(target.shape) if input.dim() == 1 and reduction == "none" else loss, reduction)
 

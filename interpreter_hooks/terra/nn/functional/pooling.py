@@ -298,7 +298,8 @@ def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples,
             raise RuntimeError(f"{name}(): pool {what} {length} too large relative to input {what} {size}")
     batched = input.dim() == n + 2
     if samples is None:
-        samples = C.rand(input.size(0) if batched else 1, input.size(-n - 1), n, dtype=input.dtype)
+        shape = (input.size(0) if batched else 1, input.size(-n - 1), n)
+        samples = C.rand(shape, device=input.device, dtype=input.dtype)
     _check_samples(samples, input, n)
     samples = samples[: input.size(0)] if batched else samples[0]
     order = (1, 0) if n == 2 else (0, 1, 2)  # of a plane the first number is that of the width

@@ -17,16 +17,16 @@ SMOOTH_CUBIC = -0.5  # the same where an image is made smaller without aliasing
 
 
 # ---- what positions are made of: (index, weight) of the taps of every position along one dimension ------------------
-def _positions(out, size, align_corners, scale, dtype):
+def _positions(out, size, align_corners, scale, dtype, device):
     """Where in the input each position of the output lies."""
-    position = C.arange(out).to(dtype)
+    position = C.arange(out, device=device).to(dtype)
     if align_corners:
         return position * ((size - 1) / (out - 1) if out > 1 else 0.0)
     return (position + 0.5) * scale - 0.5
 
 
-def _linear_taps(size, out, align_corners, scale, dtype):
-    position = _positions(out, size, align_corners, scale, dtype).clamp(min=0.0)
+def _linear_taps(size, out, align_corners, scale, dtype, device):
+    position = _positions(out, size, align_corners, scale, dtype, device).clamp(min=0.0)
     low = position.floor().to(C.int64).clamp(max=size - 1)
     weight = position - low.to(dtype)
     return [(low, 1 - weight), ((low + 1).clamp(max=size - 1), weight)]
@@ -39,8 +39,8 @@ def cubic(distance, slope):
     return near, far
 
 
-def _cubic_taps(size, out, align_corners, scale, dtype):
-    position = _positions(out, size, align_corners, scale, dtype)
+def _cubic_taps(size, out, align_corners, scale, dtype, device):
+    position = _positions(out, size, align_corners, scale, dtype, device)
     base = position.floor()
     part = position - base
     taps = []
@@ -83,16 +83,16 @@ def _lanczos(x):
 FILTERS = {"bilinear": (_triangle, 1.0), "bicubic": (_smooth_cubic, 2.0), "lanczos": (_lanczos, 3.0)}
 
 
-def _covering(size, out, align_corners, scale, mode, dtype):
+def _covering(size, out, align_corners, scale, mode, dtype, device):
     """[out, size] weights of all positions of the input, computed in `dtype`; each row sums to 1."""
     weight, radius = FILTERS[mode]
     if align_corners:
         scale = (size - 1) / (out - 1) if out > 1 else 0.0
     widened = max(scale, 1.0)
-    center = (C.arange(out).to(dtype) + 0.5) * scale
+    center = (C.arange(out, device=device).to(dtype) + 0.5) * scale
     first = (center - radius * widened + 0.5).to(C.int64).clamp(min=0).unsqueeze(1)
     last = (center + radius * widened + 0.5).to(C.int64).clamp(max=size).unsqueeze(1)
-    place = C.arange(size).unsqueeze(0)
+    place = C.arange(size, device=device).unsqueeze(0)
     weights = weight((place.to(dtype) - center.unsqueeze(1) + 0.5) * (1.0 / widened))
     weights = C.where((place >= first) & (place < last), weights, 0.0)
     total = weights.sum(1, keepdim=True)
@@ -207,10 +207,10 @@ def interpolate(
         shift = 0.5 if mode == "nearest-exact" else 0.0
         result = input
         for i in reversed(range(n)):
-            position = (C.arange(out[i]).to(C.float32) + shift) * scales[i]
+            position = (C.arange(out[i], device=input.device).to(C.float32) + shift) * scales[i]
             index = position.to(C.int64).clamp(max=input.size(2 + i) - 1)
             if input.dtype in (C.float32, C.float64):
-                result = _resized(result, 2 + i, [(index, C.ones(out[i], dtype=input.dtype))])
+                result = _resized(result, 2 + i, [(index, C.ones(out[i], device=input.device, dtype=input.dtype))])
             else:
                 result = result.index_select(2 + i, index)
         return _lying_as(result, input)
@@ -220,10 +220,10 @@ def interpolate(
     for i in reversed(range(n)):
         dim, have = 2 + i, input.size(2 + i)
         if antialias:
-            weights = _covering(have, out[i], align_corners, scales[i], mode, result.dtype)
+            weights = _covering(have, out[i], align_corners, scales[i], mode, result.dtype, input.device)
             result = _covered(result, dim, _in_steps(weights) if whole else weights)
         else:
-            pairs = taps(have, out[i], bool(align_corners), scales[i], result.dtype)
+            pairs = taps(have, out[i], bool(align_corners), scales[i], result.dtype, input.device)
             if whole:
                 steps = _in_steps(C.stack([weight for _, weight in pairs]))
                 pairs = [(index, step) for (index, _), step in zip(pairs, steps)]

@@ -7,9 +7,21 @@ import _terra_C as C
 from ..._device import parse_to
 
 
+def _moved(tensor, device):
+    """What Module.to() makes of a tensor, as far as the device goes."""
+    if device is None or device == tensor.device:
+        return tensor
+    if tensor.is_meta:
+        raise NotImplementedError(
+            "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+            "torch.nn.Module.to() when moving module from meta to a different device."
+        )
+    return tensor.to(device)
+
+
 class Conversion:
-    """The part of Module that replaces tensors. Parameters keep their identity (optimizers hold them), buffers are
-    replaced."""
+    """The part of Module that replaces tensors. Parameters keep their identity (optimizers hold them) unless they go to
+    another device, buffers are replaced."""
 
     __slots__ = ()
 
@@ -17,14 +29,17 @@ class Conversion:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
             with C.no_grad():
-                parameter.data = fn(parameter)
-                if parameter.grad is not None:
-                    gradient = fn(parameter.grad)
-                    gradient.requires_grad_(parameter.grad.requires_grad)
+                data, before = fn(parameter), parameter.grad
+                gradient = None if before is None else fn(before).requires_grad_(before.requires_grad)
+                if data.device == parameter.device:
+                    parameter.data = data
+                else:
+                    parameter = self._parameters[name] = C.Parameter(data, parameter.requires_grad)
+                if gradient is not None:
                     parameter.grad = gradient
         for name, buffer in self._buffers.items():
             if buffer is not None:
@@ -37,7 +52,8 @@ class Conversion:
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
 
         def convert(t):
-            converted = t.to(dtype) if dtype is not None and (t.is_floating_point() or t.is_complex()) else t
+            converts = dtype is not None and (t.is_floating_point() or t.is_complex())
+            converted = _moved(t, device).to(dtype) if converts else _moved(t, device)
             if memory_format is not None and t.dim() in (4, 5):  # images, volumes and the filters of both
                 converted = converted.to(memory_format=memory_format)
             return converted
@@ -46,7 +62,7 @@ class Conversion:
 
     def to_empty(self, *, device=None, recurse=True):
         """Fresh memory for all tensors, as yet without values."""
-        return self._apply(lambda t: C.empty_like(t), recurse)
+        return self._apply(lambda t: C.empty_like(t, device=device), recurse)
 
     def type(self, dst_type):
         return self._apply(lambda t: t.type(dst_type))

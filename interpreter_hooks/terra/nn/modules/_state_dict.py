@@ -1,6 +1,7 @@
 """state_dict and load_state_dict: a module's parameters and persistent buffers by full name."""
 
 import itertools
+import warnings
 from collections import OrderedDict, namedtuple
 
 import _terra_C as C
@@ -126,10 +127,19 @@ class StateDict:
         try:
             with C.no_grad():
                 if not assign:
+                    if member.is_meta and not value.is_meta:
+                        warnings.warn(
+                            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                            "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+                            "state dictionary to their corresponding key in the module instead of copying them in place?)",
+                            stacklevel=2,
+                        )
                     member.copy_(value)
                 elif isinstance(member, C.Parameter) and not isinstance(value, C.Parameter):
                     setattr(self, name, C.Parameter(value, requires_grad=member.requires_grad))
                 else:
+                    if isinstance(member, C.Parameter):
+                        value.requires_grad_(member.requires_grad)
                     setattr(self, name, value)
         except Exception as error:
             action = "swapping" if assign else "copying"

@@ -39,13 +39,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias, dtype=dtype)
+        self.head = Linear(in_features, self.head_size, bias=head_bias, device=device, dtype=dtype)
         self.tail = ModuleList()
         for i in range(self.n_clusters):
             narrow = int(in_features // div_value ** (i + 1))
             classes = self.cutoffs[i + 1] - self.cutoffs[i]
-            projection = Linear(in_features, narrow, bias=False, dtype=dtype)
-            self.tail.append(Sequential(projection, Linear(narrow, classes, bias=False, dtype=dtype)))
+            projection = Linear(in_features, narrow, bias=False, device=device, dtype=dtype)
+            self.tail.append(Sequential(projection, Linear(narrow, classes, bias=False, device=device, dtype=dtype)))
 
     def reset_parameters(self):
         self.head.reset_parameters()
@@ -77,7 +77,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                     "were found. "
                 )
         entry = target  # of the head: the class itself, or its cluster
-        tails = C.zeros(target.shape, dtype=input.dtype)
+        tails = C.zeros(target.shape, device=input.device, dtype=input.dtype)
         for i, low in enumerate(self.cutoffs[:-1]):
             rows = ((target >= low) & (target < self.cutoffs[i + 1])).nonzero().squeeze(1)
             if rows.numel() == 0:

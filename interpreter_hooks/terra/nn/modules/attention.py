@@ -36,20 +36,20 @@ class MultiheadAttention(Module):
             raise AssertionError("embed_dim must be divisible by num_heads")
         apart = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = Parameter(C.empty((3 * embed_dim, embed_dim), dtype=dtype))
+            self.in_proj_weight = Parameter(C.empty((3 * embed_dim, embed_dim), device=device, dtype=dtype))
             for name in apart:
                 self.register_parameter(name, None)
         else:
             for name, width in apart.items():
-                setattr(self, name, Parameter(C.empty((embed_dim, width), dtype=dtype)))
+                setattr(self, name, Parameter(C.empty((embed_dim, width), device=device, dtype=dtype)))
             self.register_parameter("in_proj_weight", None)
         if bias:
-            self.in_proj_bias = Parameter(C.empty(3 * embed_dim, dtype=dtype))
+            self.in_proj_bias = Parameter(C.empty(3 * embed_dim, device=device, dtype=dtype))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         for name in ("bias_k", "bias_v"):
-            setattr(self, name, Parameter(C.empty((1, 1, embed_dim), dtype=dtype)) if add_bias_kv else None)
+            setattr(self, name, Parameter(C.empty((1, 1, embed_dim), device=device, dtype=dtype)) if add_bias_kv else None)
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 

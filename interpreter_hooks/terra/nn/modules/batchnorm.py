@@ -26,17 +26,17 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self.weight = Parameter(C.empty(num_features, dtype=dtype))
+            self.weight = Parameter(C.empty(num_features, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
         if affine and bias:
-            self.bias = Parameter(C.empty(num_features, dtype=dtype))
+            self.bias = Parameter(C.empty(num_features, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         if track_running_stats:
-            self.register_buffer("running_mean", C.zeros(num_features, dtype=dtype))
-            self.register_buffer("running_var", C.ones(num_features, dtype=dtype))
-            self.register_buffer("num_batches_tracked", C.tensor(0, dtype=C.int64))
+            self.register_buffer("running_mean", C.zeros(num_features, device=device, dtype=dtype))
+            self.register_buffer("running_var", C.ones(num_features, device=device, dtype=dtype))
+            self.register_buffer("num_batches_tracked", C.tensor(0, device=device, dtype=C.int64))
         else:
             self.register_buffer("running_mean", None)
             self.register_buffer("running_var", None)

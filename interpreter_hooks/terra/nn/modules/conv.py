@@ -20,8 +20,8 @@ class _ConvNd(Module):
     """What convolutions of any number of dimensions share."""
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype,
-        transposed=False, output_padding=(0,),
+        self, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device,
+        dtype, transposed=False, output_padding=(0,),
     ):  # fmt: skip
         super().__init__()
         if groups <= 0:
@@ -49,9 +49,9 @@ class _ConvNd(Module):
         self.output_padding = output_padding
         self._reversed_padding_repeated_twice = _pad_argument(padding, kernel_size, dilation)
         first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
-        self.weight = Parameter(C.empty((first, second // groups, *kernel_size), dtype=dtype))
+        self.weight = Parameter(C.empty((first, second // groups, *kernel_size), device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(C.empty(out_channels, dtype=dtype))
+            self.bias = Parameter(C.empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -102,7 +102,7 @@ class Conv1d(_ConvNd):
         padding = padding if isinstance(padding, str) else single(padding)
         super().__init__(
             in_channels, out_channels, single(kernel_size), single(stride), padding, single(dilation), groups, bias,
-            padding_mode, dtype,
+            padding_mode, device, dtype,
         )  # fmt: skip
 
     def forward(self, input):
@@ -126,7 +126,7 @@ class Conv2d(_ConvNd):
         padding = padding if isinstance(padding, str) else pair(padding)
         super().__init__(
             in_channels, out_channels, pair(kernel_size), pair(stride), padding, pair(dilation), groups, bias,
-            padding_mode, dtype,
+            padding_mode, device, dtype,
         )  # fmt: skip
 
     def forward(self, input):
@@ -150,7 +150,7 @@ class Conv3d(_ConvNd):
         padding = padding if isinstance(padding, str) else triple(padding)
         super().__init__(
             in_channels, out_channels, triple(kernel_size), triple(stride), padding, triple(dilation), groups, bias,
-            padding_mode, dtype,
+            padding_mode, device, dtype,
         )  # fmt: skip
 
     def forward(self, input):
@@ -207,7 +207,7 @@ class ConvTranspose1d(_ConvTransposeNd):
         _check_zeros(padding_mode, type(self).__name__)
         super().__init__(
             in_channels, out_channels, single(kernel_size), single(stride), single(padding), single(dilation), groups,
-            bias, padding_mode, dtype, True, single(output_padding),
+            bias, padding_mode, device, dtype, True, single(output_padding),
         )  # fmt: skip
 
     def forward(self, input, output_size=None):
@@ -227,7 +227,7 @@ class ConvTranspose2d(_ConvTransposeNd):
         _check_zeros(padding_mode, type(self).__name__)
         super().__init__(
             in_channels, out_channels, pair(kernel_size), pair(stride), pair(padding), pair(dilation), groups,
-            bias, padding_mode, dtype, True, pair(output_padding),
+            bias, padding_mode, device, dtype, True, pair(output_padding),
         )  # fmt: skip
 
     def forward(self, input, output_size=None):
@@ -247,7 +247,7 @@ class ConvTranspose3d(_ConvTransposeNd):
         _check_zeros(padding_mode, type(self).__name__)
         super().__init__(
             in_channels, out_channels, triple(kernel_size), triple(stride), triple(padding), triple(dilation), groups,
-            bias, padding_mode, dtype, True, triple(output_padding),
+            bias, padding_mode, device, dtype, True, triple(output_padding),
         )  # fmt: skip
 
     def forward(self, input, output_size=None):

@@ -79,11 +79,11 @@ class LazyLinear(LazyModuleMixin, Linear):
     cls_to_become = Linear
 
     def __init__(self, out_features, bias=True, device=None, dtype=None):
-        super().__init__(0, 0, False, dtype=dtype)
-        self.weight = UninitializedParameter(dtype=dtype)
+        super().__init__(0, 0, False, device=device, dtype=dtype)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.in_features != 0:
@@ -108,14 +108,16 @@ class _LazyConv(LazyModuleMixin):
         self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
         device=None, dtype=None,
     ):  # fmt: skip
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, dtype=dtype)
-        self._leave_open(out_channels, bias, dtype)
+        super().__init__(
+            0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device=device, dtype=dtype
+        )
+        self._leave_open(out_channels, bias, device, dtype)
 
-    def _leave_open(self, out_channels, bias, dtype):
-        self.weight = UninitializedParameter(dtype=dtype)
+    def _leave_open(self, out_channels, bias, device, dtype):
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.in_channels != 0:
@@ -152,9 +154,10 @@ class _LazyConvTranspose(_LazyConv):
         padding_mode="zeros", device=None, dtype=None,
     ):  # fmt: skip
         LazyModuleMixin.__init__(
-            self, 0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, dtype=dtype
+            self, 0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode,
+            device=device, dtype=dtype,
         )
-        self._leave_open(out_channels, bias, dtype)
+        self._leave_open(out_channels, bias, device, dtype)
 
 
 class _LazyNorm(LazyModuleMixin):
@@ -163,17 +166,17 @@ class _LazyNorm(LazyModuleMixin):
     def __init__(
         self, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True
     ):
-        super().__init__(0, eps, momentum, False, False, dtype=dtype)
+        super().__init__(0, eps, momentum, False, False, device=device, dtype=dtype)
         self.affine = affine
         self.track_running_stats = track_running_stats
         if affine:
-            self.weight = UninitializedParameter(dtype=dtype)
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
             if bias:
-                self.bias = UninitializedParameter(dtype=dtype)
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
         if track_running_stats:
-            self.running_mean = UninitializedBuffer(dtype=dtype)
-            self.running_var = UninitializedBuffer(dtype=dtype)
-            self.num_batches_tracked = C.tensor(0, dtype=C.int64)
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+            self.num_batches_tracked = C.tensor(0, device=device, dtype=C.int64)
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.num_features != 0:

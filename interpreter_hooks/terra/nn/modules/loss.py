@@ -117,7 +117,8 @@ class LinearCrossEntropyLoss(_Loss):
         self.in_features = in_features
         self.num_classes = num_classes
         self.out_features = tuple(out_features)
-        self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias=bias, dtype=dtype)
+        scores = num_classes * math.prod(self.out_features)
+        self.linear = Linear(in_features, scores, bias=bias, device=device, dtype=dtype)
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing

@@ -15,6 +15,7 @@ from ._hooks import (
 )
 from ._registration import Registration
 from ._registration import indent as _addindent  # noqa: F401
+from ._state_dict import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX  # noqa: F401
 from ._state_dict import StateDict, _IncompatibleKeys
 from ._traversal import Traversal
 

@@ -25,11 +25,11 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if elementwise_affine:
-            self.weight = Parameter(C.empty(self.normalized_shape, dtype=dtype))
+            self.weight = Parameter(C.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
         if elementwise_affine and bias:
-            self.bias = Parameter(C.empty(self.normalized_shape, dtype=dtype))
+            self.bias = Parameter(C.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -59,7 +59,7 @@ class RMSNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         if elementwise_affine:
-            self.weight = Parameter(C.empty(self.normalized_shape, dtype=dtype))
+            self.weight = Parameter(C.empty(self.normalized_shape, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
         self.reset_parameters()
@@ -87,11 +87,11 @@ class GroupNorm(Module):
         self.eps = eps
         self.affine = affine
         if affine:
-            self.weight = Parameter(C.empty(num_channels, dtype=dtype))
+            self.weight = Parameter(C.empty(num_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("weight", None)
         if affine and bias:
-            self.bias = Parameter(C.empty(num_channels, dtype=dtype))
+            self.bias = Parameter(C.empty(num_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -130,7 +130,7 @@ class CrossMapLRN2d(Module):
         for offset in range(1, 2 * reach + 1):
             total = total + squares.narrow(1, offset, channels)
         first = squares.narrow(1, reach, 1)
-        beyond = (C.arange(channels) > reach).to(input.dtype).view(1, -1, 1, 1)
+        beyond = (C.arange(channels, device=input.device) > reach).to(input.dtype).view(1, -1, 1, 1)
         return input * ((total + first * beyond) * (self.alpha / self.size) + self.k) ** -self.beta
 
     def extra_repr(self):

@@ -78,7 +78,7 @@ class RNNBase(Module):
             for suffix in ("", "_reverse")[:directions]:
                 self._all_weights.append([f"{name}_l{layer}{suffix}" for name in shapes])
                 for name, shape in zip(self._all_weights[-1], shapes.values()):
-                    setattr(self, name, Parameter(C.empty(shape, dtype=dtype)))
+                    setattr(self, name, Parameter(C.empty(shape, device=device, dtype=dtype)))
         self.reset_parameters()
 
     @property
@@ -151,7 +151,7 @@ class RNNBase(Module):
         rows = len(self._all_weights)
         shapes = [(rows, input.size(1), width) for width in (self.proj_size or self.hidden_size, self.hidden_size)]
         if hx is None:
-            return tuple(C.zeros(shape, dtype=input.dtype) for shape in shapes[: self.states])
+            return tuple(C.zeros(shape, device=input.device, dtype=input.dtype) for shape in shapes[: self.states])
         given = (hx,) if self.states == 1 else tuple(hx)
         if any(part.dim() != 2 + batched for part in given):
             what, kind = ("hx", "tensor") if self.states == 1 else ("hx and cx", "tensors")

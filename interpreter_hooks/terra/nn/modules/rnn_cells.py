@@ -20,11 +20,11 @@ class RNNCellBase(Module):
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
-        self.weight_ih = Parameter(C.empty((gates * hidden_size, input_size), dtype=dtype))
-        self.weight_hh = Parameter(C.empty((gates * hidden_size, hidden_size), dtype=dtype))
+        self.weight_ih = Parameter(C.empty((gates * hidden_size, input_size), device=device, dtype=dtype))
+        self.weight_hh = Parameter(C.empty((gates * hidden_size, hidden_size), device=device, dtype=dtype))
         if bias:
-            self.bias_ih = Parameter(C.empty(gates * hidden_size, dtype=dtype))
-            self.bias_hh = Parameter(C.empty(gates * hidden_size, dtype=dtype))
+            self.bias_ih = Parameter(C.empty(gates * hidden_size, device=device, dtype=dtype))
+            self.bias_hh = Parameter(C.empty(gates * hidden_size, device=device, dtype=dtype))
         else:
             self.register_parameter("bias_ih", None)
             self.register_parameter("bias_hh", None)
@@ -59,7 +59,7 @@ class RNNCellBase(Module):
                 )
 
     def _zeros(self, input):
-        return C.zeros((*input.shape[:-1], self.hidden_size), dtype=input.dtype)
+        return C.zeros((*input.shape[:-1], self.hidden_size), device=input.device, dtype=input.dtype)
 
 
 class RNNCell(RNNCellBase):

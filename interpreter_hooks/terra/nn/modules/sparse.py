@@ -29,7 +29,8 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is None:
-            self.weight = Parameter(C.empty((num_embeddings, embedding_dim), dtype=dtype), requires_grad=not _freeze)
+            weight = C.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = Parameter(weight, requires_grad=not _freeze)
             self.reset_parameters()
         else:
             if list(_weight.shape) != [num_embeddings, embedding_dim]:
@@ -96,7 +97,7 @@ class EmbeddingBag(Module):
             raise AssertionError("padding_idx must be within num_embeddings")
         self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
         if _weight is None:
-            self.weight = Parameter(C.empty((num_embeddings, embedding_dim), dtype=dtype))
+            self.weight = Parameter(C.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
             self.reset_parameters()
         else:
             if list(_weight.shape) != [num_embeddings, embedding_dim]:

@@ -44,21 +44,21 @@ class _Layer(Module):
 
     def __init__(
         self, attentions, d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
-        bias, dtype,
+        bias, device, dtype,
     ):  # fmt: skip
         super().__init__()
         for name in attentions:
             attention = MultiheadAttention(
-                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype
+                d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, device=device, dtype=dtype
             )
             setattr(self, name, attention)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         blocks = range(1, len(attentions) + 2)
         for i in blocks:
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype))
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
@@ -81,7 +81,7 @@ class TransformerEncoderLayer(_Layer):
     ):  # fmt: skip
         super().__init__(
             ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first,
-            norm_first, bias, dtype,
+            norm_first, bias, device, dtype,
         )  # fmt: skip
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
@@ -111,7 +111,7 @@ class TransformerDecoderLayer(_Layer):
     ):  # fmt: skip
         super().__init__(
             ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
-            batch_first, norm_first, bias, dtype,
+            batch_first, norm_first, bias, device, dtype,
         )  # fmt: skip
 
     def forward(
@@ -232,8 +232,8 @@ class Transformer(Module):
         rest = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
 
         def stack(kind, layer, count):
-            inner = layer(*rest, dtype=dtype)
-            return kind(inner, count, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+            inner = layer(*rest, device=device, dtype=dtype)
+            return kind(inner, count, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype))
 
         if custom_encoder is None:
             custom_encoder = stack(TransformerEncoder, TransformerEncoderLayer, num_encoder_layers)
@@ -269,7 +269,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
         """[sz, sz]: -inf where a place comes after the one that looks, else 0."""
-        return C.full((sz, sz), float("-inf"), dtype=dtype).triu(1)
+        return C.full((sz, sz), float("-inf"), device=device, dtype=dtype).triu(1)
 
     def _reset_parameters(self):
         for parameter in self.parameters():

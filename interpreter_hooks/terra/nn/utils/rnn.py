@@ -17,7 +17,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     longest = max(s.size(0) for s in sequences)
     rest = list(sequences[0].shape[1:])
     sizes = [len(sequences), longest] if batch_first else [longest, len(sequences)]
-    out = C.full([*sizes, *rest], padding_value, dtype=sequences[0].dtype)
+    out = C.full([*sizes, *rest], padding_value, device=sequences[0].device, dtype=sequences[0].dtype)
     by_sequence = out if batch_first else out.transpose(0, 1)
     for i, sequence in enumerate(sequences):
         length = sequence.size(0)
