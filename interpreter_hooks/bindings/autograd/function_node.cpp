@@ -1,10 +1,15 @@
 // Nodes of the tape whose gradient is a Python function: what terra.autograd.Function is made of.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/op_node.h"
+#include "engine/autograd/saved.h"
+#include "engine/autograd/slices_node.h"
+#include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
 #include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/autograd/node_object.h"
@@ -60,6 +65,9 @@ class FunctionNode final : public NodeWithContext {
     Object taken = owned(PyObject_CallFunctionObjArgs(backward_.get(), given.get(), node.get(), nullptr));
     if (OpObserver* observer = op_observer()) observer->on_callback_done(this, items(taken));
     std::vector<Tensor> result;
+    for (PyObject* item : items(taken))
+      if (item != Py_None && !is_tensor(item))
+        raise(PyExc_RuntimeError, "expected Variable or None (got %s)", Py_TYPE(item)->tp_name);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(taken.get()); ++i) {
       Tensor gradient = tensor_or_none(PyTuple_GET_ITEM(taken.get(), i));
       const size_t place = static_cast<size_t>(i);
@@ -137,8 +145,11 @@ Object leaves_of(PyObject*, PyObject* tensors) {
   const auto meet = [&](autograd::Node* node) {
     if (node && seen.insert(node).second) open.push_back(node);
   };
+  std::vector<autograd::Edge> roots;  // leaves don't keep their nodes
   for (PyObject* tensor : list_items(tensors)) {
-    if (tensor_of(tensor).requires_grad()) meet(autograd::gradient_edge(tensor_of(tensor)).node.get());
+    if (!tensor_of(tensor).requires_grad()) continue;
+    roots.push_back(autograd::gradient_edge(tensor_of(tensor)));
+    meet(roots.back().node.get());
   }
   Object leaves = owned(PyList_New(0));
   while (!open.empty()) {
@@ -153,9 +164,41 @@ Object leaves_of(PyObject*, PyObject* tensors) {
   return leaves;
 }
 
+/// _tape_of(tensors): as lines the name of the node that made the first one, then of all that is kept for their
+/// gradients, in the order in which it was, shape, dtype and device; the name alone where some of it was computed as a
+/// graph.
+Object tape_of(PyObject*, PyObject* tensors) {
+  if (!PyList_Check(tensors)) raise(PyExc_TypeError, "_tape_of() takes a list of tensors");
+  std::string text;
+  std::vector<autograd::Node*> nodes;
+  std::unordered_set<autograd::Node*> seen;
+  for (PyObject* tensor : list_items(tensors)) {
+    autograd::Node* const history = autograd::history(tensor_of(tensor)).node.get();
+    if (history && text.empty()) text = history->name();
+    autograd::each_node(history, [&](autograd::Node& node) {
+      if (seen.insert(&node).second) nodes.push_back(&node);
+    });
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return a->sequence < b->sequence; });
+  const bool by_ops = std::all_of(nodes.begin(), nodes.end(), [](const autograd::Node* node) {
+    return dynamic_cast<const autograd::OpNode*>(node) || dynamic_cast<const autograd::AccumulateGrad*>(node) ||
+           dynamic_cast<const FunctionNode*>(node) || dynamic_cast<const autograd::SlicesNode*>(node);
+  });
+  if (by_ops) text += "\nkept";
+  for (const autograd::Node* node : nodes)
+    node->each_saved([&](const autograd::SavedTensor& saved) {
+      const TensorImpl& t = *saved.unchecked();
+      if (by_ops)
+        text += fmt::format("\n{{'shape': torch.Size({}), 'dtype': torch.{}, 'device': device(type='{}')}}",
+                            listed(t.sizes), name_of(t.dtype), to_string(t.device));
+    });
+  return owned(PyUnicode_FromString(text.c_str()));
+}
+
 }  // namespace
 
 PyMethodDef function_node_functions[] = {{"_function_node", method<function_node>(), METH_VARARGS, nullptr},
+                                         {"_tape_of", method<tape_of>(), METH_O, nullptr},
                                          {"_leaves_of", method<leaves_of>(), METH_O, nullptr},
                                          {"_with_history", method<with_history>(), METH_VARARGS, nullptr},
                                          {}};

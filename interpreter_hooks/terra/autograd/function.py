@@ -1,6 +1,7 @@
 """Function: an operation with a forward and a backward written in Python."""
 
 import functools
+import warnings
 
 import _terra_C as C
 
@@ -20,10 +21,13 @@ class _Saved:
 
     def get(self, ctx):
         if self.tensor._version != self.version:
+            maker = self.tensor.grad_fn if self.index is None else ctx._node
+            made = f", which is output {self.index or 0} of {maker.name().split('Backward')[0]}," if maker else ""
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[{self.tensor.type()} {list(self.tensor.shape)}], which is at version {self.tensor._version}; expected "
-                f"version {self.version} instead."
+                f"[{self.tensor.type()} {list(self.tensor.shape)}]{made} is at version {self.tensor._version}; expected "
+                f"version {self.version} instead. Hint: enable anomaly detection to find the operation that failed to "
+                "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
             )
         if self.index is None or ctx._node is None:
             return self.tensor
@@ -87,6 +91,7 @@ class FunctionCtx:
     """What forward and backward of one call share; any attribute may be set."""
 
     _node = None  # the node of this call, while its backward runs
+    _name = None  # what the node is called, where that isn't said by the class
     _to_save = ()
     _saved = ()
     _dirty = ()
@@ -97,9 +102,11 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors):
         """Keeps tensors; an in-place change to one of them before backward is an error then."""
-        for tensor in tensors:
+        for i, tensor in enumerate(tensors):
             if tensor is not None and not isinstance(tensor, C.Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}"
+                )
         self._to_save = tensors
 
     save_for_forward = save_for_backward
@@ -155,9 +162,11 @@ class Function:
         )
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError(
-            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static, so you "
-            "should invoke them on the class itself."
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
+            "them on the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
         )
 
     @classmethod
@@ -216,7 +225,7 @@ class Function:
         ctx._saved = [_kept(t, _place(t, results)) for t in ctx._to_save]
         ctx._to_save = ()
         C._function_node(
-            cls.__name__ + "Backward",
+            ctx._name or cls.__name__ + "Backward",
             [args[i] for i in places],
             [outputs[o] for o in differentiable],
             backward,

@@ -4,6 +4,7 @@ Gradients flow to the tensors among the arguments and to every leaf that the fun
 the first pass, which is then dropped. The second pass draws the random numbers of the first."""
 
 import contextlib
+import enum
 import warnings
 
 import _terra_C as C
@@ -11,9 +12,25 @@ import _terra_C as C
 from ..autograd import Function
 
 __all__ = [
-    "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states", "noop_context_fn",
-    "set_checkpoint_early_stop", "set_device_states",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "check_backward_validity", "checkpoint",
+    "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states",
+    "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
+
+
+class CheckpointError(RuntimeError):
+    """The second pass of a checkpoint did something else than the first."""
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy says of an op's results; here all of them are computed again."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
 
 
 def noop_context_fn():
@@ -23,6 +40,17 @@ def noop_context_fn():
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
     """The second pass always runs to its end."""
+    yield
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """The contexts for the two passes of a checkpoint that would keep some results: nothing is kept here."""
+    return noop_context_fn()
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled):
+    """Errors say the same either way."""
     yield
 
 
@@ -66,6 +94,27 @@ def _tensors(value):
     return found
 
 
+def _compare_tapes(kept, again):
+    """Lines as _tape_of() gives them, without the first: a heading, then one for each tensor. The second pass may keep more."""
+    if not kept or not again:
+        return
+    if len(again) < len(kept):
+        raise CheckpointError(
+            "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+            f"recomputation.\nNumber of tensors saved during forward: {len(kept) - 1}\nNumber of tensors saved during "
+            f"recomputation: {len(again) - 1}."
+        )
+    different = [
+        f"tensor at position {i - 1}:\nsaved metadata: {kept[i]}\nrecomputed metadata: {again[i]}\n"
+        for i in range(len(kept)) if kept[i] != again[i]
+    ]  # fmt: skip
+    if different:
+        raise CheckpointError(
+            "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the "
+            "forward pass.\n" + "".join(different) + "."
+        )
+
+
 class _Call:
     """A function with its arguments, to be called twice."""
 
@@ -76,15 +125,34 @@ class _Call:
         self.contexts = contexts
         self.state = state
         self.cast = C._autocast_enabled(), C._autocast_dtype()
+        self.name = None
+        self.kept = None
 
-    def run(self, detach, context):
-        """What the function returns, with its tape, and what stands for each of the sources."""
+    def remember(self, results, compares):
+        """What the first pass says of its results and of what it kept for backward."""
+        tape = C._tape_of(results)
+        self.name = tape.partition("\n")[0]
+        self.kept = tape if compares else None
+
+    def compare(self, results):
+        """Refuses a second pass that kept something else than the first, as far as either says what."""
+        if self.kept is not None:
+            again = C._tape_of(results)
+            if again != self.kept:
+                _compare_tapes(self.kept.split("\n")[1:], again.split("\n")[1:])
+
+    def run(self, detach, context, given=None):
+        """What the function returns, with its tape, and what stands for each of the sources: `given`, if they are, else
+        the sources themselves or tensors with their values."""
         sources = []
 
         def source(tensor):
             if not tensor.requires_grad:
                 return tensor
-            stand_in = tensor.detach().requires_grad_() if detach else tensor
+            if given is not None:
+                stand_in = given[len(sources)]
+            else:
+                stand_in = tensor.detach().requires_grad_() if detach else tensor
             sources.append(stand_in)
             return stand_in
 
@@ -96,23 +164,23 @@ class _Call:
             with context:
                 return self.function(*args, **kwargs), sources
 
-    def run_again(self, detach):
+    def run_again(self, detach, given=None):
         """The same once more, with the random numbers and the autocast of the first time."""
         now = C._autocast_enabled(), C._autocast_dtype()
         C._set_autocast(*self.cast)
         try:
-            return self._run_drawing_the_same(detach)
+            return self._run_drawing_the_same(detach, given)
         finally:
             C._set_autocast(*now)
 
-    def _run_drawing_the_same(self, detach):
+    def _run_drawing_the_same(self, detach, given):
         context = None if self.contexts is None else self.contexts[1]
         if self.state is None or C.default_generator._is_at(self.state):
-            return self.run(detach, context)
+            return self.run(detach, context, given)
         after = C.default_generator.clone_state()
         C.default_generator._go_to(self.state)
         try:
-            return self.run(detach, context)
+            return self.run(detach, context, given)
         finally:
             C.default_generator._go_to(after)
 
@@ -123,37 +191,65 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx, call, results, leaves, *sources):
         ctx.call = call
+        ctx._name = call.name
         ctx.places = [i for i, t in enumerate(results) if t.requires_grad]
         ctx.leaves = leaves
+        ctx.save_for_backward(*sources[: len(sources) - len(leaves)])
         return tuple([t.detach() for t in results])
 
     @staticmethod
     def backward(ctx, *gradients):
-        again = C.is_grad_enabled()  # the gradients are to be differentiated in turn
-        result, sources = ctx.call.run_again(not again)
-        results = _tensors(result)
-        roots = []
-        seeds = []
+        sources = ctx.saved_tensors  # refuses what was written to, or freed
+        places, seeds = [], []
         for i in ctx.places:
-            if gradients[i] is not None and results[i].requires_grad:
-                roots.append(results[i])
+            if gradients[i] is not None:
+                places.append(i)
                 seeds.append(gradients[i])
-        inputs = sources + ctx.leaves
-        found = C.grad(roots, inputs, seeds, allow_unused=True, create_graph=again) if roots else [None] * len(inputs)
+        if C.is_grad_enabled():  # the gradients are to be differentiated in turn: they are computed again then
+            found = checkpoint(
+                _gradients_again, ctx, places, seeds, sources, use_reentrant=False, preserve_rng_state=False
+            )
+        else:
+            found = _gradients_again(ctx, places, seeds, None)
         return (None, None, None, *found)
 
 
+def _gradients_again(ctx, places, seeds, given):
+    """The gradients from the second pass, in which `given` stand for the sources."""
+    result, sources = ctx.call.run_again(given is None, given)
+    results = _tensors(result)
+    ctx.call.compare(results)
+    roots, kept = [], []
+    for i, seed in zip(places, seeds):
+        if results[i].requires_grad:
+            roots.append(results[i])
+            kept.append(seed)
+    inputs = sources + ctx.leaves
+    return C.grad(roots, inputs, kept, allow_unused=True, create_graph=given is not None) if roots else [None] * len(inputs)
+
+
 def checkpoint(
-    function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
-    early_stop=True, preserve_rng_state=True, **kwargs,
+    function, *args, use_reentrant=None, preserve_rng_state=True, context_fn=noop_context_fn, determinism_check="default",
+    debug=False, early_stop=True, respect_saved_tensors_hooks=None, **kwargs,
 ):  # fmt: skip
-    """function(*args, **kwargs), computed again in backward from its arguments."""
+    """function(*args, **kwargs), computed again in backward from its arguments. What the second pass keeps for backward has
+    to be what the first kept, unless determinism_check is "none"."""
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
-            "recommended.",
-            stacklevel=2,
-        )
+        _warn_of_default("torch.utils.checkpoint: ", "In a future release, calling checkpoint without use_reentrant will raise an exception. ")
+        use_reentrant = True
+    if use_reentrant:
+        if context_fn is not noop_context_fn or debug is not False or respect_saved_tensors_hooks is not None:
+            raise ValueError(
+                "Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only supported when use_reentrant=False."
+            )
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if C.is_grad_enabled() and not any([t.requires_grad for t in args if isinstance(t, C.Tensor)]):
+            check_backward_validity(args)
+            with C.no_grad():
+                return function(*args)
+    elif determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     if not C.is_grad_enabled():
         return function(*args, **kwargs)
     contexts = None if context_fn is noop_context_fn else context_fn()
@@ -165,6 +261,8 @@ def checkpoint(
         return result
     if preserve_rng_state and C.default_generator._is_at(state):
         call.state = None  # nothing was drawn
+    if not use_reentrant:
+        call.remember(results, determinism_check == "default")
     leaves = [t for t in C._leaves_of(results) if not any([t is known for known in stand_ins])]
     sources = [t for t in _tensors((args, kwargs)) if t.requires_grad]
     outputs = list(CheckpointFunction.apply(call, results, leaves, *sources, *leaves))
@@ -172,8 +270,26 @@ def checkpoint(
     return _replaced(result, lambda t: next(tracked))
 
 
+def _warn_of_default(where, future):
+    warnings.warn(
+        f"{where}the use_reentrant parameter should be passed explicitly. {future}use_reentrant=False is recommended, but "
+        "if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more "
+        "details on the differences between the two variants.",
+        stacklevel=3,
+    )
+
+
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
     """The functions one after the other, in `segments` checkpoints; the last segment is computed once."""
+    if use_reentrant is None:
+        _warn_of_default(
+            "torch.utils.checkpoint.checkpoint_sequential: ",
+            "In a future release, we will raise an exception if use_reentrant is not passed. ",
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if hasattr(functions, "children"):
         functions = list(functions.children())
     size = len(functions) // segments
@@ -189,5 +305,5 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     end = 0
     for start in range(0, size * (segments - 1), size):
         end = start + size
-        input = checkpoint(part(start, end), input, use_reentrant=use_reentrant, **kwargs)
+        input = checkpoint(part(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return part(end, len(functions))(input)
