@@ -18,7 +18,8 @@ namespace terra::autograd {
 namespace {
 
 thread_local bool frees_saved = false;
-thread_local int passes_under_way = 0;
+class Pass;
+thread_local const Pass* innermost = nullptr;
 std::atomic<bool> nan_is_an_error = false;
 
 struct Waiting {
@@ -76,6 +77,11 @@ class Pass {
     for (const Edge& e : captures_) ends_.insert(e.node.get());
   }
   const std::vector<Tensor>& results() const { return captured_; }
+  int64_t number() const { return number_; }
+  bool reaches(const Node* node) const {
+    const auto found = waiting_.find(const_cast<Node*>(node));
+    return found != waiting_.end() && found->second.wanted;
+  }
   /// What was delivered for each of the edges that are captured. Asked for before the pass.
   std::vector<std::vector<Tensor>>& addends() {
     addends_.resize(captures_.size());
@@ -84,9 +90,10 @@ class Pass {
 
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
     struct UnderWay {
-      UnderWay() { ++passes_under_way; }
-      ~UnderWay() { --passes_under_way; }
-    } const under_way;
+      explicit UnderWay(const Pass* pass) : before(std::exchange(innermost, pass)) {}
+      ~UnderWay() { innermost = before; }
+      const Pass* const before;
+    } const under_way(this);
     GradMode mode(create_graph_);
     count_consumers(roots);
     if (selective_) mark_wanted();
@@ -203,7 +210,13 @@ class Pass {
     }
   }
 
+  static int64_t next_number() {
+    static std::atomic<int64_t> last = -1;
+    return ++last;
+  }
+
   const bool retain_graph_, create_graph_;
+  const int64_t number_ = next_number();
   bool selective_ = false;
   std::vector<Edge> captures_;
   std::unordered_set<const Node*> ends_;
@@ -229,8 +242,9 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
     const Tensor g = i < given.size() ? given[i] : Tensor();
     if (g.defined()) {
       check(g.sizes() == root.sizes(),
-            "Mismatch in shape: grad_output[{}] has a shape of {} and output[{}] has a shape of {}.", i,
-            listed(g.sizes()), i, listed(root.sizes()));
+            "Mismatch in shape: grad_output[{}] has a shape of torch.Size({}) and output[{}] has a shape of "
+            "torch.Size({}).",
+            i, listed(g.sizes()), i, listed(root.sizes()));
       check((!is_complex(g.dtype()) && !is_complex(root.dtype())) || g.dtype() == root.dtype(),
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             "grad_output[{}] has a dtype of torch.{} and output[{}] has a dtype of torch.{}.",
@@ -253,7 +267,14 @@ void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given,
 
 }  // namespace
 
-bool pass_under_way() { return passes_under_way > 0; }
+bool pass_under_way() { return innermost != nullptr; }
+
+int64_t pass_number() { return innermost ? innermost->number() : -1; }
+
+bool pass_reaches(const Tensor& t) {
+  return innermost &&
+         (innermost->reaches(own_gradient_edge(t).node.get()) || innermost->reaches(gradient_edge(t).node.get()));
+}
 
 bool pass_frees() { return frees_saved; }
 

@@ -37,7 +37,9 @@ void refresh_view(const Tensor& t, Meta& meta) {
   GradMode on(true);
   const Tensor again = derive_view(*meta.view, meta.base);
   set_wants_grad(*t, true);
-  change_history(meta, find_meta(again)->history);
+  Edge derived = find_meta(again)->history;
+  if (meta.is_view) derived.node->rename("AsStridedBackward0");  // PyTorch finds the place in memory anew
+  change_history(meta, std::move(derived));
 }
 
 /// The steps `last` ends, taken after `first`.

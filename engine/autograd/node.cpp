@@ -1,5 +1,7 @@
 #include "engine/autograd/node.h"
 
+#include <numeric>
+
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/sparse_gradients.h"
 #include "engine/ops/call.h"
@@ -47,6 +49,18 @@ void Node::hook_gradients(std::vector<Tensor>& grads) {
     const Tensor& g = grads[index];
     if (g.defined()) *kept = kept->defined() ? sum_of(*kept, g) : is_sparse(*g) ? g : (*clone)(g);
   }
+}
+
+std::vector<int> Node::seen_edges() const {
+  std::vector<int> all(edges.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<Edge> Node::seen() const {
+  std::vector<Edge> out;
+  for (const int i : seen_edges()) out.push_back(i < 0 ? Edge{} : edges[static_cast<size_t>(i)]);
+  return out;
 }
 
 bool Node::is_hooked() const {

@@ -38,6 +38,8 @@ class Node : public Counted {
   virtual std::string name() const = 0;
   /// The call that the program made was a larger one, of which this node was the last part. `name` outlives everything.
   virtual void rename(std::string_view) {}
+  /// The same: these are its operands.
+  virtual void stand_for(std::vector<Edge>) {}
   /// Frees what was saved for apply; a second backward then raises.
   virtual void release_saved() {}
   /// True iff release_saved freed something that apply needs.
@@ -46,6 +48,11 @@ class Node : public Counted {
   virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
   /// Calls visit(saved) for everything that apply may unpack.
   virtual void each_saved(const std::function<void(const SavedTensor&)>&) const {}
+  /// Which edges take part in what hooks of the node see and give, by their places in `edges`; -1 for one that
+  /// PyTorch's node has and that leads nowhere.
+  virtual std::vector<int> seen_edges() const;
+  /// The edges as programs look at them: those of the call that the program made.
+  virtual std::vector<Edge> seen() const;
   /// A tensor whose history this was gets another.
   virtual void superseded(const Edge&) {}
   /// Of a node that stands for many calls: the history of one result alone, as it would be had each call made a node of

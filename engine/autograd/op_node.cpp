@@ -1,5 +1,7 @@
 #include "engine/autograd/op_node.h"
 
+#include <algorithm>
+
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
@@ -164,6 +166,63 @@ void OpNode::depend_on_operand(std::vector<Tensor>& gradients) const {
     g = (*detach)(g);  // the rule may have handed on a tensor of somebody else's
     set_history(g, Ref<Node>(new FlatNode(edges[0], metas_[0], name().substr(0, name().size() - 1) + "Backward0")), 0);
   }
+}
+
+/// Operands that PyTorch's node shows even where they were not given.
+constexpr std::pair<std::string_view, uint32_t> kAlwaysSeen[] = {
+    {"conv1d", params({2})},           {"conv2d", params({2})},           {"conv3d", params({2})},
+    {"conv_transpose1d", params({2})}, {"conv_transpose2d", params({2})}, {"conv_transpose3d", params({2})},
+    {"batch_norm", params({3, 4})},    {"layer_norm", params({2, 3})},    {"group_norm", params({2, 3})},
+    {"clamp_tensor", params({1, 2})},
+};
+/// Ops to which a number is a tensor in PyTorch; to others it makes another overload.
+constexpr std::string_view kOfTensorsOnly[] = {"add", "sub", "mul", "true_divide", "div"};
+
+template <class T>
+bool contains(const T& names, std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Indices and masks have no edge.
+Sight sight_of(const Op& op, size_t param, const Arg& arg) {
+  const ParamType type = op.sig().params[param].type;
+  if (type == ParamType::TensorList) return Sight::Edge;
+  if (type != ParamType::Tensor && type != ParamType::TensorOrNumber) return Sight::None;
+  const bool promoted = op.promotion != Promotion::None && (op.promoted >> param & 1);
+  if (arg.is_tensor() && !arg.impl()->wrapped_number)
+    return is_inexact(arg.impl()->dtype) || promoted ? Sight::Edge : Sight::None;
+  if (arg.is_tensor() || arg.kind() == Arg::Kind::Scalar)
+    return contains(kOfTensorsOnly, op.name) && !(op.name == "sub" && param == 0) ? Sight::Nowhere : Sight::None;
+  const auto* row = std::find_if(std::begin(kAlwaysSeen), std::end(kAlwaysSeen),
+                                 [&op](const auto& each) { return each.first == op.name; });
+  return row != std::end(kAlwaysSeen) && (row->second >> param & 1) ? Sight::Nowhere : Sight::None;
+}
+
+std::vector<int> OpNode::seen_edges() const {
+  std::vector<int> seen;
+  size_t nowhere = 0;  // behind the others: 2 * x is x * 2
+  for (size_t p = 0; p + 1 < first_meta_.size(); ++p) {
+    const size_t begin = first_meta_[p], end = first_meta_[p + 1];
+    for (size_t i = begin; i < end; ++i) {
+      const TensorMeta& meta = metas_[i];
+      const bool promoted = op_.promotion != Promotion::None && (op_.promoted >> p & 1);
+      if (!meta.wrapped && (is_inexact(meta.dtype) || promoted)) seen.push_back(static_cast<int>(i));
+      if (meta.wrapped) nowhere += contains(kOfTensorsOnly, op_.name);
+    }
+    if (begin == end) nowhere += sight_of(op_, p, constants_.args()[p]) == Sight::Nowhere;
+  }
+  seen.insert(seen.end(), nowhere, -1);
+  return seen;
+}
+
+const SavedTensor* OpNode::saved(std::string_view name) const {
+  const auto kept = [](const SavedTensor& s) { return s.defined() ? &s : nullptr; };
+  const auto& params = op_.sig().params;
+  for (size_t p = 0; p + 1 < first_meta_.size() && !saved_.empty(); ++p)
+    if (params[p].name == name && first_meta_[p] < first_meta_[p + 1]) return kept(saved_[first_meta_[p]]);
+  for (size_t i = 0; i < saved_results_.size(); ++i)
+    if (name == (i == 0 ? "result" : fmt::format("result{}", i))) return kept(saved_results_[i]);
+  return nullptr;
 }
 
 std::string OpNode::name() const {

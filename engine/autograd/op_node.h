@@ -1,5 +1,6 @@
 // The tape node of an op call: calls the gradient rule of the op's record.
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,16 @@ class OpNode final : public Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override;
   void rename(std::string_view name) override { name_ = name; }
+  void stand_for(std::vector<Edge> operands) override {
+    operands_ = std::make_unique<std::vector<Edge>>(std::move(operands));
+  }
+  std::vector<int> seen_edges() const override;
+  std::vector<Edge> seen() const override { return operands_ ? *operands_ : Node::seen(); }
   void release_saved() override;
   bool released() const override { return released_; }
   void each_saved(const std::function<void(const SavedTensor&)>& visit) const override;
+  /// What is kept of a parameter by its name, or of a result ("result", "result1", ...); null if nothing is.
+  const SavedTensor* saved(std::string_view name) const;
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
 
  private:
@@ -30,8 +38,9 @@ class OpNode final : public Node {
   void depend_on_operand(std::vector<Tensor>& gradients) const;
 
   const Op& op_;
-  std::string_view name_;           // of a record; empty: the op's own
-  OwnedArgs constants_;             // numbers, lists, strings; tensors are None
+  std::string_view name_;                        // of a record; empty: the op's own
+  std::unique_ptr<std::vector<Edge>> operands_;  // of the composite whose last part this is
+  OwnedArgs constants_;                          // numbers, lists, strings; tensors are None
   std::vector<SavedTensor> saved_;  // of the tensors among the arguments, one by one; undefined if not declared
   std::vector<SavedTensor> saved_results_;
   std::vector<TensorMeta> metas_;     // of the tensors among the arguments, one by one
@@ -39,5 +48,13 @@ class OpNode final : public Node {
   std::vector<TensorMeta> result_metas_;
   bool released_ = false;
 };
+
+/// How PyTorch's node of a call shows an operand.
+enum class Sight : uint8_t {
+  None,     ///< not at all
+  Nowhere,  ///< by an edge that leads nowhere
+  Edge,     ///< by its edge
+};
+Sight sight_of(const Op& op, size_t param, const Arg& arg);
 
 }  // namespace terra::autograd

@@ -10,6 +10,12 @@ namespace terra::autograd {
 /// Whether a pass over the tape is under way in this thread.
 bool pass_under_way();
 
+/// The number of the pass under way in this thread; -1 if there is none.
+int64_t pass_number();
+
+/// Whether the pass under way comes to the node that gradients of `t` go to.
+bool pass_reaches(const Tensor& t);
+
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 

@@ -32,12 +32,42 @@ std::string_view kept_text(std::string text) {
   return *texts.insert(std::move(text)).first;
 }
 
-/// An empty name: that of the node before.
-void name_last(const Tensor& result, std::string_view name) {
+/// The operands of a call as PyTorch's node of it has them.
+std::vector<Edge> operands_of(const Op& op, std::span<const Arg> args) {
+  std::vector<Edge> operands;
+  const auto add = [&operands](const Tensor& t) {
+    const bool leads = t.defined() && t.requires_grad() && is_inexact(t.dtype());
+    operands.push_back(leads ? gradient_edge(t) : Edge{});
+  };
+  size_t nowhere = 0;
+  for (size_t p = 0; p < args.size(); ++p) {
+    const Sight sight = sight_of(op, p, args[p]);
+    if (sight == Sight::Nowhere) ++nowhere;
+    if (sight != Sight::Edge) continue;
+    if (args[p].is_tensor()) add(args[p].tensor());
+    if (args[p].kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : args[p].tensors()) add(t);
+  }
+  operands.resize(operands.size() + nowhere);
+  return operands;
+}
+
+/// Names of what PyTorch does to a result last, where the composite is none of its own nodes.
+bool is_view_of_result(std::string_view name) {
+  return name.starts_with("UnsafeView") || name.starts_with("View") || name.starts_with("Squeeze");
+}
+
+/// An empty name: that of the node before. What was written through a view keeps the name of its place in the base.
+void name_last(const Tensor& result, std::string_view name, const Op* op, std::span<const Arg> args) {
+  if (const Meta* meta = find_meta(result); meta && meta->view && meta->history_version != result->version()) return;
   const Edge last = history(result);
   if (!last.node) return;
-  if (!name.empty()) return last.node->rename(name);
-  if (const Node* before = last.node->edges[0].node.get(); before && before->name() != "AccumulateGrad")
+  if (!name.empty()) {
+    last.node->rename(name);
+    if (op && !is_view_of_result(name)) last.node->stand_for(operands_of(*op, args));
+    return;
+  }
+  if (const Node* before = last.node->edges.back().node.get(); before && before->name() != "AccumulateGrad")
     last.node->rename(kept_text(before->name()));
 }
 

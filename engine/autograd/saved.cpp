@@ -48,7 +48,7 @@ void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version,
   fail(ErrorKind::RuntimeError,
        "one of the variables needed for gradient computation has been modified by an inplace operation: [{}]{} is at "
        "version {}; expected version {} instead. Hint: enable anomaly detection to find the operation that failed to "
-       "compute its gradient, with torch.autograd.set_detect_anomaly(True).",
+       "compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
        legacy_name(meta), computed ? fmt::format(", which is output {} of {},", origin.index, maker) : std::string(),
        version, expected);
 }

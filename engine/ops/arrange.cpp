@@ -136,8 +136,9 @@ void view_dtype_shape(Inference& f) {
 
 // ---- records --------------------------------------------------------------------------------------------------------
 OpRecord moved(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-               CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible | kMovesBytes) {
-  return composed(name, signature, doc, example, rule, std::move(samples), flags);
+               CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible | kMovesBytes,
+               std::string_view grad_fn = "") {
+  return composed(name, signature, doc, example, rule, std::move(samples), flags, grad_fn);
 }
 OpRecord evenly(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view sample) {
   return moved(name, "(Tensor self, int sections) -> Tensor[]", doc, "", rule, {{sample}}, kMayAlias);
@@ -176,7 +177,7 @@ const Op diagflat{moved("diagflat", "(Tensor self, int offset=0) -> Tensor",
 const Op kron{moved("kron", "(Tensor self, Tensor other) -> Tensor",
                     "Kronecker's product: a copy of other for each element of self, times it.",
                     "terra.kron(terra.eye(2), terra.ones(1, 2))", kron_of,
-                    {{"randn(2, 3), randn(3, 2)"}, {"randn(2), randn(2, 2, 2)"}}, kVisible)};
+                    {{"randn(2, 3), randn(3, 2)"}, {"randn(2), randn(2, 2, 2)"}}, kVisible, "UnsafeViewBackward0")};
 const Op msort{moved("msort", "(Tensor self) -> Tensor", "The elements along dimension 0 in order.",
                      "terra.msort(terra.tensor([3, 1, 2]))", msort_of, {{"randn(3, 4)"}}, kVisible)};
 

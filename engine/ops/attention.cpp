@@ -88,6 +88,11 @@ void cosine_similarity_of(Composition& c) {
       sum((pair[0] / length_at_least(pair[0], dim, eps)) * (pair[1] / length_at_least(pair[1], dim, eps)), Dims{dim}));
 }
 
+std::string_view attention_name(std::span<const Arg> args) {
+  const bool weighs_as_given = args[0].tensor().rank() == 4 && args[4].scalar().to_double() == 0;
+  return weighs_as_given ? "ScaledDotProductFlashAttentionForCpuBackward0" : "";
+}
+
 }  // namespace
 
 const Op scaled_dot_product_attention{
@@ -99,6 +104,7 @@ const Op scaled_dot_product_attention{
          "terra.nn.functional.scaled_dot_product_attention(terra.ones(2, 3), terra.ones(2, 3), terra.ones(2, 3))",
      .flags = kFunctional,
      .composite = attention_of,
+     .grad_fn_of = attention_name,
      .samples = {{"randn(2, 3, 4), randn(2, 5, 4), randn(2, 5, 3)"},
                  {"randn(3, 4), randn(3, 4), randn(3, 2), is_causal=True, scale=0.3"},
                  {"randn(3, 4), randn(2, 4), randn(2, 4), randn(3, 2)"},

@@ -188,6 +188,16 @@ void check_no_bool(const Prepared& p) {
   }
 }
 
+void check_no_integer_division(const Prepared& p) {
+  const auto is_whole = [](const Arg& a) { return a.is_tensor() && is_integral(a.impl()->dtype, true); };
+  check(!is_whole(p.args[1]) || !is_whole(p.args[2]),
+        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
+        "division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+        "torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) "
+        "for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+        "tensor2), for all dtypes.");
+}
+
 bool any_requires_gradient(std::span<const Arg> args) {
   for (const Arg& a : args) {
     if (a.is_tensor()) {
@@ -220,6 +230,7 @@ void promote(const Op& op, Prepared& p) {
   if (op.promotion != Promotion::None) {
     p.common = common_dtype(op, p);
     if (op.is(kRefusesBool)) check_no_bool(p);
+    if (op.name == "addcdiv") check_no_integer_division(p);
     if (is_half(p.common) && !op.is(kMovesBytes) && !(p.keeps_halves = keeps_halves(op, p))) {
       p.half = p.common;
       p.common = computed_in(p.common);
@@ -259,7 +270,7 @@ void to_half(const Prepared& p, std::span<Tensor> results) {
   for (Tensor& r : results) {
     if (r.dtype() != DType::C64 && r.dtype() != DType::F32) continue;
     r = to_dtype_op()(r, is_complex(r.dtype()) ? complex_dtype_of(p.half) : real_dtype_of(p.half));
-    if (grad_mode && r.requires_grad()) tape_hooks().name(r, "");
+    if (grad_mode && r.requires_grad()) tape_hooks().name(r, "", nullptr, {});
   }
 }
 
@@ -284,6 +295,14 @@ void check_barebones(const Op& op, const Prepared& p) {
   if (!op.is(kFactory)) return;
   for (const Arg& a : p.span())
     if (a.kind() == Arg::Kind::DType) look(a.dtype());
+}
+
+void check_integers(const Op& op, const Prepared& p) {
+  if (p.count == 0 || !p.args[0].is_tensor() || !is_integral(p.args[0].impl()->dtype, true)) [[likely]]
+    return;
+  bool all = refuses_integers(op);
+  each_tensor(p.span(), [&all](const TensorImpl& t) { all &= is_integral(t.dtype, true); });
+  if (all) refuse(op, p.args[0].impl()->dtype);
 }
 
 /// Elements of bcomplex32 are moved, converted and compared, and there is no arithmetic that makes them.
@@ -360,7 +379,7 @@ void name_history(const Op& op, std::span<const Arg> args, const Tensor& result)
   if (!result.defined() || !result.requires_grad()) return;
   for (const Arg& a : args)
     if (a.is_tensor() && a.impl() == result.get()) return;
-  if (const std::string_view name = op.node_name(args); !name.empty()) tape_hooks().name(result, name);
+  if (const std::string_view name = op.node_name(args); !name.empty()) tape_hooks().name(result, name, &op, args);
 }
 
 /// A result that is an argument, or a view of one, where the record doesn't say so.
@@ -379,6 +398,7 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   const size_t first = results.size();
   check_complex(op, p);
   check_barebones(op, p);
+  check_integers(op, p);
   promote_composite(op, p);
   std::optional<DeviceScope> scope;  // for the tensors that it makes of nothing
   if (const Device device = device_of(op, p.span()); device != current_device()) scope.emplace(device);
@@ -427,17 +447,19 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
 /// value that is overwritten: y.silu_() of a y that somebody made.
 static Tensor call_beside(const Op& op, std::span<const Arg> args, const Tensor& target) {
   std::vector<Tensor> results;
+  std::vector<Arg> kept;
+  Tensor before;
   const bool may_save = op.composite || (op.gradient && (op.saved & saves({0})) != 0);
   if (may_save && grad_mode && any_requires_gradient(args)) {
-    const Tensor before = tape_hooks().before_write(target);
-    std::vector<Arg> kept(args.begin(), args.end());
+    before = tape_hooks().before_write(target);
+    kept.assign(args.begin(), args.end());
     for (Arg& a : kept)
       if (a.is_tensor() && a.impl() == target.get()) a = Arg(before);
-    call(op, kept, results);
-  } else {
-    call(op, args, results);
   }
+  call(op, before.defined() ? std::span<const Arg>(kept) : args, results);
   write_result(target, results.front());
+  if (grad_mode && target.requires_grad())
+    tape_hooks().name(target, op.node_name(args), before.defined() ? &op : nullptr, kept);
   return target;
 }
 

@@ -12,9 +12,8 @@ namespace terra {
 
 void warn_of_lost_parts(DType from, DType to) {
   static bool told = false;
-  if (!is_complex(from) || is_complex(to) || to == DType::Bool || told || !warning_hook()) return;
-  told = true;
-  warning_hook()("Casting complex values to real discards the imaginary part");
+  if (is_complex(from) && !is_complex(to) && to != DType::Bool)
+    warn_once(told, "Casting complex values to real discards the imaginary part");
 }
 
 namespace ops {
@@ -50,6 +49,15 @@ void contiguous_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const MemoryFormat format = c.has(1) ? memory_format_named(c.text(1)) : MemoryFormat::Contiguous;
   c.result(is_contiguous_in(*self, format) ? self : clone(self, name_of(format)));
+}
+void named_of(Composition& c) {
+  static std::mutex lock;
+  static auto& names = *new std::unordered_set<std::string>;
+  const Tensor self = c.tensor(0);
+  c.result(self);
+  if (!grad_enabled() || !self.requires_grad()) return;
+  const std::lock_guard hold(lock);
+  tape_hooks().name(self, *names.emplace(c.text(1)).first, nullptr, {});
 }
 void fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(1);
@@ -126,6 +134,13 @@ const Op contiguous{
      .flags = kMethod | kMayAlias,
      .composite = contiguous_of,
      .samples = {{"randn(3, 4).t()"}, {"randn(3)"}, {"randn(2, 3, 2, 2), memory_format=terra.channels_last"}}}};
+const Op named{{.name = "named",
+                .signature = "(Tensor self, str name) -> Tensor",
+                .doc = "The tensor itself, the last part of a call that is written in Python: its node is called so.",
+                .example = "",
+                .flags = kMayAlias | kMovesBytes,
+                .composite = named_of,
+                .samples = {{"randn(3, 4), 'CloneBackward0'", "float", false}}}};
 const Op fill{
     {.name = "fill",
      .signature = "(Tensor self, Number value) -> Tensor",
@@ -135,6 +150,7 @@ const Op fill{
      .shape = fill_shape,
      .gradient = fill_gradient,
      .reuses = params({0}),
+     .grad_fn = "FillBackward2",
      .samples = {{"randn(3, 4), 2.5"}, {"randint(0, 9, (3,)), 2", "int", false}, {"crandn(3), 1j", "complex"}}}};
 const Op fill_tensor{{.name = "fill_tensor",
                       .signature = "(Tensor self, Tensor value) -> Tensor",
@@ -142,6 +158,7 @@ const Op fill_tensor{{.name = "fill_tensor",
                       .example = "",
                       .flags = kInPlace | kMovesBytes | kReadsFirst,
                       .composite = fill_tensor_of,
+                      .grad_fn = "FillBackward3",
                       .samples = {{"randn(3, 4), randn(())"}}}};
 const Op zero{{.name = "zero",
                .signature = "(Tensor self) -> Tensor",
@@ -149,6 +166,7 @@ const Op zero{{.name = "zero",
                .example = "terra.ones(2).zero_()",
                .flags = kInPlace | kMovesBytes,
                .composite = zero_of,
+               .grad_fn = "ZeroBackward0",
                .samples = {{"randn(3, 4)"}}}};
 
 }  // namespace ops

@@ -9,7 +9,7 @@ void warn_of_lost_parts(DType from, DType to);
 
 namespace ops {
 
-extern const Op to_dtype, type_as, copy, clone, contiguous, fill, fill_tensor, zero;
+extern const Op to_dtype, type_as, copy, clone, contiguous, named, fill, fill_tensor, zero;
 
 }  // namespace ops
 }  // namespace terra

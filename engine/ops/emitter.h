@@ -65,8 +65,9 @@ struct TapeHooks {
                        const std::function<void()>& write) = nullptr;
   /// A differentiable view of a tensor was made, with or without gradients: the view remembers its base.
   void (*record_view)(const Op& op, std::span<const Arg> args, const Tensor& base, const Tensor& view) = nullptr;
-  /// A composite has made `result`: the node of its last op is to say so. `name` outlives everything.
-  void (*name)(const Tensor& result, std::string_view name) = nullptr;
+  /// A composite has made `result` of `args`: the node of its last op is to say so. `name` outlives everything; empty:
+  /// the name of the node before.
+  void (*name)(const Tensor& result, std::string_view name, const Op* op, std::span<const Arg> args) = nullptr;
   /// `view` was made as result `number` of what is, in PyTorch, one node with many views for results.
   void (*one_of_many)(const Tensor& view, uint32_t number) = nullptr;
 };

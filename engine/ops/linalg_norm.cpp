@@ -222,6 +222,7 @@ const Op linalg_cond{{.name = "linalg_cond",
                       .example = "terra.linalg.cond(terra.eye(2))",
                       .flags = kTakesHalves,
                       .composite = cond_of,
+                      .grad_fn = "SqueezeBackward1",
                       .samples = {{"randn(2, 3, 4)"}, {"randn(3, 3), 1"}, {"randn(3, 3), -2"}}}};
 const Op linalg_cond_named{{.name = "linalg_cond_named",
                             .signature = "(Tensor self, str p) -> Tensor",

@@ -299,6 +299,7 @@ const Op linalg_multi_dot{
      .example = "terra.linalg.multi_dot([terra.ones(2, 3), terra.ones(3)])",
      .flags = kFunction,
      .composite = multi_dot_of,
+     .grad_fn = "ViewBackward0",
      .samples = {{"[randn(3), randn(3, 2), randn(2, 4), randn(4)]"}, {"[randn(2, 5), randn(5, 1), randn(1, 3)]"}}}};
 
 }  // namespace terra::ops

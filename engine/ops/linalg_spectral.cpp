@@ -250,6 +250,7 @@ const Op svd{{.name = "svd",
               .example = "terra.svd(terra.eye(2)).S",
               .flags = kLinalgAndMethod,
               .composite = svd_of,
+              .grad_fn = "LinalgSvdBackward0",
               .samples = {{"randn(4, 3)"}, {"randn(4, 3), compute_uv=False"}}}};
 const Op linalg_svdvals{{.name = "linalg_svdvals",
                          .signature = "(Tensor A, *, str? driver=None) -> Tensor",

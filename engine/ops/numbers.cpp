@@ -161,8 +161,9 @@ OpRecord of_integers(std::string_view name, std::string_view doc, std::string_vi
           .samples = {{"randint(-20, 20, (3, 4)), randint(-9, 9, (4,))", "int", false}}};
 }
 OpRecord on_numbers(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                    CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisibleInPlace) {
-  return composed(name, signature, doc, example, rule, std::move(samples), flags);
+                    CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisibleInPlace,
+                    std::string_view grad_fn = "") {
+  return composed(name, signature, doc, example, rule, std::move(samples), flags, grad_fn);
 }
 
 const std::vector<Sample> kReals = {{"randn(3, 4)"}, {"randn(2, 1, 3).transpose(0, 2)"}, {"randn(())"}};
@@ -186,13 +187,14 @@ const Op atanh{analytic({"atanh",
                          saves({0}),
                          {{"rand(3, 4) * 1.6 - 0.8"}, {"rand(()) * 0.5"}},
                          "arctanh"})};
-const Op exp2{
-    on_numbers("exp2", kOne, "2 to the power of each element.", "terra.exp2(terra.tensor([3.0]))", exp2_of, kReals)};
+const Op exp2{on_numbers("exp2", kOne, "2 to the power of each element.", "terra.exp2(terra.tensor([3.0]))", exp2_of,
+                         kReals, kVisibleInPlace, "Exp2Backward0")};
 const Op sinc{on_numbers("sinc", kOne, "sin(pi x) / (pi x) of each element, 1 at 0.", "terra.sinc(terra.tensor([0.5]))",
-                         sinc_of, kReals)};
-const Op mvlgamma{on_numbers(
-    "mvlgamma", "(Tensor self, int p) -> Tensor", "The logarithm of the multivariate gamma function of dimension p.",
-    "terra.mvlgamma(terra.tensor([3.0]), 2)", mvlgamma_of, {{"rand(3, 4) + 2, 3"}, {"rand(()) + 1, 1"}})};
+                         sinc_of, kReals, kVisibleInPlace, "SincBackward0")};
+const Op mvlgamma{on_numbers("mvlgamma", "(Tensor self, int p) -> Tensor",
+                             "The logarithm of the multivariate gamma function of dimension p.",
+                             "terra.mvlgamma(terra.tensor([3.0]), 2)", mvlgamma_of,
+                             {{"rand(3, 4) + 2, 3"}, {"rand(()) + 1, 1"}}, kVisibleInPlace, "MvlgammaBackward0")};
 const Op signbit{{.name = "signbit",
                   .signature = "(Tensor self) -> Tensor",
                   .doc = "Whether each element is negative, or a zero or NaN with a minus sign.",
@@ -201,12 +203,11 @@ const Op signbit{{.name = "signbit",
                   .promotion = Promotion::Common,
                   .shape = rules::elementwise,
                   .samples = {{"randn(3, 4)", "float", false}, {"randint(-4, 5, (4, 2))", "int", false}}}};
-const Op copysign{on_numbers("copysign", "(Tensor self, Tensor|Number other) -> Tensor",
-                             "The size of self with the sign of other.", "terra.copysign(terra.ones(2), -2)",
-                             copysign_of,
-                             {{"randn(3, 4), randn(4)"},
-                              {"randn(3, 4), -0.0"},
-                              {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}})};
+const Op copysign{on_numbers(
+    "copysign", "(Tensor self, Tensor|Number other) -> Tensor", "The size of self with the sign of other.",
+    "terra.copysign(terra.ones(2), -2)", copysign_of,
+    {{"randn(3, 4), randn(4)"}, {"randn(3, 4), -0.0"}, {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}},
+    kVisibleInPlace, "CopysignBackward0")};
 const Op heaviside{on_numbers(
     "heaviside", "(Tensor self, Tensor values) -> Tensor", "0 below zero, 1 above it, and values at it.",
     "terra.heaviside(terra.tensor([-1.0, 0.0, 2.0]), terra.tensor(0.5))", heaviside_of,
@@ -244,14 +245,15 @@ const Op logaddexp2{{.name = "logaddexp2",
 const Op float_power{on_numbers(
     "float_power", "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
     "self to the power of exponent, in double precision.", "terra.float_power(terra.tensor([3]), 2)", float_power_of,
-    {{"rand(3, 4) + 0.5, randn(4)"}, {"rand(3) + 0.5, 2"}, {"2, randn(3)"}}, kVisible | kMovesBytes)};
+    {{"rand(3, 4) + 0.5, randn(4)"}, {"rand(3) + 0.5, 2"}, {"2, randn(3)"}}, kVisible | kMovesBytes, "PowBackward0")};
 const Op float_power_here{on_numbers("float_power_here", "(Tensor self, Tensor|Number exponent) -> Tensor",
                                      "self to the power of exponent, for a self in double precision.", "",
                                      float_power_here_of, {{"(rand(3, 4) + 0.5).double(), 2", "float", false}},
                                      kInPlace | kMovesBytes)};
 const Op ldexp{on_numbers("ldexp", "(Tensor self, Tensor other) -> Tensor", "self * 2 ** other.",
                           "terra.ldexp(terra.ones(1), terra.tensor([3]))", ldexp_of,
-                          {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}})};
+                          {{"randn(3, 4), randn(4)"}, {"randn(3), randint(-2, 3, (3,))", "float", false}},
+                          kVisibleInPlace, "LdexpBackward0")};
 const Op frexp_parts{{.name = "frexp_parts",
                       .signature = "(Tensor self) -> (Tensor mantissa, Tensor exponent)",
                       .doc = "Each element as mantissa * 2 ** exponent.",

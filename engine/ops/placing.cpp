@@ -5,6 +5,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/composed.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/index.h"
@@ -273,14 +274,8 @@ void fill_diagonal_of(Composition& c) {
 constexpr uint32_t kPlaces = kVisibleInPlace | kMovesBytes;
 
 OpRecord in_view(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                 CompositeRule rule, std::vector<Sample> samples) {
-  return {.name = name,
-          .signature = signature,
-          .doc = doc,
-          .example = example,
-          .flags = kVisible | kMovesBytes,
-          .composite = rule,
-          .samples = std::move(samples)};
+                 CompositeRule rule, std::string_view grad_fn, std::vector<Sample> samples) {
+  return composed(name, signature, doc, example, rule, std::move(samples), kVisible | kMovesBytes, grad_fn);
 }
 
 }  // namespace
@@ -307,6 +302,7 @@ const Op scatter_reduce{
      .example = "terra.zeros(2).scatter_reduce(0, terra.tensor([1, 1]), terra.ones(2), 'sum')",
      .flags = kVisibleInPlace | kScatters,
      .composite = scatter_reduce_of,
+     .grad_fn = "ScatterReduceBackward0",
      .samples = {{"randn(3, 5), 1, randint(0, 5, (3, 2)), randn(3, 2), 'sum'"},
                  {"randn(3, 5), 1, randint(0, 5, (3, 2)), randn(3, 2), 'mean', include_self=False"},
                  {"randn(3, 5), 1, randint(0, 5, (3, 2)), randn(3, 4), 'amin'"},
@@ -335,6 +331,7 @@ const Op index_reduce{
      .example = "terra.ones(3).index_reduce(0, terra.tensor([1, 1]), terra.tensor([2.0, 3.0]), 'prod')",
      .flags = kVisibleInPlace | kScatters,
      .composite = index_reduce_of,
+     .grad_fn = "IndexReduceBackward0",
      .samples = {{"randn(3, 4), 0, terra.tensor([2, 0, 2]), randn(3, 4), 'prod'"},
                  {"randn(3, 4), 1, terra.tensor([1, 1]), randn(3, 2), 'mean', include_self=False"},
                  {"randn(3, 4), 1, terra.tensor([1, 1]), randn(3, 2), 'amax'"}}}};
@@ -376,19 +373,20 @@ const Op fill_diagonal{{.name = "fill_diagonal",
 const Op slice_scatter{in_view(
     "slice_scatter", "(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
     "self with src in the place of a slice.", "terra.slice_scatter(terra.zeros(3), terra.ones(2), 0, 1)",
-    slice_scatter_of, {{"randn(3, 4), randn(3, 2), 1, 0, 4, 2"}, {"randn(3, 4), randn(1, 4), start=-1"}})};
-const Op select_scatter{in_view("select_scatter", "(Tensor self, Tensor src, int dim, int index) -> Tensor",
-                                "self with src in the place of one slice of dim.",
-                                "terra.select_scatter(terra.zeros(2, 2), terra.ones(2), 0, 1)", select_scatter_of,
-                                {{"randn(3, 4), randn(3), 1, 2"}, {"randn(3, 4), randn(4), 0, -1"}})};
-const Op diagonal_scatter{
-    in_view("diagonal_scatter", "(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-            "self with src on a diagonal.", "terra.diagonal_scatter(terra.zeros(2, 2), terra.ones(2))",
-            diagonal_scatter_of, {{"randn(3, 4), randn(3)"}, {"randn(2, 3, 4), randn(4, 1), -1"}})};
+    slice_scatter_of, "SliceScatterBackward0",
+    {{"randn(3, 4), randn(3, 2), 1, 0, 4, 2"}, {"randn(3, 4), randn(1, 4), start=-1"}})};
+const Op select_scatter{in_view(
+    "select_scatter", "(Tensor self, Tensor src, int dim, int index) -> Tensor",
+    "self with src in the place of one slice of dim.", "terra.select_scatter(terra.zeros(2, 2), terra.ones(2), 0, 1)",
+    select_scatter_of, "SelectScatterBackward0", {{"randn(3, 4), randn(3), 1, 2"}, {"randn(3, 4), randn(4), 0, -1"}})};
+const Op diagonal_scatter{in_view(
+    "diagonal_scatter", "(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    "self with src on a diagonal.", "terra.diagonal_scatter(terra.zeros(2, 2), terra.ones(2))", diagonal_scatter_of,
+    "DiagonalScatterBackward0", {{"randn(3, 4), randn(3)"}, {"randn(2, 3, 4), randn(4, 1), -1"}})};
 const Op as_strided_scatter{in_view(
     "as_strided_scatter", "(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
     "self with src in the place of a strided view.",
     "terra.as_strided_scatter(terra.zeros(4), terra.ones(2), (2,), (2,))", as_strided_scatter_of,
-    {{"randn(3, 4), randn(2, 2), (2, 2), (4, 2), 1"}})};
+    "AsStridedScatterBackward0", {{"randn(3, 4), randn(2, 2), (2, 2), (4, 2), 1"}})};
 
 }  // namespace terra::ops

@@ -126,6 +126,13 @@ void interpolate_nearest2d_of(Composition& c) {
   c.result(x);
 }
 
+/// One window is a mean.
+std::string_view adaptive_name(std::span<const Arg> args) {
+  const auto ints = args[1].ints();
+  return std::all_of(ints.begin(), ints.end(), [](int64_t n) { return n == 1; }) ? "MeanBackward1"
+                                                                                 : "AdaptiveAvgPool2DBackward0";
+}
+
 }  // namespace
 
 // ---- records --------------------------------------------------------------------------------------------------------
@@ -172,6 +179,7 @@ const Op adaptive_avg_pool2d{{.name = "adaptive_avg_pool2d",
                               .flags = kFunctional | kKeepsFormat | kPiecewise,
                               .shape = adaptive_shape,
                               .gradient = adaptive_gradient,
+                              .grad_fn_of = adaptive_name,
                               .samples = {{"randn(2, 3, 6, 5), 1"}, {"randn(2, 7, 5), (3, 2)"}}}};
 const Op interpolate_nearest2d{{.name = "interpolate_nearest2d",
                                 .signature = "(Tensor self, int[2] output_size) -> Tensor",

@@ -153,6 +153,7 @@ OpRecord of_quotas(std::string_view name, std::string_view doc, std::string_view
           .example = example,
           .flags = kVisible | kMovesBytes,
           .composite = rule,
+          .grad_fn = "SqueezeBackward4",
           .samples = {{"randn(3, 4), 0.3"},
                       {"randn(3, 4), 0.6, 1, True"},
                       {"randn(5), 0.4, interpolation='midpoint'"},

@@ -204,6 +204,7 @@ const Op masked_fill_tensor{{.name = "masked_fill_tensor",
                              .example = "",
                              .flags = kInPlace | kMovesBytes | kReadsFirst,
                              .composite = masked_fill_tensor_of,
+                             .grad_fn = "MaskedFillBackward1",
                              .samples = {{"randn(3, 4), randn(3, 4) > 0, randn(())"}}}};
 
 }  // namespace terra::ops

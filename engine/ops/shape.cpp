@@ -19,7 +19,7 @@ bool joins_anything(const Tensor& t) { return t.rank() == 1 && t.numel() == 0; }
 
 void cat_shape(Inference& f) {
   const auto list = f.tensors(0);
-  check_kind(!list.empty(), ErrorKind::ValueError, "expected a non-empty list of Tensors");
+  check_kind(!list.empty(), ErrorKind::ValueError, "torch.cat(): expected a non-empty list of Tensors");
   const Tensor* first = nullptr;
   for (const Tensor& t : list) {
     check(t.rank() > 0, "zero-dimensional tensor (at position {}) cannot be concatenated", &t - list.data());
@@ -380,6 +380,18 @@ void diag_of(Composition& c) {
   check(self.rank() == 1 || self.rank() == 2, "diag(): Supports 1D or 2D tensors. Got {}D", self.rank());
   c.result(self.rank() == 1 ? diag_embed(self, c.arg(1)) : clone(diagonal(self, c.arg(1))));
 }
+std::string_view pad_name(std::span<const Arg> args) {
+  static constexpr std::string_view kNames[] = {"ReflectionPad1DBackward0",  "ReflectionPad2DBackward0",
+                                                "ReflectionPad3DBackward0",  "ReplicationPad1DBackward0",
+                                                "ReplicationPad2DBackward0", "ReplicationPad3DBackward0"};
+  const std::string_view mode = args[2].text();
+  const size_t dims = args[1].ints().size() / 2;
+  if ((mode != "reflect" && mode != "replicate") || dims < 1 || dims > 3) return "";
+  return kNames[(mode == "replicate") * 3 + dims - 1];
+}
+std::string_view diag_name(std::span<const Arg> args) {
+  return args[0].tensor().rank() == 1 ? "DiagEmbedBackward0" : "DiagonalBackward0_copy";
+}
 void diff_of(Composition& c) {
   Tensor t = c.tensor(0);
   check(t.rank() > 0, "diff expects input to be at least one-dimensional");
@@ -534,6 +546,7 @@ const Op rot90{
      .example = "terra.rot90(terra.eye(2))",
      .flags = kVisible | kMovesBytes,
      .composite = rot90_of,
+     .grad_fn = "Rot90Backward0",
      .samples = {
          {"randn(2, 3)"}, {"randn(2, 3), 2"}, {"randn(2, 3), -1, (0, 1)"}, {"randn(2, 3), 0"}, {"randn(2, 3), 4"}}}};
 const Op constant_pad{{.name = "constant_pad",
@@ -556,6 +569,7 @@ const Op pad{{.name = "pad",
               .example = "terra.nn.functional.pad(terra.ones(2), (1, 1))",
               .flags = kFunctional | kMovesBytes,
               .composite = pad_of,
+              .grad_fn_of = pad_name,
               .samples = {{"randn(2, 3), (1, 2)"},
                           {"randn(1, 2, 4), (1, 2), mode='reflect'"},
                           {"randn(1, 2, 4, 3), (1, 2, 0, 1), mode='replicate'"},
@@ -595,6 +609,7 @@ const Op diag{{.name = "diag",
                .example = "terra.diag(terra.ones(2))",
                .flags = kVisible | kMovesBytes,
                .composite = diag_of,
+               .grad_fn_of = diag_name,
                .samples = {{"randn(3)"}, {"randn(3, 4), 1"}, {"randn(2), -1"}}}};
 const Op diag_embed{{.name = "diag_embed",
                      .signature = "(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
@@ -602,6 +617,7 @@ const Op diag_embed{{.name = "diag_embed",
                      .example = "terra.diag_embed(terra.ones(2, 2)).shape",
                      .flags = kVisible | kMovesBytes,
                      .composite = diag_embed_of,
+                     .grad_fn = "DiagEmbedBackward0",
                      .samples = {{"randn(2, 3)"}, {"randn(2, 3), 1"}}}};
 const Op diff{{.name = "diff",
                .signature = "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",

@@ -129,8 +129,9 @@ const std::vector<Sample> kUnit = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(()) * 0.5 
 
 /// PyTorch's torch.special.x: of real numbers, integers as floats, and written in other ops.
 OpRecord special_composed(std::string_view name, std::string_view signature, std::string_view doc,
-                          std::string_view example, CompositeRule rule, std::vector<Sample> samples) {
-  OpRecord record = composed(name, signature, doc, example, rule, std::move(samples), kFunction);
+                          std::string_view example, CompositeRule rule, std::string_view grad_fn,
+                          std::vector<Sample> samples) {
+  OpRecord record = composed(name, signature, doc, example, rule, std::move(samples), kFunction, grad_fn);
   record.promotion = Promotion::Floating;
   return record;
 }
@@ -147,6 +148,7 @@ const Op polygamma{{.name = "polygamma",
                     .example = "terra.polygamma(1, terra.tensor([1.0]))",
                     .flags = kFunction,
                     .composite = polygamma_of,
+                    .grad_fn = "PolygammaBackward0",
                     .samples = {{"1, rand(3, 4) + 0.5"}, {"2, rand(3) + 0.5"}, {"0, rand(3) + 0.5"}}}};
 const Op polygamma_method{{.name = "polygamma_method",
                            .signature = "(Tensor self, int n) -> Tensor",
@@ -154,17 +156,18 @@ const Op polygamma_method{{.name = "polygamma_method",
                            .example = "",
                            .flags = 0,
                            .composite = polygamma_method_of,
+                           .grad_fn = "PolygammaBackward0",
                            .samples = {{"rand(3, 4) + 0.5, 1"}}}};
 const Op special_ndtr{special_composed("special_ndtr", "(Tensor self) -> Tensor", "The normal distribution function.",
-                                       "terra.special.ndtr(terra.zeros(1))", ndtr_of,
+                                       "terra.special.ndtr(terra.zeros(1))", ndtr_of, "MulBackward1",
                                        {{"randn(3, 4)"}, {"randint(-2, 3, (3,))", "int", false}})};
-const Op special_entr{special_composed("special_entr", "(Tensor self) -> Tensor",
-                                       "-self * log(self); 0 at 0, -inf for negative numbers.",
-                                       "terra.special.entr(terra.tensor([0.5]))", entr_of, {{"rand(3, 4) + 0.1"}})};
-const Op special_xlog1py{special_composed("special_xlog1py", "(Tensor|Number self, Tensor|Number other) -> Tensor",
-                                          "self * log(1 + other), 0 where self is 0.",
-                                          "terra.special.xlog1py(terra.tensor([2.0]), terra.tensor([1.0]))", xlog1py_of,
-                                          {{"randn(3, 4), rand(4)"}, {"randn(3), 0.5"}, {"2, rand(3)"}})};
+const Op special_entr{special_composed(
+    "special_entr", "(Tensor self) -> Tensor", "-self * log(self); 0 at 0, -inf for negative numbers.",
+    "terra.special.entr(terra.tensor([0.5]))", entr_of, "SpecialEntrBackward0", {{"rand(3, 4) + 0.1"}})};
+const Op special_xlog1py{special_composed(
+    "special_xlog1py", "(Tensor|Number self, Tensor|Number other) -> Tensor",
+    "self * log(1 + other), 0 where self is 0.", "terra.special.xlog1py(terra.tensor([2.0]), terra.tensor([1.0]))",
+    xlog1py_of, "SpecialXlog1PyBackward0", {{"randn(3, 4), rand(4)"}, {"randn(3), 0.5"}, {"2, rand(3)"}})};
 const Op special_zeta{{.name = "special_zeta",
                        .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                        .doc = "Hurwitz's zeta function: the sum of (other + n) ** -self over n = 0, 1, ...",
@@ -206,6 +209,7 @@ const Op special_log_ndtr{{.name = "special_log_ndtr",
                            .example = "terra.special_log_ndtr(terra.zeros(2))",
                            .flags = kFunction,
                            .composite = log_ndtr_of,
+                           .grad_fn = "SpecialLogNdtrBackward0",
                            .samples = {{"randn(3, 4) * 3"}, {"randn(())"}}}};
 const Op logit{{.name = "logit",
                 .signature = "(Tensor self, float? eps=None) -> Tensor",
@@ -213,6 +217,7 @@ const Op logit{{.name = "logit",
                 .example = "terra.logit(terra.tensor([0.5]))",
                 .flags = kVisibleInPlace,
                 .composite = logit_of,
+                .grad_fn = "LogitBackward0",
                 .samples = {{"rand(3, 4) * 0.8 + 0.1"}, {"rand(3, 4), 0.2"}}}};
 const Op i0{real_function({"i0", "The modified Bessel function of the first kind, of order 0.",
                            "terra.i0(terra.zeros(2))", i0_gradient, saves({0}), kReals})};

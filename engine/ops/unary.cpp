@@ -143,13 +143,15 @@ OpRecord keeping_dtype(Kept f) {
           .samples = std::move(f.samples)};
 }
 
-OpRecord composed(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule) {
+OpRecord composed(std::string_view name, std::string_view doc, std::string_view example, CompositeRule rule,
+                  std::string_view grad_fn) {
   return {.name = name,
           .signature = "(Tensor self) -> Tensor",
           .doc = doc,
           .example = example,
           .flags = kVisibleInPlace,
           .composite = rule,
+          .grad_fn = grad_fn,
           .samples = {{"randn(3, 4)"}, {"randn(0, 2)"}}};
 }
 
@@ -275,8 +277,8 @@ const Op square{{.name = "square",
                  .composite = square_of,
                  .grad_fn = "PowBackward0",
                  .samples = {{"randn(3, 4)"}, {"randint(-4, 5, (4, 2))", "int", false}}}};
-const Op frac{
-    composed("frac", "The fraction of each element, with its sign.", "terra.frac(terra.tensor([1.5]))", frac_of)};
+const Op frac{composed("frac", "The fraction of each element, with its sign.", "terra.frac(terra.tensor([1.5]))",
+                       frac_of, "FracBackward0")};
 const Op positive{{.name = "positive",
                    .signature = "(Tensor self) -> Tensor",
                    .doc = "The tensor itself.",
@@ -284,8 +286,10 @@ const Op positive{{.name = "positive",
                    .flags = kVisible | kMayAlias,
                    .composite = positive_of,
                    .samples = {{"randn(3, 4)"}}}};
-const Op deg2rad{composed("deg2rad", "Degrees as radians.", "terra.deg2rad(terra.tensor([180.0]))", deg2rad_of)};
-const Op rad2deg{composed("rad2deg", "Radians as degrees.", "terra.rad2deg(terra.tensor([1.0]))", rad2deg_of)};
+const Op deg2rad{
+    composed("deg2rad", "Degrees as radians.", "terra.deg2rad(terra.tensor([180.0]))", deg2rad_of, "Deg2RadBackward0")};
+const Op rad2deg{
+    composed("rad2deg", "Radians as degrees.", "terra.rad2deg(terra.tensor([1.0]))", rad2deg_of, "Rad2DegBackward0")};
 
 const Op tanh_backward{from_result("tanh_backward", "The gradient of tanh from its result: grad * (1 - out * out).",
                                    tanh_backward_gradient)};

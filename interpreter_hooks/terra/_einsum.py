@@ -139,4 +139,5 @@ def einsum(equation, *operands):
         other, other_letters = _summed(*pairs[i], keep | set(letters))
         result, letters = _pair(result, letters, other, other_letters, keep, sizes)
         result, letters = _summed(result, letters, keep)
-    return result.permute([letters.index(c) for c in output])
+    order = [letters.index(c) for c in output]
+    return result if len(pairs) > 1 and order == sorted(order) else result.permute(order)

@@ -46,7 +46,7 @@ def _str(self, *, tensor_contents=None):
         return C.Tensor.__repr__(self)
     suffixes = [] if self.dtype in (C.get_default_dtype(), C.int64, C.bool) else [f"dtype={self.dtype}"]
     if self.requires_grad:
-        suffixes.append("requires_grad=True" if self.grad_fn is None else f"grad_fn=<{self.grad_fn.name()}>")
+        suffixes.append("requires_grad=True" if self.grad_fn is None else f"grad_fn=<{type(self.grad_fn).__name__}>")
     return _add_suffixes("tensor(" + tensor_contents, suffixes, len("tensor("), False)
 
 

@@ -1,6 +1,7 @@
 // What the tape shows on a tensor: grad, grad_fn, backward, detach_, hooks.
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
+#include "engine/errors/warnings.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
@@ -62,6 +63,15 @@ Object get_grad(PyObject* self, void*) {
   Object value = Object::steal(wrap(autograd::grad(tensor_of(self))));
   if (OpObserver* observer = op_observer()) [[unlikely]]
     observer->on_grad_read(self, value.get());
+  const autograd::Meta* const meta = autograd::find_meta(tensor_of(self));
+  if (value.get() == Py_None && meta && !meta->retained && !autograd::is_leaf(tensor_of(self)))
+    warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, "
+        "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+        "the "
+        "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.");
   return value;
 }
 

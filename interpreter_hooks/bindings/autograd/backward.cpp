@@ -7,6 +7,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
+#include "interpreter_hooks/bindings/autograd/node_object.h"
 #include "interpreter_hooks/bindings/calls/call_watcher.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
@@ -20,11 +21,35 @@ bool flag(Borrowed value, bool otherwise) {
   return value == Py_None ? otherwise : succeeded(PyObject_IsTrue(value)) != 0;
 }
 
+/// A GradientEdge of autograd.graph: a named tuple of a node and the number of one of its results.
+bool is_edge(Borrowed object) {
+  return PyTuple_Check(object) && !PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) > 1 &&
+         is_node(PyTuple_GET_ITEM(object, 0)) && PyLong_Check(PyTuple_GET_ITEM(object, 1));
+}
+
+/// A tensor in the place of an edge: the leaf behind it, or one that has the history of the result, and no values.
+Tensor tensor_at(Borrowed edge) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient edge", edge);
+  const Ref<autograd::Node> node = node_in(PyTuple_GET_ITEM(edge, 0));
+  if (const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(node.get())) return leaf->variable();
+  const long index = PyLong_AsLong(PyTuple_GET_ITEM(edge, 1));
+  check(index >= 0 && static_cast<uint32_t>(index) < node->results, "{} has {} results, and no number {}", node->name(),
+        node->results, index);
+  const TensorMeta* const meta = node->result_meta(static_cast<uint32_t>(index));
+  const Tensor stand_in = meta ? Tensor::empty(meta->sizes, meta->dtype) : Tensor::empty(Dims{}, default_dtype());
+  autograd::set_history(stand_in, node, static_cast<uint32_t>(index));
+  return stand_in;
+}
+
 std::vector<Tensor> tensors_of(std::span<PyObject* const> objects, const char* what) {
   std::vector<Tensor> tensors;
   for (PyObject* object : objects) {
+    if (is_edge(object)) {
+      tensors.push_back(tensor_at(object));
+      continue;
+    }
     if (object != Py_None && !is_tensor(object))
-      raise(PyExc_TypeError, "%s must be Tensors or None, but got %s", what, Py_TYPE(object)->tp_name);
+      raise(PyExc_TypeError, "%s can be either Tensors or None, but got %s", what, Py_TYPE(object)->tp_name);
     tensors.push_back(object == Py_None ? Tensor() : tensor_of(object));
   }
   return tensors;
@@ -37,7 +62,7 @@ Object as_tuple(Borrowed value, size_t count) {
     for (size_t i = 0; i < count; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(Py_None));
     return tuple;
   }
-  return is_tensor(value) ? owned(PyTuple_Pack(1, value)) : owned(PySequence_Tuple(value));
+  return is_tensor(value) || is_edge(value) ? owned(PyTuple_Pack(1, value)) : owned(PySequence_Tuple(value));
 }
 std::span<PyObject* const> items(const Object& tuple) {
   return {reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()))};
@@ -69,6 +94,13 @@ Object backward(PyObject*, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOO:backward", const_cast<char**>(names), &roots, &gradients,
                                    &retain, &create, &old, &inputs))
     throw PythonError{};
+  if (old != Py_None) {
+    if (PyErr_WarnEx(PyExc_FutureWarning, "`grad_variables` is deprecated. Use `grad_tensors` instead.", 1) < 0)
+      throw PythonError{};
+    check(gradients == Py_None,
+          "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+          "`grad_tensors`.");
+  }
   Object root_tuple = as_tuple(roots, 0);
   Object gradient_tuple = as_tuple(gradients != Py_None ? gradients : old, items(root_tuple).size());
   check(items(root_tuple).size() == items(gradient_tuple).size(), "got {} tensors and {} gradients",
@@ -85,7 +117,7 @@ Object gradients_of_rows(Borrowed outputs, Borrowed inputs, Borrowed gradients, 
   Object output_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
   Object gradient_tuple = as_tuple(gradients, items(output_tuple).size());
   Py_ssize_t rows = -1;
-  for (const Tensor& each : tensors_of(items(gradient_tuple), "grad_outputs")) {
+  for (const Tensor& each : tensors_of(items(gradient_tuple), "gradients")) {
     if (!each.defined()) continue;
     const Dims& sizes = each.sizes();
     check(!sizes.empty(),
@@ -136,22 +168,32 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
   if (call_watcher) call_watcher->before_pass();
   Object root_tuple = as_tuple(outputs, 0), input_tuple = as_tuple(inputs, 0);
   Object gradient_tuple = as_tuple(gradients, items(root_tuple).size());
-  const bool fill = flag(materialize, false), creates = flag(create, false), retains = flag(retain, creates);
+  const bool fill = flag(materialize, false);
+  if (fill && unused == Py_False)
+    raise(PyExc_ValueError,
+          "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.");
+  if (only == Py_False &&
+      PyErr_WarnEx(PyExc_FutureWarning,
+                   "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient "
+                   "for other parts of the graph, please use torch.autograd.backward.",
+                   1) < 0)
+    throw PythonError{};
+  const bool creates = flag(create, false), retains = flag(retain, creates);
   std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
+  check(!wanted.empty(), "`inputs` argument to `grad()` cannot be empty.");
   for (size_t i = 0; i < wanted.size(); ++i)
     if (is_sparse(*wanted[i])) wanted[i] = values_of(items(input_tuple)[i]);
   if (OpObserver* observer = op_observer()) observer->before_backward();
   const std::vector<Tensor> found = observed([&] {
-    return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
-                               tensors_of(items(gradient_tuple), "grad_outputs"), wanted, retains, creates,
-                               flag(unused, fill));
+    return autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "gradients"),
+                               wanted, retains, creates, flag(unused, fill));
   });
   Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (size_t i = 0; i < found.size(); ++i) {
     Tensor gradient = found[i];
     if (!gradient.defined() && fill) gradient = (*find_op("zeros_like"))(wanted[i]);
     Object object = Object::steal(wrap(gradient));
-    if (gradient.defined() && is_sparse(*impl_of(items(input_tuple)[i])))
+    if (gradient.defined() && is_tensor(items(input_tuple)[i]) && is_sparse(*impl_of(items(input_tuple)[i])))
       object = owned(PyObject_CallMethod(items(input_tuple)[i], "_gradient", "O", object.get()));
     PyTuple_SET_ITEM(result.get(), i, object.release());
   }
@@ -159,6 +201,18 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
     observer->on_grad({items(root_tuple), items(gradient_tuple), items(input_tuple), items(result), retains, creates,
                        flag(unused, fill), fill});
   return result;
+}
+
+/// _pass_number(): of the pass over the tape that is under way; -1 if there is none.
+Object pass_number(PyObject*, PyObject*) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("the number of a pass", Py_None);
+  return owned(PyLong_FromLongLong(autograd::pass_number()));
+}
+/// _pass_reaches(tensor): whether that pass gets to the tensor.
+Object pass_reaches(PyObject*, PyObject* tensor) {
+  if (!is_tensor(tensor)) raise(PyExc_TypeError, "_pass_reaches() takes a tensor");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("where a pass gets to", tensor);
+  return owned(PyBool_FromLong(autograd::pass_reaches(tensor_of(tensor))));
 }
 
 /// _check_for_nan(yes): passes over the tape fail at the first gradient that isn't a number.
@@ -190,6 +244,8 @@ PyMethodDef autograd_functions[] = {
     {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
      "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
     {"_check_for_nan", method<check_for_nan>(), METH_O, nullptr},
+    {"_pass_number", method<pass_number>(), METH_NOARGS, nullptr},
+    {"_pass_reaches", method<pass_reaches>(), METH_O, nullptr},
     {"grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,
      "grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None)"},
     {}};

@@ -48,13 +48,16 @@ bool runs_as_frame(Borrowed callable) {
   return call && PyFunction_Check(call);
 }
 
+std::string name_of_hook(Borrowed hook) {
+  Object name = owned(PyObject_HasAttrString(hook, "__name__") ? PyObject_GetAttrString(hook, "__name__")
+                                                               : PyUnicode_FromString("<unknown>"));
+  return PyUnicode_AsUTF8(owned(PyObject_Str(name.get())).get());
+}
+
 /// What a hook gives instead of a gradient has its dtype and its sizes.
 void require_alike(Borrowed hook, const Tensor& given, const Tensor& got) {
   if (got.dtype() == given.dtype() && got.sizes() == given.sizes()) return;
-  Object name = owned(PyObject_HasAttrString(hook, "__name__") ? PyObject_GetAttrString(hook, "__name__")
-                                                               : PyUnicode_FromString("<unknown>"));
-  Object shown = owned(PyObject_Str(name.get()));
-  const char* const text = PyUnicode_AsUTF8(shown.get());
+  const std::string text = name_of_hook(hook);
   check(got.dtype() == given.dtype(), "hook '{}' has changed the type of value (was torch.{}Tensor got torch.{}Tensor)",
         text, scalar_type_name(given.dtype()), scalar_type_name(got.dtype()));
   fail(ErrorKind::RuntimeError, "hook '{}' has changed the size of value", text);
@@ -105,8 +108,8 @@ void replace(std::vector<Tensor>& gradients, Borrowed hook, Object result) {
   if (result.get() == Py_None) return;
   Object tuple = is_tensor(result.get()) ? owned(PyTuple_Pack(1, result.get())) : owned(PySequence_Tuple(result.get()));
   check(static_cast<size_t>(PyTuple_GET_SIZE(tuple.get())) == gradients.size(),
-        "hook has returned an incorrect number of values (got {}, but expected {})", PyTuple_GET_SIZE(tuple.get()),
-        gradients.size());
+        "hook '{}' has returned an incorrect number of values (got {}, but expected {})", name_of_hook(hook),
+        PyTuple_GET_SIZE(tuple.get()), gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i) {
     Borrowed item = PyTuple_GET_ITEM(tuple.get(), i);
     const Tensor got = is_tensor(item) ? tensor_of(item) : Tensor();
@@ -177,14 +180,19 @@ Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
       }
     });
   } else {
-    node.post_hooks.emplace_back(0, [dict](std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+    const std::vector<int> seen = node.seen_edges();
+    node.post_hooks.emplace_back(0, [dict, seen](std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
       observe("gradient hook");
       Object functions = functions_of(dict.get());
+      std::vector<Tensor> shown;
+      for (const int place : seen) shown.push_back(place < 0 ? Tensor() : inputs[static_cast<size_t>(place)]);
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
-        Object in = tuple_of(inputs), out = tuple_of(outputs);
+        Object in = tuple_of(shown), out = tuple_of(outputs);
         PyObject* const hook = PyList_GET_ITEM(functions.get(), i);
-        replace(inputs, hook, owned(PyObject_CallFunctionObjArgs(hook, in.get(), out.get(), nullptr)));
+        replace(shown, hook, owned(PyObject_CallFunctionObjArgs(hook, in.get(), out.get(), nullptr)));
       }
+      for (size_t i = 0; i < seen.size(); ++i)
+        if (seen[i] >= 0) inputs[static_cast<size_t>(seen[i])] = shown[i];
     });
   }
   return handle;

@@ -1,10 +1,14 @@
 #include "interpreter_hooks/bindings/autograd/node_object.h"
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/op_node.h"
+#include "engine/autograd/spent_node.h"
 #include "interpreter_hooks/bindings/autograd/gradient_hooks.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
@@ -26,14 +30,16 @@ void node_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// PyTorch names the nodes of leaves with their namespace, all others without.
+/// PyTorch names the nodes that stand for no op with their namespace, all others without.
 Object node_name(PyObject* self, PyObject*) {
-  const bool of_leaf = dynamic_cast<autograd::AccumulateGrad*>(node_of(self)) != nullptr;
-  return owned(PyUnicode_FromString(((of_leaf ? "torch::autograd::" : "") + node_of(self)->name()).c_str()));
+  static constexpr std::string_view kOfNoOp[] = {"AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented"};
+  const std::string name = node_of(self)->name();
+  const bool of_no_op = std::find(std::begin(kOfNoOp), std::end(kOfNoOp), name) != std::end(kOfNoOp);
+  return owned(PyUnicode_FromString(((of_no_op ? "torch::autograd::" : "") + name).c_str()));
 }
 
 Object next_functions(PyObject* self, void*) {
-  std::vector<autograd::Edge> edges = node_of(self)->edges;
+  std::vector<autograd::Edge> edges = node_of(self)->seen();
   for (autograd::Edge& edge : edges)
     if (const autograd::Edge own = edge.node ? edge.node->unfolded(edge.index) : edge; own.node) edge = own;
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(edges.size())));
@@ -59,7 +65,8 @@ Object register_hook(PyObject* self, PyObject* function) { return add_node_hook(
 Object register_prehook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, true); }
 
 Object node_repr(PyObject* self) {
-  return owned(PyUnicode_FromFormat("<%s object at %p>", node_of(self)->name().c_str(), node_of(self)));
+  const char* const module = dynamic_cast<NodeWithContext*>(node_of(self)) ? "torch.autograd.function." : "";
+  return owned(PyUnicode_FromFormat("<%s%s object at %p>", module, node_of(self)->name().c_str(), node_of(self)));
 }
 Object node_compare(PyObject* a, PyObject* b, int op) {
   if (!is_node(b) || (op != Py_EQ && op != Py_NE)) return Object::share(Py_NotImplemented);
@@ -67,8 +74,22 @@ Object node_compare(PyObject* a, PyObject* b, int op) {
 }
 Py_hash_t node_hash(PyObject* self) { return _Py_HashPointer(node_of(self)); }
 
+/// y.grad_fn._saved_self: what is kept of a parameter, or of a result.
+Object saved_part(const autograd::OpNode& node, std::string_view name, Borrowed self) {
+  if (node.released()) autograd::fail_spent();
+  const autograd::SavedTensor* const saved = node.saved(name);
+  if (!saved) raise(PyExc_AttributeError, "'%s' object has no attribute '_saved_%s'", node.name().c_str(), name.data());
+  if (OpObserver* observer = op_observer()) observer->on_opaque("what a node keeps", self);
+  return Object::steal(wrap(saved->unpack(Ref<autograd::Node>(node_of(self)))));
+}
+
 /// The node of a Function is its context as well: y.grad_fn.saved_tensors.
 Object node_getattro(PyObject* self, PyObject* name) {
+  static constexpr std::string_view kSaved = "_saved_";
+  const std::string_view text = PyUnicode_AsUTF8(name);
+  if (text.starts_with(kSaved))
+    if (const auto* op = dynamic_cast<const autograd::OpNode*>(node_of(self)))
+      return saved_part(*op, text.substr(kSaved.size()), self);
   const auto* node = dynamic_cast<const NodeWithContext*>(node_of(self));
   if (!node) return owned(PyObject_GenericGetAttr(self, name));
   Object found = Object::steal(_PyObject_GenericGetAttrWithDict(self, name, nullptr, 1));

@@ -225,7 +225,8 @@ Object map(PyObject* self, PyObject* args) {
 }
 
 /// x.squeeze_() and the like: x becomes the view that the op makes of it, history included.
-Object become_view(PyObject* self, const char* op_name, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+Object become_view(PyObject* self, const char* op_name, const char* node_name, PyObject* const* args, Py_ssize_t count,
+                   PyObject* names) {
   opaque(self, "in-place change of a shape");
   const Tensor target = tensor_of(self);
   check(!target.requires_grad() || !autograd::is_leaf(target) || !grad_enabled(),
@@ -233,24 +234,27 @@ Object become_view(PyObject* self, const char* op_name, PyObject* const* args, P
   Object method = owned(PyObject_GetAttrString(self, op_name));
   Object view = owned(PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), names));
   const TensorImpl& from = *impl_of(view.get());
+  const autograd::Edge made = autograd::history(tensor_of(view.get()));
   become(*target, target->storage, from);
   target->storage->bump_version();
   check_counts_writes(*target);
-  if (const autograd::Edge made = autograd::history(tensor_of(view.get())); made.node)
+  if (made.node) {
+    made.node->rename(node_name);
     autograd::set_history(target, made.node, made.index);
+  }
   return Object::share(self);
 }
 Object squeeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return become_view(self, "squeeze", args, count, names);
+  return become_view(self, "squeeze", count > 0 ? "SqueezeBackward4" : "SqueezeBackward3", args, count, names);
 }
 Object unsqueeze(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return become_view(self, "unsqueeze", args, count, names);
+  return become_view(self, "unsqueeze", "UnsqueezeBackward1", args, count, names);
 }
 Object transpose(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return become_view(self, "transpose", args, count, names);
+  return become_view(self, "transpose", "TransposeBackward1", args, count, names);
 }
 Object t(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  return become_view(self, "t", args, count, names);
+  return become_view(self, "t", "TBackward1", args, count, names);
 }
 
 Object itself(PyObject* self, PyObject*) { return Object::share(self); }

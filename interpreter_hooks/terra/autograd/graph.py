@@ -20,6 +20,7 @@ class GradientEdge(typing.NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Node | None = None
 
 
 def get_gradient_edge(tensor):
@@ -112,13 +113,21 @@ def increment_version(tensor):
         C._increment_version(each)
 
 
-class _Handles:
+class _MultiHandle:
+    """Takes the hooks off again that one call put on many tensors."""
+
     def __init__(self, handles):
-        self._handles = handles
+        self.handles = handles
 
     def remove(self):
-        for handle in self._handles:
+        for handle in self.handles:
             handle.remove()
+
+    def __getstate__(self):
+        return self.handles
+
+    def __setstate__(self, state):
+        self.handles = state
 
     def __enter__(self):
         return self
@@ -128,31 +137,37 @@ class _Handles:
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """fn(gradients) once per backward when all of them are there, None for those that nothing reached; with mode="any"
+    """fn(gradients) once per backward when all are there that it comes to, None for the others; with mode="any"
     fn(gradient) at the first one."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     tensors = tuple(tensors)
-    seen = {"gradients": [None] * len(tensors), "count": 0}
+    for tensor in tensors:
+        if not tensor.requires_grad:
+            raise AssertionError("Expected gradient function to be set")
+    passes = {}  # those under way: how many gradients are to come, and those that have
+    last = [None]
 
-    def arrived(index):
-        def hook(gradient):
+    def at(index):
+        def arrived(gradient):
+            number = C._pass_number()
             if mode == "any":
-                seen["count"] += 1
-                if seen["count"] == 1:
+                if last[0] != number:
+                    last[0] = number
                     fn(gradient)
-                if seen["count"] == len(tensors):
-                    seen["count"] = 0
                 return
-            seen["gradients"][index] = gradient
-            seen["count"] += 1
-            if seen["count"] == len(tensors):
-                gradients, seen["gradients"], seen["count"] = seen["gradients"], [None] * len(tensors), 0
-                fn(gradients)
+            if number not in passes:
+                passes[number] = [sum([C._pass_reaches(t) for t in tensors]), [None] * len(tensors)]
+            state = passes[number]
+            state[0] -= 1
+            state[1][index] = gradient
+            if state[0] == 0:
+                del passes[number]
+                fn(state[1])
 
-        return hook
+        return arrived
 
-    return _Handles([tensor.register_hook(arrived(i)) for i, tensor in enumerate(tensors)])
+    return _MultiHandle(tuple([tensor.register_hook(at(i)) for i, tensor in enumerate(tensors)]))
 
 
 __getattr__ = lazily(__name__)

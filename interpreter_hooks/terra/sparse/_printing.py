@@ -22,7 +22,7 @@ def text(tensor):
         suffixes.append(f"dtype={dtype}")
     suffixes.append(f"layout={tensor.layout}")
     if tensor.grad_fn:
-        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+        suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     new_line = ",\n" + " " * _INDENT

@@ -195,7 +195,7 @@ class Problem:
         for t in self.inputs:
             t.requires_grad_(True)
         loss = self.loss()
-        if not loss.requires_grad:
+        if not self.inputs or not loss.requires_grad:
             return [None] * len(self.inputs)
         return terra.autograd.grad(loss, self.inputs, create_graph=create_graph, allow_unused=True)
 
@@ -255,7 +255,7 @@ def second_gradient(call):
     derivative = problem.probed(create_graph=True)
     variables = problem.inputs + problem.weights
     gradients = [None] * len(variables)
-    if derivative.requires_grad:
+    if variables and derivative.requires_grad:
         gradients = terra.autograd.grad(derivative, variables, allow_unused=True)
     return problem.compare(lambda: problem.probed(), variables, gradients, 1e-5)
 

@@ -116,7 +116,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     x = input.clone() if inplace else input  # backward reads the values from before the write
     kinked = C._ops.kinked(x)
     result = kinked * C._ops.rrelu_noise(x, lower, upper) if training else C.where(x > 0, kinked, kinked * ((lower + upper) / 2))
-    return input.copy_(result) if inplace else result
+    return C._ops.named(input.copy_(result) if inplace else result, "RreluWithNoiseBackward0")
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -149,6 +149,10 @@ def implicit_dim(name, ndim, stacklevel):
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    if eps != 1e-10:
+        import warnings
+
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
     gumbels = -C.empty_like(logits).exponential_().log()
     soft = softmax((logits + gumbels) / tau, dim)
     if not hard:

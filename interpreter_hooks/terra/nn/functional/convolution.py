@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ..._warnings import warn_once
+
 records = C._functional
 
 __all__ = [
@@ -37,6 +39,11 @@ def _named_padding(n, input, weight, stride, padding, dilation):
     pairs = same_padding(weight.shape[2:], _tuple(dilation, n))
     uneven = [number for before, after in reversed(pairs) for number in (0, after - before)]
     if any(uneven):
+        warn_once(
+            "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
+            "created",
+            stacklevel=3,
+        )
         input = C._ops.constant_pad(input, uneven)
     return input, tuple(before for before, _ in pairs)
 
@@ -65,7 +72,8 @@ def conv_tbc(input, weight, bias, pad=0):
         raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
     if weight.dim() != 3:
         raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
-    return records.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
+    result = records.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, 1, pad).permute(2, 0, 1)
+    return C._ops.named(result, "ConvTbcBackward0")
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -10,7 +10,7 @@ cosine_similarity = C._functional.cosine_similarity
 
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    return (x1 - x2 + eps).norm(p, -1, keepdim=keepdim)
+    return C._ops.named((x1 - x2 + eps).norm(p, -1, keepdim=keepdim), "NormBackward1")
 
 
 def pdist(input, p=2.0):

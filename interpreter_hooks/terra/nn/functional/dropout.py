@@ -1,5 +1,7 @@
 """Dropout. The mask is drawn from the default generator in the order in which PyTorch draws it."""
 
+import warnings
+
 import _terra_C as C
 
 records = C._functional
@@ -51,11 +53,35 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     return _feature_dropout(input, p, training, inplace)
 
 
+def _warn_of_rank(name, input, spatial, ranks):
+    """What lacks a dimension, or has one too many, drops elements."""
+    kinds = " or ".join([f"{rank}D" for rank in ranks])
+    warnings.warn(
+        f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future "
+        f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists to "
+        f"provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, and an optional "
+        f"batch dimension (i.e. {kinds} inputs).",
+        stacklevel=3,
+    )
+
+
 def dropout2d(input, p=0.5, training=True, inplace=False):
+    if input.dim() not in (3, 4):
+        _warn_of_rank("dropout2d", input, 2, (3, 4))
+    if input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
+            "input is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future "
+            "release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D "
+            "channel-wise dropout behavior, please switch to using dropout1d instead.",
+            stacklevel=2,
+        )
     return _feature_dropout(input, p, training, inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
+    if input.dim() not in (4, 5):
+        _warn_of_rank("dropout3d", input, 3, (4, 5))
     if input.dim() == 4:
         return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)

@@ -155,7 +155,7 @@ def embedding_bag(
     rows = embedding(input, weight, skipped, max_norm, norm_type, scale_grad_by_freq, sparse)
     keep = input == input if padding_idx is None else input != padding_idx % weight.size(0)
     if mode == "max":
-        return _largest_of_bags(rows, keep, bag, bags)[:wanted]
+        return C._ops.named(_largest_of_bags(rows, keep, bag, bags)[:wanted], "EmbeddingBagBackward0")
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if padding_idx is not None:
@@ -164,7 +164,7 @@ def embedding_bag(
     if mode == "mean":
         counts = C.zeros(bags, dtype=rows.dtype).index_add(0, bag, keep.to(rows.dtype))
         total = total / counts.clamp(min=1.0).unsqueeze(1)
-    return total[:wanted]
+    return C._ops.named(total[:wanted], "EmbeddingBagBackward0")
 
 
 def one_hot(tensor, num_classes=-1):

@@ -60,7 +60,8 @@ def affine_grid(theta, size, align_corners=None):
         axes.append(places.view([-1 if d == i else 1 for d in range(n)]).expand(*spatial).flatten())
     axes.append(C.ones_like(axes[0]))
     base = C.stack(axes, -1).expand(size[0], -1, -1)
-    return C.bmm(base, theta.transpose(1, 2)).view(size[0], *spatial, n)
+    grid = C.bmm(base, theta.transpose(1, 2)).view(size[0], *spatial, n)
+    return C._ops.named(grid, "AffineGridGeneratorBackward0")
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def _read(input, grid, mode, padding_mode, align_corners):
         taps.append([_on_image(pixel, weight, spatial[i], math.prod(spatial[i + 1 :])) for pixel, weight in along])
     pixels, weights = zip(*_products(taps))
     read = C._ops.sample(input.flatten(2), C.stack(pixels, 1), C.stack(weights, 1).to(input.dtype))
-    return read.view(batch, channels, *grid.shape[1:-1])
+    return C._ops.named(read.view(batch, channels, *grid.shape[1:-1]), f"GridSampler{n}DBackward0")
 
 
 def _on_image(pixel, weight, size, step):

@@ -304,7 +304,10 @@ def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples,
     samples = samples[: input.size(0)] if batched else samples[0]
     order = (1, 0) if n == 2 else (0, 1, 2)  # of a plane the first number is that of the width
     numbers = [samples[..., i] for i in order]
-    return largest(C._ops.kinked(input), [fractional(*each) for each in zip(input.shape[-n:], sizes, kernel, numbers)])
+    values, indices = largest(
+        C._ops.kinked(input), [fractional(*each) for each in zip(input.shape[-n:], sizes, kernel, numbers)]
+    )
+    return C._ops.named(values, f"FractionalMaxPool{n}DBackward0"), indices
 
 
 def fractional_max_pool2d_with_indices(
@@ -380,7 +383,8 @@ def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
     for size in sizes:
         pixels *= size
     empty = C.zeros(*lead, pixels, dtype=input.dtype)
-    return empty.scatter(-1, indices.flatten(-n), input.flatten(-n)).view(*lead, *sizes)
+    result = empty.scatter(-1, indices.flatten(-n), input.flatten(-n)).view(*lead, *sizes)
+    return C._ops.named(result, "SqueezeBackward1" if n == 1 else f"MaxUnpool{n}DBackward0")
 
 
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):

@@ -189,6 +189,12 @@ def _lying_as(result, input):
 AREA = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
 
 
+def _node_of(mode, n, antialias=False):
+    """What PyTorch calls the gradient."""
+    words = "".join([word.capitalize() for word in mode.split("-")])
+    return f"Upsample{words}{n}D{'Aa' if antialias else ''}Backward0"
+
+
 def interpolate(
     input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
     antialias=False,
@@ -213,7 +219,7 @@ def interpolate(
                 result = _resized(result, 2 + i, [(index, C.ones(out[i], device=input.device, dtype=input.dtype))])
             else:
                 result = result.index_select(2 + i, index)
-        return _lying_as(result, input)
+        return C._ops.named(_lying_as(result, input), _node_of(mode, n))
     taps = _cubic_taps if mode == "bicubic" else _linear_taps
     whole = input.dtype == C.uint8  # rounded after every dimension
     result = input.to(C.float64 if whole else C.float32) if input.dtype not in (C.float32, C.float64) else input
@@ -230,10 +236,11 @@ def interpolate(
             result = _resized(result, dim, pairs)
         if whole:
             result = (result + 0.5).floor().clamp(0, 255)
-    return _lying_as(result.to(input.dtype), input)
+    return C._ops.named(_lying_as(result.to(input.dtype), input), _node_of(mode, n, antialias))
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
