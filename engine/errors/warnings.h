@@ -11,4 +11,12 @@ inline WarningHook& warning_hook() {
   return hook;
 }
 
+inline void warn(const char* sentence) {
+  if (warning_hook()) warning_hook()(sentence);
+}
+/// Once in a process: `told` is a flag of the place that warns.
+inline void warn_once(bool& told, const char* sentence) {
+  if (!told) warn((told = true, sentence));
+}
+
 }  // namespace terra

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/errors/warnings.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
@@ -36,7 +37,13 @@ void linalg_cross_of(Composition& c) { c.result(cross_along(c.tensor(0), c.tenso
 /// Without dim: along the first dimension of size 3.
 void cross_of(Composition& c) {
   const Tensor a = c.tensor(0), b = c.tensor(1);
+  static bool told = false;
   if (c.has(2)) return c.result(cross_along(a, b, c.integer(2)));
+  warn_once(
+      told,
+      "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or "
+      "simply use torch.linalg.cross.\nThe default value of dim will change to agree with that of linalg.cross in a "
+      "future release.");
   check(a.rank() == b.rank(), "linalg.cross: inputs must have the same number of dimensions.");
   const auto three = std::find(a.sizes().begin(), a.sizes().end(), 3);
   check(three != a.sizes().end(), "no dimension of size 3 in input");
@@ -54,6 +61,7 @@ void diagonal_of(Composition& c) { c.result(diagonal(c.arg(0), c.arg(1), c.arg(2
 void trace_of(Composition& c) {
   const Tensor self = c.tensor(0);
   check(self.rank() == 2, "trace: expected a matrix, but got tensor with dim {}", self.rank());
+  check_kind(self.dtype() != DType::Bool, ErrorKind::NotImplementedError, "\"trace\" not implemented for 'Bool'");
   c.result(sum(diagonal(self)));
 }
 

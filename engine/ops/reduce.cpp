@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/errors/warnings.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/call.h"
 #include "engine/ops/compare.h"
@@ -156,28 +157,36 @@ Tensor squared_lengths(const Tensor& x, const Arg& dims, const Arg& keepdim) {
   return is_complex(x.dtype()) ? sum(real(x * conjugate(x)), dims, keepdim) : sum_of_squares(x, dims, keepdim);
 }
 
-Tensor variance(const Tensor& x, const Arg& dims, double correction, bool keepdim) {
+/// "std" for std_dim_unbiased.
+std::string_view public_name(const Op& op) {
+  const size_t end = std::min(op.name.find("_dim"), op.name.find("_unbiased"));
+  return op.name.substr(0, end);
+}
+Tensor variance(const Composition& c, const Arg& dims, double correction, bool keepdim) {
+  const Tensor x = c.tensor(0);
   check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError,
              "std and var only support floating point and complex dtypes");
   const Tensor d = x - mean(x, dims, true);
+  if (static_cast<double>(count(x, dims)) <= correction)
+    warn(fmt::format(
+             "{}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+             "numel divided by output numel).",
+             public_name(c.op))
+             .c_str());
   return squared_lengths(d, dims, keepdim) / std::max(0.0, static_cast<double>(count(x, dims)) - correction);
 }
 double correction_of(const Arg& a) { return a.is_none() ? 1.0 : a.scalar().to_double(); }
 double correction_of(bool unbiased) { return unbiased ? 1.0 : 0.0; }
 
-void var_of(Composition& c) { c.result(variance(c.tensor(0), c.arg(1), correction_of(c.arg(2)), c.flag(3))); }
-void var_unbiased_of(Composition& c) { c.result(variance(c.tensor(0), Arg(), correction_of(c.flag(1)), false)); }
-void var_dim_unbiased_of(Composition& c) {
-  c.result(variance(c.tensor(0), c.arg(1), correction_of(c.flag(2)), c.flag(3)));
-}
-void std_of(Composition& c) {
-  c.result(sqrt_flat_at_zero(variance(c.tensor(0), c.arg(1), correction_of(c.arg(2)), c.flag(3))));
-}
+void var_of(Composition& c) { c.result(variance(c, c.arg(1), correction_of(c.arg(2)), c.flag(3))); }
+void var_unbiased_of(Composition& c) { c.result(variance(c, Arg(), correction_of(c.flag(1)), false)); }
+void var_dim_unbiased_of(Composition& c) { c.result(variance(c, c.arg(1), correction_of(c.flag(2)), c.flag(3))); }
+void std_of(Composition& c) { c.result(sqrt_flat_at_zero(variance(c, c.arg(1), correction_of(c.arg(2)), c.flag(3)))); }
 void std_unbiased_of(Composition& c) {
-  c.result(sqrt_flat_at_zero(variance(c.tensor(0), Arg(), correction_of(c.flag(1)), false)));
+  c.result(sqrt_flat_at_zero(variance(c, Arg(), correction_of(c.flag(1)), false)));
 }
 void std_dim_unbiased_of(Composition& c) {
-  c.result(sqrt_flat_at_zero(variance(c.tensor(0), c.arg(1), correction_of(c.flag(2)), c.flag(3))));
+  c.result(sqrt_flat_at_zero(variance(c, c.arg(1), correction_of(c.flag(2)), c.flag(3))));
 }
 void std_mean_of(Composition& c) {
   std_of(c);
@@ -462,6 +471,7 @@ const Op aminmax{{.name = "aminmax",
                   .example = "terra.aminmax(terra.tensor([1.0, 3.0])).max",
                   .flags = kVisible,
                   .composite = aminmax_of,
+                  .grad_fn = "AminmaxBackward0",
                   .samples = {{"randn(3, 4)"}, {"randn(3, 4), dim=1"}}}};
 
 const Op var{{.name = "var",
@@ -509,6 +519,7 @@ const Op var_mean{{.name = "var_mean",
                    .example = "terra.var_mean(terra.tensor([1.0, 3.0]))",
                    .flags = kFunction,
                    .composite = var_mean_of,
+                   .grad_fn = "VarMeanBackward0",
                    .samples = {{"randn(3, 4), 1"}}}};
 
 const Op std_mean{{.name = "std_mean",
@@ -518,6 +529,7 @@ const Op std_mean{{.name = "std_mean",
                    .example = "terra.std_mean(terra.tensor([1.0, 3.0]))",
                    .flags = kFunction,
                    .composite = std_mean_of,
+                   .grad_fn = "StdMeanBackward0",
                    .samples = {{"randn(3, 4), 1"}}}};
 
 const Op var_mean_unbiased{old_deviation("var_mean_unbiased", "Variance (of n - 1 elements if unbiased) and mean.",
@@ -570,6 +582,7 @@ const Op nansum{{.name = "nansum",
                  .example = "terra.nansum(terra.tensor([1.0, float('nan')]))",
                  .flags = kVisible,
                  .composite = nansum_of,
+                 .grad_fn = "NansumBackward0",
                  .samples = {{"randn(3, 4), 1"}}}};
 
 }  // namespace terra::ops

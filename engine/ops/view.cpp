@@ -1,5 +1,6 @@
 #include "engine/ops/view.h"
 
+#include "engine/errors/warnings.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"
@@ -143,11 +144,11 @@ void unsqueeze_shape(Inference& f) {
 void expand_shape(Inference& f) {
   const Shape from(f);
   const auto wanted = f.ints(1);
-  check(
-      wanted.size() >= from.sizes.size(),
-      "expand(torch.{}Tensor{}, size={}): the number of sizes provided ({}) must be greater or equal to the number of "
-      "dimensions in the tensor ({})",
-      scalar_type_name(f.dtype(0)), listed(from.sizes), listed(wanted), wanted.size(), from.sizes.size());
+  check(wanted.size() >= from.sizes.size(),
+        "expand(torch.{}Tensor{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the "
+        "number of "
+        "dimensions in the tensor ({})",
+        scalar_type_name(f.dtype(0)), listed(from.sizes), listed(wanted), wanted.size(), from.sizes.size());
   const size_t lead = wanted.size() - from.sizes.size();
   Dims sizes(wanted), strides(wanted.size(), 0);
   for (size_t i = wanted.size(); i-- > 0;) {
@@ -366,7 +367,14 @@ void flatten_of(Composition& c) {
 void unflatten_of(Composition& c) {
   const Tensor self = c.tensor(0);
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
-  const Dims inner = inferred_sizes(c.ints(2), self.sizes()[dim]);
+  const std::span<const int64_t> given = c.ints(2);
+  const int64_t size = self.sizes()[dim];
+  int64_t product = 1;
+  for (const int64_t s : given) product *= s;
+  check(std::count(given.begin(), given.end(), -1) > 0 || product == size,
+        "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor", listed(given),
+        dim, size);
+  const Dims inner = inferred_sizes(given, size);
   Dims sizes;
   for (int64_t i = 0; i < static_cast<int64_t>(self.rank()); ++i) {
     if (i != dim) sizes.push_back(self.sizes()[i]);
@@ -408,7 +416,15 @@ void movedim_of(Composition& c) {
   c.result(self.rank() == 0 ? self : permute(self, order));
 }
 void reversed_of(Composition& c) {
+  static bool told = false;
   const Tensor self = c.tensor(0);
+  if (self.rank() == 0)
+    warn_once(told, "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.");
+  else if (self.rank() != 2)
+    warn_once(told,
+              "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+              "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+              "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.");
   Dims order;
   for (size_t i = self.rank(); i-- > 0;) order.push_back(static_cast<int64_t>(i));
   c.result(permute(self, order));

@@ -9,6 +9,7 @@
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/generated.h"
+#include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
 #include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
@@ -35,6 +36,7 @@ Object create_module() {
       PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   eager::start();
   warning_hook() = [](const char* sentence) {
+    if (OpObserver* observer = op_observer()) observer->on_opaque("a warning", Py_None);  // shown each time
     if (PyErr_WarnEx(PyExc_UserWarning, sentence, 1) < 0) throw PythonError{};
   };
   Object module = owned(PyModule_Create(&definition));

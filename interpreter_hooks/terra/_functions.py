@@ -32,7 +32,12 @@ def broadcast_tensors(*tensors):
     return C.broadcast_tensors(_listed(tensors))
 
 
-def meshgrid(*tensors, indexing="ij"):
+def meshgrid(*tensors, indexing=None):
+    if indexing is None:
+        from ._warnings import warn_once
+
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        indexing = "ij"
     return C.meshgrid(_listed(tensors), indexing=indexing)
 
 
@@ -71,21 +76,53 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False, out=None
     return _into(out, found.logical_not() if invert else found)
 
 
+def _dimension(dim, rank):
+    """A dimension counted from the front."""
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
+
+
 def tensordot(a, b, dims=2, out=None):
+    if not isinstance(dims, (tuple, list, int, C.Tensor)):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but "
+            f"got dims={dims}"
+        )
+    if isinstance(dims, C.Tensor):
+        dims = int(dims.item()) if dims.numel() == 1 else dims.tolist()
     if isinstance(dims, int):
-        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        named = list(range(-dims, 0)), list(range(dims))
     else:
-        left, right = ([d % t.dim() for d in ([ds] if isinstance(ds, int) else ds)] for ds, t in zip(dims, (a, b)))
+        left, right = dims
+        named = left, right
+        for name, each, place in (("dims_self", left, 3), ("dims_other", right, 4)):
+            if isinstance(each, int):
+                raise TypeError(f"tensordot(): argument '{name}' (position {place}) must be tuple of ints, not int")
+    if len(named[0]) != len(named[1]):
+        raise RuntimeError("both dimension lists should have same length")
+    if a.dtype != b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    left, right = ([_dimension(d, t.dim()) for d in ds] for ds, t in zip(named, (a, b)))
+    for ds in (left, right):
+        for d in ds:
+            if ds.count(d) > 1:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    for (x, y), (x_given, y_given) in zip(zip(left, right), zip(*named)):
+        if a.size(x) != b.size(y) and 1 not in (a.size(x), b.size(y)):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.size(x)} in dim {x_given} and second has size "
+                f"{b.size(y)} in dim {y_given}"
+            )
     for x, y in zip(left, right):  # one element stands for as many as it meets
         if a.size(x) == 1 != b.size(y):
             b = b.sum(y, keepdim=True, dtype=b.dtype)
         elif b.size(y) == 1 != a.size(x):
             a = a.sum(x, keepdim=True, dtype=a.dtype)
-        elif a.size(x) != b.size(y):
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a.size(x)} in dim {x} and second has size "
-                f"{b.size(y)} in dim {y}"
-            )
     rest_a = [d for d in range(a.dim()) if d not in left]
     rest_b = [d for d in range(b.dim()) if d not in right]
     inner = math.prod(a.size(d) for d in left)
@@ -105,7 +142,7 @@ def atleast_1d(*tensors):
 
 
 def atleast_2d(*tensors):
-    return _at_least(tensors, lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
+    return _at_least(tensors, lambda t: t.reshape(1, 1) if t.dim() == 0 else t.unsqueeze(0) if t.dim() == 1 else t)
 
 
 def cartesian_prod(*tensors):
@@ -122,7 +159,7 @@ def block_diag(*tensors):
     for block in blocks:
         out[row : row + block.size(0), column : column + block.size(1)] = block
         row, column = row + block.size(0), column + block.size(1)
-    return out
+    return C._ops.named(out, "BlockDiagBackward0")
 
 
 def einsum(equation, *operands):

@@ -2,9 +2,17 @@
 
 import _terra_C as C
 
+from ._warnings import warn_once
+
 
 def lu(input, pivot=True, get_infos=False, out=None):
     """LU and pivots of A = P L U, and with get_infos what went wrong in which matrix."""
+    warn_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a "
+        "future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = "
+        "torch.linalg.lu_factor(A, compute_pivots)\nand\nLU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\n"
+        "should be replaced with\nLU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+    )
     factors = C._linalg.lu_factor_ex(input, pivot=pivot)
     results = factors if get_infos else (factors.LU, factors.pivots)
     if out is None:
@@ -20,6 +28,10 @@ def chain_matmul(*matrices, out=None):
     """The product of matrices, in the order that takes the fewest multiplications."""
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot "
+        "instead, which accepts a list of two or more tensors rather than multiple parameters."
+    )
     for matrix in matrices:
         if matrix.dim() != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")

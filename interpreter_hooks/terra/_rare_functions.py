@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from builtins import range as _numbers
 
 import _terra_C as C
@@ -85,6 +86,11 @@ def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devic
     """start, start + step, ... up to end itself: what arange was before it left the end out."""
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        stacklevel=2,
+    )
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:

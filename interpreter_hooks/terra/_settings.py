@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ._warnings import warn_once
+
 _PRECISIONS = ("highest", "high", "medium")
 _state = {"precision": "highest", "deterministic": False, "warn_only": False, "interop": 1, "warn_always": False}
 
@@ -60,6 +62,10 @@ def get_default_device():
 
 def set_default_tensor_type(t):
     """Sets the default dtype from a type such as torch.DoubleTensor, or its name."""
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )
     from ._legacy import TYPES
 
     name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"

@@ -6,6 +6,7 @@ import warnings
 import _terra_C as C
 
 from ._names import lazily
+from ._warnings import warn_once
 
 
 def _bytes_of(tensor):
@@ -190,7 +191,7 @@ def of(tensor):
 
 def typed(tensor):
     """What Tensor.storage() gives."""
-    warnings.warn(
+    warn_once(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
         "use tensor.untyped_storage() instead of tensor.storage()",

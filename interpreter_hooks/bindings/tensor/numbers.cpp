@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "engine/errors/warnings.h"
 #include "engine/ops/overloads.h"
 #include "interpreter_hooks/bindings/autograd/autocast.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
@@ -180,6 +181,12 @@ Object number_of(PyObject* self, const char* method, Object (*convert)(const Sca
     if (Object given = overridden_method(method, &self, 1)) return given;
   const TensorImpl& t = *impl_of(self);
   check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
+  static bool told = false;
+  if (t.requires_grad())
+    warn_once(
+        told,
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "
+        "tensor.detach() first.");
   const Scalar element = item_of(t);
   Object made = convert(element);
   if (OpObserver* observer = op_observer()) {

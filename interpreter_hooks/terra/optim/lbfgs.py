@@ -55,6 +55,7 @@ class LBFGS(Optimizer):
     # ---- steps ----
 
     def step(self, closure):
+        self._opt_called = True
         with C.no_grad():
             return self._step(closure)
 

@@ -18,6 +18,8 @@ required = object()  # the old mark of a setting without a default
 class Optimizer(StateHooks):
     """Base of optimizers. `state[p]` is the dict of a parameter's state; it exists from the first step on."""
 
+    _opt_called = False  # whether step() was
+
     def __init__(self, params, defaults):
         if isinstance(params, C.Tensor):
             raise TypeError(
@@ -127,6 +129,10 @@ class Optimizer(StateHooks):
     def step(self, closure=None):
         raise NotImplementedError
 
+    def _has_stepped(self):
+        """Whether step() was called, as far as it is one of ours that says so."""
+        return self._opt_called or not type(self).step.__module__.startswith("terra.optim")
+
     def _loss_of(self, closure):
         """The loss that a closure computes again, with gradients, in the middle of step()."""
         with C.enable_grad():
@@ -210,6 +216,8 @@ class GroupOptimizer(Optimizer):
     _takes_sparse = False  # whether it knows what to do with a sparse gradient
 
     def step(self, closure=None):
+        if not self._opt_called:
+            self._opt_called = True
         loss = None
         if closure is not None:
             loss = self._loss_of(closure)

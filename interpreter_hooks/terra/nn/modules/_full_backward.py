@@ -25,7 +25,7 @@ def _map_tensors(value, function):
     return value
 
 
-class BackwardHook(Function):
+class BackwardHookFunction(Function):
     """Views of tensors; their gradients pass through a function, which gives the tuple to go on with."""
 
     @staticmethod
@@ -45,7 +45,7 @@ def _through_identity(value, on_gradients):
     _map_tensors(value, lambda t: tensors.append(t) or t)
     if not tensors or not C.is_grad_enabled():
         return value, False
-    replaced = iter(BackwardHook.apply(on_gradients, *tensors))
+    replaced = iter(BackwardHookFunction.apply(on_gradients, *tensors))
     return _map_tensors(value, lambda t: next(replaced)), True
 
 
@@ -60,7 +60,13 @@ def observe_inputs(module, args, hooks):
         for hook in hooks:
             changed = hook(module, gradients, seen.grad_output)
             if changed is not None:
-                gradients = _as_tuple(changed)
+                changed = _as_tuple(changed)
+                if len(changed) != len(gradients):
+                    raise RuntimeError(
+                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
+                        f"{len(gradients)}"
+                    )
+                gradients = changed
         return gradients
 
     args, observed = _through_identity(args, on_gradients)

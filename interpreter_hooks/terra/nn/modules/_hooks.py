@@ -22,6 +22,7 @@ class Hooks:
     """The part of Module that registers and runs hooks."""
 
     __slots__ = ()
+    _is_full_backward_hook = None  # which kind of backward hooks it has, if any
 
     def _hook_dict(self, kind):
         """The hooks of one kind by key, in order; what they were registered with is in `kind + '_options'`. Asking the module
@@ -61,10 +62,20 @@ class Hooks:
 
     def register_full_backward_hook(self, hook, prepend=False):
         """hook(module, grad_input, grad_output) -> None or other gradients of the inputs."""
+        self._take_kind_of_backward_hooks(True)
         return self._add_hook("_backward_hooks", hook, prepend)
 
     def register_backward_hook(self, hook):
-        return self.register_full_backward_hook(hook)
+        self._take_kind_of_backward_hooks(False)
+        return self._add_hook("_backward_hooks", hook, False)
+
+    def _take_kind_of_backward_hooks(self, full):
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of "
+                "them."
+            )
+        self._is_full_backward_hook = full
 
     def register_state_dict_pre_hook(self, hook):
         return self._add_hook("_state_dict_pre_hooks", hook)

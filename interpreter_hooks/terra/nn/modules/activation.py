@@ -1,6 +1,8 @@
 """Activations as layers. Most have only `inplace`, or a few numbers, as settings: the classes of each shape share a base
 that names the settings once."""
 
+import warnings
+
 import _terra_C as C
 
 from .. import functional as F
@@ -107,11 +109,16 @@ class Threshold(Module):
 class Hardtanh(Module):
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
+        for end, value in (("min", min_value), ("max", max_value)):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{end}_value` is deprecated and renamed to `{end}_val`", FutureWarning, stacklevel=2
+                )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         if self.max_val <= self.min_val:
-            raise AssertionError("max_val must be larger than min_val")
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)

@@ -23,6 +23,8 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(dim).__name__} for dim")
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
         for position, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(
@@ -32,8 +34,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input):
-        dim = self.dim % input.dim()
-        return input.reshape(*input.shape[:dim], *self.unflattened_size, *input.shape[dim + 1 :])
+        return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -52,10 +52,12 @@ class RNNCellBase(Module):
                 raise ValueError(f"{name}: Expected hidden to be 1D or 2D, got {state.dim()}D instead")
         if input.size(-1) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}")
-        for state in states:
+        for i, state in enumerate(states):
+            if input.dim() == state.dim() == 2 and input.size(0) != state.size(0):
+                raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden{i} batch size {state.size(0)}")
             if state.size(-1) != self.hidden_size:
                 raise RuntimeError(
-                    f"hidden has inconsistent hidden_size: got {state.size(-1)}, expected {self.hidden_size}"
+                    f"hidden{i} has inconsistent hidden_size: got {state.size(-1)}, expected {self.hidden_size}"
                 )
 
     def _zeros(self, input):

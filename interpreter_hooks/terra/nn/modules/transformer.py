@@ -1,6 +1,7 @@
 """Transformers: attention and a small network by turns, each added to what went in and normalized."""
 
 import copy
+import warnings
 
 import _terra_C as C
 
@@ -143,20 +144,25 @@ class TransformerDecoderLayer(_Layer):
         return _dropped(attended, self.dropout2, self.multihead_attn.batch_first)
 
 
-def _leaves_padding_out(layer):
-    """Whether PyTorch runs such layers, where nothing is learned, on the places that aren't padding only."""
-    if not isinstance(layer, TransformerEncoderLayer) or layer.norm_first:
-        return False
+def _obstacle(layer):
+    """Why PyTorch doesn't run such layers, where nothing is learned, on the places that aren't padding only; None if it
+    does."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
     attention = layer.self_attn
     plain = layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, (ReLU, GELU))
-    return (
-        attention.batch_first
-        and attention._qkv_same_embed_dim
-        and attention.in_proj_bias is not None
-        and attention.num_heads % 2 == 0
-        and layer.norm1.eps == layer.norm2.eps
-        and plain
-    )
+    for holds, reason in (
+        (not layer.norm_first, "norm_first was True"),
+        (attention.batch_first, "self_attn.batch_first was not True(use batch_first for better inference performance)"),
+        (attention._qkv_same_embed_dim, "self_attn._qkv_same_embed_dim was not True"),
+        (attention.in_proj_bias is not None, "self_attn was passed bias=False"),
+        (plain, "activation_relu_or_gelu was not True"),
+        (layer.norm1.eps == layer.norm2.eps, "norm1.eps was not equal to encoder_layer.norm2.eps"),
+        (attention.num_heads % 2 == 0, "self_attn.num_heads is odd"),
+    ):
+        if not holds:
+            return f"encoder_layer.{reason}"
+    return None
 
 
 class TransformerEncoder(Module):
@@ -171,7 +177,12 @@ class TransformerEncoder(Module):
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
-        self.use_nested_tensor = enable_nested_tensor and _leaves_padding_out(encoder_layer)
+        reason = _obstacle(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and reason is None
+        if enable_nested_tensor and reason:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}", stacklevel=2
+            )
         self.mask_check = mask_check
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):

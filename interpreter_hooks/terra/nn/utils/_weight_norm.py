@@ -1,5 +1,7 @@
 """The old weight_norm: a weight as a length times a direction, by a hook before forward."""
 
+import warnings
+
 import _terra_C as C
 
 from ..parameter import Parameter
@@ -32,6 +34,11 @@ class WeightNorm:
 
 def weight_norm(module, name="weight", dim=0):
     """Replaces the parameter `name` by name_g, its norms, and name_v, its direction."""
+    warnings.warn(
+        "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
     for hook in getattr(module, "_forward_pre_hooks", {}).values():
         if isinstance(hook, WeightNorm) and hook.name == name:
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

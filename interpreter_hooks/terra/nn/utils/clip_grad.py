@@ -1,6 +1,7 @@
 """Bounding gradients. Plain loops over lists: a training step that clips is recorded like any other."""
 
 import math
+import types
 import warnings
 
 import _terra_C as C
@@ -46,8 +47,9 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales all gradients so that their total norm is at most max_norm; gives the norm before."""
     if not isinstance(parameters, C.Tensor):
+        generated = isinstance(parameters, types.GeneratorType)
         parameters = list(parameters)
-        if not parameters:
+        if generated and not parameters:
             warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
     with C.no_grad():
         total = get_total_norm(_gradients(parameters), norm_type, error_if_nonfinite)
@@ -57,7 +59,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     warnings.warn(
-        "torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.",
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
         stacklevel=2,
     )

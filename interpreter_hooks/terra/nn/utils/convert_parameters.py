@@ -2,6 +2,8 @@
 
 import _terra_C as C
 
+from ..._typename import typename
+
 
 def parameters_to_vector(parameters):
     pieces = []
@@ -12,7 +14,7 @@ def parameters_to_vector(parameters):
 
 def vector_to_parameters(vec, parameters):
     if not isinstance(vec, C.Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__module__}.{type(vec).__qualname__}")
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     start = 0
     for parameter in parameters:
         count = parameter.numel()

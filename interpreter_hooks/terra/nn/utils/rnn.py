@@ -1,6 +1,7 @@
 """Sequences of different lengths as one tensor: padded, or packed step by step without padding."""
 
 import collections
+from collections.abc import Iterable
 
 import _terra_C as C
 
@@ -11,6 +12,10 @@ __all__ = [
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     sequences = list(sequences)
     if not sequences:
         raise RuntimeError("received an empty list of sequences")

@@ -1,8 +1,22 @@
 """LRScheduler: sets group["lr"] from the number of step() calls."""
 
+import warnings
 from types import FunctionType
 
 from ..optimizer import Optimizer
+
+_ORDER = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in "
+    "the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
+    "skipping the first value of the learning rate schedule. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+EPOCH = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
+    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use "
+    "case: https://github.com/pytorch/pytorch/issues/new/choose."
+)
 
 
 class LRScheduler:
@@ -39,8 +53,22 @@ class LRScheduler:
     def get_lr(self):
         raise NotImplementedError
 
+    def _warn_unless_in_step(self):
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=2
+            )
+
     def step(self, epoch=None):
+        if self._step_count == 1 and not self.optimizer._has_stepped():
+            warnings.warn(_ORDER, UserWarning, stacklevel=2)
         self._step_count += 1
+        if epoch is not None:
+            warnings.warn(EPOCH, UserWarning, stacklevel=2)
+        self._go_to(epoch)
+
+    def _go_to(self, epoch):
+        """The rates of an epoch, of the next one for None."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if epoch is not None and hasattr(self, "_get_closed_form_lr"):
             rates = self._get_closed_form_lr()

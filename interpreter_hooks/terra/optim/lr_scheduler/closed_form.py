@@ -9,6 +9,7 @@ class LambdaLR(PerGroupScheduler):
     """The initial rate times lr_lambda(epoch)."""
 
     def get_lr(self):
+        self._warn_unless_in_step()
         return [base * function(self.last_epoch) for function, base in zip(self.lr_lambdas, self.base_lrs)]
 
 
@@ -16,6 +17,7 @@ class MultiplicativeLR(PerGroupScheduler):
     """The previous rate times lr_lambda(epoch)."""
 
     def get_lr(self):
+        self._warn_unless_in_step()
         if self.last_epoch == 0:
             return self._scaled(1)
         return [
@@ -33,6 +35,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return self._scaled(self.gamma if due else 1)
 
@@ -49,6 +52,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         return self._scaled(self.gamma ** self.milestones.get(self.last_epoch, 0))
 
     def _get_closed_form_lr(self):
@@ -67,6 +71,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         if self.last_epoch == 0:
             return self._scaled(self.factor)
         return self._scaled(1.0 / self.factor if self.last_epoch == self.total_iters else 1)
@@ -86,6 +91,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
         if self.last_epoch > self.total_iters:
@@ -103,6 +109,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         return self._scaled(1 if self.last_epoch == 0 else self.gamma)
 
     def _get_closed_form_lr(self):
@@ -118,6 +125,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         if self.last_epoch == 0 or self.last_epoch > self.total_iters:
             return self._scaled(1)
         left = 1.0 - self.last_epoch / self.total_iters

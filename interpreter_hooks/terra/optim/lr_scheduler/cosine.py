@@ -14,6 +14,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         if self.last_epoch == 0:
             return self._scaled(1)
         if self._step_count == 1 and self.last_epoch > 0:
@@ -50,6 +51,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
@@ -70,8 +72,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_cur -= self.T_i
                 self.T_i *= self.T_mult
         self.last_epoch = math.floor(epoch)
+        self._get_lr_called_within_step = True
         for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = rate
+        self._get_lr_called_within_step = False
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
 
@@ -133,6 +137,7 @@ class OneCycleLR(LRScheduler):
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")

@@ -69,6 +69,7 @@ class CyclicLR(LRScheduler):
         super().load_state_dict(state)
 
     def get_lr(self):
+        self._warn_unless_in_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
         height = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)

@@ -1,8 +1,10 @@
 """Rates that fall when a measure stops getting better."""
 
 import math
+import warnings
 
 from ..optimizer import Optimizer
+from .base import EPOCH
 
 
 class ReduceLROnPlateau:
@@ -58,6 +60,8 @@ class ReduceLROnPlateau:
 
     def step(self, metrics, epoch=None):
         current = float(metrics)
+        if epoch is not None:
+            warnings.warn(EPOCH, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(current, self.best):
             self.best = current

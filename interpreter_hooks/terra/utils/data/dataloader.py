@@ -2,7 +2,9 @@
 
 Batches are made in the program's own process and thread, also with num_workers > 0: `workers.py` says what workers are."""
 
+import os
 import typing
+import warnings
 
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
@@ -35,6 +37,15 @@ class DataLoader:
             raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
         if timeout < 0:
             raise ValueError("timeout option should be non-negative")
+        cores = len(os.sched_getaffinity(0))
+        if num_workers > cores:
+            warnings.warn(
+                f"This DataLoader will create {num_workers} worker processes in total. Our suggested max number of worker in "
+                f"current system is {cores}, which is smaller than what this DataLoader is going to create. Please be aware "
+                "that excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
+                "avoid potential slowness/freeze if necessary.",
+                stacklevel=2,
+            )
         if num_workers == 0 and prefetch_factor is not None:
             raise ValueError(
                 "prefetch_factor option could only be specified in multiprocessing."
