@@ -10,6 +10,7 @@
 #include "engine/memory/allocator.h"
 #include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
+#include "engine/ops/refusals.h"
 #include "kernels/abi/element.h"
 
 namespace terra::eager {
@@ -180,7 +181,7 @@ void run_kernel(const Op& op, std::span<const Arg> args, std::span<const View> o
     }
     if (!device.is_cpu() && op.is(kChecksValues)) backend.synchronize();
   } catch (const KernelError& e) {
-    fail_as(e, op.name);
+    fail_as(e, kernel_name_of(op));
   }
 }
 

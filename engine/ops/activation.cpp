@@ -146,6 +146,8 @@ void celu_of(Composition& c) {
 }
 void prelu_of(Composition& c) {
   const Tensor x = kinked(c.tensor(0)), w = c.tensor(1);
+  check(x.dtype() == w.dtype(), "prelu: Type promoting not supported. Got {} and {}", scalar_type_name(x.dtype()),
+        scalar_type_name(w.dtype()));
   check(w.rank() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {}", w.rank());
   check(w.numel() == 1 || x.rank() > 0, "Not allow zero-dim input tensor.");
   check(w.numel() == 1 || (x.rank() >= 2 && x.size(1) == w.numel()),

@@ -231,6 +231,8 @@ void lerp_of(Composition& c) {
   };
   check_of_start("end", end);
   if (c.arg(2).is_tensor() && c.tensor(2).rank() > 0) check_of_start("weight", c.tensor(2));
+  check_kind(is_inexact(start.dtype()), ErrorKind::NotImplementedError, "\"lerp_kernel_{}\" not implemented for '{}'",
+             c.arg(2).is_tensor() ? "tensor" : "scalar", scalar_type_name(start.dtype()));
   const Tensor difference = end - start;
   if (!c.arg(2).is_tensor() && c.arg(2).scalar().is_complex()) {
     check_holds(c.arg(2).scalar(), difference.dtype());
@@ -282,6 +284,18 @@ std::string_view sub_name(std::span<const Arg> args) { return is_number(args[0])
 std::string_view pow_name(std::span<const Arg> args) {
   return is_number(args[0]) ? "PowBackward2" : is_number(args[1]) ? "PowBackward0" : "PowBackward1";
 }
+/// 1 / x is the reciprocal, multiplied.
+std::string_view quotient_name(std::span<const Arg> args) {
+  return is_number(args[0]) ? "MulBackward0" : "DivBackward0";
+}
+std::string_view div_name(std::span<const Arg> args) {
+  return args[2].is_none() ? quotient_name(args) : "DivBackward2";
+}
+std::string_view remainder_name(std::span<const Arg> args) {
+  return is_number(args[0]) ? "NotImplemented" : is_number(args[1]) ? "RemainderBackward0" : "RemainderBackward1";
+}
+std::string_view fmod_name(std::span<const Arg> args) { return is_number(args[1]) ? "FmodBackward0" : "FmodBackward1"; }
+std::string_view lerp_name(std::span<const Arg> args) { return is_number(args[2]) ? "LerpBackward0" : "LerpBackward1"; }
 
 }  // namespace
 
@@ -347,7 +361,7 @@ const Op true_divide{{.name = "true_divide",
                       .shape = rules::elementwise,
                       .gradient = true_divide_gradient,
                       .saved = saves({0, 1}),
-                      .grad_fn = "DivBackward0",
+                      .grad_fn_of = quotient_name,
                       .samples = with_complex(kPositivePairs, {"crandn(3, 4), crandn(4)", "2j, crandn(3)"})}};
 const Op floor_divide{{.name = "floor_divide",
                        .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -357,6 +371,7 @@ const Op floor_divide{{.name = "floor_divide",
                        .promotion = Promotion::Common,
                        .shape = divide_shape,
                        .gradient = zero_gradients,
+                       .grad_fn = "NotImplemented",
                        .samples = kPositivePairs}};
 const Op trunc_divide{{.name = "trunc_divide",
                        .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
@@ -374,6 +389,7 @@ const Op div{{.name = "div",
               .flags = kVisibleInPlace | kMovesBytes,
               .composite = div_of,
               .aliases = "divide",
+              .grad_fn_of = div_name,
               .samples = {{"randn(3, 4), rand(3, 4) + 0.5"},
                           {"randn(3, 4), rand(4) + 0.5, rounding_mode='floor'"},
                           {"randint(-9, 9, (3, 4)), 2", "int", false},
@@ -387,6 +403,7 @@ const Op remainder{{.name = "remainder",
                     .shape = remainder_shape,
                     .gradient = remainder_gradient,
                     .saved = saves({0, 1}),
+                    .grad_fn_of = remainder_name,
                     .samples = kPositivePairs}};
 const Op fmod{{.name = "fmod",
                .signature = "(Tensor self, Tensor|Number other) -> Tensor",
@@ -397,6 +414,7 @@ const Op fmod{{.name = "fmod",
                .shape = divide_shape,
                .gradient = fmod_gradient,
                .saved = saves({0, 1}),
+               .grad_fn_of = fmod_name,
                .samples = {{"randn(3, 4), rand(3, 4) + 0.5"}, {"randint(-9, 9, (2, 3)), 4", "int", false}}}};
 const Op pow{{.name = "pow",
               .signature = "(Tensor|Number self, Tensor|Number exponent) -> Tensor",
@@ -486,6 +504,7 @@ const Op xlogy{{.name = "xlogy",
                 .flags = kVisibleInPlace,
                 .promotion = Promotion::Floating,
                 .composite = xlogy_of,
+                .grad_fn = "XlogyBackward0",
                 .samples = {{"randn(3, 4), rand(4) + 0.2"}}}};
 const Op lerp{{.name = "lerp",
                .signature = "(Tensor self, Tensor end, Tensor|Number weight) -> Tensor",
@@ -493,7 +512,7 @@ const Op lerp{{.name = "lerp",
                .example = "terra.lerp(terra.zeros(2), terra.ones(2), 0.25)",
                .flags = kVisibleInPlace | kLaidOutAsAsked,
                .composite = lerp_of,
-               .grad_fn = "LerpBackward0",
+               .grad_fn_of = lerp_name,
                .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};
 const Op addcmul{{.name = "addcmul",
                   .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",

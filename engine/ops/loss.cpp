@@ -54,6 +54,7 @@ void huber_loss_of(Composition& c) {
 /// t (log t - x), 0 where t is 0.
 void kl_div_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
+  check(!is_integral(x.dtype(), true) && !is_integral(t.dtype(), true), "kl_div: Integral inputs not supported.");
   const Tensor empty = eq(t, 0);
   const Tensor loss = c.flag(3) ? exp(t) * (t - x) : where(empty, 0.0, t * (log(where(empty, 1.0, t)) - x));
   if (c.text(2) == "batchmean")  // of a number: its mean
@@ -71,6 +72,8 @@ Tensor cut_log(const Tensor& x) { return maximum(log(clamp(x, 1e-45)), -100.0); 
 void binary_cross_entropy_of(Composition& c) {
   const Tensor x = c.tensor(0), t = c.tensor(1);
   check_same_size(x, t);
+  check(t.dtype() == x.dtype(), "Found dtype {} but expected {}", scalar_type_name(t.dtype()),
+        scalar_type_name(x.dtype()));
   if (x.numel() > 0) {
     const Tensor right = to_dtype(all(logical_and(ge(x, 0), le(x, 1))), DType::I64);
     // In a graph a division by zero ends the run; eager execution says why.
@@ -88,6 +91,8 @@ void binary_cross_entropy_with_logits_of(Composition& c) {
   check_kind(x.sizes() == t.sizes(), ErrorKind::ValueError,
              "Target size (torch.Size({})) must be the same as input size (torch.Size({}))", listed(t.sizes()),
              listed(x.sizes()));
+  check(!is_integral(t.dtype(), true), "result type {} can't be cast to the desired output type {}",
+        scalar_type_name(x.dtype()), scalar_type_name(t.dtype()));
   Tensor log_weight = logsigmoid(x);
   if (c.has(4)) log_weight = log_weight * ((c.tensor(4) - 1) * t + 1);
   Tensor loss = (1 - t) * x - log_weight;
@@ -99,15 +104,20 @@ void binary_cross_entropy_with_logits_of(Composition& c) {
 int64_t class_dim(size_t rank) { return rank == 1 ? 0 : 1; }
 
 void check_targets(std::span<const int64_t> scores, std::span<const int64_t> targets) {
-  check(!scores.empty() && scores.size() == targets.size() + 1,
+  check_kind(!scores.empty(), ErrorKind::ValueError, "Expected 1 or more dimensions (got 0)");
+  check(scores.size() > 2 || targets.size() < 2, "0D or 1D target tensor expected, multi-target not supported");
+  check(scores.size() == targets.size() + 1,
         "Expected target to have one dimension less than the input (no class dimension), but got input of size {} and "
         "target of size {}",
         listed(scores), listed(targets));
   if (scores.size() == 1) return;
   check_kind(scores[0] == targets[0], ErrorKind::ValueError,
              "Expected input batch_size ({}) to match target batch_size ({}).", scores[0], targets[0]);
-  for (size_t i = 2; i < scores.size(); ++i)
-    check(scores[i] == targets[i - 1], "size mismatch (got input: {}, target: {})", listed(scores), listed(targets));
+  Dims expected{scores[0]};
+  for (size_t i = 2; i < scores.size(); ++i) expected.push_back(scores[i]);
+  const bool fits = std::equal(expected.begin(), expected.end(), targets.begin());
+  check(fits || scores.size() != 3, "Expected target size {}, got {}", listed(expected), listed(targets));
+  check(fits, "size mismatch (got input: {}, target: {})", listed(scores), listed(targets));
 }
 /// Scores, their targets (parameter 1) and the weights of classes (parameter 2), if any.
 void check_classes(Inference& f, std::span<const int64_t> scores) {
@@ -216,11 +226,25 @@ void cross_entropy_of(Composition& c) {
   check(scores.rank() > 0, "Expected the input of cross_entropy to have a class dimension, but got a number");
   const Tensor log_p = log_softmax(scores, class_dim(scores.rank()));
   if (is_floating(target.dtype())) {
-    check(scores.sizes() == target.sizes(), "expected scalar type Long but found {}", scalar_type_name(target.dtype()));
+    check(scores.sizes() == target.sizes() || scores.rank() > 2 || target.rank() < 2,
+          "0D or 1D target tensor expected, multi-target not supported");
+    check(scores.sizes() == target.sizes(), "expected target dtype to be Long or Byte, but got {}",
+          scalar_type_name(target.dtype()));
     return c.result(soft_cross_entropy(log_p, target, weight, c.text(3), smoothing));
   }
   if (smoothing > 0) return c.result(smoothed_cross_entropy(log_p, target, weight, c.text(3), c.integer(4), smoothing));
   c.result(nll_loss_forward(log_p, target, weight, c.arg(3), c.arg(4)));
+}
+
+std::string_view nll_loss_name(std::span<const Arg> args) {
+  const size_t rank = args[0].tensor().rank();
+  if (rank == 3 || rank > 4) return args[3].text() == "none" ? "ViewBackward0" : "NllLoss2DBackward0";
+  return rank == 4 ? "NllLoss2DBackward0" : "NllLossBackward0";
+}
+
+/// Of probabilities the mean is a sum, divided by a number.
+std::string_view cross_entropy_name(std::span<const Arg> args) {
+  return is_floating(args[1].tensor().dtype()) && args[3].text() == "mean" ? "DivBackward1" : "";
 }
 
 OpRecord distance(std::string_view name, std::string_view doc, CompositeRule rule, std::string_view grad_fn,
@@ -303,6 +327,7 @@ const Op nll_loss{{.name = "nll_loss",
                    .example = "terra.nn.functional.nll_loss(terra.zeros(1, 3), terra.tensor([1]))",
                    .flags = kFunctional | kMovesBytes,
                    .composite = nll_loss_of,
+                   .grad_fn_of = nll_loss_name,
                    .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
                                {"randn(4, 3), terra.tensor([0, -100, 1, 1]), fixed(0.3, 0.5, 0.9), 'sum'"},
                                {"randn(2, 3, 2), terra.tensor([[0, 2], [1, 1]]), None, 'none'"}}}};
@@ -349,6 +374,7 @@ const Op cross_entropy{
      .example = "terra.nn.functional.cross_entropy(terra.zeros(1, 3), terra.tensor([1]))",
      .flags = kFunctional,
      .composite = cross_entropy_of,
+     .grad_fn_of = cross_entropy_name,
      .samples = {{"randn(4, 3), terra.tensor([0, 2, 1, 1])"},
                  {"randn(4, 3), terra.tensor([0, 2, -100, 1]), fixed(0.3, 0.5, 0.9), label_smoothing=0.1"},
                  {"randn(4, 3), rand(4, 3)"},

@@ -18,6 +18,17 @@ void check_same_dtype(Inference& f, int a, int b) {
   check(f.dtype(a) == f.dtype(b), "expected m1 and m2 to have the same dtype, but got: {} != {}",
         c_type_name(f.dtype(a)), c_type_name(f.dtype(b)));
 }
+}  // namespace
+
+void check_same_dtypes(DType self, DType mat1, DType mat2) {
+  check(self == mat2, "self and mat2 must have the same dtype, but got {} and {}", scalar_type_name(self),
+        scalar_type_name(mat2));
+  check(mat1 == mat2, "mat1 and mat2 must have the same dtype, but got {} and {}", scalar_type_name(mat1),
+        scalar_type_name(mat2));
+}
+
+namespace {
+
 /// A factor that the elements can be multiplied by.
 void check_factor(const Arg& factor, DType dtype) {
   if (!factor.is_tensor() && factor.scalar().is_complex()) check_holds(factor.scalar(), dtype);
@@ -37,9 +48,7 @@ void addmm_shape(Inference& f) {
   check(f.rank(2) == 2, "addmm: mat2 must be a matrix, got {}-D tensor", f.rank(2));
   const auto a = f.sizes(1), b = f.sizes(2);
   check(a[1] == b[0], "addmm: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1]);
-  check_same_dtype(f, 1, 2);
-  check(f.dtype(0) == f.dtype(1), "self and mat2 must have the same dtype, but got {} and {}",
-        scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
+  check_same_dtypes(f.dtype(0), f.dtype(1), f.dtype(2));
   const Dims sizes{a[0], b[1]};
   for (size_t i = 0; i < f.rank(0); ++i) {
     const int64_t have = f.sizes(0)[f.rank(0) - 1 - i];
@@ -78,16 +87,14 @@ void linear_shape(Inference& f) {
   for (size_t i = 0; i + 1 < sizes.size(); ++i) rows *= sizes[i];
   check(sizes.back() == k, "{}: mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", f.has(2) ? "addmm" : "mm",
         rows, sizes.back(), k, n);
-  check(f.dtype(0) == f.dtype(1), "mat1 and mat2 must have the same dtype, but got {} and {}",
-        scalar_type_name(f.dtype(0)), scalar_type_name(f.dtype(1)));
+  if (!f.has(2)) check_same_dtype(f, 0, 1);
   if (f.has(2)) {
     check(
         f.sizes(2).empty() || (f.rank(2) == 1 && (f.sizes(2)[0] == n)),
         "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton dimension 1.  Target "
         "sizes: [{}, {}].  Tensor sizes: {}",
         n, f.rank(2) ? f.sizes(2)[f.rank(2) - 1] : 1, rows, n, listed(f.sizes(2)));
-    check(f.dtype(2) == f.dtype(0), "self and mat2 must have the same dtype, but got {} and {}",
-          scalar_type_name(f.dtype(2)), scalar_type_name(f.dtype(0)));
+    check_same_dtypes(f.dtype(2), f.dtype(0), f.dtype(1));
   }
   if (vector) return f.result(f.dtype(0), Dims(f.sizes(0).first(sizes.size() - 1)));
   sizes.back() = n;
@@ -159,6 +166,8 @@ void mv_of(Composition& c) {
   check(a.rank() == 2 && v.rank() == 1, "vector + matrix @ vector expected, got {}, {}, {}", 1, a.rank(), v.rank());
   check(a.size(1) == v.size(0), "size mismatch, got input ({}), mat ({}x{}), vec ({})", a.size(0), a.size(0), a.size(1),
         v.size(0));
+  check(a.dtype() == v.dtype(), "addmv input tensors must have the same dtype, but got {}, {}, and {}",
+        scalar_type_name(v.dtype()), scalar_type_name(a.dtype()), scalar_type_name(v.dtype()));
   c.result(squeeze(mm(a, unsqueeze(v, 1)), Dims{1}));
 }
 void outer_of(Composition& c) {
@@ -169,6 +178,7 @@ void outer_of(Composition& c) {
 }
 void baddbmm_of(Composition& c) {
   const DType self = c.tensor(0).dtype(), a = c.tensor(1).dtype(), b = c.tensor(2).dtype();
+  check(self != a || a == b, "expected scalar type {} but found {}", scalar_type_name(a), scalar_type_name(b));
   check(self == a && a == b, "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", c_type_name(self),
         c_type_name(a), c_type_name(b));
   check_factor(c.arg(3), c.tensor(1).dtype());
@@ -229,7 +239,7 @@ std::string_view matmul_name(std::span<const Arg> args) {
 std::string_view linear_name(std::span<const Arg> args) {
   const bool bias = args[2].is_tensor();
   switch (args[0].tensor().rank()) {
-    case 1: return bias ? "ViewBackward0" : "SqueezeBackward4";
+    case 1: return bias ? "UnsafeViewBackward0" : "SqueezeBackward4";
     case 2: return bias ? "AddmmBackward0" : "MmBackward0";
     default: return "UnsafeViewBackward0";
   }

@@ -227,6 +227,8 @@ void unique_rows_host(std::span<const Arg> args, std::vector<Tensor>& results) {
 }
 void bincount_of(Composition& c) {
   const Tensor self = c.tensor(0);
+  check_kind(is_integral(self.dtype(), true), ErrorKind::NotImplementedError,
+             "\"bincount_cpu\" not implemented for '{}'", scalar_type_name(self.dtype()));
   check(self.rank() == 1 && is_integral(self.dtype()), "bincount only supports 1-d non-negative integral inputs.");
   int64_t n = c.integer(2);
   check(n >= 0, "minlength should be >= 0");

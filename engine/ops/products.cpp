@@ -78,6 +78,7 @@ void addbmm_of(Composition& c) {
         b.size(0));
   check(a.size(2) == b.size(1), "Incompatible matrix sizes for bmm ({}x{} and {}x{})", a.size(1), a.size(2), b.size(1),
         b.size(2));
+  check_same_dtypes(c.tensor(0).dtype(), a.dtype(), b.dtype());
   const Tensor product = sum(bmm(a, b), Dims{0});  // of integers: in int64
   c.result(added_product(c, product.dtype() == a.dtype() ? product : to_dtype(product, a.dtype())));
 }
@@ -106,8 +107,9 @@ void renorm_of(Composition& c) {
 }
 
 OpRecord product(std::string_view name, std::string_view signature, std::string_view doc, std::string_view example,
-                 CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible) {
-  return composed(name, signature, doc, example, rule, std::move(samples), flags);
+                 CompositeRule rule, std::vector<Sample> samples, uint32_t flags = kVisible,
+                 std::string_view grad_fn = "") {
+  return composed(name, signature, doc, example, rule, std::move(samples), flags, grad_fn);
 }
 
 }  // namespace
@@ -120,23 +122,25 @@ const Op addr{product("addr", "(Tensor self, Tensor vec1, Tensor vec2, *, Number
                       "beta * self + alpha * the outer product of two vectors.",
                       "terra.addr(terra.zeros(2, 2), terra.ones(2), terra.ones(2))", addr_of,
                       {{"randn(3, 4), randn(3), randn(4)"}, {"randn(4), randn(3), randn(4), beta=2, alpha=0.5"}},
-                      kVisibleInPlace)};
-const Op addmv{product(
-    "addmv", "(Tensor self, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1) -> Tensor",
-    "beta * self + alpha * mat @ vec.", "terra.addmv(terra.zeros(2), terra.eye(2), terra.ones(2))", addmv_of,
-    {{"randn(3), randn(3, 4), randn(4)"}, {"randn(1), randn(3, 4), randn(4), beta=2, alpha=0.5"}}, kVisibleInPlace)};
+                      kVisibleInPlace, "AddrBackward0")};
+const Op addmv{product("addmv", "(Tensor self, Tensor mat, Tensor vec, *, Number beta=1, Number alpha=1) -> Tensor",
+                       "beta * self + alpha * mat @ vec.", "terra.addmv(terra.zeros(2), terra.eye(2), terra.ones(2))",
+                       addmv_of,
+                       {{"randn(3), randn(3, 4), randn(4)"}, {"randn(1), randn(3, 4), randn(4), beta=2, alpha=0.5"}},
+                       kVisibleInPlace, "AddmvBackward0")};
 const Op addbmm{
     product("addbmm", "(Tensor self, Tensor batch1, Tensor batch2, *, Number beta=1, Number alpha=1) -> Tensor",
             "beta * self + alpha * the sum of the products of two batches of matrices.",
             "terra.addbmm(terra.zeros(2, 2), terra.ones(3, 2, 2), terra.ones(3, 2, 2))", addbmm_of,
             {{"randn(3, 4), randn(2, 3, 2), randn(2, 2, 4)"}, {"randn(4), randn(2, 3, 2), randn(2, 2, 4), beta=0"}},
-            kVisibleInPlace)};
+            kVisibleInPlace, "AddbmmBackward0")};
 const Op dist{product("dist", "(Tensor self, Tensor other, Number p=2) -> Tensor", "The p-norm of self - other.",
                       "terra.dist(terra.zeros(2), terra.ones(2))", dist_of,
-                      {{"randn(3, 4), randn(4)"}, {"randn(3), randn(3), 1"}, {"randn(3), randn(3), float('inf')"}})};
+                      {{"randn(3, 4), randn(4)"}, {"randn(3), randn(3), 1"}, {"randn(3), randn(3), float('inf')"}},
+                      kVisible, "DistBackward0")};
 const Op renorm{product("renorm", "(Tensor self, Number p, int dim, Number maxnorm) -> Tensor",
                         "The slices of dim whose p-norm is above maxnorm brought down to it.",
                         "terra.renorm(terra.ones(2, 2), 2, 0, 1)", renorm_of,
-                        {{"randn(3, 4), 2, 0, 1.5"}, {"randn(3, 4), 1, 1, 0.5"}}, kVisibleInPlace)};
+                        {{"randn(3, 4), 2, 0, 1.5"}, {"randn(3, 4), 1, 1, 0.5"}}, kVisibleInPlace, "RenormBackward0")};
 
 }  // namespace terra::ops

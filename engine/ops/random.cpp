@@ -10,6 +10,7 @@
 #include "engine/ops/creation.h"
 #include "engine/ops/draws.h"
 #include "engine/ops/layout.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/select.h"
 #include "engine/ops/view.h"
@@ -118,6 +119,8 @@ void randperm_host(Args a, Results& out) {
   const DType dtype = dtype_or(a[1], DType::I64);
   check_kind(!is_complex(dtype) && !is_barebones(dtype), ErrorKind::NotImplementedError,
              "\"randperm\" not implemented for '{}'", scalar_type_name(dtype));
+  check(n == 0 || !is_integral(dtype, true) || is_within(n, dtype),
+        "value cannot be converted to type {} without overflow", c_type_name(dtype));
   Tensor t = Tensor::empty(Dims{n}, DType::I64);
   libraries().draws.permutation(state_of(a[2]), t->data_as<int64_t>(), n);
   out.push_back(dtype == DType::I64 ? t : to_dtype(t, dtype));
@@ -137,6 +140,10 @@ void uniform_host(Args a, Results& out) {
 void exponential_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double lambda = a[1].scalar().to_double();
+  check(is_floating(self.dtype()),
+        "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
+        "specified {}",
+        scalar_type_name(self.dtype()));
   check(lambda > 0, "exponential_ expects lambda > 0.0, but found lambda={}", lambda);
   out.push_back(drawn(self.sizes(), self.dtype(), "exponential_kernel_cpu",
                       [&]<class T>(T* p, int64_t n) { draws_of<T>().exponential(state_of(a[2]), p, n, lambda); }));
@@ -276,6 +283,8 @@ void normal_sized_of(Composition& c) {
 void normal_tensors_of(Composition& c) {
   const Dims mean = c.arg(0).is_tensor() ? c.tensor(0).sizes() : Dims{};
   const Dims deviation = c.arg(1).is_tensor() ? c.tensor(1).sizes() : Dims{};
+  check(c.arg(1).is_tensor() || c.real(1) >= 0, "normal expects std >= 0.0, but found std {}",
+        c.arg(1).is_tensor() ? 0 : c.real(1));
   const DType dtype = c.arg(0).is_tensor()   ? c.tensor(0).dtype()
                       : c.arg(1).is_tensor() ? c.tensor(1).dtype()
                                              : default_dtype();
@@ -286,11 +295,22 @@ void normal_tensors_of(Composition& c) {
     return Arg(held);
   };
   Tensor held_mean, held_deviation;
-  Tensor drawn = add(mul(standard, value(1, held_deviation)), value(0, held_mean));
+  Arg spread = value(1, held_deviation);
+  if (spread.is_tensor() && held_deviation.numel() > 0) spread = Arg(held_deviation = deviations(held_deviation));
+  Tensor drawn = add(mul(standard, spread), value(0, held_mean));
   const Tensor always = full(Dims{}, true, DType::Bool);
   for (int i : {0, 1})
     if (c.arg(i).is_tensor()) drawn = where(always, drawn, c.arg(i));
-  c.result(drawn);
+  c.result(drawn.dtype() == dtype ? drawn : to_dtype(drawn, dtype));
+}
+void deviations_host(Args a, Results& out) {
+  const Tensor std = a[0].tensor();
+  check(*all(ge(std, 0.0))->data_as<bool>(), "normal expects all elements of std >= 0.0");
+  out.push_back(clone(std));
+}
+std::string_view normal_name(std::span<const Arg> args) {
+  if (!args[0].is_tensor()) return "NormalBackward2";
+  return args[1].is_tensor() ? "NormalBackward3" : "NormalBackward1";
 }
 void random_to_of(Composition& c) { c.result(random_range(c.arg(0), 0, c.arg(1), c.arg(2))); }
 void dropout_of(Composition& c) {
@@ -383,6 +403,14 @@ const Op normal_sized{{.name = "normal_sized",
                        .flags = kFactory | kNoGradient | kMovesBytes,
                        .composite = normal_sized_of,
                        .samples = {{"0.0, 1.0, (2, 3)", "float", false}}}};
+const Op deviations{{.name = "deviations",
+                     .signature = "(Tensor self) -> Tensor",
+                     .doc = "self, of which no element may be negative or NaN.",
+                     .example = "",
+                     .flags = kHost | kChecksValues | kNoGradient,
+                     .shape = rules::like_first,
+                     .host = deviations_host,
+                     .samples = {{"rand(5)", "float", false}}}};
 const Op normal_tensors{
     {.name = "normal_tensors",
      .signature = "(Tensor|Number mean, Tensor|Number std=1, *, Generator? generator=None) -> Tensor",
@@ -390,6 +418,7 @@ const Op normal_tensors{
      .example = "",
      .flags = kMovesBytes,
      .composite = normal_tensors_of,
+     .grad_fn_of = normal_name,
      .samples = {{"randn(2, 3), rand(3)", "float", false}, {"randn(2)", "float", false}}}};
 const Op uniform{overwriting(
     "uniform", "(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor",
@@ -408,6 +437,7 @@ const Op bernoulli_each{{.name = "bernoulli_each",
                          .shape = rules::like_first,
                          .host = bernoulli_each_host,
                          .gradient = zero_gradient,
+                         .grad_fn = "BernoulliBackward0",
                          .samples = {{"rand(5)", "float", false}}}};
 const Op random_any{overwriting("random_any", "(Tensor self, *, Generator? generator=None) -> Tensor",
                                 "Integers from the whole range of the dtype that are not negative.",

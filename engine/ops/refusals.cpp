@@ -1,13 +1,14 @@
 #include "engine/ops/refusals.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/errors/errors.h"
 
 namespace terra {
 namespace {
 
-enum Kinds : uint8_t { kOfComplex = 1, kOfBarebones = 2, kOfBoth = 3 };
+enum Kinds : uint8_t { kOfComplex = 1, kOfBarebones = 2, kOfBoth = 3, kOfIntegers = 4, kOfNumbers = 6, kOfAll = 7 };
 
 /// What PyTorch says where it isn't made from the op's own name. `text` is a sentence, or the name of a kernel in
 /// quotation marks: "..." not implemented for 'ComplexFloat'.
@@ -16,7 +17,7 @@ struct Refusal {
   ErrorKind kind = ErrorKind::NotImplementedError;
   Kinds of = kOfComplex;
 };
-/// The kernel that has nothing for barebones integers, and for complex numbers either if so said.
+/// The kernel that has nothing for barebones integers, for complex numbers or for any integers either if so said.
 constexpr Refusal kernel(std::string_view op, std::string_view name, Kinds of = kOfBarebones) {
   return {op, name, ErrorKind::NotImplementedError, of};
 }
@@ -30,6 +31,11 @@ constexpr Refusal kRefusals[] = {
     {"trunc", "trunc is not supported for complex inputs"},
     {"sign", "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."},
     {"round", "\"round_vml_cpu\""},
+    // kernels that have nothing for bools
+    kernel("floor", "\"floor_vml_cpu\"", kOfIntegers),
+    kernel("ceil", "\"ceil_vml_cpu\"", kOfIntegers),
+    kernel("trunc", "\"trunc_vml_cpu\"", kOfIntegers),
+    kernel("round", "\"round_vml_cpu\"", kOfIntegers),
     {"erf", "\"erf_vml_cpu\""},
     {"erfc", "\"erfc_vml_cpu\""},
     {"erfinv", "\"erfinv_vml_cpu\""},
@@ -103,15 +109,17 @@ constexpr Refusal kRefusals[] = {
     kernel("lerp", "\"lerp_kernel_scalar\""),
     kernel("linear", "\"addmm_impl_cpu_\""),
     kernel("linalg_cross", "\"cross\""),
-    kernel("silu", "\"silu_cpu\""),
+    kernel("silu", "\"silu_cpu\"", kOfNumbers),
     kernel("threshold", "\"threshold_cpu\""),
-    kernel("mish", "\"mish_cpu\""),
+    kernel("mish", "\"mish_cpu\"", kOfNumbers),
     kernel("celu", "\"elu_cpu\""),
     kernel("max_pool2d", "\"max_pool2d\""),
     kernel("max_pool2d_with_indices", "\"max_pool2d\""),
     kernel("avg_pool2d", "\"avg_pool2d\""),
     kernel("conv2d", "\"slow_conv2d_cpu\""),
-    kernel("layer_norm", "\"LayerNormKernelImpl\""),
+    kernel("layer_norm", "\"LayerNormKernelImpl\"", kOfNumbers),
+    kernel("group_norm", "\"GroupNormKernelImpl\"", kOfNumbers),
+    kernel("batch_norm", "\"batch_norm\"", kOfNumbers),
     {"complex", kNoParts, ErrorKind::NotImplementedError, kOfBarebones},
     {"polar", kNoParts, ErrorKind::NotImplementedError, kOfBarebones},
     // composites
@@ -122,13 +130,13 @@ constexpr Refusal kRefusals[] = {
     {"special_log_ndtr", "\"log_ndtr_cpu\""},
     {"polygamma", "\"polygamma\""},
     {"polygamma_method", "\"polygamma\""},
-    kernel("glu", "\"glu_cpu\"", kOfBoth),
+    kernel("glu", "\"glu_cpu\"", kOfAll),
     kernel("hardshrink", "\"hardshrink_cpu\"", kOfBoth),
     {"softshrink", "\"softshrink_cpu\""},
-    kernel("logsigmoid", "\"log_sigmoid_cpu\"", kOfBoth),
-    kernel("mse_loss", "\"mse_cpu\"", kOfBoth),
-    kernel("huber_loss", "\"huber_cpu\"", kOfBoth),
-    kernel("smooth_l1_loss", "\"smooth_l1_cpu\"", kOfBoth),
+    kernel("logsigmoid", "\"log_sigmoid_cpu\"", kOfAll),
+    kernel("mse_loss", "\"mse_cpu\"", kOfAll),
+    kernel("huber_loss", "\"huber_cpu\"", kOfAll),
+    kernel("smooth_l1_loss", "\"smooth_l1_cpu\"", kOfAll),
     kernel("binary_cross_entropy", "\"binary_cross_entropy\"", kOfBoth),
     {"binary_cross_entropy_with_logits", "\"log_sigmoid_cpu\""},
     {"kthvalue", "\"kthvalue_cpu\""},
@@ -142,7 +150,10 @@ constexpr Refusal kRefusals[] = {
 };
 
 /// Kernels that have nothing for barebones integers have nothing for bcomplex32.
-Kinds kind_in(DType dtype) { return is_complex(dtype) && dtype != DType::BC32 ? kOfComplex : kOfBarebones; }
+Kinds kind_in(DType dtype) {
+  if (is_complex(dtype) && dtype != DType::BC32) return kOfComplex;
+  return is_barebones(dtype) || is_complex(dtype) ? kOfBarebones : kOfIntegers;
+}
 
 /// Results are elements of operands, as they are.
 bool chooses(const Op& op) { return op.name == "where" || op.name == "masked_fill" || op.name == "masked_fill_tensor"; }
@@ -166,8 +177,31 @@ bool takes(const Op& op, DType dtype) {
 void refuse(const Op& op, DType dtype) {
   const Refusal* row = row_of(op, dtype);
   if (row && !row->text.starts_with('"')) fail(row->kind, "{}", row->text);
-  const std::string kernel = row ? std::string(row->text) : fmt::format("\"{}_cpu\"", op.name);
-  fail(ErrorKind::NotImplementedError, "{} not implemented for '{}'", kernel, scalar_type_name(dtype));
+  fail(ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'",
+       row ? row->text.substr(1, row->text.size() - 2) : kernel_name_of(op), scalar_type_name(dtype));
+}
+
+bool refuses_integers(const Op& op) {
+  static const std::vector<bool> by_id = [] {
+    std::vector<bool> refuses;
+    for (const Op* each : all_ops()) refuses.push_back(each->composite && row_of(*each, DType::I64));
+    return refuses;
+  }();
+  return static_cast<size_t>(op.id) < by_id.size() && by_id[static_cast<size_t>(op.id)];
+}
+
+std::string_view kernel_name_of(const Op& op) {
+  static const std::vector<std::string> by_id = [] {
+    std::vector<std::string> names;
+    for (const Op* each : all_ops()) {
+      const auto* row = std::find_if(std::begin(kRefusals), std::end(kRefusals),
+                                     [each](const Refusal& r) { return r.op == each->name && r.text.front() == '"'; });
+      names.push_back(row == std::end(kRefusals) ? fmt::format("{}_cpu", each->name)
+                                                 : std::string(row->text.substr(1, row->text.size() - 2)));
+    }
+    return names;
+  }();
+  return by_id[static_cast<size_t>(op.id)];
 }
 
 }  // namespace terra

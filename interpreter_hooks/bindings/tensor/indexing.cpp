@@ -1,6 +1,7 @@
 // x[...] and x[...] = v: integers, slices, None, ... and single booleans become views; tensors, masks and lists that
 // remain go as one list to the engine's advanced indexing.
 #include "engine/errors/errors.h"
+#include "engine/errors/warnings.h"
 #include "engine/ops/overloads.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -31,6 +32,16 @@ const IndexOps& ops() {
 }
 
 bool is_mask(const TensorImpl& t) { return t.dtype == DType::Bool || t.dtype == DType::U8; }
+
+/// Throws unless the elements can be spread over that many: what expand() says of it.
+void check_fits(const Tensor& source, const Dims& target) {
+  static const Op* expand = find_op("expand");
+  const Dims& sizes = source.sizes();
+  bool fits = sizes.size() <= target.size();
+  for (size_t i = 1; fits && i <= sizes.size(); ++i)
+    fits = sizes[sizes.size() - i] == 1 || sizes[sizes.size() - i] == target[target.size() - i];
+  if (!fits) (*expand)(source, target);
+}
 
 /// A list, range or array that stands for a tensor of positions.
 Object as_index_tensor(Borrowed item) {
@@ -199,6 +210,8 @@ class Walk {
       Object number = owned(PyLong_FromLongLong(position));
       return take_position(number.get());
     }
+    if (t.dtype == DType::U8)
+      warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     if (t.sizes.empty()) return take_truth(item_of(t).to_bool());
     if (is_mask(t) && t.sizes.size() > 1 && !last) {  // later items count its dimensions
       Object positions = invoke_simple(ops().nonzero, {tensor_of(item)}, {item});
@@ -262,8 +275,8 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
   else if (!is_number && PyObject_CheckBuffer(value))
     source = tensor_from_data(value);
   else if (!is_number)
-    raise(PyExc_TypeError, "can't assign a %s to a torch.%s", Py_TYPE(value)->tp_name,
-          name_of(impl_of(self)->dtype).data());
+    raise(PyExc_TypeError, "can't assign a %s to a torch.%sTensor", Py_TYPE(value)->tp_name,
+          scalar_type_name(impl_of(self)->dtype).data());
   Walk walk(self);
   walk.apply(index);
   Borrowed target = walk.current().get();
@@ -278,13 +291,14 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
       const Dims rest{std::span<const int64_t>(sizes).subspan(extra)};
       source = invoke_simple(ops().view, {tensor_of(source.get()), rest}, {source.get()});
     }
+    check_fits(tensor_of(source.get()), impl_of(target)->sizes);
     return invoke_in_place(ops().copy, {tensor_of(target), tensor_of(source.get())}, {target, source.get()}), 0;
   }
   if (is_number) source = number_tensor(number, impl_of(target)->dtype, value);
   const Tensor values = tensor_of(source.get());
   check(values.dtype() == impl_of(target)->dtype,
         "Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",
-        name_of(impl_of(target)->dtype), name_of(values.dtype()));
+        scalar_type_name(impl_of(target)->dtype), scalar_type_name(values.dtype()));
   invoke_in_place(ops().put, {tensor_of(target), Arg(walk.indices()), values}, {target, nullptr, source.get()});
   return 0;
 }
