@@ -11,6 +11,7 @@
 #include "interpreter_hooks/bindings/calls/generated.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
+#include "interpreter_hooks/bindings/calls/overridable.h"
 #include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
 #include "interpreter_hooks/bindings/objects/default_device.h"
@@ -46,16 +47,18 @@ Object create_module() {
   create_size_type(module.get());
   create_generator_type(module.get());
   create_op_function_types(module.get());
+  create_overridable_type(module.get());
   create_tensor_types(module.get());
   create_node_type(module.get());
   create_grad_mode_types(module.get());
   create_module_type(module.get());
   generate_ops(module.get());
-  for (PyMethodDef* rows :
-       {printing_functions, construction_functions, numpy_functions, dlpack_functions, setting_functions,
-        autocast_functions, copying_functions, autograd_functions, function_node_functions, saved_tensor_functions,
-        sparse_functions, record_functions, module_functions, override_functions})
+  for (PyMethodDef* rows : {printing_functions, construction_functions, numpy_functions, dlpack_functions,
+                            setting_functions, autocast_functions, copying_functions, autograd_functions,
+                            function_node_functions, saved_tensor_functions, sparse_functions, record_functions,
+                            module_functions, override_functions, mode_functions, overridable_functions})
     add_functions(module.get(), rows);
+  add_disabled_override(module.get());
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);
   add_object(module.get(), "OutOfMemoryError", out_of_memory_error());
   add_object(module.get(), "_LinAlgError", linear_algebra_error());

@@ -52,7 +52,7 @@ class Arguments {
 /// What decides in hook.cpp whether a frame may be served, for a call.
 CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   if (recording_of_thread || session_of_thread || !terra_hook_sees(thread) || terra_thread_is_observed(thread) ||
-      chaos_is_on() || witnesses || recursion_is_plain)
+      modes_see_calls() || chaos_is_on() || witnesses || recursion_is_plain)
     return nullptr;
   drop_stale_entries();
   CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));

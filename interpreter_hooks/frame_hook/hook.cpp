@@ -154,7 +154,7 @@ CodeRecord* step_over(CodeRecord& whole, PyThreadState* thread, TerraFrame* fram
   const TerraStep step = terra_frame_step_over(thread, frame);
   CodeRecord* rest = nullptr;
   const bool stays = step == TERRA_STEP_DONE && captures_frames(frame_mode()) && terra_hook_sees(thread) &&
-                     !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame);
+                     !terra_thread_is_observed(thread) && !terra_frame_is_watched(frame) && !modes_see_calls();
   if (stays) rest = rest_of(whole, code, terra_frame_instruction(frame) + 1);
   if (rest && rest->state != State::GivenUp) return rest;
   result = terra_frame_run(thread, frame, step == TERRA_STEP_RAISED);
@@ -211,7 +211,8 @@ PyObject* evaluate(PyThreadState* thread, TerraFrame* frame, int throwing) {
     if (recording) return run_child(*recording, thread, frame, throwing);
     if (is_recording()) return terra_frame_run(thread, frame, throwing);
   }
-  if (throwing || !captures_frames(frame_mode()) || recursion_is_plain || terra_frame_is_borrowed(frame)) {
+  if (throwing || !captures_frames(frame_mode()) || recursion_is_plain || modes_see_calls() ||
+      terra_frame_is_borrowed(frame)) {
     return terra_frame_run(thread, frame, throwing);
   }
   CodeRecord* record = record_of(terra_frame_code(frame));

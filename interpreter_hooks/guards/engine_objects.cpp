@@ -10,6 +10,8 @@
 #include "interpreter_hooks/bindings/autograd/grad_mode.h"
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
+#include "interpreter_hooks/bindings/calls/overridable.h"
+#include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/nn/module_type.h"
 #include "interpreter_hooks/bindings/objects/dtype_limits.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
@@ -119,7 +121,7 @@ uint64_t engine_mode() {
   return (modes.enabled ? gradient_mode : 0) | (modes.inference ? inference_mode : 0) |
          (current_device().is_cpu() ? 0 : device_mode) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
          hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42 |
-         uint64_t{hooks::saved_tensors_are_packed()} << 48;
+         uint64_t{hooks::saved_tensors_are_packed()} << 48 | uint64_t{!hooks::overrides_are_usual()} << 51;
 }
 void set_modes_of_blocks(uint64_t mode) {
   set_gradient_modes({(mode & gradient_mode) != 0, (mode & inference_mode) != 0});
@@ -136,7 +138,7 @@ bool is_engine_type(PyTypeObject* type) {
 bool is_engine_constant(PyObject* object) {
   return hooks::is_op_function(object) || hooks::is_dtype(object) || hooks::is_device(object) ||
          hooks::is_memory_format(object) || hooks::is_dtype_limits(object) || hooks::is_layout(object) ||
-         is_grad_mode_function(object);
+         is_grad_mode_function(object) || hooks::overridable_function(object);
 }
 bool makes_engine_constants(PyObject* type) { return hooks::is_device_type(type) || hooks::is_dtype_limits_type(type); }
 bool is_engine_value(PyObject* object) { return is_engine_constant(object) || is_size(object); }
@@ -147,6 +149,9 @@ PyObject* new_size(size_t length) {
 }
 bool is_generator(PyObject* object) { return hooks::is_generator(object); }
 bool is_op_function(PyObject* object) { return hooks::is_op_function(object); }
+PyObject* overridable_function(PyObject* object) { return hooks::overridable_function(object); }
+bool may_take_over(PyObject* argument) { return hooks::may_be_taken_over(argument); }
+bool modes_see_calls() { return hooks::modes_see_calls; }
 
 bool is_grad_mode_type(PyObject* type) {
   static constexpr const char* names[] = {"terra.no_grad", "terra.enable_grad", "terra.inference_mode",

@@ -75,7 +75,7 @@ Tensor gradient_of(const TensorImpl& tensor);
 
 /// Engine-wide switches that a graph was built for, as one word: gradient and inference mode, default dtype and device,
 /// which methods and operators Tensor has (the program may replace them), whether attributes of tensors may hide them,
-/// and autocast.
+/// autocast, and whether __torch_function__ is asked as usual.
 uint64_t engine_mode();
 /// The parts of that word that `with` blocks switch on a thread, and setting them to what they are in `mode`.
 inline constexpr uint64_t gradient_mode = 1, autocast_mode = uint64_t{127} << 41, inference_mode = uint64_t{1} << 49;
@@ -101,6 +101,13 @@ PyObject* size_type();
 /// A terra.Size of that length, its items still to be set: new reference, or null.
 PyObject* new_size(size_t length);
 bool is_op_function(PyObject* object);
+/// The function that a callable runs which offers its calls to __torch_function__ first; null for others. It never
+/// changes.
+PyObject* overridable_function(PyObject* object);
+/// Whether a call with this argument is taken over as things stand.
+bool may_take_over(PyObject* argument);
+/// Whether a mode of __torch_function__ sees every call of this thread.
+bool modes_see_calls();
 /// A terra.Generator.
 bool is_generator(PyObject* object);
 /// no_grad and its kin, and functions that they decorated.

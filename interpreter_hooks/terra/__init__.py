@@ -10,12 +10,14 @@ from _terra_C import _dirichlet_grad, _sample_dirichlet, _standard_gamma, _stand
 
 _engine._require_main_interpreter()
 
-from . import _tensor_methods  # noqa: F401
+from . import _functions, _tensor_methods  # noqa: F401
 from ._functions import *  # noqa: F401,F403
 from ._legacy import TYPES as _LEGACY_TYPES
+from ._overridable import offer as _offer
 from .version import __version__
 
 globals().update(_LEGACY_TYPES)
+_offer(globals(), (*_functions.__all__, "as_tensor", "asarray", "tensor"))
 
 _SUBMODULES = (
     "accelerator", "amp", "autograd", "backends", "capture", "cpu", "cuda", "distributions", "linalg", "mps", "nn", "optim", "random",

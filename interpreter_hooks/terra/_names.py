@@ -6,6 +6,8 @@ import importlib
 import math
 import sys
 
+from ._overridable import HOMES, NOT_OFFERED, offered
+
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
@@ -128,6 +130,8 @@ def find(name):
         value = CONSTANTS[name]
     elif name in _HOME:
         value = getattr(importlib.import_module("." + _HOME[name], PACKAGE), name)
+        if _HOME[name] in HOMES and name not in NOT_OFFERED:
+            value = offered(value, package.__name__)
     else:
         raise missing(package, name, names())
     setattr(package, name, value)

@@ -124,6 +124,8 @@ def _sparse(name):
 
 def sparse_layout_function(cls, func, types, args=(), kwargs=None):
     """What a function does that is asked for a sparse layout."""
+    if isinstance(func, C.Overridable):
+        return func.__wrapped__(*args, **(kwargs or {}))
     from . import _sparse_functions
 
     return _sparse_functions.made_in_layout(func.__name__, args, kwargs)
@@ -148,6 +150,6 @@ for _name in (
     METHODS[_name] = _sparse(_name)
 type(C.sparse_coo).__torch_function__ = classmethod(sparse_layout_function)
 for _name, _function in METHODS.items():
-    setattr(C.Tensor, _name, _function)
+    setattr(C.Tensor, _name, C._overridable(_function))
 
 C.Tensor._cdata = property(id, doc="A number that no other tensor of the moment has.")

@@ -51,10 +51,16 @@ def off(function):
     return plain
 
 
+def _code_of(function):
+    """What has the code that is captured: the forward of a module, the function behind one that may be taken over."""
+    target = getattr(function, "forward", function)
+    return target.__wrapped__ if isinstance(target, C.Overridable) else target
+
+
 def explain(function, *args, **kwargs):
     """Readable text about a function: its entries, guards, misses, or why it was given up. Given arguments, it is
     called with them first, often enough to be captured, whether that pays or not."""
-    target = getattr(function, "forward", function)
+    target = _code_of(function)
     if args or kwargs:
         C.capture_thrift(False)
         try:
@@ -69,7 +75,7 @@ def explain(function, *args, **kwargs):
 
 def graphs(function):
     """The optimized graphs that a function was captured as: a list of texts, the most recently used one first."""
-    return C.capture_graphs(getattr(function, "forward", function))
+    return C.capture_graphs(_code_of(function))
 
 
 def graph_seconds(function, *args, runs=1000):
@@ -77,7 +83,7 @@ def graph_seconds(function, *args, runs=1000):
     with nothing around it. What a call takes longer is the price of calling. In-place changes are made `runs` times."""
     if not hasattr(function, "__code__") and hasattr(function, "forward"):
         function, args = type(function).forward, (function, *args)
-    return C.capture_graph_seconds(function, args, runs)
+    return C.capture_graph_seconds(_code_of(function), args, runs)
 
 
 def stats():

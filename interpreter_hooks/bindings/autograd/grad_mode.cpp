@@ -8,6 +8,7 @@
 
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 
 namespace terra::hooks {
@@ -42,6 +43,16 @@ PyTypeObject *no_grad_type, *enable_grad_type, *inference_mode_type, *set_grad_e
 
 GradModeObject* mode(Borrowed self) { return reinterpret_cast<GradModeObject*>(self); }
 DecoratedObject* decorated(Borrowed self) { return reinterpret_cast<DecoratedObject*>(self); }
+
+PyObject* set_function = nullptr;  // _set_grad_enabled
+
+/// Modes of __torch_function__ see that the gradient mode is about to change; inference_mode is no switch of it to them.
+void switch_to(GradientModes modes, Change change) {
+  PyObject* const value = modes.enabled ? Py_True : Py_False;
+  if (modes_see_calls && !change.sets_inference && overridden(set_function, &value, 1, nullptr)) [[unlikely]]
+    return;
+  change_gradient_modes(modes);
+}
 
 class ModeScope {
  public:
@@ -162,11 +173,12 @@ Object inference_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 void enter_mode(Borrowed self) {
   mode(self)->before->push_back(gradient_modes());
-  change_gradient_modes(mode(self)->change.from(gradient_modes()));
+  switch_to(mode(self)->change.from(gradient_modes()), mode(self)->change);
 }
 void leave_mode(Borrowed self) {
-  change_gradient_modes(mode(self)->change.back_to(mode(self)->before->back()));
+  const GradientModes before = mode(self)->before->back();
   mode(self)->before->pop_back();
+  switch_to(mode(self)->change.back_to(before), mode(self)->change);
 }
 
 /// set_grad_enabled(mode) acts at once; leaving it as a context manager restores what was before.
@@ -188,6 +200,7 @@ Object enter(PyObject* self, PyObject*) {
 }
 Object enter_set(PyObject* self, PyObject*) {
   if (mode(self)->before->empty()) return enter(self, nullptr);
+  if (modes_see_calls) switch_to(mode(self)->change.from(gradient_modes()), mode(self)->change);
   return Object::share(Py_None);
 }
 Object leave(PyObject* self, PyObject* const*, Py_ssize_t) {
@@ -242,7 +255,12 @@ Object is_inference_mode_enabled(PyObject*, PyObject*) {
   if (OpObserver* observer = op_observer()) observer->on_mode_read();
   return owned(PyBool_FromLong(inference_mode()));
 }
+Object set_enabled(PyObject*, PyObject* enabled) {
+  change_gradient_modes({static_cast<bool>(succeeded(PyObject_IsTrue(enabled))), inference_mode()});
+  return Object::share(Py_None);
+}
 PyMethodDef functions[] = {
+    {"_set_grad_enabled", method<set_enabled>(), METH_O, "Switches the recording of gradients on or off."},
     {"is_grad_enabled", method<is_grad_enabled>(), METH_NOARGS, "True while gradients are recorded."},
     {"is_inference_mode_enabled", method<is_inference_mode_enabled>(), METH_NOARGS, "True in inference mode."},
     {}};
@@ -281,6 +299,7 @@ void create_grad_mode_types(PyObject* module) {
                       slots};
   decorated_type = create_type(spec);
   add_functions(module, functions);
+  set_function = owned(PyObject_GetAttrString(module, "_set_grad_enabled")).release();
 }
 
 }  // namespace terra::hooks

@@ -9,6 +9,7 @@
 #include "engine/ops/overloads.h"
 #include "interpreter_hooks/bindings/calls/invoke.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
+#include "interpreter_hooks/bindings/calls/overridable.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
@@ -124,10 +125,11 @@ class Generator {
   }
 
   static void add_property(const Op& op, const std::string& name) {
-    auto* row = new PyGetSetDef{strdup(name.c_str()), entry<get_property>, op.is(kFunction) ? entry<set_part> : nullptr,
-                                op.doc.data(), const_cast<Op*>(&op)};
-    Object descriptor = owned(PyDescr_NewGetSet(tensor_type, row));  // both live for ever
-    succeeded(PyDict_SetItemString(tensor_type->tp_dict, name.c_str(), descriptor.get()));
+    auto* rows = new PyGetSetDef[2]{// they live for ever
+                                    {strdup(name.c_str()), entry<get_property>,
+                                     op.is(kFunction) ? entry<set_part> : nullptr, op.doc.data(), const_cast<Op*>(&op)},
+                                    {}};
+    add_overridable_getters(tensor_type, rows);
   }
 
   Borrowed module_;

@@ -209,23 +209,6 @@ PyTypeObject* create(const char* name, bool binds) {
   return create_type(spec);
 }
 
-/// Pointer comparisons only for calls with plain tensors and builtin objects.
-bool may_be_overridden(PyObject* const* values, size_t all) {
-  for (size_t i = 0; i < all; ++i) {
-    PyTypeObject* type = Py_TYPE(values[i]);
-    if (type == tensor_type ||
-        !(type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_LIST_SUBCLASS | Py_TPFLAGS_TUPLE_SUBCLASS)))
-      continue;
-    if (PyTuple_Check(values[i]) || PyList_Check(values[i])) {
-      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values[i]); ++k)
-        if (may_override(Py_TYPE(PySequence_Fast_GET_ITEM(values[i], k)))) return true;
-    } else if (may_override(type)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Object call_op(const OpFunctionSpec& spec, Borrowed function, PyObject* const* values, size_t count,
@@ -233,7 +216,10 @@ Object call_op(const OpFunctionSpec& spec, Borrowed function, PyObject* const* v
   PyTypeObject* subclass = nullptr;
   const size_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
   if (may_be_overridden(values, all)) [[unlikely]] {
-    if (Object result = overridden(function, values, count, keywords)) return result;
+    const bool alone = spec.as_method && spec.candidates[0]->op.sig().params.size() == 1;
+    if (Object result =
+            overridden(function, values, count, keywords, alone && count > 0 ? Told::Self : Told::Overriding))
+      return result;
     subclass = result_subclass(values, all);
   }
   if (spec.takes_inplace && (keywords || count > spec.candidates[0]->positional)) [[unlikely]]
@@ -268,6 +254,7 @@ const Parameters& parameters_of(const Op& op) {
   return *known[id];
 }
 
+bool is_op_method(Borrowed object) { return Py_TYPE(object) == method_type; }
 bool is_op_function(Borrowed object) { return Py_TYPE(object) == function_type || Py_TYPE(object) == method_type; }
 
 const Op* op_of_function(Borrowed object) {

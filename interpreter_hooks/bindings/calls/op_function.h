@@ -24,6 +24,8 @@ const Parameters& parameters_of(const Op& op);
 /// The op that a function or method object calls when there is only one, else null (the frame recorder's table asks).
 const Op* op_of_function(Borrowed function);
 bool is_op_function(Borrowed function);
+/// One that is found in the type Tensor.
+bool is_op_method(Borrowed function);
 
 /// Calls a spec with vectorcall arguments; `self_function` is what overrides get.
 Object call_op(const OpFunctionSpec& spec, Borrowed self_function, PyObject* const* values, size_t count,

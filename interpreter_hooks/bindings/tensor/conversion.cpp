@@ -53,9 +53,7 @@ Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat:
   warn_of_lost_parts(t.dtype, dtype);
   static const Op& op = required_op("to_dtype");
   const Arg in_format = format == MemoryFormat::Preserve ? Arg() : Arg(name_of(format));
-  Object result = invoke_simple(op, {tensor_of(self), dtype, in_format}, {self});
-  PyTypeObject* subclass = may_override(Py_TYPE(self)) ? result_subclass(&self, 1) : nullptr;
-  return subclass ? as_subclass(std::move(result), subclass) : std::move(result);
+  return invoke_simple(op, {tensor_of(self), dtype, in_format}, {self});
 }
 
 /// to(dtype), to(device), to(device, dtype), to(other), with non_blocking, copy and memory_format behind them.

@@ -234,7 +234,7 @@ class Walk {
 };
 
 Object get_item(PyObject* self, PyObject* index) {
-  if (may_override(Py_TYPE(self))) [[unlikely]] {
+  if (may_be_taken_over(self)) [[unlikely]] {
     PyObject* const values[] = {self, index};
     if (Object result = overridden_method("__getitem__", values, 2)) return result;
     if (PyTypeObject* subclass = result_subclass(values, 1)) {
@@ -263,7 +263,7 @@ Object number_tensor(const Scalar& value, DType dtype, Borrowed source) {
 
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
-  if (may_override(Py_TYPE(self)) || may_override(Py_TYPE(value))) [[unlikely]] {
+  if (may_be_taken_over(self) || may_override(Py_TYPE(value))) [[unlikely]] {
     PyObject* const values[] = {self, index, value};
     if (overridden_method("__setitem__", values, 3)) return 0;
   }
@@ -304,7 +304,7 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
 }
 
 Py_ssize_t length(PyObject* self) {
-  if (may_override(Py_TYPE(self))) [[unlikely]]
+  if (may_be_taken_over(self)) [[unlikely]]
     if (const Object given = overridden_method("__len__", &self, 1)) {
       const Py_ssize_t n = PyNumber_AsSsize_t(given.get(), PyExc_OverflowError);
       if (n == -1 && PyErr_Occurred()) throw PythonError{};

@@ -94,6 +94,7 @@ bool operand(Borrowed object, Arg& out) {
 
 bool plain(Borrowed object) {
   const PyTypeObject* type = Py_TYPE(object);
+  if (modes_see_calls) return false;
   return type == tensor_type || !(type->tp_flags & Py_TPFLAGS_HEAPTYPE) || !may_override(Py_TYPE(object));
 }
 
@@ -101,7 +102,8 @@ bool plain(Borrowed object) {
 Object call_overridden(int index, bool in_place, PyObject* const* values, size_t count) {
   const Row& row = rows[index];
   if (in_place) return overridden_method(row.in_place_function, values, count);
-  if (count == 1 || is_tensor(values[0]) || !row.reflected) return overridden_method(row.function, values, count);
+  if (count == 1) return overridden_method(row.function, values, count, Told::Self);
+  if (is_tensor(values[0]) || !row.reflected) return overridden_method(row.function, values, count);
   PyObject* const swapped[] = {values[1], values[0]};
   return overridden_method(row.reflected, swapped, count);
 }
@@ -114,10 +116,21 @@ Object apply(int index, bool in_place, PyObject* const* values, size_t count) {
   return casts_operands(*ops[index], in_place) ? invoke_autocast(call) : invoke(call);
 }
 
+/// A TypeError of those who were asked says that they don't know the operator, and leaves it to the other operand.
+Object ask(int index, bool in_place, PyObject* const* values, size_t count) {
+  try {
+    return call_overridden(index, in_place, values, count);
+  } catch (const PythonError&) {
+    if (count == 1 || !PyErr_ExceptionMatches(PyExc_TypeError)) throw;
+    PyErr_Clear();
+    return Object::share(Py_NotImplemented);
+  }
+}
+
 Object operate(int index, bool in_place, PyObject* const* values, size_t count) {
   if (plain(values[0]) && (count == 1 || plain(values[1]))) [[likely]]
     return apply(index, in_place, values, count);
-  if (Object result = call_overridden(index, in_place, values, count)) return result;
+  if (Object result = ask(index, in_place, values, count)) return result;
   PyTypeObject* subclass = result_subclass(values, count);
   Object result = apply(index, in_place, values, count);
   return subclass && !in_place ? as_subclass(std::move(result), subclass) : std::move(result);
@@ -166,7 +179,8 @@ Py_hash_t identity_hash(PyObject* self) { return _Py_HashPointer(self); }
 
 int truth(PyObject* self) {
   if (!plain(self)) [[unlikely]]
-    if (const Object given = overridden_method("__bool__", &self, 1)) return succeeded(PyObject_IsTrue(given.get()));
+    if (const Object given = overridden_method("__bool__", &self, 1, Told::Self))
+      return succeeded(PyObject_IsTrue(given.get()));
   const TensorImpl& t = *impl_of(self);
   check(t.numel == 1, "Boolean value of Tensor with {} is ambiguous",
         t.numel == 0 ? "no values" : "more than one value");
@@ -178,7 +192,7 @@ int truth(PyObject* self) {
 /// `method`: the special method that asks.
 Object number_of(PyObject* self, const char* method, Object (*convert)(const Scalar&)) {
   if (!plain(self)) [[unlikely]]
-    if (Object given = overridden_method(method, &self, 1)) return given;
+    if (Object given = overridden_method(method, &self, 1, Told::Self)) return given;
   const TensorImpl& t = *impl_of(self);
   check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
   static bool told = false;

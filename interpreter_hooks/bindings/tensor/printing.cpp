@@ -10,6 +10,7 @@
 #include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
@@ -152,6 +153,8 @@ Object elements_of(PyObject*, PyObject* args) {
 }  // namespace
 
 Object tensor_repr(PyObject* self) {
+  if (may_be_taken_over(self)) [[unlikely]]
+    if (Object given = overridden_method("__repr__", &self, 1, Told::Self)) return given;
   if (OpObserver* observer = op_observer()) observer->on_opaque("repr", self);
   return text_object(tensor_text(self));
 }

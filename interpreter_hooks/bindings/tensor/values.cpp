@@ -16,8 +16,6 @@ namespace terra::hooks {
 namespace {
 
 Object item(PyObject* self, PyObject*) {
-  if (may_override(Py_TYPE(self))) [[unlikely]]
-    if (Object given = overridden_method("item", &self, 1)) return given;
   const Scalar element = item_of(*impl_of(self));
   ++counters.items;
   Object value = owned(from_scalar(element));

@@ -290,7 +290,7 @@ Value Recording::bind_object(ShadowFrame& caller, PyObject* object) {
     if (operand.is_fact() && operand.object == object) return shadow(operand).self;
   }
   if (PyType_Check(object) || PyModule_Check(object) || PyCFunction_Check(object) || PyFunction_Check(object) ||
-      is_op_function(object) || is_enum_member(object)) {
+      is_op_function(object) || overridable_function(object) || is_enum_member(object)) {
     return Value::fact(hold(object));
   }
   if (PyTuple_CheckExact(object)) {

@@ -119,7 +119,7 @@ bool is_harmless(PyObject* callee);
 bool is_plain_object(PyObject* object);
 /// str(x), repr(x).
 bool makes_text(const CallSite& site);
-/// A function or a method in Python.
+/// A function or a method in Python, or what stands for a function that may be taken over.
 bool is_program_function(PyObject* object);
 /// int | str
 bool is_union(PyObject* object);

@@ -35,6 +35,25 @@ bool is_engine_callable(PyObject* callee) {
   return false;
 }
 
+/// That nobody takes over a call of an overridable callable, now and in the runs to come: sequences are looked into.
+bool stays_with_function(Recording& r, CallSite& site) {
+  for (auto* list : {&site.positional, &site.keyword_values}) {
+    for (Value& value : *list) {
+      std::vector<Value> looked_at = {value};
+      if (is_sequence(value.object)) {
+        if (!r.may_know_length(value)) return false;
+        for (const Value& item : r.items(value)) looked_at.push_back(item);
+      }
+      for (const Value& each : looked_at) {
+        if (may_take_over(each.object)) return false;
+        if (!is_tensor(each.object) && (Py_TYPE(each.object)->tp_flags & Py_TPFLAGS_HEAPTYPE))
+          r.guard_type(each.object);
+      }
+    }
+  }
+  return r.alive();
+}
+
 /// A Python class whose instances are made by object.__new__ and type.__call__.
 bool makes_plain_instances(PyTypeObject* type) {
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && Py_TYPE(type)->tp_call == PyType_Type.tp_call &&
@@ -221,6 +240,12 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
       }
     }
     return;
+  }
+  if (PyObject* function = overridable_function(callee)) {
+    pin(callee_value);
+    if (!stays_with_function(*this, site)) return stop(Reason::UnmodelledCall, "a function that may be taken over");
+    return open_call(f, function, Value::fact(function), std::move(site.positional), std::move(site.keywords),
+                     std::move(site.keyword_values));
   }
   if ((site.model = model_of(callee))) {
     site.kind = CallSite::Model;

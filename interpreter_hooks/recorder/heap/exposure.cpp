@@ -18,7 +18,9 @@ bool is_plain_object(PyObject* object) {
   return type == &PyBaseObject_Type && Py_TYPE(object) != &PyBaseObject_Type;
 }
 
-bool is_program_function(PyObject* object) { return PyFunction_Check(object) || PyMethod_Check(object); }
+bool is_program_function(PyObject* object) {
+  return PyFunction_Check(object) || PyMethod_Check(object) || overridable_function(object);
+}
 
 namespace {
 

@@ -59,18 +59,23 @@ globals().update({name: NoInstances(name, (), {"__module__": "torch"}) for name 
 
 
 class DisableTorchFunctionSubclass:
-    """A context in which subclasses of Tensor are taken as plain tensors."""
+    """A context in which no argument takes over calls: subclasses of Tensor are taken as plain tensors."""
+
+    _modes = False
 
     def __enter__(self):
-        self._before = _terra_C._set_overrides_disabled(True)
+        self._before = _terra_C._set_overrides_disabled(True, self._modes or not _terra_C._modes_are_enabled())
         return self
 
     def __exit__(self, *exception):
-        _terra_C._set_overrides_disabled(self._before)
+        _terra_C._set_overrides_disabled(*self._before)
         return False
 
 
-DisableTorchFunction = DisableTorchFunctionSubclass
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """The same in which modes see no calls either."""
+
+    _modes = True
 
 
 class _nn:

@@ -198,13 +198,13 @@ class ScopeTracer(Tracer):
 
 
 def _python_functions():
-    """{id: function} of the public functions written in Python."""
+    """{id: function} of the public functions in Python that don't offer their calls to proxies by themselves."""
     from .. import fft, linalg, nn, special
 
     found = {}
     for module in (sys.modules[PACKAGE], nn.functional, linalg, fft, special):
         for name, value in vars(module).items():
-            if isinstance(value, types.FunctionType) and not name.startswith("_"):
+            if type(value) is types.FunctionType and not name.startswith("_"):
                 found[id(value)] = value
     for module in list(sys.modules.values()):
         for name in vars(module).get("__fx_leaves__", ()) if isinstance(module, types.ModuleType) else ():

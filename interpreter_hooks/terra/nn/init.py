@@ -6,6 +6,8 @@ import warnings
 
 import _terra_C as C
 
+from .._overridable import offer as _offer
+
 _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 _GAINS = {"sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4, **dict.fromkeys(_LINEAR, 1.0)}
 
@@ -44,15 +46,16 @@ _no_grad_uniform_, _no_grad_normal_, _no_grad_fill_ = uniform_, normal_, constan
 
 
 def _no_grad_zero_(tensor):
-    return constant_(tensor, 0.0)
+    with C.no_grad():
+        return tensor.zero_()
 
 
 def ones_(tensor):
-    return constant_(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor):
-    return constant_(tensor, 0.0)
+    return _no_grad_zero_(tensor)
 
 
 def eye_(tensor):
@@ -205,6 +208,9 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         for column in range(columns):
             tensor[C.randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+_offer(globals(), ("constant_", "kaiming_uniform_", "normal_", "uniform_"))
 
 
 def _renamed(function, old):

@@ -13,8 +13,10 @@ FUNCTIONS = {
 
 
 def torch_function(cls, func, types, args=(), kwargs=None):
-    """What an op gives of which some operand is sparse."""
+    """What an op gives of which some operand is sparse. Functions in Python are made of such ops."""
     options = kwargs or {}
+    if isinstance(func, C.Overridable):
+        return func.__wrapped__(*args, **options)
     out = options.pop("out", None)
     result = find(func.__name__, args)(*args, **options)
     if out is None:

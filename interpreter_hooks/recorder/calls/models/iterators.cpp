@@ -198,7 +198,7 @@ Value end_map(Recording& r, ShadowFrame& f, PyObject* result) {
     r.set_children(result, {receiver, in[1], in[2]});
     return made;
   }
-  if (!PyFunction_Check(function) && !PyMethod_Check(function) && function != Py_None && !is_harmless(function)) {
+  if (!is_program_function(function) && function != Py_None && !is_harmless(function)) {
     r.stop(Reason::UnmodelledCall, callable_name(function) + " below " + callable_name(f.pending.call.callee));
   }
   const bool hands_on = is_program_function(function);

@@ -3,7 +3,10 @@
 Ops come from the engine's records. What is written here are argument forms that only this module has (inplace=, the old
 size_average=), checks with messages of their own, and functions composed of several ops."""
 
+import sys as _sys
+
 from ..._names import lazily
+from ..._overridable import offer as _offer
 from .. import _reduction as _Reduction  # noqa: F401
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
@@ -20,5 +23,14 @@ from .padding import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .resizing import *  # noqa: F401,F403
 from .shuffle import *  # noqa: F401,F403
+
+for _home in (
+    "activation", "attention", "convolution", "distance", "dropout", "embedding", "grid", "linear", "loss", "margin_loss",
+    "normalization", "padding", "pooling", "resizing", "shuffle",
+):  # fmt: skip
+    _names = vars(_sys.modules[f"{__name__}.{_home}"])
+    _offer(_names, public=__name__)
+    globals().update((_name, _names[_name]) for _name in _names["__all__"])
+_threshold = threshold  # noqa: F405, what the function is called
 
 __getattr__ = lazily(__name__)

@@ -65,9 +65,12 @@ def silu(input, inplace=False):
     return _written(input, records.silu) if inplace else records.silu(input)
 
 
-def threshold(input, threshold, value, inplace=False):
+def _threshold(input, threshold, value, inplace=False):
     args = (threshold, value)
     return _written(input, records.threshold, *args) if inplace else records.threshold(input, *args)
+
+
+threshold = _threshold
 
 
 def relu_(input):
