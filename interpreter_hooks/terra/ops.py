@@ -127,7 +127,11 @@ def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non
 # Ops of PyTorch whose functions have no name of their own.
 _NAMELESS = {
     "_pin_memory": lambda self, device=None: self.pin_memory(), "_to_copy": _to_copy, "alias": lambda self: self.view_as(self),
-    "index": _index, "slice": _slice, **sentences("torch.ops.aten", ("_sparse_addmm", "_sparse_mm_reduce_impl")),
+    "index": _index, "slice": _slice,
+    **sentences("torch.ops.aten", (
+        "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward", "_sparse_addmm",
+        "_sparse_mm_reduce_impl", "convolution_backward",
+    )),
 }  # fmt: skip
 
 
