@@ -8,7 +8,7 @@ __all__ = ["checkpoint", "data", "hooks"]
 __getattr__ = lazily(
     __name__,
     (
-        "_contextlib", "_foreach_utils", "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "model_zoo",
-        "tensorboard", "weak",
+        "_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "model_zoo",
+        "module_tracker", "tensorboard", "weak",
     ),
 )  # fmt: skip

@@ -111,7 +111,7 @@ says("torch.ops.not_mine.add", "AttributeError", "torch.ops.not_mine.add is not 
 says("torch.export.export(None, ())", "ValueError", "torch.export.export() takes a module or a function")
 says("torch.export.Dim('batch')", "NotImplementedError", "torch.export.Dim")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
-says("import torch.overrides; torch.overrides.TorchFunctionMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
+says("from torch.utils._python_dispatch import TorchDispatchMode; TorchDispatchMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
 says("torch.cuda.current_device()", "AssertionError", "cpu")
 says("torch.cuda.FloatTensor(1)", "TypeError", "torch.cuda.FloatTensor")
 says("torch.cuda.Stream()", "AssertionError", "CUDA")
@@ -129,7 +129,7 @@ assert not hasattr(torch, "not_there") and not hasattr(torch.nn, "not_there") an
 # Nothing of all this is loaded by the import itself.
 LIGHT = "import sys, terra; print(*sorted(m for m in sys.modules if m.startswith('terra.')))"
 loaded = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True).stdout.split()
-assert set(loaded) == {"terra._functions", "terra._legacy", "terra._tensor_methods", "terra.version"}, loaded
+assert set(loaded) == {"terra._functions", "terra._legacy", "terra._overridable", "terra._tensor_methods", "terra.version"}, loaded
 
 # Every name of the tables leads somewhere.
 import terra._names
