@@ -24,6 +24,7 @@ std::atomic<bool> nan_is_an_error = false;
 
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
+  std::vector<bool> own;      // which of them the pass has made itself: nobody else sees them change
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
 };
@@ -153,9 +154,60 @@ class Pass {
     if (w.grads.empty()) w.grads.resize(edge.node->results);
     Tensor& sum = w.grads[edge.index];
     if (!g.defined()) return;
-    sum = sum.defined() ? sum_of(sum, g) : g;
+    if (!sum.defined())
+      sum = g;
+    else if (edge.index < w.own.size() && w.own[edge.index] && !g->is_symbolic() && g.dtype() == sum.dtype())
+      add_to(sum, g);
+    else
+      sum = sum_of(sum, g);
     for (size_t i = 0; i < addends_.size(); ++i)
       if (captures_[i].node == edge.node && captures_[i].index == edge.index) addends_[i].push_back(g);
+  }
+
+  /// Whether the gradient of a view is added at its place in the operand's, rather than as a tensor of zeros around it:
+  /// what `x.unbind()` costs is then what x holds, not that times its length.
+  bool goes_to_place(const Node& node, const Tensor& g) {
+    const TensorMeta* const whole = node.whole_meta();
+    if (!whole || !node.edges[0].node || create_graph_ || node.is_hooked() || !addends_.empty() ||
+        nan_is_an_error.load())
+      return false;
+    if (&current_emitter() != &default_emitter() || g.numel() == checked_numel(whole->sizes)) return false;
+    const Edge& edge = node.edges[0];
+    const TensorMeta* const wanted = edge.node->result_meta(edge.index);
+    const auto fits = [&](const Tensor& t) {
+      return !t->is_symbolic() && !is_sparse(*t) && t.dtype() == whole->dtype && t.device() == whole->device;
+    };
+    const Waiting& w = waiting_[edge.node.get()];
+    const bool begun = !w.grads.empty() && w.grads[edge.index].defined();
+    return fits(g) && (!begun || fits(w.grads[edge.index])) && (!wanted || wanted->dtype == whole->dtype);
+  }
+
+  void deliver_to_place(const Node& node, const Tensor& g) {
+    static const Op *full = find_op("full"), *clone = find_op("clone"), *copy = find_op("copy");
+    const Edge& edge = node.edges[0];
+    const TensorMeta& whole = *node.whole_meta();
+    Waiting& w = waiting_[edge.node.get()];
+    w.grads.resize(edge.node->results);
+    w.own.resize(edge.node->results);
+    Tensor& sum = w.grads[edge.index];
+    const bool is_first = !sum.defined();
+    if (is_first) {
+      const DeviceScope there(whole.device);
+      sum = (*full)(whole.sizes, 0.0, whole.dtype);
+    } else if (!w.own[edge.index]) {
+      sum = (*clone)(sum);
+    }
+    w.own[edge.index] = true;
+    Tensor place = node.place_in(sum);
+    // To zeros that others add to as well it is added, too: -0.0 becomes 0.0 as in a sum of tensors.
+    if (is_first && w.missing == 1)
+      copy->in_place(place, g);
+    else
+      add_to(place, g);
+  }
+
+  void arrived(const Edge& edge) {
+    if (--waiting_[edge.node.get()].missing == 0) enqueue(edge.node.get());
   }
 
   void enqueue(Node* node) {
@@ -194,6 +246,11 @@ class Pass {
     if (!deeper) take(node, grads);
     std::vector<Tensor> out;
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+    if (any && deeper && goes_to_place(*node, grads[0])) {
+      deliver_to_place(*node, grads[0]);
+      arrived(node->edges[0]);
+      return;
+    }
     if (any && deeper) {
       node->select(selective_ ? &wanted : nullptr);
       out = applied(*node, grads);
@@ -206,7 +263,7 @@ class Pass {
       if (!e.node) continue;
       deliver(e, out[i]);
       out[i].reset();
-      if (--waiting_[e.node.get()].missing == 0) enqueue(e.node.get());
+      arrived(e);
     }
   }
 

@@ -46,6 +46,11 @@ class Node : public Counted {
   virtual bool released() const { return false; }
   /// Metadata of result i, to make zeros for a gradient that didn't arrive and to check user gradients. May be absent.
   virtual const TensorMeta* result_meta(uint32_t) const { return nullptr; }
+  /// Of a view of some elements of its operand, each of them once (`x[2]`): metadata of the operand, whose gradient is
+  /// that of the view at their place and zero elsewhere. Null for all other nodes.
+  virtual const TensorMeta* whole_meta() const { return nullptr; }
+  /// That place in a gradient of the operand: a view of `whole`.
+  virtual Tensor place_in(const Tensor& /*whole*/) const { return {}; }
   /// Calls visit(saved) for everything that apply may unpack.
   virtual void each_saved(const std::function<void(const SavedTensor&)>&) const {}
   /// Which edges take part in what hooks of the node see and give, by their places in `edges`; -1 for one that

@@ -1,6 +1,7 @@
 #include "engine/autograd/op_node.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
@@ -223,6 +224,19 @@ const SavedTensor* OpNode::saved(std::string_view name) const {
   for (size_t i = 0; i < saved_results_.size(); ++i)
     if (name == (i == 0 ? "result" : fmt::format("result{}", i))) return kept(saved_results_[i]);
   return nullptr;
+}
+
+const TensorMeta* OpNode::whole_meta() const {
+  static const std::array parts{find_op("select"), find_op("narrow"), find_op("slice"), find_op("diagonal")};
+  return std::find(parts.begin(), parts.end(), &op_) != parts.end() ? &metas_[0] : nullptr;
+}
+
+Tensor OpNode::place_in(const Tensor& whole) const {
+  std::vector<Arg> args(constants_.args().begin(), constants_.args().end());
+  args[0] = Arg(whole);
+  std::vector<Tensor> results;
+  call(op_, args, results);
+  return results[0];
 }
 
 std::string OpNode::name() const {

@@ -30,6 +30,8 @@ class OpNode final : public Node {
   /// What is kept of a parameter by its name, or of a result ("result", "result1", ...); null if nothing is.
   const SavedTensor* saved(std::string_view name) const;
   const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
+  const TensorMeta* whole_meta() const override;
+  Tensor place_in(const Tensor& whole) const override;
 
  private:
   struct Loader;

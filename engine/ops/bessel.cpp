@@ -36,7 +36,7 @@ void bessel_gradient(Backward& b) {
 }
 
 template <Kind kKind>
-void named(Composition& c) {
+void bessel_of(Composition& c) {
   const Tensor x = c.tensor(0);
   c.result(of_kind(kKind <= K1 ? x : detach(x), kKind));  // as in PyTorch, the others are constants to gradients
 }
@@ -76,31 +76,31 @@ const Op bessel_function{{.name = "bessel_function",
                                       {"rand(3, 4) * 90 + 0.2, 7", "float", false},
                                       {"randn(3, 4), 8", "float", false}}}};
 const Op special_bessel_j0{of_one("special_bessel_j0", "The Bessel function J of order 0.",
-                                  "terra.special.bessel_j0(terra.ones(1))", named<J0>)};
+                                  "terra.special.bessel_j0(terra.ones(1))", bessel_of<J0>)};
 const Op special_bessel_j1{of_one("special_bessel_j1", "The Bessel function J of order 1.",
-                                  "terra.special.bessel_j1(terra.ones(1))", named<J1>)};
+                                  "terra.special.bessel_j1(terra.ones(1))", bessel_of<J1>)};
 const Op special_bessel_y0{of_one("special_bessel_y0", "The Bessel function Y of order 0; NaN for negative numbers.",
-                                  "terra.special.bessel_y0(terra.ones(1))", named<Y0>)};
+                                  "terra.special.bessel_y0(terra.ones(1))", bessel_of<Y0>)};
 const Op special_bessel_y1{of_one("special_bessel_y1", "The Bessel function Y of order 1; NaN for negative numbers.",
-                                  "terra.special.bessel_y1(terra.ones(1))", named<Y1>)};
+                                  "terra.special.bessel_y1(terra.ones(1))", bessel_of<Y1>)};
 const Op special_modified_bessel_i0{of_one("special_modified_bessel_i0", "The modified Bessel function I of order 0.",
                                            "terra.special.modified_bessel_i0(terra.ones(1))", modified_i0_of)};
 const Op special_modified_bessel_i1{of_one("special_modified_bessel_i1", "The modified Bessel function I of order 1.",
                                            "terra.special.modified_bessel_i1(terra.ones(1))", modified_i1_of)};
 const Op special_modified_bessel_k0{of_one("special_modified_bessel_k0",
                                            "The modified Bessel function K of order 0; NaN for negative numbers.",
-                                           "terra.special.modified_bessel_k0(terra.ones(1))", named<K0>)};
+                                           "terra.special.modified_bessel_k0(terra.ones(1))", bessel_of<K0>)};
 const Op special_modified_bessel_k1{of_one("special_modified_bessel_k1",
                                            "The modified Bessel function K of order 1; NaN for negative numbers.",
-                                           "terra.special.modified_bessel_k1(terra.ones(1))", named<K1>)};
+                                           "terra.special.modified_bessel_k1(terra.ones(1))", bessel_of<K1>)};
 const Op special_scaled_modified_bessel_k0{
     of_one("special_scaled_modified_bessel_k0", "exp(self) times the modified Bessel function K of order 0.",
-           "terra.special.scaled_modified_bessel_k0(terra.ones(1))", named<ScaledK0>, kNoGradient)};
+           "terra.special.scaled_modified_bessel_k0(terra.ones(1))", bessel_of<ScaledK0>, kNoGradient)};
 const Op special_scaled_modified_bessel_k1{
     of_one("special_scaled_modified_bessel_k1", "exp(self) times the modified Bessel function K of order 1.",
-           "terra.special.scaled_modified_bessel_k1(terra.ones(1))", named<ScaledK1>, kNoGradient)};
+           "terra.special.scaled_modified_bessel_k1(terra.ones(1))", bessel_of<ScaledK1>, kNoGradient)};
 const Op special_airy_ai{
-    of_one("special_airy_ai", "Airy's function Ai.", "terra.special.airy_ai(terra.ones(1))", named<Airy>, kNoGradient)};
+    of_one("special_airy_ai", "Airy's function Ai.", "terra.special.airy_ai(terra.ones(1))", bessel_of<Airy>, kNoGradient)};
 const Op special_spherical_bessel_j0{
     of_one("special_spherical_bessel_j0", "The spherical Bessel function j of order 0: sin(self) / self.",
            "terra.special.spherical_bessel_j0(terra.ones(1))", spherical_of, kNoGradient)};

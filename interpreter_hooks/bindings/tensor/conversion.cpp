@@ -33,7 +33,7 @@ Object on_device(PyObject* self, DType dtype, MemoryFormat format, Device device
   }
   const Arg args[] = {made, from};
   call_in_place(copy, args);
-  if (made.requires_grad()) tape_hooks().name(made, "ToCopyBackward0");
+  if (made.requires_grad()) tape_hooks().name(made, "ToCopyBackward0", nullptr, {});
   return Object::steal(wrap(std::move(made)));
 }
 
