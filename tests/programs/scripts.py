@@ -38,7 +38,7 @@ def run(script, mode, report):
     counts = json.loads(pathlib.Path(report).read_text())
     if counts["internal_errors"]:
         return f"{counts['internal_errors']} internal errors"
-    if mode == "auto" and counts["ops"]["graph"] == 0:
+    if mode == "auto" and counts["captures"] == 0:
         return "nothing was captured"
     return ""
 
