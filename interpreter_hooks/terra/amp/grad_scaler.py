@@ -37,6 +37,7 @@ class GradScaler:
             self._scale = float(init_scale)
             self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
             self._growth_interval, self._growth_tracker = growth_interval, 0
+            self._has_scaled = False
             self._optimizers = {}  # id of an optimizer -> [its OptState, whether it found an infinity]
 
     def is_enabled(self):
@@ -46,6 +47,8 @@ class GradScaler:
         """A tensor, or an iterable of them, times the scale."""
         if not self._enabled:
             return outputs
+        if not self._has_scaled:
+            self._has_scaled = True
         if isinstance(outputs, C.Tensor):
             return outputs * self._scale
         if isinstance(outputs, (list, tuple)):
@@ -54,6 +57,13 @@ class GradScaler:
             return map(self.scale, outputs)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
+    def _check_scaled(self, name):
+        if not self._has_scaled:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use scaler.scale(loss or "
+                "outputs) earlier in the iteration."
+            )
+
     def _record(self, optimizer):
         return self._optimizers.setdefault(id(optimizer), [OptState.READY, None])
 
@@ -61,6 +71,7 @@ class GradScaler:
         """Divides the gradients of the optimizer's parameters by the scale, and notes whether one is not finite."""
         if not self._enabled:
             return
+        self._check_scaled("unscale_")
         record = self._record(optimizer)
         if record[0] is OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
@@ -90,6 +101,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._check_scaled("step")
         record = self._record(optimizer)
         if record[0] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -103,6 +115,7 @@ class GradScaler:
         """Sets the scale for the next step."""
         if not self._enabled:
             return
+        self._check_scaled("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         else:

@@ -26,7 +26,7 @@ def enter_dual_level():
 
 def exit_dual_level(*, level=None):
     if not _levels:
-        raise RuntimeError("Trying to exit a forward AD level but no level is currently active")
+        raise RuntimeError("Dual level must be a positive number.")
     if level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created.")
     _levels.pop()
@@ -44,6 +44,8 @@ class dual_level:
 
 def make_dual(tensor, tangent, *, level=None):
     """The tensor with a tangent."""
+    from ..func.derivatives import check_tangent
+
     if not _levels:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
@@ -52,11 +54,7 @@ def make_dual(tensor, tangent, *, level=None):
         raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
         raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
-    if tensor.shape != tangent.shape:
-        raise RuntimeError(
-            f"Expected tangent to have the same shape as the tensor that it belongs to: {list(tensor.shape)}, not "
-            f"{list(tangent.shape)}"
-        )
+    check_tangent(tensor, tangent)
     with C.enable_grad():
         dual = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
     _levels[-1].append((dual, tangent))

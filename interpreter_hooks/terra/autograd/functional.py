@@ -7,12 +7,15 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 def _tuple(value, name, function):
     """(a tuple of tensors, whether it was one)"""
-    many = isinstance(value, (tuple, list))
-    found = tuple(value) if many else (value,)
+    many = isinstance(value, tuple)
+    found = value if many else (value,)
     for i, item in enumerate(found):
         if not isinstance(item, C.Tensor):
-            where = f"Value at index {i} of the" if many else "The"
-            raise TypeError(f"{where} {name} to {function} should be a Tensor, got {type(item)} instead.")
+            what = f"value at index {i}" if many else f"given {name}"
+            raise TypeError(
+                f"The {name} given to {function} must be either a Tensor or a tuple of Tensors but the {what} has type "
+                f"{type(item)}."
+            )
     return found, many
 
 
@@ -136,7 +139,7 @@ def _one_number(func, function):
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     """Second derivatives of a function with one output: a tuple for each input of one for each input."""
-    many = isinstance(inputs, (tuple, list))
+    _, many = _tuple(inputs, "inputs", "hessian")
     checked = _one_number(func, "hessian")
 
     def gradient(*values):

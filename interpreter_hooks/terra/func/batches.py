@@ -5,7 +5,7 @@ import typing
 
 import _terra_C as C
 
-from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 
 _DRAWN = (
@@ -23,13 +23,17 @@ def _spread(in_dims, tree):
     return type(tree)(_spread(dim, value) for dim, value in zip(in_dims, tree))
 
 
-def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """A function that calls func for each index along the batch dimensions and stacks the results. Random numbers are an
-    error, or each call draws its own ("different"), or all draw the same."""
+def check_randomness(randomness):
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
         )
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """A function that calls func for each index along the batch dimensions and stacks the results. Random numbers are an
+    error, or each call draws its own ("different"), or all draw the same."""
+    check_randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
@@ -98,8 +102,8 @@ def _batch_dims(name, in_dims, args, leaves):
         placed = tree_flatten(_spread(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args), is_leaf=_is_place)[0]
     except (ValueError, KeyError, TypeError, IndexError):
         raise ValueError(
-            f"{call}: in_dims is not compatible with the structure of `inputs`, which has {len(args)} arguments and "
-            f"{len(leaves)} leaves."
+            f"{call}: in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+            f"{tree_structure(in_dims)} but inputs has structure {tree_structure(args)}."
         ) from None
     dims = [place[0] for place in placed]
     for d, leaf in zip(dims, leaves):
@@ -125,12 +129,19 @@ def _is_place(value):
 def _stacked(name, results, out_dims):
     rows = [tree_flatten(result) for result in results]
     spec = rows[0][1]
-    many = isinstance(out_dims, (tuple, list))
-    dims = list(out_dims) if many and len(out_dims) > 1 else [out_dims[0] if many else out_dims] * spec.num_leaves
-    if len(dims) != spec.num_leaves:
+    call = f"vmap({name}, ..., out_dims={out_dims})"
+    given, given_spec = tree_flatten(out_dims, is_leaf=lambda d: d is None)
+    if not all([d is None or isinstance(d, int) for d in given]):
         raise ValueError(
-            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`, "
-            f"which has {spec.num_leaves} leaves."
+            f"{call}: `out_dims` must be an int, None or a python collection of ints representing where in the outputs the "
+            "vmapped dimension should appear."
+        )
+    one = out_dims is None or isinstance(out_dims, int) or (spec.num_leaves == 1 and given_spec.num_leaves == 1)
+    dims = given * spec.num_leaves if one else given
+    if not one and given_spec != spec:
+        raise ValueError(
+            f"{call}(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has structure "
+            f"{given_spec} but outputs has structure {spec}."
         )
     stacked = []
     for d, column in zip(dims, zip(*[leaves for leaves, _ in rows])):
@@ -152,6 +163,8 @@ def stack_module_state(models):
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if any(type(model) is not type(models[0]) for model in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     parameters = {
         name: C.stack([dict(model.named_parameters())[name].detach() for model in models]).requires_grad_(p.requires_grad)
         for name, p in models[0].named_parameters()

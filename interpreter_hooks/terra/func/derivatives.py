@@ -5,6 +5,7 @@ import functools
 import _terra_C as C
 
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from .batches import check_randomness
 
 _depth = [0]
 
@@ -13,9 +14,11 @@ def _inputs(tree):
     """The tensors of a container as inputs of a graph, with their history where they have one."""
 
     def fresh(t):
+        if not isinstance(t, C.Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(t)}")
         return t.view_as(t) if t.requires_grad else t.detach().requires_grad_()
 
-    return tree_map(lambda t: fresh(t) if isinstance(t, C.Tensor) else t, tree)
+    return tree_map(fresh, tree)
 
 
 def _plain(tree, keep):
@@ -41,12 +44,42 @@ class _Inside:
         return False
 
 
-def _with_aux(result, has_aux):
+def check_tangent(primal, tangent):
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+            f"supported. Tensor is of size {list(primal.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+
+
+def _with_aux(call, result, has_aux):
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
-        raise RuntimeError("output of function f should be a tuple: (output, aux) if has_aux is True")
+        raise RuntimeError(f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True")
     return result
+
+
+def _places(argnums, count):
+    """The numbers of the arguments that derivatives are taken of."""
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = (argnums,) if isinstance(argnums, int) else argnums
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(numbers)) != len(numbers):
+        raise RuntimeError(f"argnums elements must be unique, got {numbers}")
+    for number in numbers:
+        if not -count <= number < count:
+            raise RuntimeError(f"Got argnum={number}, but only {count} positional inputs")
+    return numbers
+
+
+def _check_tensors(what, leaves):
+    for leaf in leaves:
+        if not isinstance(leaf, C.Tensor):
+            raise RuntimeError(f"{what}, got {'unsupported type ' if 'only tensors' in what else ''}{type(leaf)}")
 
 
 def _gradients(outputs, inputs, weights):
@@ -63,16 +96,20 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def both(*args, **kwargs):
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        numbers = _places(argnums, len(args))
         with _Inside((args, kwargs)) as inside:
             args = list(args)
             for i in numbers:
                 args[i] = _inputs(args[i])
-            value, aux = _with_aux(func(*args, **kwargs), has_aux)
+            call = "grad_and_value(f)(*args)"
+            value, aux = _with_aux(call, func(*args, **kwargs), has_aux)
             if not isinstance(value, C.Tensor):
-                raise RuntimeError(f"Expected f to return a tensor, got {type(value)}.")
+                raise RuntimeError(f"{call}: Expected f(*args) to return a Tensor, got {type(value)}")
             if value.dim() != 0:
-                raise RuntimeError(f"Expected f given to grad(f) to return a scalar tensor, got tensor with {value.dim()} dims. Maybe you wanted to use vjp instead?")
+                raise RuntimeError(
+                    f"{call}: Expected f(*args) to return a scalar Tensor, got tensor with {value.dim()} dims. Maybe you "
+                    "wanted to use the vjp or jacrev APIs instead?"
+                )
             leaves, spec = tree_flatten([args[i] for i in numbers])
             found = tree_unflatten(_gradients([value], leaves, [C.ones_like(value)]), spec)
         found = _plain(found[0] if isinstance(argnums, int) else tuple(found), inside.keep)
@@ -98,8 +135,9 @@ def vjp(func, *primals, has_aux=False):
     """(func(*primals), a function from a cotangent to gradients of all primals)."""
     with _Inside(primals) as inside:
         inputs = _inputs(primals)
-        output, aux = _with_aux(func(*inputs), has_aux)
+        output, aux = _with_aux("vjp(f, *primals)", func(*inputs), has_aux)
     outputs, out_spec = tree_flatten(output)
+    _check_tensors("vjp(f, *primals): expected f(*primals) to return only tensors", outputs)
     leaves, spec = tree_flatten(inputs)
 
     def pull(cotangents, retain_graph=True, create_graph=None):
@@ -116,13 +154,28 @@ def vjp(func, *primals, has_aux=False):
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), its derivative along the tangents), as the gradient of a gradient."""
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
+    call = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{call}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    (points, point_spec), (directions, direction_spec) = tree_flatten(primals), tree_flatten(tangents)
+    if point_spec != direction_spec:
+        raise RuntimeError(
+            f"{call}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of "
+            f"3 tensors, tangents also must be. Got primals with structure {point_spec} and tangents with structure "
+            f"{direction_spec}"
+        )
+    if not points:
+        raise RuntimeError(f"{call}: Expected primals to contain at least one Tensor.")
+    _check_tensors(f"{call}: Expected primals to only contain Tensors", points)
+    _check_tensors(f"{call}: Expected tangents to only contain Tensors", directions)
+    for point, direction in zip(points, directions):
+        check_tangent(point, direction)
     with _Inside((primals, tangents)) as inside:
         inputs = _inputs(primals)
-        output, aux = _with_aux(func(*inputs), has_aux)
+        output, aux = _with_aux(call, func(*inputs), has_aux)
         outputs, out_spec = tree_flatten(output)
-        leaves, directions = tree_leaves(inputs), tree_leaves(tangents)
+        _check_tensors(f"{call}: expected f(*primals) to return only tensors", outputs)
+        leaves = tree_leaves(inputs)
         weights = [C.zeros_like(o).requires_grad_() for o in outputs]
         found = _gradients(outputs, leaves, weights)
         along = tree_unflatten(_gradients(found, weights, directions), out_spec)
@@ -159,16 +212,22 @@ def linearize(func, *primals):
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that gives the Jacobian: for each output a tensor of the output's and then the argument's sizes."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    return _jacobian_of(func, argnums, has_aux, "vjp(f, *primals)")
 
+
+def _jacobian_of(func, argnums, has_aux, call):
     @functools.wraps(func)
     def jacobian(*args, **kwargs):
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        numbers = _places(argnums, len(args))
         with _Inside((args, kwargs)) as inside:
             args = list(args)
             for i in numbers:
                 args[i] = _inputs(args[i])
-            output, aux = _with_aux(func(*args, **kwargs), has_aux)
+            output, aux = _with_aux(call, func(*args, **kwargs), has_aux)
             outputs, out_spec = tree_flatten(output)
+            _check_tensors(f"{call}: expected f(*primals) to return only tensors", outputs)
             leaves, spec = tree_flatten([args[i] for i in numbers])
             blocks = [_block(o, leaves) for o in outputs]
         result = []
@@ -195,7 +254,8 @@ def _block(output, leaves):
 
 def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error"):
     """The same values as jacrev, computed the same way."""
-    return jacrev(func, argnums, has_aux=has_aux)
+    check_randomness(randomness)
+    return _jacobian_of(func, argnums, has_aux, "jvp(f, primals, tangents)")
 
 
 def hessian(func, argnums=0):

@@ -12,7 +12,9 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         for part in parameter_and_buffer_dicts:
             repeated = tensors.keys() & part.keys()
             if repeated:
-                raise ValueError(f"{next(iter(repeated))} appears in multiple dictionaries; behavior of functional call is ambiguous")
+                raise ValueError(
+                    f"{sorted(repeated)} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+                )
             tensors.update(part)
     else:
         raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}")
@@ -32,6 +34,10 @@ def _places(module):
     return places
 
 
+def _quoted(names):
+    return ", ".join([repr(name) for name in sorted(names)])
+
+
 @contextlib.contextmanager
 def replaced(module, tensors, tie_weights=True, strict=False):
     """Inside, the module has these tensors; a tensor with several names has the new one under all of them."""
@@ -39,8 +45,8 @@ def replaced(module, tensors, tie_weights=True, strict=False):
     unknown = [name for name in tensors if name not in places]
     if strict:
         missing = [name for name in places if name not in tensors]
-        problems = ([f"Unexpected key(s): {', '.join(unknown)}."] if unknown else []) + (
-            [f"Missing key(s): {', '.join(missing)}."] if missing else []
+        problems = ([f"Unexpected key(s): {_quoted(unknown)}."] if unknown else []) + (
+            [f"Missing key(s): {_quoted(missing)}."] if missing else []
         )
         if problems:
             raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(problems))

@@ -239,10 +239,12 @@ class TreeSpec:
     def __hash__(self):
         return hash((self.type, self.num_leaves, len(self._children)))
 
-    def __repr__(self):
+    def __repr__(self, indent=0):
         if self.type is None:
             return "*"
-        return f"TreeSpec({self.type.__name__}, {self._context}, [{', '.join(map(repr, self._children))}])"
+        gap = ",\n" + " " * (indent + 2)
+        children = gap.join([child.__repr__(indent + 2) for child in self._children])
+        return f"TreeSpec({self.type.__name__}, {self._context}, [{children}])"
 
 
 def LeafSpec():

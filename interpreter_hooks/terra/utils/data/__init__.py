@@ -1,5 +1,6 @@
 """terra.utils.data: datasets, samplers, the loader."""
 
+from ..._names import lazily
 from . import sampler
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
@@ -29,3 +30,5 @@ __all__ = [
     "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split", "sampler",
 ]  # fmt: skip
+
+__getattr__ = lazily(__name__, ("_utils",))
