@@ -26,7 +26,7 @@ void gelu_shape(Inference& f) {
   floating_shape(f);
 }
 void relu_shape(Inference& f) {
-  check(f.common != DType::Bool, "Boolean inputs not supported for relu");
+  check_kind(f.common != DType::Bool, ErrorKind::NotImplementedError, "Boolean inputs not supported for relu");
   rules::elementwise(f);
 }
 void hardtanh_shape(Inference& f) {
@@ -41,9 +41,9 @@ void softshrink_shape(Inference& f) {
   floating_shape(f);
 }
 void softmax_shape(Inference& f) {
-  wrap_dim(f.integer(1), f.rank(0));
-  check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError,
-             "\"{}_lastdim_kernel_impl\" not implemented for '{}'", f.op.name, scalar_type_name(f.dtype(0)));
+  const int64_t dim = wrap_dim(f.integer(1), f.rank(0));
+  check_kind(is_floating(f.dtype(0)), ErrorKind::NotImplementedError, "\"{}{}_kernel_impl\" not implemented for '{}'",
+             f.op.name, dim + 1 < static_cast<int64_t>(f.rank(0)) ? "" : "_lastdim", scalar_type_name(f.dtype(0)));
   rules::like_first(f);
 }
 

@@ -67,7 +67,7 @@ void gather_shape(Inference& f) {
 
 void check_scatter(Inference& f) {
   if (f.impl(2).numel > 0) check_index_dtype(f, 2);
-  check(f.dtype(0) == f.dtype(3), "{}(): Expected self.dtype to be equal to src.dtype", f.op.name);
+  check(f.dtype(0) == f.dtype(3), "scatter(): Expected self.dtype to be equal to src.dtype");
   const auto dim = static_cast<size_t>(wrap_dim(f.integer(1), f.rank(0)));
   if (f.impl(2).numel > 0) {
     check_index_fits(dim, f.sizes(2), f.sizes(0), "self", true);

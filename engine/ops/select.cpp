@@ -29,7 +29,7 @@ void clamp_shape(Inference& f) {
 }
 void masked_fill_shape(Inference& f) {
   check(f.dtype(1) == DType::Bool, "masked_fill_ only supports boolean masks, but got mask with dtype {}",
-        name_of(f.dtype(1)));
+        c_type_name(f.dtype(1)));
   ensure(!f.arg(2).is_tensor(), "masked_fill gets a number; masked_fill_tensor takes tensors");
   check_holds(f.arg(2).scalar(), f.common);
   rules::elementwise(f);

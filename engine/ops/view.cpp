@@ -188,7 +188,7 @@ void select_shape(Inference& f) {
   Shape s(f);
   const int64_t dim = wrap_dim(f.integer(1), f.rank(0)), index = f.integer(2), size = s.sizes[dim];
   check_kind(index >= -size && index < size, ErrorKind::IndexError,
-             "index {} is out of bounds for dimension {} with size {}", index, dim, size);
+             "select(): index {} out of range for tensor of size {} at dimension {}", index, listed(f.sizes(0)), dim);
   s.skip(dim, index < 0 ? index + size : index);
   s.erase(dim);
   s.becomes(f);

@@ -68,8 +68,7 @@ PyTypeObject* exporter_type() {
 Object array_of(PyObject* self) {
   TensorImpl& t = *impl_of(self);
   if (is_half(t.dtype) && t.dtype != DType::F16)
-    raise(PyExc_TypeError, "Got unsupported ScalarType %s: numpy has no such type. Use .%s() first.",
-          std::string(scalar_type_name(t.dtype)).c_str(), is_complex(t.dtype) ? "cfloat" : "float");
+    raise(PyExc_TypeError, "Got unsupported ScalarType %s", std::string(scalar_type_name(t.dtype)).c_str());
   if (!t.device.is_cpu())
     raise(PyExc_TypeError,
           "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",

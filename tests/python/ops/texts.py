@@ -43,6 +43,8 @@ torch.bincount(v) | f.expand(2) | f.unflatten(0, (3, 1)) | f.unflatten(0, (-1, 1
 torch.nn.Hardtanh(2, 1) | torch.nn.MultiMarginLoss(weight=f) | torch.nn.GRUCell(2, 3)(torch.ones(1, 2), torch.ones(2, 3)) | torch.nn.GRUCell(2, 3)(f, f)
 torch.nn.utils.rnn.pad_sequence(3) | torch.nn.utils.vector_to_parameters([1], []) | torch.vmap(lambda a: a)() | torch.cat([])
 f.clone().__setitem__(0, "a") | f.clone().__setitem__(0, [1, 2]) | f.clone().__setitem__((0, 0), torch.ones(2)) | f.clone().__setitem__(slice(0, 1), torch.ones(2, 2))
-f.clone().__setitem__(vi, torch.tensor(3))
+f.clone().__setitem__(vi, torch.tensor(3)) | torch.softmax(i, 0) | torch.softmax(i, 1) | torch.log_softmax(i, 0) | F.relu(b) | f.masked_fill(i, 0)
+f.masked_fill(h, 0) | f.scatter_add(0, i * 0, d) | f.select(0, 5) | torch.select(f, 1, -3) | f.bfloat16().numpy()
+f.repeat_interleave(torch.tensor([1, 2, 3]), 0) | f.repeat_interleave(torch.tensor([1, 2, 3])) | f.repeat_interleave(i, 0)
 """
 check(list(outcomes(CALLS, globals())), __file__)
