@@ -28,7 +28,7 @@ inline constexpr Overload kOverloads[] = {
     {"arange", kFunction, {"arange_to", "arange"}},
     {"argwhere", kFunction | kMethod, {"nonzero"}},
     {"bernoulli", kFunction | kMethod, {"bernoulli_each", "bernoulli"}},
-    {"bernoulli_", kMethod, {"bernoulli"}},
+    {"bernoulli_", kMethod, {"bernoulli_by", "bernoulli"}},
     {"bucketize", kFunction, {"bucketize", "bucketize_number"}},
     {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},

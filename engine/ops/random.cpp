@@ -312,6 +312,11 @@ std::string_view normal_name(std::span<const Arg> args) {
   if (!args[0].is_tensor()) return "NormalBackward2";
   return args[1].is_tensor() ? "NormalBackward3" : "NormalBackward1";
 }
+void bernoulli_by_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  const Tensor drawn = bernoulli_each(expand(c.tensor(1), self.sizes()), c.arg(2));
+  c.result(drawn.dtype() == self.dtype() ? drawn : to_dtype(drawn, self.dtype()));
+}
 void random_to_of(Composition& c) { c.result(random_range(c.arg(0), 0, c.arg(1), c.arg(2))); }
 void dropout_of(Composition& c) {
   const Tensor self = c.tensor(0);
@@ -439,6 +444,13 @@ const Op bernoulli_each{{.name = "bernoulli_each",
                          .gradient = zero_gradient,
                          .grad_fn = "BernoulliBackward0",
                          .samples = {{"rand(5)", "float", false}}}};
+const Op bernoulli_by{{.name = "bernoulli_by",
+                       .signature = "(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+                       .doc = "1 with the probability that each element of p gives, else 0.",
+                       .example = "",
+                       .flags = kInPlace | kNoGradient | kMovesBytes,
+                       .composite = bernoulli_by_of,
+                       .samples = {{"randn(5), rand(5)", "float", false}}}};
 const Op random_any{overwriting("random_any", "(Tensor self, *, Generator? generator=None) -> Tensor",
                                 "Integers from the whole range of the dtype that are not negative.",
                                 "terra.zeros(2).random_().shape", random_any_host, "randn(5)")};
