@@ -288,7 +288,6 @@ void normal_tensors_of(Composition& c) {
   const DType dtype = c.arg(0).is_tensor()   ? c.tensor(0).dtype()
                       : c.arg(1).is_tensor() ? c.tensor(1).dtype()
                                              : default_dtype();
-  const Tensor standard = randn(broadcast_sizes(mean, deviation), dtype, c.arg(2));
   const auto value = [&c](int i, Tensor& held) {
     if (!c.arg(i).is_tensor()) return c.arg(i);
     held = detach(c.arg(i));
@@ -297,6 +296,7 @@ void normal_tensors_of(Composition& c) {
   Tensor held_mean, held_deviation;
   Arg spread = value(1, held_deviation);
   if (spread.is_tensor() && held_deviation.numel() > 0) spread = Arg(held_deviation = deviations(held_deviation));
+  const Tensor standard = randn(broadcast_sizes(mean, deviation), dtype, c.arg(2));
   Tensor drawn = add(mul(standard, spread), value(0, held_mean));
   const Tensor always = full(Dims{}, true, DType::Bool);
   for (int i : {0, 1})

@@ -45,7 +45,7 @@ torch.nn.utils.rnn.pad_sequence(3) | torch.nn.utils.vector_to_parameters([1], []
 f.clone().__setitem__(0, "a") | f.clone().__setitem__(0, [1, 2]) | f.clone().__setitem__((0, 0), torch.ones(2)) | f.clone().__setitem__(slice(0, 1), torch.ones(2, 2))
 f.clone().__setitem__(vi, torch.tensor(3)) | torch.softmax(i, 0) | torch.softmax(i, 1) | torch.log_softmax(i, 0) | F.relu(b) | f.masked_fill(i, 0)
 f.masked_fill(h, 0) | f.scatter_add(0, i * 0, d) | f.select(0, 5) | torch.select(f, 1, -3) | f.bfloat16().numpy()
-torch.zeros(8).long().bernoulli_(torch.full((8,), 0.5)) | torch.zeros(2, 3).bernoulli_(torch.tensor([0.2, 0.5, 0.9]))
+torch.manual_seed(5).initial_seed() | torch.zeros(8).long().bernoulli_(torch.full((8,), 0.5)) | torch.zeros(2, 3).bernoulli_(torch.tensor([0.2, 0.5, 0.9]))
 f.repeat_interleave(torch.tensor([1, 2, 3]), 0) | f.repeat_interleave(torch.tensor([1, 2, 3])) | f.repeat_interleave(i, 0)
 """
 check(list(outcomes(CALLS, globals())), __file__)
