@@ -220,12 +220,17 @@ void repeat_interleave_of(Composition& c) {
 void repeat_interleave_tensor_of(Composition& c) {
   const Tensor t = c.has(2) ? c.tensor(0) : reshape(c.tensor(0), Dims{-1});
   const int64_t dim = c.has(2) ? wrap_dim(c.integer(2), t.rank()) : 0;
-  const Tensor repeats = c.tensor(1);
-  check(repeats.rank() < 2, "repeats must be 0-dim or 1-dim tensor");
-  check(repeats.numel() == 1 || repeats.numel() == t.size(dim),
+  const Tensor given = c.tensor(1);
+  check(given.rank() < 2, "repeats must be 0-dim or 1-dim tensor");
+  check(given.numel() == 1 || given.numel() == t.size(dim),
         "repeats must have the same size as input along dim, but got repeats.size(0) = {} and input.size({}) = {}",
-        repeats.numel(), dim, t.size(dim));
-  const Tensor picked = index_select(t, dim, repeat_index(expand(c.tensor(1), Dims{t.size(dim)})));
+        given.numel(), dim, t.size(dim));
+  const Tensor repeats = expand(given, Dims{t.size(dim)});
+  if (repeats.device().is_meta()) {
+    check(c.has(3), "cannot repeat_interleave a meta tensor without output_size");
+    return c.result(index_select(t, dim, empty(Dims{c.integer(3)}, DType::I64)));
+  }
+  const Tensor picked = index_select(t, dim, repeat_index(repeats));
   check_output_size(c, picked.size(dim));
   c.result(picked);
 }

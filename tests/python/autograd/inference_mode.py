@@ -9,6 +9,7 @@ import copy
 import pathlib
 import pickle
 import sys
+import threading
 
 import torch
 import torch.nn as nn
@@ -149,6 +150,34 @@ with torch.no_grad():
 results.append(("a view in no_grad mode", [seen.tolist(), written._version]))
 
 
+# ---- nodes of the program, threads, layers
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        return grad * b, grad * a
+
+
+def report(into):
+    into.append([modes(), torch.ones(1).is_inference()])
+
+
+with torch.inference_mode():
+    i, norm, layer, elsewhere = fresh(3), nn.BatchNorm1d(3), nn.Linear(3, 2), []
+    thread = threading.Thread(target=report, args=(elsewhere,))
+    thread.start()
+    thread.join()
+    results.append(("a function inside", state(Product.apply(leaf, i))))
+results.append(("another thread", elsewhere))
+results += outcomes("Product.apply(leaf, i) | state(Product.apply(leaf, i.clone())) | norm(torch.ones(2, 3))", globals())
+results.append(("a layer made inside", state(layer.weight) + state(layer(torch.ones(3)))))
+
+
 # ---- in hot functions: each mode has its results, and nobody gets those of the other
 def double(t, w):
     y = (t * w + 1).relu()
@@ -205,6 +234,27 @@ for k in range(30):
     if k % 9 == 0:
         results.append((f"trained {k}", [done, w.grad]))
     results.append((f"saved {k}", saved(given if k % 2 else given.clone(), w)))
+def by_turns(t):
+    made = []
+    for k in range(4):
+        with torch.inference_mode(k % 2 == 0):
+            t = t + 1
+            made.append(t.is_inference())
+    return made, t
+
+
+def left_early(t, positive):
+    with torch.inference_mode():
+        if positive:
+            return t * 2
+    return t * 3
+
+
+for k in range(24):
+    made, out = by_turns(w)
+    early = [state(left_early(w, positive)) for positive in (k % 2 == 0, True)]
+    if k % 8 == 0:
+        results.append((f"by turns {k}", [made, state(out), early]))
 net = Net()
 net.load_state_dict({"layer.weight": fresh(2, 3), "layer.bias": fresh(2)})
 for k in range(15):

@@ -105,7 +105,7 @@ torch.cat([M, M]) | torch.stack([m, m], 1) | [a.shape for a in M.split(1)] | tor
 torch.where(c > 0, m, m) | M[torch.tensor([0, 1, 0])] | M[[0, 1]] | M[torch.tensor([True, False])] | M.index_select(0, long)
 torch.gather(M, 1, torch.tensor([[0]])) | F.embedding(torch.tensor([[1, 0]]), M) | F.embedding(long, M)
 torch.einsum("ij,kj->ik", M, M) | torch.cdist(M, M) | torch.searchsorted(m, m) | torch.fft.fft(m) | M.cumsum(0) | M.norm()
-m.any() | torch.isnan(m).any() | torch.count_nonzero(m) | torch.repeat_interleave(m, 2) | F.one_hot(long, 4) | m.unique
+m.any() | torch.isnan(m).any() | torch.count_nonzero(m) | torch.repeat_interleave(m, 2) | torch.repeat_interleave(m, long, output_size=7) | torch.histc(m) | F.one_hot(long, 4) | m.unique
 torch.multinomial(m, 2) | torch.bernoulli(m) | F.dropout(m) | m.normal_() | m.uniform_() | m.random_() | m.exponential_()
 m.add_(1) | m.zero_() | m.fill_(m0) | M.__setitem__(0, 1.0) | M.__setitem__(0, c) | torch.add(m, 1, out=empty(0))
 torch.linalg.svd(M).S | torch.linalg.inv(square) | torch.linalg.cholesky(square) | torch.linalg.solve(square, M)
@@ -117,7 +117,7 @@ F.mse_loss(m, m) | F.binary_cross_entropy(m, m) | torch.quantile(m, empty(2)) | 
 """.replace("| m.unique\n", "\n").replace("| torch.lu_solve\n", "\n"))
 show("""
 torch.nonzero(m) | torch.unique(m) | torch.masked_select(m, m > 0) | M[M > 0] | torch.where(m) | torch.unique_consecutive(m)
-torch.argwhere(m) | torch.allclose(m, m)
+torch.argwhere(m) | torch.repeat_interleave(m, long) | torch.allclose(m, m)
 F.one_hot(long) | M @ M | M + empty(4) | M.t().view(6) | F.cross_entropy(M, torch.zeros(2, dtype=torch.int64)) | F.linear(c, empty(2, 4))
 """, only_type=True)
 
@@ -219,6 +219,30 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.R
 
 
 # ---- in hot functions
+def computed(x):
+    return (x * 2 + 1).relu()
+
+
+for k in range(30):  # the CPU's work is the CPU's, wherever its result is asked for
+    y = computed(torch.arange(4.0) + k) * 3
+    with torch.device("meta"):
+        total, other = (y - 1).sum(), torch.zeros(3)
+    if k % 10 == 0:
+        results.append((f"computed {k}", [total, shown(other), y.mean()]))
+state = {"here": torch.ones(2), "meta": empty(2)}
+
+
+def advance():
+    state["here"] = state["here"] + 1
+    state["meta"] = state["meta"] + 1
+    return state["here"].sum()
+
+
+for _ in range(20):
+    total = advance()
+results.append(("advanced", [total, shown(state["meta"])]))
+
+
 def shapes(model, t):
     h = model(t)
     return h.relu().mean(-1) + t.sum(), h.is_meta, h.shape, h.device

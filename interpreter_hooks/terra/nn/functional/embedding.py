@@ -143,7 +143,7 @@ def embedding_bag(
     _check_bags(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, padding_idx)
     if input.dim() == 2:
         bags, length = input.shape
-        wanted, bag = bags, C.arange(bags).repeat_interleave(length)
+        wanted, bag = bags, C.arange(bags, device=input.device).repeat_interleave(length)
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     else:
@@ -160,9 +160,9 @@ def embedding_bag(
         rows = rows * per_sample_weights.unsqueeze(1)
     if padding_idx is not None:
         rows = C.where(keep.unsqueeze(1), rows, 0.0)
-    total = C.zeros(bags, weight.size(1), dtype=rows.dtype).index_add(0, bag, rows)
+    total = C.zeros(bags, weight.size(1), device=rows.device, dtype=rows.dtype).index_add(0, bag, rows)
     if mode == "mean":
-        counts = C.zeros(bags, dtype=rows.dtype).index_add(0, bag, keep.to(rows.dtype))
+        counts = C.zeros(bags, device=rows.device, dtype=rows.dtype).index_add(0, bag, keep.to(rows.dtype))
         total = total / counts.clamp(min=1.0).unsqueeze(1)
     return C._ops.named(total[:wanted], "EmbeddingBagBackward0")
 

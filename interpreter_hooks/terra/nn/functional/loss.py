@@ -215,12 +215,12 @@ def linear_cross_entropy(
 
 
 # ---- sequences without alignment ------------------------------------------------------------------------------------
-def _lengths(lengths, name):
+def _lengths(lengths, name, device):
     if not isinstance(lengths, C.Tensor):
-        return C.tensor(list(lengths), dtype=C.int64)
+        return C.tensor(list(lengths), device=device, dtype=C.int64)
     if lengths.is_floating_point() or lengths.dtype == C.bool:
         raise RuntimeError(f"{name} must be integral")
-    return lengths.to(C.int64)
+    return lengths.to(device, C.int64)
 
 
 def ctc_loss(
@@ -230,7 +230,8 @@ def ctc_loss(
     all in a row. 'mean' divides each loss by the length of its target first."""
     check_reduction(reduction)
     single = log_probs.dim() == 2
-    input_lengths, target_lengths = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
+    input_lengths = _lengths(input_lengths, "input_lengths", log_probs.device)
+    target_lengths = _lengths(target_lengths, "target_lengths", log_probs.device)
     if single:
         log_probs = log_probs.unsqueeze(1)
         input_lengths, target_lengths = input_lengths.reshape(1), target_lengths.reshape(1)
