@@ -70,9 +70,8 @@ uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
 std::string advice_on(ViewOrigin origin) {
   return fmt::format(
       "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-      "both "
-      "the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or both "
-      "outside (if you want the inplace to be tracked).",
+      "both the view and the inplace either both inside the {} block (if you don't want the inplace to be tracked) or "
+      "both outside (if you want the inplace to be tracked).",
       names_of(origin).block);
 }
 

@@ -41,9 +41,9 @@ Object on_device(PyObject* self, DType dtype, MemoryFormat format, Device device
 Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat::Preserve, bool copy = false,
                 std::optional<Device> device = std::nullopt) {
   const TensorImpl& t = *impl_of(self);
-  if (device && *device != t.device) return on_device(self, dtype, format, *device);
+  const bool moves = device && *device != t.device;
   const bool lies_so = format == MemoryFormat::Preserve || suggested_format(t) == format;
-  if (t.dtype == dtype && lies_so && !copy) {
+  if (t.dtype == dtype && lies_so && !copy && !moves) {
     if (OpObserver* observer = op_observer()) {
       observer->on_metadata(self, "dtype", dtype_object(dtype), 0);
       if (format != MemoryFormat::Preserve) observer->on_metadata(self, "memory_format", Py_True, 0);
@@ -53,7 +53,8 @@ Object in_dtype(PyObject* self, DType dtype, MemoryFormat format = MemoryFormat:
   warn_of_lost_parts(t.dtype, dtype);
   static const Op& op = required_op("to_dtype");
   const Arg in_format = format == MemoryFormat::Preserve ? Arg() : Arg(name_of(format));
-  return invoke_simple(op, {tensor_of(self), dtype, in_format}, {self});
+  return moves ? on_device(self, dtype, format, *device)
+               : invoke_simple(op, {tensor_of(self), dtype, in_format}, {self});
 }
 
 /// to(dtype), to(device), to(device, dtype), to(other), with non_blocking, copy and memory_format behind them.
