@@ -129,11 +129,32 @@ T determinant(int n, T* a) {
   return product;
 }
 
+/// det(A) A^-T: a tenth of the work, where A is far from singular and its determinant a number. Says whether it is.
+template <class T>
+bool cofactors_of_regular(int n, T* a) {
+  std::vector<T> factors(a, a + area(n, n)), inverse(factors.size());
+  const Factored<T> f(n, factors.data());
+  Real<T> least = std::numeric_limits<Real<T>>::infinity(), most = 0;
+  T product = f.parity();
+  for (int i = 0; i < n; ++i) {
+    product *= f.diagonal(i);
+    least = std::min(least, std::abs(f.diagonal(i)));
+    most = std::max(most, std::abs(f.diagonal(i)));
+  }
+  const bool is_far = least > std::sqrt(std::numeric_limits<Real<T>>::epsilon()) * most;
+  if (f.info != 0 || !is_far || !std::isnormal(std::abs(product))) return false;
+  set_identity(n, inverse.data());
+  lapack::getrs(n, n, factors.data(), f.pivots.data(), inverse.data());
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) Matrix<T>{a, n}(i, j) = product * Matrix<T>{inverse.data(), n}(j, i);
+  return true;
+}
+
 /// With A = U diag(s) V^H they are the conjugates of det(U V^H)* U diag(p) V^H, p[i] being the product of all s but
 /// s[i].
 template <class T>
 int cofactors(int n, T* a) {
-  if (n == 0) return 0;
+  if (n == 0 || (n > 1 && cofactors_of_regular(n, a))) return 0;
   std::vector<Real<T>> s(static_cast<size_t>(n)), others(s);
   std::vector<T> u(area(n, n)), vt(u);
   if (const int info = svd(n, n, true, a, s.data(), u.data(), vt.data()); info != 0) return info;
