@@ -93,7 +93,7 @@ class Checks {
 class CheckAccount {
  public:
   static constexpr double share = 0.02;
-  static constexpr double head_start = 0.1;  ///< seconds
+  static constexpr double head_start = 0.05;  ///< seconds
 
   /// Whether a check that will take `cost` may be made `elapsed` seconds after the start.
   bool affords(double cost, double elapsed) const { return spent_ + cost <= share * std::max(elapsed, head_start); }

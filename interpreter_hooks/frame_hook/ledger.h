@@ -16,7 +16,7 @@ namespace terra::capture {
 class Ledger {
  public:
   static constexpr double grace = 20'000;      ///< what a short job may lose
-  static constexpr double early_share = 0.03;  ///< of its time, as long as that is less
+  static constexpr double early_share = 0.02;  ///< of its time, as long as that is less
   static constexpr double share = 0.04;        ///< of the running time
   /// Of that, what recordings that no function has earned yet may cost.
   static constexpr double credit = 3'000, credit_share = 0.005;

@@ -95,13 +95,13 @@ TEST_CASE("a check costs what the one before cost, and the first one what is kno
   CHECK(checks.cost(100 << 20) == 0.002);
 }
 
-TEST_CASE("checks take a fiftieth of the program's time, and of its first tenth of a second at once", "[checks]") {
+TEST_CASE("checks take a fiftieth of the program's time, and of its first twentieth of a second at once", "[checks]") {
   CheckAccount account;
-  CHECK(account.affords(0.0015, 0.001));
-  CHECK(!account.affords(0.0025, 0.001));
-  account.spend(0.0015);
-  CHECK(!account.affords(0.001, 0.1));
-  CHECK(account.affords(0.001, 0.15));
+  CHECK(account.affords(0.0008, 0.001));
+  CHECK(!account.affords(0.0012, 0.001));
+  account.spend(0.0008);
+  CHECK(!account.affords(0.0005, 0.05));
+  CHECK(account.affords(0.0005, 0.08));
   CHECK(account.checks() == 1);
 }
 
