@@ -304,6 +304,8 @@ class PairNode final : public autograd::Node {
     std::vector<Tensor> tangents(shared_->roots.size());
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tangents[roots()[k]] = compact(grads[k]);
+    for (const InputBinding& in : backward_.runner.program().inputs)
+      if (in.kind == InputBinding::Kind::Tangent && !tangents[in.index].defined()) return apply_again(grads, given);
     Runner::Made made;
     if (!run_backward(given, tangents, made)) return apply_again(grads, given);
     std::vector<uint32_t> next = first_edges();
