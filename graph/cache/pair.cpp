@@ -70,8 +70,14 @@ struct Halves {
 };
 
 std::unique_ptr<Halves> cut(Program joint) {
-  const size_t parts = joint.parts.size();
-  return std::make_unique<Halves>(partition(std::move(joint)), parts);
+  const std::vector<ProgramPart> parts = joint.parts;
+  auto halves = std::make_unique<Halves>(partition(std::move(joint)), parts.size());
+  for (size_t p = 0; p < parts.size(); ++p)
+    for (const InputBinding& in : halves->backward[p].runner.program().inputs)
+      ensure(in.kind != InputBinding::Kind::Tangent ||
+                 std::find(parts[p].roots.begin(), parts[p].roots.end(), in.index) != parts[p].roots.end(),
+             "the gradients of one part wait for those of another");
+  return halves;
 }
 
 using Choice = std::vector<bool>;  ///< of roots
@@ -304,8 +310,6 @@ class PairNode final : public autograd::Node {
     std::vector<Tensor> tangents(shared_->roots.size());
     for (size_t k = 0; k < grads.size(); ++k)
       if (given[k]) tangents[roots()[k]] = compact(grads[k]);
-    for (const InputBinding& in : backward_.runner.program().inputs)
-      if (in.kind == InputBinding::Kind::Tangent && !tangents[in.index].defined()) return apply_again(grads, given);
     Runner::Made made;
     if (!run_backward(given, tangents, made)) return apply_again(grads, given);
     std::vector<uint32_t> next = first_edges();

@@ -19,6 +19,9 @@ struct Graph {
   std::vector<std::pair<ValueId, Tensor>> constants;  ///< real tensors, never written
   std::vector<Node> nodes;
   std::vector<ValueId> outputs;
+  /// Inputs that come later than the others, each with the number of the part of the run that waits for it: tangents of
+  /// a part of a region. Nothing that waits for one part is computed together with what doesn't.
+  std::vector<std::pair<ValueId, uint32_t>> late_inputs;
   std::vector<Origin> origins;
   /// What calls refer to, here and in nested graphs; null where there are none, and in graphs of a table, whose calls
   /// are of their own table.

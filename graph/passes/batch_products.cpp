@@ -158,11 +158,12 @@ class Batcher {
     return false;
   }
 
-  /// Pieces whose rows have the same level become one product, where there are enough of them.
+  /// Pieces whose rows have the same level and wait for the same part become one product, where there are enough.
   bool batch(const Cut& cut) {
     const std::vector<int32_t> level = levels(cut);
-    std::map<int32_t, std::vector<Piece>> of_level;
-    for (const Piece& piece : cut.pieces) of_level[level[piece.rows]].push_back(piece);
+    const std::vector<int64_t> part = awaited_parts();
+    std::map<std::pair<int32_t, int64_t>, std::vector<Piece>> of_level;
+    for (const Piece& piece : cut.pieces) of_level[{level[piece.rows], part[piece.rows]}].push_back(piece);
     std::erase_if(of_level, [](const auto& entry) { return entry.second.size() < kEnough; });
     if (of_level.empty()) return false;
     const ValueId matrix = narrow(first_.matrix, cut.dim, cut.taken);
@@ -194,6 +195,18 @@ class Batcher {
       for (ValueId id : node.results) level[id] = at + counts[n];
     }
     return level;
+  }
+
+  /// For each value, the part of the run that it waits for; -1: it is known without a late input. The gradients of a
+  /// part are functions of its own tangents alone.
+  std::vector<int64_t> awaited_parts() const {
+    std::vector<int64_t> part(graph_.values.size(), -1);
+    for (const auto& [input, number] : graph_.late_inputs) part[input] = number;
+    for (const Node& node : graph_.nodes)
+      for_each_use(node, [&](ValueId id) {
+        for (ValueId result : node.results) part[result] = std::max(part[result], part[id]);
+      });
+    return part;
   }
 
   ValueId multiply(ValueId rows, ValueId matrix) {

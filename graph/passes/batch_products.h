@@ -13,8 +13,9 @@ namespace terra::graph {
 ///     (g1 @ w)[:, columns], (g2 @ w)[...     ->  cat(g1, g2, ...) @ w[:, columns], and its rows
 ///
 /// and the same for addmm and linear. Which rows wait for which results is asked of the whole graph: a product stands
-/// at the level of how many of its kind lie on the longest way to its rows, and a level is one product. Libraries add
-/// up in another order for other numbers of rows: exact mode does without.
+/// at the level of how many of its kind lie on the longest way to its rows, and a level is one product for each part of
+/// the run that its rows wait for (Graph::late_inputs). Libraries add up in another order for other numbers of rows:
+/// exact mode does without.
 bool batch_products(Graph& graph);
 
 }  // namespace terra::graph

@@ -655,6 +655,7 @@ class Builder final : SymbolicReplay::Watcher {
       const Dims strides = contiguous_strides(root.sizes());
       const ValueId id = program_.graph.add_input(ValueMeta::tensor(root.dtype(), root.sizes(), root.device()),
                                                   fmt::format("tangent {}", k));
+      program_.graph.late_inputs.emplace_back(id, p);
       program_.inputs.push_back({InputBinding::Kind::Tangent, k, 0, strides, false});
       tangents.push_back(emitter_.whole(id, strides, 0));
       roots.push_back(root);

@@ -20,13 +20,15 @@ namespace {
 
 /// The body of a graph of four rows a: f32[1,64], matrices %4: f32[64,64] and %5: f32[128,64], a bias %6: f32[64] and a
 /// weight %7: f32[64,128] as linear takes it.
-std::string batched(const std::string& body, bool expected = true) {
+std::string batched(const std::string& body, bool expected = true,
+                    std::vector<std::pair<ValueId, uint32_t>> late_inputs = {}) {
   start();
   Graph g = parse(
       "graph \"g\"(%0: f32[1,64], %1: f32[1,64], %2: f32[1,64], %3: f32[2,64], %4: f32[64,64], %5: f32[128,64], "
       "%6: f32[64], %7: f32[64,128]) { " +
           body + " }",
       {});
+  g.late_inputs = std::move(late_inputs);
   verify(g, Stage::Captured, "in a test");
   CHECK(batch_products(g) == expected);
   verify(g, Stage::Optimized, "in a test");
@@ -68,6 +70,13 @@ TEST_CASE("products that wait for each other, few ones and ones that are seen ou
       "%8: f32[1,64] = mm(%0, %4) %9: f32[1,64] = mm(%1, %4) %10: f32[1,64] = mm(%8, %4) "
       "%11: f32[1,64] = mm(%9, %4) %12: f32[1,64] = sin(%10) %13: f32[1,64] = sin(%11) return %12, %13",
       false);
+}
+
+TEST_CASE("products that wait for different parts of the run stay apart", "[passes]") {
+  const std::string body = kFour + kSines + "return %12, %13, %14, %15";
+  batched(body, false, {{0, 0}, {1, 0}, {2, 1}, {3, 1}});
+  batched(body, false, {{3, 0}});
+  CHECK(batched(body, true, {{0, 1}, {1, 1}, {2, 1}, {3, 1}}) == batched(body));
 }
 
 TEST_CASE("of rows that are concatenated those are multiplied together that wait for nothing", "[passes]") {
