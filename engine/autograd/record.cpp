@@ -1,8 +1,6 @@
 // The tape's side of an op call: what TapeHooks point to.
 #include <cctype>
-#include <mutex>
 #include <string>
-#include <unordered_set>
 
 #include "engine/autograd/ambiguous_writes.h"
 #include "engine/autograd/autograd.h"
@@ -11,6 +9,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/emitter.h"
+#include "engine/ops/kept_text.h"
 #include "engine/tensor/epoch.h"
 
 namespace terra::autograd {
@@ -22,14 +21,6 @@ void record(const Op& op, std::span<const Arg> args, std::span<Tensor> results) 
   const Ref<Node> base(node.get());
   for (size_t i = 0; i < results.size(); ++i)
     if (is_inexact(results[i].dtype())) set_history(results[i], base, static_cast<uint32_t>(i));
-}
-
-/// The same text, for as long as the process runs.
-std::string_view kept_text(std::string text) {
-  static std::mutex lock;
-  static auto& texts = *new std::unordered_set<std::string>;
-  const std::lock_guard hold(lock);
-  return *texts.insert(std::move(text)).first;
 }
 
 /// The operands of a call as PyTorch's node of it has them.

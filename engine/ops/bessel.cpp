@@ -99,8 +99,8 @@ const Op special_scaled_modified_bessel_k0{
 const Op special_scaled_modified_bessel_k1{
     of_one("special_scaled_modified_bessel_k1", "exp(self) times the modified Bessel function K of order 1.",
            "terra.special.scaled_modified_bessel_k1(terra.ones(1))", bessel_of<ScaledK1>, kNoGradient)};
-const Op special_airy_ai{
-    of_one("special_airy_ai", "Airy's function Ai.", "terra.special.airy_ai(terra.ones(1))", bessel_of<Airy>, kNoGradient)};
+const Op special_airy_ai{of_one("special_airy_ai", "Airy's function Ai.", "terra.special.airy_ai(terra.ones(1))",
+                                bessel_of<Airy>, kNoGradient)};
 const Op special_spherical_bessel_j0{
     of_one("special_spherical_bessel_j0", "The spherical Bessel function j of order 0: sin(self) / self.",
            "terra.special.spherical_bessel_j0(terra.ones(1))", spherical_of, kNoGradient)};

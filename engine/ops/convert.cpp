@@ -2,6 +2,7 @@
 
 #include "engine/errors/warnings.h"
 #include "engine/ops/creation.h"
+#include "engine/ops/kept_text.h"
 #include "engine/ops/layout.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/rules.h"
@@ -51,13 +52,9 @@ void contiguous_of(Composition& c) {
   c.result(is_contiguous_in(*self, format) ? self : clone(self, name_of(format)));
 }
 void named_of(Composition& c) {
-  static std::mutex lock;
-  static auto& names = *new std::unordered_set<std::string>;
   const Tensor self = c.tensor(0);
   c.result(self);
-  if (!grad_enabled() || !self.requires_grad()) return;
-  const std::lock_guard hold(lock);
-  tape_hooks().name(self, *names.emplace(c.text(1)).first, nullptr, {});
+  if (grad_enabled() && self.requires_grad()) tape_hooks().name(self, kept_text(std::string(c.text(1))), nullptr, {});
 }
 void fill_tensor_of(Composition& c) {
   const Tensor self = c.tensor(0), value = c.tensor(1);

@@ -167,6 +167,9 @@ const Refusal* row_of(const Op& op, DType dtype) {
   return row == std::end(kRefusals) ? nullptr : row;
 }
 
+/// The kernel that a row names.
+std::string unquoted(const Refusal& row) { return std::string(row.text.substr(1, row.text.size() - 2)); }
+
 }  // namespace
 
 bool takes(const Op& op, DType dtype) {
@@ -179,8 +182,8 @@ bool takes(const Op& op, DType dtype) {
 void refuse(const Op& op, DType dtype) {
   const Refusal* row = row_of(op, dtype);
   if (row && !row->text.starts_with('"')) fail(row->kind, "{}", row->text);
-  fail(ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'",
-       row ? row->text.substr(1, row->text.size() - 2) : kernel_name_of(op), scalar_type_name(dtype));
+  fail(ErrorKind::NotImplementedError, "\"{}\" not implemented for '{}'", row ? unquoted(*row) : kernel_name_of(op),
+       scalar_type_name(dtype));
 }
 
 bool refuses_integers(const Op& op) {
@@ -192,18 +195,10 @@ bool refuses_integers(const Op& op) {
   return static_cast<size_t>(op.id) < by_id.size() && by_id[static_cast<size_t>(op.id)];
 }
 
-std::string_view kernel_name_of(const Op& op) {
-  static const std::vector<std::string> by_id = [] {
-    std::vector<std::string> names;
-    for (const Op* each : all_ops()) {
-      const auto* row = std::find_if(std::begin(kRefusals), std::end(kRefusals),
-                                     [each](const Refusal& r) { return r.op == each->name && r.text.front() == '"'; });
-      names.push_back(row == std::end(kRefusals) ? fmt::format("{}_cpu", each->name)
-                                                 : std::string(row->text.substr(1, row->text.size() - 2)));
-    }
-    return names;
-  }();
-  return by_id[static_cast<size_t>(op.id)];
+std::string kernel_name_of(const Op& op) {
+  const auto* row = std::find_if(std::begin(kRefusals), std::end(kRefusals),
+                                 [&op](const Refusal& r) { return r.op == op.name && r.text.front() == '"'; });
+  return row == std::end(kRefusals) ? fmt::format("{}_cpu", op.name) : unquoted(*row);
 }
 
 }  // namespace terra

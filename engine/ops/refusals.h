@@ -12,6 +12,6 @@ bool takes(const Op& op, DType dtype);
 /// Whether the composite is one kernel in PyTorch, which has nothing for integers and bools.
 bool refuses_integers(const Op& op);
 /// What PyTorch calls the kernel of the op where it says that there is none for a dtype.
-std::string_view kernel_name_of(const Op& op);
+std::string kernel_name_of(const Op& op);
 
 }  // namespace terra

@@ -1,5 +1,8 @@
 #include "engine/ops/view.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "engine/errors/warnings.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/convert.h"
@@ -146,8 +149,7 @@ void expand_shape(Inference& f) {
   const auto wanted = f.ints(1);
   check(wanted.size() >= from.sizes.size(),
         "expand(torch.{}Tensor{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the "
-        "number of "
-        "dimensions in the tensor ({})",
+        "number of dimensions in the tensor ({})",
         scalar_type_name(f.dtype(0)), listed(from.sizes), listed(wanted), wanted.size(), from.sizes.size());
   const size_t lead = wanted.size() - from.sizes.size();
   Dims sizes(wanted), strides(wanted.size(), 0);
@@ -369,9 +371,8 @@ void unflatten_of(Composition& c) {
   const int64_t dim = wrap_dim(c.integer(1), self.rank());
   const std::span<const int64_t> given = c.ints(2);
   const int64_t size = self.sizes()[dim];
-  int64_t product = 1;
-  for (const int64_t s : given) product *= s;
-  check(std::count(given.begin(), given.end(), -1) > 0 || product == size,
+  const bool is_open = std::count(given.begin(), given.end(), -1) > 0;
+  check(is_open || std::accumulate(given.begin(), given.end(), int64_t{1}, size_product) == size,
         "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input tensor", listed(given),
         dim, size);
   const Dims inner = inferred_sizes(given, size);

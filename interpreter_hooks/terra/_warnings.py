@@ -1,4 +1,4 @@
-"""Warnings that a process gives once, however often there is a reason."""
+"""Warnings that are given in several places: once in a process, however often there is a reason; of old names."""
 
 import warnings
 
@@ -10,3 +10,8 @@ def warn_once(text, category=UserWarning, stacklevel=2):
     if text not in _told:
         _told.add(text)
         warnings.warn(text, category, stacklevel=stacklevel + 1)
+
+
+def warn_of_old_name(old, new):
+    """Warns of the call, by the caller's caller, of what has another name now."""
+    warnings.warn(f"`{old}(args...)` is deprecated. Please use `{new}` instead.", FutureWarning, stacklevel=3)

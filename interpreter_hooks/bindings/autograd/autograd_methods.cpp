@@ -68,10 +68,8 @@ Object get_grad(PyObject* self, void*) {
     warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-        "Tensor, "
-        "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
-        "the "
-        "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.");
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.");
   return value;
 }
 

@@ -15,6 +15,18 @@
 namespace terra::hooks {
 namespace {
 
+/// Offers a call, and runs it where nobody takes it over: results are then of the class of the first `typed` arguments
+/// where one of them is a subclass of Tensor.
+template <class Run>
+Object offered(Borrowed function, PyObject* const* values, size_t count, PyObject* keywords, Told told, size_t typed,
+               Run run) {
+  if (Object result = overridden(function, values, count, keywords, told)) return result;
+  PyTypeObject* subclass = result_subclass(values, typed);
+  if (!subclass) return owned(run());
+  const WithoutOverrides scope;
+  return as_subclass(owned(run()), subclass);
+}
+
 // ---- functions ----
 
 /// Calls hand their arguments on to the function; attributes are those of the function.
@@ -28,20 +40,14 @@ PyTypeObject* overridable_type = nullptr;
 
 Borrowed function_of(Borrowed self) { return reinterpret_cast<Overridable*>(self)->function; }
 
-Object taken_over(Borrowed self, PyObject* const* values, size_t count, PyObject* keywords) {
-  if (Object result = overridden(self, values, count, keywords)) return result;
-  PyTypeObject* subclass = result_subclass(values, count + (keywords ? PyTuple_GET_SIZE(keywords) : 0));
-  if (!subclass) return owned(PyObject_Vectorcall(function_of(self), values, count, keywords));
-  WithoutOverrides scope;
-  return as_subclass(owned(PyObject_Vectorcall(function_of(self), values, count, keywords)), subclass);
-}
-
 PyObject* call(PyObject* self, PyObject* const* values, size_t nargsf, PyObject* keywords) noexcept {
   const auto count = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
-  if (!may_be_overridden(values, count + (keywords ? PyTuple_GET_SIZE(keywords) : 0))) [[likely]]
+  const size_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  if (!may_be_overridden(values, all)) [[likely]]
     return PyObject_Vectorcall(function_of(self), values, nargsf, keywords);
   try {
-    return taken_over(self, values, count, keywords).release();
+    const auto run = [&] { return PyObject_Vectorcall(function_of(self), values, count, keywords); };
+    return offered(self, values, count, keywords, Told::Overriding, all, run).release();
   } catch (...) {
     translate_exception();
     return nullptr;
@@ -131,21 +137,16 @@ bool may_be_asked(Borrowed self) {
   return modes_see_calls || (may_override(Py_TYPE(self)) && !is_sparse(*impl_of(self)));
 }
 
-/// Offers the call of a method, or runs it; the results of one that nobody took over are of the class of `self` where
-/// that is a subclass.
+/// Offers the call of a method if anybody may be asked about it, or runs it.
 template <class Run>
-PyObject* offered(const Method& method, PyObject* self, PyObject* const* given, size_t count, PyObject* names,
-                  Told told, Run run) noexcept {
+PyObject* call_method(const Method& method, PyObject* self, PyObject* const* given, size_t count, PyObject* names,
+                      Told told, Run run) noexcept {
   if (!may_be_asked(self)) [[likely]]
     return run();
   try {
     std::vector<PyObject*> values = {self};
     values.insert(values.end(), given, given + count + (names ? PyTuple_GET_SIZE(names) : 0));
-    if (Object result = overridden(method.descriptor, values.data(), count + 1, names, told)) return result.release();
-    PyTypeObject* subclass = result_subclass(values.data(), 1);
-    if (!subclass) return run();
-    WithoutOverrides scope;
-    return as_subclass(owned(run()), subclass).release();
+    return offered(method.descriptor, values.data(), count + 1, names, told, 1, run).release();
   } catch (...) {
     translate_exception();
     return nullptr;
@@ -155,26 +156,26 @@ PyObject* offered(const Method& method, PyObject* self, PyObject* const* given, 
 template <size_t I>
 PyObject* call_alone(PyObject* self, PyObject*) noexcept {
   const Method& method = asked_methods[I];
-  return offered(method, self, nullptr, 0, nullptr, Told::Self,
-                 [&] { return function_in<OfOne>(*method.row)(self, nullptr); });
+  return call_method(method, self, nullptr, 0, nullptr, Told::Self,
+                     [&] { return function_in<OfOne>(*method.row)(self, nullptr); });
 }
 template <size_t I>
 PyObject* call_with_one(PyObject* self, PyObject* value) noexcept {
   const Method& method = asked_methods[I];
-  return offered(method, self, &value, 1, nullptr, Told::Overriding,
-                 [&] { return function_in<OfOne>(*method.row)(self, value); });
+  return call_method(method, self, &value, 1, nullptr, Told::Overriding,
+                     [&] { return function_in<OfOne>(*method.row)(self, value); });
 }
 template <size_t I>
 PyObject* call_with_many(PyObject* self, PyObject* const* values, Py_ssize_t count) noexcept {
   const Method& method = asked_methods[I];
-  return offered(method, self, values, static_cast<size_t>(count), nullptr, Told::Overriding,
-                 [&] { return function_in<OfMany>(*method.row)(self, values, count); });
+  return call_method(method, self, values, static_cast<size_t>(count), nullptr, Told::Overriding,
+                     [&] { return function_in<OfMany>(*method.row)(self, values, count); });
 }
 template <size_t I>
 PyObject* call_with_names(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) noexcept {
   const Method& method = asked_methods[I];
-  return offered(method, self, values, static_cast<size_t>(count), names, Told::Overriding,
-                 [&] { return function_in<OfNamed>(*method.row)(self, values, count, names); });
+  return call_method(method, self, values, static_cast<size_t>(count), names, Told::Overriding,
+                     [&] { return function_in<OfNamed>(*method.row)(self, values, count, names); });
 }
 
 /// METH_VARARGS, with or without METH_KEYWORDS.
@@ -198,8 +199,8 @@ PyObject* call_with_tuple(PyObject* self, PyObject* tuple, PyObject* dict) noexc
       values.push_back(value);
     }
   }
-  return offered(method, self, values.data(), static_cast<size_t>(PyTuple_GET_SIZE(tuple)), names.get(),
-                 Told::Overriding, run);
+  return call_method(method, self, values.data(), static_cast<size_t>(PyTuple_GET_SIZE(tuple)), names.get(),
+                     Told::Overriding, run);
 }
 template <size_t I>
 PyObject* call_with_plain_tuple(PyObject* self, PyObject* tuple) noexcept {
@@ -256,12 +257,8 @@ PyObject* get_attribute(PyObject* self, void* closure) noexcept {
   if (!may_be_asked(self)) [[likely]]
     return read();
   try {
-    if (Object result = overridden(accessor(attribute, "__get__").get(), &self, 1, nullptr, Told::Self))
-      return result.release();
-    PyTypeObject* subclass = keeps_its_type(attribute.row->name) ? nullptr : result_subclass(&self, 1);
-    if (!subclass) return read();
-    WithoutOverrides scope;
-    return as_subclass(owned(read()), subclass).release();
+    const size_t typed = keeps_its_type(attribute.row->name) ? 0 : 1;
+    return offered(accessor(attribute, "__get__").get(), &self, 1, nullptr, Told::Self, typed, read).release();
   } catch (...) {
     translate_exception();
     return nullptr;

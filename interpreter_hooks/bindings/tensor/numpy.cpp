@@ -137,10 +137,8 @@ Object from_numpy(PyObject*, PyObject* array) {
           PyExc_UserWarning,
           "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means "
           "writing to this tensor will result in undefined behavior. You may want to copy the array to protect its "
-          "data "
-          "or make it writable before converting it to a tensor. This type of warning will be suppressed for the rest "
-          "of "
-          "this program.",
+          "data or make it writable before converting it to a tensor. This type of warning will be suppressed for the "
+          "rest of this program.",
           1) < 0)
     throw PythonError{};
   Object tensor = Object::steal(wrap(std::move(buffer).share()));
