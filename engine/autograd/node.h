@@ -63,6 +63,9 @@ class Node : public Counted {
   /// Of a node that stands for many calls: the history of one result alone, as it would be had each call made a node of
   /// its own, so that what passes there can be looked at. Null for all others.
   virtual Edge unfolded(uint32_t) { return {}; }
+  /// The same of a node that programs take for that of its last call: the node of this call alone. Null for all others,
+  /// and where the calls can't be made again.
+  virtual Ref<Node> last_call() { return {}; }
   /// What comes before all else, also where a pass ends here: the hooks of the tensors that this is the history of, in
   /// order of registration, then the tensors that keep their gradients take them.
   virtual void hook_gradients(std::vector<Tensor>& grads);

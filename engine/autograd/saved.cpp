@@ -53,9 +53,10 @@ void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version,
        version, expected);
 }
 
+bool SavedTensor::was_written() const { return !packed_ && alias_->version() != version_; }
+
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
-  if (!packed_ && alias_->version() != version_)
-    fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
+  if (was_written()) fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
   unpacked_ = true;
   if (!packed_ && (!grad_enabled() || !requires_grad_)) return alias_;
   Tensor t = packed_ ? packed_->unpack().alias() : alias_.alias();

@@ -29,6 +29,8 @@ class SavedTensor {
   Tensor unpack(const Ref<Node>& owner) const;
   /// Its memory, whatever is there by now, without a history; undefined if it was packed.
   const Tensor& unchecked() const { return alias_; }
+  /// Whether its memory has been written since.
+  bool was_written() const;
   /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.
   bool was_unpacked() const { return unpacked_; }
   /// The result of which node it is: of `owner` itself, of another one, of none where it is a leaf without gradient.

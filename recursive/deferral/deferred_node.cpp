@@ -20,50 +20,23 @@ constexpr uint32_t kNone = CallDag::kNone;
                           t.version);
 }
 
+std::vector<autograd::Edge> histories_of(const std::vector<Tensor>& made) {
+  std::vector<autograd::Edge> histories;
+  for (const Tensor& t : made) histories.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
+  return histories;
+}
+
 }  // namespace
 
-DeferredNode::DeferredNode(std::shared_ptr<DeferredCalls> calls) : calls_(std::move(calls)) {
-  results = 0;
-  take_places();
-}
-
-/// For this node, and for those that may take its place: behind all nodes that there are, before all that will be.
-void DeferredNode::take_places() {
-  first_place_ = autograd::reserve_sequence(kPlaces);
-  sequence = first_place_ + kPlaces - 1;
-}
-
-/// The nodes that the calls got when they were played again, in their order.
-std::vector<autograd::Node*> DeferredNode::nodes_of(const std::vector<Tensor>& made) const {
-  std::vector<autograd::Node*> nodes;
-  std::unordered_set<autograd::Node*> known;
-  std::vector<autograd::Node*> waiting;
-  const auto meet = [&](const autograd::Edge& e) {
-    if (e.node && e.node->sequence > sequence && known.insert(e.node.get()).second) waiting.push_back(e.node.get());
-  };
-  for (const Tensor& t : made) meet(autograd::history(t));
-  while (!waiting.empty()) {
-    autograd::Node* node = waiting.back();
-    waiting.pop_back();
-    nodes.push_back(node);
-    for (const autograd::Edge& e : node->edges) meet(e);
-  }
-  std::sort(nodes.begin(), nodes.end(), [](auto* a, auto* b) { return a->sequence < b->sequence; });
-  return nodes;
-}
+DeferredNode::DeferredNode(std::shared_ptr<DeferredCalls> calls) : calls_(std::move(calls)) { results = 0; }
 
 /// Those of calls that have been passed, and are not to be passed again. `first_nodes`: of DeferredCalls::play.
 void DeferredNode::release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const {
   if (!released()) return;
-  for (autograd::Node* node : nodes_of(made)) {
+  for (autograd::Node* node : nodes_behind(histories_of(made))) {
     const auto behind = std::upper_bound(first_nodes.begin(), first_nodes.end(), node->sequence);
     if (spent_[static_cast<size_t>(behind - first_nodes.begin()) - 1]) node->release_saved();
   }
-}
-
-void DeferredNode::place(const std::vector<Tensor>& made) {
-  const std::vector<autograd::Node*> nodes = nodes_of(made);
-  for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(i, kPlaces - 2);
 }
 
 DeferredNode::~DeferredNode() {
@@ -133,7 +106,7 @@ void DeferredNode::require_unwritten() const {
   const GradMode on(true);
   const std::vector<Tensor> made = calls_->play();
   std::unordered_set<const Storage*> saved;
-  for (const autograd::Node* node : nodes_of(made))
+  for (const autograd::Node* node : nodes_behind(histories_of(made)))
     node->each_saved([&](const autograd::SavedTensor& s) {
       if (s.unchecked().defined()) saved.insert(s.unchecked()->storage.get());
     });
@@ -183,10 +156,9 @@ autograd::Edge DeferredNode::unfolded(uint32_t result) {
 }
 
 void DeferredNode::unfold(std::vector<Tensor> made) {
-  place(made);
-  edges.clear();
-  for (const Tensor& t : made) edges.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
-  edges.resize(results);
+  std::vector<autograd::Edge> histories = histories_of(made);
+  histories.resize(results);
+  replace_by(std::move(histories));
   tensors_.clear();
   replayed_ = std::move(made);
   calls_->run_.reset();

@@ -1,5 +1,6 @@
 // The gradient of calls that have been put off: their batches in reverse.
 #pragma once
+#include "engine/autograd/folded_node.h"
 #include "recursive/deferral/deferred_calls.h"
 
 namespace terra::recursive {
@@ -7,7 +8,7 @@ namespace terra::recursive {
 /// One node for all of them, whose results are theirs. Where a program asks for more than gradients that pass all calls
 /// (the gradient of something in between, a hook there, a gradient of a gradient), the calls are played again, op by op
 /// on the tape, and that history takes the node's place.
-class DeferredNode final : public autograd::Node {
+class DeferredNode final : public autograd::FoldedNode {
  public:
   explicit DeferredNode(std::shared_ptr<DeferredCalls> calls);
   ~DeferredNode() override;
@@ -31,17 +32,11 @@ class DeferredNode final : public autograd::Node {
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads);
   std::vector<Tensor> by_edge(const std::vector<Tensor>& by_tensor) const;
 
-  std::vector<autograd::Node*> nodes_of(const std::vector<Tensor>& made) const;
-  void place(const std::vector<Tensor>& made);
   void release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const;
-  void take_places();
-
-  static constexpr uint64_t kPlaces = uint64_t{1} << 20;
 
   std::shared_ptr<DeferredCalls> calls_;
   std::vector<uint32_t> tensors_;  ///< by edge
   std::vector<Tensor> replayed_;   ///< by result, once unfolded
-  uint64_t first_place_ = 0;       ///< of the numbers that nodes of calls that are played again get
   std::vector<bool> passed_;       ///< by call: the last pass has read what it has saved
   std::vector<bool> spent_;        ///< by call: that has been freed
 };

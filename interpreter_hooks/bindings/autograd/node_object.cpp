@@ -23,6 +23,12 @@ PyTypeObject* base_type = nullptr;
 
 autograd::Node* node_of(Borrowed self) { return reinterpret_cast<NodeObject*>(self)->node; }
 
+/// The node that has what the program asks of this one.
+Ref<autograd::Node> asked(Borrowed self) {
+  const Ref<autograd::Node> alone = node_of(self)->last_call();
+  return alone ? alone : Ref<autograd::Node>(node_of(self));
+}
+
 void node_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Ref<autograd::Node>::adopt(node_of(self));
@@ -39,7 +45,7 @@ Object node_name(PyObject* self, PyObject*) {
 }
 
 Object next_functions(PyObject* self, void*) {
-  std::vector<autograd::Edge> edges = node_of(self)->seen();
+  std::vector<autograd::Edge> edges = asked(self)->seen();
   for (autograd::Edge& edge : edges)
     if (const autograd::Edge own = edge.node ? edge.node->unfolded(edge.index) : edge; own.node) edge = own;
   Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(edges.size())));
@@ -61,8 +67,8 @@ Object sequence_number(PyObject* self, PyObject*) {
   return owned(PyLong_FromUnsignedLongLong(node_of(self)->sequence));
 }
 
-Object register_hook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, false); }
-Object register_prehook(PyObject* self, PyObject* function) { return add_node_hook(*node_of(self), function, true); }
+Object register_hook(PyObject* self, PyObject* function) { return add_node_hook(*asked(self), function, false); }
+Object register_prehook(PyObject* self, PyObject* function) { return add_node_hook(*asked(self), function, true); }
 
 Object node_repr(PyObject* self) {
   const char* const module = dynamic_cast<NodeWithContext*>(node_of(self)) ? "torch.autograd.function." : "";
@@ -75,21 +81,23 @@ Object node_compare(PyObject* a, PyObject* b, int op) {
 Py_hash_t node_hash(PyObject* self) { return _Py_HashPointer(node_of(self)); }
 
 /// y.grad_fn._saved_self: what is kept of a parameter, or of a result.
-Object saved_part(const autograd::OpNode& node, std::string_view name, Borrowed self) {
+Object saved_part(const Ref<autograd::Node>& of, const autograd::OpNode& node, std::string_view name, Borrowed self) {
   if (node.released()) autograd::fail_spent();
   const autograd::SavedTensor* const saved = node.saved(name);
   if (!saved) raise(PyExc_AttributeError, "'%s' object has no attribute '_saved_%s'", node.name().c_str(), name.data());
   if (OpObserver* observer = op_observer()) observer->on_opaque("what a node keeps", self);
-  return Object::steal(wrap(saved->unpack(Ref<autograd::Node>(node_of(self)))));
+  return Object::steal(wrap(saved->unpack(of)));
 }
 
 /// The node of a Function is its context as well: y.grad_fn.saved_tensors.
 Object node_getattro(PyObject* self, PyObject* name) {
   static constexpr std::string_view kSaved = "_saved_";
   const std::string_view text = PyUnicode_AsUTF8(name);
-  if (text.starts_with(kSaved))
-    if (const auto* op = dynamic_cast<const autograd::OpNode*>(node_of(self)))
-      return saved_part(*op, text.substr(kSaved.size()), self);
+  if (text.starts_with(kSaved)) {
+    const Ref<autograd::Node> of = asked(self);
+    if (const auto* op = dynamic_cast<const autograd::OpNode*>(of.get()))
+      return saved_part(of, *op, text.substr(kSaved.size()), self);
+  }
   const auto* node = dynamic_cast<const NodeWithContext*>(node_of(self));
   if (!node) return owned(PyObject_GenericGetAttr(self, name));
   Object found = Object::steal(_PyObject_GenericGetAttrWithDict(self, name, nullptr, 1));

@@ -1,0 +1,33 @@
+#include "engine/autograd/folded_node.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace terra::autograd {
+
+void FoldedNode::take_places() {
+  first_place_ = reserve_sequence(kPlaces);
+  sequence = first_place_ + kPlaces - 1;
+}
+
+std::vector<Node*> FoldedNode::nodes_behind(const std::vector<Edge>& histories) const {
+  std::vector<Node*> nodes;
+  std::unordered_set<Node*> known;
+  const auto meet = [&](const Edge& e) {
+    const bool made_since = e.node && e.node->sequence > sequence;
+    if (made_since && known.insert(e.node.get()).second) nodes.push_back(e.node.get());
+  };
+  for (const Edge& history : histories) meet(history);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (const Edge& e : nodes[i]->edges) meet(e);
+  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->sequence < b->sequence; });
+  return nodes;
+}
+
+void FoldedNode::replace_by(std::vector<Edge> histories) {
+  const std::vector<Node*> nodes = nodes_behind(histories);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(2 * i, kPlaces - 3);
+  edges = std::move(histories);
+}
+
+}  // namespace terra::autograd

@@ -1,0 +1,31 @@
+// A node that stands for many calls.
+#pragma once
+#include <vector>
+
+#include "engine/autograd/node.h"
+
+namespace terra::autograd {
+
+/// Where a program looks at what passes between the calls, they are made again, each with a node of its own: it is then
+/// unfolded, and those nodes take its place. It keeps numbers for them: behind all nodes that there are when it is
+/// made, before all that will be.
+class FoldedNode : public Node {
+ public:
+  FoldedNode() { take_places(); }
+
+ protected:
+  static constexpr uint64_t kPlaces = uint64_t{1} << 20;
+
+  /// Anew: what it hangs on has become more.
+  void take_places();
+  /// The nodes of calls that were made again and lead to these histories, in the order of the calls.
+  std::vector<Node*> nodes_behind(const std::vector<Edge>& histories) const;
+  /// From here on the gradients of the results are handed on to these, one for each. There is a number free behind that
+  /// of each node.
+  void replace_by(std::vector<Edge> histories);
+
+ private:
+  uint64_t first_place_ = 0;
+};
+
+}  // namespace terra::autograd

@@ -1,0 +1,30 @@
+// A region once more, call by call on real tensors, so that each call has a node of its own on the tape.
+#pragma once
+#include <map>
+#include <span>
+#include <vector>
+
+#include "engine/autograd/node.h"
+#include "graph/trace/trace.h"
+
+namespace terra::graph {
+
+/// Whether nothing but what the calls make is different when they have been made again: neither what came in, nor a
+/// gradient, nor a function of the program that was told.
+bool is_repeatable(const Trace& trace);
+/// The same with values that are others: the calls are the same ones whatever the values are.
+bool is_settled(const Trace& trace);
+
+/// What a region is given once more.
+struct GivenAgain {
+  std::vector<Tensor> tensors;  ///< with the histories that they are to have
+  std::span<const Scalar> scalars;
+  /// Of these outputs what follows is to have the history that is said here, not that of the calls.
+  std::map<TraceId, autograd::Edge> histories;
+};
+
+/// The outputs of the trace, undefined where they are numbers. `inputs`: those of the trace, or in their place. Throws
+/// InternalError where these values lead another way, and Error for what the ops refuse.
+std::vector<Tensor> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs, GivenAgain given);
+
+}  // namespace terra::graph

@@ -1,0 +1,364 @@
+#include "graph/cache/pair_node.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/pass.h"
+#include "engine/autograd/spent_node.h"
+#include "engine/errors/errors.h"
+#include "engine/ops/call.h"
+#include "engine/tensor/transfer.h"
+#include "graph/cache/call_by_call.h"
+#include "graph/cache/pair.h"
+#include "graph/cache/run.h"
+
+namespace terra::graph {
+namespace {
+
+/// Starts its storage and has its elements in order.
+Tensor compact(const Tensor& t) {
+  static const Op* clone = find_op("clone");
+  return t.is_contiguous() && t->offset == 0 ? t : (*clone)(t, "contiguous_format");
+}
+
+/// The generators of a program as they were at another time, while this lives.
+class RandomPast {
+ public:
+  RandomPast(const std::vector<Generator*>& generators, const std::vector<RandomState>& states) {
+    for (size_t i = 0; i < generators.size(); ++i) {
+      Generator& g = generators[i] ? *generators[i] : default_generator();
+      present_.emplace_back(&g, g.state());
+      g.set_state(states[i]);
+    }
+  }
+  ~RandomPast() {
+    for (auto& [generator, state] : present_) generator->set_state(state);
+  }
+  RandomPast(const RandomPast&) = delete;
+
+ private:
+  std::vector<std::pair<Generator*, RandomState>> present_;
+};
+
+/// Has a history, and is nothing else.
+Tensor with_history(const autograd::Edge& edge) {
+  Tensor t = Tensor::view_of(Storage::allocate(0), DType::F32, Dims{0}, Dims{1}, 0);
+  autograd::set_history(t, edge.node, edge.index);
+  return t;
+}
+
+/// What an input of a region may have been.
+Tensor zeros(const TraceInput& in) {
+  static const Op* full = find_op("full");
+  int64_t reach = 1;
+  for (size_t d = 0; d < in.strides.size(); ++d) reach += std::max<int64_t>(in.meta.sizes[d] - 1, 0) * in.strides[d];
+  const DeviceScope scope(in.meta.device);
+  const Tensor memory = (*full)(Dims{reach}, 0.0, in.meta.dtype);
+  return Tensor::view_of(memory->storage, in.meta.dtype, in.meta.sizes, in.strides, 0);
+}
+
+/// Changes what is most significant in the first element of each.
+void spoil(const std::vector<Tensor>& gradients) {
+  for (const Tensor& g : gradients) {
+    if (!g.defined() || !g.numel()) continue;
+    const size_t size = size_of(g.dtype());
+    change_on_host(g.device(), g->data(), size,
+                   [size](void* element) { static_cast<unsigned char*>(element)[size - 1] ^= 0x40; });
+  }
+}
+
+}  // namespace
+
+RunPast::RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p)
+    : inputs(std::move(i)), scalars(s.begin(), s.end()) {
+  for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
+}
+
+void RunPast::keep_written(const Program& p) {
+  old.resize(inputs.size());
+  std::map<Storage*, Ref<Storage>> copies;
+  for (const StorageWrite& w : p.writes) {
+    Storage* storage = inputs[p.inputs[w.input].index]->storage.get();
+    Ref<Storage>& copy = copies[storage];
+    if (copy) continue;
+    copy = Storage::copied(*storage);
+  }
+  for (size_t i = 0; i < inputs.size() && !copies.empty(); ++i) {
+    const TensorImpl& t = *inputs[i];
+    const auto copy = copies.find(t.storage.get());
+    if (copy == copies.end()) continue;
+    old[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
+    if (!t.requires_grad()) continue;
+    const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
+    autograd::set_history(old[i], edge.node, edge.index);
+  }
+}
+
+// ---- gradients ----
+
+PairNode::PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_t part, const Choice& choice,
+                   const RunPast& past)
+    : shared_(std::move(shared)),
+      halves_(halves),
+      part_(part),
+      backward_(halves.backward[part]),
+      spent_(saving().size(), false),
+      old_(past.old),
+      scalars_(past.scalars),
+      random_(past.random) {
+  results = static_cast<uint32_t>(roots().size());
+  for (uint32_t k : roots()) choice_.push_back(choice[k]);
+}
+
+void PairNode::save(const std::vector<Tensor>& inputs, const Runner::Made& made) {
+  const Runner& forward = halves_.forward;
+  for (uint32_t number : backward_.saved) {
+    const SavedValue& s = halves_.saved[number];
+    switch (s.kind) {
+      case SavedValue::Kind::Input: saved_.emplace_back(inputs[forward.program().inputs[s.index].index], false); break;
+      case SavedValue::Kind::Fresh: {
+        const ValueMeta& m = forward.graph().meta(forward.graph().outputs[s.index]);
+        saved_.emplace_back(Tensor::view_of(made.storages[s.index], m.dtype, m.sizes, contiguous_strides(m.sizes), 0),
+                            false);
+        break;
+      }
+      case SavedValue::Kind::ScalarInput: saved_scalars_.push_back(forward.scalar_input(s.index)); break;
+      case SavedValue::Kind::ScalarOutput: saved_scalars_.push_back(forward.scalar_output(s.index)); break;
+    }
+  }
+  for (const SavingCalls& calls : saving()) {
+    std::vector<Watched>& watched = watched_.emplace_back();
+    for (const SavedMemory& m : calls.memory) {
+      const Ref<Storage>& storage = m.kind == SavedMemory::Kind::Input   ? inputs[m.index]->storage
+                                    : m.kind == SavedMemory::Kind::Fresh ? made.storages[m.index]
+                                                                         : made.apart[m.index].first;
+      watched.push_back({storage, storage->version(), &m});
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    inputs_.push_back(old_[i].defined() ? autograd::SavedTensor() : autograd::SavedTensor(inputs[i], false));
+}
+
+std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
+  Choice given;
+  for (const Tensor& g : grads) given.push_back(g.defined());
+  last_ = given;
+  if (unfolded_) {
+    require_unmodified(given);
+    return grads;
+  }
+  if (!arrives(given)) return std::vector<Tensor>(edges.size());
+  require_unspent(given);
+  require_unmodified(given);
+  if (grad_enabled()) return apply_again(grads, given);
+  for (size_t k = 0; k < given.size(); ++k) shared_->expected[roots()[k]] = given[k];
+  if (given != choice_) return apply_again(grads, given);
+  std::vector<Tensor> out(edges.size());
+  const std::vector<Program::Gradient>& places = backward_.runner.program().gradients;
+  if (places.empty()) return out;
+  std::vector<Tensor> tangents(shared_->roots.size());
+  for (size_t k = 0; k < grads.size(); ++k)
+    if (given[k]) tangents[roots()[k]] = compact(grads[k]);
+  Runner::Made made;
+  if (!run_backward(given, tangents, made)) return apply_again(grads, given);
+  std::vector<uint32_t> next = first_edges();
+  for (size_t j = 0; j < places.size(); ++j) {
+    const uint32_t target = places[j].target;
+    ensure(next[target] < first_edges()[target + 1], "more gradients of an input than with all results in use");
+    out[next[target]++] = std::move(made.tensors[j]);
+  }
+  if (spoils_gradients()) [[unlikely]]
+    spoil(out);
+  return out;
+}
+
+void PairNode::select(const std::vector<bool>* wanted) {
+  wanted_.clear();
+  if (unfolded_) return;
+  for (size_t j = 0; wanted && j + 1 < first_edges().size(); ++j) wanted_.push_back((*wanted)[first_edges()[j]]);
+}
+
+void PairNode::release_saved() {
+  const std::vector<bool> spent = spent_after(last_);
+  for (size_t c = 0; c < spent.size(); ++c)
+    if (spent[c] && !spent_[c]) watched_[c].clear();
+  spent_ = spent;
+  selected_ = selected_ || !wanted_.empty();
+  if (unfolded_ || !released() || !all_useless(spent_, selected_)) return;
+  freed_ = true;
+  for (const autograd::SavedTensor& t : inputs_) histories_.push_back(t.origin(Ref<Node>(this)));
+  saved_.clear();
+  inputs_.clear();
+  old_.clear();
+}
+
+std::vector<bool> PairNode::spent_after(const Choice& given) const {
+  std::vector<bool> spent = spent_;
+  for (size_t c = 0; c < spent.size(); ++c) spent[c] = spent[c] || passes(saving()[c], given);
+  return spent;
+}
+
+bool PairNode::all_useless(const std::vector<bool>& spent_calls, bool selected) const {
+  for (size_t k = 0; k < roots().size(); ++k) {
+    size_t calls = 0, spent = 0;
+    for (size_t c = 0; c < spent_calls.size(); ++c) {
+      if (!saving()[c].roots[k]) continue;
+      ++calls;
+      spent += spent_calls[c];
+    }
+    if (selected ? calls == 0 || spent < calls : spent == 0) return false;
+  }
+  return true;
+}
+
+void PairNode::require_unspent(const Choice& given) const {
+  if (freed_) autograd::fail_spent();
+  for (size_t c = 0; c < spent_.size(); ++c)
+    if (spent_[c] && passes(saving()[c], given)) autograd::fail_spent();
+}
+
+void PairNode::require_unmodified(const Choice& given) const {
+  for (size_t c = 0; c < watched_.size(); ++c) {
+    if (watched_[c].empty() || !passes(saving()[c], given)) continue;
+    for (const Watched& w : watched_[c])
+      if (w.storage->version() != w.version) fail_modified(w);
+  }
+}
+
+void PairNode::fail_modified(const Watched& w) const {
+  const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+  autograd::Edge maker;
+  if (!w.what->maker.empty()) maker = {Ref<Node>(new autograd::SpentNode(w.what->maker)), w.what->place};
+  for (size_t j = 0; j < targets.size() && w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input; ++j)
+    if (targets[j].kind == GradientTarget::Kind::Input && targets[j].index == w.what->index) maker = edge_to(j);
+  autograd::fail_modified(w.what->meta, maker, w.storage->version(), w.version);
+}
+
+bool PairNode::is_last_pass(const Choice& given) const {
+  return autograd::pass_frees() && all_useless(spent_after(given), selected_ || !wanted_.empty());
+}
+
+bool PairNode::run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made) {
+  struct NothingElse final : Release {
+    void hold() override {}
+    bool stands() override { return true; }
+  } release;
+  const Ref<Node> self(this);
+  for (Release* releases = &release;;) {
+    require_unspent(given);
+    if (consumed_) return false;
+    std::vector<Tensor> tensors;
+    for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
+    if (is_last_pass(given)) {
+      made.consumes = consumed_ = true;
+      saved_.clear();
+    }
+    switch (backward_.runner.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
+      case RunStatus::Done: return true;
+      case RunStatus::UnderWay:  // it hasn't begun
+        if (std::exchange(consumed_, false))
+          for (const Tensor& t : tensors) saved_.emplace_back(t, false);
+        await_landing();
+        break;
+      case RunStatus::Overtaken: releases = nullptr; break;
+      default: return false;
+    }
+    made.clear();
+  }
+}
+
+std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, const Choice& given) {
+  Tangents step{given, Choice(given.size(), false), first_edges()};
+  for (size_t k = 0; k < grads.size(); ++k)
+    step.require_grad[k] = grad_enabled() && given[k] && grads[k].requires_grad();
+  Compiled& again = shared_->derivative(part_, step, grad_enabled());
+  const Ref<Node> self(this);
+  std::vector<Tensor> tensors;
+  for (uint32_t i = 0; i < inputs_.size(); ++i)
+    tensors.push_back(old_[i].defined() ? old_[i] : again.reads(i) ? inputs_[i].unpack(self) : inputs_[i].unchecked());
+  const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+  for (size_t j = 0; j < targets.size(); ++j)
+    if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edge_to(j)));
+  for (size_t k = 0; k < grads.size(); ++k)
+    if (given[k]) tensors.push_back(compact(grads[k]));
+  std::vector<RunOutput> outputs;
+  const RandomPast past(halves_.forward.program().generators, random_);
+  const UninterruptedRun uninterrupted;
+  if (again.run(lend(tensors), scalars_, nullptr, outputs).status != RunStatus::Done)
+    throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace->name));
+  std::vector<Tensor> out;
+  for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
+  return out;
+}
+
+bool PairNode::unfold() {
+  if (unfolded_) return true;
+  const bool possible = shared_->request.derivatives.empty() && halves_.forward.program().writes.empty() &&
+                        is_repeatable(*shared_->trace) && !autograd::pass_under_way() && !autograd::pack_hook();
+  if (!possible || (released() && !(freed_ && is_settled(*shared_->trace)))) return false;
+  std::optional<std::vector<autograd::Edge>> own;
+  try {
+    own = call_again();
+  } catch (const Error&) {
+  } catch (const InternalError&) {
+  }
+  if (!own) return false;
+  if (freed_)
+    for (Node* node : nodes_behind(*own)) node->release_saved();
+  replace_by(*std::move(own));
+  place_results();
+  unfolded_ = true;
+  saved_.clear();
+  inputs_.clear();
+  histories_.clear();
+  for (std::vector<Watched>& memory : watched_)  // inputs are watched by the nodes that have saved them
+    std::erase_if(memory, [](const Watched& w) { return w.what->kind == SavedMemory::Kind::Input; });
+  return true;
+}
+
+std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
+  const std::vector<TraceInput>& inputs = shared_->request.inputs ? *shared_->request.inputs : shared_->trace->inputs;
+  GivenAgain given{{}, scalars_, {}};
+  for (const TraceInput& in : inputs) {
+    if (in.kind != TraceInput::Kind::Tensor) continue;
+    const size_t i = given.tensors.size();
+    if (!freed_ && inputs_[i].was_written()) return {};
+    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : inputs_[i].unchecked().alias());
+    t->wrapped_number = in.meta.wrapped;
+    const autograd::Edge history = freed_ ? histories_[i] : inputs_[i].origin(Ref<Node>(this));
+    if (history.node) autograd::set_history(t, history.node, history.index);
+  }
+  const ProgramPart& part = shared_->parts[part_];
+  for (size_t j = 0; j < part.targets.size(); ++j) {
+    if (part.targets[j].kind != GradientTarget::Kind::Root) continue;
+    const std::optional<size_t> output = output_of(part.targets[j].index);
+    if (output) given.histories[shared_->trace->outputs[*output]] = edge_to(j);
+  }
+  const RandomPast past(halves_.forward.program().generators, random_);
+  const std::vector<Tensor> outputs = run_call_by_call(*shared_->trace, inputs, std::move(given));
+  std::vector<autograd::Edge> own;
+  for (uint32_t k : roots()) {
+    const std::optional<size_t> output = output_of(k);
+    own.push_back(output ? autograd::history(outputs[*output]) : autograd::Edge());
+    if (!own.back().node) return {};
+  }
+  return own;
+}
+
+std::optional<size_t> PairNode::output_of(uint32_t root) const {
+  const std::vector<ResultSpec>& results = halves_.forward.program().results;
+  const auto found = std::find_if(results.begin(), results.end(), [&](const ResultSpec& r) {
+    return r.kind == ResultSpec::Kind::Tensor && r.index == shared_->roots[root].spec;
+  });
+  if (found == results.end()) return {};
+  return static_cast<size_t>(found - results.begin());
+}
+
+void PairNode::place_results() {
+  for (size_t k = 0; k < results_of_.size(); ++k)
+    if (results_of_[k]) results_of_[k]->hand_on_to(edges[k]);
+}
+
+}  // namespace terra::graph

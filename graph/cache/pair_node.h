@@ -1,0 +1,187 @@
+// The nodes of the tape that a run of a pair leaves behind.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/autograd/folded_node.h"
+#include "engine/autograd/saved.h"
+#include "engine/random/generator.h"
+#include "graph/cache/halves.h"
+
+namespace terra::graph {
+
+/// What all parts of one run share.
+struct RunPast {
+  RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p);
+
+  /// Copies of what the run is about to write, with the history that it had.
+  void keep_written(const Program& p);
+
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> old;  ///< by input: as it was before the run wrote it; undefined for others
+  std::vector<Scalar> scalars;
+  std::vector<RandomState> random;  ///< before the run, of the program's generators
+};
+
+class ResultNode;
+
+/// The gradient of one part of one run: from the gradients of its roots to those of its targets. Where they arrive
+/// for the roots that were expected, the backward half computes them; for others, and where the gradients are to be
+/// differentiated in turn, the region is computed again by a program of its own. For programs that look at what lies
+/// behind a result, or put hooks there, its calls are made again, and have nodes of their own.
+class PairNode final : public autograd::FoldedNode {
+ public:
+  /// The edges are the maker's affair.
+  PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_t part, const Choice& choice,
+           const RunPast& past);
+
+  /// After the commit: keeps what the backward half reads, and the inputs.
+  void save(const std::vector<Tensor>& inputs, const Runner::Made& made);
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  void select(const std::vector<bool>* wanted) override;
+  std::string name() const override { return root(0).grad_fn; }
+  const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
+  bool expects(uint32_t i) const { return choice_[i] && !unfolded_; }
+  /// Frees for those results that the last backward came from. What others need stays until they can't be used either.
+  void release_saved() override;
+  bool released() const override { return !unfolded_ && std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
+
+  /// A node of the root alone hands its gradient on to this one; null: no more.
+  void stand_behind(ResultNode* result, uint32_t i) {
+    results_of_.resize(results);
+    results_of_[i] = result;
+  }
+  /// Unfolded, and a gradient of this root alone passes.
+  void pass_alone(uint32_t i) {
+    last_.assign(results, false);
+    last_[i] = true;
+    require_unmodified(last_);
+  }
+  /// The node of the call that made the root with that number among those of the part.
+  Ref<Node> last_call(uint32_t i) { return unfold() ? edges[i].node : Ref<Node>(); }
+  Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
+
+ private:
+  /// Memory that a call has saved, and how often it had been written by then.
+  struct Watched {
+    Ref<Storage> storage;
+    uint32_t version;
+    const SavedMemory* what;
+  };
+
+  const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
+  const std::vector<uint32_t>& first_edges() const { return shared_->first_edges[part_]; }
+  const autograd::Edge& edge_to(size_t target) const { return edges[first_edges()[target]]; }
+  const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
+  const PartWays& ways() const { return shared_->parts[part_].ways; }
+  const std::vector<SavingCalls>& saving() const { return ways().saving; }
+
+  static bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] && b[i]) return true;
+    return false;
+  }
+  bool any_wanted(const std::vector<bool>& targets) const {
+    return wanted_.empty() ? std::find(targets.begin(), targets.end(), true) != targets.end() : meet(targets, wanted_);
+  }
+  /// Whether gradients of these roots pass the calls on their way to what is wanted.
+  bool passes(const SavingCalls& calls, const Choice& given) const {
+    return meet(calls.roots, given) && any_wanted(calls.targets);
+  }
+  /// Whether they come to something wanted.
+  bool arrives(const Choice& given) const {
+    for (size_t k = 0; k < given.size(); ++k)
+      if (given[k] && any_wanted(ways().leads[k])) return true;
+    return false;
+  }
+
+  /// Which calls will be, when a pass that frees what it passes has come from these roots.
+  std::vector<bool> spent_after(const Choice& given) const;
+  /// No root has a way left: all of it is spent, or some of it after passes that want everything.
+  bool all_useless(const std::vector<bool>& spent_calls, bool selected) const;
+  void require_unspent(const Choice& given) const;
+  /// Nobody has written what calls on the way have saved.
+  void require_unmodified(const Choice& given) const;
+  [[noreturn]] void fail_modified(const Watched& w) const;
+  /// What is saved is freed after it whatever becomes of it, so that it may be used up.
+  bool is_last_pass(const Choice& given) const;
+  /// False where the backward half can't run in this process, or what it reads has been used up. A run that was
+  /// overtaken, or had to wait for another thread's, starts from what is saved by then: that complains if it was
+  /// written, or is gone.
+  bool run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
+  std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
+
+  // ---- call by call ----
+
+  /// From here on gradients go to the nodes of the calls. Not while gradients flow: who leads where is settled then.
+  /// False where the calls can't be made again.
+  bool unfold();
+  void place_results();
+  /// The histories of the roots, by nodes of their calls. What is freed can't be computed from again: then the calls
+  /// get zeros, and their nodes are as spent as those of the first time would be.
+  std::optional<std::vector<autograd::Edge>> call_again();
+  /// Which output of the trace a root is; none: the region keeps it inside.
+  std::optional<size_t> output_of(uint32_t root) const;
+
+  std::shared_ptr<PairPrograms> shared_;
+  Halves& halves_;  ///< of shared_
+  const uint32_t part_;
+  Halves::Backward& backward_;
+  Choice choice_, last_;      ///< of the part's roots
+  std::vector<bool> wanted_;  ///< of its targets, by the pass that is under way; empty: all of them
+  std::vector<bool> spent_;   ///< of its saving calls
+  bool selected_ = false;     ///< passes that want some targets only have freed what they passed
+  bool freed_ = false;
+  bool consumed_ = false;                ///< a run of the backward half has used up what was saved for it
+  bool unfolded_ = false;                ///< gradients are handed on to the nodes of the calls, by root
+  std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
+  std::vector<autograd::SavedTensor> saved_, inputs_;
+  std::vector<autograd::Edge> histories_;      ///< of the inputs, once all is freed
+  std::vector<std::vector<Watched>> watched_;  ///< by saving call
+  std::vector<Tensor> old_;
+  std::vector<Scalar> saved_scalars_;
+  const std::vector<Scalar> scalars_;
+  const std::vector<RandomState> random_;
+};
+
+/// Gives a result the name of its own op's node, and its hooks a place, where its part has several roots.
+class ResultNode final : public autograd::Node {
+ public:
+  ResultNode(Ref<PairNode> pair, uint32_t index, std::string name)
+      : pair_(std::move(pair)), index_(index), name_(std::move(name)) {
+    edges.push_back({Ref<autograd::Node>(pair_.get()), index});
+    pair_->stand_behind(this, index);
+  }
+  ~ResultNode() override { pair_->stand_behind(nullptr, index_); }
+
+  std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
+    if (is_unfolded()) pair_->pass_alone(index_);
+    return grads;
+  }
+  void release_saved() override {
+    if (is_unfolded()) pair_->release_saved();
+  }
+  std::string name() const override { return name_; }
+  const TensorMeta* result_meta(uint32_t) const override { return pair_->result_meta(index_); }
+  Ref<Node> last_call() override { return pair_->last_call(index_); }
+
+  /// The call has a node of its own: gradients come here when they would come to that one.
+  void hand_on_to(const autograd::Edge& own) {
+    edges[0] = own;
+    sequence = own.node->sequence + 1;
+  }
+
+ private:
+  bool is_unfolded() const { return edges[0].node.get() != pair_.get(); }
+
+  const Ref<PairNode> pair_;
+  const uint32_t index_;
+  const std::string name_;
+};
+
+}  // namespace terra::graph
