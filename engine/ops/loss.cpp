@@ -182,13 +182,9 @@ void cross_entropy_backward_gradient(Backward& b) {
 }
 void nll_loss_of(Composition& c) { c.result(nll_loss_forward(c.arg(0), c.arg(1), c.arg(2), c.arg(3), c.arg(4))); }
 
-/// Targets are probabilities: - sum over classes of weight * target * log p.
+/// Targets are probabilities, of the sizes of the scores: - sum over classes of weight * target * log p.
 Tensor soft_cross_entropy(const Tensor& log_p, const Tensor& target, const Tensor& weight, std::string_view reduction,
                           double smoothing) {
-  check(log_p.sizes() == target.sizes(),
-        "Expected floating point type target with class probabilities of size {}, but "
-        "got {}",
-        listed(log_p.sizes()), listed(target.sizes()));
   const int64_t dim = class_dim(log_p.rank()), classes = log_p.size(dim);
   Tensor t = target;
   if (smoothing > 0) t = t * (1 - smoothing) + smoothing / static_cast<double>(classes);
@@ -222,14 +218,13 @@ Tensor smoothed_cross_entropy(const Tensor& log_p, const Tensor& target, const T
 void cross_entropy_of(Composition& c) {
   const Tensor scores = c.tensor(0), target = c.tensor(1), weight = c.tensor(2);
   const double smoothing = c.real(5);
-  check(smoothing >= 0 && smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing);
+  check(smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: {}", smoothing);
   check(scores.rank() > 0, "Expected the input of cross_entropy to have a class dimension, but got a number");
   const Tensor log_p = log_softmax(scores, class_dim(scores.rank()));
-  if (is_floating(target.dtype())) {
-    check(scores.sizes() == target.sizes() || scores.rank() > 2 || target.rank() < 2,
-          "0D or 1D target tensor expected, multi-target not supported");
-    check(scores.sizes() == target.sizes(), "expected target dtype to be Long or Byte, but got {}",
+  if (scores.sizes() == target.sizes()) {
+    check(is_floating(target.dtype()), "Expected floating point type for target with class probabilities, got {}",
           scalar_type_name(target.dtype()));
+    check(c.integer(4) < 0, "ignore_index is not supported for floating point target");
     return c.result(soft_cross_entropy(log_p, target, weight, c.text(3), smoothing));
   }
   if (smoothing > 0) return c.result(smoothed_cross_entropy(log_p, target, weight, c.text(3), c.integer(4), smoothing));

@@ -18,22 +18,23 @@ void check_image(std::span<const int64_t> sizes, std::string_view name) {
         listed(sizes));
 }
 
-Dims pooled_sizes(Inference& f, std::span<const int64_t> image, const Pooling& p) {
-  check_image(image, f.op.name);
+Dims pooled_image(std::span<const int64_t> image, const Pooling& p) {
   check_windows(p);
-  check(image[image.size() - 3] > 0 && image[image.size() - 2] > 0 && image.back() > 0,
+  const bool is_image = image.size() == 3 || image.size() == 4;
+  check(is_image && image[image.size() - 3] > 0 && image[image.size() - 2] > 0 && image.back() > 0,
         "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}", listed(image));
   return pooled_sizes(image, p);
 }
 
 void max_pool2d_shape(Inference& f) {
-  Dims sizes = pooled_sizes(f, f.sizes(0), {f.ints(1), f.arg(2), f.ints(3), f.ints(4), f.flag(5)});
+  check(f.rank(0) == 3 || f.rank(0) == 4, "non-empty 3D or 4D (batch mode) tensor expected for input");
+  Dims sizes = pooled_image(f.sizes(0), {f.ints(1), f.arg(2), f.ints(3), f.ints(4), f.flag(5)});
   f.result(f.dtype(0), sizes);
   f.result(DType::I64, sizes);
 }
 void avg_pool2d_shape(Inference& f) {
   check_divisor(f.arg(6));
-  f.result(f.dtype(0), pooled_sizes(f, f.sizes(0), {f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)}));
+  f.result(f.dtype(0), pooled_image(f.sizes(0), {f.ints(1), f.arg(2), f.ints(3), {}, f.flag(4)}));
 }
 /// Sizes of an image that has pixels, with the last two replaced by parameter 1.
 Dims adaptive_sizes(Inference& f) {
@@ -76,7 +77,7 @@ void max_pool2d_backward_shape(Inference& f) {
 }
 void avg_pool2d_backward_shape(Inference& f) {
   check_divisor(f.arg(7));
-  const Dims pooled = pooled_sizes(f, f.ints(1), {f.ints(2), f.arg(3), f.ints(4), {}, f.flag(5)});
+  const Dims pooled = pooled_image(f.ints(1), {f.ints(2), f.arg(3), f.ints(4), {}, f.flag(5)});
   image_gradient(f, f.ints(1), std::span<const int64_t>(pooled).last(2));
 }
 void adaptive_backward_shape(Inference& f) {

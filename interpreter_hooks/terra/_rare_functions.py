@@ -382,8 +382,10 @@ for _name in (
 def narrow_copy(input, dim, start, length, *, out=None):
     """narrow as a copy, which refuses with sentences of its own."""
     if dim >= input.dim() > 0:
-        last = input.dim() - 1
-        raise RuntimeError(f"narrow_copy(): dimension {dim} of a tensor with {last + 1} dimensions: the last one is {last} or -1")
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
     if isinstance(length, int) and length < 0:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
     return _into(out, C.narrow(input, dim, start, length).clone())
@@ -416,7 +418,10 @@ def as_strided_(input, size, stride, storage_offset=None):
 
 
 def polygamma_(input, n):
-    return input.copy_(C.polygamma(n, input))
+    result = C.polygamma(n, input)
+    if not C.can_cast(result.dtype, input.dtype):
+        raise RuntimeError(f"result type {scalar_type(result)} can't be cast to the desired output type {scalar_type(input)}")
+    return input.copy_(result)
 
 
 def unsafe_chunk(input, chunks, dim=0):

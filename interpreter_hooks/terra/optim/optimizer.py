@@ -2,6 +2,7 @@
 
 step() of the subclasses is written for the recorder: loops over lists and dicts, then one multi-tensor op per group."""
 
+import warnings
 from collections import OrderedDict, abc, defaultdict
 from copy import deepcopy
 
@@ -24,6 +25,13 @@ class Optimizer(StateHooks):
         if isinstance(params, C.Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + params.type()
+            )
+        if isinstance(params, set):
+            warnings.warn(
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets "
+                "will change between runs. Please use a list instead. This will be an error in a future release.",
+                FutureWarning,
+                stacklevel=2,
             )
         check_one_element(defaults.get("lr"))
         self.defaults = defaults
@@ -62,8 +70,6 @@ class Optimizer(StateHooks):
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            import warnings
-
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
                 "see github.com/pytorch/pytorch/issues/40967 for more information",

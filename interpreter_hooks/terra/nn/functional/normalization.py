@@ -25,6 +25,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         return input.clone()
     if training:
         _check_more_than_one(input.shape)
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     return records.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 

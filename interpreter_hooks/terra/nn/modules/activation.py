@@ -264,12 +264,19 @@ class _AlongDim(Module):
         return f"dim={self.dim}"
 
 
-class Softmax(_AlongDim):
+class _AlongOneDim(_AlongDim):
+    def __init__(self, dim=None):
+        if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int)):
+            raise TypeError(f"dim must be an int or None, got {type(dim)}")
+        super().__init__(dim)
+
+
+class Softmax(_AlongOneDim):
     def forward(self, input):
         return F.softmax(input, self.dim, 5)
 
 
-class LogSoftmax(_AlongDim):
+class LogSoftmax(_AlongOneDim):
     def forward(self, input):
         return F.log_softmax(input, self.dim, 5)
 

@@ -54,6 +54,8 @@ class SmoothL1Loss(_Loss):
 
 class HuberLoss(_Loss):
     def __init__(self, reduction="mean", delta=1.0):
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         super().__init__(reduction=reduction)
         self.delta = delta
 
@@ -113,6 +115,10 @@ class LinearCrossEntropyLoss(_Loss):
         self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean",
         weight=None, ignore_index=None, label_smoothing=0.0, options=None,
     ):  # fmt: skip
+        if weight is not None and weight.shape != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
         super().__init__(reduction=reduction)
         self.in_features = in_features
         self.num_classes = num_classes

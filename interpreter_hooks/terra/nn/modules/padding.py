@@ -104,6 +104,12 @@ class ReplicationPad3d(_ReplicationPadNd):
 class _CircularPadNd(_Pad):
     _mode = "circular"
 
+    def forward(self, input):
+        low, high = self._dims + 1, self._dims + 2
+        if input.dim() not in (low, high):
+            raise ValueError(f"expected {low}D or {high}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
 
 class CircularPad1d(_CircularPadNd):
     _dims = 1

@@ -47,9 +47,10 @@ class RNNCellBase(Module):
         name = type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for state in states:
+        for i, state in enumerate(states):
             if state.dim() not in (1, 2):
-                raise ValueError(f"{name}: Expected hidden to be 1D or 2D, got {state.dim()}D instead")
+                which = "hidden" if len(states) == 1 else f"hx[{i}]"
+                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {state.dim()}D instead")
         if input.size(-1) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {input.size(-1)} expected {self.input_size}")
         for i, state in enumerate(states):
