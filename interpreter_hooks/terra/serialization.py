@@ -13,7 +13,7 @@ from ._files.archive import ArchiveReader, ArchiveWriter, is_legacy, opened
 
 __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_default_mmap_options", "get_safe_globals",
-    "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_default_mmap_options",
+    "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
 
 FILE_LIKE = FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
@@ -83,6 +83,20 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
             file.close()
 
 
+_skips_data = False
+
+
+@contextlib.contextmanager
+def skip_data(materialize_fake_tensors=False):
+    """Inside, save() writes zeros in place of the elements of tensors: a file to be filled in later."""
+    global _skips_data
+    before, _skips_data = _skips_data, True
+    try:
+        yield
+    finally:
+        _skips_data = before
+
+
 def _write_archive(obj, file, folder):
     from ._files.writer import Writer, bytes_of
 
@@ -93,7 +107,8 @@ def _write_archive(obj, file, folder):
     archive.write("data.pkl", buffer.getvalue())
     archive.write("byteorder", b"little")
     for key, tensor in writer.storages.items():
-        archive.write(f"data/{key}", bytes_of(tensor))
+        data = bytes_of(tensor)
+        archive.write(f"data/{key}", bytes(len(data)) if _skips_data else data)
     archive.write("version", b"3\n")
     archive.close()
 

@@ -174,6 +174,7 @@ Object retyped(Object tensor, PyTypeObject* type) {
   if (Py_TYPE(object) != tensor_type) return tensor;
   if (OpObserver* observer = op_observer()) observer->on_opaque("an instance of a subclass of Tensor", object);
   if (Py_REFCNT(object) > 1) return owned(PyObject_CallMethod(object, "as_subclass", "O", type));
+  if (type->tp_basicsize != tensor_type->tp_basicsize) return moved_to(type, object);  // it has slots
   Object name = owned(PyUnicode_InternFromString("__class__"));
   succeeded(PyObject_SetAttr(object, name.get(), reinterpret_cast<PyObject*>(type)));
   return tensor;

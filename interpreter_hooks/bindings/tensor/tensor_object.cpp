@@ -188,6 +188,13 @@ Object attributes_of(Borrowed tensor) {
 
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor) { return allocate(type, std::move(tensor)); }
 
+Object moved_to(PyTypeObject* type, PyObject* object) {
+  Ref<TensorImpl> nothing = Tensor::empty(Dims{0}, DType::F32);
+  nothing->owner = tensor_object(object);
+  auto tensor = Ref<TensorImpl>::adopt(std::exchange(tensor_object(object)->impl, nothing.release()));
+  return Object::steal(allocate(type, std::move(tensor)));
+}
+
 void create_tensor_types(PyObject* module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_doc, const_cast<char*>("A strided array of numbers of one dtype that can remember how it was computed.")},
@@ -200,7 +207,7 @@ void create_tensor_types(PyObject* module) {
   tensor_type = create_type("terra.Tensor", "Tensor", nullptr, std::move(slots));
   std::vector<PyType_Slot> parameter_slots;
   append_parameter_slots(parameter_slots);
-  parameter_type = create_type("terra.nn.Parameter", "Parameter", tensor_type, std::move(parameter_slots));
+  parameter_type = create_type("terra.nn.parameter.Parameter", "Parameter", tensor_type, std::move(parameter_slots));
   add_tensor_attributes(tensor_type);
   add_tensor_attributes_of_parameter(parameter_type);
   add_object(module, "Tensor", tensor_type);

@@ -44,6 +44,8 @@ PyObject* wrap(const Tensor& tensor);
 PyObject* wrap(Tensor&& tensor);
 /// The same as a fresh instance of `type`, for a tensor that has no object yet.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
+/// An instance of that type that is the tensor which `object`, of which nobody else knows, was.
+Object moved_to(PyTypeObject* type, PyObject* object);
 
 /// The attributes of a tensor object, made when it has none. For C code that adds to them what another tensor has.
 Object attributes_of(Borrowed tensor);

@@ -124,10 +124,28 @@ def rebuild_parameter(data, requires_grad, hooks=None):
 
 
 def rebuild_parameter_with_state(data, requires_grad, hooks, state):
-    parameter = C.Parameter(data, requires_grad)
-    for name, value in state.items():
-        setattr(parameter, name, value)
-    return parameter
+    return _with_state(C.Parameter(data, requires_grad), state)
+
+
+def rebuild_from_type(function, kind, parts, state):
+    """A tensor of a subclass, or with attributes."""
+    tensor = function(*parts)
+    if type(tensor) is not kind:
+        tensor = tensor.as_subclass(kind)
+    if hasattr(kind, "__setstate__"):
+        tensor.__setstate__(state)
+        return tensor
+    return _with_state(tensor, state)
+
+
+def _with_state(thing, state):
+    """`state`: attributes, or attributes and slots; None: neither."""
+    if isinstance(state, tuple) and len(state) != 2:
+        raise RuntimeError(f"Invalid serialized state: {state}")
+    for attributes in state if isinstance(state, tuple) else (state,):
+        for name, value in (attributes or {}).items():
+            setattr(thing, name, value)
+    return thing
 
 
 def sparse_parts(tensor):
@@ -169,6 +187,7 @@ REBUILD = {
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
     ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse_tensor,
+    ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
     ("torch.serialization", "_get_layout"): layout_named,
 }
 

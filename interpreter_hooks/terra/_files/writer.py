@@ -35,10 +35,8 @@ class Writer(pickle._Pickler):
         self._keys = {}
 
     def reducer_override(self, value):
-        if isinstance(value, C.Parameter):
-            return names.rebuild_parameter, (value.detach(), value.requires_grad, OrderedDict())
         if isinstance(value, C.Tensor):
-            return self._reduce_tensor(value) if value.layout is C.strided else names.sparse_parts(value)
+            return self._reduce_any_tensor(value)
         if isinstance(value, C.dtype):
             return names.NAMES_OF_DTYPES[value]
         if isinstance(value, C.device):
@@ -48,6 +46,22 @@ class Writer(pickle._Pickler):
         if isinstance(value, C.layout):
             return names.layout_named, (str(value),)
         return NotImplemented
+
+    def _reduce_any_tensor(self, tensor):
+        """A tensor with its class and its attributes, where these are more than a tensor's."""
+        if tensor.layout is not C.strided:
+            return names.sparse_parts(tensor)
+        kind = type(tensor)
+        if kind.__reduce_ex__ is not C.Tensor.__reduce_ex__:
+            return NotImplemented  # the class says how
+        state = tensor.__getstate__()
+        if isinstance(tensor, C.Parameter):
+            parts = tensor.detach(), tensor.requires_grad, OrderedDict()
+            return (names.rebuild_parameter_with_state, (*parts, state)) if state else (names.rebuild_parameter, parts)
+        function, parts = self._reduce_tensor(tensor)
+        if kind is C.Tensor and not state:
+            return function, parts
+        return names.rebuild_from_type, (function, kind, parts, state)
 
     def _reduce_tensor(self, tensor):
         if not tensor.is_leaf and tensor.requires_grad:
