@@ -61,6 +61,8 @@ void lstsq_of(Composition& c) {
   check(a.dtype() == given.dtype(),
         "{}: Expected input and other to have the same dtype, but got input's dtype {} and other's dtype {}", kName,
         scalar_type_name(a.dtype()), scalar_type_name(given.dtype()));
+  check(a.rank() >= given.rank() && a.rank() - given.rank() <= 1,
+        "{}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1", kName);
   const bool vector = holds_vectors(a, given);
   const Tensor b = vector ? unsqueeze(given, -1) : given;
   check(a.size(-2) == b.size(-2), "{}: input.size(-2) should match other.size(-2)", kName);
@@ -75,14 +77,19 @@ void lstsq_of(Composition& c) {
   const auto found = least_squares_columns.all(A, B, rcond, driver);
   const Tensor X = rows(transposed(found[0]), 0, n), nothing = zeros(Dims{0}, real_dtype_of(a.dtype()));
   const bool has_rank = driver != "gels", has_values = driver == "gelsd" || driver == "gelss";
+  const auto by_matrix = [&](Tensor found) {  // those of `a` before they were expanded
+    for (size_t d = 0; d < batch.size(); ++d)
+      if (a.size(static_cast<int64_t>(d)) == 1 && batch[d] != 1) found = narrow(found, static_cast<int64_t>(d), 0, 1);
+    return found;
+  };
   // What is left over is told where no rows are missing: only a look at the ranks shows it.
   bool leaves = m > n && driver != "gelsy";
   if (leaves && has_rank && found[1].numel() > 0) leaves = known_integer(amin(found[1])) == n;
   const Tensor misses = leaves ? matmul(A, X) - B : Tensor();
   c.result(vector ? squeeze(X, Dims{-1}) : X);
   c.result(leaves ? sum(squared_length(misses), Dims{-2}) : clone(narrow(reshape(X, {-1}), 0, 0, 0)));
-  c.result(has_rank ? found[1] : zeros(Dims{0}, DType::I64));
-  c.result(has_values ? detach(found[2]) : nothing);
+  c.result(has_rank ? by_matrix(found[1]) : zeros(Dims{0}, DType::I64));
+  c.result(has_values ? by_matrix(detach(found[2])) : nothing);
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ namespace {
 
 void inner_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
-  check(x.dtype() == y.dtype(), "both inputs should have same dtype");
   if (x.rank() == 0 || y.rank() == 0) return c.result(x * y);
+  check(x.dtype() == y.dtype(), "both inputs should have same dtype");
   check(x.size(-1) == y.size(-1),
         "inner() the last dimension must match on both input tensors but got shapes {} and {}", listed(x.sizes()),
         listed(y.sizes()));

@@ -234,6 +234,16 @@ void repeat_interleave_tensor_of(Composition& c) {
   check_output_size(c, picked.size(dim));
   c.result(picked);
 }
+/// Each index as often as its element says.
+void repeat_interleave_counts_of(Composition& c) {
+  const Tensor repeats = c.tensor(0);
+  check(repeats.rank() == 1, "repeat_interleave only accept 1D vector as repeat");
+  check_kind(repeats.dtype() == DType::I64 || repeats.dtype() == DType::I32, ErrorKind::NotImplementedError,
+             "\"repeat_interleave_cpu\" not implemented for '{}'", scalar_type_name(repeats.dtype()));
+  const Tensor index = repeat_index(repeats);
+  check(!c.has(1) || c.integer(1) == index.numel(), "allocated size does not match required size");
+  c.result(to_dtype(index, repeats.dtype()));
+}
 void rot90_of(Composition& c) {
   const auto dims = c.ints(2);
   const Tensor t = c.tensor(0);
@@ -549,6 +559,13 @@ const Op repeat_interleave_tensor{
      .flags = kMovesBytes,
      .composite = repeat_interleave_tensor_of,
      .samples = {{"randn(3, 2), terra.tensor([2, 0, 1]), 0"}}}};
+const Op repeat_interleave_counts{{.name = "repeat_interleave_counts",
+                                   .signature = "(Tensor repeats, *, int? output_size=None) -> Tensor",
+                                   .doc = "Each index i repeats[i] times in a row.",
+                                   .example = "",
+                                   .flags = kMovesBytes,
+                                   .composite = repeat_interleave_counts_of,
+                                   .samples = {{"terra.tensor([2, 0, 1])"}}}};
 const Op rot90{
     {.name = "rot90",
      .signature = "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",

@@ -5,7 +5,7 @@
 namespace terra::ops {
 
 extern const Op cat, stack, hstack, vstack;
-extern const Op flip, roll, repeat, tile, repeat_interleave, repeat_interleave_tensor, rot90;
+extern const Op flip, roll, repeat, tile, repeat_interleave, repeat_interleave_tensor, repeat_interleave_counts, rot90;
 extern const Op constant_pad, pad, pixel_shuffle, pixel_unshuffle, channel_shuffle, diag, diag_embed, diff, meshgrid,
     broadcast_tensors;
 

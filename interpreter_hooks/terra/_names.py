@@ -46,7 +46,7 @@ FUNCTIONS = {
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
     "_rare_functions": (
         "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "cond", "detach_", "detach_copy", "diagonal_copy",
-        "empty_permuted", "empty_strided", "expand_copy", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
+        "empty_permuted", "empty_strided", "expand_copy", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",
         "nonzero_static", "norm_except_dim", "nuclear_norm", "permute_copy", "range", "resize_as_", "rnn_relu_cell", "rnn_tanh_cell", "scalar_tensor", "_segment_reduce", "segment_reduce", "select_copy", "slice_copy", "split_copy",
         "split_with_sizes", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy", "unravel_index",
         "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy",

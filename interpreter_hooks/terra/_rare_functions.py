@@ -324,8 +324,24 @@ def resize_as_(input, the_template, *, memory_format=None):
 
 
 # ---- methods -------------------------------------------------------------------------------------------------------
+def _check_order(input, formats):
+    if not isinstance(formats, list) or not all(isinstance(f, C.memory_format) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    steps = [step for size, step in zip(input.shape, input.stride()) if size != 1]
+    ambiguous = len(steps) < input.dim() or len(set(steps)) < len(steps)
+    if formats:
+        ambiguous = sum(input.is_contiguous(memory_format=f) for f in formats) != 1
+    if ambiguous:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+        )
+
+
 def dim_order(input, *, ambiguity_check=False):
-    """The dimensions from the one with the longest steps in memory to the one with the shortest."""
+    """The dimensions from the one with the longest steps in memory to the one with the shortest. `ambiguity_check`: True,
+    or the formats of which it has to be that of one alone."""
+    if ambiguity_check is not False:
+        _check_order(input, [] if ambiguity_check is True else ambiguity_check)
     return tuple(sorted(_numbers(input.dim()), key=lambda d: (-input.stride(d), d)))
 
 
@@ -415,6 +431,42 @@ def cond(pred, true_fn, false_fn, operands=()):
 def as_strided_(input, size, stride, storage_offset=None):
     """The tensor itself, from now on with these sizes and strides over its memory."""
     return input.set_(input.as_strided(size, stride, storage_offset))
+
+
+def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
+    """The numbers that quantizing and back makes of these; gradients pass where nothing is cut off."""
+    return _fake_quantize(input, scale, zero_point, quant_min, quant_max)
+
+
+def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
+    if scale.dim() != 1 or zero_point.dim() != 1 or scale.numel() != zero_point.numel():
+        raise RuntimeError("scale and zero-point need to be 1-D and have the same dimensions")
+    if scale.numel() != input.size(axis):
+        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    sizes = [-1 if d == axis % input.dim() else 1 for d in _numbers(input.dim())]
+    return _fake_quantize(input, scale.reshape(sizes), zero_point.reshape(sizes), quant_min, quant_max)
+
+
+def _fake_quantize(input, scale, zero_point, quant_min, quant_max):
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+    given = (zero_point,) if isinstance(zero_point, int) else zero_point.flatten().tolist() if zero_point.dim() else ()
+    if any(not quant_min <= point <= quant_max for point in given):
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    from .autograd import Function
+
+    class FakeQuantize(Function):
+        @staticmethod
+        def forward(ctx, x):
+            level = (x * (1 / scale)).round() + zero_point
+            ctx.save_for_backward((level >= quant_min) & (level <= quant_max))
+            return ((level.clamp(quant_min, quant_max) - zero_point) * scale).to(x.dtype)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.saved_tensors[0]
+
+    return FakeQuantize.apply(input)
 
 
 def polygamma_(input, n):

@@ -7,6 +7,6 @@ def typename(value):
     """'torch.FloatTensor' for tensors, the qualified class name for everything else."""
     if isinstance(value, C.Tensor):
         return value.type()
-    kind = value if isinstance(value, type) else type(value)
-    module = "" if kind.__module__ in ("builtins", "__builtin__", None) else kind.__module__ + "."
-    return module + kind.__qualname__
+    kind = value if hasattr(value, "__qualname__") else type(value)
+    module = getattr(kind, "__module__", None)
+    return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"

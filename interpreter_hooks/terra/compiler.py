@@ -53,6 +53,27 @@ def list_backends(exclude_tags=("debug", "experimental")):
     return ["inductor"]
 
 
+_default_backend = "inductor"
+
+
+def set_default_backend(backend):
+    global _default_backend
+    _default_backend = backend
+
+
+def get_default_backend():
+    return _default_backend
+
+
+def nonstrict_trace(traceable_fn):
+    return traceable_fn
+
+
+def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False, is_embedded_type=False):
+    """A mark for a function that stands for another when that is traced."""
+    return lambda function: function
+
+
 def cudagraph_mark_step_begin():
     """There are no CUDA graphs."""
 

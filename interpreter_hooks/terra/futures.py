@@ -1,5 +1,7 @@
 """torch.futures: results that are there later. Here what one is asked for is computed when it is made."""
 
+import threading
+
 from ._names import lazily
 
 __all__ = ["Future", "collect_all", "wait_all"]
@@ -16,6 +18,7 @@ class Future:
 
     def __init__(self, *, devices=None):
         self._done = False
+        self._finished = threading.Event()
         self._value = self._error = None
         self._callbacks = []
 
@@ -26,6 +29,7 @@ class Future:
         if self._done:
             raise RuntimeError("Future can only be marked completed once")
         self._done, self._value, self._error = True, value, error
+        self._finished.set()
         callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback(self)
@@ -46,7 +50,10 @@ class Future:
             raise self._error
         return self._value
 
-    wait = value
+    def wait(self):
+        """The same, when somebody has set it."""
+        self._finished.wait()
+        return self.value()
 
     def add_done_callback(self, callback):
         if self._done:

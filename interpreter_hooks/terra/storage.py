@@ -106,8 +106,16 @@ class UntypedStorage:
 class TypedStorage:
     """Bytes as elements of one dtype: what Tensor.storage() gives."""
 
-    def __init__(self, *, wrap_storage, dtype, _internal=True):
-        self._untyped_storage, self.dtype = wrap_storage, dtype
+    def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=True):
+        """(a number of elements) or (their values), or over bytes that are there."""
+        if len(args) > 1:
+            raise RuntimeError(f"Too many positional arguments: got {len(args)}, expected one or none")
+        self.dtype = C.get_default_dtype() if dtype is None else dtype
+        if wrap_storage is None:
+            given = args[0] if args else 0
+            elements = C.empty(given, dtype=self.dtype) if isinstance(given, int) else C.tensor(list(given), dtype=self.dtype)
+            wrap_storage = elements.untyped_storage()
+        self._untyped_storage = wrap_storage
 
     @property
     def _elements(self):

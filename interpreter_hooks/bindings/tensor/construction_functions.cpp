@@ -101,6 +101,14 @@ Object as_tensor(PyObject*, PyObject* args, PyObject* kwargs) {
   return require(placed(std::move(made), options.to), options.requires_grad);
 }
 
+/// as_tensor(), but what shouldn't require grad is cut off from its history.
+Object asarray(PyObject* self, PyObject* args, PyObject* kwargs) {
+  Object made = as_tensor(self, args, kwargs);
+  Borrowed asked = kwargs ? PyDict_GetItemString(kwargs, "requires_grad") : nullptr;
+  if (asked != Py_False || !impl_of(made.get())->requires_grad()) return made;
+  return owned(PyObject_CallMethod(made.get(), "detach", nullptr));
+}
+
 Object is_tensor_function(PyObject*, PyObject* object) { return owned(PyBool_FromLong(is_tensor(object))); }
 
 /// Tensor(2, 3), Tensor([1, 2]), Tensor(): of the default dtype. Tensor(other) shares the memory of the other.
@@ -233,7 +241,7 @@ PyMethodDef construction_functions[] = {
      "tensor(data, dtype=None, device=None, requires_grad=False): a new tensor of numbers, sequences or an array."},
     {"as_tensor", method<as_tensor>(), METH_VARARGS | METH_KEYWORDS,
      "as_tensor(data, dtype=None, device=None): the data as a tensor, sharing memory where that is possible."},
-    {"asarray", method<as_tensor>(), METH_VARARGS | METH_KEYWORDS,
+    {"asarray", method<asarray>(), METH_VARARGS | METH_KEYWORDS,
      "asarray(obj, dtype=None, copy=None): the data as a tensor, sharing memory where that is possible."},
     {"is_tensor", method<is_tensor_function>(), METH_O, "True for instances of Tensor."},
     {}};

@@ -5,6 +5,7 @@ the first pass, which is then dropped. The second pass draws the random numbers 
 
 import contextlib
 import enum
+import functools
 import warnings
 
 import _terra_C as C
@@ -229,11 +230,18 @@ def _gradients_again(ctx, places, seeds, given):
 
 
 def checkpoint(
-    function, *args, use_reentrant=None, preserve_rng_state=True, context_fn=noop_context_fn, determinism_check="default",
+    function=None, *args, use_reentrant=None, preserve_rng_state=True, context_fn=noop_context_fn, determinism_check="default",
     debug=False, early_stop=True, respect_saved_tensors_hooks=None, **kwargs,
 ):  # fmt: skip
     """function(*args, **kwargs), computed again in backward from its arguments. What the second pass keeps for backward has
-    to be what the first kept, unless determinism_check is "none"."""
+    to be what the first kept, unless determinism_check is "none". Without a function: a decorator."""
+    if function is None:
+        settings = {
+            "use_reentrant": use_reentrant, "preserve_rng_state": preserve_rng_state, "context_fn": context_fn,
+            "determinism_check": determinism_check, "debug": debug, "early_stop": early_stop,
+            "respect_saved_tensors_hooks": respect_saved_tensors_hooks,
+        }  # fmt: skip
+        return lambda function: functools.wraps(function)(functools.partial(checkpoint, function, **settings))
     if use_reentrant is None:
         _warn_of_default("torch.utils.checkpoint: ", "In a future release, calling checkpoint without use_reentrant will raise an exception. ")
         use_reentrant = True

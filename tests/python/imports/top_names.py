@@ -3,9 +3,11 @@
 
 import pathlib
 import sys
+import threading
 import warnings
 
 import torch
+import torch.utils.checkpoint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from _oracle import check, outcomes, wave  # noqa: E402
@@ -27,9 +29,39 @@ torch.return_types.cummax.__name__ | type(x.view(2, 3).cummin(0)) is torch.retur
 torch.return_types.mode is type(x.mode()) | torch.return_types.nanmedian is type(x.view(2, 3).nanmedian(0))
 issubclass(torch.AcceleratorError, RuntimeError) | torch.GradScaler is torch.amp.GradScaler
 torch.LongTensor([1]).storage().tolist()
+torch.TypedStorage(5, dtype=torch.float32).size() | torch.TypedStorage([1, 2], dtype=torch.int32).tolist() | torch.TypedStorage(dtype=torch.half).size()
+torch.repeat_interleave(torch.tensor([1, 2, 0, 3])) | torch.repeat_interleave(torch.tensor([1, 2]), output_size=3) | torch.repeat_interleave(torch.tensor([1, -2]))
+torch.repeat_interleave(torch.tensor([1.0, 2.0])) | torch.repeat_interleave(torch.tensor([[1, 2]])) | torch.repeat_interleave(torch.tensor([1, 2], dtype=torch.int32))
+torch.inner(torch.ones(2, 3), torch.tensor(2)) | torch.inner(torch.tensor(2), torch.ones(3)) | torch.inner(torch.ones(3), torch.ones(3).long())
+torch.asarray(x.requires_grad_() * 2, requires_grad=False).requires_grad | torch.asarray(x * 2).requires_grad | torch.asarray(x * 2, requires_grad=True).requires_grad
+isinstance((x * 2).grad_fn, torch.autograd.graph.Node) | isinstance(3, torch.autograd.graph.Node) | isinstance(x.sin().sum().grad_fn, torch.autograd.graph.Node)
+torch.empty(2, 3, 4, 5).dim_order(ambiguity_check=True) | torch.empty(1, 2, 3, 4).dim_order(ambiguity_check=True) | torch.empty(2, 3, 4, 5).dim_order(ambiguity_check="x")
+torch.empty(1, 2, 3, 4).dim_order(ambiguity_check=[torch.contiguous_format]) | torch.empty(2, 1, 4, 5).dim_order(ambiguity_check=[torch.contiguous_format, torch.channels_last])
+torch.linalg.lstsq(torch.ones(1, 3, 2), torch.ones(2, 3, 1)).rank | torch.linalg.lstsq(torch.eye(3, 2), torch.ones(2, 3, 1))
+torch.fake_quantize_per_tensor_affine(torch.tensor([0.05, 0.11, -3.0, 300.0, 0.25]), 0.1, 2, 0, 255)
+torch.fake_quantize_per_channel_affine(torch.arange(6.0).view(2, 3), torch.tensor([0.5, 0.3]), torch.tensor([0, 1], dtype=torch.int32), 0, 0, 7)
+torch.fake_quantize_per_channel_affine(torch.arange(6.0).view(2, 3), torch.tensor([0.5, 0.3]), torch.tensor([0, 1], dtype=torch.int32), 1, 0, 7)
+torch.autograd.grad(torch.fake_quantize_per_tensor_affine(x, 0.5, 1, 1, 2).sum(), x) | torch.fake_quantize_per_tensor_affine(x, 0.5, 0, 1, 2)
+decorated(torch.ones(2, requires_grad=True)) | waited()
 {"e", "fft", "from_dlpack", "hann_window", "inf", "linalg", "load", "nn", "pi", "ones"} - set(dir(torch))
 all(hasattr(torch, name) for name in dir(torch))
 """
+
+
+@torch.utils.checkpoint.checkpoint(use_reentrant=False)
+def sine(t):
+    return t.sin()
+
+
+def decorated(t):
+    sine(t).sum().backward()
+    return sine.__name__, t.grad
+
+
+def waited():
+    future = torch.futures.Future()
+    threading.Timer(0.05, lambda: future.set_result(5)).start()
+    return future.wait()
 
 
 def anomalies():

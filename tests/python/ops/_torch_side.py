@@ -200,6 +200,7 @@ MEANING = {
     "random_to": in_place("random_"),
     "repeat_index": torch.repeat_interleave,
     "repeat_interleave_tensor": torch.repeat_interleave,
+    "repeat_interleave_counts": torch.repeat_interleave,
     "round_decimals": torch.round,
     "scatter_combine": torch.scatter_reduce,
     "scatter_named": torch.scatter,
