@@ -111,7 +111,7 @@ Object function_node(PyObject*, PyObject* args) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
     const Tensor output = tensor_of(PyList_GET_ITEM(outputs, i));
     check(!output.requires_grad() || !autograd::is_leaf(output),
-          "a leaf Variable that requires grad is being used in an in-place operation.");
+          "a leaf Variable that requires grad has been used in an in-place operation.");
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i)
     autograd::set_history(tensor_of(PyList_GET_ITEM(outputs, i)), owner, static_cast<uint32_t>(i));

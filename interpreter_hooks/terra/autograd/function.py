@@ -5,7 +5,7 @@ import warnings
 
 import _terra_C as C
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class _Saved:
@@ -204,13 +204,16 @@ class Function:
         ]  # fmt: skip
         count, size = len(args), len(outputs)
         kinds = [(args[i].dtype, args[i].shape) for i in places]
-        metadata = [(tuple(outputs[o].shape), outputs[o].dtype, outputs[o].device) for o in differentiable]
+        forms = [
+            (tuple(output.shape), output.dtype, output.device) if isinstance(output, C.Tensor) else None for output in outputs
+        ]  # fmt: skip
 
         def backward(grads, node):
             full = [None] * size
-            for o, grad, (shape, dtype, device) in zip(differentiable, grads, metadata):
-                missing = grad is None and ctx._materialize_grads
-                full[o] = C.zeros(shape, dtype=dtype, device=device) if missing else grad
+            for o, grad in zip(differentiable, grads):
+                full[o] = grad
+            if ctx._materialize_grads:
+                full = [_zeros(form) if grad is None else grad for grad, form in zip(full, forms)]
             ctx._node = node
             try:
                 return _gradients_of_inputs(cls, ctx, full, count, places, kinds)
@@ -233,6 +236,19 @@ class Function:
             len(ctx._saved) > 0,
             ctx,
         )
+
+
+class InplaceFunction(Function):
+    """A Function that can be told to write to its argument; the older classes of programs keep the word in `inplace`."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+
+def _zeros(form):
+    """The gradient that an output has where none arrived; None for one that is no tensor."""
+    return None if form is None else C.zeros(form[0], dtype=form[1], device=form[2])
 
 
 def _gradients_of_inputs(cls, ctx, grads, count, places, kinds):
