@@ -21,6 +21,10 @@ Object parameter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     const Object module = owned(PyImport_ImportModule("terra.sparse._parameter"));
     return owned(PyObject_CallMethod(module.get(), "parameter", "OO", data, requires_grad));
   }
+  if (data != Py_None && type == parameter_type && !is_plain_tensor_type(Py_TYPE(data))) {
+    const Object module = owned(PyImport_ImportModule("terra.nn.parameter"));
+    return owned(PyObject_CallMethod(module.get(), "of_subclass", "OO", data, requires_grad));
+  }
   Tensor tensor = data == Py_None ? Tensor::empty(Dims{0}, DType::F32) : alias_of(*impl_of(data));
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   Object self = Object::steal(wrap_as(type, std::move(tensor)));

@@ -1,6 +1,8 @@
 """Parameters and buffers: tensors that a module counts as its own when they are assigned to it; and such that don't
 know their size yet."""
 
+import functools
+
 import _terra_C as C
 from _terra_C import Parameter
 
@@ -121,6 +123,35 @@ class UninitializedBuffer(UninitializedTensorMixin, C.Tensor):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype, persistent=self.persistent)
         return memo[id(self)]
+
+
+@functools.cache
+def _parameters_of(kind):
+    """The class of those instances of a subclass of Tensor that are parameters. What is computed of one is none."""
+
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return kind.__torch_function__(func, tuple(kind if t is cls else t for t in types), args, kwargs or {})
+
+    members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "_kind": kind}
+    members["__init__"] = lambda self, *args, **kwargs: None  # Parameter() calls it once more on what is made already
+    members["__torch_function__"] = classmethod(__torch_function__)
+    if kind.__repr__ is C.Tensor.__repr__:
+        members["__repr__"] = lambda self: f"Parameter({C.Tensor.__repr__(self)})"
+    return type(kind)(kind.__name__, (kind, Parameter), members)
+
+
+def of_subclass(data, requires_grad):
+    """Parameter(data) of an instance of a subclass of Tensor: an instance of that class which is a parameter as well."""
+    tensor = data.detach().requires_grad_(requires_grad)
+    if type(tensor) is not getattr(type(data), "_kind", type(data)):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+            f"instance of the same type, but return type {type(tensor).__name__} was found instead. To use the type as a "
+            "Parameter, please correct the detach() semantics defined by its __torch_dispatch__() implementation."
+        )
+    if not isinstance(tensor, Parameter):
+        tensor.__class__ = _parameters_of(type(tensor))
+    return tensor
 
 
 def is_lazy(param):
