@@ -80,6 +80,7 @@ class Op:
                 given = backward(ctx, *gradients)
                 return *(given if isinstance(given, tuple) else (given,)), None
 
+        Node.__name__ = "GeneratedBackwardFor_" + self._name.replace("::", "_") + "_default"
         self._node = Node
 
     def _function(self, keys):

@@ -126,12 +126,12 @@ class profile(contextlib.ContextDecorator):
         if self._step is not None:
             self._step.__exit__(None, None, None)
             self._step = None
+        self.step_num += 1
+        self.current_action = self._action()
         if done == ProfilerAction.RECORD_AND_SAVE:
             self._end()
             if self._on_trace_ready:
                 self._on_trace_ready(self)
-        self.step_num += 1
-        self.current_action = self._action()
         self._begin()
 
     def _recorded(self):

@@ -38,12 +38,18 @@ def profilers():
     assert [plan(i) for i in range(5)] == [
         ProfilerAction.NONE, ProfilerAction.WARMUP, ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE, ProfilerAction.NONE,
     ]  # fmt: skip
-    ready = []
-    with profile(schedule=plan, on_trace_ready=lambda p: ready.append([e.name for e in p.events()])) as prof:
+    ready, steps = [], []
+
+    def on_ready(prof):
+        ready.append([e.name for e in prof.events()])
+        steps.append((prof.step_num, prof.current_action))
+
+    with profile(schedule=plan, on_trace_ready=on_ready) as prof:
         for _ in range(6):
             x.sum()
             prof.step()
     assert ready == [["ProfilerStep#2", "ProfilerStep#3", "[profile]"]], ready
+    assert steps == [(4, ProfilerAction.NONE)], steps
     with torch.autograd.profiler.profile() as old, torch.autograd.profiler.record_function("part"):
         x.sum()
     assert "part" in old.key_averages().table()

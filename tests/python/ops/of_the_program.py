@@ -168,4 +168,5 @@ def type_of(call):
 results += outcomes(EXPRESSIONS, globals())
 define("mine::nobody", "(Tensor x) -> Tensor")
 results.append(("nobody", type_of(lambda: torch.ops.mine.nobody(x))))
+results.append(("node", sine(torch.ones(1, requires_grad=True)).grad_fn.name()))
 check(results, pathlib.Path(__file__).with_suffix(".txt"))
