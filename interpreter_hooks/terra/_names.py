@@ -11,7 +11,7 @@ from ._overridable import HOMES, NOT_OFFERED, offered
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "__config__", "_dynamo", "_higher_order_ops", "_subclasses", "_tensor_str", "ao", "compiler", "distributed", "export",
+    "_C", "__config__", "__future__", "_dynamo", "_higher_order_ops", "_subclasses", "_tensor_str", "ao", "compiler", "distributed", "export",
     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked",
     "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization",
     "quasirandom", "return_types", "signal", "storage", "types", "xpu",

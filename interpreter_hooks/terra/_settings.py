@@ -101,3 +101,24 @@ def set_warn_always(b):
 
 def is_warn_always_enabled():
     return _state["warn_always"]
+
+
+_conversions = {"overwrite": False, "swap": False}
+
+
+def set_overwrite_module_params_on_conversion(value):
+    """True: each conversion gives a module new parameters. Else parameters stay the same objects where they can."""
+    _conversions["overwrite"] = value
+
+
+def get_overwrite_module_params_on_conversion():
+    return _conversions["overwrite"]
+
+
+def set_swap_module_params_on_conversion(value):
+    """True: parameters stay the same objects on their device even where the other setting says they need not."""
+    _conversions["swap"] = value
+
+
+def get_swap_module_params_on_conversion():
+    return _conversions["swap"]

@@ -2,6 +2,12 @@
 
 import contextlib
 
+import _terra_C as C
+
+from ..nn import Module
+
+_MISSING = object()
+
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with the tensors of a dict, or of several, in place of those of these names."""
@@ -34,6 +40,39 @@ def _places(module):
     return places
 
 
+def _owner(module, path):
+    """The submodule of that path."""
+    for depth, part in enumerate(path.split(".") if path else ()):
+        inner = getattr(module, part, _MISSING)
+        if inner is _MISSING:
+            raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
+        if not isinstance(inner, Module):
+            where = ".".join(path.split(".")[: depth + 1])
+            raise TypeError(f"submodule `{where}`: {inner} is not an instance of torch.nn.Module")
+        module = inner
+    return module
+
+
+def _unused_place(module, name):
+    """The place of a parameter or buffer that the module has as None."""
+    path, _, key = name.rpartition(".")
+    owner = _owner(module, path)
+    return next(((members, key) for members in (owner._parameters, owner._buffers) if key in members), None)
+
+
+def _set_attribute(module, name, value):
+    """Sets what is no parameter or buffer: (the module it belongs to, its name there, what was there before)."""
+    path, _, key = name.rpartition(".")
+    if key == "":
+        raise KeyError('tensor name can\'t be empty string ""')
+    owner = _owner(module, path)
+    before = getattr(owner, key, _MISSING)
+    if before is not _MISSING and before is not None and not isinstance(before, C.Tensor):
+        raise TypeError(f"attribute `{key}`: {before} is not an instance of torch.Tensor")
+    setattr(owner, key, value)
+    return owner, key, before
+
+
 def _quoted(names):
     return ", ".join([repr(name) for name in sorted(names)])
 
@@ -62,18 +101,27 @@ def replaced(module, tensors, tie_weights=True, strict=False):
             if given:
                 tied.update((name, given[0]) for name in names)
         tensors = {**{name: value for name, value in tensors.items() if name not in places}, **tied}
-    changed = []
+    changed, attributes = [], []
     try:
         for name, value in tensors.items():
-            if name not in places:
-                raise AttributeError(f"{type(module).__name__} has no parameter or buffer `{name}`")
-            members, key = places[name]
+            if value is not None and not isinstance(value, C.Tensor):
+                raise TypeError(f"{value} is not an instance of torch.Tensor")
+            place = places.get(name) or _unused_place(module, name)
+            if place is None:
+                attributes.append(_set_attribute(module, name, value))
+                continue
+            members, key = place
             changed.append((members, key, members[key]))
             members[key] = value
         yield
     finally:
         for members, key, value in reversed(changed):
             members[key] = value
+        for owner, key, value in reversed(attributes):
+            if value is _MISSING:
+                delattr(owner, key)
+            else:
+                setattr(owner, key, value)
 
 
 def replace_all_batch_norm_modules_(root):

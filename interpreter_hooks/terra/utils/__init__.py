@@ -11,4 +11,5 @@ __getattr__ = lazily(
         "_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "benchmark", "checkpoint", "cpp_extension", "data", "dlpack", "flop_counter", "model_zoo",
         "module_tracker", "tensorboard", "weak",
     ),
+    functions={"._swap": ("swap_tensors",)},
 )  # fmt: skip

@@ -103,26 +103,28 @@ def max_pool2d_with_indices(
     input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
     stride = kernel_size if stride is None else stride
-    return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    out, indices = records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return out, indices
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if stride is None:
         stride = kernel_size
     if return_indices:
-        return records.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return records.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool3d_with_indices(
     input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
 ):
-    return records.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    out, indices = records.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return out, indices
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     if return_indices:
-        return records.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return records.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -224,12 +226,12 @@ def _adaptive_max_pool(input, output_size, n):
         shape = [*input.shape[:-n], *sizes]
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape}")
     check_room((*input.shape[:-n], *sizes), input.dtype)
-    if n == 3:
-        return records.adaptive_max_pool3d_with_indices(input, sizes)
-    if n == 2:
-        return records.adaptive_max_pool2d_with_indices(input, sizes)
-    out, indices = records.adaptive_max_pool2d_with_indices(input.unsqueeze(-2), (1, *sizes))
-    return out.squeeze(-2), indices.squeeze(-2)
+    if n == 1:
+        out, indices = records.adaptive_max_pool2d_with_indices(input.unsqueeze(-2), (1, *sizes))
+        return out.squeeze(-2), indices.squeeze(-2)
+    pool = records.adaptive_max_pool2d_with_indices if n == 2 else records.adaptive_max_pool3d_with_indices
+    out, indices = pool(input, sizes)
+    return out, indices
 
 
 def adaptive_max_pool1d_with_indices(input, output_size, return_indices=False):

@@ -5,6 +5,7 @@ import warnings
 import _terra_C as C
 
 from ..._device import parse_to
+from ..._settings import _conversions
 
 
 def _moved(tensor, device):
@@ -21,7 +22,7 @@ def _moved(tensor, device):
 
 class Conversion:
     """The part of Module that replaces tensors. Parameters keep their identity (optimizers hold them) unless they go to
-    another device, buffers are replaced."""
+    another device or torch.__future__ says otherwise, buffers are replaced."""
 
     __slots__ = ()
 
@@ -35,7 +36,7 @@ class Conversion:
             with C.no_grad():
                 data, before = fn(parameter), parameter.grad
                 gradient = None if before is None else fn(before).requires_grad_(before.requires_grad)
-                if data.device == parameter.device:
+                if data.device == parameter.device and (_conversions["swap"] or not _conversions["overwrite"]):
                     parameter.data = data
                 else:
                     parameter = self._parameters[name] = C.Parameter(data, parameter.requires_grad)

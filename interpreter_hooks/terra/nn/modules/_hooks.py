@@ -9,6 +9,7 @@ from ...utils.hooks import HookDict, RemovableHandle, of_object
 from ._full_backward import observe_inputs, observe_outputs
 
 _global_hooks = C._global_module_hooks
+_global_options = HookDict()  # by the same keys: what forward hooks were registered with
 
 
 def _global_dict(kind):
@@ -135,8 +136,11 @@ class Hooks:
         return args, kwargs
 
     def _run_forward_hooks(self, args, kwargs, result):
-        for hook in list(_global_hooks.get("forward", {}).values()):
-            changed = hook(self, args, result)
+        for key, hook in list(_global_hooks.get("forward", {}).items()):
+            if _global_options.get(key, {}).get("kwargs"):
+                changed = hook(self, args, kwargs, result)
+            else:
+                changed = hook(self, args, result)
             result = result if changed is None else changed
         for key, hook in list(self._hook_dict("_forward_hooks").items()):
             if self._options("_forward_hooks", key).get("kwargs"):
@@ -149,8 +153,9 @@ class Hooks:
     def _run_always_hooks(self, args, kwargs):
         """Hooks registered with always_call run (with no result) when forward raised; their own errors are dropped in
         favour of the first."""
-        for key, hook in list(self._hook_dict("_forward_hooks").items()):
-            options = self._options("_forward_hooks", key)
+        every = [(hook, _global_options.get(key, {})) for key, hook in _global_hooks.get("forward", {}).items()]
+        own = [(hook, self._options("_forward_hooks", key)) for key, hook in self._hook_dict("_forward_hooks").items()]
+        for hook, options in every + own:
             if options.get("always"):
                 try:
                     hook(self, args, kwargs, None) if options.get("kwargs") else hook(self, args, None)
@@ -164,10 +169,12 @@ def _as_args(changed, args):
     return changed if isinstance(changed, tuple) else (changed,)
 
 
-def _register_global(kind, hook):
+def _register_global(kind, hook, options=None):
     hooks = _global_dict(kind)
-    handle = RemovableHandle(hooks)
+    handle = RemovableHandle(hooks, extra=(_global_options,))
     hooks[handle.id] = hook
+    if options:
+        _global_options[handle.id] = options
     return handle
 
 
@@ -176,7 +183,7 @@ def register_module_forward_pre_hook(hook):
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
-    return _register_global("forward", hook)
+    return _register_global("forward", hook, {"kwargs": with_kwargs, "always": always_call})
 
 
 def register_module_full_backward_pre_hook(hook):

@@ -135,19 +135,39 @@ def _deepcopy(self, memo):
     return twin
 
 
+def _check_next(module, name, parametrization):
+    """One that follows others: it takes the value to one of the same shape and dtype, and its right_inverse takes it back."""
+    value = getattr(module, name)
+    changed = parametrization(value)
+    if not isinstance(changed, C.Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(changed).__name__}.")
+    for part in ("dtype", "shape"):
+        before, after = getattr(value, part), getattr(changed, part)
+        if before != after:
+            raise ValueError(f"Registering a parametrization may not change the {part} of the tensor, unless the `unsafe` flag is enabled.\n" f"module.{name}.{part}: {before}\n" f"parametrization(module.{name}).{part}: {after}")
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        back = parametrization.right_inverse(changed)
+    except NotImplementedError:
+        return
+    if not isinstance(back, C.Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for part in ("dtype", "shape"):
+        before, after = getattr(value, part), getattr(back, part)
+        if before != after:
+            raise ValueError(f"The tensor returned by parametrization.right_inverse must have the same {part} as module.{name}, unless the `unsafe` flag is enabled.\n" f"module.{name}.{part}: {before}\n" f"returned {part}: {after}")
+
+
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
     """From now on module.tensor_name is parametrization(original)."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         present = module.parametrizations[tensor_name]
-        value = getattr(module, tensor_name).detach()
-        with C.no_grad():
-            changed = parametrization(parametrization.right_inverse(value) if hasattr(parametrization, "right_inverse") else value)
-        if not unsafe and changed.shape != value.shape:
-            raise ValueError("Registering a parametrization may not change the shape of the tensor, unless the `unsafe` flag is enabled.\n" f"unparametrized shape: {value.shape}\nparametrized shape: {changed.shape}")
-        if hasattr(parametrization, "right_inverse"):
-            present.right_inverse(parametrization.right_inverse(value))
+        if not unsafe:
+            _check_next(module, tensor_name, parametrization)
         present.append(parametrization)
+        present.unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
         raise ValueError(f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'")
