@@ -358,7 +358,7 @@ const Op unique_rows{{.name = "unique_rows",
 const Op unique_inverse{
     {.name = "unique_inverse",
      .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts=False, int? dim=None) -> "
-                  "(Tensor values, Tensor inverse)",
+                  "Tensor[]",
      .doc = "The distinct elements, and the place of each element among them.",
      .example = "",
      .flags = kNoGradient,
@@ -367,7 +367,7 @@ const Op unique_inverse{
 const Op unique_counts{
     {.name = "unique_counts",
      .signature = "(Tensor self, bool sorted=True, *, bool return_counts, bool return_inverse=False, int? dim=None) -> "
-                  "(Tensor values, Tensor counts)",
+                  "Tensor[]",
      .doc = "The distinct elements, and how often each occurs.",
      .example = "",
      .flags = kNoGradient,
@@ -376,7 +376,7 @@ const Op unique_counts{
 const Op unique_inverse_counts{
     {.name = "unique_inverse_counts",
      .signature = "(Tensor self, bool sorted=True, *, bool return_inverse, bool return_counts, int? dim=None) -> "
-                  "(Tensor values, Tensor inverse, Tensor counts)",
+                  "Tensor[]",
      .doc = "The distinct elements, the place of each element among them, and how often each occurs.",
      .example = "",
      .flags = kNoGradient,

@@ -367,20 +367,19 @@ const Op histogram_edges{
 const Op unique_consecutive{runs(
     "unique_consecutive", "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor",
     "One of each run of equal elements.", unique_consecutive_of, "randint(0, 2, (3, 5))", kVisible)};
-const Op unique_consecutive_inverse{runs(
-    "unique_consecutive_inverse",
-    "(Tensor self, bool return_inverse, bool return_counts=False, int? dim=None) -> (Tensor values, Tensor inverse)",
-    "One of each run of equal elements, and the run of each element.", inverse_of,
-    "randint(0, 2, (3, 5)), return_inverse=True")};
-const Op unique_consecutive_counts{runs(
-    "unique_consecutive_counts",
-    "(Tensor self, bool return_inverse=False, *, bool return_counts, int? dim=None) -> (Tensor values, Tensor counts)",
-    "One of each run of equal elements, and the lengths of the runs.", counts_of,
-    "randint(0, 2, (9, 2)), return_counts=True, dim=0")};
+const Op unique_consecutive_inverse{
+    runs("unique_consecutive_inverse",
+         "(Tensor self, bool return_inverse, bool return_counts=False, int? dim=None) -> Tensor[]",
+         "One of each run of equal elements, and the run of each element.", inverse_of,
+         "randint(0, 2, (3, 5)), return_inverse=True")};
+const Op unique_consecutive_counts{
+    runs("unique_consecutive_counts",
+         "(Tensor self, bool return_inverse=False, *, bool return_counts, int? dim=None) -> Tensor[]",
+         "One of each run of equal elements, and the lengths of the runs.", counts_of,
+         "randint(0, 2, (9, 2)), return_counts=True, dim=0")};
 const Op unique_consecutive_inverse_counts{
     runs("unique_consecutive_inverse_counts",
-         "(Tensor self, bool return_inverse, bool return_counts, int? dim=None) -> (Tensor values, Tensor inverse, "
-         "Tensor counts)",
+         "(Tensor self, bool return_inverse, bool return_counts, int? dim=None) -> Tensor[]",
          "One of each run of equal elements, the run of each element, and the lengths of the runs.", inverse_counts_of,
          "randint(0, 2, (3, 5)), True, True")};
 

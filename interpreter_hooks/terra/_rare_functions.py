@@ -9,6 +9,7 @@ import _terra_C as C
 
 from ._functions import _at_least, _into
 from ._histograms import histogram  # noqa: F401
+from .autograd.function import Function
 from .nn.functional._words import scalar_type
 
 
@@ -205,6 +206,52 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
             f"{len(spacings)}{of_dims}"
         )
     return tuple(_spaced_gradient(input, d, s, edge_order) for d, s in zip(dims, spacings))
+
+
+class _FakeQuantize(Function):
+    """x as the nearest multiple of a scale that a range of integers reaches; gradients pass where none was cut off."""
+
+    _node_names = {False: "FakeQuantizePerTensorAffineCachemaskBackward0", True: "FakeQuantizePerChannelAffineCachemaskBackward0"}
+
+    @staticmethod
+    def forward(ctx, x, scale, zero_point, quant_min, quant_max, per_channel):
+        places = C.round(x * (1.0 / scale)) + zero_point
+        ctx._name = _FakeQuantize._node_names[per_channel]
+        ctx.save_for_backward((places >= quant_min) & (places <= quant_max))
+        reached = C.where(places.isnan(), quant_min, places.clamp(quant_min, quant_max))
+        return ((reached - zero_point) * scale).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.saved_tensors[0], None, None, None, None, None
+
+
+def _check_range(zero_point, quant_min, quant_max):
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or         equal to `quant_max`.")
+    if not quant_min <= zero_point <= quant_max:
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+
+
+def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
+    """Rounds to multiples of scale between (quant_min - zero_point) * scale and (quant_max - zero_point) * scale."""
+    if not isinstance(zero_point, C.Tensor):
+        _check_range(zero_point, quant_min, quant_max)
+    return _FakeQuantize.apply(input, scale, zero_point, quant_min, quant_max, False)
+
+
+def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
+    """The same with a scale and a zero point for each slice along axis."""
+    if scale.shape != zero_point.shape:
+        raise RuntimeError("scale and zero-point need to have the same dimensions")
+    if scale.numel() != input.size(axis):
+        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
+    if scale.numel():
+        for end in (zero_point.min(), zero_point.max()):
+            _check_range(end.item(), quant_min, quant_max)
+    sizes = [1] * input.dim()
+    sizes[axis] = -1
+    return _FakeQuantize.apply(input, scale.view(sizes), zero_point.view(sizes), quant_min, quant_max, True)
 
 
 # ---- recurrent cells -----------------------------------------------------------------------------------------------

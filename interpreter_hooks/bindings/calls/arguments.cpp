@@ -268,7 +268,7 @@ bool Arguments::take_extra(Borrowed name, Borrowed value) {
     requires_grad = value;
     return true;
   }
-  return is("layout") || is("pin_memory") || is("names");
+  return is("layout") || is("pin_memory");
 }
 
 void Arguments::take_keyword(Borrowed name, Borrowed value) {

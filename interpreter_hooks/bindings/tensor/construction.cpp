@@ -57,7 +57,8 @@ class Survey {
     if (depth == sizes.size() && !complete_)
       sizes.push_back(n);
     else if (depth >= sizes.size())
-      raise(PyExc_TypeError, "'%s' object cannot be interpreted as a number: a sequence stands beside numbers",
+      raise(PyExc_TypeError,
+            is_inexact(dtype) ? "must be real number, not %s" : "'%s' object cannot be interpreted as an integer",
             Py_TYPE(object)->tp_name);
     else if (sizes[depth] != n)
       raise(PyExc_ValueError, "expected sequence of length %lld at dim %zu (got %zd)",
@@ -68,14 +69,10 @@ class Survey {
 
  private:
   void look_at_number(Borrowed object, size_t depth) {
-    if (depth < sizes.size()) {
-      raise(PyExc_TypeError,
-            "only sequences of one length can become a tensor: found %s where a sequence of length "
-            "%lld was expected at dim %zu",
-            Py_TYPE(object)->tp_name, static_cast<long long>(sizes[depth]), depth);
-    }
-    complete_ = true;
+    if (PyUnicode_Check(object) && complete_) raise(PyExc_TypeError, "new(): invalid data type 'str'");
+    if (depth < sizes.size()) raise(PyExc_TypeError, "not a sequence");
     if (PyUnicode_Check(object)) raise(PyExc_ValueError, "too many dimensions 'str'");
+    complete_ = true;
     if (is_tensor(object) && impl_of(object)->numel != 1)
       raise(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
     const auto found = dtype_of_number(object);

@@ -181,15 +181,22 @@ Object new_ones(PyObject* self, PyObject* a, PyObject* k) { return new_like(self
 Object new_empty(PyObject* self, PyObject* a, PyObject* k) { return new_like(self, a, k, "empty"); }
 Object new_full(PyObject* self, PyObject* a, PyObject* k) { return new_like(self, a, k, "full"); }
 
-/// x.new(2, 3), x.new([1, 2]): the old form of new_empty and new_tensor.
-Object new_old(PyObject* self, PyObject* args, PyObject*) {
+/// x.new(2, 3), x.new([1, 2]): the old form of new_empty and new_tensor. Sizes are ints or a torch.Size; any other
+/// sequence is data.
+Object new_old(PyObject* self, PyObject* args, PyObject* kwargs) {
   const Py_ssize_t n = PyTuple_GET_SIZE(args);
   Borrowed first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
   const TensorImpl& like = *impl_of(self);
-  if (n == 1 && (PyList_Check(first) || is_tensor(first)))
-    return placed(tensor_from_data(first, like.dtype), like.device);
-  if (n == 0) return Object::steal(wrap(Tensor::empty(Dims{0}, like.dtype, like.device)));
-  return new_like(self, args, nullptr, "empty");
+  if (n == 1 && is_tensor(first)) return placed(tensor_from_data(first, like.dtype), like.device);
+  if (n == 0 && (!kwargs || !PyDict_GetItemString(kwargs, "size")))
+    return Object::steal(wrap(Tensor::empty(Dims{0}, like.dtype, like.device)));
+  int64_t size;
+  if (n != 1 || PyObject_TypeCheck(first, size_type) || to_int(first, size))
+    return new_like(self, args, kwargs, "empty");
+  if (PyUnicode_Check(first)) raise(PyExc_TypeError, "new(): invalid data type 'str'");
+  if (!PySequence_Check(first))
+    raise(PyExc_TypeError, "new(): data must be a sequence (got %s)", Py_TYPE(first)->tp_name);
+  return new_tensor(self, args, kwargs);
 }
 
 Borrowed checked_type(Borrowed type) {

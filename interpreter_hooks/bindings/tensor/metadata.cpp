@@ -46,11 +46,6 @@ Object read_none(const TensorImpl&) { return Object::share(Py_None); }
 Object read_floating(const TensorImpl& t) { return boolean(is_floating(t.dtype)); }
 Object read_complex(const TensorImpl& t) { return boolean(is_complex(t.dtype)); }
 Object read_signed(const TensorImpl& t) { return boolean(is_signed(t.dtype)); }
-Object read_names(const TensorImpl& t) {
-  Object tuple = owned(PyTuple_New(static_cast<Py_ssize_t>(t.sizes.size())));
-  for (size_t i = 0; i < t.sizes.size(); ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(Py_None));
-  return tuple;
-}
 Object read_type_name(const TensorImpl& t) {
   return owned(
       PyUnicode_FromFormat("torch.%s%sTensor", t.device.is_meta() ? "meta." : "", scalar_type_name(t.dtype).data()));
@@ -66,7 +61,7 @@ constexpr Fact kShape{"shape", read_shape}, kDtype{"dtype", read_dtype}, kRank{"
     kItemsize{"itemsize", read_itemsize}, kNbytes{"nbytes", read_nbytes}, kFalse{"is_cuda", read_false},
     kOnCpu{"is_cpu", read_on_cpu}, kOnMeta{"is_meta", read_on_meta}, kInference{"is_inference", read_inference},
     kNone{"name", read_none}, kFloating{"is_floating_point", read_floating},
-    kComplexNumbers{"is_complex", read_complex}, kSigned{"is_signed", read_signed}, kNames{"names", read_names},
+    kComplexNumbers{"is_complex", read_complex}, kSigned{"is_signed", read_signed},
     kOffset{"storage_offset", read_offset};
 
 template <const Fact& F>
@@ -160,7 +155,6 @@ PyGetSetDef metadata_getters[] = {
     {"is_mkldnn", entry<getter<kFalse>>, nullptr, nullptr, nullptr},
     {"is_cpu", entry<getter<kOnCpu>>, nullptr, "True of a tensor of the CPU.", nullptr},
     {"name", entry<getter<kNone>>, nullptr, nullptr, nullptr},
-    {"names", entry<getter<kNames>>, nullptr, nullptr, nullptr},
     {"_version", entry<version>, nullptr, "How often the memory was written in place.", nullptr},
     {}};
 

@@ -208,16 +208,19 @@ def set_fusion_strategy(strategy):
 
 
 def fork(func, *args, **kwargs):
-    """Calls at once; wait() gives the result."""
-    return functools.partial(_given, func(*args, **kwargs))
+    """Calls at once: a future that is done."""
+    from ..futures import Future
 
-
-def _given(value):
-    return value
+    future = Future()
+    try:
+        future.set_result(func(*args, **kwargs))
+    except Exception as error:
+        future.set_exception(error)
+    return future
 
 
 def wait(future):
-    return future()
+    return future.wait()
 
 
 @contextlib.contextmanager

@@ -55,7 +55,6 @@ def zeros(
     device=None,
     pin_memory=False,
     requires_grad=False,
-    names=None,
     out=None,
     memory_format=None,
 ):

@@ -347,7 +347,7 @@ _KEPT = frozenset((
     "_backward_hooks", "_base", "_is_view", "_type_name", "device", "dim", "dtype", "element_size", "get_device",
     "is_complex", "is_conj", "is_cpu", "is_cuda", "is_distributed", "is_floating_point", "is_inference", "is_meta",
     "is_mkldnn", "is_mps", "is_neg", "is_nested", "is_pinned", "is_quantized", "is_same_size", "is_signed", "is_xpu",
-    "itemsize", "name", "names", "ndim", "ndimension", "nelement", "new_tensor", "numel", "output_nr", "pin_memory",
+    "itemsize", "name", "ndim", "ndimension", "nelement", "new_tensor", "numel", "output_nr", "pin_memory",
     "retains_grad", "shape", "size", "storage_offset", "_version", "__eq__", "__ne__", "__lt__", "__le__", "__gt__",
     "__ge__",
 ))  # fmt: skip

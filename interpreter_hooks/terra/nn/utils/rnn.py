@@ -34,7 +34,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [sequence[:length] for sequence, length in zip(padded_sequences, lengths.tolist())]
+    return [sequence[:length] for sequence, length in zip(padded_sequences, lengths.tolist(), strict=True)]
 
 
 def invert_permutation(permutation):
