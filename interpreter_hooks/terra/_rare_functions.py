@@ -480,42 +480,6 @@ def as_strided_(input, size, stride, storage_offset=None):
     return input.set_(input.as_strided(size, stride, storage_offset))
 
 
-def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
-    """The numbers that quantizing and back makes of these; gradients pass where nothing is cut off."""
-    return _fake_quantize(input, scale, zero_point, quant_min, quant_max)
-
-
-def fake_quantize_per_channel_affine(input, scale, zero_point, axis, quant_min, quant_max):
-    if scale.dim() != 1 or zero_point.dim() != 1 or scale.numel() != zero_point.numel():
-        raise RuntimeError("scale and zero-point need to be 1-D and have the same dimensions")
-    if scale.numel() != input.size(axis):
-        raise RuntimeError("dimensions of scale and zero-point are not consistent with input tensor")
-    sizes = [-1 if d == axis % input.dim() else 1 for d in _numbers(input.dim())]
-    return _fake_quantize(input, scale.reshape(sizes), zero_point.reshape(sizes), quant_min, quant_max)
-
-
-def _fake_quantize(input, scale, zero_point, quant_min, quant_max):
-    if quant_min > quant_max:
-        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
-    given = (zero_point,) if isinstance(zero_point, int) else zero_point.flatten().tolist() if zero_point.dim() else ()
-    if any(not quant_min <= point <= quant_max for point in given):
-        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
-    from .autograd import Function
-
-    class FakeQuantize(Function):
-        @staticmethod
-        def forward(ctx, x):
-            level = (x * (1 / scale)).round() + zero_point
-            ctx.save_for_backward((level >= quant_min) & (level <= quant_max))
-            return ((level.clamp(quant_min, quant_max) - zero_point) * scale).to(x.dtype)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * ctx.saved_tensors[0]
-
-    return FakeQuantize.apply(input)
-
-
 def polygamma_(input, n):
     result = C.polygamma(n, input)
     if not C.can_cast(result.dtype, input.dtype):
