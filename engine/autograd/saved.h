@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "engine/autograd/node.h"
 
@@ -15,6 +16,17 @@ struct Packed {
 /// What this thread has tensors packed by that are saved; null: they are kept as they are. Called without gradients.
 using PackHook = std::unique_ptr<const Packed> (*)(const Tensor&);
 PackHook& pack_hook();
+
+/// While this lives, this thread keeps what is saved as it is.
+class UnpackedScope {
+ public:
+  UnpackedScope() : hook_(std::exchange(pack_hook(), nullptr)) {}
+  ~UnpackedScope() { pack_hook() = hook_; }
+  UnpackedScope(const UnpackedScope&) = delete;
+
+ private:
+  const PackHook hook_;
+};
 
 /// Holds an alias of the tensor (never the tensor itself, whose history may come to include the saving node) with the
 /// version it had, and where its gradient goes. Of a tensor that was packed, what the program made of it instead.

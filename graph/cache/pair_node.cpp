@@ -296,8 +296,9 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
 bool PairNode::unfold() {
   if (unfolded_) return true;
   const bool possible = shared_->request.derivatives.empty() && halves_.forward.program().writes.empty() &&
-                        is_repeatable(*shared_->trace) && !autograd::pass_under_way() && !autograd::pack_hook();
+                        is_repeatable(*shared_->trace) && !autograd::pass_under_way();
   if (!possible || (released() && !(freed_ && is_settled(*shared_->trace)))) return false;
+  const autograd::UnpackedScope unpacked;
   std::optional<std::vector<autograd::Edge>> own;
   try {
     own = call_again();

@@ -275,5 +275,20 @@ def looked_at_by_hooks():
     return looking(forward, look, w), one, Seen(w)
 
 
+@program(calls=12, captures=8)
+def looked_at_where_what_is_saved_is_packed():
+    w = leaf(1)
+    def forward(x):
+        return [terra.exp(w * x) * w]
+    def look(y):
+        packed = []
+        with terra.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t.detach()) or t, lambda t: t):
+            edges = tree(y.grad_fn)
+            z = y * w
+        z.sum().backward()
+        return edges, packed
+    return looking(forward, look, w), one, Seen(w)
+
+
 if __name__ == "__main__":
     main()
