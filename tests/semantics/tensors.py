@@ -238,5 +238,20 @@ def results_that_nobody_has_written():
     return g, lambda i: (t(i),), None
 
 
+@program(calls=12, captures=None, reason=4)
+def attributes_read_by_functions_that_are_given():
+    """Each of these is made anew by the look at it, and what it reads hangs on what it is bound to."""
+    class Sub(terra.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+    x = terra.ones(2).as_subclass(Sub)
+    def f():
+        here = sys._getframe()
+        return str(x.dtype), tuple(x.shape), x.requires_grad, x.is_leaf
+    f.target = Sub.__torch_function__.__func__
+    return f, lambda i: (), None
+
+
 if __name__ == "__main__":
     main()

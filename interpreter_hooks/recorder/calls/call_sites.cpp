@@ -79,6 +79,11 @@ bool is_new(PyObject* callee) {
          !std::strcmp(reinterpret_cast<PyCFunctionObject*>(callee)->m_ml->ml_name, "__new__");
 }
 
+/// What it does depends on the object that it is bound to, and there is a new one for each look.
+bool is_bound_c_function(PyObject* object) {
+  return Py_TYPE(object) == &_PyMethodWrapper_Type || descriptor_of(object);
+}
+
 /// The slot wrapper behind a method-wrapper (what super().__init__ gives for C bases).
 PyObject* wrapped_slot(PyObject* wrapper) {
   PyObject* owner = PyObject_GetAttrString(wrapper, "__objclass__");
@@ -233,6 +238,8 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     site.kind = CallSite::Engine;
     for (auto* list : {&site.positional, &site.keyword_values}) {
       for (Value& value : *list) {
+        if (value.has_register() && is_bound_c_function(value.object))
+          return stop(Reason::UnmodelledCall, callable_name(callee) + " with a function that comes from outside");
         if (!is_sequence(value.object)) continue;
         if (!may_know_length(value))
           return stop(Reason::UnmodelledContainer, "the length of a list that has had many: " + shadow(value).path);
